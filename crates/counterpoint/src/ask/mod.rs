@@ -1,0 +1,74 @@
+//! The questions one can ask of a composition.
+
+mod bits;
+mod compare;
+mod delta;
+mod epsilon;
+
+pub use bits::{Bits, PreciseAnswer, delta_to_bits, epsilon_to_bits};
+pub use compare::{Bound, Comparison, compare, compare_delta};
+pub use delta::delta;
+pub use epsilon::epsilon;
+
+use crate::bracket::Bracket;
+use crate::quantity::Tolerance;
+use crate::route::Route;
+use crate::theorem::Theorem;
+use crate::watch::Watch;
+
+/// How to answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The relative width of the bracket that is promised; absolute 1e-12 for
+    /// answers near zero.
+    pub tolerance: Tolerance,
+    /// The route to take; the cheapest that keeps the tolerance if `None`.
+    pub route: Option<Route>,
+    /// Who watches long work.
+    pub watch: Watch<'a>,
+}
+
+/// A certified answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The number, as a bracket that contains it.
+    pub bracket: Bracket,
+    /// How it was computed.
+    pub route: Route,
+    /// Which theorem licenses it.
+    pub theorem: Theorem,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The releases leak more than the delta asked about: no finite epsilon does.
+    #[error("delta {delta:e} is below what the releases leak; the least possible is {least:e}")]
+    BelowLeak {
+        /// The delta that was asked about.
+        delta: f64,
+        /// The least delta with a finite epsilon, rounded up.
+        least: f64,
+    },
+    /// A forced route cannot answer this question.
+    #[error("the {route} route does not apply: {reason}")]
+    RouteDoesNotApply {
+        /// The route that was forced.
+        route: Route,
+        /// Why it does not apply.
+        reason: String,
+    },
+    /// No route keeps the tolerance on this input at a bearable cost.
+    #[error("no bracket as narrow as {asked:e} could be certified; the best was {achieved:e}")]
+    ToleranceNotMet {
+        /// The relative width that was asked for.
+        asked: f64,
+        /// The relative width that was reached.
+        achieved: f64,
+    },
+    /// The watcher stopped the work.
+    #[error("stopped before an answer was found")]
+    Stopped,
+}

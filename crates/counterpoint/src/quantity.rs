@@ -1,0 +1,135 @@
+//! Validated quantities. A value of one of these types is legal; nothing
+//! downstream checks it again.
+
+/// A number outside its legal range, with the range it should have been in.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{quantity} is {value}; legal: {legal}")]
+pub struct OutOfRange {
+    /// What the number was meant to be, e.g. `"epsilon"`.
+    pub quantity: &'static str,
+    /// The number that was given.
+    pub value: f64,
+    /// The legal range, in words.
+    pub legal: &'static str,
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $label:literal, $legal:literal, |$value:ident| $check:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+        pub struct $name(f64);
+
+        impl $name {
+            /// The legal range, in words.
+            pub const LEGAL: &'static str = $legal;
+
+            /// Checks the range.
+            ///
+            /// # Errors
+            /// [`OutOfRange`] if the value is NaN or outside the legal range.
+            pub fn new($value: f64) -> Result<Self, OutOfRange> {
+                if $check {
+                    // -0.0 + 0.0 is +0.0: one zero, so that equal means identical.
+                    Ok(Self($value + 0.0))
+                } else {
+                    Err(OutOfRange { quantity: $label, value: $value, legal: $legal })
+                }
+            }
+
+            /// The number itself.
+            #[must_use]
+            pub fn get(self) -> f64 {
+                self.0
+            }
+        }
+    };
+}
+
+quantity!(
+    /// The multiplicative half of a guarantee.
+    Epsilon, "epsilon", "a number from 0 to 1000000",
+    |value| (0.0..=1e6).contains(&value)
+);
+
+quantity!(
+    /// The additive half of a guarantee: a probability below one.
+    Delta, "delta", "a number from 0 up to but not including 1",
+    |value| (0.0..1.0).contains(&value)
+);
+
+quantity!(
+    /// The relative width asked of an answer.
+    Tolerance, "tolerance", "a number from 1e-15 to 0.1",
+    |value| (1e-15..=0.1).contains(&value)
+);
+
+quantity!(
+    /// How far one person can move a query's answer.
+    Sensitivity, "sensitivity", "a number above 0, at most 1e300",
+    |value| value > 0.0 && value <= 1e300
+);
+
+impl Default for Tolerance {
+    /// One part in a million.
+    fn default() -> Self {
+        Self(1e-6)
+    }
+}
+
+/// How many times a release is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count(u64);
+
+impl Count {
+    /// The legal range, in words.
+    pub const LEGAL: &'static str = "a whole number from 1 to 10^12";
+    /// Once.
+    pub const ONE: Self = Self(1);
+
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if the count is zero or above 10^12.
+    pub fn new(value: u64) -> Result<Self, OutOfRange> {
+        if (1..=1_000_000_000_000).contains(&value) {
+            Ok(Self(value))
+        } else {
+            Err(OutOfRange { quantity: "count", value: value as f64, legal: Self::LEGAL })
+        }
+    }
+
+    /// The number itself.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_infinities_and_the_ends_of_each_range() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-300, 1.0000001e6] {
+            assert!(Epsilon::new(bad).is_err(), "{bad}");
+        }
+        for bad in [f64::NAN, f64::INFINITY, -1e-300, 1.0] {
+            assert!(Delta::new(bad).is_err(), "{bad}");
+        }
+        assert!(Epsilon::new(800.0).is_ok() && Delta::new(1.0_f64.next_down()).is_ok());
+        assert!(Count::new(0).is_err() && Count::new(1_000_000_000_001).is_err());
+        assert!(Tolerance::new(0.0).is_err() && Sensitivity::new(0.0).is_err());
+    }
+
+    #[test]
+    fn an_error_names_the_value_and_the_range() {
+        let error = Delta::new(1.5).unwrap_err().to_string();
+        assert_eq!(error, "delta is 1.5; legal: a number from 0 up to but not including 1");
+    }
+
+    #[test]
+    fn negative_zero_is_zero() {
+        assert!(Epsilon::new(-0.0).unwrap().get().is_sign_positive());
+    }
+}
