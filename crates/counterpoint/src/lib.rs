@@ -5,9 +5,11 @@
 
 pub mod bracket;
 pub mod quantity;
+pub mod rounding;
 pub mod mechanism;
 pub mod loss;
 pub mod composition;
+mod leak;
 pub mod route;
 pub mod theorem;
 pub mod ask;

@@ -1,1 +1,12 @@
-//! placeholder
+//! Answers as tables, for people.
+//!
+//! Upper bounds are shown rounded up and lower bounds rounded down, so that what
+//! is on the page still holds.
+
+mod columns;
+mod compare;
+mod compose;
+mod words;
+
+pub use compare::compare;
+pub use compose::compose;

@@ -1,1 +1,37 @@
-//! placeholder
+//! The formats Counterpoint reads and writes.
+//!
+//! A plan file, in TOML or JSON, becomes a [`Plan`]; an answer becomes a
+//! [`Composed`], and that becomes one JSON object. Numbers leave as decimal text
+//! rounded outward, so that the text is still a bound.
+//!
+//! ```
+//! use counterpoint_wire::{Format, Plan};
+//! let text = r#"
+//!     delta = 1e-6
+//!     [[release]]
+//!     mechanism = "approx-dp"
+//!     epsilon = 0.1
+//!     count = 100
+//! "#;
+//! let plan = Plan::parse(text.as_bytes(), Format::Toml)?;
+//! assert_eq!(plan.releases.len(), 1);
+//! # Ok::<(), counterpoint_wire::PlanError>(())
+//! ```
+
+mod answer;
+pub mod decimal;
+mod error;
+mod fields;
+mod json;
+mod kind;
+mod plan;
+mod toml;
+mod value;
+mod write;
+
+#[cfg(test)]
+mod fuzz;
+
+pub use answer::{Asked, Charge, Composed};
+pub use error::PlanError;
+pub use plan::{Adjacency, Format, Plan, Question, Release};

@@ -50,3 +50,12 @@ impl fmt::Display for Route {
         f.write_str(self.name())
     }
 }
+
+pub(crate) mod contour;
+pub(crate) mod convolution;
+pub(crate) mod equal;
+pub(crate) mod halves;
+pub(crate) mod lattice;
+pub(crate) mod saddle;
+pub(crate) mod sandwich;
+pub(crate) mod tail;

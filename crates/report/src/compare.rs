@@ -1,0 +1,66 @@
+use counterpoint_wire::{Charge, Composed, decimal};
+
+use crate::columns::Side::{Left, Right};
+use crate::columns::columns;
+use crate::compose::answer;
+use crate::words::{self, TABLE_DIGITS};
+
+/// The certified optimum beside what the named theorems charge.
+#[must_use]
+pub fn compare(composed: &Composed) -> String {
+    let heading = ["theorem", words::asked_name(composed.question), "times optimal", "source"];
+    let upper = composed.asked.upper();
+    let optimal = Charge { theorem: composed.theorem, value: Ok(upper) };
+    let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
+        .chain(
+            std::iter::once(&optimal).chain(&composed.others).map(|charge| row(composed, charge)),
+        )
+        .collect();
+    format!("{}\n{}", answer(composed), columns([Left, Right, Right, Left], &rows))
+}
+
+fn row(composed: &Composed, charge: &Charge) -> [String; 4] {
+    let ratio = composed.ratio(charge).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+    let (value, last) = match &charge.value {
+        Ok(value) => (decimal::up(*value, TABLE_DIGITS), charge.theorem.source().to_owned()),
+        Err(reason) => ("-".to_owned(), format!("does not apply: {reason}")),
+    };
+    [charge.theorem.name().to_owned(), value, ratio, last]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint::route::Route;
+    use counterpoint::theorem::Theorem;
+    use counterpoint::{Bracket, Delta};
+    use counterpoint_wire::{Asked, Question};
+
+    #[test]
+    fn each_theorem_is_measured_against_the_optimum() {
+        let composed = Composed {
+            question: Question::EpsilonAt(Delta::new(1e-6).unwrap()),
+            asked: Asked::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
+            route: Route::Equal,
+            theorem: Theorem::Optimal,
+            others: vec![
+                Charge { theorem: Theorem::Basic, value: Ok(10.0) },
+                Charge { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
+            ],
+        };
+        let text = compare(&composed);
+        let (_, table) = text.split_once("\n\n").unwrap();
+        // The f64 nearest to 4.774568 is a little more than that.
+        let expected = format!(
+            "\
+theorem   epsilon  times optimal  source
+optimal  4.774569          1.000  {}
+basic    10.00000          2.094  {}
+strong          -              -  does not apply: the epsilons differ
+",
+            Theorem::Optimal.source(),
+            Theorem::Basic.source()
+        );
+        assert_eq!(table, expected);
+    }
+}

@@ -1,0 +1,142 @@
+use counterpoint_wire::{Asked, Charge, Composed, decimal};
+
+use crate::columns::Side::{Left, Right};
+use crate::columns::columns;
+use crate::words;
+
+/// The certified answer, then what the named theorems would have charged.
+#[must_use]
+pub fn compose(composed: &Composed) -> String {
+    let mut text = answer(composed);
+    if !composed.others.is_empty() {
+        text.push('\n');
+        text.push_str(&charges(composed));
+    }
+    text
+}
+
+/// The answer, how it was computed and what licenses it.
+pub(crate) fn answer(composed: &Composed) -> String {
+    let (lower, upper, headline) = words::ends(&composed.asked);
+    let (given_name, given) = words::given(composed.question);
+    let certified = match composed.asked {
+        Asked::Bracket(_) => format!("{headline} (certified: between {lower} and {upper})"),
+        // Too long to be said twice.
+        Asked::Digits { .. } => format!("{upper}\n(certified: at least {lower})"),
+    };
+    let theorem = composed.theorem;
+    let rows = [
+        (words::asked_name(composed.question), certified),
+        (given_name, format!("{given} (given)")),
+        ("route", words::route(composed.route)),
+        ("theorem", format!("{} ({})", theorem.name(), theorem.source())),
+        ("setting", words::setting(theorem.setting())),
+    ];
+    // A second line of a text stands under the first.
+    let rows = rows.map(|(name, text)| [name.to_owned(), text]);
+    let rows: Vec<_> = rows.into_iter().flat_map(continued).collect();
+    columns([Left, Left], &rows)
+}
+
+/// One row for each line of the text.
+fn continued([name, text]: [String; 2]) -> Vec<[String; 2]> {
+    let names = std::iter::once(name).chain(std::iter::repeat(String::new()));
+    names.zip(text.lines().map(str::to_owned)).map(Into::into).collect()
+}
+
+fn charges(composed: &Composed) -> String {
+    let heading = ["theorem", words::asked_name(composed.question), "saving", ""];
+    let rows = composed.others.iter().map(|charge| match &charge.value {
+        Ok(value) => [
+            charge.theorem.name().to_owned(),
+            decimal::up(*value, words::TABLE_DIGITS),
+            saving(composed, *value),
+            String::new(),
+        ],
+        Err(reason) => silent(charge, reason),
+    });
+    let rows: Vec<_> = std::iter::once(heading.map(str::to_owned)).chain(rows).collect();
+    columns([Left, Right, Right, Left], &rows)
+}
+
+/// The row of a theorem that does not apply.
+fn silent(charge: &Charge, reason: &str) -> [String; 4] {
+    let name = charge.theorem.name().to_owned();
+    [name, "-".to_owned(), "-".to_owned(), format!("does not apply: {reason}")]
+}
+
+/// How much less than a theorem's charge the certified answer is, rounded toward
+/// none.
+fn saving(composed: &Composed, charge: f64) -> String {
+    let percent = 100.0 * (1.0 - composed.asked.upper() / charge);
+    if percent.is_nan() {
+        return "-".to_owned();
+    }
+    // Adding zero turns a negative zero into zero.
+    let percent = (percent * 10.0).trunc() / 10.0 + 0.0;
+    format!("{percent:.1} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint::route::Route;
+    use counterpoint::theorem::Theorem;
+    use counterpoint::{Bracket, Delta, Epsilon};
+    use counterpoint_wire::Question;
+
+    fn composed() -> Composed {
+        Composed {
+            question: Question::EpsilonAt(Delta::new(1e-6).unwrap()),
+            asked: Asked::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
+            route: Route::Equal,
+            theorem: Theorem::Optimal,
+            others: vec![
+                Charge { theorem: Theorem::Basic, value: Ok(10.0) },
+                Charge { theorem: Theorem::Advanced, value: Ok(6.308_123_456) },
+                Charge { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
+                Charge { theorem: Theorem::KovClosedForm, value: Ok(4.774_567) },
+            ],
+        }
+    }
+
+    #[test]
+    fn the_bracket_comes_first_and_the_savings_last() {
+        let source = Theorem::Optimal.source();
+        let expected = format!(
+            "\
+epsilon  4.774569 (certified: between 4.7745670 and 4.7745681)
+delta    1e-6 (given)
+route    equal (one binomial sum, exact)
+theorem  optimal ({source})
+setting  parameters fixed before the first answer, mechanisms chosen as you go; \
+sequentially or concurrently, queries interleaved at will
+
+theorem           epsilon  saving
+basic            10.00000  52.2 %
+advanced         6.308124  24.3 %
+strong                  -       -  does not apply: the epsilons differ
+kov-closed-form  4.774568   0.0 %
+"
+        );
+        assert_eq!(compose(&composed()), expected);
+    }
+
+    #[test]
+    fn a_delta_may_be_asked_and_be_zero() {
+        let question = Question::DeltaAt(Epsilon::new(1.0).unwrap());
+        let asked = Asked::Bracket(Bracket::exact(0.0));
+        let others = vec![Charge { theorem: Theorem::Basic, value: Ok(0.0) }];
+        let text = compose(&Composed { question, asked, others, ..composed() });
+        assert!(text.starts_with("delta    0.0 (certified: between 0.0 and 0.0)\nepsilon  1.0 "));
+        assert!(text.ends_with("basic      0.0       -\n"), "{text}");
+    }
+
+    #[test]
+    fn many_digits_are_said_once_each() {
+        let asked = Asked::Digits { lower: "1.25".into(), upper: "1.26".into() };
+        let text = compose(&Composed { asked, others: Vec::new(), ..composed() });
+        let start = "epsilon  1.26\n         (certified: at least 1.25)\ndelta    1e-6 (given)\n";
+        assert!(text.starts_with(start), "{text}");
+    }
+}

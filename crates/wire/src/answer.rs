@@ -1,0 +1,278 @@
+//! Answers, and the JSON objects that carry them.
+
+use counterpoint::Bracket;
+use counterpoint::ask::{Bound, Comparison, PreciseAnswer};
+use counterpoint::route::Route;
+use counterpoint::theorem::{Parameters, Setting, Theorem};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::decimal::{self, FULL_DIGITS};
+use crate::plan::Question;
+
+/// A question about a composition with its certified answer, and what the named
+/// theorems answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Composed {
+    /// What was asked.
+    pub question: Question,
+    /// The answer.
+    pub asked: Asked,
+    /// How it was computed.
+    pub route: Route,
+    /// Which theorem licenses it.
+    pub theorem: Theorem,
+    /// What the named theorems answer.
+    pub others: Vec<Charge>,
+}
+
+/// The side that was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// In double precision.
+    Bracket(Bracket),
+    /// In any precision: decimal numbers, rounded outward.
+    Digits {
+        /// Never above the truth.
+        lower: String,
+        /// Never below the truth.
+        upper: String,
+    },
+}
+
+/// What one theorem charges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Charge {
+    /// The theorem.
+    pub theorem: Theorem,
+    /// The epsilon (or delta) it certifies, or why it certifies none.
+    pub value: Result<f64, String>,
+}
+
+impl Composed {
+    /// The answer of a comparison.
+    #[must_use]
+    pub fn new(question: Question, comparison: &Comparison) -> Self {
+        Self {
+            question,
+            asked: Asked::Bracket(comparison.optimal.bracket),
+            route: comparison.optimal.route,
+            theorem: comparison.optimal.theorem,
+            others: charges(&comparison.others),
+        }
+    }
+
+    /// An answer in arbitrary precision.
+    #[must_use]
+    pub fn precise(question: Question, answer: &PreciseAnswer, others: &[Bound]) -> Self {
+        let (lower, upper) = (answer.lower.clone(), answer.upper.clone());
+        Self {
+            question,
+            asked: Asked::Digits { lower, upper },
+            route: Route::Precise,
+            theorem: answer.theorem,
+            others: charges(others),
+        }
+    }
+
+    /// The `compose --json` object.
+    ///
+    /// # Errors
+    /// If a bound is not a finite number.
+    pub fn compose_json(&self) -> Result<String, serde_json::Error> {
+        self.json(|_| None)
+    }
+
+    /// The `compare --json` object: as [`Composed::compose_json`], with the ratio
+    /// of each theorem's charge to the certified optimum.
+    ///
+    /// # Errors
+    /// If a bound is not a finite number.
+    pub fn compare_json(&self) -> Result<String, serde_json::Error> {
+        self.json(|charge| self.ratio(charge))
+    }
+
+    /// How many times the certified optimum a theorem charges; `None` if it does
+    /// not apply, or the optimum is zero.
+    #[must_use]
+    pub fn ratio(&self, charge: &Charge) -> Option<f64> {
+        let ratio = *charge.value.as_ref().ok()? / self.asked.upper();
+        ratio.is_finite().then_some(ratio)
+    }
+
+    fn json(&self, ratio: impl Fn(&Charge) -> Option<f64>) -> Result<String, serde_json::Error> {
+        let (epsilon, delta) = match self.question {
+            Question::EpsilonAt(delta) => (self.asked.ends()?, given(delta.get())?),
+            Question::DeltaAt(epsilon) => (given(epsilon.get())?, self.asked.ends()?),
+        };
+        let others = self.others.iter().map(|charge| self.other(charge, ratio(charge)));
+        serde_json::to_string(&Answer {
+            epsilon,
+            delta,
+            route: self.route.name(),
+            theorem: self.theorem.source(),
+            setting: setting(self.theorem.setting()),
+            others: others.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn other<'a>(
+        &self,
+        charge: &'a Charge,
+        ratio: Option<f64>,
+    ) -> Result<Other<'a>, serde_json::Error> {
+        let text = |&number: &f64| decimal::trimmed(&decimal::up(number, FULL_DIGITS));
+        let value = charge.value.as_ref().ok().map(text).map(number).transpose()?;
+        let (epsilon, delta) = match self.question {
+            Question::EpsilonAt(_) => (Some(value), None),
+            Question::DeltaAt(_) => (None, Some(value)),
+        };
+        let reason = charge.value.as_ref().err().map(String::as_str);
+        Ok(Other { theorem: charge.theorem.name(), epsilon, delta, ratio, reason })
+    }
+}
+
+impl Asked {
+    /// The upper end, to the nearest f64.
+    #[must_use]
+    pub fn upper(&self) -> f64 {
+        match self {
+            Self::Bracket(bracket) => bracket.upper,
+            Self::Digits { upper, .. } => upper.parse().unwrap_or(f64::NAN),
+        }
+    }
+
+    fn ends(&self) -> Result<Ends, serde_json::Error> {
+        let (lower, upper) = match self {
+            Self::Bracket(bracket) => {
+                (decimal::down(bracket.lower, FULL_DIGITS), decimal::up(bracket.upper, FULL_DIGITS))
+            }
+            Self::Digits { lower, upper } => (lower.clone(), upper.clone()),
+        };
+        Ok(Ends { lower: number(lower)?, upper: number(upper)? })
+    }
+}
+
+/// The object, its fields in the order they are written.
+#[derive(Serialize)]
+struct Answer<'a> {
+    epsilon: Ends,
+    delta: Ends,
+    route: &'a str,
+    theorem: &'a str,
+    setting: InSetting,
+    others: Vec<Other<'a>>,
+}
+
+#[derive(Serialize)]
+struct Ends {
+    lower: Box<RawValue>,
+    upper: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct InSetting {
+    parameters: &'static str,
+    concurrent: bool,
+}
+
+/// Of epsilon and delta the asked one is there, null if the theorem is silent.
+#[derive(Serialize)]
+struct Other<'a> {
+    theorem: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon: Option<Option<Box<RawValue>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delta: Option<Option<Box<RawValue>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// A decimal number as it stands; anything else is an error.
+fn number(text: String) -> Result<Box<RawValue>, serde_json::Error> {
+    // A number's text is a number's JSON, unless it is `inf` or `NaN`.
+    serde_json::from_str::<f64>(&text)?;
+    RawValue::from_string(text)
+}
+
+fn given(value: f64) -> Result<Ends, serde_json::Error> {
+    let text = decimal::shortest(value);
+    Ok(Ends { lower: number(text.clone())?, upper: number(text)? })
+}
+
+fn setting(setting: Setting) -> InSetting {
+    let parameters = match setting.parameters {
+        Parameters::Adaptive => "adaptive",
+        // Promising less than is true is safe.
+        _ => "fixed",
+    };
+    InSetting { parameters, concurrent: setting.concurrent }
+}
+
+fn charges(bounds: &[Bound]) -> Vec<Charge> {
+    let value = |bound: &Bound| match &bound.value {
+        Ok(number) if !number.is_finite() => Err("its bound is not finite".to_owned()),
+        value => value.clone(),
+    };
+    bounds.iter().map(|bound| Charge { theorem: bound.theorem, value: value(bound) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint::{Delta, Epsilon};
+
+    fn composed(question: Question) -> Composed {
+        Composed {
+            question,
+            asked: Asked::Bracket(Bracket { lower: 4.75, upper: 5.0 }),
+            route: Route::Contour,
+            theorem: Theorem::Optimal,
+            others: vec![
+                Charge { theorem: Theorem::Basic, value: Ok(10.0) },
+                Charge { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
+            ],
+        }
+    }
+
+    #[test]
+    fn the_compose_object_has_its_fields_in_order() {
+        let composed = composed(Question::EpsilonAt(Delta::new(1e-6).unwrap()));
+        let parts = [
+            r#"{"epsilon":{"lower":4.7500000000000000,"upper":5.0000000000000000},"#,
+            r#""delta":{"lower":1e-6,"upper":1e-6},"route":"contour","theorem":""#,
+            Theorem::Optimal.source(),
+            r#"","setting":{"parameters":"fixed","concurrent":true},"others":["#,
+            r#"{"theorem":"basic","epsilon":10.0},"#,
+            r#"{"theorem":"strong","epsilon":null,"reason":"the \"epsilons\" differ"}]}"#,
+        ];
+        assert_eq!(composed.compose_json().unwrap(), parts.concat());
+    }
+
+    #[test]
+    fn others_hold_delta_when_delta_was_asked() {
+        let json = composed(Question::DeltaAt(Epsilon::new(1.0).unwrap())).compose_json().unwrap();
+        assert!(json.starts_with(r#"{"epsilon":{"lower":1.0,"upper":1.0},"delta":{"lower":4.75"#));
+        assert!(json.contains(r#"{"theorem":"basic","delta":10.0}"#));
+    }
+
+    #[test]
+    fn compare_adds_the_ratio_where_there_is_one() {
+        let composed = composed(Question::EpsilonAt(Delta::new(1e-6).unwrap()));
+        let json = composed.compare_json().unwrap();
+        assert!(json.contains(r#"{"theorem":"basic","epsilon":10.0,"ratio":2.0}"#));
+        assert!(json.contains(r#"{"theorem":"strong","epsilon":null,"reason""#));
+    }
+
+    #[test]
+    fn digits_beyond_double_precision_are_kept() {
+        let mut composed = composed(Question::EpsilonAt(Delta::new(1e-6).unwrap()));
+        let lower = "4.774567588108123456789012345678901234567".to_owned();
+        composed.asked = Asked::Digits { lower: lower.clone(), upper: "5.1".into() };
+        assert!(composed.compose_json().unwrap().contains(&lower));
+        composed.asked = Asked::Digits { lower, upper: "inf".into() };
+        assert!(composed.compose_json().is_err());
+    }
+}

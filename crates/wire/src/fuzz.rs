@@ -1,0 +1,163 @@
+//! Mutated plans: reading never panics, errors are one line, and what is accepted
+//! can be written and read again. Runs for `COUNTERPOINT_FUZZ_SECONDS`, 5 if unset.
+
+use std::panic::catch_unwind;
+use std::time::{Duration, Instant};
+
+use crate::toml::read_in_pieces;
+use crate::{Format, Plan};
+
+const TOML: [&str; 4] = [
+    "delta = 1e-6\n[[release]]\nmechanism = \"approx-dp\"\nepsilon = 0.1\ncount = 100\n",
+    "version = 1\nepsilon = 2\nadjacency = \"replace\"\n\n[[release]] # first\nname = \"age\"\n\
+     mechanism = 'approx-dp'\nepsilon = 1\ndelta = 1e-9\n\n[[ release ]]\nname = \"\"\"\n\
+     [[release]]\n\"\"\"\nmechanism = \"approx-dp\"\nepsilon = 0x10\n\n[[release]]\n\
+     mechanism = \"approx-dp\"\nepsilon = 1_0.5\ncount = 3\n",
+    "release = [\n  { mechanism = \"approx-dp\", epsilon = 0.5 },\n  \
+     { name = \"b\", mechanism = \"approx-dp\", epsilon = 1e-3, count = 7 },\n]\ndelta = 0.0\n",
+    "[[\"release\"]]\nmechanism = \"approx-dp\"\nepsilon = 0\n[[release]]\nepsilon = 800.0\n\
+     mechanism = \"approx-dp\"\n",
+];
+
+const JSON: [&str; 3] = [
+    r#"{"delta": 1e-6, "release": [{"mechanism": "approx-dp", "epsilon": 0.1, "count": 100}]}"#,
+    r#"{"version": 1, "release": [
+        {"name": "a\n\u00e9", "mechanism": "approx-dp", "epsilon": 1, "delta": 1e-9},
+        {"mechanism": "approx-dp", "epsilon": 0.30000000000000004, "name": ""}
+       ], "adjacency": "add-remove", "epsilon": 3}"#,
+    r#"{"release": [{"count": 1000000000000, "epsilon": 1e-300, "mechanism": "approx-dp"}]}"#,
+];
+
+#[rustfmt::skip]
+const FRAGMENTS: [&str; 66] = [
+    "nan", "-inf", "inf", "-1", "0", "-0", "-0.0", "1.0", "1e400", "-1e400", "1e-400", "5e-324",
+    "9007199254740993", "18446744073709551616", "340282366920938463463374607431768211456",
+    "0.1", "1e6", "1000001", "1e30", "0x10", "0b1", "1_000", "1979-05-27", "07:32:00", "true",
+    "null", "\"", "\"\"\"", "'", "'''", "\\", "\\u0000", "\\ud800", "\u{feff}", "\r", "\r\n", "\n",
+    "\t", "#", "# c\n", "{", "}", "[", "]", "[[", "]]", ",", "=", ":", ".", " ", "[[release]]\n",
+    "[release]\n", "[[\"release\"]]\n", "[[release.x]]\n", "[release.x]\n", "[delta]\n",
+    "release = []\n", "release.x = 1\n", "epsilon = 1\n", "delta = 0.5\n", "count = 2\n",
+    "\"epsilon\": 1,", "\"name\": \"x\",", "name = \"y\"\n", "mechanism = \"approx-dp\"\n",
+];
+
+/// A small generator with a fixed seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % end.max(1) as u64) as usize
+    }
+
+    fn range(&mut self, length: usize) -> std::ops::Range<usize> {
+        let start = self.below(length + 1);
+        let longest = if self.below(4) == 0 { length } else { 12 };
+        start..(start + self.below(longest)).min(length)
+    }
+}
+
+fn mutate(text: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+    let range = random.range(text.len());
+    let fragment = FRAGMENTS[random.below(FRAGMENTS.len())].bytes();
+    match random.below(8) {
+        0 => drop(text.drain(range)),
+        1 => text.truncate(range.start),
+        2 => {
+            let copy = text[range.clone()].to_vec();
+            let at = random.below(text.len() + 1);
+            text.splice(at..at, copy);
+        }
+        3 => {
+            let from = random.range(other.len());
+            text.splice(range, other[from].iter().copied());
+        }
+        4 if !text.is_empty() => {
+            let at = random.below(text.len());
+            text[at] ^= 1 << random.below(8);
+        }
+        5 => drop(text.splice(range, fragment)),
+        _ => drop(text.splice(range.start..range.start, fragment)),
+    }
+}
+
+/// What must hold of any bytes; whether they are a plan.
+fn check(bytes: &[u8], format: Format) -> bool {
+    match Plan::parse(bytes, format) {
+        Ok(plan) => {
+            let toml = plan.to_toml().unwrap();
+            let json = plan.to_json().unwrap();
+            assert_eq!(Plan::parse(toml.as_bytes(), Format::Toml).as_ref(), Ok(&plan));
+            assert_eq!(Plan::parse(json.as_bytes(), Format::Json).as_ref(), Ok(&plan));
+            true
+        }
+        Err(error) => {
+            let line = error.to_string();
+            assert!(!line.is_empty() && line.len() < 1000, "{line}");
+            assert!(!line.contains(char::is_control), "{line:?}");
+            false
+        }
+    }
+}
+
+/// A TOML plan means the same in pieces and whole, and is TOML.
+fn check_pieces(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let text = text.trim_start_matches('\u{feff}');
+    let whole = read_in_pieces(text, usize::MAX);
+    let pieces = read_in_pieces(text, 1);
+    assert_eq!(whole.is_ok(), pieces.is_ok(), "{whole:?}\n{pieces:?}");
+    if let (Ok(whole), Ok(pieces)) = (whole, pieces) {
+        assert_eq!(whole, pieces);
+        assert!(text.parse::<toml::Table>().is_ok());
+    }
+}
+
+fn fuzz(seeds: &[&str], format: Format, random: &mut Random, until: Instant) -> usize {
+    let mut corpus: Vec<Vec<u8>> = seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect();
+    let mut tried = 0;
+    while Instant::now() < until {
+        let mut text = corpus[random.below(corpus.len())].clone();
+        let other = corpus[random.below(corpus.len())].clone();
+        for _ in 0..=random.below(5) {
+            mutate(&mut text, &other, random);
+        }
+        text.truncate(4000);
+        let outcome = catch_unwind(|| {
+            if format == Format::Toml {
+                check_pieces(&text);
+            }
+            check(&text, format)
+        });
+        let shown = String::from_utf8_lossy(&text);
+        let accepted = outcome.unwrap_or_else(|_| panic!("as {format:?}: {shown:?}"));
+        if accepted && corpus.len() < 300 {
+            corpus.push(text);
+        }
+        tried += 1;
+    }
+    tried
+}
+
+#[test]
+fn mutated_plans_never_panic_and_round_trip() {
+    let seconds = std::env::var("COUNTERPOINT_FUZZ_SECONDS").ok();
+    let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(5.0);
+    let half = Duration::from_secs_f64(seconds / 2.0);
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let toml = fuzz(&TOML, Format::Toml, &mut random, Instant::now() + half);
+    let json = fuzz(&JSON, Format::Json, &mut random, Instant::now() + half);
+    println!("{toml} mutated TOML plans, {json} JSON");
+}
+
+#[test]
+fn the_seeds_are_plans() {
+    for seed in TOML {
+        assert!(check(seed.as_bytes(), Format::Toml), "{seed}");
+        check_pieces(seed.as_bytes());
+    }
+    for seed in JSON {
+        assert!(check(seed.as_bytes(), Format::Json), "{seed}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Plans in JSON, read release by release.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::error::PlanError;
+use crate::plan::{Builder, Plan};
+use crate::value::{Key, Table, Value, push_field};
+
+pub(crate) fn read(text: &str) -> Result<Plan, PlanError> {
+    let mut reader = Reader::default();
+    let mut source = serde_json::Deserializer::from_str(text);
+    let outcome = ThePlan(&mut reader).deserialize(&mut source).and_then(|()| source.end());
+    match (outcome, reader.failure.take()) {
+        (Ok(()), _) => reader.builder.finish(),
+        (Err(_), Some(failure)) => Err(failure),
+        (Err(error), None) => Err(reader.place(syntax(text, &error))),
+    }
+}
+
+/// The plan so far, and the place being read.
+#[derive(Default)]
+struct Reader<'a> {
+    builder: Builder,
+    /// The release's name, within a release that has told it.
+    name: Option<Cow<'a, str>>,
+    /// Whether a release is being read.
+    in_release: bool,
+    /// The field being read.
+    field: Option<Cow<'a, str>>,
+    /// Why reading was abandoned, if it was not the parser's decision.
+    failure: Option<PlanError>,
+}
+
+impl Reader<'_> {
+    /// Abandons reading: the parser only ever sees that something failed.
+    fn fail<E: de::Error>(&mut self, failure: PlanError) -> E {
+        self.failure = Some(failure);
+        E::custom("")
+    }
+
+    /// Places an error of the parser.
+    fn place(&self, problem: String) -> PlanError {
+        let error = match &self.field {
+            Some(field) => PlanError::field(field, problem),
+            None => PlanError::plan(problem),
+        };
+        if self.in_release {
+            error.in_release(self.builder.len() + 1, self.name.as_deref())
+        } else {
+            error
+        }
+    }
+}
+
+/// An error of the parser in words, with the number it stumbled over, if so.
+fn syntax(text: &str, error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    if !message.starts_with("number out of range") {
+        return format!("cannot be read as JSON: {message}");
+    }
+    let number = Value::TooLarge(number_at(text, error.line(), error.column()).to_owned());
+    format!("is {number}, too large for a number; legal: less than 1.8e308 ({message})")
+}
+
+/// The number around a position that is counted from one.
+fn number_at(text: &str, line: usize, column: usize) -> &str {
+    let line = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let in_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+    let (before, after) = line.split_at_checked(column).unwrap_or((line, ""));
+    let start = before.trim_end_matches(in_number).len();
+    let end = line.len() - after.trim_start_matches(in_number).len();
+    &line[start..end]
+}
+
+struct ThePlan<'r, 'a>(&'r mut Reader<'a>);
+
+impl<'de> DeserializeSeed<'de> for ThePlan<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ThePlan<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a plan: an object with delta or epsilon, and release")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let reader = self.0;
+        while let Some(Key(key)) = entries.next_key()? {
+            reader.builder.announce(&key).map_err(|failure| reader.fail(failure))?;
+            reader.field = Some(key.clone());
+            if key == "release" {
+                entries.next_value_seed(Releases(reader))?;
+            } else {
+                let value = entries.next_value()?;
+                reader.builder.set(&key, &value).map_err(|failure| reader.fail(failure))?;
+            }
+            reader.field = None;
+        }
+        Ok(())
+    }
+}
+
+struct Releases<'r, 'a>(&'r mut Reader<'a>);
+
+impl<'de> DeserializeSeed<'de> for Releases<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Releases<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of releases")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let reader = self.0;
+        while items.next_element_seed(OneRelease(reader))?.is_some() {}
+        Ok(())
+    }
+}
+
+struct OneRelease<'r, 'a>(&'r mut Reader<'a>);
+
+impl<'de> DeserializeSeed<'de> for OneRelease<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.0.in_release = true;
+        self.0.field = None;
+        self.0.name = None;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneRelease<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a release: an object with a mechanism and its fields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let reader = self.0;
+        let mut table = Table::new();
+        while let Some(Key(key)) = entries.next_key()? {
+            reader.field = Some(key.clone());
+            let value: Value<'de> = entries.next_value()?;
+            if let (Value::Text(text), "name") = (&value, &*key) {
+                reader.name = Some(text.clone());
+            }
+            reader.field = None;
+            push_field(&mut table, key, value)
+                .map_err(|problem| reader.fail(reader.place(problem)))?;
+        }
+        let added = reader.builder.release(Value::Table(table));
+        added.map_err(|failure| reader.fail(failure))?;
+        reader.in_release = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Plans in TOML. A parsed document takes about forty times the memory of its
+//! text, so a long file is cut between releases and parsed piece by piece.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
+
+use crate::error::{PlanError, quoted};
+use crate::plan::{Builder, Plan};
+use crate::value::Value;
+
+/// Pieces this long parse fastest.
+const PIECE_BYTES: usize = 16_000;
+
+/// The longest piece that is parsed.
+const MOST_BYTES: usize = 1 << 25;
+
+pub(crate) fn read(text: &str) -> Result<Plan, PlanError> {
+    read_in_pieces(text, PIECE_BYTES)
+}
+
+/// Reads the part before the first `[[release]]` header, then the releases in
+/// pieces of about so many bytes.
+///
+/// Every piece begins with a header, so as a document of its own it means what it
+/// means in its place, unless the first part speaks of `release` too, in other
+/// words. Then the text is read whole.
+pub(crate) fn read_in_pieces(text: &str, bytes: usize) -> Result<Plan, PlanError> {
+    let mut headers = headers(text).peekable();
+    let first = headers.peek().copied().unwrap_or(text.len());
+    let mut builder = Builder::default();
+    let head = parse(text, 0..first, &builder)?;
+    if head.get("release").is_some() && first < text.len() {
+        let whole = parse(text, 0..text.len(), &builder)?;
+        add(&mut builder, whole)?;
+        return builder.finish();
+    }
+    add(&mut builder, head)?;
+    let mut start = first;
+    while start < text.len() {
+        let end = headers.find(|&at| at >= start.saturating_add(bytes)).unwrap_or(text.len());
+        let piece = parse(text, start..end, &builder)?;
+        add(&mut builder, piece)?;
+        start = end;
+    }
+    builder.finish()
+}
+
+/// Where the lines that are `[[release]]` headers begin. The lexer sees to it
+/// that such a line within a string is not taken for one; within a list it could
+/// not stand, for a bare word is no value.
+fn headers(text: &str) -> impl Iterator<Item = usize> {
+    let after_newlines = Source::new(text)
+        .lex()
+        .filter(|token| token.kind() == TokenKind::Newline)
+        .map(|token| token.span().end());
+    std::iter::once(0).chain(after_newlines).filter(|&at| is_header(&text[at..]))
+}
+
+fn is_header(line: &str) -> bool {
+    let space = [' ', '\t'];
+    line.trim_start_matches(space)
+        .strip_prefix("[[")
+        .and_then(|rest| rest.trim_start_matches(space).strip_prefix("release"))
+        .is_some_and(|rest| rest.trim_start_matches(space).starts_with("]]"))
+}
+
+/// Parses part of a text as a document of its own.
+fn parse<'a>(
+    text: &'a str,
+    part: Range<usize>,
+    before: &Builder,
+) -> Result<DeTable<'a>, PlanError> {
+    if part.len() > MOST_BYTES {
+        return Err(PlanError::plan(format!(
+            "from line {} on there is no [[release]] header for {} bytes; legal: one at least \
+             every {MOST_BYTES} bytes, or JSON",
+            line_and_column(text, part.start).0,
+            part.len(),
+        )));
+    }
+    let parsed = DeTable::parse(&text[part.clone()]);
+    parsed.map(|table| table.into_inner()).map_err(|error| syntax(text, &part, before, &error))
+}
+
+/// An error of the parser, placed in the whole text.
+fn syntax(text: &str, part: &Range<usize>, before: &Builder, error: &toml::de::Error) -> PlanError {
+    let span = error.span().unwrap_or(0..0);
+    let at = part.start + span.start;
+    let near = text.get(at..part.start + span.end).unwrap_or_default().trim();
+    let near = if near.is_empty() { String::new() } else { format!(" near {}", quoted(near)) };
+    let (line, column) = line_and_column(text, at);
+    let error = PlanError::plan(format!(
+        "cannot be read as TOML: {}{near} at line {line} column {column}",
+        error.message()
+    ));
+    let within = text.get(part.start..at).map_or(0, |text| headers(text).count());
+    if within > 0 { error.in_release(before.len() + within, None) } else { error }
+}
+
+/// A position, counted from one.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    (line, column)
+}
+
+/// Adds a document's fields to the plan, the version first: it says how the rest
+/// is meant.
+fn add(builder: &mut Builder, mut table: DeTable<'_>) -> Result<(), PlanError> {
+    if let Some(version) = table.remove("version") {
+        builder.announce("version")?;
+        builder.set("version", &value(version.into_inner()))?;
+    }
+    for (key, item) in table {
+        match (key.get_ref().as_ref(), item.into_inner()) {
+            ("release", DeValue::Array(releases)) => {
+                for release in releases {
+                    builder.release(value(release.into_inner()))?;
+                }
+            }
+            (key, item) => {
+                builder.announce(key)?;
+                builder.set(key, &value(item))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn value(item: DeValue<'_>) -> Value<'_> {
+    match item {
+        DeValue::String(text) => Value::Text(text),
+        DeValue::Integer(number) => whole(&number),
+        DeValue::Float(number) => real(&number),
+        DeValue::Boolean(truth) => Value::Bool(truth),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Array(items) => {
+            Value::List(items.into_iter().map(|item| value(item.into_inner())).collect())
+        }
+        DeValue::Table(table) => Value::Table(
+            table
+                .into_iter()
+                .map(|(key, item)| -> (Cow<'_, str>, _) {
+                    (key.into_inner(), value(item.into_inner()))
+                })
+                .collect(),
+        ),
+    }
+}
+
+fn whole(number: &DeInteger<'_>) -> Value<'static> {
+    i128::from_str_radix(number.as_str(), number.radix())
+        .map_or_else(|_| Value::TooLarge(number.to_string()), Value::Whole)
+}
+
+fn real(number: &DeFloat<'_>) -> Value<'static> {
+    let text = number.as_str();
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() || text.contains(['n', 'N']) => Value::Real(number),
+        _ => Value::TooLarge(text.to_owned()),
+    }
+}

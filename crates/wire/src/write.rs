@@ -1,0 +1,57 @@
+//! Plans back into text.
+
+use crate::error::PlanError;
+use crate::kind;
+use crate::plan::{Plan, Question, Release};
+use crate::value::{Table, Value};
+
+impl Plan {
+    /// The plan in TOML. Reading it gives the same plan.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a mechanism has no place in the format.
+    pub fn to_toml(&self) -> Result<String, PlanError> {
+        let table = Value::Table(fields(self)?);
+        toml::to_string(&table).map_err(|error| PlanError::plan(error.to_string()))
+    }
+
+    /// The plan in JSON. Reading it gives the same plan.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a mechanism has no place in the format.
+    pub fn to_json(&self) -> Result<String, PlanError> {
+        let table = Value::Table(fields(self)?);
+        serde_json::to_string(&table).map_err(|error| PlanError::plan(error.to_string()))
+    }
+}
+
+fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
+    let mut table: Table<'_> = vec![("version".into(), Value::Whole(1))];
+    match plan.question {
+        Some(Question::EpsilonAt(delta)) => table.push(("delta".into(), Value::Real(delta.get()))),
+        Some(Question::DeltaAt(epsilon)) => {
+            table.push(("epsilon".into(), Value::Real(epsilon.get())));
+        }
+        None => {}
+    }
+    if let Some(adjacency) = plan.adjacency {
+        table.push(("adjacency".into(), Value::Text(adjacency.name().into())));
+    }
+    let releases = plan.releases.iter().enumerate().map(|(at, release)| {
+        release_fields(release).map_err(|e| e.in_release(at + 1, release.name.as_deref()))
+    });
+    table.push(("release".into(), Value::List(releases.collect::<Result<_, _>>()?)));
+    Ok(table)
+}
+
+fn release_fields(release: &Release) -> Result<Value<'_>, PlanError> {
+    let mut table = Table::new();
+    if let Some(name) = release.name.as_deref() {
+        table.push(("name".into(), Value::Text(name.into())));
+    }
+    let described = kind::describe(&release.mechanism)
+        .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
+    table.extend(described);
+    table.push(("count".into(), Value::Whole(release.count.get().into())));
+    Ok(Value::Table(table))
+}
