@@ -1,2 +1,47 @@
-//! placeholder
-fn main() {}
+//! The `counterpoint` program. Nothing is written to standard output before the
+//! answer is complete; an error is one line on standard error and exit status 2.
+
+mod args;
+mod compare;
+mod compose;
+mod input;
+mod output;
+mod progress;
+
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser};
+
+use crate::args::{Cli, Command};
+use crate::progress::Progress;
+
+fn main() -> ExitCode {
+    // A panic would be a bug, but even then there is no backtrace.
+    std::panic::set_hook(Box::new(|info| output::complain(&format!("this is a bug: {info}"))));
+    catch_unwind(program).unwrap_or_else(|_| output::failure())
+}
+
+fn program() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => output::finish(run(&cli.command)),
+        Err(usage) => output::usage(&usage),
+    }
+}
+
+/// The text to print.
+fn run(command: &Command) -> Result<String> {
+    let progress = Progress::start();
+    match command {
+        Command::Compose(args) => compose::run(args, &progress),
+        Command::Compare(args) => compare::run(args, &progress),
+        Command::Completions { shell } => Ok(completions(*shell)),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "counterpoint", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}

@@ -1,5 +1,5 @@
 use counterpoint::*;
-fn main() {
+fn main() { if std::env::args().nth(1).is_some() { let phi = |k: usize| (1..=k).map(|i| 0.01 + 0.19 * (0.6180339887 * i as f64).fract()).collect::<Vec<_>>(); let k: usize = std::env::args().nth(1).unwrap().parse().unwrap(); let c = Composition::new(phi(k).iter().map(|&e| (Guarantee::new(e, 0.0).unwrap(), Count::ONE))).unwrap(); let n = 2000*100/k; let t=std::time::Instant::now(); for _ in 0..n { epsilon(&c, Delta::new(1e-6).unwrap(), &Options::default()).unwrap(); } println!("{:?} per call", t.elapsed()/n as u32); return; }
     let o = Options::default();
     let eq = |e: f64, d: f64, n: u64, g: f64| {
         let c = Composition::new([(Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())]).unwrap();

@@ -29,7 +29,7 @@ pub(crate) fn answer(composed: &Composed) -> String {
         (words::asked_name(composed.question), certified),
         (given_name, format!("{given} (given)")),
         ("route", words::route(composed.route)),
-        ("theorem", format!("{} ({})", theorem.name(), theorem.source())),
+        ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
         ("setting", words::setting(theorem.setting())),
     ];
     // A second line of a text stands under the first.
@@ -108,9 +108,10 @@ mod tests {
 epsilon  4.774569 (certified: between 4.7745670 and 4.7745681)
 delta    1e-6 (given)
 route    equal (one binomial sum, exact)
-theorem  optimal ({source})
-setting  parameters fixed before the first answer, mechanisms chosen as you go; \
-sequentially or concurrently, queries interleaved at will
+theorem  optimal
+         ({source})
+setting  parameters fixed before the first answer, mechanisms chosen as you go;
+         sequentially or concurrently, queries interleaved at will
 
 theorem           epsilon  saving
 basic            10.00000  52.2 %

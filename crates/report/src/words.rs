@@ -27,6 +27,7 @@ pub(crate) fn given(question: Question) -> (&'static str, String) {
 /// How a route computes.
 pub(crate) fn route(route: Route) -> String {
     let how = match route {
+        Route::Closed => "in closed form, exact",
         Route::Equal => "one binomial sum, exact",
         Route::Grouped => "every outcome of a few distinct epsilons, exact",
         Route::Halves => "two halves met in the middle, exact",
@@ -38,7 +39,7 @@ pub(crate) fn route(route: Route) -> String {
     format!("{} ({how})", route.name())
 }
 
-/// What a setting allows.
+/// What a setting allows, in two lines.
 pub(crate) fn setting(setting: Setting) -> String {
     let parameters = match setting.parameters {
         Parameters::Adaptive => "parameters chosen from earlier answers",
@@ -50,7 +51,7 @@ pub(crate) fn setting(setting: Setting) -> String {
     } else {
         "one after the other"
     };
-    format!("{parameters}; {order}")
+    format!("{parameters};\n{order}")
 }
 
 /// The ends of an answer, rounded outward to the digits they differ in and two
@@ -85,7 +86,7 @@ mod tests {
         let bracket = Bracket { lower: 4.774_567_588_107_91, upper: 4.774_567_588_108_19 };
         let (lower, upper, headline) = ends(&Asked::Bracket(bracket));
         assert_eq!(lower, "4.77456758810791");
-        assert_eq!(upper, "4.77456758810820");
+        assert_eq!(upper, "4.77456758810819");
         assert_eq!(headline, "4.7745675881082");
     }
 

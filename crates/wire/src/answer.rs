@@ -64,14 +64,14 @@ impl Composed {
 
     /// An answer in arbitrary precision.
     #[must_use]
-    pub fn precise(question: Question, answer: &PreciseAnswer, others: &[Bound]) -> Self {
+    pub fn precise(question: Question, answer: &PreciseAnswer, others: Vec<Charge>) -> Self {
         let (lower, upper) = (answer.lower.clone(), answer.upper.clone());
         Self {
             question,
             asked: Asked::Digits { lower, upper },
             route: Route::Precise,
             theorem: answer.theorem,
-            others: charges(others),
+            others,
         }
     }
 

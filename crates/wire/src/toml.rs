@@ -1,5 +1,5 @@
-//! Plans in TOML. A parsed document takes about forty times the memory of its
-//! text, so a long file is cut between releases and parsed piece by piece.
+//! Plans in TOML. A parsed document takes tens of times the memory of its text, or
+//! hundreds, so a long file is cut between releases and parsed piece by piece.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::value::Value;
 const PIECE_BYTES: usize = 16_000;
 
 /// The longest piece that is parsed.
-const MOST_BYTES: usize = 1 << 25;
+const MOST_BYTES: usize = 1 << 23;
 
 pub(crate) fn read(text: &str) -> Result<Plan, PlanError> {
     read_in_pieces(text, PIECE_BYTES)

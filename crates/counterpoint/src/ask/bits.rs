@@ -1,4 +1,4 @@
-use super::AskError;
+use super::{Answer, AskError};
 use crate::composition::Composition;
 use crate::quantity::{Delta, Epsilon, OutOfRange};
 use crate::theorem::Theorem;
@@ -65,5 +65,23 @@ pub fn delta_to_bits(
     _bits: Bits,
     _watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
+    Err(AskError::Stopped)
+}
+
+/// The least epsilon as a bracket of doubles.
+pub(super) fn epsilon_bracket(
+    _composition: &Composition,
+    _delta: Delta,
+    _watch: Watch<'_>,
+) -> Result<Answer, AskError> {
+    Err(AskError::Stopped)
+}
+
+/// The least delta as a bracket of doubles.
+pub(super) fn delta_bracket(
+    _composition: &Composition,
+    _epsilon: Epsilon,
+    _watch: Watch<'_>,
+) -> Result<Answer, AskError> {
     Err(AskError::Stopped)
 }

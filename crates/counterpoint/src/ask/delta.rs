@@ -1,15 +1,92 @@
-use super::{Answer, AskError, Options};
-use crate::composition::Composition;
+use super::epsilon::refusal;
+use super::{Answer, AskError, Options, bits};
+use crate::bracket::Bracket;
+use crate::composition::{Composition, Factor};
+use crate::leak;
 use crate::quantity::Epsilon;
+use crate::rounding::{Dd, Wide};
+use crate::route::sandwich::{self, Ends, Method};
+use crate::route::{self, Exact, Route};
+use crate::theorem::Theorem;
 
-/// The least delta at which the composition is (epsilon, delta)-private.
+/// The least delta at which the composition is (epsilon, delta)-private, whatever
+/// mechanisms with these guarantees were run (MV Theorem 1.5).
+///
+/// ```
+/// use counterpoint::{Composition, Count, Epsilon, Guarantee, Options, delta};
+///
+/// let plan = Composition::new([(Guarantee::pure(0.1)?, Count::new(100)?)])?;
+/// let answer = delta(&plan, Epsilon::new(4.0)?, &Options::default())?;
+/// assert!((answer.bracket.upper / 3.4223123191967733e-5 - 1.0).abs() < 1e-13);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// See [`AskError`].
 pub fn delta(
-    _composition: &Composition,
-    _epsilon: Epsilon,
-    _options: &Options<'_>,
+    composition: &Composition,
+    epsilon: Epsilon,
+    options: &Options<'_>,
 ) -> Result<Answer, AskError> {
-    Err(AskError::Stopped)
+    if options.route == Some(Route::Precise) {
+        return bits::delta_bracket(composition, epsilon, options.watch);
+    }
+    let factors = composition.factors();
+    let epsilon = epsilon.get();
+    let largest = route::largest_loss(factors);
+    let error = route::largest_error(factors) * largest.hi;
+    let ((lower, upper), route) = if Dd::from(epsilon) >= largest + error.into() {
+        ((Wide::ZERO, Wide::ZERO), Route::Closed)
+    } else {
+        pure_delta(factors, epsilon, options)?
+    };
+    let (lower, upper) = leak::with_leaks(composition, lower, upper);
+    Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
+}
+
+fn pure_delta(
+    factors: &[Factor],
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<(Ends, Route), AskError> {
+    let exact = |route: Route| exact_delta(factors, epsilon, route, options);
+    match options.route {
+        Some(Route::Contour) => sandwiched(factors, epsilon, Method::Contour, options),
+        Some(Route::Convolution) => sandwiched(factors, epsilon, Method::Convolution, options),
+        Some(route) => exact(route),
+        None => match (route::quick(factors), route::bearable(factors)) {
+            (Some(route), _) => exact(route),
+            (None, None) => sandwiched(factors, epsilon, Method::Either, options),
+            (None, Some(route)) => match sandwiched(factors, epsilon, Method::Either, options) {
+                Err(AskError::Stopped) => Err(AskError::Stopped),
+                Err(_) => exact(route),
+                answer => answer,
+            },
+        },
+    }
+}
+
+fn exact_delta(
+    factors: &[Factor],
+    epsilon: f64,
+    route: Route,
+    options: &Options<'_>,
+) -> Result<(Ends, Route), AskError> {
+    if let Some(reason) = route::obstacle(factors, route) {
+        return Err(AskError::RouteDoesNotApply { route, reason });
+    }
+    let mut exact = Exact::new(factors, route, &options.watch)?;
+    Ok((exact.tail(epsilon, &options.watch)?.delta(epsilon), route))
+}
+
+fn sandwiched(
+    factors: &[Factor],
+    epsilon: f64,
+    method: Method,
+    options: &Options<'_>,
+) -> Result<(Ends, Route), AskError> {
+    let tolerance = options.tolerance.get();
+    let (ends, contour) = sandwich::delta(factors, epsilon, tolerance, method, options.watch)
+        .map_err(|failure| refusal(failure, method, tolerance))?;
+    Ok((ends, if contour { Route::Contour } else { Route::Convolution }))
 }

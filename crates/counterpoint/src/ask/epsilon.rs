@@ -1,16 +1,26 @@
-use super::{Answer, AskError, Options};
+use super::{Answer, AskError, Options, bits};
 use crate::bracket::Bracket;
-use crate::composition::Composition;
-use crate::leak::{self, Room};
+use crate::composition::{Composition, Factor};
+use crate::leak::{self, Room, Target};
 use crate::quantity::Delta;
-use crate::rounding::Dd;
-use crate::route::equal::Equal;
-use crate::route::halves::{self, Halves};
+use crate::route::sandwich::{self, Failure, Method};
 use crate::route::saddle::Cumulant;
-use crate::route::{Route, tail};
+use crate::route::{self, Exact, Route, tail};
 use crate::theorem::Theorem;
 
-/// The least epsilon at which the composition is (epsilon, delta)-private.
+/// The least epsilon at which the composition is (epsilon, delta)-private, whatever
+/// mechanisms with these guarantees were run (MV Theorem 1.5).
+///
+/// ```
+/// use counterpoint::{Composition, Count, Delta, Guarantee, Options, epsilon};
+///
+/// let weekly = Guarantee::pure(0.1)?;
+/// let plan = Composition::new([(weekly, Count::new(100)?)])?;
+/// let answer = epsilon(&plan, Delta::new(1e-6)?, &Options::default())?;
+/// assert!(answer.bracket.contains(4.774567588108));
+/// assert!(answer.bracket.relative_width() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// See [`AskError`].
@@ -19,38 +29,98 @@ pub fn epsilon(
     delta: Delta,
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
+    let factors = composition.factors();
     let target = match leak::room(composition, delta.get()) {
         Room::Negative => {
             let least = leak::least_delta(composition);
             return Err(AskError::BelowLeak { delta: delta.get(), least });
         }
-        Room::Zero => {
-            let largest = composition.factors().iter().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.epsilon));
-            return Ok(Answer{bracket: Bracket{lower: largest.lower(), upper: largest.upper()}, route: Route::Equal, theorem: Theorem::Optimal});
-        }
+        _ if factors.is_empty() => return Ok(closed(Bracket::exact(0.0))),
+        Room::Zero => return Ok(closed(largest(factors))),
         Room::Positive(target) => target,
     };
-    let factors = composition.factors();
-    let guess = Cumulant::new(factors).at_ln_delta(target.upper.ln_estimate()).epsilon;
-    if factors.len() > 1 && options.route != Some(Route::Halves) {
-        use crate::route::sandwich::{self, Method};
-        let m = match options.route { Some(Route::Contour) => Method::Contour, Some(Route::Convolution) => Method::Convolution, _ => Method::Either };
-        let r = sandwich::epsilon(factors, &target, options.tolerance.get(), m, options.watch);
-        match r { Ok((bracket, c)) => return Ok(Answer { bracket, route: if c {Route::Contour} else {Route::Convolution}, theorem: Theorem::Optimal }),
-        Err(f) => return Err(AskError::RouteDoesNotApply{route: Route::Contour, reason: format!("{f:?}")}) }
+    if options.route == Some(Route::Precise) {
+        return bits::epsilon_bracket(composition, delta, options.watch);
     }
-    let (bracket, route) = if let [factor] = factors {
-        let mut equal = Equal::new(*factor);
-        let largest = equal.largest();
-        let guess = if factor.count > 1_000_000 {
-            tail::solve(|e| Ok(equal.rough_tail(e)), &target, guess, largest).map_err(|_| AskError::Stopped)?.upper
-        } else { guess };
-        (tail::solve(|e| Ok(equal.tail(e)), &target, guess, largest), Route::Equal)
-    } else {
-        let (left, right) = halves::balanced(factors);
-        let halves = Halves::new(&left, &right, &options.watch).map_err(|_| AskError::Stopped)?;
-        (tail::solve(|e| Ok(halves.tail(e)), &target, guess, halves.largest()), Route::Halves)
-    };
-    let bracket = bracket.map_err(|_| AskError::Stopped)?;
+    let (bracket, route) = pure_epsilon(factors, &target, options)?;
     Ok(Answer { bracket, route, theorem: Theorem::Optimal })
+}
+
+fn closed(bracket: Bracket) -> Answer {
+    Answer { bracket, route: Route::Closed, theorem: Theorem::Optimal }
+}
+
+/// The sum of all epsilons, rounded outward.
+fn largest(factors: &[Factor]) -> Bracket {
+    let sum = route::largest_loss(factors);
+    let error = route::largest_error(factors) * sum.hi;
+    Bracket { lower: (sum - error.into()).lower(), upper: (sum + error.into()).upper() }
+}
+
+fn pure_epsilon(
+    factors: &[Factor],
+    target: &Target,
+    options: &Options<'_>,
+) -> Result<(Bracket, Route), AskError> {
+    let exact = |route: Route| exact_epsilon(factors, target, route, options);
+    match options.route {
+        Some(Route::Contour) => sandwiched(factors, target, Method::Contour, options),
+        Some(Route::Convolution) => sandwiched(factors, target, Method::Convolution, options),
+        Some(route) => exact(route),
+        None => match (route::quick(factors), route::bearable(factors)) {
+            (Some(route), _) => exact(route),
+            (None, None) => sandwiched(factors, target, Method::Either, options),
+            (None, Some(route)) => match sandwiched(factors, target, Method::Either, options) {
+                Err(AskError::Stopped) => Err(AskError::Stopped),
+                Err(_) => exact(route),
+                answer => answer,
+            },
+        },
+    }
+}
+
+fn exact_epsilon(
+    factors: &[Factor],
+    target: &Target,
+    route: Route,
+    options: &Options<'_>,
+) -> Result<(Bracket, Route), AskError> {
+    if let Some(reason) = route::obstacle(factors, route) {
+        return Err(AskError::RouteDoesNotApply { route, reason });
+    }
+    let mut exact = Exact::new(factors, route, &options.watch)?;
+    let saddle = Cumulant::new(factors).at_ln_delta(target.upper.ln_estimate());
+    let guess = exact.first_guess(target, saddle.epsilon)?;
+    let largest = exact.largest();
+    let bracket = tail::solve(|e| exact.tail(e, &options.watch), target, guess, largest)?;
+    Ok((bracket, route))
+}
+
+fn sandwiched(
+    factors: &[Factor],
+    target: &Target,
+    method: Method,
+    options: &Options<'_>,
+) -> Result<(Bracket, Route), AskError> {
+    let tolerance = options.tolerance.get();
+    let (bracket, contour) =
+        sandwich::epsilon(factors, target, tolerance, method, options.watch)
+            .map_err(|failure| refusal(failure, method, tolerance))?;
+    Ok((bracket, if contour { Route::Contour } else { Route::Convolution }))
+}
+
+/// A lattice's failure in the caller's words.
+pub(super) fn refusal(failure: Failure, method: Method, asked: f64) -> AskError {
+    let route = if method == Method::Convolution { Route::Convolution } else { Route::Contour };
+    match failure {
+        Failure::Stopped => AskError::Stopped,
+        Failure::TooWide(achieved) => AskError::ToleranceNotMet { asked, achieved },
+        Failure::TooMuch if method == Method::Either => {
+            AskError::ToleranceNotMet { asked, achieved: f64::INFINITY }
+        }
+        Failure::TooMuch => AskError::RouteDoesNotApply {
+            route,
+            reason: "it would take too much work on this input".into(),
+        },
+    }
 }

@@ -72,3 +72,9 @@ pub enum AskError {
     #[error("stopped before an answer was found")]
     Stopped,
 }
+
+impl From<crate::watch::Stopped> for AskError {
+    fn from(_: crate::watch::Stopped) -> Self {
+        Self::Stopped
+    }
+}

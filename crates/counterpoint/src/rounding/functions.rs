@@ -185,6 +185,19 @@ impl Octant {
     }
 }
 
+/// (-1)^m / (2m + odd)! for m from 8 down to 0: relative error at most 18 u, from
+/// dividing step by step.
+const fn coefficients(odd: u32) -> [f64; 9] {
+    let mut list = [1.0; 9];
+    let mut m = 1;
+    while m <= 8 {
+        let n = 2 * m as u32 + odd;
+        list[8 - m] = -list[9 - m] / (n * (n - 1)) as f64;
+        m += 1;
+    }
+    list
+}
+
 /// Cosine and sine of numerator / 2^bits turns, 3 <= bits <= 60: absolute error at
 /// most 16 u each.
 ///
@@ -195,12 +208,11 @@ pub fn turn(numerator: u64, bits: u32) -> (f64, f64) {
     let octant = Octant::of(numerator, bits);
     let x = octant.rest as f64 * (TWO_PI.hi * power_of_two(-i64::from(bits)));
     let y = x * x;
-    let (mut sine, mut cosine) = (1.0, 1.0);
-    for n in (1..=8_u32).rev() {
-        let n = f64::from(n);
-        sine = 1.0 - y / ((2.0 * n) * (2.0 * n + 1.0)) * sine;
-        cosine = 1.0 - y / ((2.0 * n - 1.0) * (2.0 * n)) * cosine;
-    }
+    // 1/n! with alternating signs, by falling n.
+    const SINE: [f64; 9] = coefficients(1);
+    const COSINE: [f64; 9] = coefficients(0);
+    let sine = SINE.iter().fold(0.0, |sum, c| sum * y + c);
+    let cosine = COSINE.iter().fold(0.0, |sum, c| sum * y + c);
     octant.place(cosine, x * sine)
 }
 

@@ -13,6 +13,10 @@ use super::lattice::{Cell, Tilted};
 use crate::rounding::{Dd, UNIT, expm1, turn, turn_dd};
 use crate::watch::{Stopped, Watch};
 use realfft::RealFftPlanner;
+use realfft::num_complex::Complex as FftComplex;
+
+/// Plans of Fourier transforms, to be used again.
+pub(crate) type Planner = RealFftPlanner<f64>;
 
 #[derive(Clone, Copy, Debug)]
 struct Complex {
@@ -93,8 +97,8 @@ const MOST_WORK: f64 = 4e9;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NoContour {
     Stopped,
-    /// Too many points matter; the work it would take.
-    TooMuch(f64),
+    /// Too many points matter.
+    TooMuch,
 }
 
 impl From<Stopped> for NoContour {
@@ -108,61 +112,49 @@ impl Contour {
     /// `negligible` of the first point.
     pub(crate) fn new(
         lattice: &Tilted,
+        decay: &Decay,
         weight: Weight,
-        bits: u32,
         negligible: f64,
         most_work: f64,
         watch: &Watch<'_>,
     ) -> Result<Self, NoContour> {
-        let decay = Decay::new(lattice, bits);
-        let size = |index: u64| {
-            Kernel::new(lattice.tilt, lattice.step, index, bits).size(weight)
-        };
-        let blocks = decay.blocks();
-        let allowance = negligible * size(0) / blocks.len() as f64;
-        let mut contour = Self {
-            bits,
-            tilt: lattice.tilt,
-            step: lattice.step,
-            weight,
-            points: Vec::new(),
-            rest: 0.0,
-        };
+        let bits = decay.bits;
+        let ceiling = Ceiling::new(lattice, weight, bits);
+        let allowance = negligible * ceiling.at(0);
+        let (totals, threshold) = decay.totals(allowance, &ceiling);
+        let mut rest = 0.0;
         let mut wanted = Vec::new();
-        let per_point = lattice.cells.len() as f64;
-        for block in &blocks {
-            let many = 2.0 * (block.last - block.first + 1) as f64;
-            // The kernel falls from 0 to N/2.
-            let bound = many * block.bound * size(block.first);
-            if bound <= allowance && block.first > 0 {
-                contour.rest += bound;
+        for (block, total) in decay.blocks().zip(totals) {
+            if total <= threshold && block.first > 0 {
+                rest += total;
                 continue;
             }
             for index in block.first..=block.last {
-                let bound = 2.0 * decay.near_zero(index, bits) * size(index);
-                if index > 0 && bound * many <= allowance {
-                    contour.rest += bound;
+                let bound = 2.0 * decay.near_zero(index) * ceiling.at(index);
+                if index > 0 && bound <= 1e-2 * allowance {
+                    rest += bound;
                 } else {
                     wanted.push(index);
                 }
             }
-            let work = wanted.len() as f64 * per_point;
+            let work = wanted.len() as f64 * lattice.cells.len() as f64;
             if work > most_work.min(MOST_WORK) {
-                return Err(NoContour::TooMuch(work));
+                return Err(NoContour::TooMuch);
             }
         }
         let half = 1_u64 << (bits - 1);
+        let mut points = Vec::with_capacity(wanted.len());
         for (done, &index) in wanted.iter().enumerate() {
             if done & 15 == 0 {
                 watch.at(done as f64 / wanted.len() as f64)?;
             }
             let (phi, error) = characteristic(lattice, index, bits);
             let weight = if index == 0 || index == half { 1.0 } else { 2.0 };
-            contour.points.push(Point { index, weight, phi, error });
+            points.push(Point { index, weight, phi, error });
         }
         // The bounds were rounded a few times each.
-        contour.rest *= 1.0 + 1e-9;
-        Ok(contour)
+        let rest = rest * (1.0 + 1e-9);
+        Ok(Self { bits, tilt: lattice.tilt, step: lattice.step, weight, points, rest })
     }
 
     /// `sum over Y <= y0 of the mass times e^(-tilt (y0 - Y))`, aliases included, times
@@ -233,13 +225,44 @@ impl Kernel {
         }
     }
 
-    /// The size of the kernel, without the profile's numerator.
-    fn size(&self, weight: Weight) -> f64 {
-        match weight {
-            Weight::Mass => self.lower.recip().norm(),
-            Weight::Profile => self.lower.times(self.upper).recip().norm(),
-        }
+}
+
+/// A quick upper bound on the kernel's size, without the profile's numerator:
+/// `|1 - a e^(-i theta)|^2 = (1 - a)^2 + 4 a sin^2(theta/2)`, and `sin(theta/2) >=
+/// theta/pi` up to pi.
+struct Ceiling {
+    /// (1 - a)^2 and 4 a (2/N)^2 for a = e^-th and a = e^-(t+1)h.
+    lower: (f64, f64),
+    upper: (f64, f64),
+    weight: Weight,
+}
+
+impl Ceiling {
+    fn new(lattice: &Tilted, weight: Weight, bits: u32) -> Self {
+        let turn = 2.0 / (1_u64 << bits) as f64;
+        let parts = |exponent: f64| {
+            let fall = -expm1(-exponent);
+            (fall * fall, 4.0 * (1.0 - fall) * turn * turn)
+        };
+        Self { lower: parts(lattice.tilt), upper: parts(lattice.tilt + lattice.step), weight }
     }
+
+    fn at(&self, index: u64) -> f64 {
+        let square = index as f64 * index as f64;
+        let lower = self.lower.0 + self.lower.1 * square;
+        let size = match self.weight {
+            Weight::Mass => lower,
+            Weight::Profile => lower * (self.upper.0 + self.upper.1 * square),
+        };
+        (1.0 + 1e-12) / size.sqrt()
+    }
+}
+
+/// A power of two that is at least e^-x, for x of at least zero, and at most twice that.
+fn exp_ceiling(x: f64) -> f64 {
+    const LOG2_E: f64 = 1.442_695_040_888_963_4;
+    let halvings = (x * LOG2_E * (1.0 - 1e-15)).floor();
+    if halvings < 1000.0 { f64::from_bits((1023 - halvings as u64) << 52) } else { 1e-300 }
 }
 
 /// phi at one point, with a bound on its absolute error.
@@ -309,16 +332,18 @@ fn times_dd(a: (Dd, Dd), b: (Dd, Dd)) -> (Dd, Dd) {
 
 /// Bounds on |phi| everywhere.
 ///
-/// For a factor with masses p_x, `ln |phi| <= -sum p_x p_y (1 - cos(theta (x - y)))`
-/// over any pairs. The pairs are (plus, minus); `g` is the sum over all factors.
-struct Decay {
-    /// Where g was evaluated: 2^coarse_bits points a turn, of which the first half.
+/// A factor with masses p_x has `|phi|^2 = 1 - 2 sum p_x p_y (1 - cos(theta (x - y)))`,
+/// over unordered pairs, of which any may be left out; here they are (plus, minus), with
+/// weights c that add up to C. The logarithm is concave in the cosines, so its tangent at
+/// cosine 0 bounds it: `ln |phi| <= ln(1 - 2C)/2 + sum c/(1 - 2C) cos(theta d)`. Over all
+/// factors that is a constant and one cosine sum F over a histogram of spacings.
+#[derive(Clone, Debug)]
+pub(crate) struct Decay {
+    /// F was evaluated at 2^coarse_bits points a turn, of which the first half is kept.
     coarse_bits: u32,
     bits: u32,
-    /// A lower bound on sqrt(g) at each coarse point.
-    roots: Vec<f64>,
-    /// sqrt(g) moves at most this much within half a coarse interval.
-    slack: f64,
+    /// A lower bound on -ln |phi| around each coarse point.
+    exponents: Vec<f64>,
     /// sum c d^2 / 2 and sum c d^4, rounded down and up.
     second: f64,
     fourth: f64,
@@ -331,84 +356,183 @@ struct Block {
     bound: f64,
 }
 
-impl Decay {
-    fn new(lattice: &Tilted, bits: u32) -> Self {
-        let pairs = || {
-            lattice.cells.iter().flat_map(|cell| {
-                let weight = |index: usize| cell.count as f64 * cell.high[0] * cell.high[index];
-                [(cell.steps, weight(1)), (cell.steps + 1, weight(2))]
-            })
-        };
-        let (mut zeroth, mut second, mut fourth) = (0.0, 0.0, 0.0);
-        for (steps, weight) in pairs() {
-            let square = (steps as f64) * (steps as f64);
-            zeroth += weight;
-            second += 0.5 * weight * square;
-            fourth += weight * square * square;
-        }
-        // A coarse grid on which sqrt(g), which is near sqrt(zeroth), moves by a
-        // fraction of itself.
-        let wanted = 8.0 * std::f64::consts::PI * (second / zeroth).sqrt();
-        let coarse_bits = (wanted.log2().ceil().clamp(4.0, 22.0) as u32).min(bits);
-        let points = 1_u64 << coarse_bits;
-        let mut histogram = vec![0.0; points as usize];
-        for (steps, weight) in pairs() {
-            histogram[(steps & (points - 1)) as usize] += weight;
-        }
-        let roots = transform(&mut histogram)
-            .map(|cosines| {
-                // Each output of the transform is a sum along a tree of at most
-                // log2(points) butterflies, hence this bound on its rounding.
-                let rounding = (16.0 * f64::from(coarse_bits) + 8.0 * 24.0 + lattice.cells.len() as f64) * UNIT * 2.0 * zeroth;
-                (zeroth - cosines - rounding).max(0.0).sqrt()
-            })
-            .collect();
-        let slack = if coarse_bits == bits {
-            0.0
-        } else {
-            second.sqrt() * std::f64::consts::PI / points as f64 * (1.0 + 1e-9)
-        };
-        Self { coarse_bits, bits, roots, slack, second: second * (1.0 - 1e-9), fourth: fourth * (1.0 + 1e-9) }
-    }
-
-    /// The blocks around the coarse points, together all points from 0 to N/2.
-    ///
-    /// g is a sum of squares `2c sin^2(theta d / 2)`, so sqrt(g) is a norm and moves no
-    /// faster than the norm of the derivatives, sqrt(second).
-    fn blocks(&self) -> Vec<Block> {
-        let each = 1_u64 << (self.bits - self.coarse_bits);
-        let half = 1_u64 << (self.bits - 1);
-        self.roots
-            .iter()
-            .enumerate()
-            .map(|(index, &root)| {
-                let centre = index as u64 * each;
-                let first = if index == 0 { 0 } else { centre - each / 2 + u64::from(each > 1) };
-                let last = if each == 1 { centre } else { (centre + each / 2).min(half) };
-                let root = (root - self.slack).max(0.0);
-                Block { first, last, bound: (-root * root).exp() * (1.0 + 1e-9) }
-            })
-            .collect()
-    }
-
-    /// A bound on |phi| from `1 - cos x >= x^2/2 - x^4/24`: good near zero.
-    fn near_zero(&self, index: u64, bits: u32) -> f64 {
-        let theta = std::f64::consts::TAU * index as f64 / (1_u64 << bits) as f64;
-        let square = theta * theta;
-        let g = (self.second - self.fourth * square / 24.0) * square * (1.0 - 1e-9);
-        (-g.max(0.0)).exp() * (1.0 + 1e-9)
+impl Block {
+    /// What the block and its mirror image can add; the kernel falls from 0 to N/2.
+    fn total(&self, ceiling: &Ceiling) -> f64 {
+        2.0 * (self.last - self.first + 1) as f64 * self.bound * ceiling.at(self.first)
     }
 }
 
-/// The cosine transform at frequencies 0 to half the length.
-fn transform(histogram: &mut [f64]) -> impl Iterator<Item = f64> + use<> {
-    let plan = RealFftPlanner::<f64>::new().plan_fft_forward(histogram.len());
-    let mut spectrum = plan.make_output_vec();
-    // The lengths match by construction; a failure would leave zeros, which bound
-    // nothing and are therefore safe.
-    if plan.process(histogram, &mut spectrum).is_err() {
-        spectrum.fill(Default::default());
-        spectrum.iter_mut().for_each(|value| value.re = f64::INFINITY);
+/// The sums that describe a lattice's decay.
+#[derive(Default)]
+struct Moments {
+    /// sum c, sum c d^2 / 2, sum c d^4.
+    zeroth: f64,
+    second: f64,
+    fourth: f64,
+    /// -sum ln(1 - 2C)/2, from below.
+    constant: f64,
+    /// sum b and sum b d^2 for the coefficients b of F.
+    total: f64,
+    curvature: f64,
+}
+
+impl Moments {
+    fn new(lattice: &Tilted) -> Self {
+        let mut moments = Self::default();
+        for cell in &lattice.cells {
+            let (count, pairs) = (cell.count as f64, cell.pairs());
+            moments.constant += count * half_ln_floor(2.0 * pairs);
+            for (distance, weight) in cell.spacings() {
+                let square = distance * distance;
+                let tangent = weight / (1.0 - 2.0 * pairs);
+                moments.zeroth += weight;
+                moments.second += 0.5 * weight * square;
+                moments.fourth += weight * square * square;
+                moments.total += tangent;
+                moments.curvature += tangent * square;
+            }
+        }
+        moments
     }
-    spectrum.into_iter().map(|value| value.re)
+}
+
+/// At most -ln(1 - x)/2 for 0 <= x <= 1/2: its series, cut off.
+fn half_ln_floor(x: f64) -> f64 {
+    let series = (1..=8_u32).rev().fold(0.0, |sum, n| x * (1.0 / f64::from(n) + sum));
+    0.5 * series * (1.0 - 1e-14)
+}
+
+impl Cell {
+    /// The probability weight of the pairs (plus, minus), for one factor.
+    fn pairs(&self) -> f64 {
+        self.high[0] * (self.high[1] + self.high[2])
+    }
+
+    /// How far apart the pairs are, and their weights, for all factors of the cell.
+    fn spacings(&self) -> [(f64, f64); 2] {
+        let (near, weight) = (self.steps as f64, self.count as f64 * self.high[0]);
+        [(near, weight * self.high[1]), (near + 1.0, weight * self.high[2])]
+    }
+}
+
+impl Decay {
+    pub(crate) fn new(lattice: &Tilted, bits: u32, planner: &mut Planner) -> Self {
+        let moments = Moments::new(lattice);
+        // About ten coarse points to the turn of a typical spacing: F is then followed
+        // closely by its tangents.
+        let wanted = 10.0 * (2.0 * moments.second / moments.zeroth).sqrt();
+        let coarse_bits = (wanted.log2().ceil().clamp(4.0, 22.0) as u32).min(bits);
+        Self {
+            coarse_bits,
+            bits,
+            exponents: exponents(lattice, &moments, coarse_bits, bits, planner),
+            second: moments.second * (1.0 - 1e-9),
+            fourth: moments.fourth * (1.0 + 1e-9),
+        }
+    }
+
+    /// The same for a lattice whose cells have the same spacings and weights within a
+    /// factor e^(+-slack): then C too, and ln |phi|'s bounds move by at most
+    /// `4 slack sum(b)`, for which `sum(b) <= 2 sum(c)` and `sum(c) <= count / 4`.
+    pub(crate) fn nearby(&self, slack: f64, count: f64) -> Self {
+        let moved = 2.0 * slack * count;
+        Self {
+            exponents: self.exponents.iter().map(|exponent| exponent - moved).collect(),
+            second: self.second * (1.0 - 2.0 * slack),
+            fourth: self.fourth * (1.0 + 2.0 * slack),
+            ..*self
+        }
+    }
+
+    /// The blocks around the coarse points, together all points from 0 to N/2.
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        let each = 1_u64 << (self.bits - self.coarse_bits);
+        let half = 1_u64 << (self.bits - 1);
+        self.exponents.iter().enumerate().map(move |(index, &exponent)| {
+            let centre = index as u64 * each;
+            let first = if index == 0 { 0 } else { centre - each / 2 + u64::from(each > 1) };
+            let last = if each == 1 { centre } else { (centre + each / 2).min(half) };
+            Block { first, last, bound: exp_ceiling(exponent.max(0.0)) }
+        })
+    }
+
+    /// The blocks' totals, and a threshold such that those below it add up to at most
+    /// half the allowance: they are sorted into powers of two.
+    fn totals(&self, allowance: f64, ceiling: &Ceiling) -> (Vec<f64>, f64) {
+        const CLASSES: usize = 100;
+        let mut sums = [0.0; CLASSES];
+        let totals: Vec<f64> = self.blocks().map(|block| block.total(ceiling)).collect();
+        for &total in totals.iter().skip(1) {
+            sums[halvings(allowance / total).min(CLASSES - 1)] += total;
+        }
+        let mut sum = 0.0;
+        for class in (1..CLASSES).rev() {
+            sum += sums[class];
+            if sum > 0.5 * allowance {
+                return (totals, allowance * 0.5_f64.powi(class as i32 + 1));
+            }
+        }
+        (totals, 0.5 * allowance)
+    }
+
+    /// A bound on |phi| from `1 - cos x >= x^2/2 - x^4/24`: good near zero.
+    fn near_zero(&self, index: u64) -> f64 {
+        let theta = std::f64::consts::TAU * index as f64 / (1_u64 << self.bits) as f64;
+        let square = theta * theta;
+        let g = (self.second - self.fourth * square / 24.0) * square * (1.0 - 1e-9);
+        exp_ceiling(g.max(0.0))
+    }
+}
+
+/// The power of two below a number, as an exponent; zero for numbers below two.
+fn halvings(x: f64) -> usize {
+    ((x.to_bits() >> 52) as usize & 0x7ff).saturating_sub(1023)
+}
+
+/// Lower bounds on -ln |phi| around each point of the coarse grid: within half an
+/// interval, F rises at most by its slope there and half its largest curvature.
+///
+/// Each output of a transform is a sum along a tree of at most log2(points)
+/// butterflies, which bounds its rounding relative to the sum of all magnitudes; the
+/// histograms' is at most one u an entry.
+fn exponents(
+    lattice: &Tilted,
+    moments: &Moments,
+    coarse_bits: u32,
+    bits: u32,
+    planner: &mut Planner,
+) -> Vec<f64> {
+    let points = 1_u64 << coarse_bits;
+    let reach = if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / points as f64 };
+    let (mut values, mut slopes) = (vec![0.0; points as usize], vec![0.0; points as usize]);
+    for cell in &lattice.cells {
+        let steepness = 1.0 / (1.0 - 2.0 * cell.pairs());
+        for (distance, weight) in cell.spacings() {
+            let at = (distance as u64 & (points - 1)) as usize;
+            values[at] += weight * steepness;
+            slopes[at] += weight * steepness * distance * reach;
+        }
+    }
+    let rounding = (16.0 * f64::from(coarse_bits) + 512.0 + lattice.cells.len() as f64) * 8.0 * UNIT;
+    let steepest = (2.0 * moments.total * moments.curvature).sqrt() * reach;
+    let lost = (moments.total + steepest) * rounding + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
+    let constant = moments.constant * (1.0 - rounding) - lost;
+    let [values, slopes] = transforms([values, slopes], planner);
+    let both = values.into_iter().zip(slopes);
+    both.map(|(value, slope)| constant - value.re - slope.im.abs()).collect()
+}
+
+/// The Fourier transforms at frequencies 0 to half the length.
+fn transforms(histograms: [Vec<f64>; 2], planner: &mut Planner) -> [Vec<FftComplex<f64>>; 2] {
+    let plan = planner.plan_fft_forward(histograms[0].len());
+    histograms.map(|mut histogram| {
+        let mut spectrum = plan.make_output_vec();
+        // The lengths match by construction; were they not to, infinities bound nothing
+        // and are therefore safe.
+        if plan.process(&mut histogram, &mut spectrum).is_err() {
+            spectrum.fill(FftComplex::new(f64::INFINITY, 0.0));
+        }
+        spectrum
+    })
 }

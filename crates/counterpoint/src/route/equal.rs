@@ -27,6 +27,11 @@ impl Equal {
         Self { epsilon: factor.epsilon, count: factor.count as f64, decay, ln_plus, last: None }
     }
 
+    /// Whether a tail takes many terms.
+    pub(crate) fn is_large(&self) -> bool {
+        self.count > 1e6
+    }
+
     /// The largest loss, k eps.
     pub(crate) fn largest(&self) -> Dd {
         Dd::product(self.count, self.epsilon)

@@ -49,15 +49,13 @@ pub(crate) fn atoms_of(factors: &[Factor]) -> f64 {
 pub(crate) fn balanced(factors: &[Factor]) -> (Vec<Factor>, Vec<Factor>) {
     let mut sorted = factors.to_vec();
     sorted.sort_by(|a, b| b.count.cmp(&a.count));
-    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let (mut left, mut right) = ((Vec::new(), 1.0), (Vec::new(), 1.0));
     for factor in sorted {
-        if atoms_of(&left) <= atoms_of(&right) {
-            left.push(factor);
-        } else {
-            right.push(factor);
-        }
+        let shorter = if left.1 <= right.1 { &mut left } else { &mut right };
+        shorter.0.push(factor);
+        shorter.1 *= factor.count as f64 + 1.0;
     }
-    (left, right)
+    (left.0, right.0)
 }
 
 impl Halves {

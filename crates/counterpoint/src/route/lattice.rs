@@ -68,81 +68,146 @@ pub(crate) struct Tilted {
     pub(crate) most_steps: f64,
 }
 
-impl Tilted {
-    pub(crate) fn new(factors: &[Factor], side: Side, step: f64, tilt: f64) -> Self {
+/// Factors with the probability of a plus and of a minus, computed once.
+#[derive(Clone, Debug)]
+pub(crate) struct Responses {
+    list: Vec<Response>,
+    pub(crate) count: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Response {
+    epsilon: f64,
+    count: u64,
+    plus: Dd,
+    minus: Dd,
+}
+
+impl Responses {
+    /// Relative error at most u, or 2^-96 for heavy factors.
+    pub(crate) fn new(factors: &[Factor]) -> Self {
+        let list = factors.iter().map(|factor| {
+            let tiny = factor.epsilon >= 590.0;
+            let decay = if tiny { Dd::ZERO } else { Dd::from(-factor.epsilon).exp() };
+            let plus = Dd::ONE / (Dd::ONE + decay);
+            Response { epsilon: factor.epsilon, count: factor.count, plus, minus: decay * plus }
+        });
+        let count = factors.iter().map(|factor| factor.count as f64).sum();
+        Self { list: list.collect(), count }
+    }
+
+    /// Puts the factors on a lattice.
+    pub(crate) fn tilted(&self, side: Side, step: f64, tilt: f64) -> Tilted {
+        let mut tilting = Tilting::new(tilt);
+        let whole = -expm1(-step);
         let mut scale = Wide::ONE;
-        let (mut error, mut most_steps) = (0.0, 0.0);
-        let mut cells = Vec::with_capacity(factors.len());
-        for &factor in factors {
-            let (steps, masses) = masses(factor, side, step);
-            let (cell, norm) = tilted(steps, factor.count, masses, tilt);
-            let count = factor.count as f64;
-            scale = scale * if factor.count == 1 { Wide::from(norm) } else { Wide::from(norm).powi(factor.count) };
+        let (mut error, mut most_steps) = (64.0 * STEP, 0.0);
+        let mut cells = Vec::with_capacity(self.list.len());
+        for response in &self.list {
+            let (cell, norm) = response.cell(side, step, whole, &mut tilting);
+            scale = scale * norm;
+            let count = response.count as f64;
             error += count * if cell.is_heavy() { 64.0 * STEP } else { 32.0 * UNIT };
-            most_steps += count * (steps as f64 + 1.0);
+            most_steps += count * (cell.steps as f64 + 1.0);
             cells.push(cell);
         }
-        Self { step, tilt, scale, cells, error: error + 64.0 * STEP, most_steps }
+        Tilted { step, tilt, scale, cells, error, most_steps }
     }
 
-    /// An upper bound on `E[e^(-tilt y)]` at another tilt.
-    pub(crate) fn scale_at(factors: &[Factor], side: Side, step: f64, tilt: f64) -> Wide {
-        let mut scale = Wide::ONE;
-        for &factor in factors {
-            let (steps, masses) = masses(factor, side, step);
-            let (_, norm) = tilted(steps, factor.count, masses, tilt);
-            scale = scale * Wide::from(norm).powi(factor.count);
-        }
-        let count: f64 = factors.iter().map(|f| f.count as f64).sum();
-        scale * Wide::exp(Dd::from(32.0 * UNIT * (count + 1.0)))
+    /// An upper bound on `E[e^(-tilt Y)]`.
+    pub(crate) fn scale(&self, side: Side, step: f64, tilt: f64) -> Wide {
+        let mut tilting = Tilting::new(tilt);
+        let whole = -expm1(-step);
+        let product = self.list.iter().fold(Wide::ONE, |product, response| {
+            product * response.cell(side, step, whole, &mut tilting).1
+        });
+        product * Wide::exp(Dd::from(32.0 * UNIT * (self.count + 1.0)))
     }
 }
 
-/// Where a factor's minus atom goes, and the masses at 0, m and m + 1: relative error
-/// at most 12 u, or 8 [`STEP`] for heavy factors.
-fn masses(factor: Factor, side: Side, step: f64) -> (u64, [Dd; 3]) {
-    let decay = if factor.epsilon < 590.0 { Dd::from(-factor.epsilon).exp() } else { Dd::ZERO };
-    let plus = Dd::ONE / (Dd::ONE + decay);
-    let minus = decay * plus;
-    // Exact: step is a power of two.
-    let down = 2.0 * factor.epsilon / step;
-    match side {
-        Side::MergedP => (down.round() as u64, [plus, minus, Dd::ZERO]),
-        Side::MergedQ => (down.round() as u64, [minus, plus, Dd::ZERO]),
-        Side::Split => {
-            let over = (down - down.floor()) * step;
-            let (near, far) = split(over, step, factor.count > LIGHT);
-            (down.floor() as u64, [plus, minus * near, minus * far])
+impl Response {
+    /// Where the minus atom goes, with tilted masses at 0, m and m + 1, and the norm to
+    /// the power of the count: relative error at most 24 u each, or 32 [`STEP`] if heavy.
+    fn cell(&self, side: Side, step: f64, whole: f64, tilting: &mut Tilting) -> (Cell, Wide) {
+        // Exact: step is a power of two.
+        let down = 2.0 * self.epsilon / step;
+        let steps = if side == Side::Split { down.floor() } else { down.round() };
+        let over = (down - steps) * step;
+        let weights = tilting.weights(steps);
+        if self.count > LIGHT {
+            let masses = match side {
+                Side::MergedP => [self.plus, self.minus, Dd::ZERO],
+                Side::MergedQ => [self.minus, self.plus, Dd::ZERO],
+                Side::Split => {
+                    let (near, far) = precise_split(over, step);
+                    [self.plus, self.minus * near, self.minus * far]
+                }
+            };
+            return heavy_cell(steps as u64, self.count, masses, weights);
         }
+        let (plus, minus) = (self.plus.hi, self.minus.hi);
+        let masses = match side {
+            Side::MergedP => [plus, minus, 0.0],
+            Side::MergedQ => [minus, plus, 0.0],
+            Side::Split => {
+                // (1 - e^-(h-r)) / (1 - e^-h) stays up, the rest goes down.
+                let kept = -expm1(over - step);
+                let lost = (1.0 - kept) * -expm1(-over);
+                [plus, minus * (kept / whole), minus * (lost / whole)]
+            }
+        };
+        light_cell(steps as u64, self.count, masses, weights)
     }
 }
 
-/// The shares of an atom `over` below the upper of two neighbouring lattice points, a
-/// step apart: `(1 - e^-(h-r)) / (1 - e^-h)` stays up, `e^-(h-r) (1 - e^-r) / (1 - e^-h)`
-/// goes down.
-fn split(over: f64, step: f64, heavy: bool) -> (Dd, Dd) {
-    if heavy {
-        let fall = |x: f64| -Dd::from(-x).expm1();
-        let whole = fall(step);
-        let rest = Dd::from(-(step - over)).exp();
-        return (fall(step - over) / whole, rest * fall(over) / whole);
+/// e^(-tilt m), remembered while m stays the same: factors come sorted.
+struct Tilting {
+    tilt: f64,
+    next: Dd,
+    last: (f64, Dd),
+}
+
+impl Tilting {
+    fn new(tilt: f64) -> Self {
+        Self { tilt, next: decay(Dd::from(tilt)), last: (0.0, Dd::ONE) }
     }
-    let fall = |x: f64| -expm1(-x);
+
+    /// The weights at m and m + 1 steps. The product with the tilt is exact, so that
+    /// the tilt is the same for every factor.
+    fn weights(&mut self, steps: f64) -> [Dd; 2] {
+        if steps.to_bits() != self.last.0.to_bits() {
+            self.last = (steps, decay(Dd::product(self.tilt, steps)));
+        }
+        [self.last.1, self.last.1 * self.next]
+    }
+}
+
+/// e^-x, zero where that is below 2^-850.
+fn decay(x: Dd) -> Dd {
+    if x.hi < 590.0 { (-x).exp() } else { Dd::ZERO }
+}
+
+/// The shares of the upper and the lower neighbour, in double-doubles.
+fn precise_split(over: f64, step: f64) -> (Dd, Dd) {
+    let fall = |x: f64| -Dd::from(-x).expm1();
     let whole = fall(step);
-    let near = fall(step - over) / whole;
-    let far = (1.0 - fall(step - over)) * fall(over) / whole;
-    (Dd::from(near), Dd::from(far))
+    let rest = Dd::from(over - step).exp();
+    (fall(step - over) / whole, rest * fall(over) / whole)
 }
 
-/// Tilts and normalises: relative error at most 8 u more, or 8 [`STEP`] if heavy.
-fn tilted(steps: u64, count: u64, masses: [Dd; 3], tilt: f64) -> (Cell, Dd) {
-    // Exact products, so that the tilt is the same for every factor.
-    let near = Dd::product(tilt, steps as f64);
-    let weight = if near.hi < 590.0 { (-near).exp() } else { Dd::ZERO };
-    let next = if tilt < 590.0 { Dd::from(-tilt).exp() } else { Dd::ZERO };
-    let parts = [masses[0], masses[1] * weight, masses[2] * weight * next];
+fn light_cell(steps: u64, count: u64, masses: [f64; 3], weights: [Dd; 2]) -> (Cell, Wide) {
+    let parts = [masses[0], masses[1] * weights[0].hi, masses[2] * weights[1].hi];
+    let norm = parts[0] + parts[1] + parts[2];
+    let high = parts.map(|part| part / norm);
+    let scale = Wide::from(norm);
+    let scale = if count == 1 { scale } else { scale.powi(count) };
+    (Cell { steps, count, high, low: [0.0; 3] }, scale)
+}
+
+fn heavy_cell(steps: u64, count: u64, masses: [Dd; 3], weights: [Dd; 2]) -> (Cell, Wide) {
+    let parts = [masses[0], masses[1] * weights[0], masses[2] * weights[1]];
     let norm = parts[0] + parts[1] + parts[2];
     let parts = parts.map(|part| part / norm);
     let cell = Cell { steps, count, high: parts.map(|x| x.hi), low: parts.map(|x| x.lo) };
-    (cell, norm)
+    (cell, Wide::from(norm).powi(count))
 }

@@ -13,7 +13,7 @@ pub(crate) struct Cumulant {
     bins: Vec<(f64, f64)>,
 }
 
-const MOST_BINS: usize = 256;
+const MOST_BINS: usize = 64;
 
 /// A saddle point: the abscissa t and the epsilon it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl Cumulant {
     /// Bisection on ln t.
     fn search(&self, too_small: impl Fn(&Saddle) -> bool) -> Saddle {
         let (mut low, mut high) = (-35.0_f64, 35.0_f64);
-        for _ in 0..45 {
+        for _ in 0..28 {
             let middle = 0.5 * (low + high);
             if too_small(&self.saddle(middle.exp())) {
                 low = middle;

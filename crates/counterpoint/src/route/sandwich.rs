@@ -1,11 +1,12 @@
 //! The composed profile between two lattices: the split one from above, the merged one
 //! from below, refined until the tolerance is met.
 
-use super::contour::{Contour, NoContour, Weight};
+use super::contour::{Contour, Decay, NoContour, Planner, Weight};
 use super::convolution::{self, Convolution};
-use super::lattice::{Side, Tilted};
+use super::lattice::{Responses, Side, Tilted};
 use super::saddle::{Cumulant, Saddle};
 use super::tail::Tail;
+use super::{largest_error, largest_loss};
 use crate::bracket::Bracket;
 use crate::composition::Factor;
 use crate::leak::Target;
@@ -55,6 +56,7 @@ const MOST_WORK: f64 = 4e10;
 /// One try at a given step.
 struct Attempt<'a> {
     factors: &'a [Factor],
+    responses: &'a Responses,
     largest: Dd,
     largest_error: f64,
     step: f64,
@@ -71,6 +73,7 @@ struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     fn new(
         factors: &'a [Factor],
+        responses: &'a Responses,
         cumulant: &Cumulant,
         saddle: Saddle,
         step: f64,
@@ -79,9 +82,9 @@ impl<'a> Attempt<'a> {
         watch: Watch<'a>,
     ) -> Self {
         let largest = largest_loss(factors);
-        let largest_error = STEP * (factors.len() as f64 + 4.0) * largest.hi / 64.0;
+        let largest_error = largest_error(factors) * largest.hi;
         let (bits, outer) = period(cumulant, &saddle, step, negligible, largest.hi);
-        Self { factors, largest, largest_error, step, saddle, bits, outer, method, negligible, watch }
+        Self { factors, responses, largest, largest_error, step, saddle, bits, outer, method, negligible, watch }
     }
 
     /// t h, for the lattice under P; nudged up by a step for Q, whose law is P's tilted
@@ -91,25 +94,39 @@ impl<'a> Attempt<'a> {
         if side == Side::MergedQ { tilt + self.step } else { tilt }
     }
 
-    fn summed(&self, side: Side, weight: Weight) -> Result<Summed, Failure> {
-        let lattice = Tilted::new(self.factors, side, self.step, self.tilt(side));
-        let limit = ((self.largest.hi - self.saddle.epsilon).max(0.0) * 1.02 / self.step + 64.0).min(1e15);
-        let convolving = convolution::work(&lattice, limit);
-        let most = if self.method == Method::Contour { f64::INFINITY } else { convolving / POINT_WORK + 2e4 };
+    fn lattice(&self, side: Side) -> Tilted {
+        self.responses.tilted(side, self.step, self.tilt(side))
+    }
+
+    fn summed(&self, lattice: Tilted, decay: &Decay, weight: Weight) -> Result<Summed, Failure> {
+        let steps = (self.largest.hi - self.saddle.epsilon).max(0.0) * 1.02 / self.step + 64.0;
+        let convolving = convolution::work(&lattice, steps);
         if self.method != Method::Convolution {
-            match Contour::new(&lattice, weight, self.bits, self.negligible, most, &self.watch) {
+            let most = match self.method {
+                Method::Contour => f64::INFINITY,
+                _ => convolving / POINT_WORK + 2e4,
+            };
+            match Contour::new(&lattice, decay, weight, self.negligible, most, &self.watch) {
                 Ok(contour) => return Ok(Summed { lattice, engine: Engine::Contour(contour) }),
                 Err(NoContour::Stopped) => return Err(Failure::Stopped),
-                Err(NoContour::TooMuch(_)) if self.method == Method::Contour => return Err(Failure::TooMuch),
-                Err(NoContour::TooMuch(_)) => {}
+                Err(NoContour::TooMuch) if self.method == Method::Contour => {
+                    return Err(Failure::TooMuch);
+                }
+                Err(NoContour::TooMuch) => {}
             }
         }
-        if convolving > MOST_WORK || limit > 2e8 {
+        if convolving > MOST_WORK || steps > 2e8 {
             return Err(Failure::TooMuch);
         }
-        let convolution = Convolution::new(&lattice, weight, limit as u64, &self.watch)
+        let convolution = Convolution::new(&lattice, weight, steps as u64, &self.watch)
             .map_err(|_| Failure::Stopped)?;
         Ok(Summed { lattice, engine: Engine::Convolution(convolution) })
+    }
+
+    fn above(&self, planner: &mut Planner) -> Result<Above<'_>, Failure> {
+        let lattice = self.lattice(Side::Split);
+        let decay = Decay::new(&lattice, self.bits, planner);
+        Ok(Above { attempt: self, split: self.summed(lattice, &decay, Weight::Profile)? })
     }
 
     /// How many whole steps lie between the largest loss and an epsilon a little below
@@ -170,18 +187,25 @@ struct Below<'a> {
     q: Summed,
     /// By how much the merged loss differs from the true one, on average.
     bias: f64,
+    outer: (Chernoff, Chernoff),
 }
 
 impl<'a> Below<'a> {
-    fn new(attempt: &'a Attempt<'a>) -> Result<Self, Failure> {
-        let p = attempt.summed(Side::MergedP, Weight::Mass)?;
-        let q = attempt.summed(Side::MergedQ, Weight::Mass)?;
+    fn new(attempt: &'a Attempt<'a>, planner: &mut Planner) -> Result<Self, Failure> {
+        let lattice = attempt.lattice(Side::MergedP);
+        let decay = Decay::new(&lattice, attempt.bits, planner);
+        let p = attempt.summed(lattice, &decay, Weight::Mass)?;
+        // Tilting Q by one more undoes its difference from P, but for the rounding of
+        // each loss, at most half a step.
+        let decay = decay.nearby(attempt.step, attempt.responses.count);
+        let q = attempt.summed(attempt.lattice(Side::MergedQ), &decay, Weight::Mass)?;
         let bias = attempt.factors.iter().zip(&p.lattice.cells).map(|(factor, cell)| {
             let moved = 2.0 * factor.epsilon - cell.steps as f64 * attempt.step;
             cell.count as f64 * cell.high[1] * moved
         });
         let bias = bias.sum();
-        Ok(Self { attempt, p, q, bias })
+        let outer = if p.has_aliases() { outer_bounds(attempt, &p.lattice) } else { (None, None) };
+        Ok(Self { attempt, p, q, bias, outer })
     }
 
     /// The P mass, from below, and the Q mass, from above, of the losses the test takes
@@ -189,38 +213,40 @@ impl<'a> Below<'a> {
     fn test(&self, epsilon: f64, shift: f64) -> Tail {
         let gap = self.attempt.largest.hi - epsilon - self.bias;
         let y1 = (gap / self.attempt.step + shift).floor().max(0.0) as u64;
-        let p = self.p.at(y1, 0.0).0;
-        let aliases = if self.p.has_aliases() { self.aliases(y1) } else { Wide::ZERO };
-        let p = p - aliases;
+        let p = self.p.at(y1, 0.0).0 - self.aliases(y1);
         let q = self.q.at(y1, 0.0).1;
         Tail { p: if p.is_positive() { p } else { Wide::ZERO }, q, slack: 4.0 * STEP }
     }
 
-    /// What the contour's aliases can have added to the P mass, by Chernoff's bound at
-    /// the outer tilts (theorems.md, aliases).
+    /// What the contour's aliases can have added to the P mass.
     fn aliases(&self, y1: u64) -> Wide {
-        let attempt = self.attempt;
-        let (tilt, step) = (self.p.lattice.tilt, attempt.step);
-        let points = (attempt.bits as f64).exp2();
-        if points > self.p.lattice.most_steps {
-            return Wide::ZERO;
-        }
-        let bound = |other: f64| {
-            let other = other * step;
-            let scale = Tilted::scale_at(attempt.factors, Side::MergedP, step, other);
-            let periods = (other - tilt).abs() * points;
-            // 1/(e^x - 1), a little more.
-            let share = Wide::exp(Dd::from(-periods * (1.0 - 1e-12))) * Wide::from(1.0 / (1.0 - (-periods).exp()) * 1.001);
-            scale * Wide::exp(Dd::product(other, y1 as f64)) * share
-        };
-        let above = if (y1 as f64) < points { Wide::ZERO } else { bound(attempt.outer.0) };
-        above + bound(attempt.outer.1)
+        let at = |(tilt, factor): (f64, Wide)| factor * Wide::exp(Dd::product(tilt, y1 as f64));
+        let points = f64::from(self.attempt.bits).exp2();
+        let above = self.outer.0.filter(|_| y1 as f64 >= points).map_or(Wide::ZERO, at);
+        above + self.outer.1.map_or(Wide::ZERO, at)
     }
 }
 
-/// The largest loss, the sum of all epsilons.
-pub(crate) fn largest_loss(factors: &[Factor]) -> Dd {
-    factors.iter().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.epsilon))
+/// A tilt and the factor of e^(tilt y) in a bound.
+type Chernoff = Option<(f64, Wide)>;
+
+/// Bounds on the aliases of the merged lattice under P: with tilt s they add up to at
+/// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theorems.md,
+/// aliases). There are none if a period covers every Y.
+fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff) {
+    let points = f64::from(attempt.bits).exp2();
+    if points > lattice.most_steps {
+        return (None, None);
+    }
+    let bound = |other: f64| {
+        let other = other * attempt.step;
+        let scale = attempt.responses.scale(Side::MergedP, attempt.step, other);
+        let periods = (other - lattice.tilt).abs() * points;
+        // 1/(e^x - 1), a little more.
+        let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / (1.0 - (-periods).exp()));
+        Some((other, scale * share))
+    };
+    (bound(attempt.outer.0), bound(attempt.outer.1))
 }
 
 /// The number of points, as a power of two, that makes the aliases negligible, and the
@@ -259,7 +285,7 @@ fn period(
 fn first_step(cumulant: &Cumulant, saddle: &Saddle, gap: f64) -> f64 {
     let t = saddle.tilt;
     let minuses = cumulant.expected_minuses(t).max(1e-6);
-    power_below((6.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0))
+    power_below((8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0))
 }
 
 fn power_below(x: f64) -> f64 {
@@ -278,16 +304,18 @@ pub(crate) fn epsilon(
     watch: Watch<'_>,
 ) -> Result<(Bracket, bool), Failure> {
     let cumulant = Cumulant::new(factors);
+    let responses = Responses::new(factors);
+    let mut planner = Planner::new();
     let saddle = cumulant.at_ln_delta(target.lower.ln_estimate());
     let gap = tolerance * saddle.tilt * saddle.epsilon.max(1e-9);
-    let mut step = first_step(&cumulant, &saddle, 0.5 * gap.min(0.1));
+    let mut step = first_step(&cumulant, &saddle, gap.min(0.1));
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let negligible = (1e-3 * gap).clamp(1e-13, 1e-3);
-        let attempt = Attempt::new(factors, &cumulant, saddle, step, negligible, method, watch);
-        let above = Above { attempt: &attempt, split: attempt.summed(Side::Split, Weight::Profile)? };
+        let negligible = (0.05 * gap).clamp(1e-13, 1e-2);
+        let attempt = Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
+        let above = attempt.above(&mut planner)?;
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.largest.upper());
-        let below = Below::new(&attempt)?;
+        let below = Below::new(&attempt, &mut planner)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
         let bracket = Bracket { lower, upper };
@@ -310,15 +338,17 @@ pub(crate) fn delta(
     watch: Watch<'_>,
 ) -> Result<(Ends, bool), Failure> {
     let cumulant = Cumulant::new(factors);
+    let responses = Responses::new(factors);
+    let mut planner = Planner::new();
     let saddle = Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
-    let mut step = first_step(&cumulant, &saddle, 0.5 * tolerance);
+    let mut step = first_step(&cumulant, &saddle, tolerance);
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let negligible = (1e-3 * tolerance).max(1e-13);
-        let attempt = Attempt::new(factors, &cumulant, saddle, step, negligible, method, watch);
-        let above = Above { attempt: &attempt, split: attempt.summed(Side::Split, Weight::Profile)? };
+        let negligible = (0.05 * tolerance).max(1e-13);
+        let attempt = Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
+        let above = attempt.above(&mut planner)?;
         let upper = above.delta(epsilon);
-        let below = Below::new(&attempt)?;
+        let below = Below::new(&attempt, &mut planner)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).0);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();

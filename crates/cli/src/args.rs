@@ -1,0 +1,134 @@
+//! What can be said on the command line. Numbers are checked here, once.
+
+use counterpoint::ask::Bits;
+use counterpoint::route::Route;
+use counterpoint::{Count, Delta, Epsilon, Tolerance};
+
+/// What many private releases cost together, as a certified bracket.
+#[derive(Debug, clap::Parser)]
+#[command(name = "counterpoint", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Certify what the releases of a plan cost together
+    Compose(ComposeArgs),
+    /// Put the optimum beside what the named theorems charge
+    Compare(CompareArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ComposeArgs {
+    /// Plan file in TOML or JSON; - for standard input
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: String,
+
+    /// Ask for epsilon at this delta, whatever the plan asks
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+
+    /// Ask for delta at this epsilon, whatever the plan asks
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "delta")]
+    pub(crate) epsilon: Option<Epsilon>,
+
+    /// Relative width of the bracket [default: 1e-6]
+    #[arg(long, value_name = "T", value_parser = tolerance, allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<Tolerance>,
+
+    #[arg(long, value_name = "R", value_parser = route, help = route_help())]
+    pub(crate) route: Option<Route>,
+
+    /// Compute to so many bits, by the precise route
+    #[arg(long, value_name = "Q", value_parser = bits, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "tolerance")]
+    pub(crate) bits: Option<Bits>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// Plan file in TOML or JSON; - for standard input
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: Option<String>,
+
+    /// Without a plan: the epsilon of each release
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "plan", requires = "count", requires = "delta")]
+    pub(crate) epsilon: Option<Epsilon>,
+
+    /// Without a plan: the delta of each release [default: 0]
+    #[arg(long, value_name = "d", value_parser = delta, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "plan")]
+    pub(crate) release_delta: Option<Delta>,
+
+    /// Without a plan: how many releases
+    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "plan")]
+    pub(crate) count: Option<Count>,
+
+    /// Ask for epsilon at this delta, whatever the plan asks
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn delta(text: &str) -> Result<Delta, String> {
+    number(text, Delta::new, Delta::LEGAL)
+}
+
+fn epsilon(text: &str) -> Result<Epsilon, String> {
+    number(text, Epsilon::new, Epsilon::LEGAL)
+}
+
+fn tolerance(text: &str) -> Result<Tolerance, String> {
+    number(text, Tolerance::new, Tolerance::LEGAL)
+}
+
+fn count(text: &str) -> Result<Count, String> {
+    number(text, Count::new, Count::LEGAL)
+}
+
+fn bits(text: &str) -> Result<Bits, String> {
+    number(text, Bits::new, Bits::LEGAL)
+}
+
+/// A checked number; the error says only what is legal, as the value stands
+/// beside it.
+fn number<N: std::str::FromStr, T, E>(
+    text: &str,
+    check: fn(N) -> Result<T, E>,
+    legal: &str,
+) -> Result<T, String> {
+    let number = text.parse().ok().and_then(|number| check(number).ok());
+    number.ok_or_else(|| format!("legal: {legal}"))
+}
+
+fn route(text: &str) -> Result<Route, String> {
+    // The contour runs on a lattice, and some know it by that.
+    let name = if text == "lattice" { "contour" } else { text };
+    let found = Route::ALL.into_iter().find(|route| route.name() == name);
+    found.ok_or_else(|| format!("legal: {}", route_names()))
+}
+
+fn route_names() -> String {
+    format!("{}, lattice (contour)", Route::ALL.map(Route::name).join(", "))
+}
+
+fn route_help() -> String {
+    format!("How to compute: {} [default: the cheapest that keeps the tolerance]", route_names())
+}

@@ -1,0 +1,50 @@
+//! Plans from files and standard input.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use counterpoint_wire::{Format, Plan};
+
+/// Longer than any plan of 10^7 releases with sensible names.
+const MOST_BYTES: u64 = 1 << 32;
+
+const LEGAL: &str = "a TOML or JSON file, or - for standard input";
+
+/// Reads a plan; `-` is standard input.
+pub(crate) fn plan(path: &str) -> Result<Plan> {
+    let (bytes, name) = match path {
+        "-" => (read(io::stdin().lock(), 0)?, None),
+        _ => (file(path)?, Some(Path::new(path))),
+    };
+    Ok(Plan::parse(&bytes, Format::detect(name, &bytes))?)
+}
+
+/// What to call a plan in an error.
+pub(crate) fn shown(path: &str) -> String {
+    if path == "-" { "standard input".to_owned() } else { path.to_owned() }
+}
+
+fn file(path: &str) -> Result<Vec<u8>> {
+    let about = fs::metadata(path).map_err(unreadable)?;
+    if about.is_dir() {
+        bail!("is a directory; legal: {LEGAL}");
+    }
+    read(File::open(path).map_err(unreadable)?, about.len())
+}
+
+fn read(source: impl Read, expected: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let expected = usize::try_from(expected.min(MOST_BYTES)).unwrap_or_default();
+    bytes.try_reserve(expected).context("does not fit into memory")?;
+    source.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        bail!("is longer than {MOST_BYTES} bytes; legal: at most that");
+    }
+    Ok(bytes)
+}
+
+fn unreadable(error: io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot be read: {error}; legal: {LEGAL}")
+}

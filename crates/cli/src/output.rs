@@ -1,0 +1,70 @@
+//! Standard output, standard error and the exit status.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind as Usage;
+
+/// The exit status of any error.
+pub(crate) fn failure() -> ExitCode {
+    ExitCode::from(2)
+}
+
+/// Prints the answer, or one line about the error.
+pub(crate) fn finish(outcome: Result<String>) -> ExitCode {
+    match outcome {
+        Ok(text) => print(&text),
+        Err(error) => fail(&format!("{error:#}")),
+    }
+}
+
+/// Prints help, or one line about what was wrong on the command line.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    match error.kind() {
+        Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
+        Usage::DisplayHelpOnMissingArgumentOrSubcommand => {
+            fail("no command is given; legal: compose, compare, completions, --help, --version")
+        }
+        _ => fail(&usage_line(&text)),
+    }
+}
+
+/// The message without the advice that follows it, in one line.
+fn usage_line(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.filter(|line| !line.starts_with("For more information"));
+    let line = lines.collect::<Vec<_>>().join(" ");
+    line.replace(" Usage: ", "; usage: ").replace(" tip: ", "; tip: ")
+}
+
+fn print(text: &str) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => fail(&format!("standard output cannot be written: {error}")),
+    }
+}
+
+fn fail(message: &str) -> ExitCode {
+    complain(message);
+    failure()
+}
+
+/// Writes one line to standard error, whatever the message holds.
+pub(crate) fn complain(message: &str) {
+    let line = message.chars().fold(String::from("error: "), |mut line, c| {
+        if c.is_control() {
+            line.extend(c.escape_default())
+        } else {
+            line.push(c)
+        }
+        line
+    });
+    // There is nobody left to tell if this fails.
+    let _ = writeln!(io::stderr(), "{line}");
+}

@@ -1,0 +1,75 @@
+//! The command line itself.
+
+use crate::{Folder, example, run};
+
+#[test]
+fn wrong_usage_is_one_line_that_says_what_is_legal() {
+    let plan = example("minimal.toml");
+    let plan = plan.as_str();
+    #[rustfmt::skip]
+    let cases: [(&[&str], &str); 28] = [
+        (&[], "legal: compose, compare, completions"),
+        (&["decompose"], "unrecognized subcommand 'decompose'"),
+        (&["compose"], "<PLAN>"),
+        (&["compose", plan, "--what"], "unexpected argument '--what'"),
+        (&["compose", plan, plan], "unexpected argument"),
+        (&["compose", plan, "--delta", "0", "--epsilon", "1"], "cannot be used with"),
+        (&["compose", plan, "--delta", "1"], "legal: a number from 0 up to but not including 1"),
+        (&["compose", plan, "--delta", "-1e-9"], "legal: a number from 0 up to but not including 1"),
+        (&["compose", plan, "--delta", "nan"], "legal: a number from 0 up to but not including 1"),
+        (&["compose", plan, "--delta", "x\ny"], "legal: a number from 0 up to but not including 1"),
+        (&["compose", plan, "--delta"], "a value is required for '--delta <D>'"),
+        (&["compose", plan, "--epsilon", "inf"], "legal: a number from 0 to 1000000"),
+        (&["compose", plan, "--epsilon=-inf"], "legal: a number from 0 to 1000000"),
+        (&["compose", plan, "--tolerance", "0"], "legal: a number from 1e-15 to 0.1"),
+        (&["compose", plan, "--route", "fast"],
+            "equal, grouped, halves, contour, convolution, precise, lattice"),
+        (&["compose", plan, "--bits", "7"], "legal: a whole number from 8 to 100000"),
+        (&["compose", plan, "--bits", "64.0"], "legal: a whole number from 8 to 100000"),
+        (&["compose", plan, "--bits", "64", "--route", "equal"], "legal: --route precise"),
+        (&["compose", plan, "--bits", "64", "--tolerance", "1e-3"], "cannot be used with"),
+        (&["compare"], "legal: a PLAN, or --epsilon, --count and --delta"),
+        (&["compare", "--count", "3"], "legal: a PLAN, or --epsilon, --count and --delta"),
+        (&["compare", "--epsilon", "1", "--delta", "0"], "--count <K>"),
+        (&["compare", "--epsilon", "1", "--count", "3"], "--delta <D>"),
+        (&["compare", "--epsilon", "1", "--count", "0", "--delta", "0"],
+            "legal: a whole number from 1 to 10^12"),
+        (&["compare", "--epsilon", "1", "--count", "1e30", "--delta", "0"],
+            "legal: a whole number from 1 to 10^12"),
+        (&["compare", plan, "--epsilon", "1"], "cannot be used with"),
+        (&["compare", plan, "--count", "1"], "cannot be used with"),
+        (&["completions", "tcsh"], "possible values: bash"),
+    ];
+    for (args, expected) in cases {
+        let run = run(args);
+        let error = run.error();
+        assert!(error.contains(expected), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn comparing_a_plan_that_asks_no_delta() {
+    let folder = Folder::new();
+    let release = "release = [{ mechanism = \"approx-dp\", epsilon = 0.1 }]\n";
+    let plan = folder.file("plan.toml", format!("epsilon = 1\n{release}"));
+    let run = run(&["compare", &plan]);
+    assert!(run.error().starts_with(&format!("{plan}: compare asks for epsilon at a delta")));
+    assert!(run.error().ends_with("legal: delta in the plan, or --delta"));
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    for args in [&["--help"][..], &["compose", "--help"], &["compare", "-h"], &["help", "compose"]]
+    {
+        assert!(run(args).answer().contains("Usage: counterpoint"), "{args:?}");
+    }
+    assert!(run(&["--version"]).answer().starts_with("counterpoint "));
+}
+
+#[test]
+fn every_shell_gets_its_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = run(&["completions", shell]);
+        assert!(run.answer().contains("compose") && run.answer().contains("tolerance"), "{shell}");
+    }
+}
