@@ -109,6 +109,22 @@ impl Dd {
     }
 }
 
+impl Dd {
+    /// The square root of a positive number: relative error at most 2^-100.
+    ///
+    /// One step of Newton's method from the rounded root r: what is left out is
+    /// `(x - r^2)^2 / 8 r^4`, below 2^-107.
+    #[must_use]
+    pub fn sqrt(self) -> Self {
+        if self.hi <= 0.0 {
+            return Self::ZERO;
+        }
+        let root = self.hi.sqrt();
+        let rest = self - Self::product(root, root);
+        Self::from(root) + rest / (2.0 * root)
+    }
+}
+
 /// ln(1 + r) for |r| < 1e-9, leaving out r^4/4: below 2^-120 of one, and for tiny
 /// r below 2^-120 of r.
 fn ln_near_one(r: Dd) -> Dd {

@@ -11,6 +11,8 @@
 //! | `Dd::expm1` | 2^-95, relative |
 //! | `Dd::ln`, `Wide::ln` | 2^-97 times max(1, |result|), absolute |
 //! | `Dd::ln_1p` | 2^-94, relative |
+//! | `Dd::sqrt` | 2^-100, relative |
+//! | `normal_tail` | a bracket, about 2^-80 wide, relative |
 //! | `turn` (cosine and sine of a rational turn, f64) | 16 u, absolute |
 //! | `turn_dd` (the same in `Dd`) | 2^-96, absolute |
 //! | `exp`, `expm1` (f64) | 2 u, relative |
@@ -21,11 +23,13 @@
 
 mod dd;
 mod functions;
+mod normal;
 mod table;
 mod wide;
 
 pub use dd::Dd;
 pub use functions::{exp, expm1, turn, turn_dd};
+pub use normal::normal_tail;
 pub use wide::Wide;
 
 /// The unit roundoff of `f64`, 2^-53.

@@ -211,3 +211,25 @@ fn heavy_cell(steps: u64, count: u64, masses: [Dd; 3], weights: [Dd; 2]) -> (Cel
     let cell = Cell { steps, count, high: parts.map(|x| x.hi), low: parts.map(|x| x.lo) };
     (cell, Wide::from(norm).powi(count))
 }
+
+impl Tilted {
+    /// Randomized responses whose epsilons are multiples of a unit, on the lattice of
+    /// twice the unit: every minus is then as many steps down as its multiple says.
+    pub(crate) fn on_multiples(multiples: &[(u64, u64)], unit: Dd, tilt: f64) -> Self {
+        let mut tilting = Tilting::new(tilt);
+        let mut scale = Wide::ONE;
+        let (mut error, mut most_steps) = (64.0 * STEP, 0.0);
+        let mut cells = Vec::with_capacity(multiples.len());
+        for &(multiple, count) in multiples {
+            let decay = decay(unit * multiple as f64);
+            let plus = Dd::ONE / (Dd::ONE + decay);
+            let masses = [plus.hi, (decay * plus).hi, 0.0];
+            let (cell, norm) = light_cell(multiple, count, masses, tilting.weights(multiple as f64));
+            scale = scale * norm;
+            error += 32.0 * UNIT * count as f64;
+            most_steps += count as f64 * (multiple as f64 + 1.0);
+            cells.push(cell);
+        }
+        Self { step: unit.scaled(2.0).hi, tilt, scale, cells, error, most_steps }
+    }
+}

@@ -1,5 +1,16 @@
-//! The named theorems: what each says a composition costs, where it was proved
-//! and in which setting it holds.
+//! The named theorems: what each says a composition costs, where it was proved and in
+//! which setting it holds.
+//!
+//! Values are rounded up: what a function returns is certified by the theorem it names.
+
+pub mod convert;
+pub mod eta;
+pub mod lattice;
+pub mod noise;
+mod sums;
+
+use crate::composition::Composition;
+use crate::quantity::{Delta, Epsilon};
 
 /// A composition theorem from the literature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -7,14 +18,17 @@
 pub enum Theorem {
     /// Epsilons and deltas add up.
     Basic,
-    /// Dwork, Rothblum and Vadhan's advanced composition.
+    /// Dwork, Rothblum and Vadhan's advanced composition:
+    /// `sqrt(2 ln(1/d') sum e^2) + sum e (exp(e) - 1)`, delta `sum d + d'`.
     Advanced,
-    /// Strong composition, as in Smith's lecture.
+    /// Strong composition, as in Smith's lecture:
+    /// `sqrt(2 ln(1/d') sum e^2) + sum e tanh(e/2)`, delta `sum d + d'`.
     Strong,
-    /// Kairouz, Oh and Viswanath's closed form.
+    /// Kairouz, Oh and Viswanath's closed form: the smallest of three terms, delta
+    /// `1 - (1 - d~) prod(1 - d)`.
     KovClosedForm,
-    /// The exact optimum: Kairouz, Oh and Viswanath for equal guarantees,
-    /// Murtagh and Vadhan for different ones.
+    /// The exact optimum: Kairouz, Oh and Viswanath for equal guarantees, Murtagh and
+    /// Vadhan for different ones.
     Optimal,
 }
 
@@ -40,6 +54,10 @@ pub enum Parameters {
 }
 
 impl Theorem {
+    /// The theorems that are closed formulas, weakest first.
+    pub const FORMULAS: [Self; 4] =
+        [Self::Basic, Self::Advanced, Self::Strong, Self::KovClosedForm];
+
     /// The name users know it by.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -52,23 +70,60 @@ impl Theorem {
         }
     }
 
-    /// Where it was proved.
+    /// Where it was proved. The advanced and strong theorems are stated for equal
+    /// guarantees; with sums they follow from KOV's Theorem III.5, whose second term
+    /// and whose delta are at most theirs.
     #[must_use]
     pub fn source(self) -> &'static str {
         match self {
-            Self::Basic => "Murtagh and Vadhan 2018, Theorem 1.2; Kairouz, Oh and Viswanath 2017, Theorem III.1",
+            Self::Basic => "Murtagh and Vadhan 2018, Theorem 1.2",
             Self::Advanced => "Dwork, Rothblum and Vadhan 2010; Murtagh and Vadhan 2018, Theorem 1.3",
             Self::Strong => "Smith, lecture on advanced composition, Theorem 1.1",
             Self::KovClosedForm => "Kairouz, Oh and Viswanath 2017, Theorems III.4 and III.5",
-            Self::Optimal => "Murtagh and Vadhan 2018, Theorem 1.5; for interleaved queries Lyu 2022, Theorem 1",
+            Self::Optimal => {
+                "Murtagh and Vadhan 2018, Theorem 1.5; interleaved queries: Lyu 2022, Theorem 1"
+            }
         }
     }
 
     /// The setting it holds in. All of these allow mechanisms chosen from earlier
     /// answers (MV Theorem 3.5) and interactive ones run concurrently (Lyu 2022,
-    /// Theorem 1), as long as the parameters are fixed up front.
+    /// Theorem 1, since each is at least the optimum), as long as the parameters are
+    /// fixed up front.
     #[must_use]
     pub fn setting(self) -> Setting {
         Setting { parameters: Parameters::Fixed, concurrent: true }
+    }
+
+    /// The epsilon a formula certifies at a delta, rounded up.
+    ///
+    /// # Errors
+    /// [`Inapplicable`] where the theorem says nothing at this delta, and for
+    /// [`Theorem::Optimal`], which is no formula: ask [`crate::epsilon()`].
+    pub fn epsilon(self, composition: &Composition, delta: Delta) -> Result<f64, Inapplicable> {
+        sums::epsilon(self, composition, delta.get())
+    }
+
+    /// The delta a formula certifies at an epsilon, rounded up.
+    ///
+    /// # Errors
+    /// [`Inapplicable`] where the theorem says nothing at this epsilon, and for
+    /// [`Theorem::Optimal`], which is no formula: ask [`crate::delta()`].
+    pub fn delta(self, composition: &Composition, epsilon: Epsilon) -> Result<f64, Inapplicable> {
+        sums::delta(self, composition, epsilon.get())
+    }
+}
+
+/// Why a theorem certifies nothing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Inapplicable {
+    /// In words.
+    pub reason: String,
+}
+
+impl Inapplicable {
+    fn because(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
     }
 }

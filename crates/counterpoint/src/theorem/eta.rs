@@ -1,0 +1,171 @@
+//! Murtagh and Vadhan's own approximation algorithm (MV Theorem 1.7), for comparison and
+//! teaching.
+//!
+//! Every epsilon is rounded up to a multiple of eps_0 = ln(1 + beta); the composition of
+//! multiples is found exactly by a dynamic program (Lemmas 5.1 and 5.2); the answer is
+//! the least multiple of eps_0 that satisfies the target. Two liberties: the program's
+//! table is filled once and not for every step of the binary search, and since the loss
+//! of a subset is a function of its sum, one table of P masses serves for Q too.
+
+use crate::ask::AskError;
+use crate::composition::{Composition, Factor};
+use crate::leak::{self, Room};
+use crate::quantity::{Delta, OutOfRange};
+use crate::rounding::{Dd, STEP, Wide};
+use crate::route::contour::Weight;
+use crate::route::convolution::{self, Convolution};
+use crate::route::lattice::Tilted;
+use crate::route::saddle::Cumulant;
+use crate::watch::Watch;
+
+/// The parameter of the algorithm: additive error in epsilon, and half of it as relative
+/// error in delta.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eta(f64);
+
+impl Eta {
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] unless strictly between 0 and 1.
+    pub fn new(value: f64) -> Result<Self, OutOfRange> {
+        if value > 0.0 && value < 1.0 {
+            Ok(Self(value))
+        } else {
+            Err(OutOfRange { quantity: "eta", value, legal: "a number above 0 and below 1" })
+        }
+    }
+}
+
+/// The most multiplications the dynamic program may take.
+const MOST_WORK: f64 = 2e10;
+
+/// An epsilon between the optimum at delta and the optimum at `e^(-eta/2) delta` plus eta.
+///
+/// # Errors
+/// [`AskError::BelowLeak`] if no epsilon is finite; [`AskError::ToleranceNotMet`] if the
+/// table would be too large; [`AskError::Stopped`].
+pub fn epsilon(
+    composition: &Composition,
+    delta: Delta,
+    eta: Eta,
+    watch: Watch<'_>,
+) -> Result<f64, AskError> {
+    let target = match leak::room(composition, delta.get()) {
+        Room::Negative => {
+            let least = leak::least_delta(composition);
+            return Err(AskError::BelowLeak { delta: delta.get(), least });
+        }
+        Room::Zero => Wide::ZERO,
+        Room::Positive(target) => target.lower,
+    };
+    let grid = Grid::new(composition.factors(), eta.0);
+    let refusal = AskError::ToleranceNotMet { asked: eta.0, achieved: f64::INFINITY };
+    if grid.total > 1e9 {
+        return Err(refusal);
+    }
+    let table = grid.table(&target, watch, refusal)?;
+    // The least a with delta(a eps_0) within the target; the largest loss always is.
+    let (mut low, mut high) = (-1_i64, grid.total as i64);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if grid.delta(&table, middle as f64) <= target {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Ok((grid.unit * high as f64).upper())
+}
+
+/// The epsilons as multiples of a unit.
+struct Grid {
+    /// eps_0 = ln(1 + beta), a little above.
+    unit: Dd,
+    /// Each multiple and its count, by increasing multiple.
+    multiples: Vec<(u64, u64)>,
+    /// The sum of all multiples.
+    total: f64,
+}
+
+struct Table {
+    lattice: Tilted,
+    masses: Convolution,
+}
+
+impl Grid {
+    fn new(factors: &[Factor], eta: f64) -> Self {
+        let count: f64 = factors.iter().map(|f| f.count as f64).sum();
+        let sum: f64 = factors.iter().map(|f| f.count as f64 * f.epsilon).sum();
+        let beta = eta / (count + sum + 1.0);
+        let unit = Dd::from(beta).ln_1p();
+        let unit = unit + unit * (4.0 * STEP);
+        let multiples: Vec<_> = factors
+            .iter()
+            .map(|f| ((f.epsilon * (1.0 / beta + 1.0)).next_up().ceil() as u64, f.count))
+            .collect();
+        let total = multiples.iter().map(|&(a, n)| a as f64 * n as f64).sum();
+        Self { unit, multiples, total }
+    }
+
+    /// The dynamic program of Lemma 5.1, on masses tilted so that none underflows.
+    fn table(&self, target: &Wide, watch: Watch<'_>, refusal: AskError) -> Result<Table, AskError> {
+        let factors: Vec<Factor> = self
+            .multiples
+            .iter()
+            .map(|&(a, count)| Factor { epsilon: a as f64 * self.unit.hi, count })
+            .collect();
+        let ln_target = if target.is_positive() { target.ln_estimate() } else { -1e3 };
+        let tilt = Cumulant::new(&factors).at_ln_delta(ln_target).tilt.min(1e3);
+        let lattice = Tilted::on_multiples(&self.multiples, self.unit, tilt * 2.0 * self.unit.hi);
+        let most = (0.5 * self.total).floor();
+        if convolution::work(&lattice, most) > MOST_WORK {
+            return Err(refusal);
+        }
+        let masses = Convolution::new(&lattice, Weight::Profile, most as u64, &watch)?;
+        Ok(Table { lattice, masses })
+    }
+
+    /// An upper bound on the pure delta at a multiple of the unit (Lemma 5.2): subsets T
+    /// with a sum of at most B = floor((total - a)/2) count, the loss being
+    /// (total - 2 sum) eps_0.
+    fn delta(&self, table: &Table, a: f64) -> Wide {
+        let most = ((self.total - a) / 2.0).floor();
+        if most < 0.0 {
+            return Wide::ZERO;
+        }
+        let over = self.unit * (self.total - a - 2.0 * most);
+        let (value, error) = table.masses.sum(most as u64, over.upper());
+        let scale = table.lattice.scale * Wide::exp(Dd::product(table.lattice.tilt, most));
+        let relative = table.lattice.error + STEP * (64.0 + table.lattice.tilt * most);
+        scale * Wide::from(((value + error) * (1.0 + relative)).next_up().next_up())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{Options, epsilon as optimal};
+    use crate::mechanism::Guarantee;
+    use crate::quantity::Count;
+
+    #[test]
+    fn the_answer_lies_where_the_theorem_puts_it() {
+        let releases = [(0.1, 0.0), (0.25, 1e-9), (0.03, 0.0), (0.5, 1e-8), (0.11, 0.0)];
+        let plan = Composition::new(
+            releases.map(|(e, d)| (Guarantee::new(e, d).unwrap(), Count::new(4).unwrap())),
+        )
+        .unwrap();
+        for eta in [0.5, 0.1, 0.01] {
+            for delta in [1e-2, 1e-6] {
+                let at = |d: f64| optimal(&plan, Delta::new(d).unwrap(), &Options::default());
+                let star =
+                    epsilon(&plan, Delta::new(delta).unwrap(), Eta::new(eta).unwrap(), Watch::none())
+                        .unwrap();
+                let least = at(delta).unwrap().bracket.lower;
+                let most = at((-eta / 2.0).exp() * delta).unwrap().bracket.upper + eta;
+                assert!(least <= star && star <= most, "{least} {star} {most}");
+            }
+        }
+    }
+}

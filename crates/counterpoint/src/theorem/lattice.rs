@@ -1,0 +1,49 @@
+//! KOV Theorem III.3: the (epsilon, delta) pairs that describe k-fold composition.
+
+use crate::bracket::Bracket;
+use crate::composition::{Composition, Factor};
+use crate::leak;
+use crate::mechanism::Guarantee;
+use crate::quantity::Count;
+use crate::rounding::Wide;
+use crate::route::equal::Equal;
+
+/// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
+/// below `delta.lower` it is not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// (k - 2i) eps, rounded up.
+    pub epsilon: f64,
+    /// `1 - (1 - d)^k (1 - d_i)` at that epsilon.
+    pub delta: Bracket,
+}
+
+/// The pairs for i = 0, 1, ..., k/2, from the largest epsilon down. The privacy region
+/// of the composition is the intersection of their regions.
+///
+/// ```
+/// use counterpoint::{Count, Guarantee, theorem::lattice};
+/// let pairs: Vec<_> =
+///     lattice::pairs(Guarantee::pure(0.1)?, Count::new(4)?).collect();
+/// assert_eq!(pairs.len(), 3);
+/// assert_eq!(pairs[0].epsilon, 0.4);
+/// assert_eq!(pairs[0].delta.upper, 0.0);
+/// # Ok::<(), counterpoint::OutOfRange>(())
+/// ```
+pub fn pairs(guarantee: Guarantee, count: Count) -> impl Iterator<Item = Pair> {
+    let epsilon = guarantee.epsilon.get();
+    let factor = Factor { epsilon, count: count.get() };
+    let mut equal = (epsilon > 0.0).then(|| Equal::new(factor));
+    // One kind of release, so it can be put together.
+    let composition = Composition::new([(guarantee, count)]).ok();
+    let last = if epsilon > 0.0 { count.get() / 2 } else { 0 };
+    (0..=last).filter_map(move |i| {
+        let at = equal.as_ref().map_or(0.0, |equal| equal.loss(i as f64).upper());
+        let (lower, upper) = match &mut equal {
+            Some(equal) if i > 0 => equal.tail(at).delta(at),
+            _ => (Wide::ZERO, Wide::ZERO),
+        };
+        let (lower, upper) = leak::with_leaks(composition.as_ref()?, lower, upper);
+        Some(Pair { epsilon: at, delta: Bracket { lower, upper } })
+    })
+}
