@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn the_least_delta_is_the_first_that_leaves_room() {
-        for list in [&[(1e-7, 10)][..], &[(1e-9, 1_000_000), (0.25, 3)], &[(1e-300, 1_000_000_000)]] {
+        for list in [&[(1e-7, 10)][..], &[(1e-9, 1_000_000), (0.25, 3)], &[(1e-300, 1_000_000_000)]]
+        {
             let composition = leaks(list);
             let least = least_delta(&composition);
             assert!(!matches!(room(&composition, least), Room::Negative), "{list:?}");

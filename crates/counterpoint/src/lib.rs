@@ -3,16 +3,16 @@
 //! Read the modules in order; data flows one way through them: a description
 //! becomes a loss, losses a composition, a composition answers questions.
 
+pub mod ask;
 pub mod bracket;
-pub mod quantity;
-pub mod rounding;
-pub mod mechanism;
-pub mod loss;
 pub mod composition;
 mod leak;
+pub mod loss;
+pub mod mechanism;
+pub mod quantity;
+pub mod rounding;
 pub mod route;
 pub mod theorem;
-pub mod ask;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

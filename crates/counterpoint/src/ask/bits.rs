@@ -1,8 +1,14 @@
 use super::{Answer, AskError};
+use crate::bracket::Bracket;
 use crate::composition::Composition;
 use crate::quantity::{Delta, Epsilon, OutOfRange};
+use crate::route::Route;
+use crate::route::precise::{self, Big, BigBracket, PreciseGuarantee};
 use crate::theorem::Theorem;
 use crate::watch::Watch;
+use dashu_float::FBig;
+use dashu_float::round::Round;
+use dashu_float::round::mode::{Down, Up};
 
 /// How many correct bits are wanted: MV section 2's q.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +17,8 @@ pub struct Bits(u32);
 impl Bits {
     /// The legal range, in words.
     pub const LEGAL: &'static str = "a whole number from 8 to 100000";
+    /// As many as a double has use for.
+    const DOUBLE: Self = Self(64);
 
     /// Checks the range.
     ///
@@ -44,15 +52,27 @@ pub struct PreciseAnswer {
 
 /// The least epsilon at a delta, to an absolute width of 2^-bits.
 ///
+/// ```
+/// use counterpoint::ask::{Bits, epsilon_to_bits};
+/// use counterpoint::watch::Watch;
+/// use counterpoint::{Composition, Count, Delta, Guarantee};
+///
+/// let plan = Composition::new([(Guarantee::pure(0.5)?, Count::new(30)?)])?;
+/// let answer = epsilon_to_bits(&plan, Delta::new(1e-6)?, Bits::new(200)?, Watch::none())?;
+/// assert!(answer.lower.starts_with("13.9520075394744"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`AskError`].
 pub fn epsilon_to_bits(
-    _composition: &Composition,
-    _delta: Delta,
-    _bits: Bits,
-    _watch: Watch<'_>,
+    composition: &Composition,
+    delta: Delta,
+    bits: Bits,
+    watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    Err(AskError::Stopped)
+    let ends = precise::epsilon(&guarantees(composition), &big(delta.get()), bits, watch)?;
+    Ok(in_decimals(ends, bits))
 }
 
 /// The least delta at an epsilon, to a width of 2^-bits times itself.
@@ -60,28 +80,72 @@ pub fn epsilon_to_bits(
 /// # Errors
 /// See [`AskError`].
 pub fn delta_to_bits(
-    _composition: &Composition,
-    _epsilon: Epsilon,
-    _bits: Bits,
-    _watch: Watch<'_>,
+    composition: &Composition,
+    epsilon: Epsilon,
+    bits: Bits,
+    watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    Err(AskError::Stopped)
+    let ends = precise::delta(&guarantees(composition), &big(epsilon.get()), bits, watch)?;
+    Ok(in_decimals(ends, bits))
 }
 
 /// The least epsilon as a bracket of doubles.
 pub(super) fn epsilon_bracket(
-    _composition: &Composition,
-    _delta: Delta,
-    _watch: Watch<'_>,
+    composition: &Composition,
+    delta: Delta,
+    watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
-    Err(AskError::Stopped)
+    let list = guarantees(composition);
+    precise::epsilon(&list, &big(delta.get()), Bits::DOUBLE, watch).map(in_doubles)
 }
 
 /// The least delta as a bracket of doubles.
 pub(super) fn delta_bracket(
-    _composition: &Composition,
-    _epsilon: Epsilon,
-    _watch: Watch<'_>,
+    composition: &Composition,
+    epsilon: Epsilon,
+    watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
-    Err(AskError::Stopped)
+    let list = guarantees(composition);
+    precise::delta(&list, &big(epsilon.get()), Bits::DOUBLE, watch).map(in_doubles)
+}
+
+/// Losses and leaks apart: together they are the same composition.
+fn guarantees(composition: &Composition) -> Vec<PreciseGuarantee> {
+    let losses = composition.factors().iter().map(|factor| PreciseGuarantee {
+        epsilon: big(factor.epsilon),
+        delta: Big::ZERO,
+        count: factor.count,
+    });
+    let leaks = composition.leaks().iter().map(|leak| PreciseGuarantee {
+        epsilon: Big::ZERO,
+        delta: big(leak.delta),
+        count: leak.count,
+    });
+    losses.chain(leaks).collect()
+}
+
+/// A finite double, exactly.
+fn big(x: f64) -> Big {
+    Big::try_from(x).unwrap_or(Big::ZERO)
+}
+
+fn in_doubles((lower, upper): BigBracket) -> Answer {
+    let lower = lower.to_f64().value().next_down().max(0.0);
+    let upper = upper.to_f64().value().next_up();
+    let bracket = Bracket { lower, upper };
+    Answer { bracket, route: Route::Precise, theorem: Theorem::Optimal }
+}
+
+fn in_decimals((lower, upper): BigBracket, bits: Bits) -> PreciseAnswer {
+    let digits = (f64::from(bits.get()) * std::f64::consts::LOG10_2) as usize + 16;
+    PreciseAnswer {
+        lower: decimal(lower.with_rounding::<Down>(), digits),
+        upper: decimal(upper.with_rounding::<Up>(), digits),
+        theorem: Theorem::Optimal,
+    }
+}
+
+/// Decimal text, rounded in the number's own direction.
+fn decimal<R: Round>(x: FBig<R, 2>, digits: usize) -> String {
+    x.with_base_and_precision::<10>(digits).value().to_string()
 }

@@ -62,10 +62,7 @@ pub fn compare_delta(
     Ok(beside(optimal, |theorem| theorem.delta(composition, epsilon)))
 }
 
-fn beside(
-    optimal: Answer,
-    value: impl Fn(Theorem) -> Result<f64, Inapplicable>,
-) -> Comparison {
+fn beside(optimal: Answer, value: impl Fn(Theorem) -> Result<f64, Inapplicable>) -> Comparison {
     let others = Theorem::FORMULAS.map(|theorem| Bound { theorem, value: value(theorem) });
     Comparison { optimal, others: others.into() }
 }

@@ -3,8 +3,8 @@ use crate::bracket::Bracket;
 use crate::composition::{Composition, Factor};
 use crate::leak::{self, Room, Target};
 use crate::quantity::Delta;
-use crate::route::sandwich::{self, Failure, Method};
 use crate::route::saddle::Cumulant;
+use crate::route::sandwich::{self, Failure, Method};
 use crate::route::{self, Exact, Route, tail};
 use crate::theorem::Theorem;
 
@@ -103,9 +103,8 @@ fn sandwiched(
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
     let tolerance = options.tolerance.get();
-    let (bracket, contour) =
-        sandwich::epsilon(factors, target, tolerance, method, options.watch)
-            .map_err(|failure| refusal(failure, method, tolerance))?;
+    let (bracket, contour) = sandwich::epsilon(factors, target, tolerance, method, options.watch)
+        .map_err(|failure| refusal(failure, method, tolerance))?;
     Ok((bracket, if contour { Route::Contour } else { Route::Convolution }))
 }
 

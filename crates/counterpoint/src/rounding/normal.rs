@@ -43,9 +43,8 @@ pub fn normal_tail(x: f64) -> (Wide, Wide) {
 /// The n-th convergent of `1/(x + 1/(x + 2/(x + 3/(x + ...))))`: positive operations
 /// only, each step contracting, so the error stays below 2^-90.
 fn mills(x: f64, n: u32) -> Dd {
-    let inner = (1..=n).rev().fold(Dd::from(x), |inner, i| {
-        Dd::from(x) + Dd::from(f64::from(i)) / inner
-    });
+    let inner =
+        (1..=n).rev().fold(Dd::from(x), |inner, i| Dd::from(x) + Dd::from(f64::from(i)) / inner);
     Dd::ONE / inner
 }
 

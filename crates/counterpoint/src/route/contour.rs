@@ -224,7 +224,6 @@ impl Kernel {
             upper: gap(tilt + step),
         }
     }
-
 }
 
 /// A quick upper bound on the kernel's size, without the profile's numerator:
@@ -299,7 +298,8 @@ fn characteristic(lattice: &Tilted, index: u64, bits: u32) -> (Complex, f64) {
     // A factor that nearly vanishes spoils the relative bound; the product is then
     // below that factor, and so is its error.
     let size = product.norm();
-    let error = if relative < 0.1 { 1.2 * relative * size } else { size + smallest.sqrt() + 2.0 * errors };
+    let error =
+        if relative < 0.1 { 1.2 * relative * size } else { size + smallest.sqrt() + 2.0 * errors };
     (product, error + 1e-280)
 }
 
@@ -514,9 +514,11 @@ fn exponents(
             slopes[at] += weight * steepness * distance * reach;
         }
     }
-    let rounding = (16.0 * f64::from(coarse_bits) + 512.0 + lattice.cells.len() as f64) * 8.0 * UNIT;
+    let rounding =
+        (16.0 * f64::from(coarse_bits) + 512.0 + lattice.cells.len() as f64) * 8.0 * UNIT;
     let steepest = (2.0 * moments.total * moments.curvature).sqrt() * reach;
-    let lost = (moments.total + steepest) * rounding + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
+    let lost = (moments.total + steepest) * rounding
+        + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
     let constant = moments.constant * (1.0 - rounding) - lost;
     let [values, slopes] = transforms([values, slopes], planner);
     let both = values.into_iter().zip(slopes);

@@ -53,7 +53,8 @@ impl Equal {
         if y < 1.0 || k - y < 1.0 || self.decay.hi <= 0.0 {
             let (minuses, pluses) = (Dd::product(y, self.epsilon), self.ln_plus * k);
             let choose = ln_factorial(k) - ln_factorial(y) - ln_factorial(k - y);
-            let size = minuses.hi + pluses.hi.abs() + 2.0 * ln_factorial(k).hi * y.min(k - y).min(1.0);
+            let size =
+                minuses.hi + pluses.hi.abs() + 2.0 * ln_factorial(k).hi * y.min(k - y).min(1.0);
             return (choose - minuses + pluses, 8.0 * STEP * (8.0 + size));
         }
         let plus = Dd::ONE / (Dd::ONE + self.decay);
@@ -61,7 +62,8 @@ impl Equal {
         let excess = Dd::from(y) - expected_minuses;
         let minuses = (excess / expected_minuses).ln_1p() * y;
         let pluses = (-excess / expected_pluses).ln_1p() * (k - y);
-        let correction = stirling_correction(k) - stirling_correction(y) - stirling_correction(k - y);
+        let correction =
+            stirling_correction(k) - stirling_correction(y) - stirling_correction(k - y);
         let prefactor = (Dd::from(k) / y / (k - y)).ln().scaled(0.5) - HALF_LN_TAU;
         let size = minuses.hi.abs() + pluses.hi.abs() + excess.hi.abs() + prefactor.hi.abs();
         (correction + prefactor - minuses - pluses, 8.0 * STEP * (8.0 + size))
@@ -119,7 +121,11 @@ impl Equal {
         let slack = p.error.max(q.error)
             + 2.0 * ln_error.max(q_error)
             + 8.0 * STEP * (8.0 + self.loss(y).hi.abs());
-        Tail { p: Wide::exp(ln_p) * Wide::from(p.sum), q: Wide::exp(ln_q) * Wide::from(q.sum), slack }
+        Tail {
+            p: Wide::exp(ln_p) * Wide::from(p.sum),
+            q: Wide::exp(ln_q) * Wide::from(q.sum),
+            slack,
+        }
     }
 }
 

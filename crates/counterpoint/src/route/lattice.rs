@@ -224,7 +224,8 @@ impl Tilted {
             let decay = decay(unit * multiple as f64);
             let plus = Dd::ONE / (Dd::ONE + decay);
             let masses = [plus.hi, (decay * plus).hi, 0.0];
-            let (cell, norm) = light_cell(multiple, count, masses, tilting.weights(multiple as f64));
+            let (cell, norm) =
+                light_cell(multiple, count, masses, tilting.weights(multiple as f64));
             scale = scale * norm;
             error += 32.0 * UNIT * count as f64;
             most_steps += count as f64 * (multiple as f64 + 1.0);

@@ -8,6 +8,7 @@ pub(crate) mod convolution;
 pub(crate) mod equal;
 pub(crate) mod halves;
 pub(crate) mod lattice;
+pub mod precise;
 pub(crate) mod saddle;
 pub(crate) mod sandwich;
 pub(crate) mod tail;

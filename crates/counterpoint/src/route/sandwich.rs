@@ -84,7 +84,19 @@ impl<'a> Attempt<'a> {
         let largest = largest_loss(factors);
         let largest_error = largest_error(factors) * largest.hi;
         let (bits, outer) = period(cumulant, &saddle, step, negligible, largest.hi);
-        Self { factors, responses, largest, largest_error, step, saddle, bits, outer, method, negligible, watch }
+        Self {
+            factors,
+            responses,
+            largest,
+            largest_error,
+            step,
+            saddle,
+            bits,
+            outer,
+            method,
+            negligible,
+            watch,
+        }
     }
 
     /// t h, for the lattice under P; nudged up by a step for Q, whose law is P's tilted
@@ -156,7 +168,10 @@ impl Summed {
         let scale = self.lattice.scale * Wide::exp(Dd::product(self.lattice.tilt, y0 as f64));
         let relative = self.lattice.error + STEP * (64.0 + self.lattice.tilt * y0 as f64);
         let error = error + relative * (value.abs() + error);
-        (scale * Wide::from((value - error).max(0.0)), scale * Wide::from((value + error).next_up()))
+        (
+            scale * Wide::from((value - error).max(0.0)),
+            scale * Wide::from((value + error).next_up()),
+        )
     }
 
     fn has_aliases(&self) -> bool {
@@ -312,7 +327,8 @@ pub(crate) fn epsilon(
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let negligible = (0.05 * gap).clamp(1e-13, 1e-2);
-        let attempt = Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
+        let attempt =
+            Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
         let above = attempt.above(&mut planner)?;
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.largest.upper());
         let below = Below::new(&attempt, &mut planner)?;
@@ -345,7 +361,8 @@ pub(crate) fn delta(
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let negligible = (0.05 * tolerance).max(1e-13);
-        let attempt = Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
+        let attempt =
+            Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
         let above = attempt.above(&mut planner)?;
         let upper = above.delta(epsilon);
         let below = Below::new(&attempt, &mut planner)?;

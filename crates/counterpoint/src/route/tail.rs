@@ -52,7 +52,8 @@ impl Tail {
         let (low, low_error) = side(target.upper, -slack);
         let (high, high_error) = side(target.lower, slack);
         let below = if low.hi.is_finite() { (low - Dd::from(low_error)).lower() } else { low.hi };
-        let above = if high.hi.is_finite() { (high + Dd::from(high_error)).upper() } else { high.hi };
+        let above =
+            if high.hi.is_finite() { (high + Dd::from(high_error)).upper() } else { high.hi };
         (below, above)
     }
 }

@@ -159,9 +159,13 @@ mod tests {
         for eta in [0.5, 0.1, 0.01] {
             for delta in [1e-2, 1e-6] {
                 let at = |d: f64| optimal(&plan, Delta::new(d).unwrap(), &Options::default());
-                let star =
-                    epsilon(&plan, Delta::new(delta).unwrap(), Eta::new(eta).unwrap(), Watch::none())
-                        .unwrap();
+                let star = epsilon(
+                    &plan,
+                    Delta::new(delta).unwrap(),
+                    Eta::new(eta).unwrap(),
+                    Watch::none(),
+                )
+                .unwrap();
                 let least = at(delta).unwrap().bracket.lower;
                 let most = at((-eta / 2.0).exp() * delta).unwrap().bracket.upper + eta;
                 assert!(least <= star && star <= most, "{least} {star} {most}");

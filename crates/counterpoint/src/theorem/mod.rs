@@ -77,7 +77,9 @@ impl Theorem {
     pub fn source(self) -> &'static str {
         match self {
             Self::Basic => "Murtagh and Vadhan 2018, Theorem 1.2",
-            Self::Advanced => "Dwork, Rothblum and Vadhan 2010; Murtagh and Vadhan 2018, Theorem 1.3",
+            Self::Advanced => {
+                "Dwork, Rothblum and Vadhan 2010; Murtagh and Vadhan 2018, Theorem 1.3"
+            }
             Self::Strong => "Smith, lecture on advanced composition, Theorem 1.1",
             Self::KovClosedForm => "Kairouz, Oh and Viswanath 2017, Theorems III.4 and III.5",
             Self::Optimal => {

@@ -48,8 +48,7 @@ pub enum NoAdvice {
 pub fn per_query(epsilon: Epsilon, delta: Delta, count: Count) -> Result<Guarantee, NoAdvice> {
     let each_epsilon = each_epsilon(epsilon, delta, count)?;
     let each_delta = delta.get() / (2.0 * count.get() as f64);
-    let guarantee =
-        Guarantee::new(each_epsilon, each_delta).map_err(|_| NoAdvice::OutOfRange)?;
+    let guarantee = Guarantee::new(each_epsilon, each_delta).map_err(|_| NoAdvice::OutOfRange)?;
     confirmed(composed(guarantee, epsilon, count)?, delta)?;
     Ok(guarantee)
 }

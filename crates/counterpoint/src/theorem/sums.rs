@@ -41,7 +41,8 @@ impl Sums {
             };
         }
         for leak in composition.leaks() {
-            sums.delta = sums.delta + Wide::from(Dd::product(1.0, leak.delta)) * Wide::from(leak.count as f64);
+            sums.delta = sums.delta
+                + Wide::from(Dd::product(1.0, leak.delta)) * Wide::from(leak.count as f64);
         }
         sums
     }
