@@ -126,7 +126,7 @@ fn exact_root(x: &Big, precision: usize) -> Option<Big> {
 fn main() {
     let given: Result<Vec<u64>, _> = std::env::args().skip(1).map(|z| z.parse()).collect();
     let list = match given {
-        Ok(list) if list.iter().any(|&z| z == 0) => {
+        Ok(list) if list.contains(&0) => {
             eprintln!("positive integers, please");
             std::process::exit(2);
         }

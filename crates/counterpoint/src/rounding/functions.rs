@@ -13,7 +13,7 @@ const TWENTY_FOURTH: Dd = Dd::literal(0.041666666666666664, 2.3129646346357427e-
 const ONE_OVER_120: Dd = Dd::literal(0.008333333333333333, 1.1564823173178714e-19);
 const ONE_OVER_720: Dd = Dd::literal(0.001388888888888889, -5.300543954373577e-20);
 
-const TWO_PI: Dd = Dd::literal(6.283185307179586, 2.4492935982947064e-16);
+const TWO_PI: Dd = Dd::literal(std::f64::consts::TAU, 2.4492935982947064e-16);
 
 impl Dd {
     /// e^x as a mantissa between 1/2 and 4 and a power of two, for |x| < 2^46.

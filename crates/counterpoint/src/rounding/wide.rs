@@ -53,7 +53,7 @@ impl Wide {
     /// ln of a positive number: absolute error at most 2^-97 max(1, |ln|).
     #[must_use]
     pub fn ln(self) -> Dd {
-        const LN2: Dd = Dd::literal(0.6931471805599453, 2.3190468138462996e-17);
+        const LN2: Dd = Dd::literal(std::f64::consts::LN_2, 2.3190468138462996e-17);
         self.mantissa.ln() + LN2 * self.exponent as f64
     }
 

@@ -259,7 +259,7 @@ impl Ceiling {
 
 /// A power of two that is at least e^-x, for x of at least zero, and at most twice that.
 fn exp_ceiling(x: f64) -> f64 {
-    const LOG2_E: f64 = 1.442_695_040_888_963_4;
+    use std::f64::consts::LOG2_E;
     let halvings = (x * LOG2_E * (1.0 - 1e-15)).floor();
     if halvings < 1000.0 { f64::from_bits((1023 - halvings as u64) << 52) } else { 1e-300 }
 }

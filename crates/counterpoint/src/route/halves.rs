@@ -48,7 +48,7 @@ pub(crate) fn atoms_of(factors: &[Factor]) -> f64 {
 /// the shorter side, the longest first.
 pub(crate) fn balanced(factors: &[Factor]) -> (Vec<Factor>, Vec<Factor>) {
     let mut sorted = factors.to_vec();
-    sorted.sort_by(|a, b| b.count.cmp(&a.count));
+    sorted.sort_by_key(|factor| std::cmp::Reverse(factor.count));
     let (mut left, mut right) = ((Vec::new(), 1.0), (Vec::new(), 1.0));
     for factor in sorted {
         let shorter = if left.1 <= right.1 { &mut left } else { &mut right };

@@ -89,7 +89,7 @@ pub fn epsilon(
         if room.is_negative_beyond(&error) {
             return Err(below_leak(list, delta, precision));
         }
-        if &room <= &error {
+        if room <= error {
             // Equal as far as can be told: certain only if nothing was rounded.
             let exact = exact_bits(list) + 64 < precision as u64;
             let largest = largest(list, precision);

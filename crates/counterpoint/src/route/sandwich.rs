@@ -53,75 +53,76 @@ const POINT_WORK: f64 = 4.0;
 /// The most multiplications a convolution may take.
 const MOST_WORK: f64 = 4e10;
 
-/// One try at a given step.
-struct Attempt<'a> {
+/// What stays the same from try to try.
+struct Problem<'a> {
     factors: &'a [Factor],
-    responses: &'a Responses,
-    largest: Dd,
-    largest_error: f64,
-    step: f64,
+    responses: Responses,
+    cumulant: Cumulant,
     saddle: Saddle,
-    bits: u32,
-    /// Tilts for the bounds on the aliases, above and below.
-    outer: (f64, f64),
     method: Method,
-    /// What may be neglected, relative to delta.
-    negligible: f64,
     watch: Watch<'a>,
 }
 
-impl<'a> Attempt<'a> {
+impl<'a> Problem<'a> {
     fn new(
         factors: &'a [Factor],
-        responses: &'a Responses,
-        cumulant: &Cumulant,
-        saddle: Saddle,
-        step: f64,
-        negligible: f64,
         method: Method,
         watch: Watch<'a>,
+        saddle: impl FnOnce(&Cumulant) -> Saddle,
     ) -> Self {
-        let largest = largest_loss(factors);
-        let largest_error = largest_error(factors) * largest.hi;
-        let (bits, outer) = period(cumulant, &saddle, step, negligible, largest.hi);
-        Self {
-            factors,
-            responses,
-            largest,
-            largest_error,
-            step,
-            saddle,
-            bits,
-            outer,
-            method,
-            negligible,
-            watch,
-        }
+        let cumulant = Cumulant::new(factors);
+        let saddle = saddle(&cumulant);
+        Self { factors, responses: Responses::new(factors), cumulant, saddle, method, watch }
+    }
+}
+
+/// One try at a given step.
+struct Attempt<'a> {
+    problem: &'a Problem<'a>,
+    largest: Dd,
+    largest_error: f64,
+    step: f64,
+    /// The number of points, as a power of two.
+    bits: u32,
+    /// Tilts for the bounds on the aliases, above and below.
+    outer: (f64, f64),
+    /// What may be neglected, relative to delta.
+    negligible: f64,
+}
+
+impl<'a> Attempt<'a> {
+    fn new(problem: &'a Problem<'a>, step: f64, negligible: f64) -> Self {
+        let largest = largest_loss(problem.factors);
+        let largest_error = largest_error(problem.factors) * largest.hi;
+        let (bits, outer) = period(problem, step, negligible, largest.hi);
+        Self { problem, largest, largest_error, step, bits, outer, negligible }
     }
 
     /// t h, for the lattice under P; nudged up by a step for Q, whose law is P's tilted
     /// by one.
     fn tilt(&self, side: Side) -> f64 {
-        let tilt = self.saddle.tilt * self.step;
+        let tilt = self.problem.saddle.tilt * self.step;
         if side == Side::MergedQ { tilt + self.step } else { tilt }
     }
 
     fn lattice(&self, side: Side) -> Tilted {
-        self.responses.tilted(side, self.step, self.tilt(side))
+        self.problem.responses.tilted(side, self.step, self.tilt(side))
     }
 
     fn summed(&self, lattice: Tilted, decay: &Decay, weight: Weight) -> Result<Summed, Failure> {
-        let steps = (self.largest.hi - self.saddle.epsilon).max(0.0) * 1.02 / self.step + 64.0;
+        let steps =
+            (self.largest.hi - self.problem.saddle.epsilon).max(0.0) * 1.02 / self.step + 64.0;
         let convolving = convolution::work(&lattice, steps);
-        if self.method != Method::Convolution {
-            let most = match self.method {
+        if self.problem.method != Method::Convolution {
+            let most = match self.problem.method {
                 Method::Contour => f64::INFINITY,
                 _ => convolving / POINT_WORK + 2e4,
             };
-            match Contour::new(&lattice, decay, weight, self.negligible, most, &self.watch) {
+            match Contour::new(&lattice, decay, weight, self.negligible, most, &self.problem.watch)
+            {
                 Ok(contour) => return Ok(Summed { lattice, engine: Engine::Contour(contour) }),
                 Err(NoContour::Stopped) => return Err(Failure::Stopped),
-                Err(NoContour::TooMuch) if self.method == Method::Contour => {
+                Err(NoContour::TooMuch) if self.problem.method == Method::Contour => {
                     return Err(Failure::TooMuch);
                 }
                 Err(NoContour::TooMuch) => {}
@@ -130,7 +131,7 @@ impl<'a> Attempt<'a> {
         if convolving > MOST_WORK || steps > 2e8 {
             return Err(Failure::TooMuch);
         }
-        let convolution = Convolution::new(&lattice, weight, steps as u64, &self.watch)
+        let convolution = Convolution::new(&lattice, weight, steps as u64, &self.problem.watch)
             .map_err(|_| Failure::Stopped)?;
         Ok(Summed { lattice, engine: Engine::Convolution(convolution) })
     }
@@ -212,9 +213,9 @@ impl<'a> Below<'a> {
         let p = attempt.summed(lattice, &decay, Weight::Mass)?;
         // Tilting Q by one more undoes its difference from P, but for the rounding of
         // each loss, at most half a step.
-        let decay = decay.nearby(attempt.step, attempt.responses.count);
+        let decay = decay.nearby(attempt.step, attempt.problem.responses.count);
         let q = attempt.summed(attempt.lattice(Side::MergedQ), &decay, Weight::Mass)?;
-        let bias = attempt.factors.iter().zip(&p.lattice.cells).map(|(factor, cell)| {
+        let bias = attempt.problem.factors.iter().zip(&p.lattice.cells).map(|(factor, cell)| {
             let moved = 2.0 * factor.epsilon - cell.steps as f64 * attempt.step;
             cell.count as f64 * cell.high[1] * moved
         });
@@ -255,7 +256,7 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff)
     }
     let bound = |other: f64| {
         let other = other * attempt.step;
-        let scale = attempt.responses.scale(Side::MergedP, attempt.step, other);
+        let scale = attempt.problem.responses.scale(Side::MergedP, attempt.step, other);
         let periods = (other - lattice.tilt).abs() * points;
         // 1/(e^x - 1), a little more.
         let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / (1.0 - (-periods).exp()));
@@ -266,13 +267,8 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff)
 
 /// The number of points, as a power of two, that makes the aliases negligible, and the
 /// tilts that show it; all estimated.
-fn period(
-    cumulant: &Cumulant,
-    saddle: &Saddle,
-    step: f64,
-    negligible: f64,
-    largest: f64,
-) -> (u32, (f64, f64)) {
+fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u32, (f64, f64)) {
+    let (cumulant, saddle) = (&problem.cumulant, &problem.saddle);
     let t = saddle.tilt;
     let goal = saddle.ln_delta + (negligible * 0.1).ln();
     let exponent = |other: f64, length: f64| {
@@ -297,9 +293,9 @@ fn period(
 
 /// The step at which the gap between the lattices should be `gap`, relative to delta: it
 /// grows by about `t (t+1) h^2 / 6` for each expected minus under the tilted law.
-fn first_step(cumulant: &Cumulant, saddle: &Saddle, gap: f64) -> f64 {
-    let t = saddle.tilt;
-    let minuses = cumulant.expected_minuses(t).max(1e-6);
+fn first_step(problem: &Problem<'_>, gap: f64) -> f64 {
+    let t = problem.saddle.tilt;
+    let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
     power_below((8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0))
 }
 
@@ -318,17 +314,16 @@ pub(crate) fn epsilon(
     method: Method,
     watch: Watch<'_>,
 ) -> Result<(Bracket, bool), Failure> {
-    let cumulant = Cumulant::new(factors);
-    let responses = Responses::new(factors);
+    let ln_target = target.lower.ln_estimate();
+    let problem = Problem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target));
+    let saddle = problem.saddle;
     let mut planner = Planner::new();
-    let saddle = cumulant.at_ln_delta(target.lower.ln_estimate());
     let gap = tolerance * saddle.tilt * saddle.epsilon.max(1e-9);
-    let mut step = first_step(&cumulant, &saddle, gap.min(0.1));
+    let mut step = first_step(&problem, gap.min(0.1));
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let negligible = (0.05 * gap).clamp(1e-13, 1e-2);
-        let attempt =
-            Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
+        let attempt = Attempt::new(&problem, step, negligible);
         let above = attempt.above(&mut planner)?;
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.largest.upper());
         let below = Below::new(&attempt, &mut planner)?;
@@ -353,16 +348,14 @@ pub(crate) fn delta(
     method: Method,
     watch: Watch<'_>,
 ) -> Result<(Ends, bool), Failure> {
-    let cumulant = Cumulant::new(factors);
-    let responses = Responses::new(factors);
+    let at = |cumulant: &Cumulant| Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
+    let problem = Problem::new(factors, method, watch, at);
     let mut planner = Planner::new();
-    let saddle = Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
-    let mut step = first_step(&cumulant, &saddle, tolerance);
+    let mut step = first_step(&problem, tolerance);
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let negligible = (0.05 * tolerance).max(1e-13);
-        let attempt =
-            Attempt::new(factors, &responses, &cumulant, saddle, step, negligible, method, watch);
+        let attempt = Attempt::new(&problem, step, negligible);
         let above = attempt.above(&mut planner)?;
         let upper = above.delta(epsilon);
         let below = Below::new(&attempt, &mut planner)?;
