@@ -225,24 +225,27 @@ def check():
         "leaky-10": "0.999999999716996",
         "equal-30": "13.95200753947",
     }
-    results = [agree(f"{key}, known value", reference(BY_KEY[key])[0], v, 1e-12) for key, v in known.items()]
+    results = []
+    for key, value in known.items():
+        results.append(agree(f"{key}, known value", reference(BY_KEY[key])[0], value, 1e-12))
 
     equal = [mpfr(0.25)] * 12
-    by_sum, by_halves = equal_profile(equal[0], 12), halves_profile(equal)
-    results.append(agree("equal sum, two halves", exact(by_sum, 1e-6, equal), exact(by_halves, 1e-6, equal), 1e-40))
+    by_sum = exact(equal_profile(equal[0], 12), 1e-6, equal)
+    by_halves = exact(halves_profile(equal), 1e-6, equal)
+    results.append(agree("equal sum, two halves", by_sum, by_halves, 1e-40))
 
     few = [mpfr(e) for e in spread(32)]
-    by_halves = halves_profile(few)
-    results.append(agree("contour, two halves (32)", contour(few, mpfr(1e-3)), exact(by_halves, 1e-3, few), 1e-10))
+    by_halves = exact(halves_profile(few), 1e-3, few)
+    results.append(agree("contour, two halves (32)", contour(few, mpfr(1e-3)), by_halves, 1e-10))
 
     many = [mpfr(0.1)] * 1000
-    by_sum = equal_profile(many[0], 1000)
-    results.append(agree("contour, equal sum (1000)", contour(many, mpfr(1e-6)), exact(by_sum, 1e-6, many), 1e-10))
+    by_sum = exact(equal_profile(many[0], 1000), 1e-6, many)
+    results.append(agree("contour, equal sum (1000)", contour(many, mpfr(1e-6)), by_sum, 1e-10))
 
     multiples = [round(e / 1e-4) for e in spread(1000)]
-    on_lattice = [n * mpfr(1e-4) for n in multiples]
+    by_contour = contour([n * mpfr(1e-4) for n in multiples], mpfr(1e-6))
     by_convolution = convolution(multiples, 1e-4, 1e-6)
-    results.append(agree("contour, convolution (1000)", contour(on_lattice, mpfr(1e-6)), by_convolution, 1e-10))
+    results.append(agree("contour, convolution (1000)", by_contour, by_convolution, 1e-10))
     return all(results)
 
 

@@ -39,15 +39,19 @@ class Scenario:
         return {"version": 1, "delta": self.delta, "release": release}
 
 
+def power(number):
+    return f"{number:.0e}".replace("e-0", "e-")
+
+
 def equal(key, count, epsilon, delta, leak=0.0, delta_text=None):
-    each = f"({epsilon}, {leak:.0e})" if leak else f"{epsilon}"
-    title = f"{count:,} x {each} at {delta_text or f'{delta:.0e}'}"
+    each = f"({epsilon}, {power(leak)})" if leak else f"{epsilon}"
+    title = f"{count:,} x {each} at {delta_text or power(delta)}"
     return Scenario(key, title, ((epsilon, leak, count),), delta)
 
 
 def distinct(key, title, epsilons, delta=1e-6):
     releases = tuple((e, 0.0, 1) for e in epsilons)
-    return Scenario(key, f"{title} at {delta:.0e}", releases, delta)
+    return Scenario(key, f"{title} at {power(delta)}", releases, delta)
 
 
 def spread(count):

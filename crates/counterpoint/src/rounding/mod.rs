@@ -1,8 +1,7 @@
 //! Arithmetic whose error is known.
 //!
-//! Everything here is plain code on `f64`, so that results are the same bits on
-//! every machine and no bound rests on a platform's mathematics library.
-//! Writing u for 2^-53:
+//! Everything here is plain code on `f64`, so that no bound rests on a platform's
+//! mathematics library. Writing u for 2^-53:
 //!
 //! | function | error at most |
 //! | --- | --- |

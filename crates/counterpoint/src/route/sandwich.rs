@@ -10,7 +10,7 @@ use super::{largest_error, largest_loss};
 use crate::bracket::Bracket;
 use crate::composition::Factor;
 use crate::leak::Target;
-use crate::rounding::{Dd, STEP, Wide};
+use crate::rounding::{Dd, STEP, Wide, expm1};
 use crate::watch::Watch;
 
 /// How the sums on a lattice are computed.
@@ -237,7 +237,7 @@ impl<'a> Below<'a> {
     /// What the contour's aliases can have added to the P mass.
     fn aliases(&self, y1: u64) -> Wide {
         let at = |(tilt, factor): (f64, Wide)| factor * Wide::exp(Dd::product(tilt, y1 as f64));
-        let points = f64::from(self.attempt.bits).exp2();
+        let points = (1_u64 << self.attempt.bits) as f64;
         let above = self.outer.0.filter(|_| y1 as f64 >= points).map_or(Wide::ZERO, at);
         above + self.outer.1.map_or(Wide::ZERO, at)
     }
@@ -250,7 +250,7 @@ type Chernoff = Option<(f64, Wide)>;
 /// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theorems.md,
 /// aliases). There are none if a period covers every Y.
 fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff) {
-    let points = f64::from(attempt.bits).exp2();
+    let points = (1_u64 << attempt.bits) as f64;
     if points > lattice.most_steps {
         return (None, None);
     }
@@ -259,7 +259,7 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff)
         let scale = attempt.problem.responses.scale(Side::MergedP, attempt.step, other);
         let periods = (other - lattice.tilt).abs() * points;
         // 1/(e^x - 1), a little more.
-        let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / (1.0 - (-periods).exp()));
+        let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / -expm1(-periods));
         Some((other, scale * share))
     };
     (bound(attempt.outer.0), bound(attempt.outer.1))
@@ -280,7 +280,7 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
     };
     let mut bits = (16.0 * saddle.variance.sqrt() / step).log2().ceil().clamp(4.0, 48.0) as u32;
     loop {
-        let length = step * f64::from(bits).exp2();
+        let length = step * (1_u64 << bits) as f64;
         let above = best(&[1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0, 10.0], length);
         let below = best(&[0.0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], length);
         let settled = above.0 < goal && below.0 < goal;
@@ -299,8 +299,9 @@ fn first_step(problem: &Problem<'_>, gap: f64) -> f64 {
     power_below((8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0))
 }
 
+/// The largest power of two that is at most x: its bits without the fraction.
 fn power_below(x: f64) -> f64 {
-    x.log2().floor().exp2()
+    f64::from_bits(x.to_bits() & !((1 << 52) - 1))
 }
 
 /// How often the step is refined.
