@@ -46,9 +46,10 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// The multiplicative half of a guarantee.
-    Epsilon, "epsilon", "a number from 0 to 1000000",
-    |value| (0.0..=1e6).contains(&value)
+    /// The multiplicative half of a guarantee. (Numbers below 1e-100 would leave the range in
+    /// which arithmetic is exact enough to certify, and mean nothing.)
+    Epsilon, "epsilon", "0, or a number from 1e-100 to 1000000",
+    |value| (1e-100..=1e6).contains(&value) || value.abs() < f64::from_bits(1)
 );
 
 quantity!(
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn nan_infinities_and_the_ends_of_each_range() {
-        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-300, 1.0000001e6] {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-300, 1e-101, 1.0000001e6] {
             assert!(Epsilon::new(bad).is_err(), "{bad}");
         }
         for bad in [f64::NAN, f64::INFINITY, -1e-300, 1.0] {

@@ -130,7 +130,8 @@ impl Wide {
 fn scale(mantissa: f64, exponent: i64, outward: impl Fn(f64) -> f64) -> f64 {
     match exponent {
         -1000..=1000 => mantissa * power_of_two(exponent),
-        1001.. => outward(mantissa * power_of_two(exponent.min(1023))),
+        // Infinity and one step towards it.
+        1001.. => outward(mantissa * power_of_two(exponent)),
         _ if exponent < -1100 => outward(0.0),
         _ => outward((mantissa * power_of_two(-900)) * power_of_two(exponent + 900)),
     }

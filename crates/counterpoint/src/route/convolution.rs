@@ -18,7 +18,12 @@ pub(crate) struct Convolution {
     weight: Weight,
     /// Relative error of every mass.
     error: f64,
+    /// Whether no Y lies beyond the limit.
+    complete: bool,
 }
+
+/// An error larger than any sum.
+const UNKNOWN: f64 = 1e200;
 
 /// Below this, masses may have underflowed.
 const FLOOR: f64 = 1e-280;
@@ -38,6 +43,7 @@ impl Convolution {
         limit: u64,
         watch: &Watch<'_>,
     ) -> Result<Self, Stopped> {
+        let complete = limit as f64 >= lattice.most_steps;
         let limit = (limit as f64).min(lattice.most_steps) as usize;
         let mut masses = vec![0.0; limit + 1];
         masses[0] = 1.0;
@@ -53,13 +59,18 @@ impl Convolution {
             }
         }
         let error = 8.0 * UNIT * factors;
-        Ok(Self { masses, tilt: lattice.tilt, step: lattice.step, weight, error })
+        Ok(Self { masses, tilt: lattice.tilt, step: lattice.step, weight, error, complete })
     }
 
-    /// The same sum as the contour's, without aliases.
+    /// The same sum as the contour's, without aliases. Beyond the limit nothing is known,
+    /// and the error says so.
     pub(crate) fn sum(&self, y0: u64, kappa: f64) -> (f64, f64) {
+        let wanted = usize::try_from(y0).unwrap_or(usize::MAX);
+        let last = (self.masses.len() - 1).min(wanted);
+        if last < wanted && !self.complete {
+            return (0.0, UNKNOWN);
+        }
         let mut sum = 0.0;
-        let last = (self.masses.len() - 1).min(usize::try_from(y0).unwrap_or(usize::MAX));
         for (y, &mass) in self.masses[..=last].iter().enumerate().rev() {
             let below = (y0 - y as u64) as f64;
             if self.tilt * below > 690.0 {

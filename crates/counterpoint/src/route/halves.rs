@@ -106,9 +106,15 @@ impl Halves {
     }
 }
 
-/// A bound on the relative error of one factor's masses.
+/// A bound on the relative error of one factor's masses: eight steps for each unit of the
+/// logarithms they are made of, which for any number of minuses add up to at most
+/// `n (eps + 4) + ln n + 8`, twice for Q.
 fn mass_error(factor: &Factor) -> f64 {
-    if factor.count == 1 { 8.0 * STEP } else { 2.0 * Equal::new(*factor).ln_mass(0.0).1 }
+    let count = factor.count as f64;
+    16.0 * STEP
+        * (count * (factor.epsilon + 4.0)
+            + 0.7 * f64::from(64 - factor.count.leading_zeros())
+            + 16.0)
 }
 
 impl Half {

@@ -89,7 +89,14 @@ impl Cumulant {
                 high = middle;
             }
         }
-        self.saddle(high.exp())
+        let saddle = self.saddle(high.exp());
+        // Overflow somewhere: any finite guess will do.
+        let finite = saddle.epsilon.is_finite() && saddle.ln_delta.is_finite();
+        if finite {
+            saddle
+        } else {
+            Saddle { tilt: 1.0, epsilon: 0.0, ln_delta: -1.0, variance: 1.0 }
+        }
     }
 }
 
