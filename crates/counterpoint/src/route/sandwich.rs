@@ -228,7 +228,8 @@ impl<'a> Below<'a> {
     /// to be above an epsilon.
     fn test(&self, epsilon: f64, shift: f64) -> Tail {
         let gap = self.attempt.largest.hi - epsilon - self.bias;
-        let y1 = (gap / self.attempt.step + shift).floor().max(0.0) as u64;
+        let y1 = (gap / self.attempt.step + shift).floor();
+        let y1 = y1.clamp(0.0, self.p.lattice.most_steps) as u64;
         let p = self.p.at(y1, 0.0).0 - self.aliases(y1);
         let q = self.q.at(y1, 0.0).1;
         Tail { p: if p.is_positive() { p } else { Wide::ZERO }, q, slack: 4.0 * STEP }
@@ -248,12 +249,10 @@ type Chernoff = Option<(f64, Wide)>;
 
 /// Bounds on the aliases of the merged lattice under P: with tilt s they add up to at
 /// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theorems.md,
-/// aliases). There are none if a period covers every Y.
+/// aliases). Those from above, shifts of Y down to y1 - N and below, are none if a period
+/// covers every Y; those from below are always there.
 fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff) {
     let points = (1_u64 << attempt.bits) as f64;
-    if points > lattice.most_steps {
-        return (None, None);
-    }
     let bound = |other: f64| {
         let other = other * attempt.step;
         let scale = attempt.problem.responses.scale(Side::MergedP, attempt.step, other);
@@ -262,7 +261,8 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff)
         let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / -expm1(-periods));
         Some((other, scale * share))
     };
-    (bound(attempt.outer.0), bound(attempt.outer.1))
+    let above = if points > lattice.most_steps { None } else { bound(attempt.outer.0) };
+    (above, bound(attempt.outer.1))
 }
 
 /// The number of points, as a power of two, that makes the aliases negligible, and the
@@ -283,8 +283,8 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
         let length = step * (1_u64 << bits) as f64;
         let above = best(&[1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0, 10.0], length);
         let below = best(&[0.0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], length);
-        let settled = above.0 < goal && below.0 < goal;
-        if settled || length > 2.1 * largest || bits >= 50 {
+        let settled = (above.0 < goal || length > 2.1 * largest) && below.0 < goal;
+        if settled || bits >= 50 {
             return (bits, (above.1, below.1));
         }
         bits += 1;
