@@ -1,11 +1,11 @@
 //! `counterpoint compose`.
 
 use anyhow::{Context, Result, bail};
+use counterpoint::Composition;
 use counterpoint::ask::{self, AskError, Bits, Options, PreciseAnswer};
 use counterpoint::route::Route;
 use counterpoint::theorem::Theorem;
 use counterpoint::watch::Watch;
-use counterpoint::{Composition, Tolerance};
 use counterpoint_wire::{Charge, Composed, Question};
 
 use crate::args::ComposeArgs;
@@ -14,10 +14,6 @@ use crate::progress::Progress;
 
 /// The precision of the precise route where none is asked for.
 const PRECISE_BITS: u64 = 64;
-
-/// The theorems an answer is set beside.
-const NAMED: [Theorem; 4] =
-    [Theorem::Basic, Theorem::Advanced, Theorem::Strong, Theorem::KovClosedForm];
 
 pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<String> {
     let bits = bits(args)?;
@@ -84,14 +80,15 @@ fn to_bits(
     watch: Watch<'_>,
 ) -> Result<Composed, AskError> {
     let answer = precise(composition, question, bits, watch)?;
-    // Only the theorems' charges are wanted, so the optimum may be coarse.
-    let tolerance = Tolerance::new(0.1).unwrap_or_default();
-    let others = match compose(composition, question, &Options { tolerance, ..Options::default() })
-    {
-        Ok(coarse) => coarse.others,
-        Err(error) => NAMED.map(|theorem| Charge { theorem, value: Err(error.to_string()) }).into(),
-    };
-    Ok(Composed::precise(question, &answer, others))
+    let others = Theorem::FORMULAS.map(|theorem| Charge {
+        theorem,
+        value: match question {
+            Question::EpsilonAt(delta) => theorem.epsilon(composition, delta),
+            Question::DeltaAt(epsilon) => theorem.delta(composition, epsilon),
+        }
+        .map_err(|inapplicable| inapplicable.reason),
+    });
+    Ok(Composed::precise(question, &answer, others.into()))
 }
 
 fn precise(

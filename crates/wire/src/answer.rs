@@ -214,7 +214,7 @@ fn setting(setting: Setting) -> InSetting {
 fn charges(bounds: &[Bound]) -> Vec<Charge> {
     let value = |bound: &Bound| match &bound.value {
         Ok(number) if !number.is_finite() => Err("its bound is not finite".to_owned()),
-        value => value.clone(),
+        value => value.as_ref().copied().map_err(ToString::to_string),
     };
     bounds.iter().map(|bound| Charge { theorem: bound.theorem, value: value(bound) }).collect()
 }

@@ -25,7 +25,7 @@ const JSON: [&str; 3] = [
         {"name": "a\n\u00e9", "mechanism": "approx-dp", "epsilon": 1, "delta": 1e-9},
         {"mechanism": "approx-dp", "epsilon": 0.30000000000000004, "name": ""}
        ], "adjacency": "add-remove", "epsilon": 3}"#,
-    r#"{"release": [{"count": 1000000000000, "epsilon": 1e-300, "mechanism": "approx-dp"}]}"#,
+    r#"{"release": [{"count": 1000000000000, "epsilon": 1e-12, "mechanism": "approx-dp"}]}"#,
 ];
 
 #[rustfmt::skip]

@@ -133,7 +133,8 @@ fn bits_give_longer_decimals() {
     assert_hundred(&run.object(), 1e-12);
     let (_, rest) = run.stdout.split_once("\"lower\":").unwrap();
     let (lower, _) = rest.split_once(',').unwrap();
-    assert!(lower.starts_with("4.774567588108") && lower.len() > 38, "{lower}");
+    // The same sum in 80 digits, apart from this project: 4.77456758810798644749305777156396937...
+    assert!(lower.starts_with("4.77456758810798644749305777156396937"), "{lower}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::composition::{Composition, Factor};
 use crate::leak;
 use crate::quantity::Epsilon;
 use crate::rounding::{Dd, Wide};
-use crate::route::sandwich::{self, Ends, Method};
+use crate::route::sandwich::{self, Ends, MOST_WORK, Method};
 use crate::route::{self, Exact, Route};
 use crate::theorem::Theorem;
 
@@ -51,17 +51,22 @@ fn pure_delta(
 ) -> Result<(Ends, Route), AskError> {
     let exact = |route: Route| exact_delta(factors, epsilon, route, options);
     match options.route {
-        Some(Route::Contour) => sandwiched(factors, epsilon, Method::Contour, options),
-        Some(Route::Convolution) => sandwiched(factors, epsilon, Method::Convolution, options),
+        Some(Route::Contour) => sandwiched(factors, epsilon, (Method::Contour, MOST_WORK), options),
+        Some(Route::Convolution) => {
+            sandwiched(factors, epsilon, (Method::Convolution, MOST_WORK), options)
+        }
         Some(route) => exact(route),
         None => match (route::quick(factors), route::bearable(factors)) {
             (Some(route), _) => exact(route),
-            (None, None) => sandwiched(factors, epsilon, Method::Either, options),
-            (None, Some(route)) => match sandwiched(factors, epsilon, Method::Either, options) {
-                Err(AskError::Stopped) => Err(AskError::Stopped),
-                Err(_) => exact(route),
-                answer => answer,
-            },
+            (None, None) => sandwiched(factors, epsilon, (Method::Either, MOST_WORK), options),
+            (None, Some(route)) => {
+                match sandwiched(factors, epsilon, (Method::Either, route::work(factors)), options)
+                {
+                    Err(AskError::Stopped) => Err(AskError::Stopped),
+                    Err(_) => exact(route),
+                    answer => answer,
+                }
+            }
         },
     }
 }
@@ -82,11 +87,12 @@ fn exact_delta(
 fn sandwiched(
     factors: &[Factor],
     epsilon: f64,
-    method: Method,
+    (method, most_work): (Method, f64),
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     let tolerance = options.tolerance.get();
-    let (ends, contour) = sandwich::delta(factors, epsilon, tolerance, method, options.watch)
-        .map_err(|failure| refusal(failure, method, tolerance))?;
+    let (ends, contour) =
+        sandwich::delta(factors, epsilon, tolerance, (method, most_work), options.watch)
+            .map_err(|failure| refusal(failure, method, tolerance))?;
     Ok((ends, if contour { Route::Contour } else { Route::Convolution }))
 }

@@ -4,7 +4,7 @@ use crate::composition::{Composition, Factor};
 use crate::leak::{self, Room, Target};
 use crate::quantity::Delta;
 use crate::route::saddle::Cumulant;
-use crate::route::sandwich::{self, Failure, Method};
+use crate::route::sandwich::{self, Failure, MOST_WORK, Method};
 use crate::route::{self, Exact, Route, tail};
 use crate::theorem::Theorem;
 
@@ -64,17 +64,21 @@ fn pure_epsilon(
 ) -> Result<(Bracket, Route), AskError> {
     let exact = |route: Route| exact_epsilon(factors, target, route, options);
     match options.route {
-        Some(Route::Contour) => sandwiched(factors, target, Method::Contour, options),
-        Some(Route::Convolution) => sandwiched(factors, target, Method::Convolution, options),
+        Some(Route::Contour) => sandwiched(factors, target, (Method::Contour, MOST_WORK), options),
+        Some(Route::Convolution) => {
+            sandwiched(factors, target, (Method::Convolution, MOST_WORK), options)
+        }
         Some(route) => exact(route),
         None => match (route::quick(factors), route::bearable(factors)) {
             (Some(route), _) => exact(route),
-            (None, None) => sandwiched(factors, target, Method::Either, options),
-            (None, Some(route)) => match sandwiched(factors, target, Method::Either, options) {
-                Err(AskError::Stopped) => Err(AskError::Stopped),
-                Err(_) => exact(route),
-                answer => answer,
-            },
+            (None, None) => sandwiched(factors, target, (Method::Either, MOST_WORK), options),
+            (None, Some(route)) => {
+                match sandwiched(factors, target, (Method::Either, route::work(factors)), options) {
+                    Err(AskError::Stopped) => Err(AskError::Stopped),
+                    Err(_) => exact(route),
+                    answer => answer,
+                }
+            }
         },
     }
 }
@@ -99,12 +103,13 @@ fn exact_epsilon(
 fn sandwiched(
     factors: &[Factor],
     target: &Target,
-    method: Method,
+    (method, most_work): (Method, f64),
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
     let tolerance = options.tolerance.get();
-    let (bracket, contour) = sandwich::epsilon(factors, target, tolerance, method, options.watch)
-        .map_err(|failure| refusal(failure, method, tolerance))?;
+    let (bracket, contour) =
+        sandwich::epsilon(factors, target, tolerance, (method, most_work), options.watch)
+            .map_err(|failure| refusal(failure, method, tolerance))?;
     Ok((bracket, if contour { Route::Contour } else { Route::Convolution }))
 }
 

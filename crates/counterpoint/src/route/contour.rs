@@ -90,9 +90,6 @@ pub(crate) enum Weight {
     Profile,
 }
 
-/// How many points may be evaluated at most, counted in factors.
-const MOST_WORK: f64 = 4e9;
-
 /// Why there is no contour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NoContour {
@@ -129,16 +126,9 @@ impl Contour {
                 rest += total;
                 continue;
             }
-            for index in block.first..=block.last {
-                let bound = 2.0 * decay.near_zero(index) * ceiling.at(index);
-                if index > 0 && bound <= 1e-2 * allowance {
-                    rest += bound;
-                } else {
-                    wanted.push(index);
-                }
-            }
-            let work = wanted.len() as f64 * lattice.cells.len() as f64;
-            if work > most_work.min(MOST_WORK) {
+            let part = Part { first: block.first, last: block.last };
+            rest += decay.sieve(part, allowance, threshold, &ceiling, &mut wanted);
+            if wanted.len() as f64 * lattice.point_work() > most_work {
                 return Err(NoContour::TooMuch);
             }
         }
@@ -347,7 +337,14 @@ pub(crate) struct Decay {
     /// sum c d^2 / 2 and sum c d^4, rounded down and up.
     second: f64,
     fourth: f64,
+    /// The spacings and their weights, where they are few enough to look at one by one.
+    spacings: Vec<(u64, f64)>,
+    /// sqrt(sum c d^2 / 2), from above.
+    steepest: f64,
 }
+
+/// From this sum of weights on the simpler bound will do.
+const MANY: f64 = 1000.0;
 
 /// Points from `first` to `last` have |phi| at most `bound`.
 struct Block {
@@ -423,12 +420,16 @@ impl Decay {
         // closely by its tangents.
         let wanted = 10.0 * (2.0 * moments.second / moments.zeroth).sqrt();
         let coarse_bits = (wanted.log2().ceil().clamp(4.0, 22.0) as u32).min(bits);
+        let bound = if moments.zeroth > MANY { chord_exponents } else { exponents };
+        let exponents = bound(lattice, &moments, coarse_bits, bits, planner);
         Self {
             coarse_bits,
             bits,
-            exponents: exponents(lattice, &moments, coarse_bits, bits, planner),
+            exponents,
             second: moments.second * (1.0 - 1e-9),
             fourth: moments.fourth * (1.0 + 1e-9),
+            spacings: few_spacings(lattice),
+            steepest: moments.second.sqrt() * (1.0 + 1e-9),
         }
     }
 
@@ -441,6 +442,8 @@ impl Decay {
             exponents: self.exponents.iter().map(|exponent| exponent - moved).collect(),
             second: self.second * (1.0 - 2.0 * slack),
             fourth: self.fourth * (1.0 + 2.0 * slack),
+            spacings: self.spacings.iter().map(|&(d, c)| (d, c * (1.0 - 2.0 * slack))).collect(),
+            steepest: self.steepest * (1.0 + 2.0 * slack),
             ..*self
         }
     }
@@ -476,6 +479,67 @@ impl Decay {
         (totals, 0.5 * allowance)
     }
 
+    /// Sorts a part's points into those to evaluate and those whose bounds suffice, and
+    /// returns what the latter add up to. A part is bounded by its middle: sqrt(g) is the
+    /// norm of a vector, `g = sum 2 c sin^2(theta d / 2)`, and moves no faster than the
+    /// norm of its derivative, sqrt(sum c d^2 / 2).
+    fn sieve(
+        &self,
+        whole: Part,
+        allowance: f64,
+        threshold: f64,
+        ceiling: &Ceiling,
+        wanted: &mut Vec<u64>,
+    ) -> f64 {
+        let mut rest = 0.0;
+        let share = threshold / (whole.last - whole.first + 1) as f64;
+        let mut parts = vec![whole];
+        while let Some(part) = parts.pop() {
+            let many = (part.last - part.first + 1) as f64;
+            let most = 2.0 * many * ceiling.at(part.first);
+            let near_zero = most * self.near_zero(part.first);
+            if part.first > 0 && many < 2.0 && near_zero <= 1e-2 * allowance {
+                rest += near_zero;
+                continue;
+            }
+            if many < 2.0 || self.spacings.is_empty() && many < 2.0 {
+                wanted.push(part.first);
+                continue;
+            }
+            let middle = part.first + (part.last - part.first) / 2;
+            if part.first > 0 && !self.spacings.is_empty() {
+                let reach = (part.last - middle) as f64 * self.unit();
+                let root = self.root(middle) - self.steepest * reach;
+                let bound = most * exp_ceiling(root.max(0.0) * root.max(0.0));
+                if bound <= share * many {
+                    rest += bound;
+                    continue;
+                }
+            }
+            parts.push(Part { first: middle + 1, last: part.last });
+            parts.push(Part { first: part.first, last: middle });
+        }
+        rest
+    }
+
+    /// The angle between neighbouring points, from above.
+    fn unit(&self) -> f64 {
+        std::f64::consts::TAU / (1_u64 << self.bits) as f64 * (1.0 + 1e-12)
+    }
+
+    /// A lower bound on sqrt(g) at a point, from every spacing.
+    fn root(&self, index: u64) -> f64 {
+        let g: f64 = self
+            .spacings
+            .iter()
+            .map(|&(distance, weight)| {
+                let (_, sine) = turn(index.wrapping_mul(distance), self.bits + 1);
+                2.0 * weight * sine * sine
+            })
+            .sum();
+        g.sqrt() * (1.0 - 1e-9) - 1e-9 * self.steepest
+    }
+
     /// A bound on |phi| from `1 - cos x >= x^2/2 - x^4/24`: good near zero.
     fn near_zero(&self, index: u64) -> f64 {
         let theta = std::f64::consts::TAU * index as f64 / (1_u64 << self.bits) as f64;
@@ -483,6 +547,21 @@ impl Decay {
         let g = (self.second - self.fourth * square / 24.0) * square * (1.0 - 1e-9);
         exp_ceiling(g.max(0.0))
     }
+}
+
+/// A run of points.
+struct Part {
+    first: u64,
+    last: u64,
+}
+
+/// The spacings of a lattice with few cells; of others none.
+fn few_spacings(lattice: &Tilted) -> Vec<(u64, f64)> {
+    if lattice.cells.len() > 2048 {
+        return Vec::new();
+    }
+    let all = lattice.cells.iter().flat_map(Cell::spacings);
+    all.filter(|&(_, weight)| weight > 0.0).map(|(d, c)| (d as u64, c)).collect()
 }
 
 /// The power of two below a number, as an exponent; zero for numbers below two.
@@ -514,8 +593,7 @@ fn exponents(
             slopes[at] += weight * steepness * distance * reach;
         }
     }
-    let rounding =
-        (16.0 * f64::from(coarse_bits) + 512.0 + lattice.cells.len() as f64) * 8.0 * UNIT;
+    let rounding = rounding(lattice, coarse_bits);
     let steepest = (2.0 * moments.total * moments.curvature).sqrt() * reach;
     let lost = (moments.total + steepest) * rounding
         + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
@@ -525,8 +603,44 @@ fn exponents(
     both.map(|(value, slope)| constant - value.re - slope.im.abs()).collect()
 }
 
+/// The same where there are very many factors, from the tangent at cosine 1:
+/// `ln |phi| <= -g`, and sqrt(g) moves no faster than its norm allows.
+fn chord_exponents(
+    lattice: &Tilted,
+    moments: &Moments,
+    coarse_bits: u32,
+    bits: u32,
+    planner: &mut Planner,
+) -> Vec<f64> {
+    let points = 1_u64 << coarse_bits;
+    let reach = if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / points as f64 };
+    let mut values = vec![0.0; points as usize];
+    for (distance, weight) in lattice.cells.iter().flat_map(Cell::spacings) {
+        values[(distance as u64 & (points - 1)) as usize] += weight;
+    }
+    let slack = moments.second.sqrt() * reach * (1.0 + 1e-9);
+    let total = moments.zeroth * (1.0 - rounding(lattice, coarse_bits));
+    let [values] = transforms([values], planner);
+    values
+        .into_iter()
+        .map(|value| {
+            let root = (total - value.re).max(0.0).sqrt() - slack;
+            root.max(0.0) * root.max(0.0)
+        })
+        .collect()
+}
+
+/// A bound on the rounding of a transform and its histogram, relative to the sum of all
+/// magnitudes.
+fn rounding(lattice: &Tilted, coarse_bits: u32) -> f64 {
+    (16.0 * f64::from(coarse_bits) + 512.0 + lattice.cells.len() as f64) * 8.0 * UNIT
+}
+
 /// The Fourier transforms at frequencies 0 to half the length.
-fn transforms(histograms: [Vec<f64>; 2], planner: &mut Planner) -> [Vec<FftComplex<f64>>; 2] {
+fn transforms<const N: usize>(
+    histograms: [Vec<f64>; N],
+    planner: &mut Planner,
+) -> [Vec<FftComplex<f64>>; N] {
     let plan = planner.plan_fft_forward(histograms[0].len());
     histograms.map(|mut histogram| {
         let mut spectrum = plan.make_output_vec();

@@ -68,6 +68,14 @@ pub(crate) struct Tilted {
     pub(crate) most_steps: f64,
 }
 
+impl Tilted {
+    /// The work of evaluating the characteristic function at one point, in units of a
+    /// light cell's.
+    pub(crate) fn point_work(&self) -> f64 {
+        self.cells.iter().map(|cell| if cell.is_heavy() { 300.0 } else { 1.0 }).sum()
+    }
+}
+
 /// Factors with the probability of a plus and of a minus, computed once.
 #[derive(Clone, Debug)]
 pub(crate) struct Responses {

@@ -123,6 +123,11 @@ fn longer_half(factors: &[Factor]) -> f64 {
     halves::atoms_of(&left).max(halves::atoms_of(&right))
 }
 
+/// The work two halves take, in multiplications: what another route may cost at most.
+pub(crate) fn work(factors: &[Factor]) -> f64 {
+    300.0 * longer_half(factors)
+}
+
 /// Why an exact route does not apply, if it does not.
 pub(crate) fn obstacle(factors: &[Factor], route: Route) -> Option<String> {
     let too_many = |atoms: f64| {

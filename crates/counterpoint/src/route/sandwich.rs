@@ -50,8 +50,8 @@ struct Summed {
 
 /// The work of one evaluation of one factor at one point, in multiplications.
 const POINT_WORK: f64 = 4.0;
-/// The most multiplications a convolution may take.
-const MOST_WORK: f64 = 4e10;
+/// The most work one lattice may take, in multiplications, if there is no other route.
+pub(crate) const MOST_WORK: f64 = 1e10;
 
 /// What stays the same from try to try.
 struct Problem<'a> {
@@ -60,19 +60,29 @@ struct Problem<'a> {
     cumulant: Cumulant,
     saddle: Saddle,
     method: Method,
+    /// The most work one lattice may take, in multiplications.
+    most_work: f64,
     watch: Watch<'a>,
 }
 
 impl<'a> Problem<'a> {
     fn new(
         factors: &'a [Factor],
-        method: Method,
+        (method, most_work): (Method, f64),
         watch: Watch<'a>,
         saddle: impl FnOnce(&Cumulant) -> Saddle,
     ) -> Self {
         let cumulant = Cumulant::new(factors);
         let saddle = saddle(&cumulant);
-        Self { factors, responses: Responses::new(factors), cumulant, saddle, method, watch }
+        Self {
+            factors,
+            responses: Responses::new(factors),
+            cumulant,
+            saddle,
+            method,
+            most_work,
+            watch,
+        }
     }
 }
 
@@ -115,9 +125,9 @@ impl<'a> Attempt<'a> {
         let convolving = convolution::work(&lattice, steps);
         if self.problem.method != Method::Convolution {
             let most = match self.problem.method {
-                Method::Contour => f64::INFINITY,
-                _ => convolving / POINT_WORK + 2e4,
-            };
+                Method::Contour => self.problem.most_work,
+                _ => self.problem.most_work.min(convolving + 1e5),
+            } / POINT_WORK;
             match Contour::new(&lattice, decay, weight, self.negligible, most, &self.problem.watch)
             {
                 Ok(contour) => return Ok(Summed { lattice, engine: Engine::Contour(contour) }),
@@ -128,7 +138,7 @@ impl<'a> Attempt<'a> {
                 Err(NoContour::TooMuch) => {}
             }
         }
-        if convolving > MOST_WORK || steps > 2e8 {
+        if convolving > self.problem.most_work || steps > 2e8 {
             return Err(Failure::TooMuch);
         }
         let convolution = Convolution::new(&lattice, weight, steps as u64, &self.problem.watch)
@@ -312,7 +322,7 @@ pub(crate) fn epsilon(
     factors: &[Factor],
     target: &Target,
     tolerance: f64,
-    method: Method,
+    method: (Method, f64),
     watch: Watch<'_>,
 ) -> Result<(Bracket, bool), Failure> {
     let ln_target = target.lower.ln_estimate();
@@ -346,7 +356,7 @@ pub(crate) fn delta(
     factors: &[Factor],
     epsilon: f64,
     tolerance: f64,
-    method: Method,
+    method: (Method, f64),
     watch: Watch<'_>,
 ) -> Result<(Ends, bool), Failure> {
     let at = |cumulant: &Cumulant| Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
