@@ -1,9 +1,9 @@
-use counterpoint_wire::{Charge, Composed, decimal};
+use counterpoint_wire::{Charge, Composed};
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
 use crate::compose::answer;
-use crate::words::{self, TABLE_DIGITS};
+use crate::words;
 
 /// The certified optimum beside what the named theorems charge.
 #[must_use]
@@ -22,7 +22,7 @@ pub fn compare(composed: &Composed) -> String {
 fn row(composed: &Composed, charge: &Charge) -> [String; 4] {
     let ratio = composed.ratio(charge).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
     let (value, last) = match &charge.value {
-        Ok(value) => (decimal::up(*value, TABLE_DIGITS), charge.theorem.source().to_owned()),
+        Ok(value) => (words::charge(charge.theorem, *value), charge.theorem.source().to_owned()),
         Err(reason) => ("-".to_owned(), format!("does not apply: {reason}")),
     };
     [charge.theorem.name().to_owned(), value, ratio, last]

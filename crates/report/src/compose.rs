@@ -1,4 +1,4 @@
-use counterpoint_wire::{Asked, Charge, Composed, decimal};
+use counterpoint_wire::{Asked, Charge, Composed};
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
@@ -49,7 +49,7 @@ fn charges(composed: &Composed) -> String {
     let rows = composed.others.iter().map(|charge| match &charge.value {
         Ok(value) => [
             charge.theorem.name().to_owned(),
-            decimal::up(*value, words::TABLE_DIGITS),
+            words::charge(charge.theorem, *value),
             saving(composed, *value),
             String::new(),
         ],
@@ -117,7 +117,7 @@ theorem           epsilon  saving
 basic            10.00000  52.2 %
 advanced         6.308124  24.3 %
 strong                  -       -  does not apply: the epsilons differ
-kov-closed-form  4.774568   0.0 %
+kov-closed-form  4.774567   0.0 %
 "
         );
         assert_eq!(compose(&composed()), expected);

@@ -2,7 +2,7 @@
 
 use counterpoint::Bracket;
 use counterpoint::route::Route;
-use counterpoint::theorem::{Parameters, Setting};
+use counterpoint::theorem::{Parameters, Setting, Theorem};
 use counterpoint_wire::{Asked, Question, decimal};
 
 /// Significant digits of a bound in a table.
@@ -52,6 +52,20 @@ pub(crate) fn setting(setting: Setting) -> String {
         "one after the other"
     };
     format!("{parameters};\n{order}")
+}
+
+/// A charge for a table: rounded up, but for a round number that only the last bits of a
+/// double lift above itself (10, not 10.00001 for a hundred times 0.1). The optimum, which
+/// people rely on, is always rounded up.
+pub(crate) fn charge(theorem: Theorem, value: f64) -> String {
+    if theorem == Theorem::Optimal {
+        return decimal::up(value, TABLE_DIGITS);
+    }
+    let near = decimal::down(value, TABLE_DIGITS);
+    match near.parse::<f64>() {
+        Ok(round) if value - round <= 1e-12 * value => near,
+        _ => decimal::up(value, TABLE_DIGITS),
+    }
 }
 
 /// The ends of an answer, rounded outward to the digits they differ in and two
