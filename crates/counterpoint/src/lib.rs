@@ -1,18 +1,41 @@
 //! Certified composition for differential privacy.
 //!
-//! Read the modules in order; data flows one way through them: a description
-//! becomes a loss, losses a composition, a composition answers questions.
+//! Someone holds sensitive data and answers many questions about it privately. Every
+//! answer leaks a little, and the leaks add up. This crate says to what, as a [`Bracket`]
+//! that contains the exact answer, rounding included:
+//!
+//! ```
+//! use counterpoint::{Composition, Count, Delta, Guarantee, Options, epsilon};
+//!
+//! let survey = Composition::new([
+//!     (Guarantee::new(0.25, 1e-9)?, Count::new(12)?),
+//!     (Guarantee::pure(0.1)?, Count::new(40)?),
+//! ])?;
+//! let answer = epsilon(&survey, Delta::new(1e-6)?, &Options::default())?;
+//! assert!(answer.bracket.upper < 0.25 * 12.0 + 0.1 * 40.0);
+//! println!("{} by {}", answer.bracket, answer.theorem.source());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Read the modules in this order; data flows one way through them. A description
+//! ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a composition
+//! answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`] holds
+//! the named bounds, [`rounding`] the arithmetic whose error is known.
+//!
+//! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
+//! concurrently, with privacy parameters fixed up front. They do not hold when the
+//! parameters themselves are chosen from earlier answers.
 
-pub mod ask;
+pub mod quantity;
 pub mod bracket;
+pub mod rounding;
+pub mod mechanism;
+pub mod loss;
 pub mod composition;
 mod leak;
-pub mod loss;
-pub mod mechanism;
-pub mod quantity;
-pub mod rounding;
 pub mod route;
 pub mod theorem;
+pub mod ask;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

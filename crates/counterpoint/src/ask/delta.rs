@@ -6,7 +6,7 @@ use crate::leak;
 use crate::quantity::Epsilon;
 use crate::rounding::{Dd, Wide};
 use crate::route::sandwich::{self, Ends, MOST_WORK, Method};
-use crate::route::{self, Exact, Route};
+use crate::route::{self, Exact, Route, crown};
 use crate::theorem::Theorem;
 
 /// The least delta at which the composition is (epsilon, delta)-private, whatever
@@ -50,6 +50,11 @@ fn pure_delta(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     let exact = |route: Route| exact_delta(factors, epsilon, route, options);
+    if options.route.is_none() && route::quick(factors).is_none() {
+        if let Some(tail) = crown::tail(factors, epsilon) {
+            return Ok((tail.delta(epsilon), Route::Grouped));
+        }
+    }
     match options.route {
         Some(Route::Contour) => sandwiched(factors, epsilon, (Method::Contour, MOST_WORK), options),
         Some(Route::Convolution) => {

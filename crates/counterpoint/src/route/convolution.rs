@@ -51,7 +51,7 @@ impl Convolution {
         let mut factors = 0.0;
         for (done, cell) in lattice.cells.iter().enumerate() {
             watch.at(done as f64 / lattice.cells.len() as f64)?;
-            let steps = usize::try_from(cell.steps).unwrap_or(usize::MAX - 1);
+            let steps = usize::try_from(cell.steps).unwrap_or(usize::MAX).min(limit + 1);
             for _ in 0..cell.count {
                 reach = reach.saturating_add(steps + 1).min(limit);
                 convolve(&mut masses[..=reach], cell.high, steps);

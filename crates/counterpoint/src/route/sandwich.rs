@@ -306,7 +306,12 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
 fn first_step(problem: &Problem<'_>, gap: f64) -> f64 {
     let t = problem.saddle.tilt;
     let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
-    power_below((8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0))
+    power_below(
+        (8.0 * gap / (t * (t + 1.0) * minuses))
+            .sqrt()
+            .clamp(1e-12, 1.0)
+            .max(finest(problem.factors)),
+    )
 }
 
 /// The largest power of two that is at most x: its bits without the fraction.
@@ -347,6 +352,9 @@ pub(crate) fn epsilon(
         }
         best = best.min(bracket.relative_width());
         step = refined(step, bracket.relative_width() / tolerance);
+        if step < finest(factors) {
+            break;
+        }
     }
     Err(Failure::TooWide(best))
 }
@@ -379,8 +387,16 @@ pub(crate) fn delta(
         }
         best = best.min(width);
         step = refined(step, width / tolerance);
+        if step < finest(factors) {
+            break;
+        }
     }
     Err(Failure::TooWide(best))
+}
+
+/// The finest step at which positions are still exact.
+fn finest(factors: &[Factor]) -> f64 {
+    factors.last().map_or(1.0, |factor| factor.epsilon) * 1e-14
 }
 
 /// A finer step, given by how much the gap, which falls with its square, is too wide.

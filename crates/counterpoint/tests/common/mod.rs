@@ -1,0 +1,147 @@
+//! What the soundness tests share: random numbers, inputs, questions, and the checks of
+//! an answer against the reference.
+
+#![allow(dead_code)] // Not every test uses all of it.
+
+pub(crate) mod check;
+pub(crate) mod questions;
+pub(crate) mod random;
+pub(crate) mod summary;
+
+use crate::reference::{Losses, Nested, Reference, Staircase};
+use counterpoint::route::Route;
+use counterpoint::watch::{Go, Watch};
+use counterpoint::{
+    Answer, AskError, Composition, Count, Delta, Epsilon, Guarantee, Options, Tolerance,
+};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// (epsilon, delta, count).
+pub(crate) type Release = (f64, f64, u64);
+
+/// What is asked of a composition.
+#[derive(Clone, Copy)]
+pub(crate) enum Question {
+    /// The least epsilon at this delta.
+    Epsilon(f64),
+    /// The least delta at this epsilon.
+    Delta(f64),
+}
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Epsilon(delta) => {
+                write!(f, "epsilon at delta {delta:e} ({:#x})", delta.to_bits())
+            }
+            Self::Delta(epsilon) => {
+                write!(f, "delta at epsilon {epsilon:e} ({:#x})", epsilon.to_bits())
+            }
+        }
+    }
+}
+
+/// The whole run rather than a sample of it.
+pub(crate) fn is_full() -> bool {
+    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
+}
+
+pub(crate) fn compose(releases: &[Release]) -> Composition {
+    let list = releases.iter().map(|&(epsilon, delta, count)| {
+        let guarantee = Guarantee::new(epsilon, delta).expect("a legal guarantee");
+        (guarantee, Count::new(count).expect("a legal count"))
+    });
+    Composition::new(list).expect("a legal composition")
+}
+
+/// What came of asking.
+pub(crate) enum Outcome {
+    Answer(Answer),
+    Refusal(AskError),
+    Panic(String),
+}
+
+/// Asks, giving up after a time and catching panics.
+pub(crate) fn ask(
+    composition: &Composition,
+    question: Question,
+    route: Option<Route>,
+    tolerance: f64,
+    limit: Duration,
+) -> Outcome {
+    let asking = || ask_openly(composition, question, route, tolerance, limit);
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(asking)) {
+        Ok(Ok(answer)) => Outcome::Answer(answer),
+        Ok(Err(error)) => Outcome::Refusal(error),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().cloned();
+            let literal = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            Outcome::Panic(text.or(literal).unwrap_or_default())
+        }
+    }
+}
+
+fn ask_openly(
+    composition: &Composition,
+    question: Question,
+    route: Option<Route>,
+    tolerance: f64,
+    limit: Duration,
+) -> Result<Answer, AskError> {
+    let start = Instant::now();
+    let patience = |_: f64| if start.elapsed() > limit { Go::Stop } else { Go::On };
+    let watch = Watch::with(&patience);
+    let tolerance = Tolerance::new(tolerance).expect("a legal tolerance");
+    let options = Options { tolerance, route, watch };
+    match question {
+        Question::Epsilon(delta) => {
+            counterpoint::epsilon(composition, Delta::new(delta).expect("legal"), &options)
+        }
+        Question::Delta(epsilon) => {
+            counterpoint::delta(composition, Epsilon::new(epsilon).expect("legal"), &options)
+        }
+    }
+}
+
+/// Everything needed to replay a failure.
+pub(crate) fn replay(releases: &[Release], question: Question) -> String {
+    let shown = releases.iter().take(64).map(|(epsilon, delta, count)| {
+        format!(
+            "({epsilon:e} {:#x}, {delta:e} {:#x}) x {count}",
+            epsilon.to_bits(),
+            delta.to_bits()
+        )
+    });
+    let list: Vec<String> = shown.collect();
+    format!("{question:?} of {} releases: {}", releases.len(), list.join(", "))
+}
+
+/// The epsilons of releases, equal ones together, with how often each occurs.
+pub(crate) fn groups(releases: &[Release]) -> Vec<(f64, u64)> {
+    let mut list: Vec<(f64, u64)> = Vec::new();
+    for &(epsilon, _, count) in releases.iter().filter(|release| release.0 > 0.0) {
+        match list.iter_mut().find(|group| group.0.to_bits() == epsilon.to_bits()) {
+            Some(group) => group.1 += count,
+            None => list.push((epsilon, count)),
+        }
+    }
+    list
+}
+
+/// The reference by listing all sign patterns.
+pub(crate) fn by_patterns(releases: &[Release]) -> Reference {
+    let all = |r: &Release| std::iter::repeat_n(r.0, r.2 as usize);
+    let epsilons: Vec<f64> = releases.iter().flat_map(all).collect();
+    Reference::new(Losses::Staircase(Staircase::of_patterns(&epsilons)), releases)
+}
+
+/// The reference by nested binomial sums.
+pub(crate) fn by_counts(releases: &[Release]) -> Reference {
+    Reference::new(Losses::Nested(Nested::new(&groups(releases))), releases)
+}
+
+/// The reference by dynamic programming over multiples of a step.
+pub(crate) fn by_multiples(step: f64, multiples: &[usize], releases: &[Release]) -> Reference {
+    Reference::new(Losses::Staircase(Staircase::of_multiples(step, multiples)), releases)
+}
