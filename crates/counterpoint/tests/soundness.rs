@@ -224,10 +224,10 @@ fn patterns() {
     let all = cases(55_000, 3_000);
     while summary.cases < all && !summary.is_hopeless() {
         let k = match random.below(1000) {
-            0 if is_full() => random.from_to(16, 20),
+            0 if is_full() => random.between(16, 20),
             0 => 15,
-            1..50 => random.from_to(10, 13),
-            _ => random.from_to(1, 9),
+            1..50 => random.between(10, 13),
+            _ => random.between(1, 9),
         };
         let epsilons: Vec<(f64, u64)> =
             random.epsilons(k as usize).into_iter().map(|epsilon| (epsilon, 1)).collect();
@@ -284,7 +284,7 @@ fn multiples() {
         let scale = random.of(&[1.0, 1.0 / k as f64, 1.0 / (k as f64).sqrt()]);
         let step = exact_step(&mut random, scale);
         let multiples: Vec<usize> =
-            (0..k).map(|_| random.from_to(1, most_multiple) as usize).collect();
+            (0..k).map(|_| random.between(1, most_multiple) as usize).collect();
         let epsilons: Vec<(f64, u64)> =
             multiples.iter().map(|&multiple| (multiple as f64 * step, 1)).collect();
         let mut releases = releases(&mut random, &epsilons);
@@ -301,8 +301,8 @@ fn multiples() {
 /// small fraction of one, or any number of 40 bits.
 fn exact_step(random: &mut Random, scale: f64) -> f64 {
     match random.below(3) {
-        0 => 2.0_f64.powi(-(random.from_to(2, 12) as i32)),
-        1 => random.from_to(1, 31) as f64 * 2.0_f64.powi(-10),
+        0 => 2.0_f64.powi(-(random.between(2, 12) as i32)),
+        1 => random.between(1, 31) as f64 * 2.0_f64.powi(-10),
         _ => {
             let step = scale * random.log_uniform(1e-3, 2.0);
             f64::from_bits(step.to_bits() & !((1 << 12) - 1))
@@ -321,7 +321,7 @@ fn routes() {
         let k = match random.below(100) {
             0 if is_full() => random.log_whole(100_000, 1_000_000),
             0..10 => random.log_whole(2_000, 20_000),
-            10..50 => random.from_to(24, 34),
+            10..50 => random.between(24, 34),
             _ => random.log_whole(35, 2000),
         };
         let releases = many(&mut random, k);
@@ -398,7 +398,8 @@ fn compare_routes(releases: &[Release], question: Question, summary: &mut Summar
     }
     for (index, (name, bracket)) in seen.iter().enumerate() {
         let contradicted = seen[..index].iter().find(|(_, other)| !other.overlaps(bracket));
-        if !(bracket.lower <= bracket.upper) || contradicted.is_some() {
+        let is_bracket = bracket.lower <= bracket.upper;
+        if !is_bracket || contradicted.is_some() {
             let text = replay(releases, question);
             summary.failure(format!("{name}: {bracket} against {contradicted:?}, {text}"));
         }

@@ -15,13 +15,13 @@ use std::time::Duration;
 fn subjects(random: &mut Random) -> Vec<(Vec<Release>, Reference)> {
     let mut list = Vec::new();
     for _ in 0..40 {
-        let k = random.from_to(1, 8) as usize;
+        let k = random.between(1, 8) as usize;
         let (epsilons, leaks) = (random.epsilons(k), random.leaks(k));
         let few: Vec<Release> = epsilons.into_iter().zip(leaks).map(|(e, d)| (e, d, 1)).collect();
         let judge = common::by_patterns(&few);
         list.push((few, judge));
         let counted: Vec<Release> =
-            vec![(random.log_uniform(0.01, 1.0), 0.0, random.from_to(10, 500))];
+            vec![(random.log_uniform(0.01, 1.0), 0.0, random.between(10, 500))];
         let judge = common::by_counts(&counted);
         list.push((counted, judge));
     }

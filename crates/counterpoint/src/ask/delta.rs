@@ -4,7 +4,7 @@ use crate::bracket::Bracket;
 use crate::composition::{Composition, Factor};
 use crate::leak;
 use crate::quantity::Epsilon;
-use crate::rounding::{Dd, Wide};
+use crate::rounding::Wide;
 use crate::route::sandwich::{self, Ends, MOST_WORK, Method};
 use crate::route::{self, Exact, Route, crown};
 use crate::theorem::Theorem;
@@ -33,9 +33,7 @@ pub fn delta(
     }
     let factors = composition.factors();
     let epsilon = epsilon.get();
-    let largest = route::largest_loss(factors);
-    let error = route::largest_error(factors) * largest.hi;
-    let ((lower, upper), route) = if Dd::from(epsilon) >= largest + error.into() {
+    let ((lower, upper), route) = if route::is_at_the_top(factors, epsilon) {
         ((Wide::ZERO, Wide::ZERO), Route::Closed)
     } else {
         pure_delta(factors, epsilon, options)?
@@ -50,9 +48,9 @@ fn pure_delta(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     let exact = |route: Route| exact_delta(factors, epsilon, route, options);
-    if options.route.is_none() && route::quick(factors).is_none() {
-        if let Some(tail) = crown::tail(factors, epsilon) {
-            return Ok((tail.delta(epsilon), Route::Grouped));
+    if options.route.is_none() {
+        if let Some(ends) = crown::delta(factors, epsilon) {
+            return Ok((ends, Route::Grouped));
         }
     }
     match options.route {

@@ -119,7 +119,8 @@ impl Contour {
         let ceiling = Ceiling::new(lattice, weight, bits);
         let allowance = negligible * ceiling.at(0);
         let (totals, threshold) = decay.totals(allowance, &ceiling);
-        let mut rest = 0.0;
+        let (mut rest, mut looks) = (0.0, 0.0);
+        let point_work = lattice.point_work();
         let mut wanted = Vec::new();
         for (block, total) in decay.blocks().zip(totals) {
             if total <= threshold && block.first > 0 {
@@ -127,8 +128,11 @@ impl Contour {
                 continue;
             }
             let part = Part { first: block.first, last: block.last };
-            rest += decay.sieve(part, allowance, threshold, &ceiling, &mut wanted);
-            if wanted.len() as f64 * lattice.point_work() > most_work {
+            let sieved = decay.sieve(part, allowance, threshold, &ceiling, &mut wanted);
+            rest += sieved.rest;
+            looks += sieved.looks;
+            let work = wanted.len() as f64 * point_work + looks * decay.spacings.len() as f64;
+            if work > most_work {
                 return Err(NoContour::TooMuch);
             }
         }
@@ -490,8 +494,8 @@ impl Decay {
         threshold: f64,
         ceiling: &Ceiling,
         wanted: &mut Vec<u64>,
-    ) -> f64 {
-        let mut rest = 0.0;
+    ) -> Sieved {
+        let (mut rest, mut looks) = (0.0, 0.0);
         let share = threshold / (whole.last - whole.first + 1) as f64;
         let mut parts = vec![whole];
         while let Some(part) = parts.pop() {
@@ -502,12 +506,13 @@ impl Decay {
                 rest += near_zero;
                 continue;
             }
-            if many < 2.0 || self.spacings.is_empty() && many < 2.0 {
+            if many < 2.0 {
                 wanted.push(part.first);
                 continue;
             }
             let middle = part.first + (part.last - part.first) / 2;
             if part.first > 0 && !self.spacings.is_empty() {
+                looks += 1.0;
                 let reach = (part.last - middle) as f64 * self.unit();
                 let root = self.root(middle) - self.steepest * reach;
                 let bound = most * exp_ceiling(root.max(0.0) * root.max(0.0));
@@ -519,7 +524,7 @@ impl Decay {
             parts.push(Part { first: middle + 1, last: part.last });
             parts.push(Part { first: part.first, last: middle });
         }
-        rest
+        Sieved { rest, looks }
     }
 
     /// The angle between neighbouring points, from above.
@@ -547,6 +552,12 @@ impl Decay {
         let g = (self.second - self.fourth * square / 24.0) * square * (1.0 - 1e-9);
         exp_ceiling(g.max(0.0))
     }
+}
+
+/// What a sieve left out, and how many middles it looked at.
+struct Sieved {
+    rest: f64,
+    looks: f64,
 }
 
 /// A run of points.

@@ -4,7 +4,7 @@
 //! epsilon count, and where they are few they are listed, however long the list of factors
 //! is. There the lattices would subtract nearly equal masses.
 
-use super::tail::Tail;
+use super::sandwich::Ends;
 use super::{largest_error, largest_loss};
 use crate::composition::Factor;
 use crate::rounding::{Dd, STEP, Wide};
@@ -12,60 +12,69 @@ use crate::rounding::{Dd, STEP, Wide};
 /// The most atoms worth listing.
 const MOST_ATOMS: usize = 4096;
 
-/// The tail above an epsilon, if few atoms lie there.
-pub(crate) fn tail(factors: &[Factor], epsilon: f64) -> Option<Tail> {
+/// The pure delta at an epsilon below the largest loss, if few atoms lie above it: the sum
+/// of their masses times `1 - e^(epsilon - loss)`, in which nothing cancels.
+pub(crate) fn delta(factors: &[Factor], epsilon: f64) -> Option<Ends> {
     let largest = largest_loss(factors);
-    let error = largest_error(factors) * largest.hi;
-    // A little more, so that no atom above epsilon is left out.
-    let gap = largest - Dd::from(epsilon) + Dd::from(4.0 * error);
-    let mut atoms = vec![Atom { first: 0, left: gap, ratio: Wide::ONE, down: Dd::ZERO }];
-    let (mut p, mut q) = (Wide::ZERO, Wide::ZERO);
+    let error = largest_error(factors) * largest.hi + STEP * epsilon;
+    let gap = largest - Dd::from(epsilon);
+    let mut atoms = vec![Atom { first: 0, left: gap, ratio: Wide::ONE }];
+    let (mut lower, mut upper) = (Wide::ZERO, Wide::ZERO);
     let mut listed = 0;
     while let Some(atom) = atoms.pop() {
         listed += 1;
-        p = p + atom.ratio;
-        q = q + atom.ratio * Wide::exp(atom.down - largest);
+        let (low, high) = (atom.left - Dd::from(2.0 * error), atom.left + Dd::from(2.0 * error));
+        lower = lower + atom.ratio * above(low);
+        upper = upper + atom.ratio * above(high);
         for index in atom.first..factors.len() {
             // Factors come sorted: the rest are too large as well.
-            if atom.left < Dd::from(2.0 * factors[index].epsilon) {
+            if high < Dd::from(2.0 * factors[index].epsilon) {
                 break;
             }
-            atoms.extend(atom.with_minuses(index, factors[index]));
+            atoms.extend(atom.with_minuses(index, factors[index], 2.0 * error));
             if listed + atoms.len() > MOST_ATOMS {
                 return None;
             }
         }
     }
     let (mass, mass_error) = all_pluses(factors);
-    let slack = mass_error + STEP * (MOST_ATOMS as f64 + 64.0 + 8.0 * largest.hi) + 16.0 * error;
-    Some(Tail { p: p * mass, q: q * mass, slack })
+    let slack = mass_error + 2.0 * STEP * (MOST_ATOMS as f64 + 64.0);
+    let scaled = |sum: Wide, slack: f64| sum * mass * Wide::from(Dd::sum(1.0, slack));
+    Some((scaled(lower, -slack), scaled(upper, slack)))
 }
 
-/// A set of minuses: its mass relative to no minus at all, and how far down it is.
+/// `1 - e^-x`, zero below zero.
+fn above(x: Dd) -> Wide {
+    match x.hi {
+        ..=0.0 => Wide::ZERO,
+        300.0.. => Wide::ONE,
+        _ => Wide::from(-(-x).expm1()),
+    }
+}
+
+/// A set of minuses: its mass relative to no minus at all, and how far above epsilon it is.
 struct Atom {
     /// Minuses may still be added from this factor on.
     first: usize,
     left: Dd,
     ratio: Wide,
-    down: Dd,
 }
 
 impl Atom {
     /// The atoms with 1, 2, ... minuses more of one factor, none before it.
-    fn with_minuses(&self, index: usize, factor: Factor) -> Vec<Self> {
+    fn with_minuses(&self, index: usize, factor: Factor, error: f64) -> Vec<Self> {
         let each = Dd::from(2.0 * factor.epsilon);
         let decay = Wide::exp(Dd::from(-factor.epsilon));
-        let (mut left, mut down, mut ratio) = (self.left, self.down, self.ratio);
+        let (mut left, mut ratio) = (self.left, self.ratio);
         let mut list = Vec::new();
         for minuses in 0..factor.count {
-            if left < each || list.len() > MOST_ATOMS {
+            if left + Dd::from(error) < each || list.len() > MOST_ATOMS {
                 break;
             }
             left = left - each;
-            down = down + each;
             let choices = Dd::from((factor.count - minuses) as f64) / (minuses + 1) as f64;
             ratio = ratio * Wide::from(choices) * decay;
-            list.push(Self { first: index + 1, left, ratio, down });
+            list.push(Self { first: index + 1, left, ratio });
         }
         list
     }

@@ -51,7 +51,7 @@ struct Summed {
 /// The work of one evaluation of one factor at one point, in multiplications.
 const POINT_WORK: f64 = 4.0;
 /// The most work one lattice may take, in multiplications, if there is no other route.
-pub(crate) const MOST_WORK: f64 = 1e10;
+pub(crate) const MOST_WORK: f64 = 3e9;
 
 /// What stays the same from try to try.
 struct Problem<'a> {
@@ -101,7 +101,8 @@ struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    fn new(problem: &'a Problem<'a>, step: f64, negligible: f64) -> Self {
+    fn new(problem: &'a Problem<'a>, fineness: &Fineness) -> Self {
+        let (step, negligible) = (fineness.step, fineness.negligible());
         let largest = largest_loss(problem.factors);
         let largest_error = largest_error(problem.factors) * largest.hi;
         let (bits, outer) = period(problem, step, negligible, largest.hi);
@@ -301,17 +302,60 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
     }
 }
 
-/// The step at which the gap between the lattices should be `gap`, relative to delta: it
-/// grows by about `t (t+1) h^2 / 6` for each expected minus under the tilted law.
-fn first_step(problem: &Problem<'_>, gap: f64) -> f64 {
-    let t = problem.saddle.tilt;
-    let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
-    power_below(
-        (8.0 * gap / (t * (t + 1.0) * minuses))
-            .sqrt()
-            .clamp(1e-12, 1.0)
-            .max(finest(problem.factors)),
-    )
+/// How fine a try is.
+struct Fineness {
+    /// h, a power of two.
+    step: f64,
+    /// The gap between the lattices it aims at, relative to delta.
+    gap: f64,
+    /// A step on which every loss lies exactly; a finer one is no use.
+    exact_step: f64,
+    /// Positions in finer steps would not be exact.
+    finest_step: f64,
+}
+
+impl Fineness {
+    /// The step for a gap: it grows by about `t (t+1) h^2 / 8` for each expected minus under
+    /// the tilted law. Not too ambitious at first: the answer may turn out to be zero.
+    fn first(problem: &Problem<'_>, gap: f64) -> Self {
+        let gap = gap.clamp(1e-7, 0.1);
+        let t = problem.saddle.tilt;
+        let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
+        let step = (8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0);
+        let exact_step = exact_step(problem.factors);
+        let finest_step = problem.factors.last().map_or(1.0, |f| f.epsilon) * 1e-14;
+        let step = power_below(step.max(finest_step)).max(exact_step);
+        Self { step, gap, exact_step, finest_step }
+    }
+
+    /// What may be neglected in the sums.
+    fn negligible(&self) -> f64 {
+        (0.05 * self.gap).clamp(1e-13, 1e-2)
+    }
+
+    /// Refines, given by how much the gap, which falls with the square of the step, is too
+    /// wide; false if there is nothing left to refine.
+    fn refine(&mut self, excess: f64) -> bool {
+        let excess = (1.5 * excess).clamp(4.0, 4096.0);
+        let spent = self.gap < 1e-15;
+        self.gap /= excess;
+        let step = power_below(self.step / excess.sqrt()).max(self.exact_step);
+        let stuck = step >= self.step && spent || step < self.finest_step;
+        self.step = step;
+        !stuck
+    }
+}
+
+/// The largest power of two of which every 2 eps is a multiple.
+fn exact_step(factors: &[Factor]) -> f64 {
+    let lowest_bit = |factor: &Factor| {
+        let bits = (2.0 * factor.epsilon).to_bits();
+        let exponent = (bits >> 52) as i32 - 1023;
+        let zeros = ((bits & ((1 << 52) - 1)) | (1 << 52)).trailing_zeros() as i32;
+        exponent - 52 + zeros
+    };
+    let lowest = factors.iter().map(lowest_bit).min().unwrap_or(0);
+    2.0_f64.powi(lowest)
 }
 
 /// The largest power of two that is at most x: its bits without the fraction.
@@ -334,12 +378,11 @@ pub(crate) fn epsilon(
     let problem = Problem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target));
     let saddle = problem.saddle;
     let mut planner = Planner::new();
-    let gap = tolerance * saddle.tilt * saddle.epsilon.max(1e-9);
-    let mut step = first_step(&problem, gap.min(0.1));
+    let gap = tolerance * saddle.tilt * saddle.epsilon;
+    let mut fineness = Fineness::first(&problem, gap);
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let negligible = (0.05 * gap).clamp(1e-13, 1e-2);
-        let attempt = Attempt::new(&problem, step, negligible);
+        let attempt = Attempt::new(&problem, &fineness);
         let above = attempt.above(&mut planner)?;
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.largest.upper());
         let below = Below::new(&attempt, &mut planner)?;
@@ -351,8 +394,8 @@ pub(crate) fn epsilon(
             return Ok((bracket, contour));
         }
         best = best.min(bracket.relative_width());
-        step = refined(step, bracket.relative_width() / tolerance);
-        if step < finest(factors) {
+        let wanted = tolerance.max(1e-12 / upper);
+        if !fineness.refine(bracket.relative_width() / wanted) {
             break;
         }
     }
@@ -370,11 +413,10 @@ pub(crate) fn delta(
     let at = |cumulant: &Cumulant| Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
     let problem = Problem::new(factors, method, watch, at);
     let mut planner = Planner::new();
-    let mut step = first_step(&problem, tolerance);
+    let mut fineness = Fineness::first(&problem, tolerance);
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let negligible = (0.05 * tolerance).max(1e-13);
-        let attempt = Attempt::new(&problem, step, negligible);
+        let attempt = Attempt::new(&problem, &fineness);
         let above = attempt.above(&mut planner)?;
         let upper = above.delta(epsilon);
         let below = Below::new(&attempt, &mut planner)?;
@@ -386,22 +428,11 @@ pub(crate) fn delta(
             return Ok(((lower, upper), contour));
         }
         best = best.min(width);
-        step = refined(step, width / tolerance);
-        if step < finest(factors) {
+        if !fineness.refine(width / tolerance) {
             break;
         }
     }
     Err(Failure::TooWide(best))
-}
-
-/// The finest step at which positions are still exact.
-fn finest(factors: &[Factor]) -> f64 {
-    factors.last().map_or(1.0, |factor| factor.epsilon) * 1e-14
-}
-
-/// A finer step, given by how much the gap, which falls with its square, is too wide.
-fn refined(step: f64, excess: f64) -> f64 {
-    power_below(step / (1.5 * excess).sqrt().clamp(2.0, 64.0))
 }
 
 /// An epsilon that surely satisfies the target, as near the least such as the bound

@@ -54,7 +54,7 @@ fn some_atom(random: &mut Random, releases: &[Release]) -> i128 {
     let near_top = random.once_in(2);
     let one = |&(epsilon, count): &(f64, u64)| {
         let most = if near_top { count.min(2) } else { count };
-        let minuses = random.from_to(0, most) as i128;
+        let minuses = random.between(0, most) as i128;
         (i128::from(count) - 2 * minuses) * loss(epsilon)
     };
     groups(releases).iter().map(one).sum()

@@ -22,7 +22,7 @@ impl Random {
     }
 
     /// A whole number from `low` to `high`, both included.
-    pub(crate) fn from_to(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
@@ -98,7 +98,7 @@ impl Random {
         match self.below(5) {
             0 => self.log_uniform(1e-300, 0.4),
             1 => self.log_uniform(1e-12, 1e-4),
-            2 => 2.0_f64.powi(-(self.from_to(2, 60) as i32)),
+            2 => 2.0_f64.powi(-(self.between(2, 60) as i32)),
             3 => self.log_uniform(1e-300, 1e-30),
             _ => self.log_uniform(1e-9, 0.05),
         }

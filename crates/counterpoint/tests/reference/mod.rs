@@ -33,7 +33,7 @@ const UNIT_BITS: i32 = 90;
 
 /// A non-negative double in units of a loss, rounded down, and whether that was exact.
 fn in_units(x: f64) -> (i128, bool) {
-    assert!(x >= 0.0 && x < 1e9, "{x:e} is not a loss");
+    assert!((0.0..1e9).contains(&x), "{x:e} is not a loss");
     let field = (x.to_bits() >> 52) as i32;
     let fraction = i128::from(x.to_bits() & ((1 << 52) - 1));
     let mantissa = if field == 0 { fraction } else { fraction | (1 << 52) };
