@@ -24,7 +24,7 @@ fn run(bencher: Bencher<'_, '_>, plan: &Composition, route: Option<Route>, toler
     let tolerance = Tolerance::new(tolerance).unwrap();
     let options = Options { route, tolerance, ..Options::default() };
     let delta = Delta::new(1e-6).unwrap();
-    bencher.bench(|| epsilon(divan::black_box(plan), delta, &options).unwrap());
+    bencher.bench_local(|| epsilon(divan::black_box(plan), delta, &options).unwrap());
 }
 
 #[divan::bench(args = [100, 1000, 10_000, 1_000_000, 1_000_000_000])]

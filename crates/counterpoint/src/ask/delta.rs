@@ -48,10 +48,10 @@ fn pure_delta(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     let exact = |route: Route| exact_delta(factors, epsilon, route, options);
-    if options.route.is_none() {
-        if let Some(ends) = crown::delta(factors, epsilon) {
-            return Ok((ends, Route::Grouped));
-        }
+    if options.route.is_none()
+        && let Some(ends) = crown::delta(factors, epsilon)
+    {
+        return Ok((ends, Route::Grouped));
     }
     match options.route {
         Some(Route::Contour) => sandwiched(factors, epsilon, (Method::Contour, MOST_WORK), options),

@@ -14,7 +14,8 @@
 //! | `normal_tail` | a bracket, about 2^-80 wide, relative |
 //! | `turn` (cosine and sine of a rational turn, f64) | 16 u, absolute |
 //! | `turn_dd` (the same in `Dd`) | 2^-96, absolute |
-//! | `exp`, `expm1` (f64) | 2 u, relative |
+//! | `exp` (f64) | 2 u, relative |
+//! | `expm1` (f64) | 4 u, relative |
 //!
 //! The bounds of the four operations are those of Joldes, Muller and Popescu
 //! (2017), rounded up generously; the others are derived beside each function.

@@ -26,12 +26,12 @@ pub(crate) fn delta(factors: &[Factor], epsilon: f64) -> Option<Ends> {
         let (low, high) = (atom.left - Dd::from(2.0 * error), atom.left + Dd::from(2.0 * error));
         lower = lower + atom.ratio * above(low);
         upper = upper + atom.ratio * above(high);
-        for index in atom.first..factors.len() {
+        for (index, &factor) in factors.iter().enumerate().skip(atom.first) {
             // Factors come sorted: the rest are too large as well.
-            if high < Dd::from(2.0 * factors[index].epsilon) {
+            if high < Dd::from(2.0 * factor.epsilon) {
                 break;
             }
-            atoms.extend(atom.with_minuses(index, factors[index], 2.0 * error));
+            atoms.extend(atom.with_minuses(index, factor, 2.0 * error));
             if listed + atoms.len() > MOST_ATOMS {
                 return None;
             }

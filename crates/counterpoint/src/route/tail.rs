@@ -74,7 +74,7 @@ pub(crate) fn solve(
     // below the answer.
     let (mut low, mut high, mut lower) = (f64::NEG_INFINITY, largest.upper(), 0.0_f64);
     let mut at = guess.clamp(0.0, high);
-    let mut stride = f64::EPSILON;
+    let mut stride = 0.0_f64;
     for round in 0..200 {
         let line = tail(at)?;
         let (below, above) = line.root(target);
@@ -88,15 +88,19 @@ pub(crate) fn solve(
             break;
         }
         let middle = 0.5 * low.max(0.0) + 0.5 * high;
-        at = if above > low {
+        at = if above > low && (round < 8 || round % 2 == 0 || low < 0.0) {
             above.max(0.0)
+        } else if above > low {
+            // Lines gain little from far away: every other time stride out, ever further.
+            stride = 2.0 * stride.max(above - low);
+            (low + stride).min(middle)
         } else if low < 0.0 {
             // Too far out for a line to help; zero itself may be the answer.
             if round < 4 { middle } else { 0.0 }
         } else {
             // Rounding, or a line from beyond an atom: step out, ever further.
-            stride *= 2.0;
-            (low + low * stride + f64::MIN_POSITIVE).min(middle)
+            stride = 2.0 * stride.max(low * f64::EPSILON).max(f64::MIN_POSITIVE);
+            (low + stride).min(middle)
         };
         if at <= low || at >= high {
             break;
