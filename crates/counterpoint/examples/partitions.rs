@@ -18,7 +18,7 @@ use counterpoint::watch::Watch;
 ///
 /// # Errors
 /// Those of the oracle.
-pub fn count(list: &[u64]) -> Result<u64, AskError> {
+pub(crate) fn count(list: &[u64]) -> Result<u64, AskError> {
     // Lemma 4.11's special case, with its count corrected: every split of ones is equal.
     if list.iter().all(|&z| z == 1) {
         return Ok(1 << list.len());
