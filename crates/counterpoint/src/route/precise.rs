@@ -1,7 +1,7 @@
 //! Arbitrary precision: the exact routes in as many bits as are wanted (MV section 2
 //! asks for q).
 //!
-//! The same two lists of atoms as [`super::halves`], in big floating-point numbers. The
+//! The same two lists of atoms as the halves route, in big floating-point numbers. The
 //! working precision w grows until the bracket is narrow enough; errors are counted in
 //! units of 2^-w.
 
