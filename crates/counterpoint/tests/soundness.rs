@@ -7,10 +7,10 @@
 //!
 //! | family | reference | cases, full | quick |
 //! | --- | --- | --- | --- |
-//! | patterns | k <= 20 releases, all 2^k sign patterns | 55,000 | 3,000 |
+//! | patterns | k <= 20 releases, all 2^k sign patterns | 56,500 | 3,000 |
 //! | counts | up to four epsilons, k to 10^4, nested binomial sums | 30,000 | 800 |
 //! | multiples | multiples of one step, k to 10^3, dynamic program | 13,000 | 600 |
-//! | routes | k from 24 to 10^6, independent routes must overlap | 2,000 | 24 |
+//! | routes | k from 24 to 10^6, independent routes must overlap | 500 | 24 |
 //!
 //! `COUNTERPOINT_FULL=1 cargo test --profile full --test soundness` runs all 100,000.
 
@@ -221,7 +221,7 @@ fn cases(full: u64, quick: u64) -> u64 {
 fn patterns() {
     let mut summary = Summary::new("patterns");
     let mut random = Random::new(1);
-    let all = cases(55_000, 3_000);
+    let all = cases(56_500, 3_000);
     while summary.cases < all && !summary.is_hopeless() {
         let k = match random.below(1000) {
             0 if is_full() => random.between(16, 20),
@@ -316,7 +316,7 @@ fn exact_step(random: &mut Random, scale: f64) -> f64 {
 fn routes() {
     let mut summary = Summary::new("routes");
     let mut random = Random::new(4);
-    let all = cases(2_000, 24);
+    let all = cases(500, 24);
     while summary.cases < all && !summary.is_hopeless() {
         let k = match random.below(100) {
             0 if is_full() => random.log_whole(100_000, 1_000_000),
