@@ -501,8 +501,8 @@ impl Decay {
         while let Some(part) = parts.pop() {
             let many = (part.last - part.first + 1) as f64;
             let most = 2.0 * many * ceiling.at(part.first);
-            let near_zero = most * self.near_zero(part.first);
-            if part.first > 0 && many < 2.0 && near_zero <= 1e-2 * allowance {
+            let near_zero = most * self.near_zero(&part);
+            if part.first > 0 && near_zero <= 1e-2 * allowance {
                 rest += near_zero;
                 continue;
             }
@@ -511,7 +511,8 @@ impl Decay {
                 continue;
             }
             let middle = part.first + (part.last - part.first) / 2;
-            if part.first > 0 && !self.spacings.is_empty() {
+            // A look costs about as much as a point.
+            if part.first > 0 && many > 4.0 && !self.spacings.is_empty() {
                 looks += 1.0;
                 let reach = (part.last - middle) as f64 * self.unit();
                 let root = self.root(middle) - self.steepest * reach;
@@ -545,11 +546,15 @@ impl Decay {
         g.sqrt() * (1.0 - 1e-9) - 1e-9 * self.steepest
     }
 
-    /// A bound on |phi| from `1 - cos x >= x^2/2 - x^4/24`: good near zero.
-    fn near_zero(&self, index: u64) -> f64 {
-        let theta = std::f64::consts::TAU * index as f64 / (1_u64 << self.bits) as f64;
-        let square = theta * theta;
-        let g = (self.second - self.fourth * square / 24.0) * square * (1.0 - 1e-9);
+    /// A bound on |phi| over a part from `1 - cos x >= x^2/2 - x^4/24`, good near zero: it
+    /// falls until theta^2 is twelve times the ratio of the sums, and says nothing beyond.
+    fn near_zero(&self, part: &Part) -> f64 {
+        let square = |index: u64| (index as f64 * self.unit()).powi(2);
+        if square(part.last) * self.fourth > 12.0 * self.second * (1.0 - 1e-9) {
+            return 1.0;
+        }
+        let square = square(part.first) * (1.0 - 1e-9);
+        let g = self.second * square - self.fourth * square * square / 24.0 * (1.0 + 1e-8);
         exp_ceiling(g.max(0.0))
     }
 }

@@ -330,7 +330,7 @@ impl Fineness {
 
     /// What may be neglected in the sums.
     fn negligible(&self) -> f64 {
-        (0.05 * self.gap).clamp(1e-13, 1e-2)
+        (0.15 * self.gap).clamp(1e-13, 1e-2)
     }
 
     /// Refines, given by how much the gap, which falls with the square of the step, is too
