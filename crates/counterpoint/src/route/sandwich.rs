@@ -153,6 +153,11 @@ impl<'a> Attempt<'a> {
         Ok(Above { attempt: self, split: self.summed(lattice, &decay, Weight::Profile)? })
     }
 
+    /// Both bounds, ready for questions.
+    fn both(&'a self, planner: &mut Planner) -> Result<(Above<'a>, Below<'a>), Failure> {
+        Ok((self.above(planner)?, Below::new(self, planner)?))
+    }
+
     /// How many whole steps lie between the largest loss and an epsilon a little below
     /// the given one, and what is left over, between zero and a step.
     fn place(&self, epsilon: f64) -> Option<(u64, f64)> {
@@ -383,9 +388,11 @@ pub(crate) fn epsilon(
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(&problem, &fineness);
-        let above = attempt.above(&mut planner)?;
+        let (above, below) = match attempt.both(&mut planner) {
+            Err(Failure::TooMuch) if best.is_finite() => return Err(Failure::TooWide(best)),
+            both => both?,
+        };
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.largest.upper());
-        let below = Below::new(&attempt, &mut planner)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
         let bracket = Bracket { lower, upper };
@@ -417,9 +424,11 @@ pub(crate) fn delta(
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(&problem, &fineness);
-        let above = attempt.above(&mut planner)?;
+        let (above, below) = match attempt.both(&mut planner) {
+            Err(Failure::TooMuch) if best.is_finite() => return Err(Failure::TooWide(best)),
+            both => both?,
+        };
         let upper = above.delta(epsilon);
-        let below = Below::new(&attempt, &mut planner)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).0);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
