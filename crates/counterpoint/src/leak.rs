@@ -84,7 +84,7 @@ fn room_above(leaks: &[Leak], delta: f64) -> Room {
     let asked = minus_ln_keep(delta);
     let leaked = minus_ln_kept(leaks);
     let rest = asked - leaked;
-    let error = (asked + leaked) * Wide::from(LOG_ERROR);
+    let error = (asked + leaked) * Wide::from(LOG_ERROR + STEP * leaks.len() as f64);
     if rest > Wide::ZERO && error < rest * Wide::from(TRUSTED) {
         return positive(one_minus_exp(rest), 2.0 * TRUSTED);
     }
@@ -180,7 +180,7 @@ pub(crate) fn with_leaks(composition: &Composition, lower: Wide, upper: Wide) ->
     let kept = Wide::exp(-leaked.to_dd());
     let leak = one_minus_exp(leaked);
     // The exponential inherits the absolute error of its argument.
-    let slack = 16.0 * STEP * (1.0 + leaked.upper(0.0));
+    let slack = (16.0 + composition.leaks().len() as f64) * STEP * (1.0 + leaked.upper(0.0));
     let of = |pure: Wide| leak + kept * pure;
     (of(lower).lower(slack), of(upper).upper(slack).min(1.0))
 }

@@ -105,6 +105,10 @@ impl Dd {
         }
         let guess = Self::from(self.hi.ln_1p());
         let r = (self - guess.expm1()) * (-guess).exp();
+        if r.hi.abs() > 1e-9 * self.hi.abs() {
+            // A poor guess, should a platform ever make one.
+            return guess + r.ln_1p();
+        }
         guess + ln_near_one(r)
     }
 }

@@ -25,7 +25,7 @@ pub fn normal_tail(x: f64) -> (Wide, Wide) {
     if x > 3.0 {
         let (low, high) = (mills(x, 400), mills(x, 401));
         let (low, high) = if low < high { (low, high) } else { (high, low) };
-        let scaled = |ratio: Dd, slack: f64| density * Wide::from(ratio * (1.0 + slack));
+        let scaled = |ratio: Dd, slack: f64| density * Wide::from(ratio * Dd::sum(1.0, slack));
         return (scaled(low, -slack - 1e-25), scaled(high, slack + 1e-25));
     }
     let (mut term, mut sum) = (Dd::from(x), Dd::from(x));

@@ -95,6 +95,9 @@ impl Wide {
     /// non-negative value and slack below one.
     #[must_use]
     pub fn upper(self, slack: f64) -> f64 {
+        if self.mantissa.hi.is_nan() {
+            return f64::INFINITY;
+        }
         if !self.is_positive() {
             return 0.0;
         }

@@ -156,7 +156,10 @@ impl Contour {
     /// and a bound on its absolute error.
     pub(crate) fn sum(&self, y0: u64, kappa: f64) -> (f64, f64) {
         match self.weight {
-            Weight::Mass => self.add_up(y0, self.rest, |kernel| kernel.lower.recip()),
+            Weight::Mass => self.add_up(y0, self.rest, |kernel| {
+                let inverse = kernel.lower.recip();
+                (inverse, inverse.norm())
+            }),
             Weight::Profile => {
                 let flat = -expm1(-kappa);
                 let turning = (1.0 - flat) * -expm1(-(self.step - kappa));
@@ -167,26 +170,28 @@ impl Contour {
                         re: flat + kernel.decay.re * turning,
                         im: kernel.decay.im * turning,
                     };
-                    numerator.times(kernel.lower.times(kernel.upper).recip())
+                    let inverse = kernel.lower.times(kernel.upper).recip();
+                    (numerator.times(inverse), most * inverse.norm())
                 })
             }
         }
     }
 
-    fn add_up(&self, y0: u64, rest: f64, value: impl Fn(&Kernel) -> Complex) -> (f64, f64) {
+    /// `value` gives the kernel and the size its rounding is relative to.
+    fn add_up(&self, y0: u64, rest: f64, value: impl Fn(&Kernel) -> (Complex, f64)) -> (f64, f64) {
         let scale = 1.0 / (1_u64 << self.bits) as f64;
         let (mut sum, mut error) = (0.0, rest);
         for point in &self.points {
             let kernel = Kernel::new(self.tilt, self.step, point.index, self.bits);
             let (re, im) = turn(point.index.wrapping_mul(y0), self.bits);
-            let at = value(&kernel);
+            let (at, size) = value(&kernel);
             let term = point.phi.times(Complex { re, im }).times(at).re;
-            let size = at.norm();
             sum += point.weight * term;
+            error += UNIT * sum.abs();
             error += point.weight * size * (point.error + 256.0 * UNIT * point.phi.norm());
         }
-        error += 2.0 * UNIT * self.points.len() as f64 * sum.abs();
-        (sum * scale, error * scale * (1.0 + 1e-12))
+        error += 4.0 * UNIT * sum.abs();
+        (sum * scale, error * scale * (1.0 + 1e-9))
     }
 }
 

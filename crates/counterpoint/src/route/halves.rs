@@ -81,9 +81,9 @@ impl Halves {
         })
     }
 
-    /// The largest loss.
+    /// The largest loss, from above.
     pub(crate) fn largest(&self) -> Dd {
-        self.largest
+        self.largest + Dd::from(self.loss_error)
     }
 
     /// The tail above an epsilon.

@@ -48,6 +48,9 @@ impl Cell {
     }
 }
 
+/// From this epsilon on e^-eps is taken to be zero.
+const LARGE: f64 = 590.0;
+
 /// Up to this count doubles will do.
 const LIGHT: u64 = 16;
 
@@ -95,7 +98,7 @@ impl Responses {
     /// Relative error at most u, or 2^-96 for heavy factors.
     pub(crate) fn new(factors: &[Factor]) -> Self {
         let list = factors.iter().map(|factor| {
-            let tiny = factor.epsilon >= 590.0;
+            let tiny = factor.epsilon >= LARGE;
             let decay = if tiny { Dd::ZERO } else { Dd::from(-factor.epsilon).exp() };
             let plus = Dd::ONE / (Dd::ONE + decay);
             Response { epsilon: factor.epsilon, count: factor.count, plus, minus: decay * plus }
@@ -141,6 +144,9 @@ impl Response {
         let down = 2.0 * self.epsilon / step;
         let steps = if side == Side::Split { down.floor() } else { down.round() };
         let over = (down - steps) * step;
+        if side == Side::MergedQ && self.epsilon >= LARGE {
+            return self.large_cell_under_q(steps, tilting.tilt);
+        }
         let weights = tilting.weights(steps);
         if self.count > LIGHT {
             let masses = match side {
@@ -165,6 +171,24 @@ impl Response {
             }
         };
         light_cell(steps as u64, self.count, masses, weights)
+    }
+}
+
+impl Response {
+    /// The merged cell under Q where e^-eps underflows: everything relative to the plus,
+    /// whose Q mass goes into the scale.
+    fn large_cell_under_q(&self, steps: f64, tilt: f64) -> (Cell, Wide) {
+        let ratio = decay(Dd::product(tilt, steps) - Dd::from(self.epsilon));
+        let norm = Dd::ONE + ratio;
+        let parts = [Dd::ONE / norm, ratio / norm, Dd::ZERO];
+        let cell = Cell {
+            steps: steps as u64,
+            count: self.count,
+            high: parts.map(|x| x.hi),
+            low: parts.map(|x| x.lo),
+        };
+        let scale = Wide::exp(Dd::from(-self.epsilon)) * Wide::from(self.plus * norm);
+        (cell, scale.powi(self.count))
     }
 }
 

@@ -91,7 +91,8 @@ pub fn epsilon(
         }
         if room <= error {
             // Equal as far as can be told: certain only if nothing was rounded.
-            let exact = exact_bits(list) + 64 < precision as u64;
+            let bits = exact_bits(list).max(fraction_bits(delta));
+            let exact = bits.saturating_add(64) < precision as u64 && room == Big::ZERO;
             let largest = largest(list, precision);
             let slack = &largest * unit(precision) * integer(total(list) + 8, precision);
             return Ok(exact.then(|| (&largest - &slack, largest + slack)));
@@ -208,10 +209,13 @@ fn below_leak(list: &[PreciseGuarantee], delta: &Big, precision: usize) -> AskEr
 /// How many bits the product of all 1 - d_i has at most.
 fn exact_bits(list: &[PreciseGuarantee]) -> u64 {
     list.iter().fold(0, |sum: u64, guarantee| {
-        let fraction = (-guarantee.delta.repr().exponent()).max(0) as u64;
-        let fraction = if guarantee.delta == Big::ZERO { 0 } else { fraction };
-        sum.saturating_add(guarantee.count.saturating_mul(fraction))
+        sum.saturating_add(guarantee.count.saturating_mul(fraction_bits(&guarantee.delta)))
     })
+}
+
+/// How many bits a number has behind the point.
+fn fraction_bits(x: &Big) -> u64 {
+    if x == &Big::ZERO { 0 } else { (-x.repr().exponent()).max(0) as u64 }
 }
 
 fn largest(list: &[PreciseGuarantee], precision: usize) -> Big {
@@ -233,6 +237,8 @@ struct BigHalves {
     suffixes: Vec<(Big, Big)>,
     /// Relative error of masses and absolute error of losses.
     slack: Big,
+    /// At or above the largest loss.
+    top: Big,
     precision: usize,
 }
 
@@ -261,7 +267,8 @@ impl BigHalves {
         let operations =
             integer(16 * total(list) + 4 * (left.len() + right.len()) as u64 + 64, precision);
         let slack = unit(precision) * operations * (one(precision) + largest(list, precision));
-        Ok(Self { left, right, suffixes, slack, precision })
+        let top = largest(list, precision) * (one(precision) + &slack);
+        Ok(Self { left, right, suffixes, slack, top, precision })
     }
 
     /// The tail above an epsilon; atoms within the losses' error below it are counted
@@ -284,7 +291,8 @@ impl BigHalves {
         Ok(BigTail { p, q, slack: self.slack.clone() << 3 })
     }
 
-    /// Newton's method on the lines of the profile, as in [`super::tail::solve`].
+    /// Newton's method on the lines of the profile, as for the other exact routes, with
+    /// bisection in between; the upper end is always one that satisfies the target.
     fn solve(
         &self,
         target: &BigBracket,
@@ -293,36 +301,33 @@ impl BigHalves {
         watch: &Watch<'_>,
     ) -> Result<BigBracket, AskError> {
         let zero = zero(self.precision);
+        let (mut low, mut high, mut lower) = (None::<Big>, self.top.clone(), zero.clone());
         let mut at = with(&start, self.precision);
-        let mut best = (zero.clone(), None::<Big>);
-        let mut tried_zero = false;
         let close = unit(bits.get() as usize + 2);
-        for _ in 0..400 {
+        for round in 0..200 + 4 * self.precision {
             let tail = self.tail(&at, watch)?;
             let (below, above) = tail.root(target);
-            if let Some(below) = below {
-                best.0 = best.0.max(below);
-            }
+            lower = below.map_or(lower.clone(), |below| lower.clone().max(below));
             if tail.delta(&at).1 <= target.0 {
-                best.1 = Some(at.clone());
+                high = at.clone();
+            } else {
+                low = Some(at.clone());
             }
-            let high = best.1.clone().unwrap_or_else(|| at.clone());
-            let found = best.1.is_some() && (&high - &best.0 <= close || high <= zero);
-            tried_zero |= at <= zero;
-            let next = match above {
-                Some(above) if above > zero => above,
-                _ if !tried_zero => zero.clone(),
-                _ => (&best.0 + &high) >> 1,
-            };
-            if found || next == at {
+            if &high - &lower <= close || high <= zero {
                 break;
             }
-            at = match &best.1 {
-                Some(high) if &next >= high => (&best.0 + high) >> 1,
-                _ => next,
+            let from = low.clone().unwrap_or_else(|| zero.clone());
+            let middle = (&from + &high) >> 1;
+            at = match above {
+                Some(root) if root > from && root < high && (round < 16 || round % 2 == 0) => root,
+                _ if low.is_none() && round > 2 => zero.clone(),
+                _ => middle,
             };
+            if low.as_ref().is_some_and(|low| &at <= low) || at >= high {
+                break;
+            }
         }
-        Ok((best.0, best.1.unwrap_or(at)))
+        Ok((lower.min(high.clone()), high))
     }
 }
 

@@ -153,6 +153,11 @@ impl<'a> Attempt<'a> {
         Ok(Above { attempt: self, split: self.summed(lattice, &decay, Weight::Profile)? })
     }
 
+    /// An epsilon at or above the largest loss.
+    fn top(&self) -> f64 {
+        (self.largest + Dd::from(2.0 * self.largest_error)).upper()
+    }
+
     /// Both bounds, ready for questions.
     fn both(&'a self, planner: &mut Planner) -> Result<(Above<'a>, Below<'a>), Failure> {
         Ok((self.above(planner)?, Below::new(self, planner)?))
@@ -328,8 +333,8 @@ impl Fineness {
         let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
         let step = (8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0);
         let exact_step = exact_step(problem.factors);
-        let finest_step = problem.factors.last().map_or(1.0, |f| f.epsilon) * 1e-14;
-        let step = power_below(step.max(finest_step)).max(exact_step);
+        let finest_step = finest_step(problem.factors);
+        let step = power_below(step.max(2.0 * finest_step)).max(exact_step);
         Self { step, gap, exact_step, finest_step }
     }
 
@@ -345,10 +350,17 @@ impl Fineness {
         let spent = self.gap < 1e-15;
         self.gap /= excess;
         let step = power_below(self.step / excess.sqrt()).max(self.exact_step);
-        let stuck = step >= self.step && spent || step < self.finest_step;
+        let stuck = step >= self.step && spent || step < 2.0 * self.finest_step;
         self.step = step;
         !stuck
     }
+}
+
+/// Positions in finer steps would not be exact: they are counted in doubles, down from
+/// the largest loss.
+fn finest_step(factors: &[Factor]) -> f64 {
+    let largest = largest_loss(factors).hi;
+    largest.max(factors.last().map_or(1.0, |factor| factor.epsilon)) * 1e-15
 }
 
 /// The largest power of two of which every 2 eps is a multiple.
@@ -392,7 +404,7 @@ pub(crate) fn epsilon(
             Err(Failure::TooMuch) if best.is_finite() => return Err(Failure::TooWide(best)),
             both => both?,
         };
-        let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.largest.upper());
+        let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.top());
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
         let bracket = Bracket { lower, upper };
@@ -433,7 +445,7 @@ pub(crate) fn delta(
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
         let contour = above.split.has_aliases();
-        if width <= tolerance || !upper.is_positive() {
+        if width <= tolerance || upper == Wide::ZERO {
             return Ok(((lower, upper), contour));
         }
         best = best.min(width);

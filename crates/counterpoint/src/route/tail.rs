@@ -42,6 +42,8 @@ impl Tail {
             let q = self.q * Wide::from(Dd::sum(1.0, -slack));
             match (p.is_positive(), q.is_positive()) {
                 (false, _) => (Dd::from(f64::NEG_INFINITY), 0.0),
+                // No Q mass is known of: the line says nothing from below.
+                (true, false) if slack < 0.0 => (Dd::from(f64::NEG_INFINITY), 0.0),
                 (true, false) => (Dd::from(f64::INFINITY), 0.0),
                 (true, true) => {
                     let (p, q) = (p.ln(), q.ln());

@@ -37,7 +37,8 @@ pub fn pairs(guarantee: Guarantee, count: Count) -> impl Iterator<Item = Pair> {
     // One kind of release, so it can be put together.
     let composition = Composition::new([(guarantee, count)]).ok();
     let last = if epsilon > 0.0 { count.get() / 2 } else { 0 };
-    (0..=last).filter_map(move |i| {
+    let pairs = if composition.is_some() { last + 1 } else { 0 };
+    (0..pairs).filter_map(move |i| {
         let at = equal.as_ref().map_or(0.0, |equal| equal.loss(i as f64).upper());
         let (lower, upper) = match &mut equal {
             Some(equal) if i > 0 => equal.tail(at).delta(at),

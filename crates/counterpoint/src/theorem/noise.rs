@@ -84,6 +84,9 @@ pub fn gaussian(
 ) -> Result<Advice, NoAdvice> {
     let variance = variance(epsilon, delta, count, sensitivity)?;
     let mu = (Dd::from(count.get() as f64) / Dd::from(variance)).sqrt() * sensitivity.get();
+    if !(mu.hi > 1e-300 && mu.hi < 1e300) {
+        return Err(NoAdvice::OutOfRange);
+    }
     let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
     Ok(Advice { variance, delta })
 }
@@ -97,7 +100,7 @@ fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     let far = normal_tail((middle + shift) + 4.0 * f64::EPSILON * (middle + shift)).0;
     let scaled = Wide::exp(Dd::from(epsilon)) * far;
     let delta = near - scaled * Wide::from(Dd::sum(1.0, -8.0 * STEP));
-    if delta.is_positive() { delta.upper(1e-20) } else { 0.0 }
+    if delta < Wide::ZERO { 0.0 } else { delta.upper(1e-20) }
 }
 
 fn composed(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, NoAdvice> {

@@ -17,6 +17,8 @@ struct Sums {
     steep_drift: Dd,
     /// Of the deltas.
     delta: Wide,
+    /// How many deltas there are.
+    leaks: u64,
 }
 
 impl Sums {
@@ -27,6 +29,7 @@ impl Sums {
             drift: Dd::ZERO,
             steep_drift: Dd::ZERO,
             delta: Wide::ZERO,
+            leaks: composition.leaks().iter().map(|leak| leak.count).sum(),
         };
         for factor in composition.factors() {
             let (epsilon, count) = (factor.epsilon, factor.count as f64);
@@ -94,14 +97,13 @@ fn finite(value: f64) -> Result<f64, Inapplicable> {
 /// What a delta leaves above the sum of the deltas, from below.
 fn spare(sums: &Sums, delta: f64) -> Result<Wide, Inapplicable> {
     let rest = Wide::from(delta) - sums.delta;
-    let error = (Wide::from(delta) + sums.delta) * Wide::from(1e-25);
-    let exact = !sums.delta.is_positive();
-    if exact || rest >= error {
-        return Ok(if exact { rest } else { rest - error });
+    let error = (Wide::from(delta) + sums.delta) * Wide::from(1e-22);
+    if sums.leaks <= 1 && rest >= Wide::ZERO {
+        // None or one alone: nothing was rounded.
+        return Ok(rest);
     }
-    // One leak alone adds up exactly.
-    if rest >= Wide::ZERO {
-        return Ok(Wide::ZERO);
+    if rest >= error {
+        return Ok(rest - error);
     }
     Err(Inapplicable::because(format!(
         "the deltas add up to {:e}, above the delta asked about",
@@ -199,7 +201,9 @@ fn tail(sums: &Sums, drift: Dd, epsilon: f64) -> Result<Wide, Inapplicable> {
 
 /// `x^2 / (2 sum e^2)`, from below.
 fn exponent(sums: &Sums, excess: Dd) -> Dd {
-    excess * excess / sums.square.scaled(2.0) * (1.0 - 1e-15 - STEP)
+    let exponent = excess * excess / sums.square.scaled(2.0) * (1.0 - 1e-15 - STEP);
+    // Far beyond any delta, and within the range of the exponential.
+    if exponent.hi < 1e12 { exponent } else { Dd::from(1e12) }
 }
 
 /// The least d~ for which KOV's closed form stays within an epsilon, from above.

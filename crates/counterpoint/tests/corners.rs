@@ -1,0 +1,102 @@
+//! Corners where a certificate once was, or easily could be, false.
+#![allow(clippy::unwrap_used)]
+
+use counterpoint::ask::{Bits, epsilon_to_bits};
+use counterpoint::route::Route;
+use counterpoint::theorem::{Theorem, lattice, noise};
+use counterpoint::watch::Watch;
+use counterpoint::{
+    Bracket, Composition, Count, Delta, Epsilon, Guarantee, Options, Sensitivity, Tolerance,
+    epsilon,
+};
+
+fn compose(list: &[(f64, f64, u64)]) -> Composition {
+    Composition::new(
+        list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())),
+    )
+    .unwrap()
+}
+
+fn by(route: Route, plan: &Composition, delta: f64) -> Bracket {
+    let options = Options { route: Some(route), ..Options::default() };
+    epsilon(plan, Delta::new(delta).unwrap(), &options).unwrap().bracket
+}
+
+#[test]
+fn lattice_positions_do_not_overflow() {
+    let trillion = 1_000_000_000_000;
+    let list: Vec<_> =
+        [3e-5, 5e-5].into_iter().flat_map(|e| vec![(e, 0.0, trillion); 500]).collect();
+    let plan = compose(&list);
+    for tolerance in [1e-6, 1e-9] {
+        let tolerance = Tolerance::new(tolerance).unwrap();
+        let options = Options { tolerance, ..Options::default() };
+        // The mean loss alone is sum n e tanh(e/2) = 850,000.
+        if let Ok(answer) = epsilon(&plan, Delta::new(1e-6).unwrap(), &options) {
+            assert!(answer.bracket.upper > 850_000.0, "{}", answer.bracket);
+        }
+    }
+}
+
+#[test]
+fn a_huge_epsilon_among_small_ones_keeps_the_lower_end_honest() {
+    let mut list: Vec<_> = (0..18).map(|i| (0.1 + 0.0123 * f64::from(i), 0.0, 1)).collect();
+    list.push((600.0, 0.0, 1));
+    let plan = compose(&list);
+    let exact = by(Route::Halves, &plan, 1e-6);
+    for route in [Route::Contour, Route::Convolution] {
+        let bracket = by(route, &plan, 1e-6);
+        assert!(bracket.lower <= exact.upper && exact.lower <= bracket.upper, "{route}: {bracket}");
+    }
+}
+
+#[test]
+fn arbitrary_precision_searches_far_from_its_first_guess() {
+    let plan = compose(&[(1.1, 0.0, 2000)]);
+    let answer =
+        epsilon_to_bits(&plan, Delta::new(1e-200).unwrap(), Bits::new(40).unwrap(), Watch::none())
+            .unwrap();
+    let exact = by(Route::Equal, &plan, 1e-200);
+    assert!(answer.lower.parse::<f64>().unwrap() <= exact.upper, "{answer:?} {exact}");
+    assert!(answer.upper.parse::<f64>().unwrap() >= exact.lower, "{answer:?} {exact}");
+}
+
+#[test]
+fn arbitrary_precision_tells_a_little_room_from_none() {
+    let leak = 2_f64.powi(-100);
+    let plan = compose(&[(0.1, 0.0, 200), (0.0, leak, 1)]);
+    let delta = leak * (1.0 + f64::EPSILON);
+    let exact = by(Route::Equal, &plan, delta);
+    let answer =
+        epsilon_to_bits(&plan, Delta::new(delta).unwrap(), Bits::new(37).unwrap(), Watch::none())
+            .unwrap();
+    assert!(answer.lower.parse::<f64>().unwrap() <= exact.upper, "{answer:?} {exact}");
+    assert!(answer.upper.parse::<f64>().unwrap() >= exact.lower, "{answer:?} {exact}");
+}
+
+#[test]
+fn formulas_never_charge_less_than_the_leaks() {
+    let plan = compose(&[(1e-30, 0.1, 1)]);
+    for theorem in Theorem::FORMULAS {
+        if let Ok(delta) = theorem.delta(&plan, Epsilon::new(1.0).unwrap()) {
+            assert!(delta >= 0.1, "{}: {delta}", theorem.name());
+        }
+    }
+    let plan = compose(&[(0.1, 2_f64.powi(-200), 1), (0.1, 2_f64.powi(-330), 1)]);
+    let least = Delta::new(2_f64.powi(-200)).unwrap();
+    assert!(Theorem::Basic.epsilon(&plan, least).is_err());
+}
+
+#[test]
+fn a_noise_rule_out_of_range_is_refused() {
+    let (epsilon, delta) = (Epsilon::new(100.0).unwrap(), Delta::new(0.1).unwrap());
+    let many = Count::new(1_000_000_000_000).unwrap();
+    let sensitivity = Sensitivity::new(1e-154).unwrap();
+    assert!(noise::gaussian(epsilon, delta, many, sensitivity).is_err());
+}
+
+#[test]
+fn an_impossible_lattice_of_pairs_is_empty() {
+    let guarantee = Guarantee::pure(1e6).unwrap();
+    assert!(lattice::pairs(guarantee, Count::new(1_000_000_000_000).unwrap()).next().is_none());
+}
