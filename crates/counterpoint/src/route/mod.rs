@@ -6,6 +6,7 @@
 pub(crate) mod contour;
 pub(crate) mod convolution;
 pub(crate) mod crown;
+pub(crate) mod decay;
 pub(crate) mod equal;
 pub(crate) mod halves;
 pub(crate) mod lattice;

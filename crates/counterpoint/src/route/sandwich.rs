@@ -1,8 +1,9 @@
 //! The composed profile between two lattices: the split one from above, the merged one
 //! from below, refined until the tolerance is met.
 
-use super::contour::{Contour, Decay, NoContour, Planner, Weight};
+use super::contour::{Contour, NoContour, Weight};
 use super::convolution::{self, Convolution};
+use super::decay::{Decay, Planner};
 use super::lattice::{Responses, Side, Tilted};
 use super::saddle::{Cumulant, Saddle};
 use super::tail::Tail;
