@@ -159,9 +159,14 @@ impl<'a> Attempt<'a> {
         (self.largest + Dd::from(2.0 * self.largest_error)).upper()
     }
 
-    /// Both bounds, ready for questions.
-    fn both(&'a self, planner: &mut Planner) -> Result<(Above<'a>, Below<'a>), Failure> {
-        Ok((self.above(planner)?, Below::new(self, planner)?))
+    /// Both bounds, ready for questions. If they take too much work, the best width of
+    /// earlier tries is what was reached.
+    fn both(&'a self, planner: &mut Planner, best: f64) -> Result<(Above<'a>, Below<'a>), Failure> {
+        let both = self.above(planner).and_then(|above| Ok((above, Below::new(self, planner)?)));
+        both.map_err(|failure| match failure {
+            Failure::TooMuch if best.is_finite() => Failure::TooWide(best),
+            failure => failure,
+        })
     }
 
     /// How many whole steps lie between the largest loss and an epsilon a little below
@@ -401,10 +406,7 @@ pub(crate) fn epsilon(
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(&problem, &fineness);
-        let (above, below) = match attempt.both(&mut planner) {
-            Err(Failure::TooMuch) if best.is_finite() => return Err(Failure::TooWide(best)),
-            both => both?,
-        };
+        let (above, below) = attempt.both(&mut planner, best)?;
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.top());
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
@@ -437,10 +439,7 @@ pub(crate) fn delta(
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(&problem, &fineness);
-        let (above, below) = match attempt.both(&mut planner) {
-            Err(Failure::TooMuch) if best.is_finite() => return Err(Failure::TooWide(best)),
-            both => both?,
-        };
+        let (above, below) = attempt.both(&mut planner, best)?;
         let upper = above.delta(epsilon);
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).0);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });

@@ -1,0 +1,101 @@
+//! The named theorems against their formulas, written out plainly in doubles, and against
+//! the optimum, which none may undercut.
+#![allow(clippy::unwrap_used)]
+
+use counterpoint::theorem::{Theorem, lattice, noise};
+use counterpoint::{
+    Composition, Count, Delta, Epsilon, Guarantee, Options, Sensitivity, delta, epsilon,
+};
+
+const PLANS: [&[(f64, f64, u64)]; 3] =
+    [&[(0.1, 0.0, 100)], &[(0.05, 1e-9, 156)], &[(0.2, 1e-8, 7), (0.03, 0.0, 40), (0.5, 1e-9, 2)]];
+
+fn compose(list: &[(f64, f64, u64)]) -> Composition {
+    Composition::new(
+        list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())),
+    )
+    .unwrap()
+}
+
+/// Equal but for rounding, and never below but by rounding of the plain formula.
+fn assert_close(value: f64, formula: f64, what: &str) {
+    assert!((value / formula - 1.0).abs() < 1e-9, "{what}: {value} and {formula}");
+}
+
+#[test]
+fn epsilons_follow_the_formulas_and_are_never_below_the_optimum() {
+    let slack = 1e-6;
+    for list in PLANS {
+        let plan = compose(list);
+        let sum = |f: fn(f64, f64) -> f64| -> f64 {
+            list.iter().map(|&(e, d, n)| n as f64 * f(e, d)).sum()
+        };
+        let (total, square, leaks) = (sum(|e, _| e), sum(|e, _| e * e), sum(|_, d| d));
+        let (drift, steep) = (sum(|e, _| e * (e / 2.0).tanh()), sum(|e, _| e * e.exp_m1()));
+        let kept: f64 = list.iter().map(|&(_, d, n)| (1.0 - d).powi(n as i32)).product();
+        let spread = |l: f64| (2.0 * l * square).sqrt();
+        let rest = spread(-(slack - leaks).ln());
+        let room = 1.0 - (1.0 - slack) / kept;
+        let mixed = spread((std::f64::consts::E + square.sqrt() / room).ln());
+        let kov = total.min(drift + mixed).min(drift + spread(-room.ln()));
+        let at = Delta::new(slack).unwrap();
+        let optimal = epsilon(&plan, at, &Options::default()).unwrap().bracket;
+        let formulas = [total, steep + rest, drift + rest, kov];
+        for (theorem, formula) in Theorem::FORMULAS.into_iter().zip(formulas) {
+            let value = theorem.epsilon(&plan, at).unwrap();
+            assert_close(value, formula, theorem.name());
+            assert!(value >= optimal.lower, "{} {list:?}", theorem.name());
+        }
+    }
+}
+
+#[test]
+fn deltas_undo_the_epsilons_and_are_never_below_the_optimum() {
+    for list in PLANS {
+        let plan = compose(list);
+        for target in [1e-4, 1e-6] {
+            for theorem in Theorem::FORMULAS.into_iter().skip(1) {
+                let at = theorem.epsilon(&plan, Delta::new(target).unwrap()).unwrap();
+                let at = Epsilon::new(at).unwrap();
+                let back = theorem.delta(&plan, at).unwrap();
+                assert!(back <= target * (1.0 + 1e-9), "{}: {back:e}", theorem.name());
+                let optimal = delta(&plan, at, &Options::default()).unwrap().bracket;
+                assert!(back >= optimal.lower, "{}: {back:e} {optimal}", theorem.name());
+            }
+        }
+    }
+}
+
+/// KOV equation (6), term by term.
+#[test]
+fn the_lattice_of_pairs_is_kov_iii_3() {
+    let (e, d, k) = (0.3_f64, 1e-5_f64, 12_u64);
+    let choose = |n: u64, r: u64| (0..r).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
+    let pairs = lattice::pairs(Guarantee::new(e, d).unwrap(), Count::new(k).unwrap());
+    for (i, pair) in pairs.enumerate() {
+        let i = i as u64;
+        let sum: f64 = (0..i)
+            .map(|l| {
+                let up = ((k - l) as f64 * e).exp();
+                choose(k, l) * (up - ((k - 2 * i + l) as f64 * e).exp())
+            })
+            .sum();
+        let pure = sum / (1.0 + e.exp()).powi(k as i32);
+        let whole = 1.0 - (1.0 - d).powi(k as i32) * (1.0 - pure);
+        assert_close(pair.epsilon.max(1e-9), ((k - 2 * i) as f64 * e).max(1e-9), "epsilon");
+        assert_close(pair.delta.upper, whole, "delta");
+    }
+}
+
+#[test]
+fn noise_rules_follow_their_formulas() {
+    let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
+    let (k, s) = (Count::new(50).unwrap(), Sensitivity::new(2.0).unwrap());
+    let l = (std::f64::consts::E + 1e5).ln();
+    let each = noise::per_query(epsilon, delta, k).unwrap();
+    assert_close(each.epsilon.get(), 1.0 / (2.0 * (50.0 * l).sqrt()), "V.1");
+    assert_close(each.delta.get(), 1e-7, "V.1");
+    let variance = 8.0 * 50.0 * 4.0 * l;
+    assert_close(noise::laplace(epsilon, delta, k, s).unwrap().variance, variance, "V.2");
+    assert_close(noise::gaussian(epsilon, delta, k, s).unwrap().variance, variance, "V.3");
+}
