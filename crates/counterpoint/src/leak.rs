@@ -69,7 +69,7 @@ pub(crate) fn least_delta(composition: &Composition) -> f64 {
     let nearest = one_minus_exp(minus_ln_kept(leaks)).estimate();
     let candidates = [nearest.next_down().max(0.0), nearest, nearest.next_up()];
     let enough = |&delta: &f64| !matches!(room_above(leaks, delta), Room::Negative);
-    candidates.into_iter().find(enough).unwrap_or(nearest.next_up().next_up())
+    candidates.into_iter().find(enough).unwrap_or(nearest.next_up().next_up()).min(1.0)
 }
 
 /// What is left of a delta once the leaks are paid.

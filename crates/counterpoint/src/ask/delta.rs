@@ -1,11 +1,11 @@
-use super::epsilon::refusal;
+use super::choose::{choose, refusal};
 use super::{Answer, AskError, Options, bits};
 use crate::bracket::Bracket;
 use crate::composition::{Composition, Factor};
 use crate::leak;
 use crate::quantity::Epsilon;
 use crate::rounding::Wide;
-use crate::route::sandwich::{self, Ends, MOST_WORK, Method};
+use crate::route::sandwich::{self, Ends, Method};
 use crate::route::{self, Exact, Route, crown};
 use crate::theorem::Theorem;
 
@@ -28,15 +28,15 @@ pub fn delta(
     epsilon: Epsilon,
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
-    if options.route == Some(Route::Precise) {
+    let factors = composition.factors();
+    let at_the_top = route::is_at_the_top(factors, epsilon.get());
+    if options.route == Some(Route::Precise) && !at_the_top {
         return bits::delta_bracket(composition, epsilon, options.watch);
     }
-    let factors = composition.factors();
-    let epsilon = epsilon.get();
-    let ((lower, upper), route) = if route::is_at_the_top(factors, epsilon) {
+    let ((lower, upper), route) = if at_the_top {
         ((Wide::ZERO, Wide::ZERO), Route::Closed)
     } else {
-        pure_delta(factors, epsilon, options)?
+        pure_delta(factors, epsilon.get(), options)?
     };
     let (lower, upper) = leak::with_leaks(composition, lower, upper);
     Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
@@ -47,31 +47,13 @@ fn pure_delta(
     epsilon: f64,
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
-    let exact = |route: Route| exact_delta(factors, epsilon, route, options);
     if options.route.is_none()
         && let Some(ends) = crown::delta(factors, epsilon)
     {
         return Ok((ends, Route::Grouped));
     }
-    match options.route {
-        Some(Route::Contour) => sandwiched(factors, epsilon, (Method::Contour, MOST_WORK), options),
-        Some(Route::Convolution) => {
-            sandwiched(factors, epsilon, (Method::Convolution, MOST_WORK), options)
-        }
-        Some(route) => exact(route),
-        None => match (route::quick(factors), route::bearable(factors)) {
-            (Some(route), _) => exact(route),
-            (None, None) => sandwiched(factors, epsilon, (Method::Either, MOST_WORK), options),
-            (None, Some(route)) => {
-                match sandwiched(factors, epsilon, (Method::Either, route::work(factors)), options)
-                {
-                    Err(AskError::Stopped) => Err(AskError::Stopped),
-                    Err(_) => exact(route),
-                    answer => answer,
-                }
-            }
-        },
-    }
+    let exact = |route| exact_delta(factors, epsilon, route, options);
+    choose(factors, options, exact, |limits| sandwiched(factors, epsilon, limits, options))
 }
 
 fn exact_delta(

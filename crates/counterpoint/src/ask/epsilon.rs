@@ -1,10 +1,11 @@
+use super::choose::{choose, refusal};
 use super::{Answer, AskError, Options, bits};
 use crate::bracket::Bracket;
 use crate::composition::{Composition, Factor};
 use crate::leak::{self, Room, Target};
 use crate::quantity::Delta;
 use crate::route::saddle::Cumulant;
-use crate::route::sandwich::{self, Failure, MOST_WORK, Method};
+use crate::route::sandwich::{self, Method};
 use crate::route::{self, Exact, Route, tail};
 use crate::theorem::Theorem;
 
@@ -62,25 +63,8 @@ fn pure_epsilon(
     target: &Target,
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
-    let exact = |route: Route| exact_epsilon(factors, target, route, options);
-    match options.route {
-        Some(Route::Contour) => sandwiched(factors, target, (Method::Contour, MOST_WORK), options),
-        Some(Route::Convolution) => {
-            sandwiched(factors, target, (Method::Convolution, MOST_WORK), options)
-        }
-        Some(route) => exact(route),
-        None => match (route::quick(factors), route::bearable(factors)) {
-            (Some(route), _) => exact(route),
-            (None, None) => sandwiched(factors, target, (Method::Either, MOST_WORK), options),
-            (None, Some(route)) => {
-                match sandwiched(factors, target, (Method::Either, route::work(factors)), options) {
-                    Err(AskError::Stopped) => Err(AskError::Stopped),
-                    Err(_) => exact(route),
-                    answer => answer,
-                }
-            }
-        },
-    }
+    let exact = |route| exact_epsilon(factors, target, route, options);
+    choose(factors, options, exact, |limits| sandwiched(factors, target, limits, options))
 }
 
 fn exact_epsilon(
@@ -111,20 +95,4 @@ fn sandwiched(
         sandwich::epsilon(factors, target, tolerance, (method, most_work), options.watch)
             .map_err(|failure| refusal(failure, method, tolerance))?;
     Ok((bracket, if contour { Route::Contour } else { Route::Convolution }))
-}
-
-/// A lattice's failure in the caller's words.
-pub(super) fn refusal(failure: Failure, method: Method, asked: f64) -> AskError {
-    let route = if method == Method::Convolution { Route::Convolution } else { Route::Contour };
-    match failure {
-        Failure::Stopped => AskError::Stopped,
-        Failure::TooWide(achieved) => AskError::ToleranceNotMet { asked, achieved },
-        Failure::TooMuch if method == Method::Either => {
-            AskError::ToleranceNotMet { asked, achieved: f64::INFINITY }
-        }
-        Failure::TooMuch => AskError::RouteDoesNotApply {
-            route,
-            reason: "it would take too much work on this input".into(),
-        },
-    }
 }

@@ -1,6 +1,7 @@
 //! The questions one can ask of a composition.
 
 mod bits;
+mod choose;
 mod compare;
 mod delta;
 mod epsilon;

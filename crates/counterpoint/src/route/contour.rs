@@ -21,6 +21,8 @@ struct Complex {
 }
 
 impl Complex {
+    const ONE: Self = Self { re: 1.0, im: 0.0 };
+
     fn times(self, other: Self) -> Self {
         Self {
             re: self.re * other.re - self.im * other.im,
@@ -134,11 +136,9 @@ impl Contour {
         }
         let half = 1_u64 << (bits - 1);
         let mut points = Vec::with_capacity(wanted.len());
-        for (done, &index) in wanted.iter().enumerate() {
-            if done & 15 == 0 {
-                watch.at(done as f64 / wanted.len() as f64)?;
-            }
-            let (phi, error) = characteristic(lattice, index, bits);
+        let values = Characteristic::new(lattice, &wanted, bits, watch)?;
+        for (at, &index) in wanted.iter().enumerate() {
+            let (phi, error) = values.at(at);
             let weight = if index == 0 || index == half { 1.0 } else { 2.0 };
             points.push(Point { index, weight, phi, error });
         }
@@ -221,48 +221,134 @@ impl Kernel {
     }
 }
 
-/// phi at one point, with a bound on its absolute error.
-///
-/// Each light factor is a convex combination of points of the unit circle, computed to
-/// an absolute error of 64 u; relative to the product that is at most 64 u over the
-/// smallest factor's size.
-fn characteristic(lattice: &Tilted, index: u64, bits: u32) -> (Complex, f64) {
-    let (cosine, sine) = turn(index, bits);
-    let next = Complex { re: cosine, im: -sine };
-    let mut product = Complex { re: 1.0, im: 0.0 };
-    let (mut smallest, mut errors) = (1.0_f64, 0.0_f64);
-    let mut last = (u64::MAX, Complex { re: 1.0, im: 0.0 });
-    for cell in &lattice.cells {
-        if cell.is_heavy() {
-            let (factor, error, base) = heavy(cell, index, bits);
-            product = product.times(factor);
-            smallest = smallest.min(base);
-            errors += error;
-            continue;
-        }
-        if cell.steps != last.0 {
-            let (re, im) = turn(index.wrapping_mul(cell.steps), bits);
-            last = (cell.steps, Complex { re, im: -im });
-        }
-        let [stay, near, far] = cell.high;
-        let minus = last.1.times(Complex { re: near + far * next.re, im: far * next.im });
-        let factor = Complex { re: stay + minus.re, im: minus.im };
-        smallest = smallest.min(factor.norm_squared());
-        errors += 64.0 * UNIT * cell.count as f64;
-        product = product.times(if cell.count == 1 { factor } else { factor.powi(cell.count) });
-    }
-    let relative = (errors + 1e-14) / smallest.sqrt().max(1e-300);
-    // A factor that nearly vanishes spoils the relative bound; the product is then
-    // below that factor, and so is its error.
-    let size = product.norm();
-    let error =
-        if relative < 0.1 { 1.2 * relative * size } else { size + smallest.sqrt() + 2.0 * errors };
-    (product, error + 1e-280)
+/// phi at many points, cell by cell.
+struct Characteristic {
+    /// The product of the factors so far, at each point.
+    product: Vec<Complex>,
+    /// The square of the smallest factor's size, at each point.
+    smallest: Vec<f64>,
+    /// The factors' absolute errors, added up.
+    errors: f64,
 }
 
-/// The power of a heavy cell in double-doubles, its error in units of a relative error
-/// times the base's size, and the square of the base's size.
-fn heavy(cell: &Cell, index: u64, bits: u32) -> (Complex, f64, f64) {
+impl Characteristic {
+    /// Each light factor is a convex combination of points of the unit circle, computed to
+    /// an absolute error of 96 u.
+    fn new(
+        lattice: &Tilted,
+        indices: &[u64],
+        bits: u32,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Stopped> {
+        let mut phases = Phases::new(indices, bits);
+        let next = phases.at(1).to_vec();
+        let mut all = Self {
+            product: vec![Complex::ONE; indices.len()],
+            smallest: vec![1.0; indices.len()],
+            errors: 0.0,
+        };
+        for (done, cell) in lattice.cells.iter().enumerate() {
+            if done & 15 == 0 {
+                watch.at(done as f64 / lattice.cells.len() as f64)?;
+            }
+            if cell.is_heavy() {
+                all.take_heavy(cell, indices, bits);
+            } else {
+                all.take_light(cell, phases.at(cell.steps), &next);
+            }
+        }
+        Ok(all)
+    }
+
+    fn take_light(&mut self, cell: &Cell, phases: &[Complex], next: &[Complex]) {
+        let [stay, near, far] = cell.high;
+        self.errors += 96.0 * UNIT * cell.count as f64;
+        let points = self.product.iter_mut().zip(&mut self.smallest);
+        for ((product, smallest), (phase, next)) in points.zip(phases.iter().zip(next)) {
+            let minus = phase.times(Complex { re: near + far * next.re, im: far * next.im });
+            let factor = Complex { re: stay + minus.re, im: minus.im };
+            let size = factor.norm_squared();
+            *smallest = if size < *smallest { size } else { *smallest };
+            *product =
+                product.times(if cell.count == 1 { factor } else { factor.powi(cell.count) });
+        }
+    }
+
+    fn take_heavy(&mut self, cell: &Cell, indices: &[u64], bits: u32) {
+        for (at, &index) in indices.iter().enumerate() {
+            let (factor, size) = heavy(cell, index, bits);
+            self.product[at] = self.product[at].times(factor);
+            self.smallest[at] = self.smallest[at].min(size);
+        }
+        // 2^-88 for each base, by counting.
+        self.errors += cell.count as f64 * 3.3e-27 + 8.0 * UNIT;
+    }
+
+    /// The value at a point, with a bound on its absolute error: relative to the product, an
+    /// error is at most itself over the smallest factor's size.
+    fn at(&self, point: usize) -> (Complex, f64) {
+        let product = self.product[point];
+        let (size, smallest) = (product.norm(), self.smallest[point].sqrt());
+        let relative = (self.errors + 1e-14) / smallest.max(1e-300);
+        // A factor that nearly vanishes spoils the relative bound; the product is then
+        // below that factor, and so is its error.
+        let error = if relative < 0.1 {
+            1.2 * relative * size
+        } else {
+            size + smallest + 2.0 * self.errors
+        };
+        (product, error + 1e-280)
+    }
+}
+
+/// e^(-i theta m) at the points, remembered while m stays the same: cells come sorted.
+struct Phases<'a> {
+    indices: &'a [u64],
+    bits: u32,
+    steps: u64,
+    values: Vec<Complex>,
+}
+
+/// So many points in a row share one turn.
+const RUN: usize = 8;
+
+impl<'a> Phases<'a> {
+    fn new(indices: &'a [u64], bits: u32) -> Self {
+        Self { indices, bits, steps: 0, values: vec![Complex::ONE; indices.len()] }
+    }
+
+    /// Absolute error at most 48 u: the product of a run's first turn and one of the few
+    /// turns from there.
+    fn at(&mut self, steps: u64) -> &[Complex] {
+        if steps == self.steps {
+            return &self.values;
+        }
+        self.steps = steps;
+        let bits = self.bits;
+        let turned = |index: u64| {
+            let (re, im) = turn(index.wrapping_mul(steps), bits);
+            Complex { re, im: -im }
+        };
+        if self.indices.len() < 2 * RUN {
+            for (value, &index) in self.values.iter_mut().zip(self.indices) {
+                *value = turned(index);
+            }
+            return &self.values;
+        }
+        let near: [Complex; RUN] = std::array::from_fn(|ahead| turned(ahead as u64));
+        let mut first = (self.indices[0], turned(self.indices[0]));
+        for (value, &index) in self.values.iter_mut().zip(self.indices) {
+            if index < first.0 || index - first.0 >= RUN as u64 {
+                first = (index, turned(index));
+            }
+            *value = first.1.times(near[(index - first.0) as usize]);
+        }
+        &self.values
+    }
+}
+
+/// The power of a heavy cell in double-doubles, and the square of the base's size.
+fn heavy(cell: &Cell, index: u64, bits: u32) -> (Complex, f64) {
     let (cosine, sine) = turn_dd(index, bits);
     let (near_cosine, near_sine) = turn_dd(index.wrapping_mul(cell.steps), bits);
     let inner = (cell.mass(1) + cell.mass(2) * cosine, -(cell.mass(2) * sine));
@@ -278,9 +364,7 @@ fn heavy(cell: &Cell, index: u64, bits: u32) -> (Complex, f64, f64) {
         base = times_dd(base, base);
         n >>= 1;
     }
-    // 2^-88 for each base, by counting.
-    let error = cell.count as f64 * 3.3e-27 + 8.0 * UNIT;
-    (Complex { re: result.0.hi, im: result.1.hi }, error, size)
+    (Complex { re: result.0.hi, im: result.1.hi }, size)
 }
 
 fn times_dd(a: (Dd, Dd), b: (Dd, Dd)) -> (Dd, Dd) {

@@ -57,9 +57,9 @@ const LIGHT: u64 = 16;
 /// All factors on a lattice, with masses `P(y) e^(-tilt y) / scale`.
 #[derive(Clone, Debug)]
 pub(crate) struct Tilted {
-    /// h, a power of two.
+    /// h.
     pub(crate) step: f64,
-    /// t h; t itself is exactly `tilt / step`.
+    /// t h.
     pub(crate) tilt: f64,
     /// The product of the factors' `E[e^(-tilt y)]`.
     pub(crate) scale: Wide,
@@ -140,10 +140,8 @@ impl Response {
     /// Where the minus atom goes, with tilted masses at 0, m and m + 1, and the norm to
     /// the power of the count: relative error at most 24 u each, or 32 [`STEP`] if heavy.
     fn cell(&self, side: Side, step: f64, whole: f64, tilting: &mut Tilting) -> (Cell, Wide) {
-        // Exact: step is a power of two.
-        let down = 2.0 * self.epsilon / step;
-        let steps = if side == Side::Split { down.floor() } else { down.round() };
-        let over = (down - steps) * step;
+        let place = Place::new(2.0 * self.epsilon, step);
+        let steps = if side == Side::Split { place.steps } else { place.nearest() };
         if side == Side::MergedQ && self.epsilon >= LARGE {
             return self.large_cell_under_q(steps, tilting.tilt);
         }
@@ -153,7 +151,7 @@ impl Response {
                 Side::MergedP => [self.plus, self.minus, Dd::ZERO],
                 Side::MergedQ => [self.minus, self.plus, Dd::ZERO],
                 Side::Split => {
-                    let (near, far) = precise_split(over, step);
+                    let (near, far) = precise_split(&place, step);
                     [self.plus, self.minus * near, self.minus * far]
                 }
             };
@@ -165,8 +163,8 @@ impl Response {
             Side::MergedQ => [minus, plus, 0.0],
             Side::Split => {
                 // (1 - e^-(h-r)) / (1 - e^-h) stays up, the rest goes down.
-                let kept = -expm1(over - step);
-                let lost = (1.0 - kept) * -expm1(-over);
+                let kept = -expm1(-place.under.hi);
+                let lost = (1.0 - kept) * -expm1(-place.over.hi);
                 [plus, minus * (kept / whole), minus * (lost / whole)]
             }
         };
@@ -189,6 +187,36 @@ impl Response {
         };
         let scale = Wide::exp(Dd::from(-self.epsilon)) * Wide::from(self.plus * norm);
         (cell, scale.powi(self.count))
+    }
+}
+
+/// Where a distance lies between two multiples of a step.
+struct Place {
+    /// How many whole steps it is.
+    steps: f64,
+    /// What it exceeds them by, and what it lacks of one more: not negative, with
+    /// relative errors of 2^-100.
+    over: Dd,
+    under: Dd,
+}
+
+impl Place {
+    /// The distance is less than 2^53 steps.
+    fn new(distance: f64, step: f64) -> Self {
+        let over = |steps: f64| Dd::from(distance) - Dd::product(steps, step);
+        let guess = (distance / step).floor();
+        let steps = if over(guess).is_negative() {
+            guess - 1.0
+        } else if over(guess + 1.0).is_negative() {
+            guess
+        } else {
+            guess + 1.0
+        };
+        Self { steps, over: over(steps), under: -over(steps + 1.0) }
+    }
+
+    fn nearest(&self) -> f64 {
+        if self.over < self.under { self.steps } else { self.steps + 1.0 }
     }
 }
 
@@ -220,11 +248,11 @@ fn decay(x: Dd) -> Dd {
 }
 
 /// The shares of the upper and the lower neighbour, in double-doubles.
-fn precise_split(over: f64, step: f64) -> (Dd, Dd) {
-    let fall = |x: f64| -Dd::from(-x).expm1();
-    let whole = fall(step);
-    let rest = Dd::from(over - step).exp();
-    (fall(step - over) / whole, rest * fall(over) / whole)
+fn precise_split(place: &Place, step: f64) -> (Dd, Dd) {
+    let fall = |x: Dd| -(-x).expm1();
+    let whole = fall(Dd::from(step));
+    let rest = (-place.under).exp();
+    (fall(place.under) / whole, rest * fall(place.over) / whole)
 }
 
 fn light_cell(steps: u64, count: u64, masses: [f64; 3], weights: [Dd; 2]) -> (Cell, Wide) {

@@ -172,8 +172,8 @@ fn one(precision: usize) -> Big {
     with(&Big::ONE, precision)
 }
 
-fn integer(x: u64, precision: usize) -> Big {
-    with(&Big::from(x), precision)
+fn integer(x: impl Into<u128>, precision: usize) -> Big {
+    with(&Big::from(x.into()), precision)
 }
 
 /// 2^-w.
@@ -181,8 +181,8 @@ fn unit(precision: usize) -> Big {
     one(precision) >> precision as isize
 }
 
-fn total(list: &[PreciseGuarantee]) -> u64 {
-    list.iter().fold(0, |sum, guarantee| sum.saturating_add(guarantee.count))
+fn total(list: &[PreciseGuarantee]) -> u128 {
+    list.iter().map(|guarantee| u128::from(guarantee.count)).sum()
 }
 
 /// The probability that nothing leaks: relative error below 4 total units.
@@ -265,7 +265,7 @@ impl BigHalves {
         // Masses take at most 8 operations a count, sums one an atom; a loss is wrong by
         // at most a unit of the largest for each addition.
         let operations =
-            integer(16 * total(list) + 4 * (left.len() + right.len()) as u64 + 64, precision);
+            integer(16 * total(list) + 4 * (left.len() + right.len()) as u128 + 64, precision);
         let slack = unit(precision) * operations * (one(precision) + largest(list, precision));
         let top = largest(list, precision) * (one(precision) + &slack);
         Ok(Self { left, right, suffixes, slack, top, precision })

@@ -176,13 +176,14 @@ impl<'a> Attempt<'a> {
         if !gap.is_positive() {
             return None;
         }
-        let scaled = gap.scaled(1.0 / self.step);
-        let mut whole = scaled.hi.floor();
-        if Dd::from(whole) >= scaled {
-            whole -= 1.0;
+        let mut whole = (gap.hi / self.step).floor();
+        let mut kappa = (gap - Dd::product(whole, self.step)).upper();
+        while kappa > self.step {
+            whole += 1.0;
+            kappa = (gap - Dd::product(whole, self.step)).upper();
         }
-        let kappa = ((scaled - Dd::from(whole)).scaled(self.step)).upper().min(self.step);
-        Some((whole.max(0.0) as u64, kappa))
+        // A kappa too large is on the safe side.
+        Some((whole as u64, kappa.max(0.0)))
     }
 }
 
@@ -320,11 +321,11 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
 
 /// How fine a try is.
 struct Fineness {
-    /// h, a power of two.
+    /// h: a power of two, or the epsilons' common divisor.
     step: f64,
     /// The gap between the lattices it aims at, relative to delta.
     gap: f64,
-    /// A step on which every loss lies exactly; a finer one is no use.
+    /// A step of which every loss is a multiple, but for rounding; a finer one is no use.
     exact_step: f64,
     /// Positions in finer steps would not be exact.
     finest_step: f64,
@@ -338,9 +339,11 @@ impl Fineness {
         let t = problem.saddle.tilt;
         let minuses = problem.cumulant.expected_minuses(t).max(1e-6);
         let step = (8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0);
-        let exact_step = exact_step(problem.factors);
         let finest_step = finest_step(problem.factors);
-        let step = power_below(step.max(2.0 * finest_step)).max(exact_step);
+        let step = power_below(step.max(2.0 * finest_step));
+        let divisor = common_divisor(problem.factors, DIVISOR_WORTH * step);
+        let exact_step = divisor.unwrap_or_else(|| exact_step(problem.factors));
+        let step = if divisor.is_some() { exact_step } else { step.max(exact_step) };
         Self { step, gap, exact_step, finest_step }
     }
 
@@ -367,6 +370,37 @@ impl Fineness {
 fn finest_step(factors: &[Factor]) -> f64 {
     let largest = largest_loss(factors).hi;
     largest.max(factors.last().map_or(1.0, |factor| factor.epsilon)) * 1e-15
+}
+
+/// How much finer than needed a step may be that makes both lattices exact.
+const DIVISOR_WORTH: f64 = 1.0 / 64.0;
+
+/// A number of which every 2 eps is a multiple, but for rounding, if there is one that is
+/// not too small: 0.05, 0.1 and 0.25 are multiples of 0.05 up to 2^-56. By Euclid's
+/// algorithm; any step is sound, and this one leaves next to nothing to split or merge.
+fn common_divisor(factors: &[Factor], least: f64) -> Option<f64> {
+    let largest = 2.0 * factors.last()?.epsilon;
+    let noise = 1e-13 * largest;
+    let least = least.max(1e3 * noise);
+    let mut divisor = largest;
+    for factor in factors {
+        let mut rest = 2.0 * factor.epsilon;
+        while rest > noise {
+            (divisor, rest) = (rest, divisor % rest);
+            if divisor - rest <= noise {
+                rest = 0.0;
+            }
+            if divisor < least {
+                return None;
+            }
+        }
+    }
+    let divisor = largest / (largest / divisor).round();
+    let off = |factor: &Factor| {
+        let multiple = 2.0 * factor.epsilon / divisor;
+        (multiple - multiple.round()).abs() * divisor
+    };
+    factors.iter().all(|factor| off(factor) <= 1e-14 * largest).then_some(divisor)
 }
 
 /// The largest power of two of which every 2 eps is a multiple.
