@@ -1,11 +1,13 @@
 //! The releases of a plan, in canonical order. Counts are applied here and
 //! nowhere else.
 
-use crate::loss;
-use crate::mechanism::Mechanism;
+use crate::mechanism::Guarantee;
 use crate::quantity::Count;
 
-/// Equal randomized responses: the finite part of the losses.
+/// Equal randomized responses: the finite part of the losses of (epsilon, delta)
+/// guarantees. Leaky randomized response dominates every mechanism with its guarantee (MV
+/// Lemma 3.2, KOV section IV): with probability delta the loss is infinite, otherwise it is
+/// `+epsilon` with probability `e^epsilon/(1+e^epsilon)` and `-epsilon` with the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
     /// The loss is plus or minus this; positive.
@@ -65,33 +67,38 @@ impl Composition {
     ///
     /// # Errors
     /// [`CompositionError`] if there are none, or absurdly many.
-    pub fn new<M: Into<Mechanism>>(
-        releases: impl IntoIterator<Item = (M, Count)>,
+    pub fn new(
+        releases: impl IntoIterator<Item = (Guarantee, Count)>,
+    ) -> Result<Self, CompositionError> {
+        let composition = Self::of(releases)?;
+        if composition.releases == 0 { Err(CompositionError::Empty) } else { Ok(composition) }
+    }
+
+    /// The same, of nothing too.
+    pub(crate) fn of(
+        releases: impl IntoIterator<Item = (Guarantee, Count)>,
     ) -> Result<Self, CompositionError> {
         let mut factors = Vec::new();
         let mut leaks = Vec::new();
         let mut total = 0_u64;
         let mut first = None;
         let mut uniform = true;
-        for (mechanism, count) in releases {
-            let loss = loss::of(mechanism.into());
+        for (guarantee, count) in releases {
+            let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
             let count = count.get();
             total = total.saturating_add(count);
             if total > MOST_RELEASES {
                 return Err(CompositionError::TooMany { total });
             }
-            if loss.epsilon > 0.0 || loss.leak > 0.0 {
-                uniform &= *first.get_or_insert(loss) == loss;
+            if epsilon > 0.0 || delta > 0.0 {
+                uniform &= *first.get_or_insert(guarantee) == guarantee;
             }
-            if loss.epsilon > 0.0 {
-                factors.push((loss.epsilon, count));
+            if epsilon > 0.0 {
+                factors.push((epsilon, count));
             }
-            if loss.leak > 0.0 {
-                leaks.push((loss.leak, count));
+            if delta > 0.0 {
+                leaks.push((delta, count));
             }
-        }
-        if total == 0 {
-            return Err(CompositionError::Empty);
         }
         let factors = grouped(factors).map(|(epsilon, count)| Factor { epsilon, count }).collect();
         let leaks = grouped(leaks).map(|(delta, count)| Leak { delta, count }).collect();

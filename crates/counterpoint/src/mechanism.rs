@@ -1,7 +1,11 @@
 //! Inert descriptions of what was released. A description is data: it says what
 //! a mechanism promises, and is interpreted by [`crate::loss`].
 
-use crate::quantity::{Delta, Epsilon, OutOfRange};
+use crate::quantity::{
+    Buckets, Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rate, Rho, Sensitivity, Share,
+    Steps,
+};
+use std::sync::Arc;
 
 /// An (epsilon, delta) differential-privacy guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,15 +35,240 @@ impl Guarantee {
 }
 
 /// A mechanism, as far as accounting needs to know it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mechanism {
     /// Any mechanism with this guarantee and nothing else known about it.
     ApproxDp(Guarantee),
+    /// A number plus Laplace noise.
+    Laplace {
+        /// The noise's scale.
+        scale: Noise,
+        /// How far one person can move the number.
+        sensitivity: Sensitivity,
+    },
+    /// A whole number plus discrete Laplace noise.
+    Geometric {
+        /// The noise's scale: its masses fall by e^(-1/scale) a step.
+        scale: Noise,
+        /// How far one person can move the number.
+        sensitivity: Steps,
+    },
+    /// A number or vector plus Gaussian noise.
+    Gaussian {
+        /// The noise's standard deviation.
+        sigma: Noise,
+        /// How far, in Euclidean norm, one person can move it.
+        sensitivity: Sensitivity,
+    },
+    /// A whole number plus discrete Gaussian noise.
+    DiscreteGaussian {
+        /// The noise's parameter: masses are proportional to e^(-x^2 / 2 sigma^2).
+        sigma: Noise,
+        /// How far one person can move the number.
+        sensitivity: Steps,
+    },
+    /// The true answer with probability e^eps/(e^eps + m - 1), else any of the others.
+    RandomizedResponse {
+        /// Its guarantee.
+        epsilon: Epsilon,
+        /// How many answers there are.
+        buckets: Buckets,
+    },
+    /// The exponential mechanism.
+    Exponential {
+        /// Its guarantee, which is also its range: the log of the ratio of two outcomes'
+        /// probabilities moves by at most this.
+        epsilon: Epsilon,
+    },
+    /// A number plus staircase noise (Geng and Viswanath).
+    Staircase {
+        /// Its guarantee.
+        epsilon: Epsilon,
+        /// Where a step is cut; 1/(1 + e^(eps/2)) if not said.
+        gamma: Option<Share>,
+    },
+    /// Everything revealed with probability delta, nothing otherwise.
+    NameAndShame {
+        /// That probability.
+        delta: Delta,
+    },
+    /// Any mechanism with this concentrated privacy, but for a leak.
+    Zcdp {
+        /// The slope of its Rényi curve.
+        rho: Rho,
+        /// The leak.
+        delta: Delta,
+    },
+    /// Any mechanism with this truncated concentrated privacy.
+    Tcdp {
+        /// The slope of its Rényi curve.
+        rho: Rho,
+        /// The order up to which the curve holds.
+        omega: Order,
+    },
+    /// Any mechanism whose Rényi divergences are at most these.
+    Rdp(RenyiCurve),
+    /// Any mechanism with this Gaussian privacy.
+    Gdp {
+        /// It is no easier to attack than N(0, 1) against N(mu, 1).
+        mu: Mu,
+    },
+    /// Sparse vector with one noisy threshold, stopped at the first answer above it.
+    SparseVector {
+        /// What the threshold's noise spends.
+        threshold: Epsilon,
+        /// What the queries' noise spends.
+        queries: Epsilon,
+    },
+    /// Outcomes with known probabilities.
+    Finite(FinitePair),
 }
 
 impl From<Guarantee> for Mechanism {
     fn from(guarantee: Guarantee) -> Self {
         Self::ApproxDp(guarantee)
+    }
+}
+
+/// Rényi divergences at increasing orders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenyiCurve(Arc<[(f64, f64)]>);
+
+/// Why numbers are no [`RenyiCurve`] or no [`FinitePair`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// One of the numbers is not legal.
+    #[error("{field}[{index}] is {value}; legal: {legal}")]
+    Number {
+        /// Which list.
+        field: &'static str,
+        /// Where in it, from 0.
+        index: usize,
+        /// The number.
+        value: f64,
+        /// The legal range, in words.
+        legal: &'static str,
+    },
+    /// The lists differ in length, or are empty or too long.
+    #[error("{first} has {} entries and {second} has {}; legal: equally many, 1 to 10^6", .lengths.0, .lengths.1)]
+    Lengths {
+        /// Which list.
+        first: &'static str,
+        /// Which other list.
+        second: &'static str,
+        /// How long they are.
+        lengths: (usize, usize),
+    },
+    /// Probabilities that do not sum to one.
+    #[error("{field} sums to {sum}; legal: 1, up to rounding")]
+    Sum {
+        /// Which list.
+        field: &'static str,
+        /// Its sum.
+        sum: f64,
+    },
+}
+
+fn same_length(
+    first: (&'static str, usize),
+    second: (&'static str, usize),
+) -> Result<(), ListError> {
+    if first.1 == second.1 && (1..=1_000_000).contains(&first.1) {
+        return Ok(());
+    }
+    Err(ListError::Lengths { first: first.0, second: second.0, lengths: (first.1, second.1) })
+}
+
+impl RenyiCurve {
+    /// Checks the orders, above 1 and increasing, and the divergences.
+    ///
+    /// # Errors
+    /// [`ListError`] naming the first number that is not legal.
+    pub fn new(orders: &[f64], epsilons: &[f64]) -> Result<Self, ListError> {
+        same_length(("orders", orders.len()), ("epsilons", epsilons.len()))?;
+        let mut last = 1.0;
+        for (index, &order) in orders.iter().enumerate() {
+            if Order::new(order).is_err() || order <= last {
+                let legal = "numbers above 1, at most 1e12, increasing";
+                return Err(ListError::Number { field: "orders", index, value: order, legal });
+            }
+            last = order;
+        }
+        for (index, &value) in epsilons.iter().enumerate() {
+            if Epsilon::new(value).is_err() {
+                let legal = Epsilon::LEGAL;
+                return Err(ListError::Number { field: "epsilons", index, value, legal });
+            }
+        }
+        Ok(Self(orders.iter().copied().zip(epsilons.iter().copied()).collect()))
+    }
+
+    /// The orders with their divergences.
+    #[must_use]
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.0
+    }
+}
+
+/// Two probability vectors over the same outcomes: with a person's data, and without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinitePair(Arc<[(f64, f64)]>);
+
+impl FinitePair {
+    /// Checks the probabilities: at least zero, and summing to one.
+    ///
+    /// # Errors
+    /// [`ListError`] naming what is not legal.
+    pub fn new(p: &[f64], q: &[f64]) -> Result<Self, ListError> {
+        same_length(("p", p.len()), ("q", q.len()))?;
+        for (field, list) in [("p", p), ("q", q)] {
+            for (index, &value) in list.iter().enumerate() {
+                let legal = "0, or a number from 1e-280 to 1";
+                if !(value.abs() < f64::from_bits(1) || (1e-280..=1.0).contains(&value)) {
+                    return Err(ListError::Number { field, index, value, legal });
+                }
+            }
+            let sum: f64 = list.iter().sum();
+            if (sum - 1.0).abs() > 1e-9 {
+                return Err(ListError::Sum { field, sum });
+            }
+        }
+        Ok(Self(p.iter().copied().zip(q.iter().copied()).collect()))
+    }
+
+    /// The outcomes' probabilities with the person's data and without.
+    #[must_use]
+    pub fn outcomes(&self) -> &[(f64, f64)] {
+        &self.0
+    }
+}
+
+/// What it is for two data sets to be neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adjacency {
+    /// One has one person more.
+    AddRemove,
+    /// One person's data differ.
+    Replace,
+}
+
+/// A mechanism as it is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Release {
+    /// What is run.
+    pub mechanism: Mechanism,
+    /// The rate of the Poisson sample it is run on, if it is.
+    pub rate: Option<Rate>,
+    /// How many times it is run.
+    pub count: Count,
+    /// The part of the data it looks at; all of it if `None`. Different parts are disjoint.
+    pub part: Option<Arc<str>>,
+}
+
+impl<M: Into<Mechanism>> From<(M, Count)> for Release {
+    fn from((mechanism, count): (M, Count)) -> Self {
+        Self { mechanism: mechanism.into(), rate: None, count, part: None }
     }
 }

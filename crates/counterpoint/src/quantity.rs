@@ -70,6 +70,42 @@ quantity!(
     |value| value > 0.0 && value <= 1e300
 );
 
+quantity!(
+    /// The scale or standard deviation of noise.
+    Noise, "noise", "a number from 1e-100 to 1e100",
+    |value| (1e-100..=1e100).contains(&value)
+);
+
+quantity!(
+    /// The probability with which each person's data enter a Poisson sample.
+    Rate, "rate", "a number from 0 to 1",
+    |value| (0.0..=1.0).contains(&value)
+);
+
+quantity!(
+    /// The parameter of concentrated privacy: a Rényi curve's slope.
+    Rho, "rho", "0, or a number from 1e-100 to 1e12",
+    |value| (1e-100..=1e12).contains(&value) || value.abs() < f64::from_bits(1)
+);
+
+quantity!(
+    /// A Rényi order.
+    Order, "order", "a number above 1, at most 1e12",
+    |value| value > 1.0 && value <= 1e12
+);
+
+quantity!(
+    /// The parameter of Gaussian privacy: how many standard deviations apart.
+    Mu, "mu", "0, or a number from 1e-100 to 1e6",
+    |value| (1e-100..=1e6).contains(&value) || value.abs() < f64::from_bits(1)
+);
+
+quantity!(
+    /// Where the staircase's steps are cut: a share of the sensitivity.
+    Share, "gamma", "a number from 0 to 1",
+    |value| (0.0..=1.0).contains(&value)
+);
+
 impl Default for Tolerance {
     /// One part in a million.
     fn default() -> Self {
@@ -77,33 +113,65 @@ impl Default for Tolerance {
     }
 }
 
-/// How many times a release is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Count(u64);
+macro_rules! whole {
+    ($(#[$doc:meta])* $name:ident, $label:literal, $legal:literal, $from:literal, $to:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(u64);
+
+        impl $name {
+            /// The legal range, in words.
+            pub const LEGAL: &'static str = $legal;
+
+            /// Checks the range.
+            ///
+            /// # Errors
+            /// [`OutOfRange`] if the number is outside the legal range.
+            pub fn new(value: u64) -> Result<Self, OutOfRange> {
+                if ($from..=$to).contains(&value) {
+                    Ok(Self(value))
+                } else {
+                    Err(OutOfRange { quantity: $label, value: value as f64, legal: $legal })
+                }
+            }
+
+            /// The number itself.
+            #[must_use]
+            pub fn get(self) -> u64 {
+                self.0
+            }
+        }
+    };
+}
+
+whole!(
+    /// How many times a release is made.
+    Count, "count", "a whole number from 1 to 10^12", 1, 1_000_000_000_000
+);
 
 impl Count {
-    /// The legal range, in words.
-    pub const LEGAL: &'static str = "a whole number from 1 to 10^12";
     /// Once.
     pub const ONE: Self = Self(1);
+}
 
-    /// Checks the range.
-    ///
-    /// # Errors
-    /// [`OutOfRange`] if the count is zero or above 10^12.
-    pub fn new(value: u64) -> Result<Self, OutOfRange> {
-        if (1..=1_000_000_000_000).contains(&value) {
-            Ok(Self(value))
-        } else {
-            Err(OutOfRange { quantity: "count", value: value as f64, legal: Self::LEGAL })
-        }
-    }
+whole!(
+    /// How far one person can move a query's whole-numbered answer.
+    Steps, "sensitivity", "a whole number from 1 to 100000", 1, 100_000
+);
 
-    /// The number itself.
-    #[must_use]
-    pub fn get(self) -> u64 {
-        self.0
-    }
+whole!(
+    /// How many answers a randomized response chooses from.
+    Buckets, "buckets", "a whole number from 2 to 10^12", 2, 1_000_000_000_000
+);
+
+whole!(
+    /// How many people are protected together.
+    Group, "group", "a whole number from 1 to 10^6", 1, 1_000_000
+);
+
+impl Group {
+    /// One person.
+    pub const ONE: Self = Self(1);
 }
 
 #[cfg(test)]

@@ -14,7 +14,13 @@ pub(super) fn choose<T>(
     on_lattices: impl Fn((Method, f64)) -> Result<T, AskError>,
 ) -> Result<T, AskError> {
     match options.route {
-        Some(Route::Contour) => return on_lattices((Method::Contour, MOST_WORK)),
+        Some(Route::Contour | Route::Lattice) => {
+            return on_lattices((Method::Contour, MOST_WORK));
+        }
+        Some(Route::Renyi) => {
+            let reason = "it is for plans of mechanisms".into();
+            return Err(AskError::RouteDoesNotApply { route: Route::Renyi, reason });
+        }
         Some(Route::Convolution) => return on_lattices((Method::Convolution, MOST_WORK)),
         Some(route) => return exact(route),
         None => {}

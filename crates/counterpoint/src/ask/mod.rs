@@ -1,12 +1,15 @@
 //! The questions one can ask of a composition.
 
 mod bits;
+mod calibrate;
 mod choose;
 mod compare;
 mod delta;
 mod epsilon;
+mod plan;
 
 pub use bits::{Bits, PreciseAnswer, delta_to_bits, epsilon_to_bits};
+pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use compare::{Bound, Comparison, compare, compare_delta};
 pub use delta::delta;
 pub use epsilon::epsilon;
@@ -52,6 +55,14 @@ pub enum AskError {
         delta: f64,
         /// The least delta with a finite epsilon, rounded up.
         least: f64,
+    },
+    /// The losses have no largest one, and delta leaves no room for their tail.
+    #[error(
+        "at delta {delta:e} no finite epsilon exists: the losses are unbounded; legal: a larger delta"
+    )]
+    Unbounded {
+        /// The delta that was asked about.
+        delta: f64,
     },
     /// A forced route cannot answer this question.
     #[error("the {route} route does not apply: {reason}")]

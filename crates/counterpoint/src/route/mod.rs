@@ -8,11 +8,13 @@ pub(crate) mod convolution;
 pub(crate) mod crown;
 pub(crate) mod decay;
 pub(crate) mod equal;
+pub(crate) mod grid;
 pub(crate) mod halves;
 pub(crate) mod lattice;
 pub mod precise;
 pub(crate) mod saddle;
 pub(crate) mod sandwich;
+pub(crate) mod smooth;
 pub(crate) mod tail;
 
 use crate::composition::Factor;
@@ -37,21 +39,27 @@ pub enum Route {
     Halves,
     /// The saddle-point contour on a lattice. Certified to a tolerance.
     Contour,
+    /// Fourier transforms on a lattice. Certified to a tolerance.
+    Lattice,
     /// Direct convolution on a lattice. Certified to a tolerance.
     Convolution,
+    /// Rényi divergences, added up and converted.
+    Renyi,
     /// Arbitrary precision. Exact.
     Precise,
 }
 
 impl Route {
     /// Every route.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Closed,
         Self::Equal,
         Self::Grouped,
         Self::Halves,
         Self::Contour,
+        Self::Lattice,
         Self::Convolution,
+        Self::Renyi,
         Self::Precise,
     ];
 
@@ -64,7 +72,9 @@ impl Route {
             Self::Grouped => "grouped",
             Self::Halves => "halves",
             Self::Contour => "contour",
+            Self::Lattice => "lattice",
             Self::Convolution => "convolution",
+            Self::Renyi => "renyi",
             Self::Precise => "precise",
         }
     }
