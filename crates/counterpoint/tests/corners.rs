@@ -6,7 +6,7 @@ use counterpoint::route::Route;
 use counterpoint::theorem::{Theorem, lattice, noise};
 use counterpoint::watch::Watch;
 use counterpoint::{
-    Bracket, Composition, Count, Delta, Epsilon, Guarantee, Options, Sensitivity, Tolerance,
+    Bracket, Composition, Count, Delta, Epsilon, Guarantee, Options, Sensitivity, Tolerance, delta,
     epsilon,
 };
 
@@ -99,4 +99,40 @@ fn a_noise_rule_out_of_range_is_refused() {
 fn an_impossible_lattice_of_pairs_is_empty() {
     let guarantee = Guarantee::pure(1e6).unwrap();
     assert!(lattice::pairs(guarantee, Count::new(1_000_000_000_000).unwrap()).next().is_none());
+}
+
+/// Nearly equal epsilons have a common divisor as large as themselves; the tilt of one step
+/// then underflows, which once lost Q mass.
+#[test]
+fn a_step_as_large_as_the_losses() {
+    let first = 16.662_334_537_663_444_f64.to_bits();
+    let list: Vec<f64> = (0..6).map(|ulps| f64::from_bits(first + ulps)).collect();
+    let plan =
+        Composition::new(list.iter().map(|&e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap();
+    let epsilon = 99.858_403_991_708_71;
+    // One atom lies above: all pluses.
+    let pluses: f64 = list.iter().map(|e| -(-e).exp().ln_1p()).sum::<f64>().exp();
+    let truth = pluses * -(epsilon - list.iter().sum::<f64>()).exp_m1();
+    for route in [None, Some(Route::Halves), Some(Route::Contour), Some(Route::Convolution)] {
+        let options = Options { route, ..Options::default() };
+        let bracket = delta(&plan, Epsilon::new(epsilon).unwrap(), &options).unwrap().bracket;
+        let near = bracket.lower <= truth * (1.0 + 1e-12) && bracket.upper >= truth * (1.0 - 1e-12);
+        assert!(near, "{route:?}: {bracket} is not about {truth}");
+    }
+}
+
+/// Deltas at which about a dozen of many minuses are left, far below the reach of rough
+/// saddle points.
+#[test]
+fn many_small_epsilons_near_the_largest_loss() {
+    let list = (0..648).map(|i| 2e-7 * 1000_f64.powf((f64::from(i) * 0.618_033_988_7).fract()));
+    let plan = Composition::new(list.map(|e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap();
+    let mut last = 0.0;
+    for exponent in [-150, -175, -185, -191, -193] {
+        let target = Delta::new(10_f64.powi(exponent)).unwrap();
+        let bracket = epsilon(&plan, target, &Options::default()).unwrap().bracket;
+        assert!(bracket.relative_width() <= 1e-6, "{exponent}: {bracket}");
+        assert!(bracket.upper > last, "{exponent}: {bracket} after {last}");
+        last = bracket.lower;
+    }
 }

@@ -48,7 +48,7 @@ fn pure_delta(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     if options.route.is_none()
-        && let Some(ends) = crown::delta(factors, epsilon)
+        && let Some(ends) = crown::delta(factors, epsilon, crown::FEW_ATOMS)
     {
         return Ok((ends, Route::Grouped));
     }

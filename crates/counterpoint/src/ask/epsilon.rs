@@ -6,7 +6,7 @@ use crate::leak::{self, Room, Target};
 use crate::quantity::Delta;
 use crate::route::saddle::Cumulant;
 use crate::route::sandwich::{self, Method};
-use crate::route::{self, Exact, Route, tail};
+use crate::route::{self, Exact, Route, crown, tail};
 use crate::theorem::Theorem;
 
 /// The least epsilon at which the composition is (epsilon, delta)-private, whatever
@@ -63,8 +63,24 @@ fn pure_epsilon(
     target: &Target,
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
+    let near_the_top = |most: usize| {
+        let bracket = crown::epsilon(factors, target, most)?;
+        (bracket.relative_width() <= options.tolerance.get()).then_some((bracket, Route::Grouped))
+    };
+    if options.route.is_none()
+        && route::quick(factors).is_none()
+        && let Some(answer) = near_the_top(crown::FEW_ATOMS)
+    {
+        return Ok(answer);
+    }
     let exact = |route| exact_epsilon(factors, target, route, options);
-    choose(factors, options, exact, |limits| sandwiched(factors, target, limits, options))
+    let on_lattices = |limits| sandwiched(factors, target, limits, options);
+    match choose(factors, options, exact, on_lattices) {
+        Err(refusal @ AskError::ToleranceNotMet { .. }) if options.route.is_none() => {
+            near_the_top(crown::MANY_ATOMS).ok_or(refusal)
+        }
+        answer => answer,
+    }
 }
 
 fn exact_epsilon(

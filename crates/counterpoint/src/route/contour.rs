@@ -10,7 +10,7 @@
 //! being evaluated, all at once, by one Fourier transform.
 
 use super::decay::{Ceiling, Decay, Part};
-use super::lattice::{Cell, Tilted};
+use super::lattice::{Cell, LEFT_OUT, Tilted};
 use crate::rounding::{Dd, UNIT, expm1, turn, turn_dd};
 use crate::watch::{Stopped, Watch};
 
@@ -297,7 +297,7 @@ impl Characteristic {
         } else {
             size + smallest + 2.0 * self.errors
         };
-        (product, error + 1e-280)
+        (product, error + LEFT_OUT)
     }
 }
 

@@ -5,7 +5,7 @@
 //! of it.
 
 use super::contour::Weight;
-use super::lattice::Tilted;
+use super::lattice::{LEFT_OUT, Tilted};
 use crate::rounding::{UNIT, exp, expm1};
 use crate::watch::{Stopped, Watch};
 
@@ -24,9 +24,6 @@ pub(crate) struct Convolution {
 
 /// An error larger than any sum.
 const UNKNOWN: f64 = 1e200;
-
-/// Below this, masses may have underflowed.
-const FLOOR: f64 = 1e-280;
 
 /// The work a convolution takes, in multiplications.
 pub(crate) fn work(lattice: &Tilted, limit: f64) -> f64 {
@@ -84,7 +81,7 @@ impl Convolution {
         }
         // The exponent's rounding is at most 690 u.
         let relative = self.error + UNIT * (2048.0 + last as f64);
-        (sum, sum * relative + FLOOR)
+        (sum, sum * relative + LEFT_OUT)
     }
 }
 

@@ -256,13 +256,24 @@ pub(super) struct Part {
     pub(super) last: u64,
 }
 
-/// The spacings of a lattice with few cells; of others none.
+/// The spacings of a lattice, equal ones together, if they are few; else none.
 fn few_spacings(lattice: &Tilted) -> Vec<(u64, f64)> {
-    if lattice.cells.len() > 2048 {
-        return Vec::new();
+    let mut list: Vec<(u64, f64)> = Vec::new();
+    for which in [0, 1] {
+        // Cells come sorted by their spacing.
+        let first = list.len();
+        for (distance, weight) in lattice.cells.iter().map(|cell| cell.spacings()[which]) {
+            match list[first..].last_mut() {
+                Some(last) if last.0 == distance as u64 => last.1 += weight,
+                _ if weight > 0.0 => list.push((distance as u64, weight)),
+                _ => {}
+            }
+            if list.len() > 4096 {
+                return Vec::new();
+            }
+        }
     }
-    let all = lattice.cells.iter().flat_map(Cell::spacings);
-    all.filter(|&(_, weight)| weight > 0.0).map(|(d, c)| (d as u64, c)).collect()
+    list
 }
 
 /// The power of two below a number, as an exponent; zero for numbers below two.

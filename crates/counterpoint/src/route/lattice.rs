@@ -51,6 +51,13 @@ impl Cell {
 /// From this epsilon on e^-eps is taken to be zero.
 const LARGE: f64 = 590.0;
 
+/// From this exponent on e^-x is not multiplied by masses that may be tiny themselves.
+const EXTREME: f64 = 100.0;
+
+/// What the masses left out may add up to, relative to the whole of a tilted law: each is
+/// below 2^-850, and there are at most 10^15.
+pub(crate) const LEFT_OUT: f64 = 1e-240;
+
 /// Up to this count doubles will do.
 const LIGHT: u64 = 16;
 
@@ -142,8 +149,9 @@ impl Response {
     fn cell(&self, side: Side, step: f64, whole: f64, tilting: &mut Tilting) -> (Cell, Wide) {
         let place = Place::new(2.0 * self.epsilon, step);
         let steps = if side == Side::Split { place.steps } else { place.nearest() };
-        if side == Side::MergedQ && self.epsilon >= LARGE {
-            return self.large_cell_under_q(steps, tilting.tilt);
+        let extreme = self.epsilon >= LARGE || tilting.tilt * steps >= EXTREME;
+        if side == Side::MergedQ && extreme {
+            return self.extreme_cell_under_q(steps, tilting.tilt);
         }
         let weights = tilting.weights(steps);
         if self.count > LIGHT {
@@ -173,9 +181,9 @@ impl Response {
 }
 
 impl Response {
-    /// The merged cell under Q where e^-eps underflows: everything relative to the plus,
-    /// whose Q mass goes into the scale.
-    fn large_cell_under_q(&self, steps: f64, tilt: f64) -> (Cell, Wide) {
+    /// The merged cell under Q where e^-eps or the minus' weight underflows: everything
+    /// relative to the plus, whose Q mass goes into the scale.
+    fn extreme_cell_under_q(&self, steps: f64, tilt: f64) -> (Cell, Wide) {
         let ratio = decay(Dd::product(tilt, steps) - Dd::from(self.epsilon));
         let norm = Dd::ONE + ratio;
         let parts = [Dd::ONE / norm, ratio / norm, Dd::ZERO];

@@ -37,6 +37,11 @@ impl Cumulant {
         Self { bins: bins.collect() }
     }
 
+    /// Without lumping any factors together.
+    pub(crate) fn exact(factors: &[Factor]) -> Self {
+        Self { bins: factors.iter().map(|f| (f.epsilon, f.count as f64)).collect() }
+    }
+
     /// K, K' and K'' at t: for one randomized response K is
     /// `ln cosh((t + 1/2) eps) - ln cosh(eps / 2)`.
     pub(crate) fn at(&self, t: f64) -> (f64, f64, f64) {

@@ -71,9 +71,14 @@ impl<'a> Problem<'a> {
         factors: &'a [Factor],
         (method, most_work): (Method, f64),
         watch: Watch<'a>,
-        saddle: impl FnOnce(&Cumulant) -> Saddle,
+        saddle: impl Fn(&Cumulant) -> Saddle,
     ) -> Self {
-        let cumulant = Cumulant::new(factors);
+        let rough = Cumulant::new(factors);
+        let cumulant = if saddle(&rough).tilt * largest_epsilon(factors) > 1.0 {
+            Cumulant::exact(factors)
+        } else {
+            rough
+        };
         let saddle = saddle(&cumulant);
         Self {
             factors,
@@ -85,6 +90,11 @@ impl<'a> Problem<'a> {
             watch,
         }
     }
+}
+
+/// Near the largest loss, epsilons must not be lumped together even for estimates.
+fn largest_epsilon(factors: &[Factor]) -> f64 {
+    factors.last().map_or(0.0, |factor| factor.epsilon)
 }
 
 /// One try at a given step.
@@ -369,7 +379,7 @@ impl Fineness {
 /// the largest loss.
 fn finest_step(factors: &[Factor]) -> f64 {
     let largest = largest_loss(factors).hi;
-    largest.max(factors.last().map_or(1.0, |factor| factor.epsilon)) * 1e-15
+    largest.max(largest_epsilon(factors)) * 1e-15
 }
 
 /// How much finer than needed a step may be that makes both lattices exact.
