@@ -27,8 +27,8 @@ use counterpoint::{Answer, AskError, Bracket, Composition};
 use reference::Reference;
 use std::time::{Duration, Instant};
 
-/// Longer than this the automatic route never takes on these inputs.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longer than this the automatic route never takes on these inputs, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// A forced lattice route may be a bad idea: it is given up early.
 const SHORT_PATIENCE: Duration = Duration::from_millis(100);
 const DEFAULT_TOLERANCE: f64 = 1e-6;
