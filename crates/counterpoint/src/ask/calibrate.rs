@@ -1,9 +1,15 @@
 //! How much noise, how small a loss or how many releases a target allows.
 
+mod trial;
+mod unknown;
+
 use super::{Answer, AskError, Options};
+use crate::composition::CompositionError;
+use crate::loss::LossError;
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Delta, Epsilon, Group};
 use crate::view::PlanError;
+use trial::{Trial, Trials};
 
 /// What is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +47,9 @@ pub struct Calibration {
     pub value: f64,
     /// What the plan costs at it: epsilon at the target's delta.
     pub cost: Answer,
-    /// The neighbouring double (or count) on the unsafe side; `None` if the value is at the
-    /// end of the legal range.
+    /// The next legal double (or count) on the unsafe side, with a cost whose upper end is
+    /// above the target, and infinite if no finite epsilon could be certified; `None` if the
+    /// value is at the end of the legal range.
     pub beyond: Option<(f64, Answer)>,
     /// The releases with the value filled in.
     pub releases: Vec<Release>,
@@ -91,13 +98,234 @@ pub enum CalibrateError {
 /// The value that meets (epsilon, delta) with the least noise, the largest epsilon or the
 /// largest count.
 ///
+/// The value's certified cost is within the target, and that of the next one is not: both
+/// are asked. If the next one's lower end is above the target too, it is proved to fail;
+/// else the truth is so close that no bracket could tell.
+///
+/// ```
+/// use counterpoint::ask::{Search, Unknown, calibrate};
+/// use counterpoint::quantity::Group;
+/// use counterpoint::{Count, Delta, Epsilon, Guarantee, Options, Release};
+///
+/// // A hundred equal questions within (1, 1e-6): how much may each spend?
+/// let questions = [Release::from((Guarantee::pure(0.01)?, Count::new(100)?))];
+/// let search = Search {
+///     releases: &questions,
+///     varying: &[],
+///     unknown: Unknown::Epsilon,
+///     adjacency: None,
+///     group: Group::ONE,
+/// };
+/// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+/// let found = calibrate(&search, epsilon, delta, &Options::default())?;
+/// assert!(found.cost.bracket.upper <= 1.0);
+/// assert!(found.value > 0.02, "twice what adding them up allows");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`CalibrateError`].
 pub fn calibrate(
-    _search: &Search<'_>,
-    _epsilon: Epsilon,
-    _delta: Delta,
-    _options: &Options<'_>,
+    search: &Search<'_>,
+    epsilon: Epsilon,
+    delta: Delta,
+    options: &Options<'_>,
 ) -> Result<Calibration, CalibrateError> {
-    Err(CalibrateError::Ask(AskError::Stopped))
+    let varying = unknown::varying(search)?;
+    let mut trials = Trials::new(search, varying, (epsilon, delta), options);
+    let (safe, beyond) = match bracketed(&mut trials)? {
+        (safe, Some(beyond)) => neighbours(&mut trials, safe, beyond)?,
+        at_the_end => at_the_end,
+    };
+    let safe = trials.sharpened(safe)?;
+    let beyond = beyond.map(|beyond| trials.sharpened(beyond)).transpose()?;
+    Ok(Calibration {
+        value: safe.value,
+        cost: safe.cost,
+        beyond: beyond.map(|beyond| (beyond.value, beyond.cost)),
+        releases: trials.filled(safe.value)?,
+    })
+}
+
+/// Two values, one that meets the target and one that does not; the least safe legal value
+/// alone if even that one does.
+fn bracketed(trials: &mut Trials<'_>) -> Result<(Trial, Option<Trial>), CalibrateError> {
+    let mut last = start(trials)?;
+    let mut patience = 1.0;
+    loop {
+        let (next, at_the_end) = match further(trials, &last, patience) {
+            // Too far for any route: a smaller step may do.
+            Err(CalibrateError::Ask(AskError::ToleranceNotMet { .. })) if patience > 0.01 => {
+                patience /= 4.0;
+                continue;
+            }
+            answer => answer?,
+        };
+        match (last.passes, next.passes) {
+            (true, false) => return Ok((last, Some(next))),
+            (false, true) => return Ok((next, Some(last))),
+            (true, true) if at_the_end => return Ok((next, None)),
+            (false, false) if at_the_end => return nothing_at_all(trials, next),
+            _ => last = next,
+        }
+        patience *= 4.0;
+    }
+}
+
+/// A trial nearer to where things change, and whether that is the end of the legal range.
+fn further(
+    trials: &mut Trials<'_>,
+    last: &Trial,
+    patience: f64,
+) -> Result<(Trial, bool), CalibrateError> {
+    let unknown = trials.search.unknown;
+    let (safest, least_safe) = unknown.range();
+    let limit = if last.passes { least_safe } else { safest };
+    let next = stride(unknown, last, limit, patience);
+    match trials.plan(next) {
+        Ok(plan) => Ok((trials.ask(&plan, next)?, (next - limit).abs() < f64::MIN_POSITIVE)),
+        Err(_) => Ok((edge(trials, last.value, next)?, true)),
+    }
+}
+
+/// Even the safest value of the range fails. An epsilon may still be zero.
+fn nothing_at_all(
+    trials: &mut Trials<'_>,
+    safest: Trial,
+) -> Result<(Trial, Option<Trial>), CalibrateError> {
+    let mut last = safest;
+    if trials.search.unknown == Unknown::Epsilon
+        && let Ok(plan) = trials.plan(0.0)
+    {
+        let none = trials.ask(&plan, 0.0)?;
+        if none.passes {
+            return Ok((none, Some(last)));
+        }
+        last = none;
+    }
+    match last.infinite {
+        Some(error) => Err(error.into()),
+        None => Err(CalibrateError::OutOfReach {
+            unknown: trials.search.unknown.name(),
+            value: last.value,
+            cost: last.cost.bracket.upper,
+        }),
+    }
+}
+
+/// Where the search starts: at the value the plan has, or else at any it may have.
+fn start(trials: &mut Trials<'_>) -> Result<Trial, CalibrateError> {
+    let Search { releases, unknown, .. } = *trials.search;
+    let first = trials.varying.first().and_then(|&index| releases.get(index));
+    let present = first.and_then(|release| unknown.of(release)).filter(|value| *value > 0.0);
+    let present = present.unwrap_or(1.0);
+    let refusal = match trials.plan(present) {
+        Ok(plan) => return trials.ask(&plan, present),
+        Err(refusal) => refusal,
+    };
+    let (a, b) = unknown.range();
+    let decades = (0..=100).flat_map(|k| [10_f64.powi(k), 10_f64.powi(-k)]);
+    if is_of_range(&refusal) {
+        for value in decades.filter(|value| (a.min(b)..=a.max(b)).contains(value)) {
+            if let Ok(plan) = trials.plan(value) {
+                return trials.ask(&plan, value);
+            }
+        }
+    }
+    Err(refusal.into())
+}
+
+/// Whether another value might be legal.
+fn is_of_range(error: &PlanError) -> bool {
+    match error {
+        PlanError::Release { error, .. } => matches!(error, LossError::Range { .. }),
+        PlanError::Composition(error) => !matches!(error, CompositionError::Empty),
+        PlanError::Parts { .. } => false,
+    }
+}
+
+/// A step towards the limit: as far as it takes if the cost is proportional to the value (or
+/// to one over it), and a little more; further each time.
+fn stride(unknown: Unknown, last: &Trial, limit: f64, patience: f64) -> f64 {
+    let octaves = last.excess.abs() * std::f64::consts::LOG2_E;
+    let octaves = if octaves.is_finite() { octaves.min(64.0) } else { 1.0 };
+    let factor = ((1.1 * octaves + 0.1) * patience).min(700.0).exp2();
+    let whole = unknown == Unknown::Count;
+    if limit > last.value {
+        let next = last.value * factor;
+        (if whole { next.ceil() } else { next }).min(limit)
+    } else {
+        let next = last.value / factor;
+        (if whole { next.floor() } else { next }).max(limit)
+    }
+}
+
+/// A trial of the legal value next to where values cease to be legal.
+fn edge(trials: &mut Trials<'_>, legal: f64, illegal: f64) -> Result<Trial, CalibrateError> {
+    let (mut legal, mut illegal) = (legal, illegal);
+    while let Some(middle) = between(trials.search.unknown, legal, illegal, 0.5) {
+        match trials.plan(middle) {
+            Ok(_) => legal = middle,
+            Err(_) => illegal = middle,
+        }
+    }
+    let plan = trials.plan(legal)?;
+    trials.ask(&plan, legal)
+}
+
+/// Closes in until nothing is legal between a value that passes and one that does not.
+///
+/// The logarithm of the cost is interpolated by the Illinois rule, which comes near from
+/// both sides; three steps that did not halve the gap are followed by one that does. The
+/// upper ends are not perfectly monotone, and need not be: each end is one that was asked.
+fn neighbours(
+    trials: &mut Trials<'_>,
+    safe: Trial,
+    beyond: Trial,
+) -> Result<(Trial, Option<Trial>), CalibrateError> {
+    let unknown = trials.search.unknown;
+    let (mut safe, mut beyond) = (safe, beyond);
+    let mut weights = (safe.excess, beyond.excess);
+    let mut last_passed = None;
+    let mut slow = 0;
+    loop {
+        let before = gap(safe.value, beyond.value);
+        let share =
+            if before <= 16 || slow >= 3 { 0.5 } else { weights.0 / (weights.0 - weights.1) };
+        let share = if share.is_finite() { share } else { 0.5 };
+        let Some(value) = between(unknown, safe.value, beyond.value, share) else {
+            return Ok((safe, Some(beyond)));
+        };
+        let plan = trials.plan(value)?;
+        let next = trials.ask(&plan, value)?;
+        let less = if last_passed == Some(next.passes) { 0.5 } else { 1.0 };
+        last_passed = Some(next.passes);
+        if next.passes {
+            weights = (next.excess, weights.1 * less);
+            safe = next;
+        } else {
+            weights = (weights.0 * less, next.excess);
+            beyond = next;
+        }
+        slow = if gap(safe.value, beyond.value) > before / 2 { slow + 1 } else { 0 };
+    }
+}
+
+/// How many doubles two positive ones are apart.
+fn gap(a: f64, b: f64) -> u64 {
+    a.to_bits().abs_diff(b.to_bits())
+}
+
+/// A legal value strictly between two, about this share of the way; none between an epsilon
+/// of zero and the least. Counting doubles is nearly to take logarithms.
+fn between(unknown: Unknown, a: f64, b: f64, share: f64) -> Option<f64> {
+    let (low, high) = (a.min(b), a.max(b));
+    let whole = unknown == Unknown::Count;
+    if low <= 0.0 || gap(a, b) <= 1 || (whole && high - low < 1.5) {
+        return None;
+    }
+    let share = if a < b { share } else { 1.0 - share };
+    let steps = (gap(a, b) as f64 * share) as u64;
+    let value = f64::from_bits(low.to_bits() + steps.clamp(1, gap(a, b) - 1));
+    Some(if whole { value.round().clamp(low + 1.0, high - 1.0) } else { value })
 }

@@ -1,0 +1,165 @@
+//! What the plan costs at one value.
+
+use super::{CalibrateError, Search, Unknown};
+use crate::ask::{Answer, AskError, Options};
+use crate::bracket::Bracket;
+use crate::leak::{self, Room};
+use crate::loss::LossError;
+use crate::mechanism::Release;
+use crate::quantity::{Delta, Epsilon, OutOfRange, Tolerance};
+use crate::route::Route;
+use crate::theorem::Theorem;
+use crate::view::{Plan, PlanError};
+
+/// Good enough to tell values that are far from the target.
+const COARSE: f64 = 1e-3;
+/// What the last values are told apart by, where the plan allows it.
+const FINE: f64 = 1e-9;
+/// What counts that fine answers leave open are told apart by.
+const FINEST: f64 = 1e-13;
+
+/// A value that was tried.
+#[derive(Clone, Debug)]
+pub(super) struct Trial {
+    pub(super) value: f64,
+    pub(super) cost: Answer,
+    /// Whether the cost's upper end is within the target.
+    pub(super) passes: bool,
+    /// How far above the target the cost is: ln(cost / target); not finite if one is zero
+    /// or infinite.
+    pub(super) excess: f64,
+    /// Why there is no finite cost.
+    pub(super) infinite: Option<AskError>,
+}
+
+/// Asks what the plan costs at one value after another.
+pub(super) struct Trials<'a> {
+    pub(super) search: &'a Search<'a>,
+    pub(super) varying: Vec<usize>,
+    target: f64,
+    delta: Delta,
+    options: &'a Options<'a>,
+    /// From coarse to fine, and which of them is in use.
+    tolerances: Vec<Tolerance>,
+    level: usize,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(
+        search: &'a Search<'a>,
+        varying: Vec<usize>,
+        (target, delta): (Epsilon, Delta),
+        options: &'a Options<'a>,
+    ) -> Self {
+        let (target, level) = (target.get(), 0);
+        let tolerances = tolerances(options.tolerance, search.unknown);
+        Self { search, varying, target, delta, options, tolerances, level }
+    }
+
+    /// The releases with the value filled in.
+    pub(super) fn filled(&self, value: f64) -> Result<Vec<Release>, PlanError> {
+        let mut releases = self.search.releases.to_vec();
+        for &index in &self.varying {
+            if let Some(release) = releases.get_mut(index) {
+                self.search.unknown.fill(release, value).map_err(|error| {
+                    let OutOfRange { quantity: what, value, legal } = error;
+                    PlanError::Release { index, error: LossError::Range { what, value, legal } }
+                })?;
+            }
+        }
+        Ok(releases)
+    }
+
+    /// The plan at a value.
+    pub(super) fn plan(&self, value: f64) -> Result<Plan, PlanError> {
+        Plan::with(self.filled(value)?, self.search.adjacency, self.search.group)
+    }
+
+    /// The cost, as finely as it takes to tell it from the target. What was too coarse once
+    /// is not tried again: the search comes nearer and nearer.
+    pub(super) fn ask(&mut self, plan: &Plan, value: f64) -> Result<Trial, CalibrateError> {
+        loop {
+            let tolerance = self.tolerances.get(self.level).copied();
+            let tolerance = tolerance.unwrap_or(self.options.tolerance);
+            match self.cost(plan, tolerance) {
+                Ok(cost) => {
+                    let trial = self.trial(value, cost);
+                    match self.finer(&trial) {
+                        Some(level) => self.level = level,
+                        None => return Ok(trial),
+                    }
+                }
+                Err(error @ (AskError::BelowLeak { .. } | AskError::Unbounded { .. })) => {
+                    return Ok(self.infinite(plan, value, error));
+                }
+                // Finer than the caller asked for, and too fine for this plan.
+                Err(AskError::ToleranceNotMet { .. }) if tolerance < self.options.tolerance => {
+                    self.tolerances.truncate(self.level);
+                    self.level = self.level.saturating_sub(1);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The next tolerance to try, if the trial's bracket leaves open which side it is on, or
+    /// is too wide to interpolate from.
+    fn finer(&self, trial: &Trial) -> Option<usize> {
+        let Bracket { lower, upper } = trial.cost.bracket;
+        let width = trial.cost.bracket.relative_width();
+        let decided = upper <= self.target || self.target < lower;
+        let clear = self.search.unknown == Unknown::Count || trial.excess.abs() >= 100.0 * width;
+        if decided && clear {
+            return None;
+        }
+        let narrower = |level: &usize| self.tolerances.get(*level).is_some_and(|t| t.get() < width);
+        (self.level + 1..self.tolerances.len()).find(narrower)
+    }
+
+    /// The same trial to the caller's tolerance, unless that makes it change sides.
+    pub(super) fn sharpened(&self, trial: Trial) -> Result<Trial, CalibrateError> {
+        let tolerance = self.options.tolerance;
+        let narrow = trial.cost.bracket.relative_width() <= tolerance.get();
+        if narrow || trial.infinite.is_some() {
+            return Ok(trial);
+        }
+        let cost = self.cost(&self.plan(trial.value)?, tolerance)?;
+        let finer = self.trial(trial.value, cost);
+        Ok(if finer.passes == trial.passes { finer } else { trial })
+    }
+
+    fn cost(&self, plan: &Plan, tolerance: Tolerance) -> Result<Answer, AskError> {
+        self.options.watch.at(0.0)?;
+        plan.epsilon(self.delta, &Options { tolerance, ..*self.options })
+    }
+
+    fn trial(&self, value: f64, cost: Answer) -> Trial {
+        let upper = cost.bracket.upper;
+        let (passes, excess) = (upper <= self.target, (upper / self.target).ln());
+        Trial { value, cost, passes, excess, infinite: None }
+    }
+
+    /// No finite epsilon does: for certain if what the releases leak at least leaves no room.
+    fn infinite(&self, plan: &Plan, value: f64, error: AskError) -> Trial {
+        let unbounded = matches!(error, AskError::Unbounded { .. });
+        let certain =
+            plan.views.iter().any(|view| match leak::room(&view.below, self.delta.get()) {
+                Room::Negative => true,
+                Room::Zero => unbounded,
+                Room::Positive(_) => false,
+            });
+        let lower = if certain { f64::INFINITY } else { 0.0 };
+        let bracket = Bracket { lower, upper: f64::INFINITY };
+        let cost = Answer { bracket, route: Route::Closed, theorem: Theorem::Optimal };
+        Trial { infinite: Some(error), ..self.trial(value, cost) }
+    }
+}
+
+/// Ever finer ones: far from the target a coarse answer will do. Counts are far enough apart
+/// for the finest to tell on which side of the target each is.
+fn tolerances(asked: Tolerance, unknown: Unknown) -> Vec<Tolerance> {
+    let finest = if unknown == Unknown::Count { FINEST } else { FINE };
+    let mut list = vec![asked.get().max(COARSE), asked.get(), asked.get().min(FINE)];
+    list.push(asked.get().min(finest));
+    list.into_iter().filter_map(|tolerance| Tolerance::new(tolerance).ok()).collect()
+}

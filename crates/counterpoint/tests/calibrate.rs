@@ -1,0 +1,343 @@
+//! The least noise, the largest epsilon and the largest count within a target.
+#![allow(clippy::unwrap_used)]
+
+use counterpoint::ask::{CalibrateError, Calibration, Search, Unknown, calibrate};
+use counterpoint::quantity::{Buckets, Group, Noise, Rate, Steps};
+use counterpoint::watch::{Go, Watch};
+use counterpoint::{
+    Adjacency, AskError, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release,
+    Sensitivity,
+};
+use std::cell::Cell;
+
+fn approx(epsilon: f64, delta: f64, count: u64) -> Release {
+    (Guarantee::new(epsilon, delta).unwrap(), Count::new(count).unwrap()).into()
+}
+
+fn run(mechanism: Mechanism, count: u64) -> Release {
+    (mechanism, Count::new(count).unwrap()).into()
+}
+
+fn gaussian(sigma: f64, count: u64) -> Release {
+    let sensitivity = Sensitivity::new(1.0).unwrap();
+    run(Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }, count)
+}
+
+fn geometric(scale: f64, count: u64) -> Release {
+    let sensitivity = Steps::new(1).unwrap();
+    run(Mechanism::Geometric { scale: Noise::new(scale).unwrap(), sensitivity }, count)
+}
+
+fn search(releases: &[Release], unknown: Unknown) -> Search<'_> {
+    let adjacency = Some(Adjacency::AddRemove);
+    Search { releases, varying: &[], unknown, adjacency, group: Group::ONE }
+}
+
+fn within(
+    search: &Search<'_>,
+    epsilon: f64,
+    delta: f64,
+    options: &Options<'_>,
+) -> Result<Calibration, CalibrateError> {
+    calibrate(search, Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap(), options)
+}
+
+/// Calibrates and checks what every calibration promises.
+fn found(search: &Search<'_>, epsilon: f64, delta: f64) -> Calibration {
+    let found = within(search, epsilon, delta, &Options::default()).unwrap();
+    assert!(found.cost.bracket.upper <= epsilon, "{found:?}");
+    let cost = |releases: &[Release]| {
+        let plan = Plan::with(releases.to_vec(), search.adjacency, search.group).unwrap();
+        plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap().bracket
+    };
+    assert!(cost(&found.releases).overlaps(&found.cost.bracket), "{found:?}");
+    if let Some((value, cost)) = found.beyond {
+        assert!(cost.bracket.upper > epsilon, "{found:?}");
+        let next = match search.unknown {
+            Unknown::Sigma | Unknown::Scale => found.value.next_down(),
+            Unknown::Epsilon => found.value.next_up(),
+            Unknown::Count => found.value + 1.0,
+        };
+        assert!(value.to_bits() == next.to_bits(), "{found:?}");
+    }
+    found
+}
+
+/// KOV Theorem III.3 in doubles: the delta of k pure releases at epsilon.
+fn kov_delta(each: f64, k: u32, epsilon: f64) -> f64 {
+    let mut ln_choose = 0.0;
+    let ln_all = f64::from(k) * each.exp().ln_1p();
+    let mut delta = 0.0;
+    for i in 0..=k {
+        // i of the k losses are minus epsilon.
+        let loss = f64::from(k - 2 * i.min(k / 2)) * each;
+        if 2 * i > k || loss <= epsilon {
+            break;
+        }
+        let ln_p = ln_choose + f64::from(k - i) * each - ln_all;
+        delta += ln_p.exp() * -(epsilon - loss).exp_m1();
+        ln_choose += (f64::from(k - i) / f64::from(i + 1)).ln();
+    }
+    delta
+}
+
+#[test]
+fn equal_epsilons_within_a_budget() {
+    for k in [10, 100, 1000] {
+        let releases = [approx(0.5, 0.0, k)];
+        let found = found(&search(&releases, Unknown::Epsilon), 1.0, 1e-6);
+        // By bisection of the closed sum.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if kov_delta(middle, k as u32, 1.0) <= 1e-6 { low = middle } else { high = middle }
+        }
+        assert!((found.value / low - 1.0).abs() < 1e-10, "{k}: {} {low}", found.value);
+        assert!(found.cost.bracket.upper > 1.0 - 1e-12);
+    }
+}
+
+#[test]
+fn a_delta_of_the_release_is_kept() {
+    let releases = [approx(0.5, 1e-9, 100), approx(0.01, 0.0, 3)];
+    let search = Search { varying: &[0], ..search(&releases, Unknown::Epsilon) };
+    let found = found(&search, 1.0, 1e-6);
+    assert_eq!(found.releases[0], approx(found.value, 1e-9, 100));
+    assert_eq!(found.releases[1], releases[1]);
+    let alone = within(&search, 1.0, 1e-6 - 1e-7, &Options::default()).unwrap();
+    assert!(alone.value < found.value);
+}
+
+#[test]
+fn the_largest_count_by_linear_scan() {
+    let fixed = approx(0.3, 1e-8, 2);
+    for (each, budget, delta) in [(0.1, 2.0, 1e-6), (0.5, 3.0, 1e-6), (0.02, 1.5, 1e-5)] {
+        let releases = [fixed.clone(), approx(each, 0.0, 7)];
+        let search = Search { varying: &[1], ..search(&releases, Unknown::Count) };
+        let found = found(&search, budget, delta);
+        let fits = |count: u64| {
+            let plan = Plan::new([fixed.clone(), approx(each, 0.0, count)]).unwrap();
+            let cost = plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap();
+            cost.bracket.upper <= budget
+        };
+        let scanned = (1..).take_while(|&count| fits(count)).last().unwrap();
+        assert_eq!(found.value as u64, scanned);
+        let (_, beyond) = found.beyond.unwrap();
+        assert!(beyond.bracket.lower > budget, "proved");
+    }
+}
+
+#[test]
+fn a_count_may_run_out_of_delta_first() {
+    let releases = [approx(1e-9, 1e-8, 1)];
+    let found = found(&search(&releases, Unknown::Count), 1.0, 1.005e-6);
+    // 1 - (1 - 1e-8)^k passes 1.005e-6 between 100 and 101.
+    assert_eq!(found.value as u64, 100);
+    let (_, beyond) = found.beyond.unwrap();
+    assert!(beyond.bracket.lower.is_infinite() && beyond.bracket.lower > 0.0);
+}
+
+#[test]
+fn counts_end_at_a_trillion() {
+    let releases = [approx(1e-20, 0.0, 5)];
+    let found = found(&search(&releases, Unknown::Count), 1.0, 1e-6);
+    assert_eq!(found.value as u64, 1_000_000_000_000);
+    assert!(found.beyond.is_none());
+}
+
+#[test]
+fn scale_of_geometric_noise() {
+    // One at delta zero costs 1/scale; the least scale for epsilon 1/8 is 8.
+    let one = found(&search(&[geometric(1.0, 1)], Unknown::Scale), 0.125, 0.0);
+    assert!((one.value / 8.0 - 1.0).abs() < 1e-14 && one.value >= 8.0, "{}", one.value);
+    // Many cost what randomized responses of 1/scale cost.
+    let many = found(&search(&[geometric(1.0, 40)], Unknown::Scale), 2.0, 1e-6);
+    let each = found(&search(&[approx(1.0, 0.0, 40)], Unknown::Epsilon), 2.0, 1e-6);
+    assert!((many.value * each.value - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn sparse_vector_is_split_in_its_own_proportion() {
+    let (threshold, queries) = (Epsilon::new(0.1).unwrap(), Epsilon::new(0.3).unwrap());
+    let releases = [run(Mechanism::SparseVector { threshold, queries }, 20)];
+    let svt = found(&search(&releases, Unknown::Epsilon), 2.0, 1e-6);
+    let plain = found(&search(&[approx(0.1, 0.0, 20)], Unknown::Epsilon), 2.0, 1e-6);
+    assert!((svt.value / plain.value - 1.0).abs() < 1e-14);
+    let Mechanism::SparseVector { threshold, queries } = svt.releases[0].mechanism else {
+        panic!("another mechanism")
+    };
+    assert!((queries.get() / threshold.get() - 3.0).abs() < 1e-12);
+    assert!((threshold.get() + queries.get()).to_bits() == svt.value.to_bits());
+}
+
+#[test]
+fn randomized_response_and_samples() {
+    let (epsilon, buckets) = (Epsilon::new(1.0).unwrap(), Buckets::new(2).unwrap());
+    let releases = [run(Mechanism::RandomizedResponse { epsilon, buckets }, 1)];
+    let one = found(&search(&releases, Unknown::Epsilon), 5e5, 0.0);
+    assert!((one.value / 5e5 - 1.0).abs() < 1e-14);
+    // ln(1 + q (e^x - 1)) = 1 at x = ln(1 + (e - 1)/q).
+    let rate = Some(Rate::new(0.01).unwrap());
+    let releases = [Release { rate, ..approx(1.0, 0.0, 1) }];
+    let sampled = found(&search(&releases, Unknown::Epsilon), 1.0, 0.0);
+    let expected = (1.0_f64.exp_m1() / 0.01).ln_1p();
+    assert!((sampled.value / expected - 1.0).abs() < 1e-13, "{}", sampled.value);
+}
+
+#[test]
+fn larger_targets_allow_more() {
+    let releases = [approx(0.1, 0.0, 50), approx(0.03, 1e-10, 12)];
+    let search = Search { varying: &[0], ..search(&releases, Unknown::Epsilon) };
+    let mut last = 0.0;
+    for target in [0.37, 0.38, 0.5, 1.0, 3.0, 10.0, 1e3, 1e6] {
+        let value = found(&search, target, 1e-6).value;
+        assert!(value > last, "{target}: {value} {last}");
+        last = value;
+    }
+}
+
+#[test]
+fn the_present_value_makes_no_difference_to_speak_of() {
+    let values = [1e-90, 1e-3, 0.1, 7.0, 1e5].map(|present| {
+        found(&search(&[approx(present, 0.0, 30)], Unknown::Epsilon), 1.0, 1e-6).value
+    });
+    for value in values {
+        assert!((value / values[0] - 1.0).abs() < 1e-13, "{values:?}");
+    }
+}
+
+#[test]
+fn a_target_of_zero() {
+    let pure = found_zero(0.0);
+    assert!(pure.value.to_bits() == 0 && pure.beyond.unwrap().0.to_bits() == 1e-100_f64.to_bits());
+    // tanh(x/2) = 1e-6: the delta of one randomized response at epsilon zero.
+    let one = found_zero(1e-6);
+    assert!((one.value / (2.0 * 1e-6_f64.atanh()) - 1.0).abs() < 1e-12, "{}", one.value);
+}
+
+fn found_zero(delta: f64) -> Calibration {
+    let releases = [approx(1.0, 0.0, 1)];
+    within(&search(&releases, Unknown::Epsilon), 0.0, delta, &Options::default()).unwrap()
+}
+
+#[test]
+fn out_of_reach() {
+    let releases = [approx(2.0, 0.0, 1), approx(0.1, 0.0, 5)];
+    let fixed = Search { varying: &[1], ..search(&releases, Unknown::Epsilon) };
+    match within(&fixed, 1.0, 1e-6, &Options::default()) {
+        Err(error @ CalibrateError::OutOfReach { unknown: "epsilon", value, cost }) => {
+            assert!(value.to_bits() == 0 && cost > 1.9, "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let fixed = Search { varying: &[1], ..search(&releases, Unknown::Count) };
+    let error = within(&fixed, 1.0, 1e-6, &Options::default()).unwrap_err();
+    assert!(matches!(error, CalibrateError::OutOfReach { unknown: "count", .. }), "{error}");
+    // A leak above delta has no finite epsilon, whatever is found.
+    let releases = [approx(0.1, 1e-5, 1)];
+    let error = within(&search(&releases, Unknown::Epsilon), 1.0, 1e-6, &Options::default());
+    assert!(matches!(error, Err(CalibrateError::Ask(AskError::BelowLeak { .. }))), "{error:?}");
+}
+
+#[test]
+fn what_does_not_vary() {
+    let releases = [approx(0.1, 0.0, 1), geometric(2.0, 1)];
+    let of = |unknown, varying| {
+        let search = Search { varying, ..search(&releases, unknown) };
+        within(&search, 1.0, 1e-6, &Options::default()).unwrap_err()
+    };
+    assert!(matches!(of(Unknown::Sigma, &[]), CalibrateError::NothingVaries { .. }));
+    assert!(matches!(of(Unknown::Scale, &[0]), CalibrateError::DoesNotVary { index: 0, .. }));
+    assert!(matches!(of(Unknown::Count, &[0, 2]), CalibrateError::DoesNotVary { index: 2, .. }));
+    assert!(matches!(
+        within(&search(&[], Unknown::Count), 1.0, 1e-6, &Options::default()),
+        Err(CalibrateError::Plan(_))
+    ));
+}
+
+#[test]
+fn a_watcher_may_stop_the_search() {
+    let asked = Cell::new(0);
+    let stop = |_| {
+        asked.set(asked.get() + 1);
+        if asked.get() > 5 { Go::Stop } else { Go::On }
+    };
+    let options = Options { watch: Watch::with(&stop), ..Options::default() };
+    let releases = [approx(0.1, 0.0, 100)];
+    let stopped = within(&search(&releases, Unknown::Epsilon), 1.0, 1e-6, &options);
+    assert!(matches!(stopped, Err(CalibrateError::Ask(AskError::Stopped))), "{stopped:?}");
+}
+
+/// Every question of the plan is announced to the watcher before it is asked.
+#[test]
+fn few_questions_are_asked() {
+    for k in [10, 100, 1000, 10_000] {
+        let asked = Cell::new(0);
+        let count = |done: f64| {
+            if done <= 0.0 {
+                asked.set(asked.get() + 1);
+            }
+            Go::On
+        };
+        let options = Options { watch: Watch::with(&count), ..Options::default() };
+        let releases = [approx(1.0, 0.0, k)];
+        within(&search(&releases, Unknown::Epsilon), 1.0, 1e-6, &options).unwrap();
+        assert!(asked.get() <= 25, "{k}: {}", asked.get());
+    }
+}
+
+/// The upper ends of lattices are not smooth in the last digits that are asked for.
+#[test]
+fn among_many_different_releases() {
+    let mut releases: Vec<Release> =
+        (0..40).map(|i| approx(0.01 + 0.000_737 * f64::from(i * i % 41), 0.0, 25)).collect();
+    releases.push(approx(0.1, 0.0, 100));
+    for (unknown, varying) in [(Unknown::Epsilon, [40]), (Unknown::Count, [40])] {
+        let search = Search { varying: &varying, ..search(&releases, unknown) };
+        let found = found(&search, 6.0, 1e-6);
+        if unknown == Unknown::Count {
+            assert!(found.beyond.unwrap().1.bracket.lower > 6.0);
+        }
+    }
+}
+
+#[test]
+fn the_search_stays_where_the_plan_is_legal() {
+    // 1/scale is at most 10^6, wherever the search starts.
+    for present in [1e-10, 1e-6, 1.0, 1e99] {
+        let releases = [geometric(present, 1)];
+        let search = search(&releases, Unknown::Scale);
+        let end = within(&search, 1e6, 0.0, &Options::default()).unwrap();
+        assert!((end.value / 1e-6 - 1.0).abs() < 1e-14, "{end:?}");
+        found(&search, 0.9e6, 1e-6);
+    }
+    // The counts add up to at most 10^15: two thousand trillions are too many.
+    let releases = vec![approx(0.0, 0.0, 1_000_000_000_000); 2000];
+    let found = found(&search(&releases, Unknown::Count), 1.0, 1e-6);
+    assert_eq!(found.value as u64, 500_000_000_000);
+    assert!(found.beyond.is_none());
+}
+
+/// Balle and Wang 2018, Algorithm 1.
+#[test]
+fn sigma_of_the_analytic_gaussian() {
+    for (delta, expected) in [(1e-5, 3.7306316348), (1e-6, 4.2246788893)] {
+        let sigma = found(&search(&[gaussian(1.0, 1)], Unknown::Sigma), 1.0, delta).value;
+        assert!((sigma / expected - 1.0).abs() < 1e-9, "{sigma} {expected}");
+    }
+}
+
+#[test]
+fn sigma_of_private_training() {
+    let rate = Some(Rate::new(0.01).unwrap());
+    let releases = [Release { rate, ..gaussian(3.0, 10_000) }];
+    let sigma = found(&search(&releases, Unknown::Sigma), 6.187712389972, 1e-5).value;
+    assert!((sigma - 1.0).abs() < 1e-6, "{sigma}");
+}
+
+#[test]
+fn gaussian_noise_never_reaches_delta_zero() {
+    let error = within(&search(&[gaussian(1.0, 1)], Unknown::Sigma), 1.0, 0.0, &Options::default())
+        .unwrap_err();
+    assert!(matches!(error, CalibrateError::Ask(AskError::Unbounded { .. })), "{error}");
+}
