@@ -14,6 +14,7 @@
 //! | `normal_tail` | a bracket, about 2^-80 wide, relative |
 //! | `turn` (cosine and sine of a rational turn, f64) | 16 u, absolute |
 //! | `turn_dd` (the same in `Dd`) | 2^-96, absolute |
+//! | `turns` (cosine and sine of any turn, `Dd`) | 2^-94, absolute |
 //! | `exp` (f64) | 2 u, relative |
 //! | `expm1` (f64) | 4 u, relative |
 //!
@@ -28,7 +29,7 @@ mod table;
 mod wide;
 
 pub use dd::Dd;
-pub use functions::{exp, expm1, turn, turn_dd};
+pub use functions::{TWO_PI, exp, expm1, turn, turn_dd, turns};
 pub use normal::normal_tail;
 pub use wide::Wide;
 

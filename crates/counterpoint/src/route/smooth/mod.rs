@@ -1,0 +1,437 @@
+//! The saddle-point contour in the loss itself.
+//!
+//! For t > 0 and z = t + iw, e^(t e) delta(e) has the Fourier transform M(z) / (z (1 + z)).
+//! Sampled at w_j = 2 pi j / T,
+//!
+//! `S(e) = (1/T) sum_j M(z_j)/(z_j (1 + z_j)) e^(-z_j e) = sum_m e^(t m T) delta(e + m T)`:
+//!
+//! delta itself plus terms that are not negative (theorems.md, contour in the loss). Few
+//! points matter if the losses are many or smooth; the others are bounded without being
+//! evaluated.
+
+mod sampled;
+mod term;
+
+use super::sandwich::{Ends, Failure, satisfying};
+use super::saddle::Saddle;
+use crate::bracket::Bracket;
+use crate::leak::Target;
+use crate::renyi::cumulant::cumulant;
+use crate::rounding::{Dd, STEP, UNIT, Wide, turn};
+use crate::view::Part;
+use crate::watch::Watch;
+use term::{Complex, Place, Term, times};
+
+/// The cumulant generating function of all parts: value and absolute error.
+fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
+    let mut sum = (Dd::ZERO, 0.0);
+    for part in parts {
+        let (value, error) = cumulant(&part.loss, t)?;
+        let count = part.count as f64;
+        sum.0 = sum.0 + value * count;
+        sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);
+    }
+    Some(sum)
+}
+
+/// Estimates of K, K' and K''.
+#[derive(Clone, Copy)]
+struct Jet {
+    value: f64,
+    slope: f64,
+    curvature: f64,
+}
+
+fn jet(parts: &[Part], t: f64) -> Option<Jet> {
+    let step = 1e-3 * t;
+    let at = |t: f64| total_cumulant(parts, t).map(|k| k.0);
+    let (low, middle, high) = (at(t - step)?, at(t)?, at(t + step)?);
+    let slope = (high - low).hi / (2.0 * step);
+    let curvature = ((high - middle) - (middle - low)).hi / (step * step);
+    Some(Jet { value: middle.hi, slope, curvature: curvature.max(1e-300) })
+}
+
+/// The epsilon whose saddle point is t, and the estimate of ln delta there.
+fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
+    let k = jet(parts, t)?;
+    let epsilon = k.slope - 1.0 / t - 1.0 / (1.0 + t);
+    let width = k.curvature + 1.0 / (t * t) + 1.0 / ((1.0 + t) * (1.0 + t));
+    let ln_delta = k.value - t * epsilon - t.ln() - t.ln_1p()
+        - 0.5 * (std::f64::consts::TAU * width).ln();
+    Some(Saddle { tilt: t, epsilon, ln_delta, variance: k.curvature })
+}
+
+/// The saddle point at which a quantity that rises with t vanishes.
+fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle> {
+    let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
+    let mut t: f64 = 1.0;
+    let mut last: Option<(f64, f64)> = None;
+    for _ in 0..60 {
+        let saddle = saddle_at(parts, t)?;
+        let height = goal(&saddle);
+        if height.abs() < 1e-4 || high / low < 1.0 + 1e-6 {
+            return Some(saddle);
+        }
+        if height < 0.0 {
+            low = t;
+        } else {
+            high = t;
+        }
+        // The secant in ln t, kept within the bracket.
+        let next = last.map(|(x, y)| t.ln() - height * (t.ln() - x) / (height - y));
+        last = Some((t.ln(), height));
+        let bold = t * if height < 0.0 { 8.0 } else { 0.125 };
+        t = match next.map(f64::exp) {
+            Some(next) if next > low && next < high && next.is_finite() => {
+                next.clamp(t * 0.05, t * 20.0)
+            }
+            _ if bold > low && bold < high => bold,
+            _ => (low * high).sqrt(),
+        };
+        if t <= low || t >= high {
+            t = (low * high).sqrt();
+        }
+    }
+    None
+}
+
+const MOST_TILT: f64 = 1e9;
+/// The most turns one contour may take.
+const MOST_WORK: f64 = 3e5;
+
+/// One point: phi and its error relative to M(t), kernel included.
+struct Point {
+    index: u64,
+    /// phi / (z (1 + z)), twice for all but the first: it stands for its conjugate too.
+    value: (f64, f64),
+    error: f64,
+}
+
+/// A contour, ready for questions.
+struct Contour {
+    t: f64,
+    period: f64,
+    /// e^K(t) / T.
+    scale: Wide,
+    /// Relative error of the scale.
+    scale_error: f64,
+    /// The losses' shifts, added up.
+    shift: Dd,
+    points: Vec<Point>,
+    /// What the points left out add up to.
+    rest: f64,
+    /// Tilts above and below t with their `c(t') e^K(t') / (e^(|t' - t| T) - 1)`.
+    aliases: [(f64, Wide); 2],
+}
+
+impl Contour {
+    fn new(
+        parts: &[Part],
+        saddle: &Saddle,
+        negligible: f64,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Failure> {
+        let t = saddle.tilt;
+        let (period, tilts) = period(parts, saddle, negligible).ok_or(Failure::TooMuch)?;
+        let terms: Option<Vec<Term>> = parts.iter().map(|part| Term::new(part, t)).collect();
+        let terms = terms.ok_or(Failure::TooMuch)?;
+        let (cumulant, error) = total_cumulant(parts, t).ok_or(Failure::TooMuch)?;
+        let shift = terms.iter().fold(Dd::ZERO, |sum, term| sum + term.shift * term.count as f64);
+        let mut contour = Self {
+            t,
+            period,
+            scale: Wide::exp(cumulant) * Wide::from(1.0 / period),
+            scale_error: 2.0 * error + 16.0 * STEP * (1.0 + cumulant.hi.abs()),
+            shift,
+            points: Vec::new(),
+            rest: 0.0,
+            aliases: [(0.0, Wide::ZERO); 2],
+        };
+        contour.evaluate(&terms, negligible, watch)?;
+        for (slot, other) in contour.aliases.iter_mut().zip(tilts) {
+            *slot = alias(parts, other, t, period).ok_or(Failure::TooMuch)?;
+        }
+        Ok(contour)
+    }
+
+    /// Goes outward block by block: evaluates the points of a block, or bounds them all at
+    /// once if that is enough, until the envelope bounds all the rest.
+    fn evaluate(
+        &mut self,
+        terms: &[Term],
+        negligible: f64,
+        watch: &Watch<'_>,
+    ) -> Result<(), Failure> {
+        let spread: f64 = terms.iter().map(|term| term.variance * term.count as f64).sum();
+        let unit = std::f64::consts::TAU / self.period;
+        let allowance = 0.1 * negligible / (self.t * (1.0 + self.t));
+        let work: f64 = terms.iter().map(Term::work).sum();
+        let mut spent = 0.0;
+        let mut first = 0_u64;
+        let mut last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
+        loop {
+            watch.at(0.5).map_err(|_| Failure::Stopped)?;
+            let block = Block { first, last };
+            let bound = if first > 0 { self.bound(terms, block, unit) } else { f64::INFINITY };
+            spent += work;
+            if bound <= 1e-3 * allowance {
+                self.rest += bound;
+            } else {
+                spent += work * (last - first + 1) as f64;
+                if spent > MOST_WORK {
+                    return Err(Failure::TooMuch);
+                }
+                for index in first..=last {
+                    let point = point(terms, self.t, Place { index, period: self.period });
+                    self.points.push(point.ok_or(Failure::TooMuch)?);
+                }
+            }
+            let tail = tail(terms, last, unit);
+            if tail <= 0.1 * allowance {
+                self.rest += tail;
+                return Ok(());
+            }
+            if spent > MOST_WORK || last > 1 << 50 {
+                return Err(Failure::TooMuch);
+            }
+            (first, last) = (last + 1, last + 1 + last / 10);
+        }
+    }
+
+    /// All points of a block at once.
+    fn bound(&self, terms: &[Term], block: Block, unit: f64) -> f64 {
+        let middle = block.first + (block.last - block.first) / 2;
+        let place = Place { index: middle, period: self.period };
+        let reach = (block.last - middle) as f64 * unit * (1.0 + 1e-9);
+        let start = block.first as f64 * unit * (1.0 - 1e-9);
+        let mut logarithm = 0.0;
+        for term in terms {
+            let near = term.nearby(place, reach).min(term.envelope(start));
+            logarithm += term.count as f64 * near.max(1e-300).ln();
+        }
+        let many = (block.last - block.first + 1) as f64;
+        2.0 * many * (logarithm + 1e-9).exp() / (start * start)
+    }
+
+    /// S at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
+    fn sum(&self, epsilon: f64) -> (f64, f64) {
+        const BITS: u32 = 53;
+        let unit = (1_u64 << BITS) as f64;
+        let step = (self.shift - Dd::from(epsilon)).scaled(1.0 / self.period);
+        let (mut sum, mut error) = (0.0, self.rest);
+        for point in &self.points {
+            let turns = step * point.index as f64;
+            let rest = turns - Dd::from(turns.hi.floor());
+            let rest = (rest.hi - rest.hi.floor()).clamp(0.0, 1.0 - UNIT);
+            let (cosine, sine) = turn((rest * unit) as u64, BITS);
+            sum += point.value.0 * cosine - point.value.1 * sine;
+            error += point.error + 64.0 * UNIT * (point.value.0.abs() + point.value.1.abs());
+            error += 2.0 * UNIT * sum.abs();
+        }
+        // The phases' own rounding, in turns.
+        let phase = 64.0 * STEP * (1.0 + self.shift.hi.abs() / self.period)
+            * self.points.last().map_or(1.0, |point| point.index as f64 + 1.0);
+        (sum, (error + phase * sum.abs()) * (1.0 + 1e-9))
+    }
+
+    /// Bounds on the pure delta.
+    fn ends(&self, epsilon: f64) -> Ends {
+        let (sum, error) = self.sum(epsilon);
+        let scale = self.scale * Wide::exp(Dd::product(-self.t, epsilon));
+        let slack = self.scale_error + 8.0 * STEP * (1.0 + self.t * epsilon);
+        let upper = scale * Wide::from((sum + error).max(0.0)) * Wide::from(1.0 + slack);
+        let lower = scale * Wide::from((sum - error).max(0.0)) * Wide::from((1.0 - slack).max(0.0));
+        let excess = self.aliases.iter().fold(Wide::ZERO, |total, &(tilt, factor)| {
+            total + factor * Wide::exp(Dd::product(-tilt, epsilon))
+        });
+        let lower = lower - excess;
+        (if lower.is_positive() { lower } else { Wide::ZERO }, upper)
+    }
+}
+
+/// A run of points.
+#[derive(Clone, Copy)]
+struct Block {
+    first: u64,
+    last: u64,
+}
+
+fn point(terms: &[Term], t: f64, place: Place) -> Option<Point> {
+    let mut product: Complex = (Dd::ONE, Dd::ZERO);
+    let mut relative = 64.0 * UNIT;
+    for term in terms {
+        let (value, error) = term.value(place)?;
+        let size = value.0.hi.hypot(value.1.hi);
+        let share = error / size.max(1e-300);
+        relative += term.count as f64 * (share + 32.0 * STEP);
+        product = times(product, power(value, term.count));
+    }
+    let w = place.frequency().hi;
+    // 1 / (z (1 + z)).
+    let (re, im) = (t * (1.0 + t) - w * w, (1.0 + 2.0 * t) * w);
+    let size = re * re + im * im;
+    let twice = if place.index == 0 { 1.0 } else { 2.0 };
+    let (a, b) = (product.0.hi, product.1.hi);
+    let value = (twice * (a * re + b * im) / size, twice * (b * re - a * im) / size);
+    let norm = twice * a.hypot(b) / size.sqrt();
+    // (1 + x)^n - 1 is at most e^(n x) - 1.
+    let error = if relative < 0.5 { 2.0 * relative * norm } else { f64::INFINITY };
+    // re may cancel; what it is part of does not.
+    let kernel = 16.0 * UNIT * (t * (1.0 + t) + w * w) / size.sqrt();
+    let error = error + kernel * norm + 1e-280;
+    error.is_finite().then_some(Point { index: place.index, value, error })
+}
+
+fn power(mut base: Complex, mut n: u64) -> Complex {
+    let mut result = (Dd::ONE, Dd::ZERO);
+    while n > 0 {
+        if n & 1 == 1 {
+            result = times(result, base);
+        }
+        base = times(base, base);
+        n >>= 1;
+    }
+    result
+}
+
+/// All points beyond one: 2 sum of |phi| / w^2.
+fn tail(terms: &[Term], last: u64, unit: f64) -> f64 {
+    let frequency = last as f64 * unit * (1.0 - 1e-9);
+    let logarithm: f64 =
+        terms.iter().map(|t| t.count as f64 * t.envelope(frequency).max(1e-300).ln()).sum();
+    2.0 * (logarithm + 1e-9).exp() / (frequency * unit) * (1.0 + 1e-9)
+}
+
+/// The factor of e^(-t' e) in the bound on the aliases.
+fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)> {
+    let (cumulant, error) = total_cumulant(parts, other)?;
+    let periods = (other - t).abs() * period;
+    if periods < 1e-3 {
+        return None;
+    }
+    // ln c(t') = t' ln t' - (1 + t') ln(1 + t'), at most -ln(1 + t').
+    let exponent = cumulant + Dd::from(error - periods) - Dd::from(1.0 + other).ln();
+    let share = 1.001 / -(-periods).exp_m1();
+    Some((other, Wide::exp(exponent) * Wide::from(share)))
+}
+
+/// A period that makes the aliases negligible, with tilts that show it; estimates.
+fn period(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<(f64, [f64; 2])> {
+    let t = saddle.tilt;
+    let goal = saddle.ln_delta + (0.01 * negligible).ln();
+    let rate = |other: f64| -> Option<f64> {
+        let k = total_cumulant(parts, other)?.0.hi;
+        Some(k - other * saddle.epsilon - other.ln_1p())
+    };
+    let above: Option<Vec<(f64, f64)>> = [1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0]
+        .map(|c| rate(c * t).map(|r| (c * t, r)))
+        .into_iter()
+        .collect();
+    let below: Option<Vec<(f64, f64)>> = [0.02, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
+        .map(|c| rate(c * t).map(|r| (c * t, r)))
+        .into_iter()
+        .collect();
+    let (above, below) = (above?, below?);
+    let best = |list: &[(f64, f64)], length: f64| {
+        let rated = list.iter().map(|&(other, rate)| (rate - (other - t).abs() * length, other));
+        rated.fold((f64::INFINITY, t), |a, b| if b.0 < a.0 { b } else { a })
+    };
+    let start = (8.0 * saddle.variance.sqrt()).max(4.0 / t);
+    let mut length = 2.0_f64.powi(start.log2().ceil().clamp(-400.0, 400.0) as i32);
+    for _ in 0..60 {
+        let (high, low) = (best(&above, length), best(&below, length));
+        if high.0 < goal && low.0 < goal {
+            return Some((length, [high.1, low.1]));
+        }
+        length *= 2.0;
+    }
+    None
+}
+
+/// The least epsilon whose pure delta is within the target.
+pub(crate) fn epsilon(
+    parts: &[Part],
+    target: &Target,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Bracket, Failure> {
+    let ln_target = target.lower.ln_estimate();
+    let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
+    let saddle = saddle.ok_or(Failure::TooMuch)?;
+    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ..saddle };
+    let mut negligible = (0.1 * tolerance * saddle.tilt * saddle.epsilon).clamp(1e-14, 1e-3);
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let contour = Contour::new(parts, &saddle, negligible, &watch)?;
+        let top = top(&contour, target, &saddle);
+        let upper = satisfying(|e| contour.ends(e).1, target, &saddle, top);
+        let lower = exceeding(&contour, target, &saddle, upper);
+        let bracket = Bracket { lower, upper };
+        if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+            return Ok(bracket);
+        }
+        best = best.min(bracket.relative_width());
+        negligible *= 1e-3;
+        if negligible < 1e-15 {
+            break;
+        }
+    }
+    Err(Failure::TooWide(best))
+}
+
+/// An epsilon that satisfies the target, to search below.
+fn top(contour: &Contour, target: &Target, saddle: &Saddle) -> f64 {
+    let mut top = saddle.epsilon + 1.0 / saddle.tilt;
+    for _ in 0..200 {
+        if contour.ends(top).1 <= target.lower {
+            return top;
+        }
+        top += (top - saddle.epsilon).max(1e-300) + saddle.epsilon * 1e-3;
+    }
+    f64::MAX
+}
+
+/// An epsilon that surely exceeds the target, a little below one that satisfies it.
+fn exceeding(contour: &Contour, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
+    let (low, high) = contour.ends(upper);
+    let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
+    let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
+    for _ in 0..60 {
+        let at = (upper - step).max(0.0);
+        if contour.ends(at).0 > target.upper {
+            return at;
+        }
+        if at <= 0.0 {
+            break;
+        }
+        step *= 1.5;
+    }
+    0.0
+}
+
+/// The pure delta at an epsilon.
+pub(crate) fn delta(
+    parts: &[Part],
+    epsilon: f64,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Ends, Failure> {
+    let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
+    let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
+    let mut negligible = (0.1 * tolerance).clamp(1e-14, 1e-3);
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let contour = Contour::new(parts, &saddle, negligible, &watch)?;
+        let (lower, upper) = contour.ends(epsilon);
+        let width = ((upper - lower) * upper.recip()).estimate();
+        if width <= tolerance {
+            return Ok((lower, upper));
+        }
+        best = best.min(width);
+        negligible *= 1e-3;
+        if negligible < 1e-15 {
+            break;
+        }
+    }
+    Err(Failure::TooWide(best))
+}
