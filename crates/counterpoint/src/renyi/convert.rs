@@ -127,11 +127,17 @@ fn best(view: &View, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     }
     let range = (LEAST.ln(), most.ln());
     const STRIDE: f64 = 1.5;
-    let scanned = (0..)
-        .map(|step| range.1 - STRIDE * f64::from(step))
-        .take_while(|&x| x > range.0)
-        .map(|x| (rate(x.exp().min(most)), x));
-    let start = scanned.fold((f64::INFINITY, range.1), |a, b| if b.0 < a.0 { b } else { a });
+    let (mut start, mut worse, mut x) = ((f64::INFINITY, range.0), 0, range.0);
+    // Upward, as high orders are the dear ones, until it has long been getting worse.
+    while x <= range.1 && worse < 5 {
+        let value = rate(x.exp().clamp(LEAST, most));
+        if value < start.0 {
+            (start, worse) = ((value, x), 0);
+        } else if start.0.is_finite() {
+            worse += 1;
+        }
+        x += STRIDE;
+    }
     let ends = ((start.1 - STRIDE).max(range.0), (start.1 + STRIDE).min(range.1));
     let found = golden(ends, |x| rate(x.exp().clamp(LEAST, most))).exp().clamp(LEAST, most);
     let special = singled_out(view, found, most);
