@@ -33,6 +33,8 @@ pub mod mechanism;
 pub mod loss;
 pub mod composition;
 pub mod view;
+#[allow(dead_code)]
+pub(crate) mod renyi;
 mod leak;
 pub mod route;
 pub mod theorem;
