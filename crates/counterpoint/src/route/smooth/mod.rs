@@ -16,7 +16,8 @@ use super::sandwich::{Ends, Failure, satisfying};
 use super::saddle::Saddle;
 use crate::bracket::Bracket;
 use crate::leak::Target;
-use crate::renyi::cumulant::cumulant;
+use crate::loss::Loss;
+use crate::renyi::cumulant;
 use crate::rounding::{Dd, STEP, UNIT, Wide, turn};
 use crate::view::Part;
 use crate::watch::Watch;
@@ -26,7 +27,13 @@ use term::{Complex, Place, Term, times};
 fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     let mut sum = (Dd::ZERO, 0.0);
     for part in parts {
-        let (value, error) = cumulant(&part.loss, t)?;
+        let (value, error) = match &part.loss {
+            Loss::SampledGaussian { rate, mu, direction } => {
+                let quick = sampled::cumulant(*rate, *mu, *direction, t);
+                quick.or_else(|| cumulant(&part.loss, t))?
+            }
+            loss => cumulant(loss, t)?,
+        };
         let count = part.count as f64;
         sum.0 = sum.0 + value * count;
         sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);
@@ -43,12 +50,30 @@ struct Jet {
 }
 
 fn jet(parts: &[Part], t: f64) -> Option<Jet> {
+    let mut sum = Jet { value: 0.0, slope: 0.0, curvature: 1e-300 };
+    for part in parts {
+        let [value, slope, curvature] = match &part.loss {
+            Loss::SampledGaussian { rate, mu, direction } => {
+                sampled::jet(*rate, mu.hi, *direction, t)?
+            }
+            loss => differences(loss, t)?,
+        };
+        let count = part.count as f64;
+        sum.value += count * value;
+        sum.slope += count * slope;
+        sum.curvature += count * curvature.max(0.0);
+    }
+    Some(sum)
+}
+
+/// K, K' and K'' from three values.
+fn differences(loss: &Loss, t: f64) -> Option<[f64; 3]> {
     let step = 1e-3 * t;
-    let at = |t: f64| total_cumulant(parts, t).map(|k| k.0);
+    let at = |t: f64| cumulant(loss, t).map(|k| k.0);
     let (low, middle, high) = (at(t - step)?, at(t)?, at(t + step)?);
     let slope = (high - low).hi / (2.0 * step);
     let curvature = ((high - middle) - (middle - low)).hi / (step * step);
-    Some(Jet { value: middle.hi, slope, curvature: curvature.max(1e-300) })
+    Some([middle.hi, slope, curvature])
 }
 
 /// The epsilon whose saddle point is t, and the estimate of ln delta there.
@@ -69,7 +94,7 @@ fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle>
     for _ in 0..60 {
         let saddle = saddle_at(parts, t)?;
         let height = goal(&saddle);
-        if height.abs() < 1e-4 || high / low < 1.0 + 1e-6 {
+        if height.abs() < 1e-2 || high / low < 1.0 + 1e-6 {
             return Some(saddle);
         }
         if height < 0.0 {
@@ -260,7 +285,7 @@ fn point(terms: &[Term], t: f64, place: Place) -> Option<Point> {
     let mut product: Complex = (Dd::ONE, Dd::ZERO);
     let mut relative = 64.0 * UNIT;
     for term in terms {
-        let (value, error) = term.value(place)?;
+        let (value, error) = term.value(place, 1e-17)?;
         let size = value.0.hi.hypot(value.1.hi);
         let share = error / size.max(1e-300);
         relative += term.count as f64 * (share + 32.0 * STEP);

@@ -27,7 +27,7 @@ struct Level {
     nodes: Vec<Node>,
     /// Relative error of the weights.
     error: f64,
-    /// Bounds on the rule's error for frequencies up to 4^k times the first.
+    /// Bounds on the rule's error for frequencies up to 2^k times the first.
     rule: Vec<f64>,
     first_frequency: f64,
 }
@@ -40,6 +40,32 @@ struct Node {
     weight: f64,
     /// How much of r is due to the sampled person: q e^(mu x - mu^2/2) / r.
     share: f64,
+}
+
+/// The weights by share, each bin with the largest share it holds.
+struct Shares(Vec<(f64, f64)>);
+
+impl Shares {
+    /// Four bins to the octave, down to 2^-24.
+    fn new(nodes: &[Node]) -> Self {
+        let mut bins = vec![(0.0_f64, 0.0); 97];
+        for node in nodes {
+            let at = (-4.0 * node.share.log2()).floor().clamp(0.0, 96.0);
+            let bin = &mut bins[at as usize];
+            *bin = (bin.0.max(node.share), bin.1 + node.weight);
+        }
+        bins.retain(|bin| bin.1 > 0.0);
+        Self(bins)
+    }
+
+    /// E[e^(x arg)], where arg, the argument of r on the moved line over beta, is at most the
+    /// share if that is at most one half, and at most one.
+    fn moment(&self, x: f64) -> f64 {
+        let term = |&(share, weight): &(f64, f64)| {
+            weight * exp(x * if share <= 0.5 { share } else { 1.0 })
+        };
+        self.0.iter().map(term).sum()
+    }
 }
 
 /// What the integral is of.
@@ -132,9 +158,8 @@ impl Sampled {
         Some(Self { centre, variance: variance * (1.0 + 1e-6), variation, levels })
     }
 
-    /// Where the centre is and how the phases go is exact by definition; see
-    /// [`Level::value`].
-    pub(super) fn value(&self, place: Place) -> Option<(Complex, f64)> {
+    /// With the coarsest nodes whose error is small enough.
+    pub(super) fn value(&self, place: Place, enough: f64) -> Option<(Complex, f64)> {
         let frequency = place.frequency().hi;
         let spread = (frequency * self.variance.sqrt()).min(1.0);
         let mut best: Option<(&Level, f64)> = None;
@@ -143,7 +168,7 @@ impl Sampled {
             if best.is_none_or(|(_, error)| rule < error) {
                 best = Some((level, rule));
             }
-            if rule < 1e-17 {
+            if rule < enough {
                 break;
             }
         }
@@ -201,13 +226,36 @@ impl Level {
         let spread = level.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum::<f64>().sqrt();
         level.first_frequency = 0.25 / spread.max(1e-12);
         let slope = steepest + shape.power.abs() * shape.mu;
-        level.rule = (0..12)
+        let shares = Shares::new(&level.nodes);
+        level.rule = (0..24)
             .map(|k| {
-                let frequency = level.first_frequency * 4_f64.powi(k);
-                level.rule_bound(shape, spacing, slope, frequency, lost / total)
+                let frequency = level.first_frequency * 2_f64.powi(k);
+                Self::rule_bound(&shares, shape, spacing, slope, frequency, lost / total)
             })
             .collect();
         (error < 1e-6).then_some(level)
+    }
+
+    /// The largest exponent, the sum of the weights relative to it, and that sum's relative
+    /// error.
+    fn sum(shape: &Shape, spacing: f64) -> (f64, f64, f64) {
+        let first = (shape.from / spacing).floor() as i64;
+        let last = (shape.to / spacing).ceil() as i64;
+        let exponents = (first..=last).map(|k| {
+            let x = k as f64 * spacing;
+            let loss = shape.loss(x).0;
+            let size = 0.5 * x * x + (shape.power * loss).abs();
+            (shape.exponent(x, loss), size)
+        });
+        let exponents: Vec<(f64, f64)> = exponents.collect();
+        let largest = exponents.iter().map(|e| e.0).fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut error) = (0.0, 0.0);
+        for (exponent, size) in exponents {
+            let weight = exp((exponent - largest).max(-700.0));
+            sum += weight;
+            error += weight * UNIT * (32.0 * size + 64.0);
+        }
+        (largest, sum, error / sum + UNIT * (last - first + 1) as f64)
     }
 
     fn mean(&self) -> f64 {
@@ -216,10 +264,10 @@ impl Level {
 
     /// The rule's error relative to M(t), for any frequency up to the given one: moving the
     /// line of integration by b = beta/mu multiplies the integrand by at most
-    /// `e^(b^2/2 + w min(beta, 2 beta share))`, and by `cos(beta/2)^power` if the power is
+    /// `e^(b^2/2 + w beta arg)`, arg as in [`Shares::moment`], and by `cos(beta/2)^power` if the power is
     /// negative; the integral of that, by the nodes, within a factor e^(slope/2) a cell.
     fn rule_bound(
-        &self,
+        shares: &Shares,
         shape: &Shape,
         spacing: f64,
         slope: f64,
@@ -232,22 +280,13 @@ impl Level {
             let bend = if shape.power < 0.0 { shape.power * (0.5 * beta).cos().ln() } else { 0.0 };
             let slope = slope + 0.5 * frequency * beta * shape.mu;
             let exponent = 0.5 * b * b + bend + 0.5 * slope * spacing - fall;
-            // No good beyond any doubt: spare the sum.
-            if exponent > 0.0 {
+            if exponent > 0.0 || frequency * beta > 650.0 {
                 return f64::INFINITY;
             }
-            let most = (frequency * beta).min(650.0);
-            let sum: f64 = self
-                .nodes
-                .iter()
-                .map(|node| node.weight * exp((2.0 * frequency * beta * node.share).min(most)))
-                .sum();
-            if frequency * beta > 650.0 {
-                return f64::INFINITY;
-            }
-            4.0 * exp(exponent.max(-700.0)) * (sum + lost * exp(most))
+            let sum = shares.moment(frequency * beta) + lost * exp(frequency * beta);
+            4.0 * exp(exponent.max(-700.0)) * sum
         };
-        [0.1, 0.3, 1.0, 2.2].into_iter().map(at).fold(f64::INFINITY, f64::min)
+        [0.01, 0.03, 0.1, 0.3, 1.0, 2.2].into_iter().map(at).fold(f64::INFINITY, f64::min)
     }
 
     fn rule_error(&self, frequency: f64) -> f64 {
@@ -256,7 +295,7 @@ impl Level {
             if frequency <= reach {
                 return error;
             }
-            reach *= 4.0;
+            reach *= 2.0;
         }
         f64::INFINITY
     }
@@ -278,6 +317,84 @@ impl Level {
         let turned: f64 = self.nodes.iter().map(|n| n.weight * n.loss.abs()).sum();
         (re, im, UNIT * (64.0 + 128.0 * turned * frequency))
     }
+}
+
+/// K(t) and its absolute error, from nodes in plain doubles; None where they will not do.
+///
+/// E[r] = 1, so that M - 1 = E[r^p - 1 - p (r - 1)]: its terms are small where r is near 1.
+pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+    let shape = Shape::new(rate, mu.hi, direction, t);
+    let spacing = SPACINGS[if mu.hi > 2.0 { 1 } else { 0 }];
+    if !((shape.to - shape.from) / spacing < 4096.0 && mu.hi > 1e-3) {
+        return None;
+    }
+    // Of the integrals of r^p, of r and of 1, the first moves most with the line.
+    let fall = [0.3, 1.0, 2.2].map(|beta| {
+        let b = beta / shape.mu;
+        let bend = if shape.power < 0.0 { shape.power * (0.5 * beta).cos().ln() } else { 0.0 };
+        0.5 * b * b + bend - std::f64::consts::TAU * b / spacing
+    });
+    let rule = 8.0 * exp(fall.into_iter().fold(0.0, f64::min).max(-700.0));
+    let first = (shape.from / spacing).floor() as i64;
+    let last = (shape.to / spacing).ceil() as i64;
+    let density = spacing / std::f64::consts::TAU.sqrt();
+    let (mut sum, mut error, mut highest) = (0.0, 0.0, f64::NEG_INFINITY);
+    for k in first..=last {
+        let x = k as f64 * spacing;
+        let (loss, _) = shape.loss(x);
+        let exponent = shape.exponent(x, loss);
+        highest = highest.max(exponent);
+        if highest > 3.0 {
+            break;
+        }
+        let weight = density * exp(-0.5 * x * x);
+        let (power, line) =
+            (expm1(shape.power * loss), shape.power * rate * expm1(mu.hi * (x - 0.5 * mu.hi)));
+        let size = power.abs() + line.abs() + (shape.power * loss).abs();
+        sum += weight * (power - line);
+        error += weight * (40.0 * size + (power - line).abs() * (4.0 * x * x + 8.0));
+    }
+    if highest > 3.0 {
+        return large_cumulant(&shape, spacing, rule);
+    }
+    let error = (error * UNIT + 2.0 * rule * (1.0 + sum.abs()) + CUT) / (1.0 + sum).max(0.5);
+    Some((Dd::from(ln_1p(sum.max(0.0))), 2.0 * error + 16.0 * UNIT * sum.abs()))
+}
+
+/// Estimates of K, K' and K''.
+pub(super) fn jet(rate: f64, mu: f64, direction: Direction, t: f64) -> Option<[f64; 3]> {
+    let shape = Shape::new(rate, mu, direction, t);
+    let spacing = SPACINGS[0];
+    if (shape.to - shape.from) / spacing > 4096.0 {
+        return None;
+    }
+    let places = ((shape.from / spacing).floor() as i64)..=((shape.to / spacing).ceil() as i64);
+    let nodes = places.map(|k| {
+        let x = k as f64 * spacing;
+        let loss = shape.loss(x).0;
+        (shape.exponent(x, loss), shape.sign * loss)
+    });
+    let nodes: Vec<(f64, f64)> = nodes.collect();
+    let largest = nodes.iter().map(|node| node.0).fold(f64::NEG_INFINITY, f64::max);
+    let [mut total, mut first, mut second] = [0.0; 3];
+    for (exponent, loss) in nodes {
+        let weight = exp((exponent - largest).max(-700.0));
+        total += weight;
+        first += weight * loss;
+        second += weight * loss * loss;
+    }
+    let mean = first / total;
+    let value = cumulant(rate, Dd::from(mu), direction, t)?.0.hi;
+    Some([value, mean, second / total - mean * mean])
+}
+
+/// The same where r^p is large.
+fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
+    let level = Level::sum(shape, spacing);
+    let constant = (spacing / std::f64::consts::TAU.sqrt()).ln();
+    let value = level.0 + level.1.ln() + constant;
+    let error = level.2 + 4.0 * (rule + CUT) + 16.0 * UNIT * (1.0 + value.abs() + level.0.abs());
+    Some((Dd::from(value), error))
 }
 
 /// Twice the sum of the maxima of the tilted loss's density bounds its total variation; there

@@ -110,9 +110,12 @@ impl Term {
         Some(Self { count: part.count, shift, variance: variance * (1.0 + 1e-9), kind })
     }
 
-    /// M(z)/M(t) e^(-iw shift), and a bound on its absolute error.
-    pub(super) fn value(&self, place: Place) -> Option<(Complex, f64)> {
+    /// M(z)/M(t) e^(-iw shift), and a bound on its absolute error, which need not be below
+    /// what is said to be enough.
+    pub(super) fn value(&self, place: Place, enough: f64) -> Option<(Complex, f64)> {
         let plain = |value: Complex| Some((value, 64.0 * STEP));
+        // 1 - E is only good relative to itself.
+        let alone = |at_zero: Dd, s: Dd| 64.0 * STEP * (1.0 + 1.0 / (s.hi * at_zero.hi));
         match &self.kind {
             Kind::Two { stay, gone, fall } => {
                 let (cosine, sine) = place.turn(-*fall);
@@ -126,7 +129,8 @@ impl Term {
                 let (cosine, sine) = place.turn(*epsilon * -2.0);
                 let decay = (*decay * cosine, *decay * sine);
                 let value = ends((*s, place.frequency()), decay, *atoms);
-                plain((value.0 / *at_zero, value.1 / *at_zero))
+                let value = (value.0 / *at_zero, value.1 / *at_zero);
+                Some((value, if *atoms { 64.0 * STEP } else { alone(*at_zero, *s) }))
             }
             Kind::Many(list) => {
                 let mut sum = (Dd::ZERO, Dd::ZERO);
@@ -136,7 +140,7 @@ impl Term {
                 }
                 Some((sum, STEP * (64.0 + list.len() as f64)))
             }
-            Kind::Sampled(sampled) => sampled.value(place),
+            Kind::Sampled(sampled) => sampled.value(place, enough),
         }
     }
 
@@ -169,7 +173,7 @@ impl Term {
     /// A bound on |M(t + iw)|/M(t) within `reach` of a place: with g = (1 - |phi|^2)/2,
     /// sqrt(g) is the norm of a sine and moves by at most sqrt(variance/2) a unit of w.
     pub(super) fn nearby(&self, place: Place, reach: f64) -> f64 {
-        let Some((value, error)) = self.value(place) else { return 1.0 };
+        let Some((value, error)) = self.value(place, 1e-5) else { return 1.0 };
         let size = (value.0 * value.0 + value.1 * value.1).hi;
         let g = 0.5 * (1.0 - size - 3.0 * error - 8.0 * UNIT);
         let root = g.max(0.0).sqrt() - (0.5 * self.variance).sqrt() * reach;
