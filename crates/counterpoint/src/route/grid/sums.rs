@@ -39,7 +39,7 @@ struct Product {
 /// Terms smaller than e^-60 of the first are bounded together.
 const FAR: f64 = 60.0;
 /// A power below this is not computed to the end: it stays below. The ceilings of all other
-/// factors multiply to less than e^6 if the errors are below 0.1, which is checked.
+/// factors multiply to less than e^6 if the errors are below 0.01, which is checked.
 const NOTHING: f64 = 1e-40;
 /// What is allowed at each point for powers that are nothing.
 const ALLOWED: f64 = 1e-36;
@@ -147,7 +147,7 @@ impl Composed {
         if let Some(value) = values.last_mut() {
             value.im = 0.0;
         }
-        let error = if plan.process(&mut values, &mut masses).is_ok() && relative + powers < 0.1 {
+        let error = if plan.process(&mut values, &mut masses).is_ok() && relative + powers < 0.01 {
             error
         } else {
             f64::INFINITY
