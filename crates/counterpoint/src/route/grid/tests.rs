@@ -70,7 +70,20 @@ fn three_kinds() {
 }
 
 #[test]
+fn randomized_responses() {
+    let responses = |epsilon: f64, count| part(Loss::Response { epsilon: dd(epsilon) }, count);
+    epsilon_holds(&[responses(0.1, 1000)], 1e-6, 19.344_671_447_99, 1e-12);
+    epsilon_holds(&[responses(0.1, 100)], 1e-12, 6.891_377_199_771, 1e-12);
+    delta_holds(&[responses(0.1, 100)], 4.0, 3.422_312_319_196_773_3e-5, 1e-12);
+    let different: Vec<Part> = (1..=20).map(|i| responses(0.05 * f64::from(i), 1)).collect();
+    delta_holds(&different, 3.0, 0.431_599_799_550_858_39, 1e-12);
+    delta_holds(&different, 6.0, 0.083_955_952_588_741_54, 1e-12);
+}
+
+#[test]
 fn many_sampled_gaussians() {
+    let parts = sampled(0.01, 4.0, Direction::Remove, 10_000);
+    delta_holds(&parts, 1.0, 4.243_484_3e-6, 2e-8);
     epsilon_holds(&sampled(0.01, 2.0, Direction::Remove, 10_000), 1e-6, 2.446_734, 3e-7);
     epsilon_holds(&sampled(0.01, 2.0, Direction::Add, 10_000), 1e-6, 2.377_821, 3e-7);
 }
