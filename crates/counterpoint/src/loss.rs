@@ -567,7 +567,7 @@ fn sampled_discrete_gaussian(
 }
 
 /// ln(1 - q + q e^l).
-fn mixed(rate: Dd, loss: Dd) -> Dd {
+pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
     if loss.hi > 600.0 { amplified(rate.hi, loss) } else { (loss.expm1() * rate).ln_1p() }
 }
 

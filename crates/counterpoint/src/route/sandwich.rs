@@ -502,7 +502,12 @@ pub(crate) fn delta(
 
 /// An epsilon that surely satisfies the target, as near the least such as the bound
 /// allows: the secant method on ln delta, every step checked.
-pub(crate) fn satisfying(delta: impl Fn(f64) -> Wide, target: &Target, saddle: &Saddle, top: f64) -> f64 {
+pub(super) fn satisfying(
+    delta: impl Fn(f64) -> Wide,
+    target: &Target,
+    saddle: &Saddle,
+    top: f64,
+) -> f64 {
     let goal = target.lower;
     let ln_goal = goal.ln_estimate();
     let (mut low, mut high) = (0.0_f64, top);

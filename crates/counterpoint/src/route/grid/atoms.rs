@@ -1,0 +1,387 @@
+//! Every loss as finitely many atoms: a pair that dominates it, or one it dominates.
+//!
+//! A density is cut into cells. Within a cell the likelihood ratio runs between the values
+//! at its edges: moving the mass to the edges so that P and Q mass are kept is a
+//! mean-preserving spread, hence a pair that dominates; taking the cell for one outcome is
+//! a post-processing, hence a pair that is dominated. Both are done to the pair (P0, Q0)
+//! before sampling, which keeps the order: with E = 1 - q + q e^y a sampled pair is
+//! (E Q0, Q0) or (Q0, E Q0).
+
+use crate::loss::{Direction, Loss, mixed};
+use crate::rounding::{Dd, UNIT, Wide, exp, expm1};
+
+/// Which of the two pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Above,
+    Below,
+}
+
+/// An atom with P mass `p e^scale` and Q mass `q e^(scale - loss)`; above, p and q agree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) loss: Dd,
+    pub(super) scale: Dd,
+    pub(super) p: f64,
+    pub(super) q: f64,
+}
+
+/// How finely to cut: a cell's losses lie within `width` where the law tilted by `tilt`, whose
+/// cumulant is `cumulant`, has any mass to speak of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) width: f64,
+    pub(super) tilt: f64,
+    pub(super) cumulant: f64,
+}
+
+/// A relative error of every mass, beside what is rounded outward here.
+pub(super) const MASS_ERROR: f64 = 128.0 * UNIT;
+
+/// Below this share, e^-45, of the tilted law cells need not be fine.
+const NEGLIGIBLE: f64 = -45.0;
+
+/// Cells are no wider than this, in loss.
+const WIDEST: f64 = 0.5;
+
+/// A density is cut into at most about this many cells.
+const MOST_CELLS: f64 = 4e6;
+
+/// A normal pair is cut off this many standard deviations out.
+const REACH: f64 = 50.0;
+
+const ROOT_TAU_INVERSE: f64 = 0.398_942_280_401_432_7;
+
+/// The density of a pair (P0, Q0), as that of Q0.
+enum Density {
+    /// N(mu, 1) and N(0, 1), in the outcome x: y = mu x - mu^2/2.
+    Normal { mu: Dd, from: f64, width: f64, cells: f64 },
+    /// `factor e^(-(y + epsilon)/2)/4` between -epsilon and epsilon, in y itself.
+    Exponential { epsilon: Dd, factor: f64, width: Dd, cells: f64 },
+}
+
+/// The Q0 mass of a cell, and the integral of `e^(y - least y) - 1` over it, both times
+/// e^scale, with a relative error.
+struct Moments {
+    scale: Dd,
+    mass: f64,
+    rise: f64,
+    error: f64,
+}
+
+/// How (P0, Q0) becomes (P, Q).
+#[derive(Clone, Copy)]
+struct Sampling {
+    rate: f64,
+    direction: Direction,
+}
+
+const WHOLE: Sampling = Sampling { rate: 1.0, direction: Direction::Remove };
+
+/// All atoms of a loss, and a bound on the P mass that is left out; none if they were too
+/// many.
+pub(super) fn points(
+    loss: &Loss,
+    side: Side,
+    cut: Option<&Cut>,
+    sink: &mut impl FnMut(Point),
+) -> Option<Wide> {
+    match loss {
+        Loss::Response { epsilon } => {
+            // 1/(1 + e^-eps) up and e^-eps of that down.
+            let small = if epsilon.hi < 690.0 { exp(-epsilon.hi) } else { 0.0 };
+            let p = 1.0 / (1.0 + small);
+            sink(Point { loss: *epsilon, scale: Dd::ZERO, p, q: p });
+            sink(Point { loss: -*epsilon, scale: -*epsilon, p, q: p });
+            Some(Wide::ZERO)
+        }
+        Loss::Atoms(atoms) => {
+            for atom in &atoms.list {
+                let p = atom.mass.hi;
+                sink(Point { loss: atom.loss, scale: Dd::ZERO, p, q: p });
+            }
+            Some(Wide::from(atoms.cut))
+        }
+        Loss::Gaussian { square } => {
+            cells(&Density::normal(square.sqrt())?, WHOLE, side, cut, sink)?;
+            Some(beyond_reach())
+        }
+        Loss::SampledGaussian { rate, mu, direction } => {
+            let sampling = Sampling { rate: *rate, direction: *direction };
+            cells(&Density::normal(*mu)?, sampling, side, cut, sink)?;
+            Some(beyond_reach())
+        }
+        Loss::Laplace { epsilon } => laplace(*epsilon, WHOLE, side, cut, sink),
+        Loss::SampledLaplace { rate, epsilon, direction } => {
+            let sampling = Sampling { rate: *rate, direction: *direction };
+            laplace(*epsilon, sampling, side, cut, sink)
+        }
+        Loss::Range { epsilon } => {
+            let factor = 2.0 / -expm1(-epsilon.hi);
+            cells(&Density::exponential(*epsilon, factor)?, WHOLE, side, cut, sink)?;
+            Some(Wide::ZERO)
+        }
+    }
+}
+
+/// The normal tails on both sides: each is below e^(-REACH^2/2)/2.
+fn beyond_reach() -> Wide {
+    Wide::exp(Dd::from(-0.5 * REACH * REACH))
+}
+
+fn laplace(
+    epsilon: Dd,
+    sampling: Sampling,
+    side: Side,
+    cut: Option<&Cut>,
+    sink: &mut impl FnMut(Point),
+) -> Option<Wide> {
+    sink(sampling.atom(epsilon, -epsilon, 0.5));
+    cells(&Density::exponential(epsilon, 1.0)?, sampling, side, cut, sink)?;
+    sink(sampling.atom(-epsilon, Dd::ZERO, 0.5));
+    Some(Wide::ZERO)
+}
+
+impl Sampling {
+    /// ln(1 - q + q e^y): absolute error at most 2^-94 max(1, |result|).
+    fn ln_ratio(self, y: Dd) -> Dd {
+        let rate = Dd::from(self.rate);
+        match y.hi.abs() {
+            _ if self.rate >= 1.0 => y,
+            ..500.0 => (Dd::ONE - rate + rate * y.exp()).ln(),
+            _ => mixed(rate, y),
+        }
+    }
+
+    /// q e^y / (1 - q + q e^y), by which the logarithm rises with y.
+    fn slope(self, y: f64) -> f64 {
+        self.rate / (self.rate + (1.0 - self.rate) * exp((-y).min(690.0)))
+    }
+
+    /// An atom of (P0, Q0) with Q0 mass `mass e^scale`.
+    fn atom(self, y: Dd, scale: Dd, mass: f64) -> Point {
+        let ratio = self.ln_ratio(y);
+        match self.direction {
+            Direction::Remove => Point { loss: ratio, scale: scale + ratio, p: mass, q: mass },
+            Direction::Add => Point { loss: -ratio, scale, p: mass, q: mass },
+        }
+    }
+
+    /// A cell as one outcome: its ratio E is that at the lower edge y times 1 + slope times
+    /// the mean rise.
+    fn merged(self, y: Dd, moments: &Moments) -> Point {
+        let edge = self.atom(y, moments.scale, moments.mass);
+        let risen = moments.mass + self.slope(y.hi) * moments.rise;
+        let (p, q) = match self.direction {
+            Direction::Remove => (risen, edge.q),
+            Direction::Add => (edge.p, risen),
+        };
+        let error = 2.0 * moments.error;
+        Point { p: p * (1.0 - error).max(0.0), q: q * (1.0 + error), ..edge }
+    }
+}
+
+impl Density {
+    /// Cells so wide that their edges are exact doubles and losses vary little.
+    fn normal(mu: Dd) -> Option<Self> {
+        let mut width = 1.0 / 32.0;
+        while mu.hi * width > WIDEST {
+            width *= 0.5;
+        }
+        let cells = ((2.0 * REACH + mu.hi) / width).ceil() + 1.0;
+        (cells < MOST_CELLS).then_some(Self::Normal { mu, from: -REACH, width, cells })
+    }
+
+    fn exponential(epsilon: Dd, factor: f64) -> Option<Self> {
+        let cells = (2.0 * epsilon.hi / WIDEST).ceil().max(64.0);
+        let width = epsilon.scaled(2.0) / cells;
+        (cells < MOST_CELLS).then_some(Self::Exponential { epsilon, factor, width, cells })
+    }
+
+    fn cells(&self) -> f64 {
+        match *self {
+            Self::Normal { cells, .. } | Self::Exponential { cells, .. } => cells,
+        }
+    }
+
+    /// The inner loss y that many cells up from the lowest.
+    fn loss(&self, cell: f64) -> Dd {
+        match *self {
+            // y = mu (x - mu/2); the place x is an exact double.
+            Self::Normal { mu, from, width, .. } => {
+                mu * (Dd::from(from + cell * width) - mu.scaled(0.5))
+            }
+            Self::Exponential { epsilon, width, .. } => width * cell - epsilon,
+        }
+    }
+
+    /// The rise of y over a share of a cell.
+    fn rise(&self, share: f64) -> f64 {
+        match *self {
+            Self::Normal { mu, width, .. } => mu.hi * (width * share),
+            Self::Exponential { width, .. } => width.hi * share,
+        }
+    }
+
+    /// The logarithm of the Q0 density in y or x, about.
+    fn ln_density(&self, cell: f64) -> f64 {
+        match *self {
+            Self::Normal { from, width, .. } => -0.5 * (from + cell * width).powi(2),
+            Self::Exponential { epsilon, .. } => -0.5 * (self.loss(cell) + epsilon).hi,
+        }
+    }
+
+    /// The moments between `cell` and `cell + share`.
+    fn moments(&self, cell: f64, rule: &Rule) -> Moments {
+        match *self {
+            Self::Normal { mu, from, width, .. } => {
+                rule.normal(mu.hi, from + (cell + 0.5 * rule.share) * width)
+            }
+            Self::Exponential { epsilon, factor, width, .. } => {
+                // With w the width: (1 - e^(-w/2))/2 and 2 sinh^2(w/4).
+                let quarter = 0.25 * width.hi * rule.share;
+                let sinh = 0.5 * (expm1(quarter) - expm1(-quarter));
+                let scale = (self.loss(cell) + epsilon).scaled(-0.5);
+                let mass = -0.5 * factor * expm1(-2.0 * quarter);
+                Moments { scale, mass, rise: 2.0 * factor * sinh * sinh, error: 0.0 }
+            }
+        }
+    }
+}
+
+/// Nodes and weights of the five-point Gauss-Legendre rule on [-1, 1].
+const NODES: [f64; 5] = [
+    -0.906_179_845_938_664,
+    -0.538_469_310_105_683_1,
+    0.0,
+    0.538_469_310_105_683_1,
+    0.906_179_845_938_664,
+];
+const WEIGHTS: [f64; 5] = [
+    0.236_926_885_056_189_1,
+    0.478_628_670_499_366_5,
+    0.568_888_888_888_888_9,
+    0.478_628_670_499_366_5,
+    0.236_926_885_056_189_1,
+];
+
+/// What the quadrature of equal cells has in common.
+struct Rule {
+    /// The part of a whole cell that these are.
+    share: f64,
+    /// Half their width in x.
+    half: f64,
+    /// The weights times e^(-d^2/2) at the nodes, d from the middle.
+    weights: [f64; 5],
+    /// e^(mu (x - least x)) - 1 at the nodes.
+    rises: [f64; 5],
+    /// e^(rise of y over the cell) - 1.
+    whole: f64,
+}
+
+impl Rule {
+    fn new(density: &Density, share: f64) -> Self {
+        let whole = expm1(density.rise(share));
+        let Density::Normal { mu, width, .. } = *density else {
+            return Self { share, half: 0.0, weights: WEIGHTS, rises: [0.0; 5], whole };
+        };
+        let half = 0.5 * width * share;
+        let mut weights = WEIGHTS;
+        for (weight, node) in weights.iter_mut().zip(NODES) {
+            *weight *= 1.0 + expm1(-0.5 * (node * half).powi(2));
+        }
+        let rises = NODES.map(|node| expm1(mu.hi * half * (1.0 + node)));
+        Self { share, half, weights, rises, whole }
+    }
+
+    /// `e^(-x^2/2)/sqrt(2 pi)` over the cell around `middle`, relative to its value there.
+    ///
+    /// In the ellipse with parameter rho and semi-axis s = half (rho + 1/rho)/2 the two
+    /// integrands are at most `e^(|middle| s + s^2/2)`, and that times
+    /// `e^(mu (s + half)) - 1`; the integrals are at least `2 half e^(-|middle| half -
+    /// half^2/2)`, and that times `mu half`. The rule's error is at most
+    /// `(64/15) half M rho^-10 / (1 - rho^-2)`.
+    fn normal(&self, mu: f64, middle: f64) -> Moments {
+        let half = self.half;
+        let (mut mass, mut rise) = (0.0, 0.0);
+        for ((node, weight), up) in NODES.iter().zip(self.weights).zip(self.rises) {
+            let value = weight * (1.0 + expm1(-middle * (half * node)));
+            mass += value;
+            rise += value * up;
+        }
+        let factor = ROOT_TAU_INVERSE * half;
+        let s = half + 8.0 / (1.0 + mu + middle.abs());
+        let rho = 2.0 * s / half - 1.0;
+        let growth = exp(middle.abs() * (s + half) + 0.5 * (s * s + half * half));
+        let steep = expm1(mu * (s + half)) / (mu * half);
+        let fall = rho * rho * rho * rho * rho;
+        let error = 2.2 * growth * steep.max(1.0) / fall / fall;
+        let scale = Dd::product(middle, middle).scaled(-0.5);
+        Moments { scale, mass: factor * mass, rise: factor * rise, error: error.min(1.0) }
+    }
+}
+
+/// Cuts a density into cells, from the lowest y up.
+fn cells(
+    density: &Density,
+    sampling: Sampling,
+    side: Side,
+    cut: Option<&Cut>,
+    sink: &mut impl FnMut(Point),
+) -> Option<()> {
+    let mut work = 0.0;
+    // Mass waiting at the edge reached: scale and mass.
+    let mut waiting = (Dd::ZERO, 0.0);
+    let mut rule = Rule::new(density, 1.0);
+    let mut at = 0.0;
+    while at < density.cells() {
+        let pieces = cut.map_or(1.0, |cut| pieces(density, sampling, at, cut));
+        work += pieces;
+        if work > MOST_CELLS {
+            return None;
+        }
+        let share = 1.0 / pieces;
+        if (share - rule.share).abs() > 0.0 {
+            rule = Rule::new(density, share);
+        }
+        for piece in 0..pieces as u64 {
+            let cell = at + piece as f64 * share;
+            let moments = density.moments(cell, &rule);
+            let y = density.loss(cell);
+            match side {
+                Side::Below => sink(sampling.merged(y, &moments)),
+                Side::Above => {
+                    let up = moments.rise / rule.whole;
+                    let error = moments.error * (moments.mass + up);
+                    let carried = waiting.1 * exp((waiting.0 - moments.scale).hi.min(600.0));
+                    let stays = (moments.mass - up).max(0.0) + error;
+                    sink(sampling.atom(y, moments.scale, stays + carried));
+                    waiting = (moments.scale, up + error);
+                }
+            }
+        }
+        at += 1.0;
+    }
+    if side == Side::Above {
+        sink(sampling.atom(density.loss(at), waiting.0, waiting.1));
+    }
+    Some(())
+}
+
+/// Into how many pieces, a power of two, a cell is cut.
+fn pieces(density: &Density, sampling: Sampling, cell: f64, cut: &Cut) -> f64 {
+    let end = |cell: f64| {
+        let point = sampling.atom(density.loss(cell), Dd::from(density.ln_density(cell)), 1.0);
+        (point.loss.hi, point.scale.hi + cut.tilt * point.loss.hi - cut.cumulant)
+    };
+    let (low, high) = (end(cell), end(cell + 1.0));
+    let share = low.1.max(high.1).min(0.0);
+    if share < NEGLIGIBLE {
+        return 1.0;
+    }
+    // The gap grows with the share times the square of the width: for few cells the width
+    // goes with the share to the power -1/3.
+    let width = cut.width * (-share / 3.0).exp();
+    let wanted = ((high.0 - low.0).abs() / width).ceil().clamp(1.0, MOST_CELLS);
+    (wanted as u64).next_power_of_two() as f64
+}
