@@ -328,12 +328,19 @@ fn staircase_outcomes(epsilon: f64, gamma: f64) -> Pair {
     let merged = [1_i64, 0, -1].map(|sign| {
         // P over Q is e^eps, one or e^-eps.
         let of_sign = |(p, q): &&(Wide, Wide)| {
-            let is = if p == q { 0 } else if p > q { 1 } else { -1 };
+            let is = if p == q {
+                0
+            } else if p > q {
+                1
+            } else {
+                -1
+            };
             is == sign
         };
-        let sum = list.iter().filter(of_sign).fold((Wide::new(0.0), Wide::new(0.0)), |s, x| {
-            (&s.0 + &x.0, &s.1 + &x.1)
-        });
+        let sum = list
+            .iter()
+            .filter(of_sign)
+            .fold((Wide::new(0.0), Wide::new(0.0)), |s, x| (&s.0 + &x.0, &s.1 + &x.1));
         (&sum.0 / &total, &sum.1 / &total)
     });
     merged.into()
@@ -538,9 +545,7 @@ fn outcomes_are_probabilities() {
         let label = match mechanism {
             Mechanism::RandomizedResponse { epsilon, .. }
             | Mechanism::Staircase { epsilon, .. } => epsilon.get(),
-            Mechanism::Geometric { scale, sensitivity } => {
-                sensitivity.get() as f64 / scale.get()
-            }
+            Mechanism::Geometric { scale, sensitivity } => sensitivity.get() as f64 / scale.get(),
             _ => continue,
         };
         let worst = largest_loss(&outcomes);

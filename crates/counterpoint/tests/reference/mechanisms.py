@@ -955,5 +955,235 @@ def write():
     path.write_text("\n".join(lines) + "\n")
 
 
+# ---------------------------------------------------------------------------
+# Second methods, with mpmath where a quadrature is wanted.
+
+
+def by_outcomes(p, q, e):
+    """sum (p - e^e q)+ over all outcomes."""
+    power = e.exp()
+    gaps = (a - power * b for a, b in zip(p, q))
+    return sum((gap for gap in gaps if gap > 0), arb(0))
+
+
+def k_fold(p, k):
+    return p if k == 1 else [a * b for a in p for b in k_fold(p, k - 1)]
+
+
+def boxes_by_recursion(e0, kind, count, e):
+    """One Laplace or exponential loss by quadrature, the others by the closed form."""
+    rest = Boxes(e0, *((count - 1, 0) if kind == "laplace" else (0, count - 1))).profile \
+        if count > 1 else lambda x: 1 - x.exp() if x < 0 else arb(0)
+    if kind == "laplace":
+        total = rest(e - e0) / 2 + (-e0).exp() / 2 * rest(e + e0)
+        density = lambda l: ((l - e0) / 2).exp() / 4
+    else:
+        total = arb(0)
+        density = lambda l: (l / 2).exp() / (4 * (e0 / 2).sinh())
+    kinks = [e - p * e0 for p in range(-count, count + 1)]
+    inner = sorted((x for x in kinks if x > -e0 and x < e0), key=lambda x: float(x.mid()))
+    cuts = [-e0] + inner + [e0]
+    f = lambda l: density(l) * rest(e - l)
+    return total + sum((quadrature(f, a, b, 60) for a, b in zip(cuts, cuts[1:])), arb(0))
+
+
+def by_definition(kind, size, rate, direction, e):
+    """One sampled release: int (p - e^e q)+ over the outcomes, by mpmath."""
+    import mpmath as mp
+    mp.mp.dps = 40
+    size, rate, e = (mp.mpf(float(x)) for x in (size, rate, e))
+    if kind == "gauss":
+        f = lambda x: mp.npdf(x)
+        ends = [-14, 14 + size]
+    else:
+        # In units of the noise's scale; sensitivity is `size`.
+        f = lambda x: mp.exp(-abs(x)) / 2
+        ends = [-120, 0, size, 120 + size]
+    q = f
+    p = lambda x: (1 - rate) * f(x) + rate * f(x - size)
+    if direction == "add":
+        p, q = q, p
+    gap = lambda x: p(x) - mp.exp(e) * q(x)
+    # Where the sign changes; the ratio is monotone where it is not constant.
+    grid = [ends[0] + (ends[-1] - ends[0]) * mp.mpf(i) / 4000 for i in range(4001)]
+    cuts = set(ends)
+    for a, b in zip(grid, grid[1:]):
+        if gap(a) * gap(b) < 0:
+            cuts.add(mp.findroot(gap, (a, b), solver="anderson", tol=1e-70, verify=False))
+    cuts |= {mp.mpf(x) for x in range(int(ends[0]) // 2 * 2, int(ends[-1]) + 2, 2)
+             if ends[0] < x < ends[-1]}
+    return arb(str(mp.quad(lambda x: max(gap(x), 0), sorted(cuts))))
+
+
+def twice_sampled(kind, size, rate, direction, e):
+    """Two sampled Gaussians: one by mpmath's quadrature over the other's closed form."""
+    import mpmath as mp
+    mp.mp.dps = 35
+    mu, rate, e = mp.mpf(float(size)), mp.mpf(float(rate)), mp.mpf(float(e))
+    cdf = mp.ncdf
+
+    def closed(x):
+        if direction == "remove":
+            inside = (mp.exp(x) - 1 + rate) / rate
+            if inside <= 0:
+                return 1 - mp.exp(x)
+            t = mp.log(inside) / mu
+            return rate * cdf(mu / 2 - t) + (1 - rate - mp.exp(x)) * cdf(-mu / 2 - t)
+        inside = (mp.exp(-x) - 1 + rate) / rate
+        if inside <= 0:
+            return mp.mpf(0)
+        t = mp.log(inside) / mu
+        return (1 - mp.exp(x) * (1 - rate)) * cdf(t + mu / 2) - mp.exp(x) * rate * cdf(t - mu / 2)
+
+    def f(x):
+        mixture = 1 - rate + rate * mp.exp(mu * x - mu * mu / 2)
+        if direction == "remove":
+            return mp.npdf(x) * mixture * closed(e - mp.log(mixture))
+        return mp.npdf(x) * closed(e + mp.log(mixture))
+
+    edge = mp.log(1 - rate) * (1 if direction == "remove" else -1)
+    inside = (mp.exp((e - edge) if direction == "remove" else edge - e) - 1 + rate) / rate
+    cuts = [mp.mpf(x) for x in range(-13, 15)]
+    if inside > 0:
+        cuts.append(mp.log(inside) / mu + mu / 2)
+    return arb(str(mp.quad(f, sorted(cuts))))
+
+
+def on_a_grid(rate, mu, direction, count, e, step):
+    """Many sampled Gaussians: each loss split between two points of a grid so that its mean
+    is kept; the error is of second order in the step."""
+    before, ctx.prec = ctx.prec, 128
+    h = arb(step)
+    masses = {}
+    fine = 1 / 256
+    for i in range(int(-11 / fine), int((11 + float(mu.mid())) / fine)):
+        x = i * arb(fine)
+        density = (-x * x / 2).exp() / (2 * PI).sqrt() * arb(fine)
+        mixture = 1 - rate + rate * (mu * x - mu * mu / 2).exp()
+        loss, weight = (mixture.log(), mixture * density) if direction == "remove" \
+            else (-mixture.log(), density)
+        place = float((loss / h).mid()) // 1
+        share = loss / h - place
+        masses[place] = masses.get(place, arb(0)) + weight * (1 - share)
+        masses[place + 1] = masses.get(place + 1, arb(0)) + weight * share
+    low = int(min(masses))
+    row = [masses.get(i, arb(0)) for i in range(low, int(max(masses)) + 1)]
+    power = (arb_poly(row) ** count).coeffs()
+    atoms = [(h * (count * low + i), m) for i, m in enumerate(power)]
+    value = atoms_profile(atoms, e)
+    ctx.prec = before
+    return value
+
+
+def agree(what, a, b, digits):
+    gap = abs(a.mid() - b.mid())
+    relative = float((gap / abs(b.mid())).mid()) if not b == 0 else float(gap)
+    print(f"{relative:8.1e}  {what}", flush=True)
+    assert relative < 10.0 ** -digits, (what, a, b)
+
+
+def check():
+    published()
+    for kind in ("laplace", "exponential"):
+        for k in (1, 2, 3, 5):
+            for e in ("0", "0.4", "1.7"):
+                if kind == "laplace" or float(e) < 0.8 * k:
+                    e0 = double("0.8")
+                    closed = Boxes(e0, *((k, 0) if kind == "laplace" else (0, k))).profile(double(e))
+                    again = boxes_by_recursion(e0, kind, k, double(e))
+                    if not again == 0:
+                        agree(f"{k} {kind} at {e}: closed form, recursion", closed, again, 25)
+    # The exponential mechanism's profile is the worst of two-point pairs, losses t and t - eta.
+    eta, e = double("0.8"), double("0.3")
+    worst = arb(0)
+    for i in range(1, 20000):
+        t = eta * i / 20000
+        if t > e:
+            value = two_point(t, eta) * (1 - (e - t).exp())
+            worst = value if value > worst else worst
+    agree("exponential: the worst of two-point pairs",
+          worst, Boxes(eta, 0, 1).profile(e), 6)
+    for plan, e in [("1 laplace(1 1) + 1 gaussian(1 1)", "1"),
+                    ("3 laplace(2 1) + 2 gaussian(3 1)", "1"),
+                    ("4 randomized-response(0.5 2) + 1 gaussian(1 1)", "1"),
+                    ("2 geometric(1 3) + 1 gaussian(2 1)", "2"),
+                    ("3 staircase(1 -) + 5 gaussian(5 1)", "1"),
+                    ("2 discrete-gaussian(2 1) + 1 gaussian(2 1)", "1"),
+                    ("100 gaussian(10 1)", "0.5")]:
+        agree(f"{plan} at {e}: average of Gaussian profiles, inversion",
+              Profile(plan, "remove")(double(e)), Profile(plan, "remove", invert=True)(double(e)), 22)
+    for sigma, steps, k in [("1", 1, 2), ("0.7", 2, 3), ("2.5", 2, 2)]:
+        noise = discrete_gaussian_noise(double(sigma))
+        near = {y: m for y, m in noise.items() if m > 1e-32}
+        xs = range(min(near), max(near) + steps + 1)
+        p = k_fold([near.get(x - steps, arb(0)) for x in xs], k)
+        q = k_fold([near.get(x, arb(0)) for x in xs], k)
+        plan = f"{k} discrete-gaussian({sigma} {steps})"
+        agree(f"{plan}: lattice, outcomes", Profile(plan, "remove")(ONE), by_outcomes(p, q, ONE), 22)
+    for scale, steps in [("2.5", 3), ("1", 7)]:
+        a = 1 / double(scale)
+        ratio = (-a).exp()
+        noise = lambda y: (1 - ratio) / (1 + ratio) * ratio ** abs(y)
+        xs = range(-300, 300)
+        plan = f"1 geometric({scale} {steps})"
+        agree(f"{plan}: losses, outcomes", Profile(plan, "remove")(double("0.6")),
+              by_outcomes([noise(x - steps) for x in xs], [noise(x) for x in xs], double("0.6")), 25)
+    for gamma in ("-", "0.1", "0.25", "0.5", "0.8", "0", "1"):
+        epsilon = double("1.2")
+        law = laws_of("staircase", ["1.2", gamma], None, "remove")[0]
+        share = 1 / (1 + (epsilon / 2).exp()) if gamma == "-" else double(gamma)
+        b = (-epsilon).exp()
+        least = share if share < HALF else 1 - share
+        high = HALF + (1 - b) * least / (2 * (share + b * (1 - share)))
+        agree(f"staircase, gamma {gamma}: pieces, formula", law[3][2], high, 25)
+        agree(f"staircase, gamma {gamma}: P(-e) = e^-e P(+e)", law[3][0], high * b, 25)
+    for direction in ("remove", "add"):
+        for rate in ("0.01", "0.3", "0.9"):
+            for kind, size in (("gauss", "1"), ("laplace", "2")):
+                e = double("0.004")
+                agree(f"one {kind} at rate {rate}, {direction}: closed form, definition",
+                      one_sampled((kind, double(size)), double(rate), direction, e),
+                      by_definition(kind, double(size), double(rate), direction, e), 20)
+        for rate, e in (("0.1", "0.1"), ("0.5", "0.3")):
+            agree(f"two Gaussians at rate {rate}, {direction}: two quadratures",
+                  Profile(f"2 gaussian(1 1)@{rate}", direction)(double(e)),
+                  twice_sampled("gauss", ONE, double(rate), direction, double(e)), 20)
+    for direction in ("remove", "add"):
+        rate, e = double("0.1"), double("0.5")
+        coarse, fine = (on_a_grid(rate, ONE / 2, direction, 30, e, step) for step in (1 / 256, 1 / 512))
+        agree(f"30 gaussian(2 1)@0.1, {direction}: inversion, extrapolated grid",
+              (4 * fine - coarse) / 3, Profile("30 gaussian(2 1)@0.1", direction)(e), 6)
+
+
+def two_point(t, eta):
+    """The mass of t in a pair with losses t and t - eta only: p + r = 1 = p e^-t + r e^(eta-t)."""
+    return (1 - (eta - t).exp()) / ((-t).exp() - (eta - t).exp())
+
+
+def published():
+    """Known values, for decimal parameters."""
+    for plan, direction, question, x, value, digits in [
+        ("1 laplace(1 1)", "remove", D, "0.5", "0.221199216928595", 14),
+        ("2 laplace(1 1)", "remove", D, "1", "0.24183667535920822", 15),
+        ("2 laplace(1 1)", "remove", D, "0.5", "0.350495989981105", 14),
+        ("1 gaussian(1 1)", "remove", D, "1", "0.12693673750664395", 15),
+        ("1 gaussian(3.7306316348 1)", "remove", D, "1", "1e-5", 9),
+        ("1 gaussian(4.2246788893 1)", "remove", D, "1", "1e-6", 9),
+        ("10000 gaussian(2 1)@0.01", "remove", D, "1", "0.0102249112", 8),
+        ("10000 gaussian(2 1)@0.01", "remove", E, "1e-6", "2.446734", 6),
+        ("10000 gaussian(2 1)@0.01", "add", D, "1", "0.00960554", 6),
+        ("10000 gaussian(2 1)@0.01", "add", E, "1e-6", "2.377821", 6),
+        ("10000 gaussian(4 1)@0.01", "remove", D, "1", "4.2434843e-6", 7),
+        ("10000 gaussian(4 1)@0.01", "remove", E, "1e-5", "0.946867", 6),
+        ("1000 gaussian(4 1)@0.01", "remove", D, "1", "1.00621424746771e-34", 13),
+        ("10 gaussian(2 1) + 100 laplace(20 1) + 50 randomized-response(0.2 2)", "remove", E,
+         "1e-6", "12.064250334773", 13),
+        ("10000 gaussian(1 1)@0.01", "remove", E, "1e-5", "6.187712389972", 12),
+    ]:
+        profile = Profile(plan, direction)
+        found = profile(double(x)) if question == D else epsilon_at(profile, double(x))
+        agree(f"{plan}, {direction}, {question} {x}: published", found, arb(value), digits - 0.5)
+
+
 if __name__ == "__main__":
     check() if sys.argv[1:] == ["check"] else write()
