@@ -646,7 +646,11 @@ class Profile:
             return sum((m * one(e - l) for l, m in self.atoms), arb(0))
         law, count = self.groups[0]
         if law[0] == "mixed-laplace":
-            return sampled_laplace(law[1], law[2], law[3], count, e, 64 if self.finer else 44)
+            nodes = {1: (1, 1), 2: (90, 110), 3: (48, 60)}[count][self.finer]
+            before, ctx.prec = ctx.prec, 256
+            value = sampled_laplace(law[1], law[2], law[3], count, e, nodes)
+            ctx.prec = before
+            return value
         if count == 1:
             return one_sampled(("gauss", law[2]), law[1], law[3], e)
         step = {2: 1 / 32, 3: 1 / 40}[count]
