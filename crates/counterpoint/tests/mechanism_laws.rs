@@ -290,7 +290,7 @@ fn the_discrete_gaussian_approaches_the_gaussian() {
             let smooth = delta(&[times(1, gaussian(sigma, steps as f64))], at);
             let coarse = delta(&[times(1, discrete_gaussian(sigma, steps))], at);
             let gap = (coarse.upper - smooth.lower).max(smooth.upper - coarse.lower);
-            let most = 0.1 * mu / (sigma * sigma) + coarse.width() + smooth.width();
+            let most = 0.05 * mu / (sigma * sigma) + coarse.width() + smooth.width();
             assert!(gap <= most, "sigma {sigma}, epsilon {at}: {coarse} and {smooth}");
         }
     }
