@@ -898,13 +898,13 @@ def cases():
     yield from ask("3 discrete-gaussian(0.7 1)@0.3", ["0.5"], ["1e-6"])
     # Many.
     yield from ask("100 gaussian(2 1)@0.1", ["1"], ["1e-3", "1e-6", "1e-30"])
-    yield from ask("1000 gaussian(1 1)@0.01", ["1"], ["1e-5", "1e-12"])
-    yield from ask("1000 gaussian(4 1)@0.01", ["1"], ["1e-6", "1e-100"])
+    yield from ask("1000 gaussian(1 1)@0.01", ["1"])
+    yield from ask("1000 gaussian(4 1)@0.01", [], ["1e-6"])
     yield from ask("10000 gaussian(1 1)@0.01", ["4"], ["1e-5"])
     yield from ask("10000 gaussian(2 1)@0.01", ["1"], ["1e-6", "0.1"])
     yield from ask("10000 gaussian(4 1)@0.01", ["1"], ["1e-5", "1e-30"])
     yield from ask("500 gaussian(1 1)@0.01 + 200 gaussian(2 1)@0.05", ["1"], ["1e-6"])
-    yield from ask("500 gaussian(1 1)@0.01 + 2 gaussian(4 1)", ["1"], ["1e-6"])
+    yield from ask("500 gaussian(1 1)@0.01 + 2 gaussian(4 1)", ["1"])
     yield from ask("10 gaussian(2 1) + 100 laplace(20 1) + 50 randomized-response(0.2 2)", ["10"], ["1e-6"])
 
 
