@@ -1,0 +1,72 @@
+use counterpoint::Bracket;
+use counterpoint::ask::Unknown;
+use counterpoint_wire::{Asked, Calibrated, decimal, name_of};
+
+use crate::compose::listed;
+use crate::words;
+
+/// What value to use, what it costs, and that the next one does not do.
+#[must_use]
+pub fn calibrate(calibrated: &Calibrated) -> String {
+    let theorem = calibrated.theorem;
+    let beyond = match calibrated.beyond {
+        Some((value, cost)) => format!(
+            "{} does not meet the target: it costs\nepsilon {}",
+            calibrated.text(value),
+            ends(cost)
+        ),
+        None => "nothing: the value is at the end of the legal range".to_owned(),
+    };
+    let next = match calibrated.unknown {
+        Unknown::Sigma | Unknown::Scale => "next below",
+        Unknown::Epsilon | Unknown::Count => "next above",
+    };
+    listed([
+        (name_of(calibrated.unknown), calibrated.text(calibrated.value)),
+        ("epsilon", ends(calibrated.epsilon)),
+        ("delta", format!("{} (given)", decimal::shortest(calibrated.delta.get()))),
+        (next, beyond),
+        ("route", words::route(calibrated.route)),
+        ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
+        ("setting", words::setting(theorem.setting())),
+    ])
+}
+
+fn ends(bracket: Bracket) -> String {
+    let (lower, upper, headline) = words::ends(&Asked::Bracket(bracket));
+    format!("{headline} (certified: between {lower} and {upper})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint::Delta;
+    use counterpoint::route::Route;
+    use counterpoint::theorem::Theorem;
+
+    #[test]
+    fn the_value_comes_first_then_its_cost_then_the_next() {
+        let calibrated = Calibrated {
+            unknown: Unknown::Sigma,
+            value: 3.5,
+            epsilon: Bracket { lower: 1.999_999, upper: 2.0 },
+            delta: Delta::new(1e-6).unwrap(),
+            beyond: Some((3.25, Bracket { lower: 2.000_001, upper: 2.000_002 })),
+            route: Route::Contour,
+            theorem: Theorem::Optimal,
+            warnings: Vec::new(),
+        };
+        let text = calibrate(&calibrated);
+        let start = "\
+sigma       3.5000000000000000
+epsilon     2.0000000 (certified: between 1.99999900 and 2.00000000)
+delta       1e-6 (given)
+next below  3.2500000000000000 does not meet the target: it costs
+            epsilon 2.0000021 (certified: between 2.00000099 and 2.00000201)
+route       contour";
+        assert!(text.starts_with(start), "{text}");
+        let last = calibrate(&Calibrated { beyond: None, unknown: Unknown::Count, ..calibrated });
+        assert!(last.starts_with("count       3.5\n"), "{last}");
+        assert!(last.contains("next above  nothing: the value is at the end"), "{last}");
+    }
+}
