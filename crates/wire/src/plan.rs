@@ -315,7 +315,8 @@ impl Builder {
             (delta, epsilon) => delta.map(Question::EpsilonAt).or(epsilon.map(Question::DeltaAt)),
         };
         let group = self.group.unwrap_or(Group::ONE);
-        let Self { adjacency, releases, blanks, .. } = self;
+        let Self { adjacency, mut releases, blanks, .. } = self;
+        releases.shrink_to_fit();
         Ok(Plan { question, adjacency, group, releases, blanks })
     }
 }

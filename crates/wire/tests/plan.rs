@@ -121,11 +121,9 @@ fn an_error_names_the_release_by_number_and_name() {
 
 #[test]
 fn unknown_missing_and_repeated_fields() {
+    let no_kind = format!("release 1: mechanism is missing; legal: {KINDS}");
     let cases = [
-        (
-            toml_release("epsilon = 1"),
-            format!("release 1: mechanism is missing; legal: {KINDS}").as_str(),
-        ),
+        (toml_release("epsilon = 1"), no_kind.as_str()),
         (
             toml_release("mechanism = \"laplase\""),
             &format!("release 1: mechanism is \"laplase\"; legal: {KINDS}"),
