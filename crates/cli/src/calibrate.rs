@@ -28,7 +28,7 @@ fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
     let options = Options { watch: Watch::with(&callback), ..Options::default() };
     match calibrate(&search, epsilon, delta, &options) {
         Ok(calibration) => {
-            let calibrated = Calibrated::new(unknown, delta, &calibration);
+            let calibrated = Calibrated::new(unknown, (epsilon, delta), &calibration);
             let calibrated = Calibrated { warnings: plan.warnings(), ..calibrated };
             if args.json {
                 return Ok(Outcome::json(calibrated.json()?));

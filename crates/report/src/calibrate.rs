@@ -10,11 +10,13 @@ use crate::words;
 pub fn calibrate(calibrated: &Calibrated) -> String {
     let theorem = calibrated.theorem;
     let beyond = match calibrated.beyond {
-        Some((value, cost)) => format!(
-            "{} does not meet the target: it costs\nepsilon {}",
-            calibrated.text(value),
-            ends(cost)
-        ),
+        Some((value, cost)) => {
+            let value = calibrated.text(value);
+            // Neighbouring doubles may be too close to be told apart.
+            let told = cost.lower > calibrated.target.get();
+            let verdict = if told { "does not" } else { "is not certified to" };
+            format!("{value} {verdict} meet the target: it costs\nepsilon {}", ends(cost))
+        }
         None => "nothing: the value is at the end of the legal range".to_owned(),
     };
     let next = match calibrated.unknown {
@@ -40,14 +42,15 @@ fn ends(bracket: Bracket) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counterpoint::Delta;
     use counterpoint::route::Route;
     use counterpoint::theorem::Theorem;
+    use counterpoint::{Delta, Epsilon};
 
     #[test]
     fn the_value_comes_first_then_its_cost_then_the_next() {
         let calibrated = Calibrated {
             unknown: Unknown::Sigma,
+            target: Epsilon::new(2.0).unwrap(),
             value: 3.5,
             epsilon: Bracket { lower: 1.999_999, upper: 2.0 },
             delta: Delta::new(1e-6).unwrap(),
@@ -65,6 +68,12 @@ next below  3.2500000000000000 does not meet the target: it costs
             epsilon 2.000002 (certified: between 2.0000010 and 2.0000020)
 route       contour";
         assert!(text.starts_with(start), "{text}");
+        let close = Some((3.25, Bracket { lower: 1.999_999, upper: 2.000_002 }));
+        let close = calibrate(&Calibrated { beyond: close, ..calibrated.clone() });
+        assert!(
+            close.contains("3.2500000000000000 is not certified to meet the target"),
+            "{close}"
+        );
         let last = calibrate(&Calibrated { beyond: None, unknown: Unknown::Count, ..calibrated });
         assert!(last.starts_with("count       3.5\n"), "{last}");
         assert!(last.contains("next above  nothing: the value is at the end"), "{last}");

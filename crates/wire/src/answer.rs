@@ -3,7 +3,7 @@
 use counterpoint::ask::{Bound, Calibration, Comparison, PreciseAnswer, Unknown};
 use counterpoint::route::Route;
 use counterpoint::theorem::{Parameters, Setting, Theorem};
-use counterpoint::{Bracket, Delta};
+use counterpoint::{Bracket, Delta, Epsilon};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -47,6 +47,8 @@ pub enum Asked {
 pub struct Calibrated {
     /// What was to be found.
     pub unknown: Unknown,
+    /// What all releases together may cost.
+    pub target: Epsilon,
     /// What was found.
     pub value: f64,
     /// What it costs.
@@ -172,10 +174,11 @@ impl Composed {
 impl Calibrated {
     /// What a search came to.
     #[must_use]
-    pub fn new(unknown: Unknown, delta: Delta, found: &Calibration) -> Self {
+    pub fn new(unknown: Unknown, (target, delta): (Epsilon, Delta), found: &Calibration) -> Self {
         let Calibration { value, cost, beyond, .. } = found;
         Self {
             unknown,
+            target,
             value: *value,
             epsilon: cost.bracket,
             delta,
@@ -355,7 +358,6 @@ fn charges(bounds: &[Bound]) -> Vec<Charge> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counterpoint::Epsilon;
 
     fn composed(question: Question) -> Composed {
         Composed {
@@ -414,6 +416,7 @@ mod tests {
     fn the_calibrate_object_has_its_fields_in_order() {
         let mut found = Calibrated {
             unknown: Unknown::Sigma,
+            target: Epsilon::new(2.0).unwrap(),
             value: 0.1,
             epsilon: Bracket { lower: 1.5, upper: 1.75 },
             delta: Delta::new(1e-6).unwrap(),
