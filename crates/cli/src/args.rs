@@ -1,8 +1,10 @@
 //! What can be said on the command line. Numbers are checked here, once.
 
-use counterpoint::ask::Bits;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use counterpoint::ask::{Bits, Unknown};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
+use counterpoint_wire::name_of;
 
 /// What many private releases cost together, as a certified bracket.
 #[derive(Debug, clap::Parser)]
@@ -18,6 +20,8 @@ pub(crate) enum Command {
     Compose(ComposeArgs),
     /// Put the optimum beside what the named theorems charge
     Compare(CompareArgs),
+    /// Find how much noise, how large an epsilon or how many releases a budget allows
+    Calibrate(CalibrateArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -87,6 +91,43 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct CalibrateArgs {
+    /// Plan file in TOML or JSON; - for standard input. What is to be found may be left out
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: String,
+
+    /// What to find: the least sigma or scale, or the largest epsilon or count, that will do
+    #[arg(long = "for", value_name = "WHAT", value_parser = unknown_values())]
+    pub(crate) unknown: Unknown,
+
+    /// Vary the releases of this name alone [default: those that leave it out, or else all]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) release: Option<String>,
+
+    /// What all releases together may cost [default: the plan's epsilon]
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Option<Epsilon>,
+
+    /// At this delta [default: the plan's]
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What can be found, as values that completions know.
+fn unknown_values() -> impl TypedValueParser<Value = Unknown> {
+    const UNKNOWNS: [Unknown; 4] =
+        [Unknown::Sigma, Unknown::Scale, Unknown::Epsilon, Unknown::Count];
+    PossibleValuesParser::new(UNKNOWNS.map(name_of)).try_map(|name| {
+        let found = UNKNOWNS.into_iter().find(|unknown| name_of(*unknown) == name);
+        found.ok_or("legal: sigma, scale, epsilon, count")
+    })
+}
+
 fn delta(text: &str) -> Result<Delta, String> {
     number(text, Delta::new, Delta::LEGAL)
 }
@@ -119,14 +160,12 @@ fn number<N: std::str::FromStr, T, E>(
 }
 
 fn route(text: &str) -> Result<Route, String> {
-    // The contour runs on a lattice, and some know it by that.
-    let name = if text == "lattice" { "contour" } else { text };
-    let found = Route::ALL.into_iter().find(|route| route.name() == name);
+    let found = Route::ALL.into_iter().find(|route| route.name() == text);
     found.ok_or_else(|| format!("legal: {}", route_names()))
 }
 
 fn route_names() -> String {
-    format!("{}, lattice (contour)", Route::ALL.map(Route::name).join(", "))
+    Route::ALL.map(Route::name).join(", ")
 }
 
 fn route_help() -> String {

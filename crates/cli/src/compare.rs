@@ -3,42 +3,45 @@
 use anyhow::{Context, Result, bail};
 use counterpoint::ask::Options;
 use counterpoint::watch::Watch;
-use counterpoint::{Composition, Delta, Guarantee};
-use counterpoint_wire::Question;
+use counterpoint::{Delta, Guarantee, Plan};
+use counterpoint_wire::{Composed, Question};
 
 use crate::args::CompareArgs;
 use crate::compose::compose;
 use crate::input;
+use crate::output::Outcome;
 use crate::progress::Progress;
 
-pub(crate) fn run(args: &CompareArgs, progress: &Progress) -> Result<String> {
+pub(crate) fn run(args: &CompareArgs, progress: &Progress) -> Result<Outcome> {
     match &args.plan {
         Some(path) => planned(path, args, progress).with_context(|| input::shown(path)),
-        None => text(&described(args)?, delta(args, None)?, args, progress),
+        None => outcome(&described(args)?, Vec::new(), delta(args, None)?, args, progress),
     }
 }
 
-fn planned(path: &str, args: &CompareArgs, progress: &Progress) -> Result<String> {
-    let plan = input::plan(path)?;
+fn planned(path: &str, args: &CompareArgs, progress: &Progress) -> Result<Outcome> {
+    let plan = input::plan(path, None)?;
     let delta = delta(args, plan.question)?;
-    let composition = plan.composition()?;
+    let (prepared, warnings) = (plan.prepare()?, plan.warnings());
     drop(plan);
-    text(&composition, delta, args, progress)
+    outcome(&prepared, warnings, delta, args, progress)
 }
 
-fn text(
-    composition: &Composition,
+fn outcome(
+    plan: &Plan,
+    warnings: Vec<String>,
     delta: Delta,
     args: &CompareArgs,
     progress: &Progress,
-) -> Result<String> {
+) -> Result<Outcome> {
     let callback = |fraction| progress.at(fraction);
     let options = Options { watch: Watch::with(&callback), ..Options::default() };
-    let composed = compose(composition, Question::EpsilonAt(delta), &options)?;
+    let composed = compose(plan, Question::EpsilonAt(delta), &options)?;
+    let composed = Composed { warnings, ..composed };
     if args.json {
-        Ok(composed.compare_json()? + "\n")
+        Ok(Outcome::json(composed.compare_json()?))
     } else {
-        Ok(counterpoint_report::compare(&composed))
+        Ok(Outcome::text(counterpoint_report::compare(&composed), composed.warnings))
     }
 }
 
@@ -55,10 +58,10 @@ fn delta(args: &CompareArgs, plan: Option<Question>) -> Result<Delta> {
 }
 
 /// The releases described on the command line.
-fn described(args: &CompareArgs) -> Result<Composition> {
+fn described(args: &CompareArgs) -> Result<Plan> {
     let (Some(epsilon), Some(count)) = (args.epsilon, args.count) else {
         bail!("nothing to compare is given; legal: a PLAN, or --epsilon, --count and --delta");
     };
     let delta = args.release_delta.map_or(Delta::new(0.0), Ok)?;
-    Ok(Composition::new([(Guarantee { epsilon, delta }, count)])?)
+    Ok(Plan::new([(Guarantee { epsilon, delta }, count)])?)
 }

@@ -1,41 +1,47 @@
 //! `counterpoint compose`.
 
 use anyhow::{Context, Result, bail};
-use counterpoint::Composition;
 use counterpoint::ask::{self, AskError, Bits, Options, PreciseAnswer};
 use counterpoint::route::Route;
 use counterpoint::theorem::Theorem;
 use counterpoint::watch::Watch;
+use counterpoint::{Composition, Plan};
 use counterpoint_wire::{Charge, Composed, Question};
 
 use crate::args::ComposeArgs;
 use crate::input;
+use crate::output::Outcome;
 use crate::progress::Progress;
 
 /// The precision of the precise route where none is asked for.
 const PRECISE_BITS: u64 = 64;
 
-pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<String> {
+/// The routes that are for plans of any mechanisms; the rest is for guarantees.
+const MECHANISM_ROUTES: [Route; 3] = [Route::Contour, Route::Lattice, Route::Renyi];
+
+pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<Outcome> {
     let bits = bits(args)?;
-    text(args, bits, progress).with_context(|| input::shown(&args.plan))
+    outcome(args, bits, progress).with_context(|| input::shown(&args.plan))
 }
 
-fn text(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Result<String> {
-    let plan = input::plan(&args.plan)?;
+fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Result<Outcome> {
+    let plan = input::plan(&args.plan, None)?;
     let question = question(args, plan.question)?;
-    let composition = plan.composition()?;
+    let warnings = plan.warnings();
+    let prepared = plan.prepare()?;
     drop(plan);
     let callback = |fraction| progress.at(fraction);
     let watch = Watch::with(&callback);
     let tolerance = args.tolerance.unwrap_or_default();
     let composed = match bits {
-        Some(bits) => to_bits(&composition, question, bits, watch)?,
-        None => compose(&composition, question, &Options { tolerance, route: args.route, watch })?,
+        Some(bits) => to_bits(&prepared, question, bits, watch)?,
+        None => compose(&prepared, question, &Options { tolerance, route: args.route, watch })?,
     };
+    let composed = Composed { warnings, ..composed };
     if args.json {
-        Ok(composed.compose_json()? + "\n")
+        Ok(Outcome::json(composed.compose_json()?))
     } else {
-        Ok(counterpoint_report::compose(&composed))
+        Ok(Outcome::text(counterpoint_report::compose(&composed), composed.warnings))
     }
 }
 
@@ -61,24 +67,37 @@ fn question(args: &ComposeArgs, plan: Option<Question>) -> Result<Question> {
 
 /// The optimum, and what the named theorems charge.
 pub(crate) fn compose(
-    composition: &Composition,
+    plan: &Plan,
     question: Question,
     options: &Options<'_>,
 ) -> Result<Composed, AskError> {
+    if let Some(route) = options.route.filter(|route| !MECHANISM_ROUTES.contains(route)) {
+        guarantees(plan, route)?;
+    }
     let comparison = match question {
-        Question::EpsilonAt(delta) => ask::compare(composition, delta, options),
-        Question::DeltaAt(epsilon) => ask::compare_delta(composition, epsilon, options),
+        Question::EpsilonAt(delta) => plan.compare(delta, options),
+        Question::DeltaAt(epsilon) => plan.compare_delta(epsilon, options),
     };
     comparison.map(|comparison| Composed::new(question, &comparison))
 }
 
+/// The plan as (epsilon, delta) guarantees, which some routes need.
+fn guarantees(plan: &Plan, route: Route) -> Result<&Composition, AskError> {
+    plan.guarantees().ok_or_else(|| AskError::RouteDoesNotApply {
+        route,
+        reason: "the plan has more than (epsilon, delta) guarantees; legal: contour, lattice"
+            .into(),
+    })
+}
+
 /// The optimum in arbitrary precision, and what the named theorems charge.
 fn to_bits(
-    composition: &Composition,
+    plan: &Plan,
     question: Question,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<Composed, AskError> {
+    let composition = guarantees(plan, Route::Precise)?;
     let answer = precise(composition, question, bits, watch)?;
     let others = Theorem::FORMULAS.map(|theorem| Charge {
         theorem,

@@ -5,20 +5,24 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use counterpoint_wire::{Format, Plan};
+use counterpoint_wire::{Blank, Format, Plan};
 
 /// Longer than any plan of 10^7 releases with sensible names.
 const MOST_BYTES: u64 = 1 << 32;
 
 const LEGAL: &str = "a TOML or JSON file, or - for standard input";
 
-/// Reads a plan; `-` is standard input.
-pub(crate) fn plan(path: &str) -> Result<Plan> {
+/// Reads a plan, which may leave the blank out; `-` is standard input.
+pub(crate) fn plan(path: &str, blank: Option<Blank<'_>>) -> Result<Plan> {
     let (bytes, name) = match path {
         "-" => (read(io::stdin().lock(), 0)?, None),
         _ => (file(path)?, Some(Path::new(path))),
     };
-    Ok(Plan::parse(&bytes, Format::detect(name, &bytes))?)
+    let format = Format::detect(name, &bytes);
+    Ok(match blank {
+        Some(blank) => Plan::parse_with(&bytes, format, blank)?,
+        None => Plan::parse(&bytes, format)?,
+    })
 }
 
 /// What to call a plan in an error.

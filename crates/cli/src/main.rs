@@ -1,7 +1,9 @@
 //! The `counterpoint` program. Nothing is written to standard output before the
-//! answer is complete; an error is one line on standard error and exit status 2.
+//! answer is complete; an error is one line on standard error and exit status 2, a definite
+//! no exit status 1.
 
 mod args;
+mod calibrate;
 mod compare;
 mod compose;
 mod input;
@@ -15,6 +17,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
+use crate::output::Outcome;
 use crate::progress::Progress;
 
 fn main() -> ExitCode {
@@ -30,13 +33,14 @@ fn program() -> ExitCode {
     }
 }
 
-/// The text to print.
-fn run(command: &Command) -> Result<String> {
+/// What to print.
+fn run(command: &Command) -> Result<Outcome> {
     let progress = Progress::start();
     match command {
         Command::Compose(args) => compose::run(args, &progress),
         Command::Compare(args) => compare::run(args, &progress),
-        Command::Completions { shell } => Ok(completions(*shell)),
+        Command::Calibrate(args) => calibrate::run(args, &progress),
+        Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }
 }
 

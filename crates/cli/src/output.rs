@@ -11,12 +11,47 @@ pub(crate) fn failure() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Prints the answer, or one line about the error.
-pub(crate) fn finish(outcome: Result<String>) -> ExitCode {
-    match outcome {
-        Ok(text) => print(&text),
-        Err(error) => fail(&format!("{error:#}")),
+/// What a command came to.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// For standard output.
+    answer: String,
+    /// For standard error: a line each.
+    remarks: Vec<String>,
+    /// Whether the answer is a definite no.
+    no: bool,
+}
+
+impl Outcome {
+    /// An answer for people, with what they should know before they rely on it.
+    pub(crate) fn text(answer: String, warnings: Vec<String>) -> Self {
+        let remarks = warnings.iter().map(|warning| format!("warning: {warning}")).collect();
+        Self { answer, remarks, no: false }
     }
+
+    /// One JSON object.
+    pub(crate) fn json(object: String) -> Self {
+        Self { answer: object + "\n", ..Self::default() }
+    }
+
+    /// A definite no, and why; as one JSON object if there is one.
+    pub(crate) fn no(reason: String, json: Option<String>) -> Self {
+        match json {
+            Some(object) => Self { no: true, ..Self::json(object) },
+            None => Self { remarks: vec![reason], no: true, ..Self::default() },
+        }
+    }
+}
+
+/// Prints the outcome, or one line about the error.
+pub(crate) fn finish(outcome: Result<Outcome>) -> ExitCode {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => return fail(&format!("{error:#}")),
+    };
+    outcome.remarks.iter().for_each(|remark| say(remark));
+    let printed = print(&outcome.answer);
+    if outcome.no && printed == ExitCode::SUCCESS { ExitCode::from(1) } else { printed }
 }
 
 /// Prints help, or one line about what was wrong on the command line.
@@ -24,9 +59,9 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     match error.kind() {
         Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
-        Usage::DisplayHelpOnMissingArgumentOrSubcommand => {
-            fail("no command is given; legal: compose, compare, completions, --help, --version")
-        }
+        Usage::DisplayHelpOnMissingArgumentOrSubcommand => fail(
+            "no command is given; legal: compose, compare, calibrate, completions, --help, --version",
+        ),
         _ => fail(&usage_line(&text)),
     }
 }
@@ -55,9 +90,14 @@ fn fail(message: &str) -> ExitCode {
     failure()
 }
 
-/// Writes one line to standard error, whatever the message holds.
+/// Writes one line about an error.
 pub(crate) fn complain(message: &str) {
-    let line = message.chars().fold(String::from("error: "), |mut line, c| {
+    say(&format!("error: {message}"));
+}
+
+/// Writes one line to standard error, whatever the message holds.
+fn say(message: &str) {
+    let line = message.chars().fold(String::new(), |mut line, c| {
         if c.is_control() {
             line.extend(c.escape_default())
         } else {

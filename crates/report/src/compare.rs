@@ -47,6 +47,7 @@ mod tests {
                 Charge { theorem: Theorem::Basic, value: Ok(10.0) },
                 Charge { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
             ],
+            warnings: Vec::new(),
         };
         let text = compare(&composed);
         let (_, table) = text.split_once("\n\n").unwrap();

@@ -32,7 +32,11 @@ pub(crate) fn answer(composed: &Composed) -> String {
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
         ("setting", words::setting(theorem.setting())),
     ];
-    // A second line of a text stands under the first.
+    listed(rows)
+}
+
+/// Names with their texts. A second line of a text stands under the first.
+pub(crate) fn listed<const N: usize>(rows: [(&str, String); N]) -> String {
     let rows = rows.map(|(name, text)| [name.to_owned(), text]);
     let rows: Vec<_> = rows.into_iter().flat_map(continued).collect();
     columns([Left, Left], &rows)
@@ -97,6 +101,7 @@ mod tests {
                 Charge { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
                 Charge { theorem: Theorem::KovClosedForm, value: Ok(4.774_567) },
             ],
+            warnings: Vec::new(),
         }
     }
 

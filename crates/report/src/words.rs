@@ -32,6 +32,8 @@ pub(crate) fn route(route: Route) -> String {
         Route::Grouped => "every outcome of a few distinct epsilons, exact",
         Route::Halves => "two halves met in the middle, exact",
         Route::Contour => "a saddle-point contour, certified to the tolerance",
+        Route::Lattice => "Fourier transforms on a lattice, certified to the tolerance",
+        Route::Renyi => "Rényi divergences, added up and converted",
         Route::Convolution => "convolution on a lattice, certified to the tolerance",
         Route::Precise => "arbitrary precision, exact",
         _ => return route.name().to_owned(),

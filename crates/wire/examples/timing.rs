@@ -1,7 +1,7 @@
 //! How long one question takes, in process: `timing PLAN DELTA TOLERANCE` prints one JSON
 //! line with the bracket, the route, the best time of several calls and the peak memory.
 
-use counterpoint::{Composition, Delta, Options, Tolerance, epsilon};
+use counterpoint::{Delta, Options, Tolerance};
 use counterpoint_wire::{Format, Plan};
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -12,20 +12,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: timing PLAN DELTA TOLERANCE".into());
     };
     let format = if path.ends_with(".toml") { Format::Toml } else { Format::Json };
-    let plan = Plan::parse(&std::fs::read(path)?, format)?;
-    let releases = plan.releases.iter().map(|release| (release.mechanism, release.count));
-    let composition = Composition::new(releases)?;
+    let plan = Plan::parse(&std::fs::read(path)?, format)?.prepare()?;
     let delta = Delta::new(delta.parse()?)?;
     let options = Options { tolerance: Tolerance::new(tolerance.parse()?)?, ..Options::default() };
 
     let started = Instant::now();
-    let (mut best, mut answer) = timed(|| epsilon(&composition, delta, &options));
+    let (mut best, mut answer) = timed(|| plan.epsilon(delta, &options));
     // At least three calls, and at most half a second of them.
     for call in 1..1000 {
         if call >= 3 && started.elapsed() > Duration::from_millis(500) {
             break;
         }
-        let (time, again) = timed(|| epsilon(&composition, delta, &options));
+        let (time, again) = timed(|| plan.epsilon(delta, &options));
         best = best.min(time);
         answer = again;
     }

@@ -1,14 +1,14 @@
 //! Answers, and the JSON objects that carry them.
 
-use counterpoint::Bracket;
-use counterpoint::ask::{Bound, Comparison, PreciseAnswer};
+use counterpoint::ask::{Bound, Calibration, Comparison, PreciseAnswer, Unknown};
 use counterpoint::route::Route;
 use counterpoint::theorem::{Parameters, Setting, Theorem};
+use counterpoint::{Bracket, Delta, Epsilon};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::decimal::{self, FULL_DIGITS};
-use crate::plan::Question;
+use crate::plan::{Question, name_of};
 
 /// A question about a composition with its certified answer, and what the named
 /// theorems answer.
@@ -24,6 +24,8 @@ pub struct Composed {
     pub theorem: Theorem,
     /// What the named theorems answer.
     pub others: Vec<Charge>,
+    /// What one should know before relying on it.
+    pub warnings: Vec<String>,
 }
 
 /// The side that was asked.
@@ -38,6 +40,40 @@ pub enum Asked {
         /// Never below the truth.
         upper: String,
     },
+}
+
+/// A value that meets a target, and the next one, that does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// What was to be found.
+    pub unknown: Unknown,
+    /// What all releases together may cost.
+    pub target: Epsilon,
+    /// What was found.
+    pub value: f64,
+    /// What it costs.
+    pub epsilon: Bracket,
+    /// At this delta.
+    pub delta: Delta,
+    /// The next value on the unsafe side and what it costs; `None` at the end of the range.
+    pub beyond: Option<(f64, Bracket)>,
+    /// How the cost was computed.
+    pub route: Route,
+    /// Which theorem licenses it.
+    pub theorem: Theorem,
+    /// What one should know before relying on it.
+    pub warnings: Vec<String>,
+}
+
+/// A target that no value meets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutOfReach {
+    /// What was to be found.
+    pub unknown: Unknown,
+    /// Where epsilon is measured.
+    pub delta: Delta,
+    /// Why there is none.
+    pub reason: String,
 }
 
 /// What one theorem charges.
@@ -59,6 +95,7 @@ impl Composed {
             route: comparison.optimal.route,
             theorem: comparison.optimal.theorem,
             others: charges(&comparison.others),
+            warnings: Vec::new(),
         }
     }
 
@@ -72,6 +109,7 @@ impl Composed {
             route: Route::Precise,
             theorem: answer.theorem,
             others,
+            warnings: Vec::new(),
         }
     }
 
@@ -113,6 +151,7 @@ impl Composed {
             theorem: self.theorem.source(),
             setting: setting(self.theorem.setting()),
             others: others.collect::<Result<_, _>>()?,
+            warnings: &self.warnings,
         })
     }
 
@@ -129,6 +168,71 @@ impl Composed {
         };
         let reason = charge.value.as_ref().err().map(String::as_str);
         Ok(Other { theorem: charge.theorem.name(), epsilon, delta, ratio, reason })
+    }
+}
+
+impl Calibrated {
+    /// What a search came to.
+    #[must_use]
+    pub fn new(unknown: Unknown, (target, delta): (Epsilon, Delta), found: &Calibration) -> Self {
+        let Calibration { value, cost, beyond, .. } = found;
+        Self {
+            unknown,
+            target,
+            value: *value,
+            epsilon: cost.bracket,
+            delta,
+            beyond: beyond.as_ref().map(|(value, cost)| (*value, cost.bracket)),
+            route: cost.route,
+            theorem: cost.theorem,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The `calibrate --json` object.
+    ///
+    /// # Errors
+    /// If a bound is not a finite number.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let beyond = self.beyond.map(|(value, cost)| {
+            let epsilon = Asked::Bracket(cost).ends()?;
+            Ok(Beyond { value: number(self.text(value))?, epsilon })
+        });
+        serde_json::to_string(&Found {
+            unknown: name_of(self.unknown),
+            value: number(self.text(self.value))?,
+            epsilon: Asked::Bracket(self.epsilon).ends()?,
+            delta: number(decimal::shortest(self.delta.get()))?,
+            beyond: beyond.transpose()?,
+            route: self.route.name(),
+            theorem: self.theorem.source(),
+            setting: setting(self.theorem.setting()),
+            warnings: &self.warnings,
+        })
+    }
+
+    /// A value as text that is read back as the same number.
+    #[must_use]
+    pub fn text(&self, value: f64) -> String {
+        match self.unknown {
+            Unknown::Count => value.to_string(),
+            _ => decimal::nearest(value, FULL_DIGITS),
+        }
+    }
+}
+
+impl OutOfReach {
+    /// The `calibrate --json` object.
+    ///
+    /// # Errors
+    /// None that can be named: delta is a finite number.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&NotFound {
+            unknown: name_of(self.unknown),
+            value: None,
+            delta: number(decimal::shortest(self.delta.get()))?,
+            reason: &self.reason,
+        })
     }
 }
 
@@ -162,6 +266,38 @@ struct Answer<'a> {
     theorem: &'a str,
     setting: InSetting,
     others: Vec<Other<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    #[serde(rename = "for")]
+    unknown: &'a str,
+    value: Box<RawValue>,
+    epsilon: Ends,
+    delta: Box<RawValue>,
+    beyond: Option<Beyond>,
+    route: &'a str,
+    theorem: &'a str,
+    setting: InSetting,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct NotFound<'a> {
+    #[serde(rename = "for")]
+    unknown: &'a str,
+    value: Option<f64>,
+    delta: Box<RawValue>,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Beyond {
+    value: Box<RawValue>,
+    epsilon: Ends,
 }
 
 #[derive(Serialize)]
@@ -222,7 +358,6 @@ fn charges(bounds: &[Bound]) -> Vec<Charge> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counterpoint::{Delta, Epsilon};
 
     fn composed(question: Question) -> Composed {
         Composed {
@@ -234,6 +369,7 @@ mod tests {
                 Charge { theorem: Theorem::Basic, value: Ok(10.0) },
                 Charge { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
             ],
+            warnings: Vec::new(),
         }
     }
 
@@ -274,5 +410,42 @@ mod tests {
         assert!(composed.compose_json().unwrap().contains(&lower));
         composed.asked = Asked::Digits { lower, upper: "inf".into() };
         assert!(composed.compose_json().is_err());
+    }
+
+    #[test]
+    fn the_calibrate_object_has_its_fields_in_order() {
+        let mut found = Calibrated {
+            unknown: Unknown::Sigma,
+            target: Epsilon::new(2.0).unwrap(),
+            value: 0.1,
+            epsilon: Bracket { lower: 1.5, upper: 1.75 },
+            delta: Delta::new(1e-6).unwrap(),
+            beyond: Some((0.5, Bracket { lower: 2.5, upper: 2.75 })),
+            route: Route::Contour,
+            theorem: Theorem::Optimal,
+            warnings: Vec::new(),
+        };
+        let parts = [
+            r#"{"for":"sigma","value":0.10000000000000001,"#,
+            r#""epsilon":{"lower":1.5000000000000000,"upper":1.7500000000000000},"delta":1e-6,"#,
+            r#""beyond":{"value":0.50000000000000000,"#,
+            r#""epsilon":{"lower":2.5000000000000000,"upper":2.7500000000000000}},"#,
+            r#""route":"contour","theorem":""#,
+            Theorem::Optimal.source(),
+            r#"","setting":{"parameters":"fixed","concurrent":true}}"#,
+        ];
+        assert_eq!(found.json().unwrap(), parts.concat());
+        (found.unknown, found.value, found.beyond) = (Unknown::Count, 1e12, None);
+        found.warnings = vec!["beware".into()];
+        let json = found.json().unwrap();
+        assert!(json.starts_with(r#"{"for":"count","value":1000000000000,"#), "{json}");
+        assert!(json.contains(r#""beyond":null,"#) && json.ends_with(r#""warnings":["beware"]}"#));
+    }
+
+    #[test]
+    fn a_target_out_of_reach_has_a_reason_and_no_value() {
+        let (unknown, delta) = (Unknown::Scale, Delta::new(1e-6).unwrap());
+        let json = OutOfReach { unknown, delta, reason: "it is".into() }.json().unwrap();
+        assert_eq!(json, r#"{"for":"scale","value":null,"delta":1e-6,"reason":"it is"}"#);
     }
 }

@@ -33,6 +33,23 @@ pub fn up(number: f64, digits: usize) -> String {
     rounded(number, digits, Ordering::Greater)
 }
 
+/// The decimal number with so many significant digits that is nearest to the given one. With
+/// [`FULL_DIGITS`] it is read back as the same number.
+///
+/// ```
+/// assert_eq!(counterpoint_wire::decimal::nearest(0.1, 17), "0.10000000000000001");
+/// ```
+#[must_use]
+pub fn nearest(number: f64, digits: usize) -> String {
+    if !number.is_finite() || number.abs() == 0.0 {
+        return format!("{:?}", number + 0.0);
+    }
+    let text = format!("{:.*e}", digits.saturating_sub(1), number.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let sign = if number < 0.0 { "-" } else { "" };
+    format!("{sign}{}", written(&mantissa.replace('.', ""), exponent.parse().unwrap_or_default()))
+}
+
 /// The shortest text that is read back as the same number.
 #[must_use]
 pub fn shortest(number: f64) -> String {
@@ -206,10 +223,15 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_text_reads_back() {
+    fn the_shortest_and_the_nearest_text_read_back() {
         for x in numbers() {
-            let back: f64 = shortest(x).parse().unwrap();
-            assert_eq!(back.to_bits(), x.to_bits());
+            for text in [shortest(x), nearest(x, FULL_DIGITS)] {
+                assert_eq!(text.parse::<f64>().unwrap().to_bits(), x.to_bits(), "{text}");
+            }
+            // From 1e16 on the point is followed by a zero more.
+            if !(1e16..1e17).contains(&x.abs()) {
+                assert_eq!(significant(&nearest(x.abs(), FULL_DIGITS)).len(), FULL_DIGITS);
+            }
         }
     }
 }

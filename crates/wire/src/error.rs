@@ -26,6 +26,14 @@ impl PlanError {
         Self { field: Some(field.to_owned()), ..Self::plan(problem) }
     }
 
+    /// About the field a text begins with.
+    pub(crate) fn starting(field: &str, text: &str) -> Self {
+        match text.strip_prefix(field) {
+            Some(problem) => Self::field(field, problem.trim_start()),
+            None => Self::field(field, text),
+        }
+    }
+
     /// Places the error in a release.
     pub(crate) fn in_release(self, index: usize, name: Option<&str>) -> Self {
         Self { release: Some(index), name: name.map(str::to_owned), ..self }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use counterpoint::{Count, OutOfRange};
+use counterpoint::OutOfRange;
 
 use crate::error::PlanError;
 use crate::value::{Table, Value};
@@ -24,6 +24,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// Fills in a field that is not there.
+    pub(crate) fn fill(&mut self, name: &'static str, value: Value<'a>) {
+        self.0.push((name.into(), value));
+    }
+
     pub(crate) fn take(&mut self, name: &str) -> Option<Value<'a>> {
         let at = self.0.iter().position(|(key, _)| key == name)?;
         Some(self.0.swap_remove(at).1)
@@ -34,42 +43,39 @@ impl<'a> Fields<'a> {
         self.take(name).map(|value| text(name, value)).transpose()
     }
 
-    /// A checked number; an error if it is not there.
+    /// A checked number, or a default; an error if there is neither.
     pub(crate) fn number<T>(
         &mut self,
         name: &str,
-        check: Check<T>,
-        legal: &str,
+        default: Option<f64>,
+        (check, legal): (Check<f64, T>, &str),
     ) -> Result<T, PlanError> {
-        match self.take(name) {
+        match self.take(name).or(default.map(Value::Real)) {
             Some(value) => number(name, &value, check, legal),
             None => Err(missing(name, legal)),
         }
     }
 
-    /// A checked number, or a default if it is not there.
-    pub(crate) fn number_or<T>(
+    /// A checked whole number, if it is there.
+    pub(crate) fn whole<T>(
         &mut self,
         name: &str,
-        default: f64,
-        check: Check<T>,
-        legal: &str,
-    ) -> Result<T, PlanError> {
-        let value = self.take(name).unwrap_or(Value::Real(default));
-        number(name, &value, check, legal)
+        (check, legal): (Check<u64, T>, &str),
+    ) -> Result<Option<T>, PlanError> {
+        self.take(name).map(|value| whole(name, &value, check, legal)).transpose()
     }
 
-    /// A count, one if it is not there.
-    pub(crate) fn count(&mut self, name: &str) -> Result<Count, PlanError> {
-        let value = self.take(name).unwrap_or(Value::Whole(1));
-        let legal = match value {
-            Value::Real(_) => format!("{}, without point or exponent", Count::LEGAL),
-            _ => Count::LEGAL.to_owned(),
+    /// A list of numbers.
+    pub(crate) fn numbers(&mut self, name: &str) -> Result<Vec<f64>, PlanError> {
+        let legal = "a list of numbers";
+        let value = self.take(name).ok_or_else(|| missing(name, legal))?;
+        let Value::List(items) = &value else { return Err(illegal(name, &value, legal)) };
+        let number = |(at, item): (usize, &Value<'_>)| {
+            real(item).ok_or_else(|| {
+                PlanError::field(name, format!("entry {} is {item}; legal: a number", at + 1))
+            })
         };
-        let error = || illegal(name, &value, &legal);
-        let Value::Whole(number) = value else { return Err(error()) };
-        let number = u64::try_from(number).map_err(|_| error())?;
-        Count::new(number).map_err(|_| error())
+        items.iter().enumerate().map(number).collect()
     }
 
     /// Nothing may be left.
@@ -82,22 +88,43 @@ impl<'a> Fields<'a> {
 }
 
 /// The constructor of a validated quantity.
-pub(crate) type Check<T> = fn(f64) -> Result<T, OutOfRange>;
+pub(crate) type Check<N, T> = fn(N) -> Result<T, OutOfRange>;
 
 /// A checked number.
 pub(crate) fn number<T>(
     name: &str,
     value: &Value<'_>,
-    check: Check<T>,
+    check: Check<f64, T>,
     legal: &str,
 ) -> Result<T, PlanError> {
-    let number = match *value {
-        Value::Real(number) => number,
-        // Rounds to nearest, as reading the text as an f64 would.
-        Value::Whole(number) => number as f64,
-        _ => return Err(illegal(name, value, legal)),
+    let checked = real(value).and_then(|number| check(number).ok());
+    checked.ok_or_else(|| illegal(name, value, legal))
+}
+
+/// A checked whole number.
+pub(crate) fn whole<T>(
+    name: &str,
+    value: &Value<'_>,
+    check: Check<u64, T>,
+    legal: &str,
+) -> Result<T, PlanError> {
+    let checked = match *value {
+        Value::Whole(number) => u64::try_from(number).ok().and_then(|number| check(number).ok()),
+        Value::Real(_) => {
+            return Err(illegal(name, value, &format!("{legal}, without point or exponent")));
+        }
+        _ => None,
     };
-    check(number).map_err(|_| illegal(name, value, legal))
+    checked.ok_or_else(|| illegal(name, value, legal))
+}
+
+fn real(value: &Value<'_>) -> Option<f64> {
+    match *value {
+        Value::Real(number) => Some(number),
+        // Rounds to nearest, as reading the text as an f64 would.
+        Value::Whole(number) => Some(number as f64),
+        _ => None,
+    }
 }
 
 /// A text.

@@ -4,10 +4,13 @@
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
+use counterpoint::Mechanism;
+
+use crate::plan::Builder;
 use crate::toml::read_in_pieces;
 use crate::{Format, Plan};
 
-const TOML: [&str; 4] = [
+const TOML: [&str; 7] = [
     "delta = 1e-6\n[[release]]\nmechanism = \"approx-dp\"\nepsilon = 0.1\ncount = 100\n",
     "version = 1\nepsilon = 2\nadjacency = \"replace\"\n\n[[release]] # first\nname = \"age\"\n\
      mechanism = 'approx-dp'\nepsilon = 1\ndelta = 1e-9\n\n[[ release ]]\nname = \"\"\"\n\
@@ -17,19 +20,37 @@ const TOML: [&str; 4] = [
      { name = \"b\", mechanism = \"approx-dp\", epsilon = 1e-3, count = 7 },\n]\ndelta = 0.0\n",
     "[[\"release\"]]\nmechanism = \"approx-dp\"\nepsilon = 0\n[[release]]\nepsilon = 800.0\n\
      mechanism = \"approx-dp\"\n",
+    "adjacency = \"add-remove\"\ngroup = 2\n[[release]]\nmechanism = \"gaussian\"\nsigma = 1.5\n\
+     sensitivity = 2\nrate = 0.25\ncount = 9\n[[release]]\nmechanism = \"laplace\"\nscale = 3\n\
+     examples = 60000\nbatch = 256\nepochs = 1.5\npartition = \"a\"\n[[release]]\n\
+     mechanism = \"discrete-gaussian\"\nsigma = 2\nrate = 1\n[[release]]\n\
+     mechanism = \"geometric\"\nscale = 0.5\nsensitivity = 3\npartition = \"b\"\n",
+    "[[release]]\nmechanism = \"randomized-response\"\nepsilon = 1\nbuckets = 3\n[[release]]\n\
+     mechanism = \"exponential\"\nepsilon = 0.5\n[[release]]\nmechanism = \"staircase\"\n\
+     epsilon = 1\nsensitivity = 2\ngamma = 0.25\n[[release]]\nmechanism = \"name-and-shame\"\n\
+     delta = 1e-9\n[[release]]\nmechanism = \"sparse-vector\"\nepsilon_threshold = 0.1\n\
+     epsilon_queries = 0.2\n",
+    "[[release]]\nmechanism = \"zcdp\"\nrho = 0.5\ndelta = 1e-9\n[[release]]\n\
+     mechanism = \"tcdp\"\nrho = 1\nomega = 8\n[[release]]\nmechanism = \"rdp\"\n\
+     orders = [1.5, 2, 32]\nepsilons = [0.1, 0.2, 3]\n[[release]]\nmechanism = \"gdp\"\nmu = 1\n\
+     [[release]]\nmechanism = \"finite\"\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]\n",
 ];
 
-const JSON: [&str; 3] = [
+const JSON: [&str; 4] = [
     r#"{"delta": 1e-6, "release": [{"mechanism": "approx-dp", "epsilon": 0.1, "count": 100}]}"#,
     r#"{"version": 1, "release": [
         {"name": "a\n\u00e9", "mechanism": "approx-dp", "epsilon": 1, "delta": 1e-9},
         {"mechanism": "approx-dp", "epsilon": 0.30000000000000004, "name": ""}
        ], "adjacency": "add-remove", "epsilon": 3}"#,
     r#"{"release": [{"count": 1000000000000, "epsilon": 1e-12, "mechanism": "approx-dp"}]}"#,
+    r#"{"adjacency": "add-remove", "group": 1, "release": [
+        {"mechanism": "gaussian", "sigma": 1, "examples": 9, "batch": 3, "epochs": 2},
+        {"mechanism": "rdp", "orders": [2, 3], "epsilons": [0.1, 0.2], "partition": "x"},
+        {"mechanism": "finite", "p": [0.5, 0.5], "q": [0.25, 0.75], "count": 3}]}"#,
 ];
 
 #[rustfmt::skip]
-const FRAGMENTS: [&str; 66] = [
+const FRAGMENTS: [&str; 76] = [
     "nan", "-inf", "inf", "-1", "0", "-0", "-0.0", "1.0", "1e400", "-1e400", "1e-400", "5e-324",
     "9007199254740993", "18446744073709551616", "340282366920938463463374607431768211456",
     "0.1", "1e6", "1000001", "1e30", "0x10", "0b1", "1_000", "1979-05-27", "07:32:00", "true",
@@ -38,6 +59,8 @@ const FRAGMENTS: [&str; 66] = [
     "[release]\n", "[[\"release\"]]\n", "[[release.x]]\n", "[release.x]\n", "[delta]\n",
     "release = []\n", "release.x = 1\n", "epsilon = 1\n", "delta = 0.5\n", "count = 2\n",
     "\"epsilon\": 1,", "\"name\": \"x\",", "name = \"y\"\n", "mechanism = \"approx-dp\"\n",
+    "rate = 0.5\n", "group = 2\n", "sigma = 1\n", "[1.5, 2]", "epochs = 3\n", "batch = 7\n",
+    "examples = 70\n", "partition = \"p\"\n", "\"rate\": 1,", "orders = [2]\n",
 ];
 
 /// A small generator with a fixed seed.
@@ -82,10 +105,30 @@ fn mutate(text: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
+/// Whether what the plan means is soon told: wide discrete noise has many atoms.
+fn is_small(plan: &Plan) -> bool {
+    plan.releases.len() < 10
+        && plan.releases.iter().all(|release| match &release.mechanism {
+            Mechanism::Geometric { scale, sensitivity } => {
+                scale.get() < 100.0 && sensitivity.get() < 100
+            }
+            Mechanism::DiscreteGaussian { sigma, sensitivity } => {
+                sigma.get() < 100.0 && sensitivity.get() < 100
+            }
+            _ => true,
+        })
+        && plan.group.get() < 10
+}
+
 /// What must hold of any bytes; whether they are a plan.
 fn check(bytes: &[u8], format: Format) -> bool {
     match Plan::parse(bytes, format) {
         Ok(plan) => {
+            if is_small(&plan)
+                && let Err(error) = plan.prepare()
+            {
+                assert!(!error.to_string().contains(char::is_control), "{error}");
+            }
             let toml = plan.to_toml().unwrap();
             let json = plan.to_json().unwrap();
             assert_eq!(Plan::parse(toml.as_bytes(), Format::Toml).as_ref(), Ok(&plan));
@@ -105,8 +148,8 @@ fn check(bytes: &[u8], format: Format) -> bool {
 fn check_pieces(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let text = text.trim_start_matches('\u{feff}');
-    let whole = read_in_pieces(text, usize::MAX);
-    let pieces = read_in_pieces(text, 1);
+    let whole = read_in_pieces(text, usize::MAX, Builder::default());
+    let pieces = read_in_pieces(text, 1, Builder::default());
     assert_eq!(whole.is_ok(), pieces.is_ok(), "{whole:?}\n{pieces:?}");
     if let (Ok(whole), Ok(pieces)) = (whole, pieces) {
         assert_eq!(whole, pieces);

@@ -9,8 +9,8 @@ use crate::error::PlanError;
 use crate::plan::{Builder, Plan};
 use crate::value::{Key, Table, Value, push_field};
 
-pub(crate) fn read(text: &str) -> Result<Plan, PlanError> {
-    let mut reader = Reader::default();
+pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
+    let mut reader = Reader { builder, ..Reader::default() };
     let mut source = serde_json::Deserializer::from_str(text);
     let outcome = ThePlan(&mut reader).deserialize(&mut source).and_then(|()| source.end());
     match (outcome, reader.failure.take()) {

@@ -1,6 +1,8 @@
 //! The kinds of mechanism a plan can name: one entry in [`KINDS`] and one arm in
 //! [`describe`] each.
 
+use counterpoint::mechanism::{FinitePair, ListError, RenyiCurve};
+use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rho, Sensitivity, Share, Steps};
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
 
 use crate::error::PlanError;
@@ -8,53 +10,289 @@ use crate::fields::{Fields, illegal, missing};
 use crate::value::{Table, Value};
 
 /// How one kind is read.
-struct Kind {
-    name: &'static str,
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
     /// Its own fields, besides those every release has.
     fields: &'static [&'static str],
+    /// Whether it may run on a Poisson sample of the data.
+    pub(crate) sampled: bool,
     read: fn(&mut Fields<'_>) -> Result<Mechanism, PlanError>,
 }
 
-const KINDS: [Kind; 1] =
-    [Kind { name: "approx-dp", fields: &["epsilon", "delta"], read: approx_dp }];
+/// Takes a number of a validated type, with a default or without.
+macro_rules! take {
+    ($fields:ident, $name:literal, $type:ident) => {
+        $fields.number($name, None, ($type::new, $type::LEGAL))?
+    };
+    ($fields:ident, $name:literal, $type:ident, $default:expr) => {
+        $fields.number($name, Some($default), ($type::new, $type::LEGAL))?
+    };
+}
+
+/// Takes a whole number of a validated type, with a default.
+macro_rules! whole {
+    ($fields:ident, $name:literal, $type:ident, $default:literal) => {
+        match $fields.whole($name, ($type::new, $type::LEGAL))? {
+            Some(number) => number,
+            None => $type::new($default).map_err(|_| missing($name, $type::LEGAL))?,
+        }
+    };
+}
+
+const KINDS: [Kind; 15] = [
+    Kind {
+        name: "approx-dp",
+        fields: &["epsilon", "delta"],
+        sampled: true,
+        read: |from| {
+            let epsilon = take!(from, "epsilon", Epsilon);
+            Ok(Guarantee { epsilon, delta: take!(from, "delta", Delta, 0.0) }.into())
+        },
+    },
+    Kind {
+        name: "laplace",
+        fields: &["scale", "sensitivity"],
+        sampled: true,
+        read: |from| {
+            let scale = take!(from, "scale", Noise);
+            let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
+            Ok(Mechanism::Laplace { scale, sensitivity })
+        },
+    },
+    Kind {
+        name: "geometric",
+        fields: &["scale", "sensitivity"],
+        sampled: false,
+        read: |from| {
+            let scale = take!(from, "scale", Noise);
+            let sensitivity = whole!(from, "sensitivity", Steps, 1);
+            Ok(Mechanism::Geometric { scale, sensitivity })
+        },
+    },
+    Kind {
+        name: "gaussian",
+        fields: &["sigma", "sensitivity"],
+        sampled: true,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
+            Ok(Mechanism::Gaussian { sigma, sensitivity })
+        },
+    },
+    Kind {
+        name: "discrete-gaussian",
+        fields: &["sigma", "sensitivity"],
+        sampled: true,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let sensitivity = whole!(from, "sensitivity", Steps, 1);
+            Ok(Mechanism::DiscreteGaussian { sigma, sensitivity })
+        },
+    },
+    Kind {
+        name: "randomized-response",
+        fields: &["epsilon", "buckets"],
+        sampled: false,
+        read: |from| {
+            let epsilon = take!(from, "epsilon", Epsilon);
+            let buckets = whole!(from, "buckets", Buckets, 2);
+            Ok(Mechanism::RandomizedResponse { epsilon, buckets })
+        },
+    },
+    Kind {
+        name: "exponential",
+        fields: &["epsilon"],
+        sampled: false,
+        read: |from| Ok(Mechanism::Exponential { epsilon: take!(from, "epsilon", Epsilon) }),
+    },
+    Kind {
+        name: "staircase",
+        fields: &["epsilon", "sensitivity", "gamma"],
+        sampled: false,
+        read: |from| {
+            let epsilon = take!(from, "epsilon", Epsilon);
+            // The noise is scaled by it, so the loss does not depend on it: checked, not kept.
+            let _ = take!(from, "sensitivity", Sensitivity, 1.0);
+            let gamma = match from.has("gamma") {
+                true => Some(take!(from, "gamma", Share)),
+                false => None,
+            };
+            Ok(Mechanism::Staircase { epsilon, gamma })
+        },
+    },
+    Kind {
+        name: "name-and-shame",
+        fields: &["delta"],
+        sampled: false,
+        read: |from| Ok(Mechanism::NameAndShame { delta: take!(from, "delta", Delta) }),
+    },
+    Kind {
+        name: "zcdp",
+        fields: &["rho", "delta"],
+        sampled: false,
+        read: |from| {
+            let rho = take!(from, "rho", Rho);
+            Ok(Mechanism::Zcdp { rho, delta: take!(from, "delta", Delta, 0.0) })
+        },
+    },
+    Kind {
+        name: "tcdp",
+        fields: &["rho", "omega"],
+        sampled: false,
+        read: |from| {
+            let rho = take!(from, "rho", Rho);
+            Ok(Mechanism::Tcdp { rho, omega: take!(from, "omega", Order) })
+        },
+    },
+    Kind {
+        name: "rdp",
+        fields: &["orders", "epsilons"],
+        sampled: false,
+        read: |from| {
+            let (orders, epsilons) = (from.numbers("orders")?, from.numbers("epsilons")?);
+            RenyiCurve::new(&orders, &epsilons).map(Mechanism::Rdp).map_err(list)
+        },
+    },
+    Kind {
+        name: "gdp",
+        fields: &["mu"],
+        sampled: false,
+        read: |from| Ok(Mechanism::Gdp { mu: take!(from, "mu", Mu) }),
+    },
+    Kind {
+        name: "sparse-vector",
+        fields: &["epsilon_threshold", "epsilon_queries"],
+        sampled: false,
+        read: |from| {
+            let threshold = take!(from, "epsilon_threshold", Epsilon);
+            let queries = take!(from, "epsilon_queries", Epsilon);
+            Ok(Mechanism::SparseVector { threshold, queries })
+        },
+    },
+    Kind {
+        name: "finite",
+        fields: &["p", "q"],
+        sampled: false,
+        read: |from| {
+            let (p, q) = (from.numbers("p")?, from.numbers("q")?);
+            FinitePair::new(&p, &q).map(Mechanism::Finite).map_err(list)
+        },
+    },
+];
 
 /// The fields every release has.
-const COMMON: [&str; 3] = ["name", "mechanism", "count"];
+const COMMON: [&str; 4] = ["name", "mechanism", "count", "partition"];
 
-/// Takes a mechanism out of the fields of a release.
-pub(crate) fn read(fields: &mut Fields<'_>) -> Result<(Mechanism, &'static str), PlanError> {
-    let known = || KINDS.map(|kind| kind.name).join(", ");
+/// The fields a release on a Poisson sample has.
+const SAMPLED: [&str; 4] = ["rate", "examples", "batch", "epochs"];
+
+/// The kind a release names.
+pub(crate) fn of(fields: &mut Fields<'_>) -> Result<&'static Kind, PlanError> {
+    let known = || KINDS.each_ref().map(|kind| kind.name).join(", ");
     let value = fields.take("mechanism").ok_or_else(|| missing("mechanism", &known()))?;
     let kind = match &value {
         Value::Text(text) => KINDS.iter().find(|kind| kind.name == text),
         _ => None,
     };
-    let kind = kind.ok_or_else(|| illegal("mechanism", &value, &known()))?;
-    Ok(((kind.read)(fields)?, kind.name))
+    kind.ok_or_else(|| illegal("mechanism", &value, &known()))
 }
 
-/// Every field a release of this kind may have.
-pub(crate) fn legal_fields(name: &str) -> Vec<&'static str> {
-    let own = KINDS.iter().find(|kind| kind.name == name).map_or(&[][..], |kind| kind.fields);
-    COMMON.iter().chain(own).copied().collect()
+impl Kind {
+    /// Takes the mechanism out of the fields of a release.
+    pub(crate) fn read(&self, fields: &mut Fields<'_>) -> Result<Mechanism, PlanError> {
+        (self.read)(fields)
+    }
+
+    /// Whether it has a field of this name of its own.
+    pub(crate) fn has(&self, field: &str) -> bool {
+        self.fields.contains(&field)
+    }
+
+    /// Every field a release of this kind may have.
+    pub(crate) fn legal_fields(&self) -> Vec<&'static str> {
+        let sampled = if self.sampled { &SAMPLED[..] } else { &[] };
+        COMMON.iter().chain(self.fields).chain(sampled).copied().collect()
+    }
 }
 
 /// The fields that describe a mechanism, or `None` if the format has no word for it.
 pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
+    use Value::Real;
+    let whole = |number: u64| Value::Whole(number.into());
     let (kind, own) = match mechanism {
         Mechanism::ApproxDp(guarantee) => (
             "approx-dp",
-            vec![("epsilon", guarantee.epsilon.get()), ("delta", guarantee.delta.get())],
+            vec![
+                ("epsilon", Real(guarantee.epsilon.get())),
+                ("delta", Real(guarantee.delta.get())),
+            ],
         ),
+        Mechanism::Laplace { scale, sensitivity } => (
+            "laplace",
+            vec![("scale", Real(scale.get())), ("sensitivity", Real(sensitivity.get()))],
+        ),
+        Mechanism::Geometric { scale, sensitivity } => (
+            "geometric",
+            vec![("scale", Real(scale.get())), ("sensitivity", whole(sensitivity.get()))],
+        ),
+        Mechanism::Gaussian { sigma, sensitivity } => (
+            "gaussian",
+            vec![("sigma", Real(sigma.get())), ("sensitivity", Real(sensitivity.get()))],
+        ),
+        Mechanism::DiscreteGaussian { sigma, sensitivity } => (
+            "discrete-gaussian",
+            vec![("sigma", Real(sigma.get())), ("sensitivity", whole(sensitivity.get()))],
+        ),
+        Mechanism::RandomizedResponse { epsilon, buckets } => (
+            "randomized-response",
+            vec![("epsilon", Real(epsilon.get())), ("buckets", whole(buckets.get()))],
+        ),
+        Mechanism::Exponential { epsilon } => {
+            ("exponential", vec![("epsilon", Real(epsilon.get()))])
+        }
+        Mechanism::Staircase { epsilon, gamma } => {
+            let gamma = gamma.map(|gamma| ("gamma", Real(gamma.get())));
+            let epsilon = [("epsilon", Real(epsilon.get()))];
+            ("staircase", epsilon.into_iter().chain(gamma).collect())
+        }
+        Mechanism::NameAndShame { delta } => ("name-and-shame", vec![("delta", Real(delta.get()))]),
+        Mechanism::Zcdp { rho, delta } => {
+            ("zcdp", vec![("rho", Real(rho.get())), ("delta", Real(delta.get()))])
+        }
+        Mechanism::Tcdp { rho, omega } => {
+            ("tcdp", vec![("rho", Real(rho.get())), ("omega", Real(omega.get()))])
+        }
+        Mechanism::Rdp(curve) => ("rdp", lists(["orders", "epsilons"], curve.points())),
+        Mechanism::Gdp { mu } => ("gdp", vec![("mu", Real(mu.get()))]),
+        Mechanism::SparseVector { threshold, queries } => (
+            "sparse-vector",
+            vec![
+                ("epsilon_threshold", Real(threshold.get())),
+                ("epsilon_queries", Real(queries.get())),
+            ],
+        ),
+        Mechanism::Finite(pair) => ("finite", lists(["p", "q"], pair.outcomes())),
         _ => return None,
     };
     let kind = ("mechanism".into(), Value::Text(kind.into()));
-    let own = own.into_iter().map(|(name, number)| (name.into(), Value::Real(number)));
+    let own = own.into_iter().map(|(name, value)| (name.into(), value));
     Some(std::iter::once(kind).chain(own).collect())
 }
 
-fn approx_dp(fields: &mut Fields<'_>) -> Result<Mechanism, PlanError> {
-    let epsilon = fields.number("epsilon", Epsilon::new, Epsilon::LEGAL)?;
-    let delta = fields.number_or("delta", 0.0, Delta::new, Delta::LEGAL)?;
-    Ok(Guarantee { epsilon, delta }.into())
+fn lists(names: [&'static str; 2], pairs: &[(f64, f64)]) -> Vec<(&'static str, Value<'static>)> {
+    let first = pairs.iter().map(|pair| Value::Real(pair.0)).collect();
+    let second = pairs.iter().map(|pair| Value::Real(pair.1)).collect();
+    names.into_iter().zip([Value::List(first), Value::List(second)]).collect()
+}
+
+/// What is wrong with two lists, placed in the field it is about.
+fn list(error: ListError) -> PlanError {
+    match error {
+        ListError::Number { field, index, value, legal } => {
+            PlanError::field(field, format!("entry {} is {value:?}; legal: {legal}", index + 1))
+        }
+        ListError::Lengths { first, .. } => PlanError::starting(first, &error.to_string()),
+        ListError::Sum { field, .. } => PlanError::starting(field, &error.to_string()),
+        _ => PlanError::plan(error.to_string()),
+    }
 }

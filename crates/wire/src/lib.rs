@@ -15,6 +15,7 @@
 //! "#;
 //! let plan = Plan::parse(text.as_bytes(), Format::Toml)?;
 //! assert_eq!(plan.releases.len(), 1);
+//! let _ready: counterpoint::Plan = plan.prepare()?;
 //! # Ok::<(), counterpoint_wire::PlanError>(())
 //! ```
 
@@ -25,6 +26,7 @@ mod fields;
 mod json;
 mod kind;
 mod plan;
+mod sample;
 mod toml;
 mod value;
 mod write;
@@ -32,6 +34,7 @@ mod write;
 #[cfg(test)]
 mod fuzz;
 
-pub use answer::{Asked, Charge, Composed};
+pub use answer::{Asked, Calibrated, Charge, Composed, OutOfReach};
 pub use error::PlanError;
-pub use plan::{Adjacency, Format, Plan, Question, Release};
+pub use plan::{Blank, Format, Plan, Question, Release, name_of};
+pub use sample::{Batches, Sample};

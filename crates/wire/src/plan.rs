@@ -1,10 +1,14 @@
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use counterpoint::composition::CompositionError;
-use counterpoint::{Composition, Count, Delta, Epsilon, Mechanism};
+use counterpoint::ask::Unknown;
+use counterpoint::quantity::Group;
+use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
 
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, number, unknown};
+use crate::error::{PlanError, quoted};
+use crate::fields::{Fields, illegal, number, unknown, whole};
+use crate::sample::{self, Sample};
 use crate::value::Value;
 use crate::{json, kind, toml};
 
@@ -15,8 +19,12 @@ pub struct Plan {
     pub question: Option<Question>,
     /// What neighbouring data sets are, if the file says.
     pub adjacency: Option<Adjacency>,
+    /// How many people are protected together.
+    pub group: Group,
     /// At least one, at most 10^7.
     pub releases: Vec<Release>,
+    /// Which releases, from 0, left out what [`Plan::parse_with`] lets them.
+    pub blanks: Vec<usize>,
 }
 
 /// One entry of a plan.
@@ -26,8 +34,32 @@ pub struct Release {
     pub name: Option<Box<str>>,
     /// What it promises.
     pub mechanism: Mechanism,
+    /// The sample of the data it is run on, if not all; boxed, as few releases have one.
+    pub sample: Option<Box<Sample>>,
     /// How many times it is made.
     pub count: Count,
+    /// The part of the data it looks at; all of it if `None`.
+    pub partition: Option<Arc<str>>,
+}
+
+impl From<&Release> for counterpoint::Release {
+    fn from(release: &Release) -> Self {
+        Self {
+            mechanism: release.mechanism.clone(),
+            rate: release.sample.as_ref().map(|sample| sample.rate),
+            count: release.count,
+            part: release.partition.clone(),
+        }
+    }
+}
+
+/// A field that releases may leave out, because it is to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blank<'a> {
+    /// What is to be found.
+    pub unknown: Unknown,
+    /// The name of the releases that may leave it out; all if `None`.
+    pub release: Option<&'a str>,
 }
 
 /// What is asked of a plan.
@@ -37,15 +69,6 @@ pub enum Question {
     EpsilonAt(Delta),
     /// The least delta at this epsilon.
     DeltaAt(Epsilon),
-}
-
-/// What it is for two data sets to be neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adjacency {
-    /// One has one person more.
-    AddRemove,
-    /// One person's data differ.
-    Replace,
 }
 
 /// How a plan is written down.
@@ -64,23 +87,86 @@ impl Plan {
     /// [`PlanError`], one line that names the release, the field, the offending
     /// value and what would be legal.
     pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
+        Self::read(bytes, format, Builder::default())
+    }
+
+    /// Reads a plan that leaves something out. A number that means nothing stands in its
+    /// place.
+    ///
+    /// # Errors
+    /// As [`Plan::parse`].
+    pub fn parse_with(bytes: &[u8], format: Format, blank: Blank<'_>) -> Result<Self, PlanError> {
+        let blank = Some((name_of(blank.unknown), blank.release.map(str::to_owned)));
+        Self::read(bytes, format, Builder { blank, ..Builder::default() })
+    }
+
+    fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error))?;
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         if text.trim_ascii().is_empty() {
             return Err(PlanError::plan("the plan is empty; legal: a plan in TOML or JSON"));
         }
         match format {
-            Format::Toml => toml::read(text),
-            Format::Json => json::read(text),
+            Format::Toml => toml::read(text, builder),
+            Format::Json => json::read(text, builder),
         }
     }
 
-    /// Puts the releases together.
+    /// The plan, ready for questions.
     ///
     /// # Errors
-    /// [`CompositionError`] if the counts or the epsilons add up to too much.
-    pub fn composition(&self) -> Result<Composition, CompositionError> {
-        Composition::new(self.releases.iter().map(|release| (release.mechanism, release.count)))
+    /// [`PlanError`] if a release has no meaning, or the counts or the epsilons add up to too
+    /// much.
+    pub fn prepare(&self) -> Result<counterpoint::Plan, PlanError> {
+        counterpoint::Plan::with(&self.releases, self.adjacency, self.group)
+            .map_err(|error| self.place(&error))
+    }
+
+    /// Names the release and the field an error of the core is about.
+    #[must_use]
+    pub fn place(&self, error: &counterpoint::PlanError) -> PlanError {
+        let (index, text) = match error {
+            counterpoint::PlanError::Release { index, error } => (*index, error.to_string()),
+            counterpoint::PlanError::Parts { index, .. } => {
+                let text = error.to_string();
+                let problem = text.split_once(": ").map(|(_, problem)| problem.to_owned());
+                (*index, problem.unwrap_or(text))
+            }
+            _ => return PlanError::plan(error.to_string()),
+        };
+        let name = self.releases.get(index).and_then(|release| release.name.as_deref());
+        // Each begins with the field it is about.
+        let field = text.split(' ').next().unwrap_or_default();
+        PlanError::starting(field, &text).in_release(index + 1, name)
+    }
+
+    /// What one should know before relying on an answer.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let is_batched = |release: &Release| {
+            let sample = release.sample.as_ref();
+            sample.is_some_and(|sample| sample.batches.is_some() && sample.rate.get() < 1.0)
+        };
+        let Some(first) = self.releases.iter().position(is_batched) else { return Vec::new() };
+        let name = self.releases[first].name.as_deref();
+        let name = name.map_or(String::new(), |name| format!(" ({})", quoted(name)));
+        let first = first + 1;
+        vec![format!(
+            "release {first}{name}: shuffled batches of a fixed size are not Poisson samples; the \
+             numbers hold only if each example enters each batch independently with probability \
+             batch/examples"
+        )]
+    }
+}
+
+/// The field that holds what is to be found.
+#[must_use]
+pub fn name_of(unknown: Unknown) -> &'static str {
+    match unknown {
+        Unknown::Sigma => "sigma",
+        Unknown::Scale => "scale",
+        Unknown::Epsilon => "epsilon",
+        Unknown::Count => "count",
     }
 }
 
@@ -102,21 +188,11 @@ impl Format {
     }
 }
 
-impl Adjacency {
-    /// The word for it in a plan.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AddRemove => "add-remove",
-            Self::Replace => "replace",
-        }
-    }
-}
-
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 const MOST_RELEASES: usize = 10_000_000;
 const LEGAL_RELEASES: &str = "1 to 10^7 releases, each a table";
-const TOP_FIELDS: [&str; 5] = ["version", "delta", "epsilon", "adjacency", "release"];
+const TOP_FIELDS: [&str; 6] = ["version", "delta", "epsilon", "adjacency", "group", "release"];
+const ADJACENCIES: [Adjacency; 2] = [Adjacency::AddRemove, Adjacency::Replace];
 
 fn not_text(bytes: &[u8], error: std::str::Utf8Error) -> PlanError {
     let at = error.valid_up_to();
@@ -134,7 +210,13 @@ pub(crate) struct Builder {
     delta: Option<Delta>,
     epsilon: Option<Epsilon>,
     adjacency: Option<Adjacency>,
+    group: Option<Group>,
     releases: Vec<Release>,
+    /// Equal labels share their text.
+    labels: BTreeSet<Arc<str>>,
+    /// The field that releases may leave out, and the name of those that may.
+    blank: Option<(&'static str, Option<String>)>,
+    blanks: Vec<usize>,
 }
 
 impl Builder {
@@ -158,6 +240,7 @@ impl Builder {
             "delta" => self.delta = Some(number(key, value, Delta::new, Delta::LEGAL)?),
             "epsilon" => self.epsilon = Some(number(key, value, Epsilon::new, Epsilon::LEGAL)?),
             "adjacency" => self.adjacency = Some(adjacency(key, value)?),
+            "group" => self.group = Some(whole(key, value, Group::new, Group::LEGAL)?),
             _ => return Err(illegal(key, value, LEGAL_RELEASES)),
         }
         Ok(())
@@ -182,9 +265,40 @@ impl Builder {
         };
         let fields = Fields::new(table);
         let name = fields.peek_text("name").map(str::to_owned);
-        let release = release(fields).map_err(|e| e.in_release(index, name.as_deref()))?;
+        let release = self.read(fields).map_err(|e| e.in_release(index, name.as_deref()))?;
         self.releases.push(release);
         Ok(())
+    }
+
+    fn read(&mut self, mut fields: Fields<'_>) -> Result<Release, PlanError> {
+        let name: Option<Box<str>> = fields.text("name")?.map(|name| name.into());
+        let kind = kind::of(&mut fields)?;
+        self.fill(kind, name.as_deref(), &mut fields);
+        let mechanism = kind.read(&mut fields)?;
+        let (sample, count) = sample::read(&mut fields, kind.sampled)?;
+        let partition = fields.text("partition")?.map(|label| self.label(&label));
+        fields.finish(kind.name, &kind.legal_fields())?;
+        Ok(Release { name, mechanism, sample: sample.map(Box::new), count, partition })
+    }
+
+    /// Puts something in the place of what is to be found.
+    fn fill(&mut self, kind: &kind::Kind, name: Option<&str>, fields: &mut Fields<'_>) {
+        let Some((blank, only)) = &self.blank else { return };
+        let meant = only.is_none() || only.as_deref() == name;
+        let counted = *blank == "count" && !fields.has("epochs");
+        if meant && !fields.has(blank) && (kind.has(blank) || counted) {
+            fields.fill(blank, Value::Whole(1));
+            self.blanks.push(self.releases.len());
+        }
+    }
+
+    fn label(&mut self, label: &str) -> Arc<str> {
+        if let Some(known) = self.labels.get(label) {
+            return known.clone();
+        }
+        let new: Arc<str> = label.into();
+        self.labels.insert(new.clone());
+        new
     }
 
     /// The whole plan.
@@ -200,23 +314,25 @@ impl Builder {
             }
             (delta, epsilon) => delta.map(Question::EpsilonAt).or(epsilon.map(Question::DeltaAt)),
         };
-        Ok(Plan { question, adjacency: self.adjacency, releases: self.releases })
+        let group = self.group.unwrap_or(Group::ONE);
+        let Self { adjacency, mut releases, blanks, .. } = self;
+        releases.shrink_to_fit();
+        Ok(Plan { question, adjacency, group, releases, blanks })
     }
 }
 
-fn release(mut fields: Fields<'_>) -> Result<Release, PlanError> {
-    let name = fields.text("name")?.map(|name| name.into());
-    let (mechanism, kind) = kind::read(&mut fields)?;
-    let count = fields.count("count")?;
-    fields.finish(kind, &kind::legal_fields(kind))?;
-    Ok(Release { name, mechanism, count })
+/// The word for a neighbouring relation in a plan.
+pub(crate) fn adjacency_name(adjacency: Adjacency) -> &'static str {
+    match adjacency {
+        Adjacency::AddRemove => "add-remove",
+        Adjacency::Replace => "replace",
+    }
 }
 
 fn adjacency(key: &str, value: &Value<'_>) -> Result<Adjacency, PlanError> {
-    let known = [Adjacency::AddRemove, Adjacency::Replace];
     let found = match value {
-        Value::Text(text) => known.into_iter().find(|adjacency| adjacency.name() == text),
+        Value::Text(text) => ADJACENCIES.into_iter().find(|known| adjacency_name(*known) == text),
         _ => None,
     };
-    found.ok_or_else(|| illegal(key, value, &known.map(Adjacency::name).join(", ")))
+    found.ok_or_else(|| illegal(key, value, &ADJACENCIES.map(adjacency_name).join(", ")))
 }

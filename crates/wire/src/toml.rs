@@ -18,8 +18,8 @@ const PIECE_BYTES: usize = 16_000;
 /// The longest piece that is parsed.
 const MOST_BYTES: usize = 1 << 23;
 
-pub(crate) fn read(text: &str) -> Result<Plan, PlanError> {
-    read_in_pieces(text, PIECE_BYTES)
+pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
+    read_in_pieces(text, PIECE_BYTES, builder)
 }
 
 /// Reads the part before the first `[[release]]` header, then the releases in
@@ -28,10 +28,13 @@ pub(crate) fn read(text: &str) -> Result<Plan, PlanError> {
 /// Every piece begins with a header, so as a document of its own it means what it
 /// means in its place, unless the first part speaks of `release` too, in other
 /// words. Then the text is read whole.
-pub(crate) fn read_in_pieces(text: &str, bytes: usize) -> Result<Plan, PlanError> {
+pub(crate) fn read_in_pieces(
+    text: &str,
+    bytes: usize,
+    mut builder: Builder,
+) -> Result<Plan, PlanError> {
     let mut headers = headers(text).peekable();
     let first = headers.peek().copied().unwrap_or(text.len());
-    let mut builder = Builder::default();
     let head = parse(text, 0..first, &builder)?;
     if head.get("release").is_some() && first < text.len() {
         let whole = parse(text, 0..text.len(), &builder)?;

@@ -1,8 +1,11 @@
 //! Plans back into text.
 
+use counterpoint::Count;
+
 use crate::error::PlanError;
 use crate::kind;
-use crate::plan::{Plan, Question, Release};
+use crate::plan::{Plan, Question, Release, adjacency_name};
+use crate::sample::{Batches, Sample};
 use crate::value::{Table, Value};
 
 impl Plan {
@@ -35,7 +38,10 @@ fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
         None => {}
     }
     if let Some(adjacency) = plan.adjacency {
-        table.push(("adjacency".into(), Value::Text(adjacency.name().into())));
+        table.push(("adjacency".into(), Value::Text(adjacency_name(adjacency).into())));
+    }
+    if plan.group.get() > 1 {
+        table.push(("group".into(), Value::Whole(plan.group.get().into())));
     }
     let releases = plan.releases.iter().enumerate().map(|(at, release)| {
         release_fields(release).map_err(|e| e.in_release(at + 1, release.name.as_deref()))
@@ -52,6 +58,18 @@ fn release_fields(release: &Release) -> Result<Value<'_>, PlanError> {
     let described = kind::describe(&release.mechanism)
         .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
     table.extend(described);
-    table.push(("count".into(), Value::Whole(release.count.get().into())));
+    let whole = |count: Count| Value::Whole(count.get().into());
+    match release.sample.as_deref() {
+        Some(Sample { batches: Some(Batches { examples, batch }), .. }) => {
+            table.push(("examples".into(), whole(*examples)));
+            table.push(("batch".into(), whole(*batch)));
+        }
+        Some(Sample { rate, .. }) => table.push(("rate".into(), Value::Real(rate.get()))),
+        None => {}
+    }
+    table.push(("count".into(), whole(release.count)));
+    if let Some(label) = release.partition.as_deref() {
+        table.push(("partition".into(), Value::Text(label.into())));
+    }
     Ok(Value::Table(table))
 }

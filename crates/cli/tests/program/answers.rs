@@ -113,13 +113,14 @@ fn the_table_begins_with_the_certified_bracket() {
 #[test]
 fn every_route_agrees_or_says_why_not() {
     let plan = example("minimal.toml");
-    for route in Route::ALL.map(Route::name).into_iter().chain(["lattice"]) {
+    for route in Route::ALL.map(Route::name) {
         let run = run(&["compose", &plan, "--route", route, "--json"]);
         if run.status == 2 {
             assert!(run.error().contains("does not apply"), "{}", run.error());
             continue;
         }
         assert_hundred(&run.object(), 5e-6);
+        // For guarantees the lattice's transforms are the contour's.
         let taken = if route == "lattice" { "contour" } else { route };
         assert_eq!(run.object()["route"], taken);
     }

@@ -147,8 +147,8 @@ fn text_from_a_file_cannot_break_the_line() {
     let name = "x\\n\\u001b[31m".repeat(100);
     let release = format!("{{\"name\": \"{name}\", \"mechanism\": \"a\\nb\"}}");
     let error = error_of(&folder, "plan.json", format!("{{\"release\": [{release}]}}"));
-    assert!(error.ends_with("mechanism is \"a\\nb\"; legal: approx-dp"), "{error}");
-    assert!(error.len() < 400, "{error}");
+    assert!(error.contains("mechanism is \"a\\nb\"; legal: approx-dp, "), "{error}");
+    assert!(error.len() < 600, "{error}");
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod answers;
 mod bad_input;
 mod big;
+mod calibrate;
+mod mechanisms;
 mod streams;
 mod usage;
 
@@ -63,6 +65,15 @@ impl Run {
         let answer = self.answer();
         assert_eq!(answer.lines().count(), 1, "{answer}");
         serde_json::from_str(answer).unwrap()
+    }
+
+    /// The one warning of a run that must have succeeded all the same.
+    #[track_caller]
+    fn warning(&self) -> &str {
+        assert_eq!(self.status, 0, "{}", self.stderr);
+        let line = self.stderr.strip_suffix('\n').expect("the line ends");
+        assert!(!line.contains(char::is_control), "{line:?}");
+        line.strip_prefix("warning: ").unwrap_or_else(|| panic!("{line}"))
     }
 
     /// The one line of a run that must have failed.

@@ -10,8 +10,8 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
     let plan = example("minimal.toml");
     let plan = plan.as_str();
     #[rustfmt::skip]
-    let cases: [(&[&str], &str); 28] = [
-        (&[], "legal: compose, compare, completions"),
+    let cases: [(&[&str], &str); 35] = [
+        (&[], "legal: compose, compare, calibrate, completions"),
         (&["decompose"], "unrecognized subcommand 'decompose'"),
         (&["compose"], "<PLAN>"),
         (&["compose", plan, "--what"], "unexpected argument '--what'"),
@@ -26,7 +26,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
         (&["compose", plan, "--epsilon=-inf"], Epsilon::LEGAL),
         (&["compose", plan, "--tolerance", "0"], Tolerance::LEGAL),
         (&["compose", plan, "--route", "fast"],
-            "equal, grouped, halves, contour, convolution, precise, lattice"),
+            "closed, equal, grouped, halves, contour, lattice, convolution, renyi, precise"),
         (&["compose", plan, "--bits", "7"], Bits::LEGAL),
         (&["compose", plan, "--bits", "64.0"], Bits::LEGAL),
         (&["compose", plan, "--bits", "64", "--route", "equal"], "legal: --route precise"),
@@ -41,6 +41,14 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
             Count::LEGAL),
         (&["compare", plan, "--epsilon", "1"], "cannot be used with"),
         (&["compare", plan, "--count", "1"], "cannot be used with"),
+        (&["calibrate"], "<PLAN>"),
+        (&["calibrate", plan, "--epsilon", "1"], "--for <WHAT>"),
+        (&["calibrate", plan, "--for", "noise"], "possible values: sigma, scale, epsilon, count"),
+        (&["calibrate", plan, "--for", "count"], "the target has no epsilon; legal: epsilon in"),
+        (&["calibrate", plan, "--for", "count", "--epsilon", "nan"], Epsilon::LEGAL),
+        (&["calibrate", plan, "--for", "count", "--epsilon", "1", "--delta", "1"], Delta::LEGAL),
+        (&["calibrate", plan, "--for", "count", "--epsilon", "1", "--release", "x"],
+            "no release is named \"x\"; legal: the name of one in the plan"),
         (&["completions", "tcsh"], "possible values: bash"),
     ];
     for (args, expected) in cases {
@@ -62,7 +70,8 @@ fn comparing_a_plan_that_asks_no_delta() {
 
 #[test]
 fn help_and_version_are_answers() {
-    for args in [&["--help"][..], &["compose", "--help"], &["compare", "-h"], &["help", "compose"]]
+    for args in
+        [&["--help"][..], &["compose", "--help"], &["compare", "-h"], &["help", "calibrate"]]
     {
         assert!(run(args).answer().contains("Usage: counterpoint"), "{args:?}");
     }
@@ -73,6 +82,8 @@ fn help_and_version_are_answers() {
 fn every_shell_gets_its_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = run(&["completions", shell]);
-        assert!(run.answer().contains("compose") && run.answer().contains("tolerance"), "{shell}");
+        for word in ["compose", "tolerance", "calibrate", "sigma"] {
+            assert!(run.answer().contains(word), "{word} for {shell}");
+        }
     }
 }

@@ -1,0 +1,342 @@
+//! Every mechanism a plan may name, and every way to describe one wrongly.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use counterpoint::ask::Unknown;
+use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::quantity::{
+    Buckets, Group, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
+};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
+use counterpoint_wire::{Blank, Format, Plan, PlanError};
+
+fn toml(text: &str) -> Result<Plan, PlanError> {
+    Plan::parse(text.as_bytes(), Format::Toml)
+}
+
+/// A TOML plan of one release with these lines.
+fn release(lines: &str) -> Result<Plan, PlanError> {
+    toml(&format!("[[release]]\n{lines}\n"))
+}
+
+fn noise(value: f64) -> Noise {
+    Noise::new(value).unwrap()
+}
+
+fn sensitivity(value: f64) -> Sensitivity {
+    Sensitivity::new(value).unwrap()
+}
+
+fn steps(value: u64) -> Steps {
+    Steps::new(value).unwrap()
+}
+
+fn epsilon(value: f64) -> Epsilon {
+    Epsilon::new(value).unwrap()
+}
+
+fn delta(value: f64) -> Delta {
+    Delta::new(value).unwrap()
+}
+
+#[test]
+fn every_mechanism_is_read_with_its_defaults_and_written_back() {
+    let guarantee = |epsilon, delta| Guarantee::new(epsilon, delta).unwrap().into();
+    let (one, three) = (sensitivity(1.0), sensitivity(3.0));
+    let response = |buckets| Mechanism::RandomizedResponse {
+        epsilon: epsilon(0.5),
+        buckets: Buckets::new(buckets).unwrap(),
+    };
+    let staircase = |gamma: Option<f64>| Mechanism::Staircase {
+        epsilon: epsilon(1.0),
+        gamma: gamma.map(|gamma| Share::new(gamma).unwrap()),
+    };
+    let rho = Rho::new(0.25).unwrap();
+    let cases = [
+        ("'approx-dp'\nepsilon = 0.5", guarantee(0.5, 0.0)),
+        ("'approx-dp'\nepsilon = 0.5\ndelta = 1e-9", guarantee(0.5, 1e-9)),
+        ("'laplace'\nscale = 10", Mechanism::Laplace { scale: noise(10.0), sensitivity: one }),
+        (
+            "'laplace'\nscale = 10.0\nsensitivity = 3",
+            Mechanism::Laplace { scale: noise(10.0), sensitivity: three },
+        ),
+        (
+            "'geometric'\nscale = 0.5",
+            Mechanism::Geometric { scale: noise(0.5), sensitivity: steps(1) },
+        ),
+        (
+            "'geometric'\nscale = 0.5\nsensitivity = 3",
+            Mechanism::Geometric { scale: noise(0.5), sensitivity: steps(3) },
+        ),
+        ("'gaussian'\nsigma = 2", Mechanism::Gaussian { sigma: noise(2.0), sensitivity: one }),
+        (
+            "'gaussian'\nsigma = 2\nsensitivity = 3.0",
+            Mechanism::Gaussian { sigma: noise(2.0), sensitivity: three },
+        ),
+        (
+            "'discrete-gaussian'\nsigma = 2",
+            Mechanism::DiscreteGaussian { sigma: noise(2.0), sensitivity: steps(1) },
+        ),
+        (
+            "'discrete-gaussian'\nsigma = 2\nsensitivity = 7",
+            Mechanism::DiscreteGaussian { sigma: noise(2.0), sensitivity: steps(7) },
+        ),
+        ("'randomized-response'\nepsilon = 0.5", response(2)),
+        ("'randomized-response'\nepsilon = 0.5\nbuckets = 5", response(5)),
+        ("'exponential'\nepsilon = 0.5", Mechanism::Exponential { epsilon: epsilon(0.5) }),
+        ("'staircase'\nepsilon = 1", staircase(None)),
+        ("'staircase'\nepsilon = 1\nsensitivity = 4\ngamma = 0.25", staircase(Some(0.25))),
+        ("'name-and-shame'\ndelta = 1e-9", Mechanism::NameAndShame { delta: delta(1e-9) }),
+        ("'zcdp'\nrho = 0.25", Mechanism::Zcdp { rho, delta: delta(0.0) }),
+        ("'zcdp'\nrho = 0.25\ndelta = 1e-9", Mechanism::Zcdp { rho, delta: delta(1e-9) }),
+        ("'tcdp'\nrho = 0.25\nomega = 8", Mechanism::Tcdp { rho, omega: Order::new(8.0).unwrap() }),
+        (
+            "'rdp'\norders = [1.5, 2, 32]\nepsilons = [0.1, 0.2, 3]",
+            Mechanism::Rdp(RenyiCurve::new(&[1.5, 2.0, 32.0], &[0.1, 0.2, 3.0]).unwrap()),
+        ),
+        ("'gdp'\nmu = 0.5", Mechanism::Gdp { mu: Mu::new(0.5).unwrap() }),
+        (
+            "'sparse-vector'\nepsilon_threshold = 0.1\nepsilon_queries = 0.2",
+            Mechanism::SparseVector { threshold: epsilon(0.1), queries: epsilon(0.2) },
+        ),
+        (
+            "'finite'\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]",
+            Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
+        ),
+    ];
+    for (lines, expected) in cases {
+        let plan = release(&format!("mechanism = {lines}")).unwrap();
+        assert_eq!(plan.releases[0].mechanism, expected, "{lines}");
+        assert_eq!((plan.releases[0].count, plan.releases[0].sample.as_ref()), (Count::ONE, None));
+        assert_round_trip(&plan);
+    }
+}
+
+#[track_caller]
+fn assert_round_trip(plan: &Plan) {
+    let (toml, json) = (plan.to_toml().unwrap(), plan.to_json().unwrap());
+    assert_eq!(Plan::parse(toml.as_bytes(), Format::Toml).as_ref(), Ok(plan), "{toml}");
+    assert_eq!(Plan::parse(json.as_bytes(), Format::Json).as_ref(), Ok(plan), "{json}");
+}
+
+#[test]
+fn samples_parts_and_groups_are_read_and_written_back() {
+    let sampled = ["approx-dp'\nepsilon = 1", "laplace'\nscale = 1", "gaussian'\nsigma = 1"];
+    for lines in sampled.into_iter().chain(["discrete-gaussian'\nsigma = 1"]) {
+        let text = format!(
+            "adjacency = 'add-remove'\ngroup = 3\n[[release]]\nmechanism = '{lines}\nrate = 0.25\n\
+             partition = 'north'\n[[release]]\nmechanism = '{lines}\nrate = 1\npartition = 'north'\n"
+        );
+        let plan = toml(&text).unwrap();
+        assert_eq!(plan.group, Group::new(3).unwrap());
+        let rate = plan.releases[0].sample.as_ref().map(|sample| sample.rate);
+        assert_eq!(rate, Some(Rate::new(0.25).unwrap()));
+        assert_eq!(plan.releases[1].partition.as_deref(), Some("north"));
+        assert!(plan.warnings().is_empty());
+        assert_round_trip(&plan);
+    }
+}
+
+#[test]
+fn batches_and_epochs_are_a_rate_and_a_count_and_a_warning() {
+    let lines = "name = \"training\"\nmechanism = 'gaussian'\nsigma = 1\nexamples = 60000\n\
+                 batch = 600";
+    let plan = release(&format!("{lines}\nepochs = 100")).unwrap();
+    assert_eq!(plan.releases[0].count, Count::new(10_000).unwrap());
+    let rate = plan.releases[0].sample.as_ref().unwrap().rate;
+    assert_eq!(rate.get().to_bits(), 0.01_f64.to_bits());
+    let warnings = plan.warnings();
+    assert_eq!(warnings.len(), 1);
+    for words in ["release 1 (\"training\")", "not Poisson samples", "independently", "batch/exam"]
+    {
+        assert!(warnings[0].contains(words), "{words} in {warnings:?}");
+    }
+    assert_round_trip(&plan);
+    // The batches may be counted, too.
+    assert_eq!(release(&format!("{lines}\ncount = 10000")).unwrap(), plan);
+    // A batch of everything is no sample.
+    let all = release("mechanism = 'gaussian'\nsigma = 1\nexamples = 9\nbatch = 9\nepochs = 2");
+    assert!(all.unwrap().warnings().is_empty());
+}
+
+/// What is wrong with a release: the field, and the message from there on.
+#[track_caller]
+fn assert_wrong(outcome: Result<Plan, PlanError>, field: &str, message: &str) {
+    let error = outcome.and_then(|plan| plan.prepare()).expect_err(message);
+    assert_eq!(error.field.as_deref(), Some(field), "{error}");
+    assert_eq!(error.release, Some(1), "{error}");
+    let line = error.to_string();
+    assert!(!line.contains(char::is_control), "{line:?}");
+    let rest = line.strip_prefix("release 1: ").unwrap_or_else(|| panic!("{line}"));
+    assert!(rest.starts_with(message), "{message}: {line}");
+}
+
+#[test]
+fn numbers_that_are_not_legal_are_named_with_the_range() {
+    let (noise, order) = (Noise::LEGAL, Order::LEGAL);
+    let written = "a whole number from 1 to 100000, without point or exponent";
+    #[rustfmt::skip]
+    let cases = [
+        ("gaussian'\nsigma = 0", "sigma is 0", noise),
+        ("gaussian'\nsigma = -1", "sigma is -1", noise),
+        ("gaussian'\nsigma = nan", "sigma is nan", noise),
+        ("gaussian'\nsigma = 1e400", "sigma is 1e400", noise),
+        ("gaussian'", "sigma is missing", noise),
+        ("gaussian'\nsigma = 1\nsensitivity = 0", "sensitivity is 0", Sensitivity::LEGAL),
+        ("gaussian'\nsigma = 1\nsensitivity = -2.5", "sensitivity is -2.5", Sensitivity::LEGAL),
+        ("discrete-gaussian'\nsigma = 0.0", "sigma is 0.0", noise),
+        ("discrete-gaussian'\nsigma = 1\nsensitivity = 1.5", "sensitivity is 1.5", written),
+        ("laplace'\nscale = 0", "scale is 0", noise),
+        ("laplace'\nscale = -3", "scale is -3", noise),
+        ("geometric'\nscale = 0", "scale is 0", noise),
+        ("geometric'\nscale = 1\nsensitivity = 1.5", "sensitivity is 1.5", written),
+        ("geometric'\nscale = 1\nsensitivity = 0", "sensitivity is 0", Steps::LEGAL),
+        ("geometric'\nscale = 1\nsensitivity = 100001", "sensitivity is 100001", Steps::LEGAL),
+        ("gaussian'\nsigma = 1\nrate = 1.5", "rate is 1.5", Rate::LEGAL),
+        ("gaussian'\nsigma = 1\nrate = -0.1", "rate is -0.1", Rate::LEGAL),
+        ("laplace'\nscale = 1\nrate = nan", "rate is nan", Rate::LEGAL),
+        ("laplace'\nscale = 1\nrate = 'often'", "rate is \"often\"", Rate::LEGAL),
+        ("randomized-response'\nepsilon = -1", "epsilon is -1", Epsilon::LEGAL),
+        ("randomized-response'\nepsilon = 1\nbuckets = 1", "buckets is 1", Buckets::LEGAL),
+        ("randomized-response'\nepsilon = 1\nbuckets = 0", "buckets is 0", Buckets::LEGAL),
+        ("exponential'\nepsilon = inf", "epsilon is inf", Epsilon::LEGAL),
+        ("exponential'", "epsilon is missing", Epsilon::LEGAL),
+        ("staircase'\nepsilon = 1\ngamma = 1.5", "gamma is 1.5", Share::LEGAL),
+        ("staircase'\nepsilon = 1\nsensitivity = 0", "sensitivity is 0", Sensitivity::LEGAL),
+        ("name-and-shame'\ndelta = 1", "delta is 1", Delta::LEGAL),
+        ("name-and-shame'", "delta is missing", Delta::LEGAL),
+        ("zcdp'\nrho = -1", "rho is -1", Rho::LEGAL),
+        ("zcdp'\nrho = 1\ndelta = 1", "delta is 1", Delta::LEGAL),
+        ("tcdp'\nrho = 1\nomega = 1", "omega is 1", order),
+        ("tcdp'\nrho = 1\nomega = 0.5", "omega is 0.5", order),
+        ("tcdp'\nrho = 1", "omega is missing", order),
+        ("gdp'\nmu = -1", "mu is -1", Mu::LEGAL),
+        ("sparse-vector'\nepsilon_threshold = 1", "epsilon_queries is missing", Epsilon::LEGAL),
+        ("sparse-vector'\nepsilon_threshold = -1\nepsilon_queries = 1", "epsilon_threshold is -1",
+            Epsilon::LEGAL),
+        ("gaussian'\nsigma = 1\npartition = 3", "partition is 3", "a string"),
+    ];
+    for (lines, problem, legal) in cases {
+        let field = problem.split(' ').next().unwrap();
+        let outcome = release(&format!("mechanism = '{lines}"));
+        assert_wrong(outcome, field, &format!("{problem}; legal: {legal}"));
+    }
+}
+
+#[test]
+fn lists_that_are_not_legal_are_named_with_the_entry() {
+    let orders = "numbers above 1, at most 1e12, increasing";
+    let rdp =
+        |orders: &str, epsilons: &str| format!("rdp'\norders = {orders}\nepsilons = {epsilons}");
+    let finite = |p: &str, q: &str| format!("finite'\np = {p}\nq = {q}");
+    #[rustfmt::skip]
+    let cases = [
+        (rdp("[2, 1.5]", "[1, 1]"), "orders", format!("orders entry 2 is 1.5; legal: {orders}")),
+        (rdp("[2, 2]", "[1, 1]"), "orders", format!("orders entry 2 is 2.0; legal: {orders}")),
+        (rdp("[1, 2]", "[1, 1]"), "orders", format!("orders entry 1 is 1.0; legal: {orders}")),
+        (rdp("[0.5]", "[1]"), "orders", format!("orders entry 1 is 0.5; legal: {orders}")),
+        (rdp("[2, inf]", "[1, 1]"), "orders", format!("orders entry 2 is inf; legal: {orders}")),
+        (rdp("[2]", "[-1]"), "epsilons", format!("epsilons entry 1 is -1.0; legal: {}", Epsilon::LEGAL)),
+        (rdp("[2, 3]", "[1]"), "orders", "orders has 2 entries and epsilons has 1; legal: equally".into()),
+        (rdp("[]", "[]"), "orders", "orders has 0 entries and epsilons has 0; legal: equally".into()),
+        (rdp("[2]", "1"), "epsilons", "epsilons is 1; legal: a list of numbers".into()),
+        (rdp("[2]", "['x']"), "epsilons", "epsilons entry 1 is \"x\"; legal: a number".into()),
+        ("rdp'\norders = [2]".into(), "epsilons", "epsilons is missing; legal: a list of numbers".into()),
+        (finite("[0.5, 0.4]", "[0.5, 0.5]"), "p", "p sums to 0.9; legal: 1".into()),
+        (finite("[0.5, 0.5]", "[0.5, 0.6]"), "q", "q sums to 1.1; legal: 1".into()),
+        (finite("[0.5, 0.5]", "[1]"), "p", "p has 2 entries and q has 1; legal: equally many".into()),
+        (finite("[-0.5, 1.5]", "[0.5, 0.5]"), "p", "p entry 1 is -0.5; legal: 0, or a number".into()),
+        (finite("[1]", "[nan]"), "q", "q entry 1 is nan; legal: 0, or a number".into()),
+        (finite("[1, true]", "[0, 1]"), "p", "p entry 2 is true; legal: a number".into()),
+        (finite("[1, 0]", "[0, 1]"), "p", "p and q have no outcome in common; legal: at least".into()),
+    ];
+    for (lines, field, message) in cases {
+        let top = "adjacency = 'add-remove'\n[[release]]\nmechanism = '";
+        assert_wrong(toml(&format!("{top}{lines}\n")), field, &message.replace("nan", "NaN"));
+    }
+}
+
+#[test]
+fn fields_in_the_wrong_place() {
+    let legal_batches = "rate, or examples and batch";
+    let count = Count::LEGAL;
+    #[rustfmt::skip]
+    let cases = [
+        ("geometric'\nscale = 1\nrate = 0.5", "rate", "is not a field of geometric; legal: name"),
+        ("exponential'\nepsilon = 1\nrate = 0.5", "rate", "is not a field of exponential; legal"),
+        ("gdp'\nmu = 1\nepochs = 3", "epochs", "is not a field of gdp; legal: name, mechanism"),
+        ("gaussian'\nsigma = 1\nepsilon = 1", "epsilon", "is not a field of gaussian; legal: name"),
+        ("laplace'\nscale = 1\nsigma = 1", "sigma", "is not a field of laplace; legal: name"),
+        ("gaussian'\nsigma = 1\nepochs = 1", "examples", &format!("is missing beside epochs; legal: {count}")),
+        ("gaussian'\nsigma = 1\nexamples = 9\nepochs = 1", "batch", &format!("is missing beside examples; legal: {count}")),
+        ("gaussian'\nsigma = 1\nbatch = 9\nepochs = 1", "examples", "is missing beside batch"),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 3", "epochs", "is missing; legal: epochs, or count"),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 10\nepochs = 1", "batch", "is 10; legal: a whole number from 1 to 9"),
+        ("gaussian'\nsigma = 1\nexamples = 0\nbatch = 1\nepochs = 1", "examples", &format!("is 0; legal: {count}")),
+        ("gaussian'\nsigma = 1\nexamples = 9.5\nbatch = 1\nepochs = 1", "examples", "is 9.5; legal: a whole"),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 3\nepochs = 0", "epochs", "is 0; legal: a number above 0"),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 3\nepochs = 1e300", "epochs", "is 1e300; legal: a number"),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 3\nepochs = 'x'", "epochs", "is \"x\"; legal: a number"),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 3\nepochs = 1\nrate = 0.1", "rate", &format!("is given with examples; legal: {legal_batches}")),
+        ("gaussian'\nsigma = 1\nepochs = 1\nrate = 0.1", "rate", &format!("is given with epochs; legal: {legal_batches}")),
+        ("gaussian'\nsigma = 1\nexamples = 9\nbatch = 3\nepochs = 1\ncount = 3", "count", "is given with epochs; legal: epochs, or count"),
+    ];
+    for (lines, field, problem) in cases {
+        let outcome = release(&format!("mechanism = '{lines}"));
+        assert_wrong(outcome, field, &format!("{field} {problem}"));
+    }
+}
+
+#[test]
+fn adjacency_where_it_matters_and_groups() {
+    let gaussian = "mechanism = 'gaussian'\nsigma = 1\n";
+    let finite = "mechanism = 'finite'\np = [0.5, 0.5]\nq = [0.25, 0.75]\n";
+    let tcdp = "mechanism = 'tcdp'\nrho = 1\nomega = 4\n";
+    #[rustfmt::skip]
+    let cases = [
+        ("", gaussian, "rate = 0.5", "adjacency", "adjacency is missing; "),
+        ("", finite, "", "adjacency", "adjacency is missing; "),
+        ("", gaussian, "partition = 'a'", "partition", "partition is given with adjacency missing; legal: add-remove"),
+        ("adjacency = 'replace'\n", gaussian, "rate = 0.5", "rate", "rate is given with adjacency replace; legal: add-remove"),
+        ("adjacency = 'replace'\n", gaussian, "partition = 'a'", "partition", "partition is given with adjacency replace; legal: add-remove"),
+        ("adjacency = 'replace'\n", finite, "", "p", "p and q differ when exchanged; legal"),
+        ("group = 2\n", tcdp, "", "group", "group is 2 for a tcdp release; legal: 1"),
+        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample; legal: 1"),
+        ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 1e7; legal: "),
+    ];
+    for (top, lines, more, field, message) in cases {
+        assert_wrong(toml(&format!("{top}[[release]]\n{lines}{more}\n")), field, message);
+    }
+    for (given, shown) in [("0", "0"), ("-1", "-1"), ("1000001", "1000001"), ("1.5", "1.5")] {
+        let error = toml(&format!("group = {given}\n[[release]]\n{gaussian}")).unwrap_err();
+        let start = format!("group is {shown}; legal: {}", Group::LEGAL);
+        assert!(error.to_string().starts_with(&start), "{error}");
+    }
+    let error = toml(&format!(
+        "[[release]]\n{gaussian}[[release]]\nname = 'second'\n{gaussian}rate = 0.5\n"
+    ));
+    let error = error.unwrap().prepare().unwrap_err().to_string();
+    assert!(error.starts_with("release 2 (\"second\"): adjacency is missing; "), "{error}");
+}
+
+#[test]
+fn what_is_to_be_found_may_be_left_out_where_it_is() {
+    let text = "[[release]]\nname = 'a'\nmechanism = 'gaussian'\n\
+                [[release]]\nname = 'b'\nmechanism = 'gaussian'\nsigma = 2\n\
+                [[release]]\nmechanism = 'laplace'\nscale = 3\n";
+    assert!(toml(text).unwrap_err().to_string().contains("sigma is missing; legal: "));
+    let blank = |text: &str, unknown, release| {
+        Plan::parse_with(text.as_bytes(), Format::Toml, Blank { unknown, release })
+    };
+    assert_eq!(blank(text, Unknown::Sigma, None).unwrap().blanks, [0]);
+    assert_eq!(blank(text, Unknown::Sigma, Some("a")).unwrap().blanks, [0]);
+    let error = blank(text, Unknown::Sigma, Some("b")).unwrap_err().to_string();
+    assert!(error.starts_with("release 1 (\"a\"): sigma is missing; "), "{error}");
+    let error = blank(text, Unknown::Scale, None).unwrap_err().to_string();
+    assert!(error.starts_with("release 1 (\"a\"): sigma is missing; "), "{error}");
+    // A value that is there is still checked, and a field that has no place stays out of place.
+    let error = blank("[[release]]\nmechanism = 'gaussian'\nsigma = 0", Unknown::Sigma, None);
+    assert!(error.unwrap_err().to_string().contains("sigma is 0; legal: "));
+    let batches = "[[release]]\nmechanism = 'gaussian'\nsigma = 1\nexamples = 9\nbatch = 3\n";
+    assert_eq!(blank(batches, Unknown::Count, None).unwrap().blanks, [0]);
+    assert!(blank(batches, Unknown::Sigma, None).is_err());
+}
