@@ -86,7 +86,7 @@ impl<'a> Subject<'a> {
         tolerance: f64,
         summary: &mut Summary,
     ) {
-        let limit = if route.is_none() { PATIENCE } else { SHORT_PATIENCE };
+        let limit = if route.is_none_or(is_exact) { PATIENCE } else { SHORT_PATIENCE };
         let describe = || {
             let how = route.map_or("automatic".into(), |route| format!("{route}"));
             format!("{how} route, tolerance {tolerance:e}, {}", replay(self.releases, question))
