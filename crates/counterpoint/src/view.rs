@@ -6,6 +6,7 @@ use crate::loss::{self, Curve, Direction, Loss, LossError, Meaning};
 use crate::mechanism::{Adjacency, Guarantee, Release};
 use crate::quantity::{Count, Delta, Epsilon, Group};
 use crate::rounding::Dd;
+use crate::route::closed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -164,6 +165,26 @@ impl View {
         let (above, below) = (above?, below?);
         let curves = gathered.curves;
         Ok(Self { direction, part: label, parts: gathered.parts.finish(), curves, above, below })
+    }
+
+    /// The composition of every mechanism's own (epsilon, delta) guarantee, if each has one:
+    /// its largest loss, rounded up, and its leak.
+    pub(crate) fn labels(&self) -> Option<Composition> {
+        if !self.curves.is_empty() {
+            return None;
+        }
+        let mut list = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let one = Part { loss: part.loss.clone(), count: 1 };
+            let (largest, error) = closed::largest(&[one])?;
+            let epsilon = (largest + error.into()).upper();
+            list.push((Guarantee::pure(epsilon).ok()?, Count::new(part.count).ok()?));
+        }
+        for leak in self.above.leaks() {
+            let count = Count::new(leak.count).ok()?;
+            list.push((Guarantee::new(0.0, leak.delta).ok()?, count));
+        }
+        Composition::of(list).ok()
     }
 
     /// Whether there is nothing but randomized responses and leaks.

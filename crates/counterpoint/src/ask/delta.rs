@@ -42,7 +42,7 @@ pub fn delta(
     Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
 }
 
-fn pure_delta(
+pub(super) fn pure_delta(
     factors: &[Factor],
     epsilon: f64,
     options: &Options<'_>,

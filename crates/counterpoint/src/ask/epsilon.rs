@@ -58,7 +58,7 @@ fn largest(factors: &[Factor]) -> Bracket {
     Bracket { lower: (sum - error.into()).lower(), upper: (sum + error.into()).upper() }
 }
 
-fn pure_epsilon(
+pub(super) fn pure_epsilon(
     factors: &[Factor],
     target: &Target,
     options: &Options<'_>,

@@ -4,8 +4,10 @@ mod bits;
 mod calibrate;
 mod choose;
 mod compare;
+mod curves;
 mod delta;
 mod epsilon;
+mod pairs;
 mod plan;
 
 pub use bits::{Bits, PreciseAnswer, delta_to_bits, epsilon_to_bits};

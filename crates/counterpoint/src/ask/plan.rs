@@ -1,16 +1,22 @@
 //! Questions about plans of real mechanisms.
 
-use super::{Answer, AskError, Bound, Comparison, Options, compare, compare_delta};
+use super::pairs;
+use super::{Answer, AskError, Bound, Comparison, Options, compare, compare_delta, curves};
 use crate::bracket::Bracket;
+use crate::composition::Composition;
 use crate::leak::{self, Room, Target};
 use crate::quantity::{Delta, Epsilon};
-use crate::route::sandwich::Failure;
-use crate::route::{Route, grid, smooth};
-use crate::theorem::Theorem;
+use crate::rounding::Wide;
+use crate::route::{Route, closed};
+use crate::theorem::{Inapplicable, Theorem};
 use crate::view::{Plan, View};
 
 impl Plan {
     /// The least epsilon at which the plan is (epsilon, delta)-private.
+    ///
+    /// Where all releases have loss distributions the bracket keeps the tolerance. Where
+    /// some have only Rényi curves the upper end is the best bound known and the lower end
+    /// what a mechanism with these curves may cost.
     ///
     /// # Errors
     /// See [`AskError`].
@@ -34,7 +40,9 @@ impl Plan {
         if let Some(composition) = self.guarantees() {
             return compare(composition, delta, options);
         }
-        Ok(Comparison { optimal: self.epsilon(delta, options)?, others: self.others() })
+        let optimal = self.epsilon(delta, options)?;
+        let formula = |theorem: Theorem, labels: &Composition| theorem.epsilon(labels, delta);
+        Ok(Comparison { optimal, others: self.others(formula, |view| view.renyi_epsilon(delta)) })
     }
 
     /// Delta at an epsilon, and what other theorems charge.
@@ -49,20 +57,43 @@ impl Plan {
         if let Some(composition) = self.guarantees() {
             return compare_delta(composition, epsilon, options);
         }
-        Ok(Comparison { optimal: self.delta(epsilon, options)?, others: self.others() })
+        let optimal = self.delta(epsilon, options)?;
+        let formula = |theorem: Theorem, labels: &Composition| theorem.delta(labels, epsilon);
+        Ok(Comparison { optimal, others: self.others(formula, |view| view.renyi_delta(epsilon)) })
     }
 
     /// The composition of (epsilon, delta) guarantees that the plan is, if it is one.
     #[must_use]
-    pub fn guarantees(&self) -> Option<&crate::Composition> {
+    pub fn guarantees(&self) -> Option<&Composition> {
         match self.views.as_slice() {
             [view] if view.is_responses() && view.above == view.below => Some(&view.above),
             _ => None,
         }
     }
 
-    fn others(&self) -> Vec<Bound> {
-        Vec::new()
+    /// The named theorems on the mechanisms' own (epsilon, delta) labels, where they have
+    /// such, and the Rényi route.
+    fn others(
+        &self,
+        formula: impl Fn(Theorem, &Composition) -> Result<f64, Inapplicable>,
+        renyi: impl Fn(&View) -> Option<f64>,
+    ) -> Vec<Bound> {
+        let most = |values: Vec<Result<f64, Inapplicable>>| {
+            values.into_iter().try_fold(0.0, |most: f64, value| Ok(most.max(value?)))
+        };
+        let labels: Vec<Option<Composition>> = self.views.iter().map(View::labels).collect();
+        let of_labels = |theorem: Theorem| {
+            let value = |labels: &Option<Composition>| match labels {
+                Some(labels) => formula(theorem, labels),
+                None => Err(Inapplicable::because("not every mechanism has an epsilon of its own")),
+            };
+            Bound { theorem, value: most(labels.iter().map(value).collect()) }
+        };
+        let none = || Inapplicable::because("a mechanism has no Rényi curve here");
+        let renyi = self.views.iter().map(|view| renyi(view).ok_or_else(none)).collect();
+        let mut others: Vec<Bound> = Theorem::FORMULAS.map(of_labels).into();
+        others.push(Bound { theorem: Theorem::Renyi, value: most(renyi) });
+        others
     }
 
     /// The worst of the views: each end the largest of its kind.
@@ -89,7 +120,8 @@ impl Plan {
 
 impl View {
     fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        if self.is_responses() {
+        let by_curves = options.route == Some(Route::Renyi);
+        if self.is_responses() && !by_curves {
             let above = super::epsilon(&self.above, delta, options)?;
             if self.above == self.below {
                 return Ok(above);
@@ -97,27 +129,45 @@ impl View {
             let below = super::epsilon(&self.below, delta, options)?;
             return Ok(between(below, above));
         }
-        let target = match leak::room(&self.above, delta.get()) {
+        let target = match self.target(delta)? {
+            Some(target) => target,
+            None => return self.largest(delta),
+        };
+        if by_curves || !self.curves.is_empty() {
+            return curves::epsilon(self, &target, options);
+        }
+        let (bracket, route) = pairs::epsilon(&self.parts, &target, options)?;
+        let answer = Answer { bracket, route, theorem: Theorem::DominatingPairs };
+        Ok(curves::better_epsilon(self, &target, answer, options))
+    }
+
+    /// What the leaks leave of a delta; None if nothing.
+    fn target(&self, delta: Delta) -> Result<Option<Target>, AskError> {
+        match leak::room(&self.above, delta.get()) {
             Room::Negative => {
                 let least = leak::least_delta(&self.above);
-                return Err(AskError::BelowLeak { delta: delta.get(), least });
+                Err(AskError::BelowLeak { delta: delta.get(), least })
             }
-            Room::Zero => return Err(AskError::Unbounded { delta: delta.get() }),
-            Room::Positive(target) => target,
+            Room::Zero => Ok(None),
+            Room::Positive(target) => Ok(Some(target)),
+        }
+    }
+
+    /// The largest loss, for a delta that is all leaked.
+    fn largest(&self, delta: Delta) -> Result<Answer, AskError> {
+        let none = AskError::Unbounded { delta: delta.get() };
+        let (largest, error) =
+            closed::largest(&self.parts).filter(|_| self.curves.is_empty()).ok_or(none)?;
+        let bracket = Bracket {
+            lower: (largest - error.into()).lower().max(0.0),
+            upper: (largest + error.into()).upper(),
         };
-        let tolerance = options.tolerance.get();
-        let by = |route: Route| -> Result<Bracket, Failure> {
-            match route {
-                Route::Lattice => grid::epsilon(&self.parts, &target, tolerance, options.watch),
-                _ => smooth::epsilon(&self.parts, &target, tolerance, options.watch),
-            }
-        };
-        let (bracket, route) = first_of(options.route, by, tolerance)?;
-        Ok(Answer { bracket, route, theorem: Theorem::Optimal })
+        Ok(Answer { bracket, route: Route::Closed, theorem: Theorem::DominatingPairs })
     }
 
     fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
-        if self.is_responses() {
+        let by_curves = options.route == Some(Route::Renyi);
+        if self.is_responses() && !by_curves {
             let above = super::delta(&self.above, epsilon, options)?;
             if self.above == self.below {
                 return Ok(above);
@@ -125,15 +175,29 @@ impl View {
             let below = super::delta(&self.below, epsilon, options)?;
             return Ok(between(below, above));
         }
-        let tolerance = options.tolerance.get();
-        let by = |route: Route| match route {
-            Route::Lattice => grid::delta(&self.parts, epsilon.get(), tolerance, options.watch),
-            _ => smooth::delta(&self.parts, epsilon.get(), tolerance, options.watch),
+        let ((lower, upper), route, theorem) = if by_curves || !self.curves.is_empty() {
+            curves::delta(self, epsilon.get(), options)?
+        } else {
+            let (ends, route) = pairs::delta(&self.parts, epsilon.get(), options)?;
+            curves::better_delta(self, epsilon.get(), (ends, route), options)
         };
-        let ((lower, upper), route) = first_of(options.route, by, tolerance)?;
+        Ok(Answer { bracket: self.with_leaks(lower, upper), route, theorem })
+    }
+
+    fn with_leaks(&self, lower: Wide, upper: Wide) -> Bracket {
         let lower = leak::with_leaks(&self.below, lower, lower).0;
         let upper = leak::with_leaks(&self.above, upper, upper).1;
-        Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
+        Bracket { lower: lower.min(upper), upper }
+    }
+
+    fn renyi_epsilon(&self, delta: Delta) -> Option<f64> {
+        let target = self.target(delta).ok()??;
+        curves::renyi_epsilon(self, &target)
+    }
+
+    fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
+        let upper = curves::renyi_delta(self, epsilon.get())?;
+        Some(self.with_leaks(Wide::ZERO, upper).upper)
     }
 }
 
@@ -142,34 +206,3 @@ fn between(below: Answer, above: Answer) -> Answer {
     let lower = below.bracket.lower.min(above.bracket.upper);
     Answer { bracket: Bracket { lower, upper: above.bracket.upper }, ..above }
 }
-
-/// The contour where it will do, else the lattice.
-fn first_of<T>(
-    route: Option<Route>,
-    by: impl Fn(Route) -> Result<T, Failure>,
-    asked: f64,
-) -> Result<(T, Route), AskError> {
-    let routes: &[Route] = match route {
-        None => &[Route::Contour, Route::Lattice],
-        Some(Route::Contour) => &[Route::Contour],
-        Some(Route::Lattice) => &[Route::Lattice],
-        Some(route) => {
-            let reason = "it is for (epsilon, delta) guarantees alone".into();
-            return Err(AskError::RouteDoesNotApply { route, reason });
-        }
-    };
-    let mut achieved = f64::INFINITY;
-    for &route in routes {
-        match by(route) {
-            Ok(answer) => return Ok((answer, route)),
-            Err(Failure::Stopped) => return Err(AskError::Stopped),
-            Err(Failure::TooWide(width)) => achieved = achieved.min(width),
-            Err(Failure::TooMuch) => {}
-        }
-    }
-    Err(AskError::ToleranceNotMet { asked, achieved })
-}
-
-/// What a delta leaves for the losses themselves.
-#[allow(dead_code)]
-type Pure = Target;

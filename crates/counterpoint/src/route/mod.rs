@@ -3,6 +3,7 @@
 //! An exact route gives the tail of the loss at any epsilon; a certified one gives the
 //! profile between two lattices, to a tolerance.
 
+pub(crate) mod closed;
 pub(crate) mod contour;
 pub(crate) mod convolution;
 pub(crate) mod crown;

@@ -30,6 +30,12 @@ pub enum Theorem {
     /// The exact optimum: Kairouz, Oh and Viswanath for equal guarantees, Murtagh and
     /// Vadhan for different ones.
     Optimal,
+    /// The product of pairs that dominate each mechanism dominates the whole.
+    DominatingPairs,
+    /// Rényi divergences of one order add up, and convert to epsilon and delta.
+    Renyi,
+    /// Two groups of releases, each by its own theorem; epsilons and deltas add up.
+    Split,
 }
 
 /// The setting in which a bound holds.
@@ -67,6 +73,9 @@ impl Theorem {
             Self::Strong => "strong",
             Self::KovClosedForm => "kov-closed-form",
             Self::Optimal => "optimal",
+            Self::DominatingPairs => "dominating-pairs",
+            Self::Renyi => "renyi",
+            Self::Split => "split",
         }
     }
 
@@ -84,6 +93,15 @@ impl Theorem {
             Self::KovClosedForm => "Kairouz, Oh and Viswanath 2017, Theorems III.4 and III.5",
             Self::Optimal => {
                 "Murtagh and Vadhan 2018, Theorem 1.5; interleaved queries: Lyu 2022, Theorem 1"
+            }
+            Self::DominatingPairs => {
+                "Zhu, Dong and Wang 2022, Theorem 10; exact for the pairs of docs/theorems.md"
+            }
+            Self::Renyi => {
+                "Lyu 2022, Theorem 2 and Corollary 1; Canonne, Kamath and Steinke 2020, Proposition 12"
+            }
+            Self::Split => {
+                "Murtagh and Vadhan 2018, Theorem 1.2, on loss distributions and Rényi curves"
             }
         }
     }
@@ -125,7 +143,7 @@ pub struct Inapplicable {
 }
 
 impl Inapplicable {
-    fn because(reason: impl Into<String>) -> Self {
+    pub(crate) fn because(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
 }

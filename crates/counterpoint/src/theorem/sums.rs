@@ -74,7 +74,9 @@ pub(super) fn epsilon(
 ) -> Result<f64, Inapplicable> {
     let sums = Sums::new(composition);
     let value = match theorem {
-        Theorem::Optimal => return Err(Inapplicable::because(NO_FORMULA)),
+        Theorem::Optimal | Theorem::DominatingPairs | Theorem::Renyi | Theorem::Split => {
+            return Err(Inapplicable::because(NO_FORMULA));
+        }
         Theorem::Basic => {
             spare(&sums, delta)?;
             sums.epsilon
@@ -157,7 +159,9 @@ pub(super) fn delta(
     let sums = Sums::new(composition);
     let added = |slack: Wide| probability((sums.delta + slack).upper(1e-20));
     match theorem {
-        Theorem::Optimal => Err(Inapplicable::because(NO_FORMULA)),
+        Theorem::Optimal | Theorem::DominatingPairs | Theorem::Renyi | Theorem::Split => {
+            Err(Inapplicable::because(NO_FORMULA))
+        }
         Theorem::Basic if epsilon >= rounded_up(sums.epsilon) => added(Wide::ZERO),
         Theorem::Basic => Err(Inapplicable::because(format!(
             "the epsilons add up to {}, above the epsilon asked about",

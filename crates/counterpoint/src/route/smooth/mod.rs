@@ -12,8 +12,8 @@
 mod sampled;
 mod term;
 
-use super::sandwich::{Ends, Failure, satisfying};
 use super::saddle::Saddle;
+use super::sandwich::{Ends, Failure, satisfying};
 use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::Loss;
@@ -81,8 +81,8 @@ fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
     let k = jet(parts, t)?;
     let epsilon = k.slope - 1.0 / t - 1.0 / (1.0 + t);
     let width = k.curvature + 1.0 / (t * t) + 1.0 / ((1.0 + t) * (1.0 + t));
-    let ln_delta = k.value - t * epsilon - t.ln() - t.ln_1p()
-        - 0.5 * (std::f64::consts::TAU * width).ln();
+    let ln_delta =
+        k.value - t * epsilon - t.ln() - t.ln_1p() - 0.5 * (std::f64::consts::TAU * width).ln();
     Some(Saddle { tilt: t, epsilon, ln_delta, variance: k.curvature })
 }
 
@@ -194,11 +194,23 @@ impl Contour {
         let mut spent = 0.0;
         let mut first = 0_u64;
         let mut last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
+        // Far out phi is small, and bounds reach about so far.
+        let widest = terms.iter().map(|term| term.variance).fold(0.0, f64::max);
+        let far = (0.4 / (0.5 * widest).sqrt() / unit).clamp(1.0, 1e15) as u64;
         loop {
             watch.at(0.5).map_err(|_| Failure::Stopped)?;
-            let block = Block { first, last };
-            let bound = if first > 0 { self.bound(terms, block, unit) } else { f64::INFINITY };
-            spent += work;
+            let mut bound = f64::INFINITY;
+            if first > 0 {
+                let next = last;
+                for reach in [far, first / 2, first / 5, next - first] {
+                    last = (first + reach).max(next);
+                    bound = self.bound(terms, Block { first, last }, unit);
+                    spent += work;
+                    if bound <= 1e-3 * allowance || last == next {
+                        break;
+                    }
+                }
+            }
             if bound <= 1e-3 * allowance {
                 self.rest += bound;
             } else {
@@ -254,7 +266,9 @@ impl Contour {
             error += 2.0 * UNIT * sum.abs();
         }
         // The phases' own rounding, in turns.
-        let phase = 64.0 * STEP * (1.0 + self.shift.hi.abs() / self.period)
+        let phase = 64.0
+            * STEP
+            * (1.0 + self.shift.hi.abs() / self.period)
             * self.points.last().map_or(1.0, |point| point.index as f64 + 1.0);
         (sum, (error + phase * sum.abs()) * (1.0 + 1e-9))
     }

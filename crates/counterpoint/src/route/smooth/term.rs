@@ -50,11 +50,23 @@ pub(super) struct Term {
 
 enum Kind {
     /// Masses at the shift and `fall` below it.
-    Two { stay: Dd, gone: Dd, fall: Dd },
-    Gaussian { square: Dd },
+    Two {
+        stay: Dd,
+        gone: Dd,
+        fall: Dd,
+    },
+    Gaussian {
+        square: Dd,
+    },
     /// (1 + E)/2 + (1 - E)/(4 s), E = e^(-2 s epsilon), s = t + 1/2, relative to its value
     /// on the axis; without the first summand for a range.
-    Ends { s: Dd, epsilon: Dd, decay: Dd, at_zero: Dd, atoms: bool },
+    Ends {
+        s: Dd,
+        epsilon: Dd,
+        decay: Dd,
+        at_zero: Dd,
+        atoms: bool,
+    },
     /// Distances below the shift, with masses.
     Many(Vec<(Dd, Dd)>),
     Sampled(Sampled),
@@ -78,7 +90,9 @@ impl Term {
                 let variance = 4.0 * epsilon.hi * epsilon.hi * stay.hi * gone.hi;
                 (*epsilon, variance, Kind::Two { stay, gone, fall: epsilon.scaled(2.0) })
             }
-            Loss::Gaussian { square } => (*square * s, square.hi, Kind::Gaussian { square: *square }),
+            Loss::Gaussian { square } => {
+                (*square * s, square.hi, Kind::Gaussian { square: *square })
+            }
             Loss::Laplace { epsilon } | Loss::Range { epsilon } => {
                 let atoms = matches!(part.loss, Loss::Laplace { .. });
                 let decay = falling(*epsilon * 2.0 * s);
@@ -189,9 +203,5 @@ fn ends(s: Complex, decay: Complex, atoms: bool) -> Complex {
     let gap = (Dd::ONE - decay.0, -decay.1);
     let (re, im) = over(gap, s);
     let (re, im) = (re.scaled(0.25), im.scaled(0.25));
-    if atoms {
-        (re + (Dd::ONE + decay.0).scaled(0.5), im + decay.1.scaled(0.5))
-    } else {
-        (re, im)
-    }
+    if atoms { (re + (Dd::ONE + decay.0).scaled(0.5), im + decay.1.scaled(0.5)) } else { (re, im) }
 }

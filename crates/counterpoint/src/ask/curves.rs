@@ -1,0 +1,256 @@
+//! Plans of which part has only Rényi curves, and mechanisms whose curves say more than
+//! their loss.
+
+use super::delta::pure_delta;
+use super::epsilon::pure_epsilon;
+use super::{Answer, AskError, Options, pairs};
+use crate::bracket::Bracket;
+use crate::composition::Composition;
+use crate::leak::Target;
+use crate::loss::{Curve, Loss};
+use crate::mechanism::Guarantee;
+use crate::quantity::{Count, Tolerance};
+use crate::renyi;
+use crate::rounding::{Dd, STEP, Wide};
+use crate::route::sandwich::Ends;
+use crate::route::{Route, is_at_the_top};
+use crate::theorem::Theorem;
+use crate::view::{Part, View};
+
+/// The best of the Rényi route and of splitting delta between the two kinds; the lower end
+/// is what a mechanism with these curves costs.
+pub(super) fn epsilon(
+    view: &View,
+    target: &Target,
+    options: &Options<'_>,
+) -> Result<Answer, AskError> {
+    let by_curves = renyi_epsilon(view, target).map(|upper| (upper, Theorem::Renyi));
+    let by_split =
+        if options.route.is_none() { split_epsilon(view, target, options) } else { None };
+    let by_split = by_split.map(|upper| (upper, Theorem::Split));
+    let best =
+        [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
+    let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
+    let lower = witness_epsilon(view, target, options).min(upper);
+    Ok(Answer { bracket: Bracket { lower, upper }, route: Route::Renyi, theorem })
+}
+
+/// The same for the pure delta at an epsilon.
+pub(super) fn delta(
+    view: &View,
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<(Ends, Route, Theorem), AskError> {
+    let by_curves = renyi_delta(view, epsilon).map(|upper| (upper, Theorem::Renyi));
+    let by_split = if options.route.is_none() { split_delta(view, epsilon, options) } else { None };
+    let by_split = by_split.map(|upper| (upper, Theorem::Split));
+    let best =
+        [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
+    let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
+    let lower = witness_delta(view, epsilon, options);
+    let lower = if lower < upper { lower } else { upper };
+    Ok(((lower, upper), Route::Renyi, theorem))
+}
+
+fn no_curve(options: &Options<'_>) -> AskError {
+    AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved: f64::INFINITY }
+}
+
+/// How well a witness is known, and the cost while its best split is sought.
+const WITNESS: f64 = 1e-4;
+const ROUGH: f64 = 1e-2;
+
+/// To a larger tolerance, by whichever route.
+fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
+    let tolerance = Tolerance::new(tolerance.max(options.tolerance.get()));
+    let tolerance = tolerance.unwrap_or(options.tolerance);
+    Options { tolerance, route: None, watch: options.watch }
+}
+
+/// The exponential mechanism of range eta is eta^2/8 concentrated (Cesar and Rogers 2021,
+/// Lemma 3.2), less than its worst profile says; each range becomes a curve.
+fn with_curves(view: &View) -> View {
+    let mut view = view.clone();
+    let mut curves = Vec::new();
+    view.parts.retain(|part| match &part.loss {
+        Loss::Range { epsilon } => {
+            let rho = (*epsilon * *epsilon).scaled(0.125).upper();
+            curves.push((Curve::Line { rho, omega: f64::INFINITY }, part.count));
+            false
+        }
+        _ => true,
+    });
+    view.curves.extend(curves);
+    view
+}
+
+/// Losses that mechanisms with these descriptions may have: of range eta, plus or minus
+/// half of it.
+fn witness(view: &View) -> Vec<Part> {
+    let mut parts = renyi::witness(view);
+    for part in &mut parts {
+        if let Loss::Range { epsilon } = &part.loss {
+            part.loss = Loss::Response { epsilon: epsilon.scaled(0.5) };
+        }
+    }
+    parts
+}
+
+/// Randomized responses alone, rounded down.
+fn responses(parts: &[Part]) -> Option<Composition> {
+    let guarantee = |part: &Part| match &part.loss {
+        Loss::Response { epsilon } => {
+            let epsilon = (*epsilon - *epsilon * STEP).lower();
+            Some((Guarantee::pure(epsilon).ok()?, Count::new(part.count).ok()?))
+        }
+        _ => None,
+    };
+    let list: Option<Vec<_>> = parts.iter().map(guarantee).collect();
+    Composition::of(list?).ok()
+}
+
+/// An epsilon that a mechanism with these descriptions exceeds; zero if none is found.
+fn witness_epsilon(view: &View, target: &Target, options: &Options<'_>) -> f64 {
+    let (parts, options) = (witness(view), loosely(options, WITNESS));
+    let bracket = match responses(&parts) {
+        Some(list) => pure_epsilon(list.factors(), target, &options),
+        None => pairs::epsilon(&parts, target, &options),
+    };
+    bracket.map_or(0.0, |(bracket, _)| bracket.lower)
+}
+
+/// A pure delta that a mechanism with these descriptions has.
+fn witness_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Wide {
+    let (parts, options) = (witness(view), loosely(options, WITNESS));
+    let ends = match responses(&parts) {
+        Some(list) if is_at_the_top(list.factors(), epsilon) => return Wide::ZERO,
+        Some(list) => pure_delta(list.factors(), epsilon, &options),
+        None => pairs::delta(&parts, epsilon, &options),
+    };
+    ends.map_or(Wide::ZERO, |(ends, _)| ends.0)
+}
+
+/// By Rényi curves alone.
+pub(super) fn renyi_epsilon(view: &View, target: &Target) -> Option<f64> {
+    renyi::epsilon(&with_curves(view), target).map(|(upper, _)| upper)
+}
+
+/// By Rényi curves alone.
+pub(super) fn renyi_delta(view: &View, epsilon: f64) -> Option<Wide> {
+    renyi::delta(&with_curves(view), epsilon).map(|(upper, _)| upper)
+}
+
+/// Whether there are several ranges.
+fn has_ranges(view: &View) -> bool {
+    let ranges = view.parts.iter().filter(|part| matches!(part.loss, Loss::Range { .. }));
+    ranges.map(|part| part.count).sum::<u64>() > 1
+}
+
+/// An answer by losses, or by curves where they say more. The losses of several ranges are
+/// an upper bound: no mechanism is known to have them, so the lower end is a witness's.
+pub(super) fn better_epsilon(
+    view: &View,
+    target: &Target,
+    answer: Answer,
+    options: &Options<'_>,
+) -> Answer {
+    if !has_ranges(view) {
+        return answer;
+    }
+    let curves = if options.route.is_none() {
+        epsilon(&with_curves(view), target, options).ok()
+    } else {
+        None
+    };
+    let better = curves.filter(|other| other.bracket.upper < answer.bracket.upper);
+    let answer = better.unwrap_or(answer);
+    let lower = witness_epsilon(view, target, options).min(answer.bracket.upper);
+    Answer { bracket: Bracket { lower, ..answer.bracket }, ..answer }
+}
+
+/// The same for delta.
+pub(super) fn better_delta(
+    view: &View,
+    epsilon: f64,
+    (ends, route): (Ends, Route),
+    options: &Options<'_>,
+) -> (Ends, Route, Theorem) {
+    let answer = (ends, route, Theorem::DominatingPairs);
+    if !has_ranges(view) {
+        return answer;
+    }
+    let curves = if options.route.is_none() {
+        delta(&with_curves(view), epsilon, options).ok()
+    } else {
+        None
+    };
+    let better = curves.filter(|((_, upper), ..)| *upper < ends.1);
+    let ((_, upper), route, theorem) = better.unwrap_or(answer);
+    let lower = witness_delta(view, epsilon, options);
+    ((if lower < upper { lower } else { upper }, upper), route, theorem)
+}
+
+/// The curves by themselves.
+fn curves_alone(view: &View) -> View {
+    View { parts: Vec::new(), ..view.clone() }
+}
+
+/// Two groups of releases, delta split between them: epsilons and deltas add up.
+fn split_epsilon(view: &View, target: &Target, options: &Options<'_>) -> Option<f64> {
+    if view.parts.is_empty() || view.curves.is_empty() {
+        return None;
+    }
+    let curves = curves_alone(view);
+    let cost = |share: f64, options: &Options<'_>| -> Option<f64> {
+        let lower = target.lower * Wide::from(share);
+        let losses = Target { lower, upper: lower * Wide::from(1.0 + 1e-12) };
+        let rest = (target.lower - lower) * Wide::from(1.0 - 1e-15);
+        let rest = Target { lower: rest, upper: rest * Wide::from(1.0 + 1e-12) };
+        let (first, _) = pairs::epsilon(&view.parts, &losses, options).ok()?;
+        let (second, _) = renyi::epsilon(&curves, &rest)?;
+        Some((first.upper + second).next_up())
+    };
+    let loose = loosely(options, ROUGH);
+    let share = best_share(|share| cost(share, &loose))?;
+    cost(share, options).or_else(|| cost(share, &loose))
+}
+
+/// The same with epsilon split.
+fn split_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Option<Wide> {
+    if view.parts.is_empty() || view.curves.is_empty() {
+        return None;
+    }
+    let curves = curves_alone(view);
+    let cost = |share: f64, options: &Options<'_>| -> Option<Wide> {
+        let first = epsilon * share;
+        // The exact difference is at least this.
+        let second = (Dd::from(epsilon) - Dd::from(first)).lower().max(0.0);
+        let (losses, _) = pairs::delta(&view.parts, first, options).ok()?;
+        let (curves, _) = renyi::delta(&curves, second)?;
+        let sum = (losses.1 + curves) * Wide::from(1.0 + 1e-15);
+        Some(if sum < Wide::ONE { sum } else { Wide::ONE })
+    };
+    let loose = loosely(options, ROUGH);
+    let share = best_share(|share| cost(share, &loose).map(Wide::ln_estimate))?;
+    cost(share, options).or_else(|| cost(share, &loose))
+}
+
+/// A share between 0 and 1 that makes a cost about as small as can be: a scan of the odds,
+/// then a search by halving around the best. Any share is sound.
+fn best_share(cost: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+    let share = |odds: f64| 1.0 / (1.0 + (-odds).exp());
+    let rated = |odds: f64| cost(share(odds)).map(|cost| (cost, odds));
+    let better = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| match (a, b) {
+        (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
+        (a, b) => a.or(b),
+    };
+    let scan = [-12.0, -6.0, -2.0, 0.0, 2.0, 6.0, 12.0];
+    let mut best = scan.into_iter().map(rated).fold(None, better);
+    let mut step = 2.0;
+    for _ in 0..4 {
+        let (_, odds) = best?;
+        best = better(best, better(rated(odds - step), rated(odds + step)));
+        step *= 0.5;
+    }
+    best.map(|(_, odds)| share(odds))
+}

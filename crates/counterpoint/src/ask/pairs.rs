@@ -1,0 +1,80 @@
+//! Losses that have a distribution: by closed forms, on the contour, or on a lattice.
+
+use super::{AskError, Options};
+use crate::bracket::Bracket;
+use crate::leak::Target;
+use crate::rounding::{Dd, Wide};
+use crate::route::sandwich::{Ends, Failure};
+use crate::route::{Route, closed, grid, smooth};
+use crate::view::Part;
+
+/// The least epsilon whose pure delta is within the target.
+pub(super) fn epsilon(
+    parts: &[Part],
+    target: &Target,
+    options: &Options<'_>,
+) -> Result<(Bracket, Route), AskError> {
+    let (tolerance, watch) = (options.tolerance.get(), options.watch);
+    let near_the_top = closed::near_the_top(parts, target)
+        .filter(|bracket| bracket.relative_width() <= tolerance || bracket.width() <= 1e-12);
+    if let (None, Some(bracket)) = (options.route, near_the_top) {
+        return Ok((bracket, Route::Closed));
+    }
+    first_of(options, parts, |route| match (route, parts) {
+        (Route::Closed, [part]) => closed::epsilon(part, target, tolerance, watch),
+        (Route::Lattice, _) => grid::epsilon(parts, target, tolerance, watch),
+        _ => smooth::epsilon(parts, target, tolerance, watch),
+    })
+}
+
+/// The pure delta at an epsilon.
+pub(super) fn delta(
+    parts: &[Part],
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<(Ends, Route), AskError> {
+    let (tolerance, watch) = (options.tolerance.get(), options.watch);
+    if let Some((largest, error)) = closed::largest(parts)
+        && Dd::from(epsilon) >= largest + Dd::from(error)
+    {
+        return Ok(((Wide::ZERO, Wide::ZERO), Route::Closed));
+    }
+    first_of(options, parts, |route| match (route, parts) {
+        (Route::Closed, [part]) => closed::delta(part, epsilon, watch),
+        (Route::Lattice, _) => grid::delta(parts, epsilon, tolerance, watch),
+        _ => smooth::delta(parts, epsilon, tolerance, watch),
+    })
+}
+
+/// The first route that succeeds, of those that apply.
+fn first_of<T>(
+    options: &Options<'_>,
+    parts: &[Part],
+    by: impl Fn(Route) -> Result<T, Failure>,
+) -> Result<(T, Route), AskError> {
+    let alone = matches!(parts, [part] if part.count == 1);
+    let routes: &[Route] = match options.route {
+        None if alone => &[Route::Closed, Route::Contour, Route::Lattice],
+        None => &[Route::Contour, Route::Lattice],
+        Some(Route::Closed) if alone => &[Route::Closed],
+        Some(Route::Contour) => &[Route::Contour],
+        Some(Route::Lattice) => &[Route::Lattice],
+        Some(route) => {
+            let reason = match route {
+                Route::Closed => "there is more than one mechanism",
+                _ => "it is for (epsilon, delta) guarantees alone",
+            };
+            return Err(AskError::RouteDoesNotApply { route, reason: reason.into() });
+        }
+    };
+    let mut achieved = f64::INFINITY;
+    for &route in routes {
+        match by(route) {
+            Ok(answer) => return Ok((answer, route)),
+            Err(Failure::Stopped) => return Err(AskError::Stopped),
+            Err(Failure::TooWide(width)) => achieved = achieved.min(width),
+            Err(Failure::TooMuch) => {}
+        }
+    }
+    Err(AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved })
+}

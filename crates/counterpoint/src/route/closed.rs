@@ -1,0 +1,289 @@
+//! What needs no composition: one mechanism run once, and the ends of bounded losses.
+
+use super::sandwich::{Ends, Failure};
+use super::smooth;
+use crate::bracket::Bracket;
+use crate::leak::Target;
+use crate::loss::{Atoms, Direction, Loss};
+use crate::rounding::{Dd, STEP, Wide};
+use crate::view::Part;
+use crate::watch::Watch;
+
+/// The largest total loss, if there is one: value and absolute error.
+pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
+    let mut sum = (Dd::ZERO, 0.0);
+    for part in parts {
+        let (top, _) = top(&part.loss)?;
+        sum.0 = sum.0 + top * part.count as f64;
+        sum.1 += 8.0 * STEP * (sum.0.hi.abs() + top.hi.abs() * part.count as f64);
+    }
+    Some(sum)
+}
+
+/// The largest loss and its P mass; zero if it is not attained.
+fn top(loss: &Loss) -> Option<(Dd, Dd)> {
+    let half = Dd::from(0.5);
+    match loss {
+        Loss::Response { epsilon } => {
+            let decay = if epsilon.hi < 590.0 { (-*epsilon).exp() } else { Dd::ZERO };
+            Some((*epsilon, Dd::ONE / (Dd::ONE + decay)))
+        }
+        Loss::Laplace { epsilon } => Some((*epsilon, half)),
+        Loss::Range { epsilon } => Some((*epsilon, Dd::ZERO)),
+        Loss::Atoms(atoms) if atoms.cut <= 0.0 => atoms.list.first().map(|a| (a.loss, a.mass)),
+        Loss::SampledLaplace { rate, epsilon, direction } => Some(match direction {
+            Direction::Remove => {
+                let rest = if epsilon.hi < 590.0 { (-*epsilon).exp() } else { Dd::ZERO };
+                let mass = (Dd::from(*rate) + (Dd::ONE - Dd::from(*rate)) * rest).scaled(0.5);
+                (crate::loss::mixed(Dd::from(*rate), *epsilon), mass)
+            }
+            Direction::Add => (-crate::loss::mixed(Dd::from(*rate), -*epsilon), half),
+        }),
+        Loss::SampledGaussian { rate, direction: Direction::Add, .. } => {
+            Some((-(-Dd::from(*rate)).ln_1p(), Dd::ZERO))
+        }
+        Loss::Atoms(_) | Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => None,
+    }
+}
+
+/// Where the target is so far below the probability of the largest loss that epsilon is next
+/// to it: that loss alone makes `delta >= mass (1 - e^(epsilon - largest))`.
+pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
+    let (largest, error) = largest(parts)?;
+    let mut mass = Wide::ONE;
+    let mut operations = 4.0;
+    for part in parts {
+        mass = mass * Wide::from(top(&part.loss)?.1).powi(part.count);
+        operations += 4.0 * part.count as f64;
+    }
+    let mass = mass * Wide::from((1.0 - operations * STEP).max(0.0));
+    if !mass.is_positive() {
+        return None;
+    }
+    let share = (target.upper * mass.recip()).upper(1e-15);
+    if share >= 0.5 {
+        return None;
+    }
+    let lower = largest - Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 + 1e-15);
+    let upper = (largest + Dd::from(error)).upper();
+    Some(Bracket { lower: lower.lower().max(0.0), upper })
+}
+
+/// The pure delta of one mechanism run once.
+pub(crate) fn delta(part: &Part, epsilon: f64, watch: Watch<'_>) -> Result<Ends, Failure> {
+    single(&part.loss, Dd::from(epsilon), watch)
+}
+
+/// The profile of one loss at an epsilon of any sign, good to a relative 2^-90.
+fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
+    match loss {
+        Loss::Response { epsilon: largest } => {
+            let mass = Dd::ONE / (Dd::ONE + falling(*largest));
+            let at =
+                |gap: Dd| if gap < largest.scaled(2.0) { mass * rise(gap) } else { keep(epsilon) };
+            Ok(around(*largest - epsilon, *largest, at))
+        }
+        Loss::Laplace { epsilon: largest } => {
+            let at = |gap: Dd| {
+                if gap < largest.scaled(2.0) { rise(gap.scaled(0.5)) } else { keep(epsilon) }
+            };
+            Ok(around(*largest - epsilon, *largest, at))
+        }
+        Loss::Range { epsilon: largest } => {
+            let whole = rise(*largest);
+            let at = |gap: Dd| {
+                let side = rise(gap.scaled(0.5));
+                if gap < largest.scaled(2.0) { side * side / whole } else { keep(epsilon) }
+            };
+            Ok(around(*largest - epsilon, *largest, at))
+        }
+        Loss::Gaussian { .. } => gaussian(loss, epsilon, watch),
+        Loss::Atoms(atoms) => Ok(listed(atoms, epsilon)),
+        Loss::SampledGaussian { rate, mu, direction } => {
+            let inner = Loss::Gaussian { square: *mu * *mu };
+            sampled(&inner, *rate, *direction, epsilon, watch)
+        }
+        Loss::SampledLaplace { rate, epsilon: inner, direction } => {
+            let inner = Loss::Laplace { epsilon: *inner };
+            sampled(&inner, *rate, *direction, epsilon, watch)
+        }
+    }
+}
+
+/// 1 - e^-x, zero below zero.
+fn rise(x: Dd) -> Dd {
+    match x.hi {
+        ..=0.0 => Dd::ZERO,
+        590.0.. => Dd::ONE,
+        _ => -(-x).expm1(),
+    }
+}
+
+/// e^-x, zero where that is below 2^-850.
+fn falling(x: Dd) -> Dd {
+    if x.hi < 590.0 { (-x).exp() } else { Dd::ZERO }
+}
+
+/// 1 - e^epsilon: the profile below the least loss.
+fn keep(epsilon: Dd) -> Dd {
+    rise(-epsilon)
+}
+
+/// A function of the distance to the largest loss, over that distance's error.
+fn around(gap: Dd, largest: Dd, at: impl Fn(Dd) -> Dd) -> Ends {
+    let error = Dd::from(8.0 * STEP * (largest.hi.abs() + gap.hi.abs()));
+    let (low, high) = (at(gap - error), at(gap + error));
+    let low = if low.is_positive() { low } else { Dd::ZERO };
+    (scaled(low, -64.0 * STEP), scaled(high, 64.0 * STEP))
+}
+
+fn scaled(x: Dd, slack: f64) -> Wide {
+    Wide::from(x) * Wide::from(Dd::sum(1.0, slack))
+}
+
+/// Gaussians by the contour, to twelve digits; below zero by
+/// `delta(-e) = 1 - e^-e + e^-e delta(e)`.
+fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
+    let part = [Part { loss: loss.clone(), count: 1 }];
+    let size = epsilon.abs();
+    // Neighbouring doubles, whichever way the profile goes.
+    let at = |e: f64| smooth::delta(&part, e.max(0.0), 1e-12, watch);
+    let (lower, upper) = (at(size.upper())?.0, at(size.lower())?.1);
+    if !epsilon.is_negative() {
+        return Ok((lower, upper));
+    }
+    let decay = Wide::exp(epsilon);
+    let fixed = Wide::from(keep(epsilon));
+    let both = |delta: Wide, slack: f64| (fixed + decay * delta) * Wide::from(Dd::sum(1.0, slack));
+    Ok((both(lower, -64.0 * STEP), both(upper, 64.0 * STEP)))
+}
+
+/// All losses above epsilon, one by one.
+fn listed(atoms: &Atoms, epsilon: Dd) -> Ends {
+    let (mut low, mut high) = (Wide::ZERO, Wide::from(atoms.cut));
+    for atom in &atoms.list {
+        let gap = atom.loss - epsilon;
+        let error = Dd::from(8.0 * STEP * (1.0 + atom.loss.hi.abs() + epsilon.hi.abs()));
+        low = low + Wide::from(atom.mass * rise(gap - error));
+        high = high + Wide::from(atom.mass * rise(gap + error));
+    }
+    let slack = STEP * (64.0 + atoms.list.len() as f64);
+    (low * Wide::from(1.0 - slack), high * Wide::from(1.0 + slack))
+}
+
+/// On a Poisson sample, for epsilon >= 0. Remove: P - e^e Q = q (P0 - e^e' Q0) with
+/// `e^e' = 1 + (e^e - 1)/q`. Add: A (Q0 - e^e' P0) with `A = q - (1 - q)(e^e - 1)` and
+/// `e^e' = q e^e / A`, nothing if A is not positive; the inner pair is symmetric.
+fn sampled(
+    inner: &Loss,
+    rate: f64,
+    direction: Direction,
+    epsilon: Dd,
+    watch: Watch<'_>,
+) -> Result<Ends, Failure> {
+    let rate = Dd::from(rate);
+    if epsilon.hi > 500.0 {
+        return Err(Failure::TooMuch);
+    }
+    let excess = epsilon.expm1();
+    let (share, inner_epsilon) = match direction {
+        Direction::Remove => (rate, (excess / rate).ln_1p()),
+        Direction::Add => {
+            let share = rate - (Dd::ONE - rate) * excess;
+            // Too close to nothing to be told from it.
+            let error = Dd::from(16.0 * STEP * rate.hi);
+            if !(share - error).is_positive() {
+                let most = if (share + error).is_positive() {
+                    Wide::from(error.scaled(4.0))
+                } else {
+                    Wide::ZERO
+                };
+                return Ok((Wide::ZERO, most));
+            }
+            (share, (rate / share).ln() + epsilon)
+        }
+    };
+    // Relative error of the share, absolute of the epsilon.
+    let slack = 64.0 * STEP * (1.0 + rate.hi / share.hi);
+    let error = Dd::from(slack * (1.0 + inner_epsilon.hi.abs()));
+    let low = single(inner, inner_epsilon + error, watch)?.0;
+    let high = single(inner, inner_epsilon - error, watch)?.1;
+    Ok((low * scaled(share, -slack), high * scaled(share, slack)))
+}
+
+/// The least epsilon whose pure delta is within the target, for one mechanism run once.
+pub(crate) fn epsilon(
+    part: &Part,
+    target: &Target,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Bracket, Failure> {
+    let at = |epsilon: f64| delta(part, epsilon, watch);
+    let mut bracket = match largest(std::slice::from_ref(part)) {
+        Some((top, error)) => Bracket { lower: 0.0, upper: (top + Dd::from(error)).upper() },
+        None => {
+            let mut upper = 1.0;
+            while at(upper)?.1 > target.lower {
+                upper *= 2.0;
+            }
+            Bracket { lower: 0.0, upper }
+        }
+    };
+    if at(0.0)?.1 <= target.lower {
+        return Ok(Bracket::exact(0.0));
+    }
+    for _ in 0..200 {
+        if bracket.relative_width() <= 1e-3 * tolerance.max(1e-12) {
+            break;
+        }
+        let middle = bracket.lower + 0.5 * bracket.width();
+        let (low, high) = at(middle)?;
+        if middle <= bracket.lower || middle >= bracket.upper {
+            break;
+        } else if high <= target.lower {
+            bracket.upper = middle;
+        } else if low > target.upper {
+            bracket.lower = middle;
+        } else {
+            // The answer is within the profile's own width of here.
+            break;
+        }
+    }
+    if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+        Ok(bracket)
+    } else {
+        closer(at, target, bracket, tolerance)
+    }
+}
+
+/// The two ends one by one, where the profile is too wide to tell both at once.
+fn closer(
+    at: impl Fn(f64) -> Result<Ends, Failure>,
+    target: &Target,
+    bracket: Bracket,
+    tolerance: f64,
+) -> Result<Bracket, Failure> {
+    let search = |passes: &dyn Fn(Ends) -> bool| -> Result<(f64, f64), Failure> {
+        let (mut low, mut high) = (bracket.lower, bracket.upper);
+        for _ in 0..100 {
+            let middle = low + 0.5 * (high - low);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if passes(at(middle)?) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Ok((low, high))
+    };
+    let upper = search(&|ends| ends.1 <= target.lower)?.1;
+    let lower = search(&|ends| ends.0 <= target.upper)?.0;
+    let bracket = Bracket { lower: lower.min(upper), upper };
+    if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+        Ok(bracket)
+    } else {
+        Err(Failure::TooWide(bracket.relative_width()))
+    }
+}
