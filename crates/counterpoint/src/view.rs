@@ -93,78 +93,69 @@ impl Plan {
         adjacency: Option<Adjacency>,
         group: Group,
     ) -> Result<Self, PlanError> {
-        let releases: Vec<Release> = releases.into_iter().map(Into::into).collect();
-        if releases.is_empty() {
+        let mut everywhere = Gathered::default();
+        let mut parts: BTreeMap<Arc<str>, Gathered> = BTreeMap::new();
+        let mut empty = true;
+        for (index, release) in releases.into_iter().enumerate() {
+            let release = release.into();
+            let gathered = match &release.part {
+                None => &mut everywhere,
+                Some(_) if adjacency != Some(Adjacency::AddRemove) => {
+                    let replace = adjacency == Some(Adjacency::Replace);
+                    return Err(PlanError::Parts { index, replace });
+                }
+                Some(label) => parts.entry(label.clone()).or_default(),
+            };
+            let added = gathered.add(&release, adjacency, group);
+            added.map_err(|error| PlanError::Release { index, error })?;
+            empty = false;
+        }
+        if empty {
             return Err(CompositionError::Empty.into());
         }
-        let labels = labels(&releases, adjacency)?;
+        Self::of_views(&everywhere, &parts)
+    }
+
+    fn of_views(
+        everywhere: &Gathered,
+        parts: &BTreeMap<Arc<str>, Gathered>,
+    ) -> Result<Self, PlanError> {
+        let nothing = Gathered::default();
+        let labels: Vec<(Option<&Arc<str>>, &Gathered)> = if parts.is_empty() {
+            vec![(None, &nothing)]
+        } else {
+            parts.iter().map(|(label, gathered)| (Some(label), gathered)).collect()
+        };
         let mut views = Vec::new();
-        for direction in [Direction::Remove, Direction::Add] {
-            let meanings = meanings(&releases, direction, adjacency, group)?;
-            let losses = meanings.iter().filter_map(|meaning| meaning.loss.as_ref());
-            let symmetric = { losses }.all(Loss::is_symmetric);
-            for label in &labels {
-                views.push(View::new(&releases, &meanings, direction, label.clone())?);
-            }
-            if symmetric {
-                break;
+        for (label, own) in labels {
+            let directions: &[Direction] = if everywhere.is_symmetric() && own.is_symmetric() {
+                &[Direction::Remove]
+            } else {
+                &[Direction::Remove, Direction::Add]
+            };
+            for &direction in directions {
+                views.push(View::new(everywhere, own, direction, label.cloned())?);
             }
         }
         Ok(Self { views })
     }
 }
 
-/// The parts of the data; one without a name if there are none.
-fn labels(
-    releases: &[Release],
-    adjacency: Option<Adjacency>,
-) -> Result<Vec<Option<Arc<str>>>, PlanError> {
-    let mut labels: Vec<Arc<str>> = Vec::new();
-    for (index, release) in releases.iter().enumerate() {
-        if let Some(label) = &release.part {
-            if adjacency != Some(Adjacency::AddRemove) {
-                let replace = adjacency == Some(Adjacency::Replace);
-                return Err(PlanError::Parts { index, replace });
-            }
-            labels.push(label.clone());
-        }
-    }
-    labels.sort();
-    labels.dedup();
-    Ok(if labels.is_empty() { vec![None] } else { labels.into_iter().map(Some).collect() })
-}
-
-fn meanings(
-    releases: &[Release],
-    direction: Direction,
-    adjacency: Option<Adjacency>,
-    group: Group,
-) -> Result<Vec<Meaning>, PlanError> {
-    let of = |(index, release): (usize, &Release)| {
-        loss::of(release, direction, adjacency, group)
-            .map_err(|error| PlanError::Release { index, error })
-    };
-    releases.iter().enumerate().map(of).collect()
-}
-
 impl View {
-    /// What the releases about all of the data and about this part show.
+    /// What the releases about all of the data and about one part show.
     fn new(
-        releases: &[Release],
-        meanings: &[Meaning],
+        everywhere: &Gathered,
+        own: &Gathered,
         direction: Direction,
-        label: Option<Arc<str>>,
+        part: Option<Arc<str>>,
     ) -> Result<Self, PlanError> {
-        let mut gathered = Gathered::default();
-        for (release, meaning) in releases.iter().zip(meanings) {
-            if release.part.is_none() || release.part == label {
-                gathered.add(meaning, release.count);
-            }
+        let sides = [everywhere.sides(direction), own.sides(direction)].concat();
+        let mut curves: Vec<(Curve, u64)> = Vec::new();
+        for side in &sides {
+            curves.extend(side.curves.iter().cloned());
         }
-        let [above, below] = [true, false].map(|up| gathered.responses(up));
-        let (above, below) = (above?, below?);
-        let curves = gathered.curves;
-        Ok(Self { direction, part: label, parts: gathered.parts.finish(), curves, above, below })
+        let [above, below] = [true, false].map(|up| responses(&sides, up));
+        Ok(Self { direction, part, parts: parts(&sides), curves, above: above?, below: below? })
     }
 
     /// The composition of every mechanism's own (epsilon, delta) guarantee, if each has one:
@@ -194,92 +185,169 @@ impl View {
     }
 }
 
-/// A view in the making.
+/// Losses in the making: those that are the same in both directions, and the others by
+/// direction.
 #[derive(Default)]
 struct Gathered {
-    parts: Parts,
+    both: Side,
+    remove: Side,
+    add: Side,
+}
+
+/// Losses of one direction.
+#[derive(Default)]
+struct Side {
+    guarantees: Vec<Response>,
+    /// By description, so that the order of releases makes no difference.
+    simple: BTreeMap<(u8, [u64; 3]), Part>,
+    atoms: Vec<Part>,
     curves: Vec<(Curve, u64)>,
-    /// Bounds on epsilon and on delta, with the count.
-    guarantees: Vec<((f64, f64), (f64, f64), Count)>,
+}
+
+/// A randomized response and its leak, from below and from above.
+#[derive(Clone, Copy)]
+struct Response {
+    epsilon: Dd,
+    leak: (f64, f64),
+    count: Count,
 }
 
 impl Gathered {
-    fn add(&mut self, meaning: &Meaning, count: Count) {
-        let mut epsilon = (0.0, 0.0);
-        if let Some(loss) = &meaning.loss {
-            if let Loss::Response { epsilon: exact } = loss {
-                epsilon = loss::bracketed(*exact);
-            }
-            self.parts.add(loss, count.get());
+    fn add(
+        &mut self,
+        release: &Release,
+        adjacency: Option<Adjacency>,
+        group: Group,
+    ) -> Result<(), LossError> {
+        let meaning = loss::of(release, Direction::Remove, adjacency, group)?;
+        if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
+            self.both.add(meaning, release.count);
+        } else {
+            let mirrored = loss::of(release, Direction::Add, adjacency, group)?;
+            self.remove.add(meaning, release.count);
+            self.add.add(mirrored, release.count);
         }
-        if let Some(curve) = &meaning.curve {
-            self.curves.push((curve.clone(), count.get()));
-        }
-        self.guarantees.push((epsilon, meaning.leak, count));
+        Ok(())
     }
 
-    fn responses(&self, up: bool) -> Result<Composition, CompositionError> {
-        let pick = |(low, high): (f64, f64)| if up { high } else { low };
-        let mut list = Vec::with_capacity(self.guarantees.len());
-        for &(epsilon, delta, count) in &self.guarantees {
-            let (epsilon, delta) = (pick(epsilon), pick(delta));
-            let legal = Epsilon::new(epsilon).ok().zip(Delta::new(delta).ok());
-            let (epsilon, delta) = legal.ok_or(CompositionError::TooLarge { total: epsilon })?;
-            list.push((Guarantee { epsilon, delta }, count));
+    fn is_symmetric(&self) -> bool {
+        self.remove.guarantees.is_empty()
+    }
+
+    fn sides(&self, direction: Direction) -> Vec<&Side> {
+        match direction {
+            Direction::Remove => vec![&self.both, &self.remove],
+            Direction::Add => vec![&self.both, &self.add],
         }
-        Composition::of(list)
     }
 }
 
-/// Losses by their description, so that the order of releases makes no difference.
-#[derive(Default)]
-struct Parts {
-    simple: BTreeMap<(u8, [u64; 3]), Part>,
-    atoms: Vec<Part>,
-}
+impl Side {
+    fn add(&mut self, meaning: Meaning, count: Count) {
+        let mut epsilon = Dd::ZERO;
+        match meaning.loss {
+            Some(Loss::Response { epsilon: exact }) => epsilon = exact,
+            Some(loss) => self.add_loss(loss, count.get()),
+            None => {}
+        }
+        if let Some(curve) = meaning.curve {
+            self.curves.push((curve, count.get()));
+        }
+        self.guarantees.push(Response { epsilon, leak: meaning.leak, count });
+    }
 
-impl Parts {
-    fn add(&mut self, loss: &Loss, count: u64) {
+    fn add_loss(&mut self, loss: Loss, count: u64) {
         let bits = |x: Dd| [x.hi.to_bits(), x.lo.to_bits()];
-        let (kind, [hi, lo], rate) = match loss {
+        let (kind, [hi, lo], rate) = match &loss {
             Loss::Atoms(_) => {
-                match self.atoms.iter_mut().find(|part| part.loss == *loss) {
+                match self.atoms.iter_mut().find(|part| part.loss == loss) {
                     Some(part) => part.count += count,
-                    None => self.atoms.push(Part { loss: loss.clone(), count }),
+                    None => self.atoms.push(Part { loss, count }),
                 }
                 return;
             }
             Loss::Response { epsilon } => (0, bits(*epsilon), 0.0),
-            Loss::Gaussian { square } => (5, bits(*square), 0.0),
             Loss::Laplace { epsilon } => (1, bits(*epsilon), 0.0),
             Loss::Range { epsilon } => (2, bits(*epsilon), 0.0),
             Loss::SampledGaussian { rate, mu, .. } => (3, bits(*mu), *rate),
             Loss::SampledLaplace { rate, epsilon, .. } => (4, bits(*epsilon), *rate),
+            Loss::Gaussian { square } => (5, bits(*square), 0.0),
         };
-        let new = || Part { loss: loss.clone(), count: 0 };
-        self.simple.entry((kind, [hi, lo, rate.to_bits()])).or_insert_with(new).count += count;
+        let key = (kind, [hi, lo, rate.to_bits()]);
+        self.simple.entry(key).or_insert(Part { loss, count: 0 }).count += count;
     }
+}
 
-    fn finish(self) -> Vec<Part> {
-        let mut simple = Vec::with_capacity(self.simple.len() + 1);
-        let mut sum = Dd::ZERO;
-        for part in self.simple.into_values() {
-            match part.loss {
-                // Gaussians add up to one, exactly.
-                Loss::Gaussian { square } => sum = sum + square * part.count as f64,
-                _ => simple.push(part),
+/// The randomized responses and the leaks, rounded up or down.
+fn responses(sides: &[&Side], up: bool) -> Result<Composition, CompositionError> {
+    let pick = |(low, high): (f64, f64)| if up { high } else { low };
+    let mut problem = None;
+    let all = sides.iter().flat_map(|side| &side.guarantees);
+    let list = all.map_while(|response| {
+        let (epsilon, delta) = (pick(loss::bracketed(response.epsilon)), pick(response.leak));
+        match (Epsilon::new(epsilon), Delta::new(delta)) {
+            (Ok(epsilon), Ok(delta)) => Some((Guarantee { epsilon, delta }, response.count)),
+            _ => {
+                problem = Some(CompositionError::TooLarge { total: epsilon });
+                None
             }
         }
-        if sum.is_positive() {
-            simple.push(Part { loss: Loss::Gaussian { square: sum }, count: 1 });
+    });
+    let composition = Composition::of(list);
+    problem.map_or(composition, Err)
+}
+
+/// All finite losses, in canonical order: responses, the others, one Gaussian, atoms.
+fn parts(sides: &[&Side]) -> Vec<Part> {
+    let mut responses: Vec<(Dd, u64)> = sides
+        .iter()
+        .flat_map(|side| &side.guarantees)
+        .filter(|response| response.epsilon.is_positive())
+        .map(|response| (response.epsilon, response.count.get()))
+        .collect();
+    responses.sort_by(|a, b| a.0.hi.total_cmp(&b.0.hi).then(a.0.lo.total_cmp(&b.0.lo)));
+    responses.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
         }
-        let mut atoms = self.atoms;
-        atoms.sort_by_cached_key(|part| match &part.loss {
-            Loss::Atoms(atoms) => {
-                atoms.list.iter().map(|a| (a.loss.hi.to_bits(), a.mass.hi.to_bits())).collect()
-            }
-            _ => Vec::new(),
-        });
-        simple.into_iter().chain(atoms).collect()
+        same
+    });
+    let response = |(epsilon, count)| Part { loss: Loss::Response { epsilon }, count };
+    let mut list: Vec<Part> = responses.into_iter().map(response).collect();
+    let mut simple: BTreeMap<(u8, [u64; 3]), Part> = BTreeMap::new();
+    for (key, part) in sides.iter().flat_map(|side| &side.simple) {
+        let same = simple.entry(*key).or_insert_with(|| Part { count: 0, ..part.clone() });
+        same.count += part.count;
     }
+    let mut square = Dd::ZERO;
+    for part in simple.into_values() {
+        match part.loss {
+            // Gaussians add up to one, exactly.
+            Loss::Gaussian { square: one } => square = square + one * part.count as f64,
+            _ => list.push(part),
+        }
+    }
+    if square.is_positive() {
+        list.push(Part { loss: Loss::Gaussian { square }, count: 1 });
+    }
+    list.extend(atoms(sides));
+    list
+}
+
+fn atoms(sides: &[&Side]) -> Vec<Part> {
+    let mut list: Vec<Part> = Vec::new();
+    for part in sides.iter().flat_map(|side| &side.atoms) {
+        match list.iter_mut().find(|other| other.loss == part.loss) {
+            Some(other) => other.count += part.count,
+            None => list.push(part.clone()),
+        }
+    }
+    list.sort_by_cached_key(|part| match &part.loss {
+        Loss::Atoms(atoms) => {
+            atoms.list.iter().map(|a| (a.loss.hi.to_bits(), a.mass.hi.to_bits())).collect()
+        }
+        _ => Vec::new(),
+    });
+    list
 }

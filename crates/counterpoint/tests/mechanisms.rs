@@ -18,6 +18,7 @@ use common::is_full;
 use common::random::Random;
 use counterpoint::mechanism::FinitePair;
 use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Share, Steps};
+use counterpoint::theorem::Theorem;
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
     Plan, Release, Sensitivity, Tolerance,
@@ -218,15 +219,32 @@ fn decimals_are_read_exactly() {
     assert!(!contains(&Bracket::exact(0.1), &tenth, 1e-18), "the double 0.1 is not a tenth");
 }
 
+/// A range beside other mechanisms: the table holds what its worst profile composes to, which
+/// bounds the truth from above.
+fn is_upper_bound_only(line: &Line) -> bool {
+    line.text.contains("exponential") && !line.text.starts_with("1 exponential(0.8)")
+}
+
+fn judge_upper(line: &Line, answer: &Answer, tolerance: f64) -> Result<(), String> {
+    let Bracket { lower, upper } = answer.bracket;
+    let value = line.value.near();
+    let near = upper >= value * (1.0 - 1e-12) && upper <= value * (1.0 + tolerance);
+    let right = if answer.theorem == Theorem::DominatingPairs { near } else { upper <= value };
+    let lower_right = lower <= upper && lower <= value;
+    if right && lower_right { Ok(()) } else { Err(format!("{}", answer.bracket)) }
+}
+
 #[test]
 fn brackets_contain_the_tables_values() {
     let mut failures = Vec::new();
     let mut refused = Vec::new();
     let lines = lines();
+    let tolerances: &[f64] = if is_full() { &[1e-6, 1e-9] } else { &[1e-6] };
     for line in &lines {
-        for tolerance in [1e-6, 1e-9] {
+        for &tolerance in tolerances {
             let start = Instant::now();
             let verdict = match ask(&line.plan, line.question, tolerance) {
+                Ok(answer) if is_upper_bound_only(line) => judge_upper(line, &answer, tolerance),
                 Ok(answer) => judge(line, &answer.bracket, tolerance)
                     .map_err(|reason| format!("{} by {} {reason}", answer.bracket, answer.route)),
                 // Nine digits are not promised of everything.

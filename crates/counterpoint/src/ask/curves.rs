@@ -140,14 +140,16 @@ pub(super) fn renyi_delta(view: &View, epsilon: f64) -> Option<Wide> {
     renyi::delta(&with_curves(view), epsilon).map(|(upper, _)| upper)
 }
 
-/// Whether there are several ranges.
+/// Whether there is a range, and more than it alone.
 fn has_ranges(view: &View) -> bool {
-    let ranges = view.parts.iter().filter(|part| matches!(part.loss, Loss::Range { .. }));
-    ranges.map(|part| part.count).sum::<u64>() > 1
+    let is_range = |part: &Part| matches!(part.loss, Loss::Range { .. });
+    let all: u64 = view.parts.iter().map(|part| part.count).sum();
+    all > 1 && view.parts.iter().any(is_range)
 }
 
-/// An answer by losses, or by curves where they say more. The losses of several ranges are
-/// an upper bound: no mechanism is known to have them, so the lower end is a witness's.
+/// An answer by losses, or by curves where they say more. The loss of a range is the
+/// worst at each epsilon, which no one mechanism has at all of them: composed it is an upper
+/// bound, and the lower end is a witness's.
 pub(super) fn better_epsilon(
     view: &View,
     target: &Target,

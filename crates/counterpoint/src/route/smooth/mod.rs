@@ -122,7 +122,7 @@ fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle>
 
 const MOST_TILT: f64 = 1e9;
 /// The most turns one contour may take.
-const MOST_WORK: f64 = 3e5;
+const MOST_WORK: f64 = 1e6;
 
 /// One point: phi and its error relative to M(t), kernel included.
 struct Point {
@@ -362,7 +362,7 @@ fn period(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<(f64, [f64
         let k = total_cumulant(parts, other)?.0.hi;
         Some(k - other * saddle.epsilon - other.ln_1p())
     };
-    let above: Option<Vec<(f64, f64)>> = [1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0]
+    let above: Option<Vec<(f64, f64)>> = [1.005, 1.02, 1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0]
         .map(|c| rate(c * t).map(|r| (c * t, r)))
         .into_iter()
         .collect();
