@@ -52,7 +52,7 @@ struct Summed {
 /// The work of one evaluation of one factor at one point, in multiplications.
 const POINT_WORK: f64 = 4.0;
 /// The most work one lattice may take, in multiplications, if there is no other route.
-pub(crate) const MOST_WORK: f64 = 1e9;
+pub(crate) const MOST_WORK: f64 = 4e9;
 
 /// What stays the same from try to try.
 struct Problem<'a> {
