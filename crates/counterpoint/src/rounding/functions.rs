@@ -171,6 +171,84 @@ pub fn expm1(x: f64) -> f64 {
     if x > 700.0 { f64::INFINITY } else { Dd::from(x).expm1().hi }
 }
 
+/// e^x - 1 for a remainder |x| < 0.0055: the series to x^6 leaves out less than 2^-57 of x,
+/// and Horner's rule adds 3 u.
+fn expm1_of_rest(x: f64) -> f64 {
+    x * (1.0
+        + x * (0.5
+            + x * (SIXTH.hi
+                + x * (TWENTY_FOURTH.hi + x * (ONE_OVER_120.hi + x * ONE_OVER_720.hi)))))
+}
+
+/// e^x = 2^k (p + c), with p from the table and c small: k, p, and c to 2^-57.
+///
+/// As in [`Dd::exp_parts`] but the rest, below 0.0055, is only needed to 2^-59: subtracting the
+/// exact product with the leading part of (ln 2)/64 leaves errors of a few u times the rest.
+#[inline]
+fn exp_split(x: Dd) -> (i64, f64, f64) {
+    let n = (x.hi * PER_LN2_64).round_ties_even();
+    let product = Dd::product(n, LN2_64[0]);
+    let rest = (x.hi - product.hi) - (product.lo + n * LN2_64[1] - x.lo);
+    let n = n as i64;
+    let power = POWERS[n.rem_euclid(64) as usize];
+    (n.div_euclid(64), power.hi, power.lo + power.hi * expm1_of_rest(rest))
+}
+
+/// e^x in double precision for x in double-double: relative error at most 2 u, zero or
+/// infinity out of range.
+#[must_use]
+pub fn exp_rounded(x: Dd) -> f64 {
+    match x.hi {
+        ..-700.0 => 0.0,
+        700.0.. => f64::INFINITY,
+        _ => {
+            let (exponent, power, little) = exp_split(x);
+            (power + little) * power_of_two(exponent)
+        }
+    }
+}
+
+/// e^x - 1 in double precision for x in double-double: relative error at most 6 u.
+///
+/// For |x| < 1/64 the rest is x itself or its table entry cancels; beyond, the parts of e^x are
+/// known to 2^-57 of it, and it is at least 1/64 away from one.
+#[must_use]
+pub fn expm1_rounded(x: Dd) -> f64 {
+    if x.hi.abs() < 0.015_625 {
+        return expm1(x.hi);
+    }
+    if x.hi < -50.0 {
+        return -1.0;
+    }
+    if x.hi > 700.0 {
+        return f64::INFINITY;
+    }
+    let (exponent, power, little) = exp_split(x);
+    let two = power_of_two(exponent);
+    (power * two - 1.0) + little * two
+}
+
+/// ln x in double precision: absolute error at most 4 u + u |ln x|.
+///
+/// As [`Dd::ln`]: r = x e^-y - 1 is known to 3.5 u, and r^2 is left out.
+#[must_use]
+pub fn ln_rounded(x: f64) -> f64 {
+    let guess = x.ln();
+    let r = x * exp_rounded(Dd::from(-guess)) - 1.0;
+    if r.abs() < 1e-9 { guess + r } else { Dd::from(x).ln().hi }
+}
+
+/// ln(1 + x) in double precision for |x| <= 1/2: relative error at most 18 u.
+///
+/// As [`Dd::ln_1p`]: e^y - 1 is known to 6 u of x, which weighs at most 2.5 times as much in
+/// the result.
+#[must_use]
+pub fn ln_1p_rounded(x: f64) -> f64 {
+    let guess = x.ln_1p();
+    let r = (x - expm1_rounded(Dd::from(guess))) / (1.0 + x);
+    if r.abs() <= 1e-9 * x.abs() { guess + r } else { Dd::from(x).ln_1p().hi }
+}
+
 /// An angle as a fraction of the turn, folded into the first octant.
 struct Octant {
     /// How far into the octant, in units of 2^-bits turns.
@@ -274,4 +352,33 @@ pub fn turns(x: Dd) -> (Dd, Dd) {
     let (cosine, sine) = turn_dd(steps as u64, BITS);
     let little = Dd::ONE - (angle * angle).scaled(0.5);
     (cosine * little - sine * angle, sine * little + cosine * angle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the double-double functions, in units of 2^-53 of the value.
+    fn off(rounded: f64, exact: Dd) -> f64 {
+        ((Dd::from(rounded) - exact).hi / exact.hi).abs() * 2.0_f64.powi(53)
+    }
+
+    #[test]
+    fn rounded_functions_keep_their_bounds() {
+        for i in 1..40_000_u32 {
+            let x = (f64::from(i) * 0.618_033_988_749_894_9).fract() * 2.0 - 1.0;
+            for size in [1e-3, 0.1, 1.0, 20.0, 590.0] {
+                let y = Dd::from(x * size) + Dd::from(x * size * 1e-17);
+                assert!(off(exp_rounded(y), y.exp()) <= 2.0, "exp {x} {size}");
+                assert!(off(expm1_rounded(y), y.expm1()) <= 6.0, "expm1 {x} {size}");
+            }
+            for size in [1e-9, 1e-3, 0.5] {
+                let exact = Dd::from(x * size).ln_1p();
+                assert!(off(ln_1p_rounded(x * size), exact) <= 18.0, "ln_1p {x} {size}");
+            }
+            let exact = Dd::from(1.5 + x).ln();
+            let error = (Dd::from(ln_rounded(1.5 + x)) - exact).hi.abs() * 2.0_f64.powi(53);
+            assert!(error <= 4.0 + exact.hi.abs(), "ln {x}");
+        }
+    }
 }

@@ -29,7 +29,8 @@ mod table;
 mod wide;
 
 pub use dd::Dd;
-pub use functions::{TWO_PI, exp, expm1, turn, turn_dd, turns};
+pub use functions::{TWO_PI, exp, exp_rounded, expm1, expm1_rounded, turn, turn_dd, turns};
+pub use functions::{ln_1p_rounded, ln_rounded};
 pub use normal::normal_tail;
 pub use wide::Wide;
 

@@ -8,7 +8,9 @@
 //! (E Q0, Q0) or (Q0, E Q0).
 
 use crate::loss::{Direction, Loss, mixed};
-use crate::rounding::{Dd, UNIT, Wide, exp, expm1};
+use crate::rounding::{
+    Dd, UNIT, Wide, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
+};
 
 /// Which of the two pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub(super) struct Point {
     pub(super) scale: Dd,
     pub(super) p: f64,
     pub(super) q: f64,
+    /// A bound on the error of the loss: which of the two masses it makes uncertain depends.
+    pub(super) error: f64,
 }
 
 /// How finely to cut: a cell's losses lie within `width` where the law tilted by `tilt`, whose
@@ -91,14 +95,14 @@ pub(super) fn points(
             // 1/(1 + e^-eps) up and e^-eps of that down.
             let small = if epsilon.hi < 690.0 { exp(-epsilon.hi) } else { 0.0 };
             let p = 1.0 / (1.0 + small);
-            sink(Point { loss: *epsilon, scale: Dd::ZERO, p, q: p });
-            sink(Point { loss: -*epsilon, scale: -*epsilon, p, q: p });
+            sink(Point { loss: *epsilon, scale: Dd::ZERO, p, q: p, error: 0.0 });
+            sink(Point { loss: -*epsilon, scale: -*epsilon, p, q: p, error: 0.0 });
             Some(Wide::ZERO)
         }
         Loss::Atoms(atoms) => {
             for atom in &atoms.list {
                 let p = atom.mass.hi;
-                sink(Point { loss: atom.loss, scale: Dd::ZERO, p, q: p });
+                sink(Point { loss: atom.loss, scale: Dd::ZERO, p, q: p, error: 0.0 });
             }
             Some(Wide::from(atoms.cut))
         }
@@ -143,28 +147,40 @@ fn laplace(
 }
 
 impl Sampling {
-    /// ln(1 - q + q e^y): absolute error at most 2^-94 max(1, |result|).
-    fn ln_ratio(self, y: Dd) -> Dd {
-        let rate = Dd::from(self.rate);
-        match y.hi.abs() {
-            _ if self.rate >= 1.0 => y,
-            ..500.0 => (Dd::ONE - rate + rate * y.exp()).ln(),
-            _ => mixed(rate, y),
+    /// ln(1 - q + q e^y) and a bound on its error, beside 2^-94 max(1, |result|).
+    ///
+    /// With z = q (e^y - 1) known to 7 u: if |z| < 1/2 this weighs at most 1.5 times as much in
+    /// ln(1 + z), which adds 18 u; otherwise the sum is known to 4 u, its logarithm to 9 u
+    /// max(1, |result|), and |result| > 0.4. In both cases 32 u of the result are enough.
+    fn ln_ratio(self, y: Dd) -> (Dd, f64) {
+        if self.rate >= 1.0 {
+            return (y, 0.0);
         }
+        if y.hi.abs() >= 500.0 {
+            return (mixed(Dd::from(self.rate), y), 0.0);
+        }
+        let z = self.rate * expm1_rounded(y);
+        let ratio = if z.abs() < 0.5 {
+            ln_1p_rounded(z)
+        } else {
+            ln_rounded(1.0 - self.rate + self.rate * exp_rounded(y))
+        };
+        (Dd::from(ratio), 32.0 * UNIT * ratio.abs())
     }
 
     /// q e^y / (1 - q + q e^y), by which the logarithm rises with y.
     fn slope(self, y: f64) -> f64 {
-        self.rate / (self.rate + (1.0 - self.rate) * exp((-y).min(690.0)))
+        self.rate / (self.rate + (1.0 - self.rate) * exp_rounded(Dd::from((-y).min(690.0))))
     }
 
     /// An atom of (P0, Q0) with Q0 mass `mass e^scale`.
     fn atom(self, y: Dd, scale: Dd, mass: f64) -> Point {
-        let ratio = self.ln_ratio(y);
-        match self.direction {
-            Direction::Remove => Point { loss: ratio, scale: scale + ratio, p: mass, q: mass },
-            Direction::Add => Point { loss: -ratio, scale, p: mass, q: mass },
-        }
+        let (ratio, error) = self.ln_ratio(y);
+        let (loss, scale) = match self.direction {
+            Direction::Remove => (ratio, scale + ratio),
+            Direction::Add => (-ratio, scale),
+        };
+        Point { loss, scale, p: mass, q: mass, error }
     }
 
     /// A cell as one outcome: its ratio E is that at the lower edge y times 1 + slope times
@@ -231,19 +247,16 @@ impl Density {
         }
     }
 
-    /// The moments between `cell` and `cell + share`.
-    fn moments(&self, cell: f64, rule: &Rule) -> Moments {
+    /// The moments between `cell` and `cell + share`, given the error of the rule.
+    fn moments(&self, cell: f64, rule: &Rule, error: f64) -> Moments {
         match *self {
-            Self::Normal { mu, from, width, .. } => {
-                rule.normal(mu.hi, from + (cell + 0.5 * rule.share) * width)
+            Self::Normal { from, width, .. } => {
+                rule.normal(from + (cell + 0.5 * rule.share) * width, error)
             }
-            Self::Exponential { epsilon, factor, width, .. } => {
-                // With w the width: (1 - e^(-w/2))/2 and 2 sinh^2(w/4).
-                let quarter = 0.25 * width.hi * rule.share;
-                let sinh = 0.5 * (expm1(quarter) - expm1(-quarter));
+            Self::Exponential { epsilon, factor, .. } => {
                 let scale = (self.loss(cell) + epsilon).scaled(-0.5);
-                let mass = -0.5 * factor * expm1(-2.0 * quarter);
-                Moments { scale, mass, rise: 2.0 * factor * sinh * sinh, error: 0.0 }
+                let [mass, rise] = rule.exponential.map(|value| factor * value);
+                Moments { scale, mass, rise, error }
             }
         }
     }
@@ -277,13 +290,26 @@ struct Rule {
     rises: [f64; 5],
     /// e^(rise of y over the cell) - 1.
     whole: f64,
+    /// Mass and rise of an exponential density, relative to its value at the lower edge.
+    exponential: [f64; 2],
 }
 
 impl Rule {
     fn new(density: &Density, share: f64) -> Self {
         let whole = expm1(density.rise(share));
+        // With w the width: (1 - e^(-w/2))/2 and 2 sinh^2(w/4).
+        let quarter = 0.25 * density.rise(share);
+        let sinh = 0.5 * (expm1(quarter) - expm1(-quarter));
+        let exponential = [-0.5 * expm1(-2.0 * quarter), 2.0 * sinh * sinh];
         let Density::Normal { mu, width, .. } = *density else {
-            return Self { share, half: 0.0, weights: WEIGHTS, rises: [0.0; 5], whole };
+            return Self {
+                share,
+                half: 0.0,
+                weights: WEIGHTS,
+                rises: [0.0; 5],
+                whole,
+                exponential,
+            };
         };
         let half = 0.5 * width * share;
         let mut weights = WEIGHTS;
@@ -291,33 +317,42 @@ impl Rule {
             *weight *= 1.0 + expm1(-0.5 * (node * half).powi(2));
         }
         let rises = NODES.map(|node| expm1(mu.hi * half * (1.0 + node)));
-        Self { share, half, weights, rises, whole }
+        Self { share, half, weights, rises, whole, exponential }
     }
 
-    /// `e^(-x^2/2)/sqrt(2 pi)` over the cell around `middle`, relative to its value there.
+    /// A bound on the relative errors of the quadrature anywhere in a whole cell.
     ///
     /// In the ellipse with parameter rho and semi-axis s = half (rho + 1/rho)/2 the two
     /// integrands are at most `e^(|middle| s + s^2/2)`, and that times
     /// `e^(mu (s + half)) - 1`; the integrals are at least `2 half e^(-|middle| half -
     /// half^2/2)`, and that times `mu half`. The rule's error is at most
-    /// `(64/15) half M rho^-10 / (1 - rho^-2)`.
-    fn normal(&self, mu: f64, middle: f64) -> Moments {
+    /// `(64/15) half M rho^-10 / (1 - rho^-2)`. For a given s all grow with |middle|.
+    fn error(&self, density: &Density, cell: f64) -> f64 {
+        let Density::Normal { mu, from, width, .. } = *density else {
+            return 0.0;
+        };
+        let edge = |cell: f64| (from + cell * width).abs();
+        let (mu, half, middle) = (mu.hi, self.half, edge(cell).max(edge(cell + 1.0)));
+        let s = half + 8.0 / (1.0 + mu + middle);
+        let rho = 2.0 * s / half - 1.0;
+        let growth = exp(middle * (s + half) + 0.5 * (s * s + half * half));
+        let steep = expm1(mu * (s + half)) / (mu * half);
+        let fall = rho * rho * rho * rho * rho;
+        (2.2 * growth * steep.max(1.0) / fall / fall).min(1.0)
+    }
+
+    /// `e^(-x^2/2)/sqrt(2 pi)` over the cell around `middle`, relative to its value there.
+    fn normal(&self, middle: f64, error: f64) -> Moments {
         let half = self.half;
         let (mut mass, mut rise) = (0.0, 0.0);
         for ((node, weight), up) in NODES.iter().zip(self.weights).zip(self.rises) {
-            let value = weight * (1.0 + expm1(-middle * (half * node)));
+            let value = weight * exp_rounded(Dd::from(-middle * (half * node)));
             mass += value;
             rise += value * up;
         }
         let factor = ROOT_TAU_INVERSE * half;
-        let s = half + 8.0 / (1.0 + mu + middle.abs());
-        let rho = 2.0 * s / half - 1.0;
-        let growth = exp(middle.abs() * (s + half) + 0.5 * (s * s + half * half));
-        let steep = expm1(mu * (s + half)) / (mu * half);
-        let fall = rho * rho * rho * rho * rho;
-        let error = 2.2 * growth * steep.max(1.0) / fall / fall;
         let scale = Dd::product(middle, middle).scaled(-0.5);
-        Moments { scale, mass: factor * mass, rise: factor * rise, error: error.min(1.0) }
+        Moments { scale, mass: factor * mass, rise: factor * rise, error }
     }
 }
 
@@ -344,16 +379,17 @@ fn cells(
         if (share - rule.share).abs() > 0.0 {
             rule = Rule::new(density, share);
         }
+        let error = rule.error(density, at);
         for piece in 0..pieces as u64 {
             let cell = at + piece as f64 * share;
-            let moments = density.moments(cell, &rule);
+            let moments = density.moments(cell, &rule, error);
             let y = density.loss(cell);
             match side {
                 Side::Below => sink(sampling.merged(y, &moments)),
                 Side::Above => {
                     let up = moments.rise / rule.whole;
                     let error = moments.error * (moments.mass + up);
-                    let carried = waiting.1 * exp((waiting.0 - moments.scale).hi.min(600.0));
+                    let carried = waiting.1 * shift(waiting.0 - moments.scale);
                     let stays = (moments.mass - up).max(0.0) + error;
                     sink(sampling.atom(y, moments.scale, stays + carried));
                     waiting = (moments.scale, up + error);
@@ -366,6 +402,11 @@ fn cells(
         sink(sampling.atom(density.loss(at), waiting.0, waiting.1));
     }
     Some(())
+}
+
+/// e^x for a mass that moves to another scale.
+fn shift(x: Dd) -> f64 {
+    if x.hi > 600.0 { exp(600.0) } else { exp_rounded(x) }
 }
 
 /// Into how many pieces, a power of two, a cell is cut.

@@ -7,7 +7,7 @@
 
 use super::atoms::{Cut, MASS_ERROR, Point, Side, points};
 use crate::loss::Loss;
-use crate::rounding::{Dd, UNIT, Wide, exp, expm1};
+use crate::rounding::{Dd, UNIT, Wide, exp, exp_rounded, expm1};
 
 /// A lattice, and a tilt for the laws on it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub(super) struct Merged {
     pub(super) q: Weights,
     /// `E[e^(s (i - centre))]` under the tilted P, for s the exponents asked for,
     /// from above.
-    pub(super) moments: [f64; 4],
+    pub(super) moments: [f64; 2],
     /// By how much it moved up, on average, in the tilted law.
     pub(super) bias: f64,
 }
@@ -80,6 +80,10 @@ const FLOOR: f64 = 1e-304;
 
 /// More than any product loses that underflows.
 const TINY: f64 = 1e-305;
+
+/// Below, atoms with less than this share of the tilted P mass, over all losses of the kind, are
+/// left out: far ones would spoil the bounds on what is folded.
+pub(super) const LEFT_OUT: f64 = 1e-20;
 
 /// A bound on the absolute error of a loss, relative to max(1, |loss|): 2^-88.
 const LOSS_ERROR: f64 = 3.3e-27;
@@ -112,8 +116,8 @@ impl Weights {
     fn normalised(mut self) -> Self {
         let rounds = (self.last - self.first) / self.list.len() as f64 + 2.0;
         self.error = 2.0 * MASS_ERROR + UNIT * (2.0 * self.runs.longest + 4.0) * rounds;
-        self.norm = self.list.iter().fold(Dd::ZERO, |sum, &weight| sum + Dd::from(weight));
-        let norm = self.norm.hi.max(f64::MIN_POSITIVE);
+        // Any divisor will do; this one makes them sum up to one but for 1e-8.
+        let norm = self.list.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.norm = Dd::from(norm);
         for weight in &mut self.list {
             *weight /= norm;
@@ -124,7 +128,7 @@ impl Weights {
 
 /// e^x for a weight.
 fn weight(x: Dd, floor: f64) -> f64 {
-    if x.hi < -700.0 { floor } else { x.exp().hi }
+    if x.hi < -700.0 { floor } else { exp_rounded(x) }
 }
 
 /// How many whole steps above the offset a loss lies, how far above them, and how far below
@@ -146,15 +150,17 @@ fn place(loss: Dd, offset: Dd, step: f64) -> (f64, f64, f64) {
 pub(super) fn split(placed: &Placed<'_>, frame: &Frame) -> Option<(Weights, Wide)> {
     let mut weights = Weights::new(placed, frame.bits);
     let whole = -expm1(-frame.step);
+    let whole_up = expm1(frame.step);
     let next = exp(frame.tilt);
     let mut put = |point: Point| {
         // The loss may be a little larger than known; a larger one dominates.
-        let loss = point.loss + Dd::from(LOSS_ERROR * point.loss.hi.abs().max(1.0));
+        let error = LOSS_ERROR * point.loss.hi.abs().max(1.0) + point.error;
+        let loss = point.loss + Dd::from(error);
         let (place, over, under) = place(loss, placed.offset, frame.step);
         let up = -expm1(-over) / whole;
-        let stays = expm1(under) / expm1(frame.step);
+        let stays = expm1(under) / whole_up;
         let tilted = point.scale + Dd::product(frame.tilt, place) - Dd::from(placed.reference);
-        let mass = point.p * weight(tilted, FLOOR);
+        let mass = point.p * (1.0 + 1.01 * point.error) * weight(tilted, FLOOR);
         weights.runs.see(place);
         weights.add(place, mass * stays + TINY);
         weights.add(place + 1.0, mass * next * up + TINY);
@@ -164,26 +170,29 @@ pub(super) fn split(placed: &Placed<'_>, frame: &Frame) -> Option<(Weights, Wide
 }
 
 /// The dominated laws; none if it is too much work.
-pub(super) fn merge(placed: &Placed<'_>, frame: &Frame, exponents: [f64; 4]) -> Option<Merged> {
+pub(super) fn merge(placed: &Placed<'_>, frame: &Frame, exponents: [f64; 2]) -> Option<Merged> {
     let mut p = Weights::new(placed, frame.bits);
     let mut q = Weights::new(placed, frame.bits);
     let tilt_under_q = frame.tilt + frame.step;
-    let (mut moments, mut bias) = ([0.0; 4], 0.0);
+    let least = LEFT_OUT / placed.count as f64;
+    let (mut moments, mut bias) = ([0.0; 2], 0.0);
     let mut put = |point: Point| {
         let gap = (point.loss - placed.offset).hi + (point.p / point.q - 1.0);
         let place = (gap / frame.step).round();
         let reference = Dd::from(placed.reference);
-        let tilted = point.scale + Dd::product(frame.tilt, place) - reference;
-        let mass = point.p * weight(tilted, 0.0);
-        let tilted = point.scale - point.loss + Dd::product(tilt_under_q, place) - reference;
+        let under_p = point.scale + Dd::product(frame.tilt, place) - reference;
+        let lower = point.p * (1.0 - 1.01 * point.error);
+        let mass = lower * weight(under_p, 0.0);
+        let under_q = point.scale - point.loss + Dd::product(tilt_under_q, place) - reference;
         p.runs.see(place);
         q.runs.see(place);
-        p.add(place, mass);
-        q.add(place, point.q * weight(tilted, FLOOR) + TINY);
-        if mass > 0.0 {
+        q.add(place, point.q * (1.0 + 1.01 * point.error) * weight(under_q, FLOOR) + TINY);
+        if mass > least {
+            p.add(place, mass);
             bias += mass * (place * frame.step - gap);
             for (moment, exponent) in moments.iter_mut().zip(exponents) {
-                *moment += mass * exp(exponent * (place - placed.centre));
+                let further = Dd::from(exponent * (place - placed.centre));
+                *moment += lower * exp_rounded(under_p + further) + FLOOR;
             }
         }
     };

@@ -21,17 +21,21 @@ use crate::rounding::{Dd, STEP, Wide};
 use crate::view::Part;
 use crate::watch::{Stopped, Watch};
 use atoms::{Cut, Side, points};
-use lattice::{Frame, Merged, Placed, merge, split};
-use sums::Composed;
+use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
+use sums::{Composed, FAR};
 
 /// The longest period, as a power of two.
-const MOST_BITS: u32 = 23;
+const MOST_BITS: f64 = 23.0;
 /// The most places all transforms of a try may have together.
-const MOST_PLACES: f64 = 2e8;
+const MOST_PLACES: f64 = 5.1e7;
 /// Places beyond this would not be exact in doubles.
 const MOST_PLACE: f64 = 1e15;
 /// How often the step is refined.
-const MOST_TRIES: usize = 7;
+const MOST_TRIES: usize = 4;
+/// Places to spare in a period.
+const SPARE: f64 = 64.0;
+/// A step this much wider than wanted is tried all the same: the estimates are cautious.
+const HOPEFUL: f64 = 2.5;
 /// A loss with more atoms than this is estimated from fewer.
 const ROUGH_ATOMS: usize = 4096;
 
@@ -164,18 +168,77 @@ impl<'a> Problem<'a> {
         self.saddle(high.exp())
     }
 
+    /// The losses without the atoms that are left out from below at a tilt.
+    fn kept(&self, t: f64) -> Vec<Rough> {
+        let kept = self.rough.iter().map(|rough| {
+            let least = rough.cumulant(t).0 + (LEFT_OUT / rough.count).ln();
+            let heavy = |&&(loss, mass): &&(f64, f64)| mass + t * loss >= least;
+            let list = rough.list.iter().filter(heavy).copied().collect();
+            Rough { list, count: rough.count, offset: rough.offset }
+        });
+        kept.collect()
+    }
+
+    /// A window outside of which the tilted law has too little mass to matter for a gap,
+    /// relative to delta: by Chernoff's bound with the best of a few exponents on each side.
+    /// Delta is about the tilted mass over (1 + t deviation) (1 + t).
+    fn window(&self, saddle: &Saddle, gap: f64) -> Window {
+        let t = saddle.tilt;
+        let deviation = saddle.variance.sqrt().max(0.5 / t);
+        let little = 1e-3 * gap.clamp(1e-12, 0.1) / ((1.0 + t * deviation) * (1.0 + t));
+        let little = little.ln();
+        let kept = self.kept(t);
+        let cumulant =
+            |t: f64| -> f64 { kept.iter().map(|rough| rough.count * rough.cumulant(t).0).sum() };
+        let here = cumulant(t);
+        let mut window = Window { length: 0.0, exponents: [0.0; 2] };
+        let (mut up, mut down) = (f64::INFINITY, f64::NEG_INFINITY);
+        for power in 0..12 {
+            let s = 0.25 * (0.5 * f64::from(power)).exp2() / deviation;
+            let over = (cumulant(t + s) - here - little) / s;
+            if over < up {
+                (up, window.exponents[0]) = (over, s);
+            }
+            let under = (little + here - cumulant(t - s)) / s;
+            if under > down {
+                (down, window.exponents[1]) = (under, -s);
+            }
+        }
+        let span: f64 = self.rough.iter().map(|rough| rough.count * rough.span()).sum();
+        let far = FAR / t;
+        let length = (up - saddle.epsilon).max(far + (saddle.epsilon - down).max(0.0));
+        window.length = length.min(1.02 * span);
+        window
+    }
+
+    /// A step that makes full use of a period, at most the one wanted or, if the period would
+    /// be too long, not much wider.
+    fn step(&self, window: &Window, wanted: f64) -> Option<f64> {
+        let most = MOST_PLACES / (3.0 * self.parts.len() as f64 + 3.0);
+        let most = most.log2().floor().min(MOST_BITS);
+        let bits = (window.length / wanted + SPARE).log2().ceil().max(7.0).min(most);
+        let step = window.length / (bits.exp2() - SPARE);
+        (step <= HOPEFUL * wanted).then_some(step)
+    }
+
+    /// The first step to try.
+    fn first_step(&self, saddle: &Saddle, window: &Window, gap: f64) -> Option<f64> {
+        let wanted = self.wanted_step(saddle, gap);
+        let t = saddle.tilt;
+        match self.common_divisor(wanted / 64.0) {
+            Some(d) => Some(d / (d * t).ceil().max((d / 0.25).ceil()).max(1.0)),
+            None => self.step(window, wanted),
+        }
+    }
+
     /// The step at which the lattices differ by about `gap`, relative to delta: splitting adds
     /// about `t (t + 1)/2` times h^2/6 for each loss.
-    fn first_step(&self, saddle: &Saddle, gap: f64) -> f64 {
+    fn wanted_step(&self, saddle: &Saddle, gap: f64) -> f64 {
         let t = saddle.tilt;
         let count: f64 = self.rough.iter().map(|rough| rough.count).sum();
         let step = (4.0 * gap.clamp(1e-11, 0.1) / (t * (t + 1.0) * count)).sqrt();
         let widest = (0.1 * saddle.variance.sqrt()).max(0.01 / t).min(0.25 / t).min(0.25);
-        let step = step.min(widest);
-        match self.common_divisor(step / 64.0) {
-            Some(divisor) => divisor / (divisor * t).ceil().max((divisor / 0.25).ceil()).max(1.0),
-            None => step,
-        }
+        step.min(widest)
     }
 
     /// A step of which all differences of losses are multiples, but for rounding, if all losses
@@ -216,29 +279,33 @@ impl<'a> Problem<'a> {
     }
 }
 
+/// How long a period must be, in loss, and the exponents by which it is judged.
+struct Window {
+    length: f64,
+    exponents: [f64; 2],
+}
+
 /// One try at a given step.
 struct Attempt<'a> {
     problem: &'a Problem<'a>,
     placed: Vec<Placed<'a>>,
     frame: Frame,
     /// For the bounds on what is folded onto the tail.
-    exponents: [f64; 4],
+    exponents: [f64; 2],
 }
 
 impl<'a> Attempt<'a> {
     /// None if the period would be too long.
-    fn new(problem: &'a Problem<'a>, saddle: &Saddle, step: f64) -> Option<Self> {
+    fn new(problem: &'a Problem<'a>, saddle: &Saddle, window: &Window, step: f64) -> Option<Self> {
         let t = saddle.tilt;
-        let deviation = (saddle.variance.sqrt() / step).max(0.5);
-        let span: f64 = problem.rough.iter().map(|rough| rough.count * rough.span()).sum();
         let furthest: f64 = problem.rough.iter().map(|rough| rough.count * rough.reach()).sum();
         if furthest / step > 0.1 * MOST_PLACE {
             return None;
         }
-        let length = (32.0 * deviation).max(64.0 / (t * step)).min(2.02 * span / step) + 64.0;
-        let bits = length.log2().ceil().max(6.0);
+        // A hair less: the step may fill the period.
+        let bits = ((window.length / step + SPARE) * (1.0 - 1e-9)).log2().ceil().max(7.0);
         let work = bits.exp2() * (3.0 * problem.parts.len() as f64 + 3.0);
-        if bits > f64::from(MOST_BITS) || work > MOST_PLACES {
+        if bits > MOST_BITS || work > MOST_PLACES {
             return None;
         }
         let frame = Frame { step, tilt: t * step, bits: bits as u32 };
@@ -253,8 +320,7 @@ impl<'a> Attempt<'a> {
                 centre: ((mean - rough.offset.hi) / step).round(),
             }
         });
-        // Below, no further than the tilt goes: it undoes the law's own.
-        let exponents = [1.0, 4.0, -2.0, -8.0].map(|s| (s / deviation).max(-frame.tilt));
+        let exponents = window.exponents.map(|s| s * step);
         Some(Self { problem, placed: placed.collect(), frame, exponents })
     }
 
@@ -271,7 +337,7 @@ impl<'a> Attempt<'a> {
     }
 
     fn below(&self, planner: &mut Planner) -> Result<Below<'_>, Failure> {
-        let mut moments = [Wide::ONE; 4];
+        let mut moments = [Wide::ONE; 2];
         let (mut centre, mut bias) = (0.0, 0.0);
         let mut under_q = Vec::with_capacity(self.placed.len());
         let factors = self.placed.iter().map(|placed| {
@@ -336,7 +402,7 @@ struct Below<'a> {
     attempt: &'a Attempt<'a>,
     p: Composed,
     q: Composed,
-    moments: [Wide; 4],
+    moments: [Wide; 2],
     centre: f64,
     bias: f64,
 }
@@ -351,25 +417,20 @@ impl Below<'_> {
         Tail { p, q: self.q.above(from, None), slack: 4.0 * STEP }
     }
 
-    /// The tilted P mass more than half a period below a place or a period and more above:
+    /// The tilted P mass that is folded onto the sum from a place on:
     /// `E[e^(s (Y - centre))] e^(-s (y - centre))` on either side.
     fn aliases(&self, from: f64) -> f64 {
         let period = self.p.period();
-        let (high, low) = (from + period, from - (0.5 * period).floor());
+        let (high, low) = (from + period, self.p.lowest_alias(from));
         if self.p.first >= low && self.p.last < high {
             return 0.0;
         }
         let bounds = self.attempt.exponents.iter().zip(&self.moments).map(|(&s, &moment)| {
             let place = if s > 0.0 { high } else { low };
             let far = Wide::exp(Dd::from(-s * (place - self.centre)));
-            (s, (moment * far).upper(1e-6))
+            (moment * far).upper(1e-6)
         });
-        let (mut over, mut under) = (f64::INFINITY, f64::INFINITY);
-        for (s, bound) in bounds {
-            let side = if s > 0.0 { &mut over } else { &mut under };
-            *side = side.min(bound);
-        }
-        over + under
+        bounds.sum()
     }
 
     /// A few tests near an epsilon.
@@ -395,11 +456,14 @@ pub(crate) fn epsilon(
     let saddle = problem.search(|saddle| saddle.ln_delta > ln_target || saddle.epsilon < 0.0);
     let wanted = |epsilon: f64| tolerance.max(1e-12 / epsilon.max(1e-300));
     let gap = 0.7 * tolerance * saddle.tilt * saddle.epsilon.max(1e-3);
-    let mut step = problem.first_step(&saddle, gap);
+    let window = problem.window(&saddle, gap);
+    let Some(mut step) = problem.first_step(&saddle, &window, gap) else {
+        return Err(Failure::TooMuch);
+    };
     let mut planner = Planner::new();
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let Some(attempt) = Attempt::new(&problem, &saddle, step) else { break };
+        let Some(attempt) = Attempt::new(&problem, &saddle, &window, step) else { break };
         let above = attempt.above(&mut planner)?;
         let top = above.top();
         if above.delta(top) > target.lower {
@@ -417,8 +481,15 @@ pub(crate) fn epsilon(
         if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
             return Ok(bracket);
         }
+        let finer = step / finer(bracket.relative_width() / wanted(upper));
+        let next = problem.step(&window, finer).filter(|&next| next < 0.9 * step);
+        // The gap falls with the square of the step, or it will not fall.
+        let falls = bracket.relative_width() < 0.8 * best;
         best = best.min(bracket.relative_width());
-        step /= finer(bracket.relative_width() / wanted(upper));
+        match next {
+            Some(next) if falls => step = next,
+            _ => break,
+        }
     }
     Err(if best.is_finite() { Failure::TooWide(best) } else { Failure::TooMuch })
 }
@@ -433,11 +504,14 @@ pub(crate) fn delta(
     let problem = Problem::new(parts, watch).ok_or(Failure::TooMuch)?;
     let saddle = problem.search(|saddle| saddle.epsilon < epsilon);
     let saddle = Saddle { epsilon, ..saddle };
-    let mut step = problem.first_step(&saddle, tolerance);
+    let window = problem.window(&saddle, tolerance);
+    let Some(mut step) = problem.first_step(&saddle, &window, tolerance) else {
+        return Err(Failure::TooMuch);
+    };
     let mut planner = Planner::new();
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
-        let Some(attempt) = Attempt::new(&problem, &saddle, step) else { break };
+        let Some(attempt) = Attempt::new(&problem, &saddle, &window, step) else { break };
         let upper = attempt.above(&mut planner)?.delta(epsilon);
         if !upper.is_positive() {
             return Ok((Wide::ZERO, Wide::ZERO));
@@ -449,8 +523,14 @@ pub(crate) fn delta(
         if width <= tolerance {
             return Ok((lower, upper));
         }
+        let finer = step / finer(width / tolerance);
+        let next = problem.step(&window, finer).filter(|&next| next < 0.9 * step);
+        let falls = width < 0.8 * best;
         best = best.min(width);
-        step /= finer(width / tolerance);
+        match next {
+            Some(next) if falls => step = next,
+            _ => break,
+        }
     }
     Err(if best.is_finite() { Failure::TooWide(best) } else { Failure::TooMuch })
 }

@@ -11,8 +11,10 @@ use realfft::num_complex::Complex;
 /// `scale e^(-tilt y)` times these.
 pub(super) struct Composed {
     masses: Vec<f64>,
-    /// A bound on the absolute error of each mass from the transforms.
+    /// Bounds on the errors of the masses from the transforms: of each one, and of the root of
+    /// the sum of their squares.
     error: f64,
+    error_in_square: f64,
     scale: Wide,
     /// A bound on the relative error of scale and weights.
     relative: f64,
@@ -31,13 +33,17 @@ struct Product {
     /// Relative errors: of the powers, and of scale and weights.
     powers: f64,
     relative: f64,
+    /// What the transforms' errors make of the masses, as a root of a sum of squares: the sum
+    /// over all losses of the errors of each; and how many losses these are.
+    forward: f64,
+    count: f64,
     scale: Wide,
     first: f64,
     last: f64,
 }
 
-/// Terms smaller than e^-60 of the first are bounded together.
-const FAR: f64 = 60.0;
+/// Terms smaller than e^-40 of the first are bounded together.
+pub(super) const FAR: f64 = 40.0;
 /// A power below this is not computed to the end: it stays below. The ceilings of all other
 /// factors multiply to less than e^6 if the errors are below 0.01, which is checked.
 const NOTHING: f64 = 1e-40;
@@ -47,7 +53,9 @@ const ALLOWED: f64 = 1e-36;
 const RUN: usize = 128;
 
 /// A bound on a transform's rounding, relative to the sum of all magnitudes: each output is a
-/// sum along a tree of butterflies, one for each bit, that loses about 5 u at each.
+/// sum along a tree of butterflies, one for each bit, that loses about 5 u at each. The same
+/// holds for the roots of the sums of squares, as every stage is a multiple of an isometry
+/// (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2).
 fn transform_error(bits: u32) -> f64 {
     32.0 * f64::from(bits + 4) * UNIT
 }
@@ -60,6 +68,8 @@ impl Product {
             ceilings: vec![1.0; points],
             powers: 0.0,
             relative: 0.0,
+            forward: 0.0,
+            count: 0.0,
             scale: Wide::ONE,
             first: 0.0,
             last: 0.0,
@@ -70,6 +80,7 @@ impl Product {
     /// power is off by at most (|phi| + e)^n - |phi|^n: the ceilings are the products of
     /// the first.
     fn multiply(&mut self, mut weights: Weights, bits: u32, planner: &mut Planner) {
+        let squares: f64 = weights.list.iter().map(|weight| weight * weight).sum();
         let plan = planner.plan_fft_forward(1 << bits);
         let mut spectrum = plan.make_output_vec();
         if plan.process(&mut weights.list, &mut spectrum).is_err() {
@@ -79,11 +90,13 @@ impl Product {
         let error = transform_error(bits);
         let both = self.values.iter_mut().zip(&mut self.ceilings);
         for ((value, ceiling), phi) in both.zip(spectrum) {
-            let (power, most) = powers(phi, phi.norm() + error, weights.count);
+            let (power, most) = powers(phi, size(phi) + error, weights.count);
             *value *= power;
             *ceiling *= most;
         }
         let count = weights.count as f64;
+        self.count += count;
+        self.forward += count * error * squares.sqrt();
         self.powers += (count + 2.0) * 16.0 * UNIT;
         self.relative += count * (weights.error + 4.0 * UNIT) + 64.0 * STEP;
         let reference = Dd::product(weights.reference, count);
@@ -93,6 +106,11 @@ impl Product {
         self.first += count * weights.first;
         self.last += count * weights.last;
     }
+}
+
+/// |z|, but for a few u and 1e-150: an error of a transform is larger.
+fn size(z: Complex<f64>) -> f64 {
+    z.norm_sqr().sqrt()
 }
 
 /// z^n and x^n by squaring.
@@ -129,16 +147,28 @@ impl Composed {
             watch.at(0.5)?;
             product.multiply(weights, bits, planner);
         }
-        let Product { mut values, ceilings, powers, relative, scale, first, last } = product;
+        let Product { mut values, ceilings, powers, relative, scale, first, last, forward, count } =
+            product;
         let points = (1_u64 << bits) as f64;
         // Every point but the first and the last stands for two.
-        let mut error = 0.0;
-        for (value, ceiling) in values.iter().zip(&ceilings) {
-            let size = value.norm();
-            let off = (ceiling * (1.0 + powers) - size * (1.0 - powers)).max(0.0);
-            error += 2.0 * (off + transform_error(bits) * size + ALLOWED);
+        let (mut error, mut off_squares, mut squares) = (0.0, 0.0, 0.0);
+        let mut ceiling_squares = 0.0;
+        for (&value, ceiling) in values.iter().zip(&ceilings) {
+            let size = size(value);
+            let off = (ceiling * (1.0 + powers) - size * (1.0 - powers)).max(0.0) + ALLOWED;
+            error += off + transform_error(bits) * size;
+            off_squares += off * off;
+            squares += size * size;
+            ceiling_squares += ceiling * ceiling;
         }
-        let error = error * (1.0 + 1e-9) / points;
+        let mean = |sum: f64| 2.0 * sum * (1.0 + 1e-8) / points;
+        let error = mean(error);
+        // Powers of characteristic functions, at most 1 + 1e-8, differ by at most the sum of
+        // the differences of these, but for a growth of the latter.
+        let growth = (3e-8 * count).exp();
+        let together = growth * forward + 3.0 * powers * mean(ceiling_squares).sqrt();
+        let off = mean(off_squares).sqrt().min(together + 2.0 * ALLOWED);
+        let error_in_square = off + transform_error(bits) * mean(squares).sqrt();
         let plan = planner.plan_fft_inverse(1 << bits);
         let mut masses = plan.make_output_vec();
         if let Some(value) = values.first_mut() {
@@ -155,7 +185,7 @@ impl Composed {
         for mass in &mut masses {
             *mass /= points;
         }
-        Ok(Some(Self { masses, error, scale, relative, tilt, step, first, last }))
+        Ok(Some(Self { masses, error, error_in_square, scale, relative, tilt, step, first, last }))
     }
 
     /// The number of places in a period.
@@ -174,7 +204,7 @@ impl Composed {
             return Wide::ZERO;
         }
         let (terms, rest) = self.reach(from, self.period());
-        let (sum, weights) = self.sum(from, terms, kappa);
+        let (sum, noise) = self.sum(from, terms, kappa);
         // The same place a period and more later.
         let fall = exp(-self.tilt * self.period());
         let again = if self.is_one_period(from) {
@@ -182,16 +212,22 @@ impl Composed {
         } else {
             1.0001 * fall / -expm1(-self.tilt * self.period())
         };
-        let total = sum + weights * self.error + rest + again;
+        let total = sum + noise + rest + again;
         self.scaled(from, total, 1.0)
     }
 
-    /// The same without weights from below, given a bound on the tilted mass more than half
-    /// a period below `from` or a period and more above.
+    /// The same without weights from below, given a bound on the tilted mass below
+    /// [`Self::lowest_alias`] or a period and more above.
     pub(super) fn below(&self, from: f64, aliases: f64) -> Wide {
-        let (terms, _) = self.reach(from, (0.5 * self.period()).floor());
-        let (sum, weights) = self.sum(from, terms, None);
-        self.scaled(from, sum - weights * self.error - aliases, -1.0)
+        let (terms, _) = self.reach(from, self.period());
+        let (sum, noise) = self.sum(from, terms, None);
+        self.scaled(from, sum - noise - aliases, -1.0)
+    }
+
+    /// What lies below and is added from `from` on all the same, lies below this.
+    pub(super) fn lowest_alias(&self, from: f64) -> f64 {
+        let (terms, _) = self.reach(from, self.period());
+        from + terms as f64 - self.period()
     }
 
     /// Whether the period is longer than the sums are apart, so that nothing is folded.
@@ -206,24 +242,28 @@ impl Composed {
         if far < most { (far as usize, 1.01 * exp(-FAR)) } else { (most.max(0.0) as usize, 0.0) }
     }
 
-    /// The weighted sum, and the sum of the weights; the masses are off by [`Self::error`].
+    /// The weighted sum, and a bound on its error from the masses': the sum of the weights times
+    /// the error of each, or by Cauchy and Schwarz the product of the roots of sums of squares.
     fn sum(&self, from: f64, terms: usize, kappa: Option<f64>) -> (f64, f64) {
+        // A power of two.
         let period = self.masses.len();
+        let mask = period - 1;
         let start = (from as i64).rem_euclid(period as i64) as usize;
         let (fall, sink, rise) = (exp(-self.tilt), exp(-self.step), -expm1(-self.step));
-        let (mut sum, mut weights) = (0.0, 0.0);
+        let (mut sum, mut weights, mut squares) = (0.0, 0.0, 0.0);
         let mut done = 0;
         while done < terms {
             let many = RUN.min(terms - done);
             let mut decay = exp(-self.tilt * done as f64);
             let mut loss = kappa.map_or(0.0, |kappa| exp(-(kappa + self.step * done as f64)));
             let mut gain = kappa.map_or(1.0, |kappa| -expm1(-(kappa + self.step * done as f64)));
-            let (mut part, mut part_weights) = (0.0, 0.0);
+            let (mut part, mut part_weights, mut part_squares) = (0.0, 0.0, 0.0);
             for y in done..done + many {
-                let mass = self.masses.get((start + y) % period).copied().unwrap_or(0.0);
+                let mass = self.masses.get((start + y) & mask).copied().unwrap_or(0.0);
                 let weight = decay * gain;
                 part += mass * weight;
                 part_weights += weight;
+                part_squares += weight * weight;
                 decay *= fall;
                 // 1 - a e^-h = (1 - a) + a (1 - e^-h).
                 gain += loss * rise;
@@ -231,9 +271,11 @@ impl Composed {
             }
             sum += part;
             weights += part_weights;
+            squares += part_squares;
             done += many;
         }
-        (sum, weights * (1.0 + 1e-9))
+        let noise = (weights * self.error).min(squares.sqrt() * self.error_in_square);
+        (sum, noise * (1.0 + 1e-8))
     }
 
     /// Times the scale at `from`, with the relative error in the given direction.
