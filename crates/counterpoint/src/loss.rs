@@ -192,7 +192,8 @@ fn whole(
             }
         }
         Mechanism::Staircase { epsilon, gamma } => match group.get() {
-            1 if epsilon.get() > 0.0 => {
+            // Beyond, randomized response is as good.
+            1 if epsilon.get() > 0.0 && epsilon.get() < 500.0 => {
                 Ok(staircase(epsilon.get(), gamma.map(crate::quantity::Share::get)).into())
             }
             _ => pure(epsilon.get()),
@@ -572,9 +573,10 @@ pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
 }
 
 impl Atoms {
-    /// Sorts by falling loss and leaves out masses that are next to nothing.
+    /// Sorts by falling loss and leaves out masses that are next to nothing, or that have
+    /// underflowed to nothing.
     fn new(mut list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
-        const NOTHING: f64 = 1e-260;
+        const NOTHING: f64 = 1e-250;
         let all = list.len();
         list.retain(|atom| atom.mass.hi > NOTHING);
         let left_out = (all - list.len()) as f64 * NOTHING;

@@ -70,6 +70,14 @@ pub enum PlanError {
         /// Whether adjacency is replace, rather than missing.
         replace: bool,
     },
+    /// A group may be spread over the parts.
+    #[error("release {}: partition is given with group {group}; legal: group 1", .index + 1)]
+    GroupOverParts {
+        /// Which release, from 0.
+        index: usize,
+        /// How many people.
+        group: u64,
+    },
     /// The releases cannot be put together.
     #[error(transparent)]
     Composition(#[from] CompositionError),
@@ -103,6 +111,9 @@ impl Plan {
                 Some(_) if adjacency != Some(Adjacency::AddRemove) => {
                     let replace = adjacency == Some(Adjacency::Replace);
                     return Err(PlanError::Parts { index, replace });
+                }
+                Some(_) if group.get() > 1 => {
+                    return Err(PlanError::GroupOverParts { index, group: group.get() });
                 }
                 Some(label) => parts.entry(label.clone()).or_default(),
             };

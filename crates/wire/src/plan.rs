@@ -127,7 +127,8 @@ impl Plan {
     pub fn place(&self, error: &counterpoint::PlanError) -> PlanError {
         let (index, text) = match error {
             counterpoint::PlanError::Release { index, error } => (*index, error.to_string()),
-            counterpoint::PlanError::Parts { index, .. } => {
+            counterpoint::PlanError::Parts { index, .. }
+            | counterpoint::PlanError::GroupOverParts { index, .. } => {
                 let text = error.to_string();
                 let problem = text.split_once(": ").map(|(_, problem)| problem.to_owned());
                 (*index, problem.unwrap_or(text))

@@ -240,7 +240,7 @@ fn is_of_range(error: &PlanError) -> bool {
     match error {
         PlanError::Release { error, .. } => matches!(error, LossError::Range { .. }),
         PlanError::Composition(error) => !matches!(error, CompositionError::Empty),
-        PlanError::Parts { .. } => false,
+        PlanError::Parts { .. } | PlanError::GroupOverParts { .. } => false,
     }
 }
 

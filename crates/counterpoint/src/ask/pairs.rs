@@ -3,6 +3,7 @@
 use super::{AskError, Options};
 use crate::bracket::Bracket;
 use crate::leak::Target;
+use crate::loss::Loss;
 use crate::rounding::{Dd, Wide};
 use crate::route::sandwich::{Ends, Failure};
 use crate::route::{Route, closed, grid, smooth};
@@ -46,15 +47,23 @@ pub(super) fn delta(
     })
 }
 
+/// Whether it has atoms only: contours do not end there.
+fn is_discrete(part: &Part) -> bool {
+    matches!(part.loss, Loss::Atoms(_) | Loss::Response { .. })
+}
+
 /// The first route that succeeds, of those that apply.
 fn first_of<T>(
     options: &Options<'_>,
     parts: &[Part],
     by: impl Fn(Route) -> Result<T, Failure>,
 ) -> Result<(T, Route), AskError> {
-    let alone = matches!(parts, [part] if part.count == 1);
+    // One Gaussian is what the contour does best.
+    let alone =
+        matches!(parts, [part] if part.count == 1 && !matches!(part.loss, Loss::Gaussian { .. }));
     let routes: &[Route] = match options.route {
         None if alone => &[Route::Closed, Route::Contour, Route::Lattice],
+        None if parts.iter().all(is_discrete) => &[Route::Lattice, Route::Contour],
         None => &[Route::Contour, Route::Lattice],
         Some(Route::Closed) if alone => &[Route::Closed],
         Some(Route::Contour) => &[Route::Contour],

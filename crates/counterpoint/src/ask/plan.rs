@@ -149,7 +149,11 @@ impl View {
                 Err(AskError::BelowLeak { delta: delta.get(), least })
             }
             Room::Zero => Ok(None),
-            Room::Positive(target) => Ok(Some(target)),
+            // The lower end has to do with the leaks from below.
+            Room::Positive(target) => match leak::room(&self.below, delta.get()) {
+                Room::Positive(more) => Ok(Some(Target { upper: more.upper, ..target })),
+                _ => Ok(Some(target)),
+            },
         }
     }
 

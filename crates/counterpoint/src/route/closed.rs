@@ -4,7 +4,7 @@ use super::sandwich::{Ends, Failure};
 use super::smooth;
 use crate::bracket::Bracket;
 use crate::leak::Target;
-use crate::loss::{Atoms, Direction, Loss};
+use crate::loss::{Atom, Atoms, Direction, Loss};
 use crate::rounding::{Dd, STEP, Wide};
 use crate::view::Part;
 use crate::watch::Watch;
@@ -47,7 +47,8 @@ fn top(loss: &Loss) -> Option<(Dd, Dd)> {
 }
 
 /// Where the target is so far below the probability of the largest loss that epsilon is next
-/// to it: that loss alone makes `delta >= mass (1 - e^(epsilon - largest))`.
+/// to it: that loss alone makes `delta >= mass (1 - e^(epsilon - largest))`, and losses
+/// within the gap make it at most that with their mass.
 pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let (largest, error) = largest(parts)?;
     let mut mass = Wide::ONE;
@@ -64,9 +65,35 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     if share >= 0.5 {
         return None;
     }
-    let lower = largest - Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 + 1e-15);
-    let upper = (largest + Dd::from(error)).upper();
-    Some(Bracket { lower: lower.lower().max(0.0), upper })
+    let below = Dd::from(-share).ln_1p() * (1.0 + 1e-15);
+    let lower = (largest - Dd::from(error) + below).lower().max(0.0);
+    // Above it, delta is at most the mass within the gap times 1 - e^(epsilon - largest).
+    let gap = (Dd::from(2.0 * error) - below).upper();
+    let within = parts.iter().fold(Wide::ONE, |mass, part| {
+        mass * Wide::from(mass_within(&part.loss, gap)).powi(part.count)
+    });
+    let within = within * Wide::from(1.0 + operations * STEP);
+    let share = (target.lower * within.recip()).lower(1e-15).min(share);
+    let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - 1e-15);
+    Some(Bracket { lower, upper: upper.upper() })
+}
+
+/// The P mass of losses within a gap of the largest, from above.
+fn mass_within(loss: &Loss, gap: f64) -> Dd {
+    let side = rise(Dd::from(0.5 * gap)) * (1.0 + 1e-15);
+    let mass = match loss {
+        Loss::Response { epsilon } if gap < 1.9 * epsilon.hi => {
+            Dd::ONE / (Dd::ONE + falling(*epsilon))
+        }
+        Loss::Laplace { epsilon } if gap < 1.9 * epsilon.hi => (Dd::ONE + side).scaled(0.5),
+        Loss::Atoms(atoms) => {
+            let Some(first) = atoms.list.first() else { return Dd::ONE };
+            let near = |atom: &&Atom| (first.loss - atom.loss).hi <= gap * (1.0 + 1e-9) + 1e-25;
+            atoms.list.iter().filter(near).fold(Dd::ZERO, |sum, atom| sum + atom.mass)
+        }
+        _ => Dd::ONE,
+    };
+    mass * (1.0 + 1e-15)
 }
 
 /// The pure delta of one mechanism run once.

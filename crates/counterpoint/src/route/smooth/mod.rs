@@ -18,7 +18,7 @@ use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::Loss;
 use crate::renyi::cumulant;
-use crate::rounding::{Dd, STEP, UNIT, Wide, turn};
+use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 use crate::view::Part;
 use crate::watch::Watch;
 use term::{Complex, Place, Term, times};
@@ -39,6 +39,15 @@ fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
         sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);
     }
     Some(sum)
+}
+
+/// At most this much P mass was cut off the parts.
+fn cut(parts: &[Part]) -> f64 {
+    let of = |part: &Part| match &part.loss {
+        Loss::Atoms(atoms) => atoms.cut * part.count as f64,
+        _ => 0.0,
+    };
+    1.01 * parts.iter().map(of).sum::<f64>()
 }
 
 /// Estimates of K, K' and K''.
@@ -122,7 +131,7 @@ fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle>
 
 const MOST_TILT: f64 = 1e9;
 /// The most turns one contour may take.
-const MOST_WORK: f64 = 1e6;
+const MOST_WORK: f64 = 3e5;
 
 /// One point: phi and its error relative to M(t), kernel included.
 struct Point {
@@ -145,6 +154,8 @@ struct Contour {
     points: Vec<Point>,
     /// What the points left out add up to.
     rest: f64,
+    /// P mass that is in no term: it may have any loss.
+    cut: Wide,
     /// Tilts above and below t with their `c(t') e^K(t') / (e^(|t' - t| T) - 1)`.
     aliases: [(f64, Wide); 2],
 }
@@ -170,6 +181,7 @@ impl Contour {
             shift,
             points: Vec::new(),
             rest: 0.0,
+            cut: Wide::from(cut(parts)),
             aliases: [(0.0, Wide::ZERO); 2],
         };
         contour.evaluate(&terms, negligible, watch)?;
@@ -191,6 +203,11 @@ impl Contour {
         let unit = std::f64::consts::TAU / self.period;
         let allowance = 0.1 * negligible / (self.t * (1.0 + self.t));
         let work: f64 = terms.iter().map(Term::work).sum();
+        // Losses whose envelopes never fall far enough are not worth a start.
+        let enveloped = terms.iter().all(Term::is_enveloped);
+        if enveloped && tail(terms, (MOST_WORK / work) as u64, unit) > 10.0 * allowance {
+            return Err(Failure::TooMuch);
+        }
         let mut spent = 0.0;
         let mut first = 0_u64;
         let mut last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
@@ -244,10 +261,10 @@ impl Contour {
         let mut logarithm = 0.0;
         for term in terms {
             let near = term.nearby(place, reach).min(term.envelope(start));
-            logarithm += term.count as f64 * near.max(1e-300).ln();
+            logarithm += term.count as f64 * ln(near);
         }
         let many = (block.last - block.first + 1) as f64;
-        2.0 * many * (logarithm + 1e-9).exp() / (start * start)
+        2.0 * many * exp((logarithm + 1e-9).clamp(-700.0, 0.1)) / (start * start)
     }
 
     /// S at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
@@ -266,11 +283,10 @@ impl Contour {
             error += 2.0 * UNIT * sum.abs();
         }
         // The phases' own rounding, in turns.
-        let phase = 64.0
-            * STEP
-            * (1.0 + self.shift.hi.abs() / self.period)
-            * self.points.last().map_or(1.0, |point| point.index as f64 + 1.0);
-        (sum, (error + phase * sum.abs()) * (1.0 + 1e-9))
+        let size: f64 = self.points.iter().map(|p| p.value.0.abs() + p.value.1.abs()).sum();
+        let furthest = self.points.last().map_or(1.0, |point| point.index as f64 + 1.0);
+        let turned = (self.shift.hi.abs() + epsilon) / self.period * furthest;
+        (sum, (error + 64.0 * STEP * (1.0 + turned) * size) * (1.0 + 1e-9))
     }
 
     /// Bounds on the pure delta.
@@ -278,7 +294,7 @@ impl Contour {
         let (sum, error) = self.sum(epsilon);
         let scale = self.scale * Wide::exp(Dd::product(-self.t, epsilon));
         let slack = self.scale_error + 8.0 * STEP * (1.0 + self.t * epsilon);
-        let upper = scale * Wide::from((sum + error).max(0.0)) * Wide::from(1.0 + slack);
+        let upper = scale * Wide::from((sum + error).max(0.0)) * Wide::from(1.0 + slack) + self.cut;
         let lower = scale * Wide::from((sum - error).max(0.0)) * Wide::from((1.0 - slack).max(0.0));
         let excess = self.aliases.iter().fold(Wide::ZERO, |total, &(tilt, factor)| {
             total + factor * Wide::exp(Dd::product(-tilt, epsilon))
@@ -333,12 +349,17 @@ fn power(mut base: Complex, mut n: u64) -> Complex {
     result
 }
 
+/// ln x for x up to about one, from above.
+fn ln(x: f64) -> f64 {
+    Dd::from(x.max(1e-300)).ln().upper()
+}
+
 /// All points beyond one: 2 sum of |phi| / w^2.
 fn tail(terms: &[Term], last: u64, unit: f64) -> f64 {
     let frequency = last as f64 * unit * (1.0 - 1e-9);
     let logarithm: f64 =
-        terms.iter().map(|t| t.count as f64 * t.envelope(frequency).max(1e-300).ln()).sum();
-    2.0 * (logarithm + 1e-9).exp() / (frequency * unit) * (1.0 + 1e-9)
+        terms.iter().map(|term| term.count as f64 * ln(term.envelope(frequency))).sum();
+    2.0 * exp((logarithm + 1e-9).clamp(-700.0, 0.1)) / (frequency * unit) * (1.0 + 1e-9)
 }
 
 /// The factor of e^(-t' e) in the bound on the aliases.
@@ -350,7 +371,7 @@ fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)>
     }
     // ln c(t') = t' ln t' - (1 + t') ln(1 + t'), at most -ln(1 + t').
     let exponent = cumulant + Dd::from(error - periods) - Dd::from(1.0 + other).ln();
-    let share = 1.001 / -(-periods).exp_m1();
+    let share = 1.001 / -expm1(-periods);
     Some((other, Wide::exp(exponent) * Wide::from(share)))
 }
 

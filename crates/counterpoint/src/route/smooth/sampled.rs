@@ -30,6 +30,8 @@ struct Level {
     /// Bounds on the rule's error for frequencies up to 2^k times the first.
     rule: Vec<f64>,
     first_frequency: f64,
+    /// The largest of the weights over their shares, of nodes left out too.
+    densest: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -105,7 +107,7 @@ impl Shape {
         let from = -(2.0 * (47.0 + rise)).sqrt().max(mu + 10.0);
         let to = match direction {
             Direction::Remove => power * mu + 9.8,
-            Direction::Add => 9.8_f64.max(0.5 * mu + 1.0),
+            Direction::Add => mu + 9.8,
         };
         Self { rate, mu, power, sign, from, to }
     }
@@ -115,7 +117,7 @@ impl Shape {
         let y = self.mu * (x - 0.5 * self.mu);
         if y > 300.0 {
             let scaled = (1.0 - self.rate) / self.rate * exp(-y);
-            return (y + ln_1p(self.rate - 1.0) + scaled, 1.0 / (1.0 + scaled));
+            return (y + Dd::from(self.rate).ln().hi + scaled, 1.0 / (1.0 + scaled));
         }
         let rise = self.rate * expm1(y);
         let ratio = self.rate * exp(y) / (1.0 + rise);
@@ -138,7 +140,7 @@ impl Sampled {
     /// None if the law is too wide for the nodes.
     pub(super) fn new(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<Self> {
         let shape = Shape::new(rate, mu.hi, direction, t);
-        if !((shape.to - shape.from) / SPACINGS[2] < MOST_NODES && mu.hi > 1e-3 && rate > 1e-12) {
+        if !((shape.to - shape.from) / SPACINGS[2] < MOST_NODES && mu.hi > 1e-3 && rate > 1e-9) {
             return None;
         }
         let mut centre = 0.0;
@@ -155,7 +157,7 @@ impl Sampled {
         let finest = levels.last()?;
         let variance: f64 = finest.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum();
         let variation = variation(&shape, finest, SPACINGS[2])?;
-        Some(Self { centre, variance: variance * (1.0 + 1e-6), variation, levels })
+        Some(Self { centre, variance: variance * (1.0 + 1e-3), variation, levels })
     }
 
     /// With the coarsest nodes whose error is small enough.
@@ -201,10 +203,11 @@ impl Level {
             nodes.push((exponent, Node { loss: shape.sign * loss - centre, weight: x, share }));
         }
         let mut kept = Vec::with_capacity(nodes.len());
-        let (mut total, mut lost) = (0.0, 0.0);
+        let (mut total, mut lost, mut densest) = (0.0, 0.0, 0.0_f64);
         let mut errors = 0.0_f64;
         for (exponent, node) in nodes {
             let weight = exp((exponent - largest).max(-700.0));
+            densest = densest.max(weight / node.share.max(1e-300));
             if weight < NEGLIGIBLE {
                 lost += weight;
                 continue;
@@ -222,7 +225,13 @@ impl Level {
         let error = UNIT * (32.0 * (errors + shape.power.abs() * centre.abs()) + 64.0)
             + UNIT * kept.len() as f64
             + lost / total;
-        let mut level = Self { nodes: kept, error, rule: Vec::new(), first_frequency: 1.0 };
+        let mut level = Self {
+            nodes: kept,
+            error,
+            rule: Vec::new(),
+            first_frequency: 1.0,
+            densest: densest / total,
+        };
         let spread = level.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum::<f64>().sqrt();
         level.first_frequency = 0.25 / spread.max(1e-12);
         let slope = steepest + shape.power.abs() * shape.mu;
@@ -357,6 +366,7 @@ pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     if highest > 3.0 {
         return large_cumulant(&shape, spacing, rule);
     }
+    let rule = rule * (1.0 + 2.0 * shape.power.abs());
     let error = (error * UNIT + 2.0 * rule * (1.0 + sum.abs()) + CUT) / (1.0 + sum).max(0.5);
     Some((Dd::from(ln_1p(sum.max(0.0))), 2.0 * error + 16.0 * UNIT * sum.abs()))
 }
@@ -391,8 +401,8 @@ pub(super) fn jet(rate: f64, mu: f64, direction: Direction, t: f64) -> Option<[f
 /// The same where r^p is large.
 fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
     let level = Level::sum(shape, spacing);
-    let constant = (spacing / std::f64::consts::TAU.sqrt()).ln();
-    let value = level.0 + level.1.ln() + constant;
+    let constant = Dd::from(spacing / std::f64::consts::TAU.sqrt()).ln().hi;
+    let value = level.0 + Dd::from(level.1).ln().hi + constant;
     let error = level.2 + 4.0 * (rule + CUT) + 16.0 * UNIT * (1.0 + value.abs() + level.0.abs());
     Some((Dd::from(value), error))
 }
@@ -408,10 +418,6 @@ fn variation(shape: &Shape, level: &Level, spacing: f64) -> Option<f64> {
     if shape.from + shape.mu + outermost > -1.0 {
         return None;
     }
-    let densest = level
-        .nodes
-        .iter()
-        .map(|node| node.weight / (spacing * shape.mu * node.share))
-        .fold(0.0, f64::max);
+    let densest = level.densest / (spacing * shape.mu);
     Some(4.0 * densest * exp((bend * spacing * spacing / 8.0).min(600.0)) * (1.0 + 1e-6))
 }

@@ -1,8 +1,9 @@
 //! Moment generating functions off the real axis: M(t + iw) / M(t) for each loss.
 
+use super::super::lattice::LEFT_OUT;
 use super::sampled::Sampled;
 use crate::loss::Loss;
-use crate::rounding::{Dd, STEP, TWO_PI, UNIT, turns};
+use crate::rounding::{Dd, STEP, TWO_PI, UNIT, exp, turns};
 use crate::view::Part;
 
 /// A complex number in double-doubles.
@@ -103,9 +104,14 @@ impl Term {
             }
             Loss::Atoms(atoms) => {
                 let largest = atoms.list.first()?.loss;
-                let weigh = |loss: Dd, mass: Dd| mass * falling((largest - loss) * t);
-                let list = atoms.list.iter().map(|a| (largest - a.loss, weigh(a.loss, a.mass)));
-                let mut list: Vec<(Dd, Dd)> = list.collect();
+                // By exponents: the heaviest may be far from the largest.
+                let exponents: Vec<Dd> =
+                    atoms.list.iter().map(|a| a.mass.ln() - (largest - a.loss) * t).collect();
+                let heaviest = exponents.iter().fold(f64::NEG_INFINITY, |most, x| most.max(x.hi));
+                let weigh = |x: Dd| falling(Dd::from(heaviest) - x);
+                let list = atoms.list.iter().zip(&exponents);
+                let mut list: Vec<(Dd, Dd)> =
+                    list.map(|(a, x)| (largest - a.loss, weigh(*x))).collect();
                 let total = list.iter().fold(Dd::ZERO, |sum, (_, mass)| sum + *mass);
                 for (_, mass) in &mut list {
                     *mass = *mass / total;
@@ -127,24 +133,28 @@ impl Term {
     /// M(z)/M(t) e^(-iw shift), and a bound on its absolute error, which need not be below
     /// what is said to be enough.
     pub(super) fn value(&self, place: Place, enough: f64) -> Option<(Complex, f64)> {
-        let plain = |value: Complex| Some((value, 64.0 * STEP));
+        // Relative to what a whole turn of the largest distance is rounded by.
+        let turned = |loss: f64| 1.0 + loss.abs() * place.index as f64 / place.period;
         // 1 - E is only good relative to itself.
         let alone = |at_zero: Dd, s: Dd| 64.0 * STEP * (1.0 + 1.0 / (s.hi * at_zero.hi));
         match &self.kind {
             Kind::Two { stay, gone, fall } => {
                 let (cosine, sine) = place.turn(-*fall);
-                plain((*stay + *gone * cosine, *gone * sine))
+                let error = 64.0 * STEP * turned(fall.hi);
+                Some(((*stay + *gone * cosine, *gone * sine), error))
             }
             Kind::Gaussian { square } => {
                 let w = place.frequency();
-                plain((falling((*square * w * w).scaled(0.5)), Dd::ZERO))
+                let exponent = (*square * w * w).scaled(0.5);
+                Some(((falling(exponent), Dd::ZERO), 64.0 * STEP * (1.0 + exponent.hi.min(1e3))))
             }
             Kind::Ends { s, epsilon, decay, at_zero, atoms } => {
                 let (cosine, sine) = place.turn(*epsilon * -2.0);
                 let decay = (*decay * cosine, *decay * sine);
                 let value = ends((*s, place.frequency()), decay, *atoms);
                 let value = (value.0 / *at_zero, value.1 / *at_zero);
-                Some((value, if *atoms { 64.0 * STEP } else { alone(*at_zero, *s) }))
+                let error = if *atoms { 64.0 * STEP } else { alone(*at_zero, *s) };
+                Some((value, error * turned(2.0 * epsilon.hi)))
             }
             Kind::Many(list) => {
                 let mut sum = (Dd::ZERO, Dd::ZERO);
@@ -152,7 +162,10 @@ impl Term {
                     let (cosine, sine) = place.turn(-fall);
                     sum = (sum.0 + mass * cosine, sum.1 + mass * sine);
                 }
-                Some((sum, STEP * (64.0 + list.len() as f64)))
+                let furthest = list.last().map_or(0.0, |(fall, _)| fall.hi);
+                // The weights' exponents are rounded too, and the least left out.
+                let error = STEP * (64.0 + list.len() as f64) * turned(furthest);
+                Some((sum, error + 1e-24 + LEFT_OUT))
             }
             Kind::Sampled(sampled) => sampled.value(place, enough),
         }
@@ -163,16 +176,22 @@ impl Term {
         let bound = match &self.kind {
             Kind::Two { .. } | Kind::Many(_) => 1.0,
             Kind::Gaussian { square } => {
-                (-0.5 * square.hi * frequency * frequency * (1.0 - 1e-12)).exp() * (1.0 + 1e-12)
+                let exponent = 0.5 * square.hi * frequency * frequency * (1.0 - 1e-12);
+                exp(-exponent.min(700.0)) * (1.0 + 1e-12)
             }
             Kind::Ends { s, decay, at_zero, atoms, .. } => {
-                let far = 1.0 / s.hi.hypot(frequency);
+                let far = 1.0 / (s.hi * s.hi + frequency * frequency).sqrt();
                 let sum = (1.0 + decay.hi) * (0.25 * far + if *atoms { 0.5 } else { 0.0 });
                 sum / at_zero.hi * (1.0 + 1e-12)
             }
             Kind::Sampled(sampled) => sampled.variation / frequency,
         };
         bound.min(1.0)
+    }
+
+    /// Whether the envelope tells the whole story.
+    pub(super) fn is_enveloped(&self) -> bool {
+        !matches!(self.kind, Kind::Many(_) | Kind::Sampled(_))
     }
 
     /// What one evaluation costs, in turns.
