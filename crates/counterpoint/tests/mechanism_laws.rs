@@ -91,10 +91,12 @@ fn answers(plan: &Plan) -> Vec<Bracket> {
     let options = Options::default();
     let mut list = Vec::new();
     for at in [0.1, 1e-3, 1e-6] {
-        list.push(plan.epsilon(Delta::new(at).unwrap(), &options).unwrap().bracket);
+        let answer = plan.epsilon(Delta::new(at).unwrap(), &options);
+        list.push(answer.unwrap_or_else(|error| panic!("{error}: {at} {plan:?}")).bracket);
     }
     for at in [0.05, 1.0] {
-        list.push(plan.delta(Epsilon::new(at).unwrap(), &options).unwrap().bracket);
+        let answer = plan.delta(Epsilon::new(at).unwrap(), &options);
+        list.push(answer.unwrap_or_else(|error| panic!("{error}: {at} {plan:?}")).bracket);
     }
     list
 }

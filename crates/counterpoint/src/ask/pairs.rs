@@ -4,7 +4,7 @@ use super::{AskError, Options};
 use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::Loss;
-use crate::rounding::{Dd, Wide};
+use crate::rounding::Wide;
 use crate::route::sandwich::{Ends, Failure};
 use crate::route::{Route, closed, grid, smooth};
 use crate::view::Part;
@@ -35,10 +35,11 @@ pub(super) fn delta(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    if let Some((largest, error)) = closed::largest(parts)
-        && Dd::from(epsilon) >= largest + Dd::from(error)
-    {
-        return Ok(((Wide::ZERO, Wide::ZERO), Route::Closed));
+    if let Some((lower, upper)) = closed::delta_near_the_top(parts, epsilon) {
+        let width = upper - lower;
+        if width <= upper * Wide::from(tolerance) || width <= Wide::from(1e-25) {
+            return Ok(((lower, upper), Route::Closed));
+        }
     }
     first_of(options, parts, |route| match (route, parts) {
         (Route::Closed, [part]) => closed::delta(part, epsilon, watch),

@@ -11,6 +11,20 @@ use crate::watch::Watch;
 
 /// The largest total loss, if there is one: value and absolute error.
 pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
+    if cut(parts) > 0.0 { None } else { largest_kept(parts) }
+}
+
+/// P mass cut off the parts, which may have any loss.
+pub(crate) fn cut(parts: &[Part]) -> f64 {
+    let of = |part: &Part| match &part.loss {
+        Loss::Atoms(atoms) => atoms.cut * part.count as f64,
+        _ => 0.0,
+    };
+    1.01 * parts.iter().map(of).sum::<f64>()
+}
+
+/// The largest total loss but for masses cut off.
+pub(crate) fn largest_kept(parts: &[Part]) -> Option<(Dd, f64)> {
     let mut sum = (Dd::ZERO, 0.0);
     for part in parts {
         let (top, _) = top(&part.loss)?;
@@ -30,7 +44,7 @@ fn top(loss: &Loss) -> Option<(Dd, Dd)> {
         }
         Loss::Laplace { epsilon } => Some((*epsilon, half)),
         Loss::Range { epsilon } => Some((*epsilon, Dd::ZERO)),
-        Loss::Atoms(atoms) if atoms.cut <= 0.0 => atoms.list.first().map(|a| (a.loss, a.mass)),
+        Loss::Atoms(atoms) => atoms.list.first().map(|a| (a.loss, a.mass)),
         Loss::SampledLaplace { rate, epsilon, direction } => Some(match direction {
             Direction::Remove => {
                 let rest = if epsilon.hi < 590.0 { (-*epsilon).exp() } else { Dd::ZERO };
@@ -42,7 +56,7 @@ fn top(loss: &Loss) -> Option<(Dd, Dd)> {
         Loss::SampledGaussian { rate, direction: Direction::Add, .. } => {
             Some((-(-Dd::from(*rate)).ln_1p(), Dd::ZERO))
         }
-        Loss::Atoms(_) | Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => None,
+        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => None,
     }
 }
 
@@ -76,6 +90,26 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let share = (target.lower * within.recip()).lower(1e-15).min(share);
     let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - 1e-15);
     Some(Bracket { lower, upper: upper.upper() })
+}
+
+/// The pure delta a little below the largest loss, by the same two bounds.
+pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
+    let (largest, error) = largest_kept(parts)?;
+    let gap = largest - Dd::from(epsilon);
+    if gap.hi > 1e-2 {
+        return None;
+    }
+    let reach = (gap + Dd::from(error)).upper().max(0.0);
+    let (mut least, mut most, mut operations) = (Wide::ONE, Wide::ONE, 16.0);
+    for part in parts {
+        least = least * Wide::from(top(&part.loss)?.1).powi(part.count);
+        most = most * Wide::from(mass_within(&part.loss, reach)).powi(part.count);
+        operations += 4.0 * part.count as f64;
+    }
+    let slack = (operations * STEP).min(0.5);
+    let lower = least * scaled(rise(gap - Dd::from(error)), -slack);
+    let upper = most * scaled(rise(Dd::from(reach)), slack) + Wide::from(cut(parts));
+    Some((lower, upper))
 }
 
 /// The P mass of losses within a gap of the largest, from above.

@@ -12,6 +12,7 @@
 mod sampled;
 mod term;
 
+use super::closed;
 use super::saddle::Saddle;
 use super::sandwich::{Ends, Failure, satisfying};
 use crate::bracket::Bracket;
@@ -39,15 +40,6 @@ fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
         sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);
     }
     Some(sum)
-}
-
-/// At most this much P mass was cut off the parts.
-fn cut(parts: &[Part]) -> f64 {
-    let of = |part: &Part| match &part.loss {
-        Loss::Atoms(atoms) => atoms.cut * part.count as f64,
-        _ => 0.0,
-    };
-    1.01 * parts.iter().map(of).sum::<f64>()
 }
 
 /// Estimates of K, K' and K''.
@@ -181,7 +173,7 @@ impl Contour {
             shift,
             points: Vec::new(),
             rest: 0.0,
-            cut: Wide::from(cut(parts)),
+            cut: Wide::from(closed::cut(parts)),
             aliases: [(0.0, Wide::ZERO); 2],
         };
         contour.evaluate(&terms, negligible, watch)?;
