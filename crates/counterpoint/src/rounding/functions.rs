@@ -151,11 +151,7 @@ pub(super) fn power_of_two(n: i64) -> f64 {
 /// range.
 #[must_use]
 pub fn exp(x: f64) -> f64 {
-    match x {
-        ..-700.0 => 0.0,
-        700.0.. => f64::INFINITY,
-        _ => Dd::from(x).exp().hi,
-    }
+    exp_rounded(Dd::from(x))
 }
 
 /// e^x - 1 in double precision: relative error at most 4 u.

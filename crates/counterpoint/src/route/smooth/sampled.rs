@@ -9,7 +9,7 @@
 
 use super::term::{Complex, Place};
 use crate::loss::Direction;
-use crate::rounding::{Dd, UNIT, exp, expm1, turn};
+use crate::rounding::{Dd, UNIT, exp, expm1_rounded, turn};
 
 /// The tilted law of the loss, as nodes with weights, ever finer.
 pub(super) struct Sampled {
@@ -128,6 +128,11 @@ impl Shape {
     fn exponent(&self, x: f64, loss: f64) -> f64 {
         -0.5 * x * x + self.power * loss
     }
+}
+
+/// e^x - 1 to 6 u.
+fn expm1(x: f64) -> f64 {
+    expm1_rounded(Dd::from(x))
 }
 
 /// ln(1 + x) to about 8 u: a guess, then one step of Newton's method by [`expm1`].

@@ -206,7 +206,9 @@ impl Term {
     /// A bound on |M(t + iw)|/M(t) within `reach` of a place: with g = (1 - |phi|^2)/2,
     /// sqrt(g) is the norm of a sine and moves by at most sqrt(variance/2) a unit of w.
     pub(super) fn nearby(&self, place: Place, reach: f64) -> f64 {
-        let Some((value, error)) = self.value(place, 1e-5) else { return 1.0 };
+        // Errors are multiplied by the count.
+        let enough = (1e-2 / self.count as f64).min(1e-5);
+        let Some((value, error)) = self.value(place, enough) else { return 1.0 };
         let size = (value.0 * value.0 + value.1 * value.1).hi;
         let g = 0.5 * (1.0 - size - 3.0 * error - 8.0 * UNIT);
         let root = g.max(0.0).sqrt() - (0.5 * self.variance).sqrt() * reach;
