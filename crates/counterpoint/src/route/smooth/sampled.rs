@@ -10,16 +10,21 @@
 use super::term::{Complex, Place};
 use crate::loss::Direction;
 use crate::rounding::{Dd, UNIT, exp, expm1_rounded, turn};
+use std::cell::OnceCell;
 
 /// The tilted law of the loss, as nodes with weights, ever finer.
 pub(super) struct Sampled {
-    levels: Vec<Level>,
+    shape: Shape,
+    /// Made when they are needed.
+    levels: [OnceCell<Option<Level>>; SPACINGS.len()],
     /// Losses are counted from here.
     pub(super) centre: f64,
     /// At least the variance of the tilted loss.
     pub(super) variance: f64,
     /// At least the total variation of the tilted loss's density.
     pub(super) variation: f64,
+    /// Most losses are at most this, from the centre: the others are rare and large.
+    bulk: f64,
 }
 
 /// The rule with one spacing.
@@ -27,7 +32,7 @@ struct Level {
     nodes: Vec<Node>,
     /// Relative error of the weights.
     error: f64,
-    /// Bounds on the rule's error for frequencies up to 2^k times the first.
+    /// Bounds on the rule's error for frequencies up to 1.25^k times the first.
     rule: Vec<f64>,
     first_frequency: f64,
     /// The largest of the weights over their shares, of nodes left out too.
@@ -85,7 +90,9 @@ struct Shape {
 }
 
 /// Spacings in standard deviations.
-const SPACINGS: [f64; 3] = [1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0];
+const SPACINGS: [f64; 4] = [1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0, 1.0 / 512.0];
+/// Bounds on the rule's error are kept for frequencies so far apart.
+const STRIDE: f64 = 1.25;
 /// Weights below this share are left out.
 const NEGLIGIBLE: f64 = 1e-26;
 /// What is cut off at both ends, relative to the whole.
@@ -145,24 +152,21 @@ impl Sampled {
     /// None if the law is too wide for the nodes.
     pub(super) fn new(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<Self> {
         let shape = Shape::new(rate, mu.hi, direction, t);
-        if !((shape.to - shape.from) / SPACINGS[2] < MOST_NODES && mu.hi > 1e-3 && rate > 1e-9) {
+        if !((shape.to - shape.from) / SPACINGS[3] < MOST_NODES && mu.hi > 1e-3 && rate > 1e-9) {
             return None;
         }
-        let mut centre = 0.0;
-        let mut levels = Vec::new();
-        for spacing in SPACINGS {
-            let level = Level::new(&shape, spacing, centre)?;
-            if levels.is_empty() {
-                centre = level.mean();
-                levels.push(Level::new(&shape, spacing, centre)?);
-            } else {
-                levels.push(level);
-            }
-        }
-        let finest = levels.last()?;
-        let variance: f64 = finest.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum();
-        let variation = variation(&shape, finest, SPACINGS[2])?;
-        Some(Self { centre, variance: variance * (1.0 + 1e-3), variation, levels })
+        let centre = Level::new(&shape, SPACINGS[0], 0.0)?.mean();
+        let fine = Level::new(&shape, SPACINGS[1], centre)?;
+        let variance: f64 = fine.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum();
+        let variation = variation(&shape, &fine, SPACINGS[1])?;
+        let levels = [const { OnceCell::new() }; SPACINGS.len()];
+        let bulk = fine.quantile(0.99);
+        Some(Self { shape, levels, centre, variance: variance * (1.0 + 1e-3), variation, bulk })
+    }
+
+    fn level(&self, index: usize) -> Option<&Level> {
+        let new = || Level::new(&self.shape, SPACINGS[index], self.centre);
+        self.levels[index].get_or_init(new).as_ref()
     }
 
     /// With the coarsest nodes whose error is small enough.
@@ -170,7 +174,8 @@ impl Sampled {
         let frequency = place.frequency().hi;
         let spread = (frequency * self.variance.sqrt()).min(1.0);
         let mut best: Option<(&Level, f64)> = None;
-        for level in &self.levels {
+        for index in 0..SPACINGS.len() {
+            let Some(level) = self.level(index) else { continue };
             let rule = level.rule_error(frequency);
             if best.is_none_or(|(_, error)| rule < error) {
                 best = Some((level, rule));
@@ -183,13 +188,40 @@ impl Sampled {
         if rule > 0.1 {
             return None;
         }
-        let (re, im, phase) = level.value(frequency);
+        let (re, im, phase) = turned(&level.nodes, frequency);
         let error = 4.0 * (rule + CUT) + 4.0 * level.error * spread + phase;
         Some(((Dd::from(re), Dd::from(im)), error))
     }
 
+    /// A bound on |M(t + iw)|/M(t) within `reach` of a place. The rule's sum is the
+    /// characteristic function of a discrete law; its rare large losses count in full, and
+    /// sqrt((1 - |phi|^2)/2) of the others moves by at most sqrt(variance/2) a unit of w.
+    pub(super) fn nearby(&self, place: Place, reach: f64, enough: f64) -> f64 {
+        let frequency = place.frequency().hi;
+        let levels = (0..SPACINGS.len()).filter_map(|index| self.level(index));
+        let within = |level: &&Level| level.rule_error(frequency + reach) < enough;
+        let Some(level) = { levels }.find(within) else { return 1.0 };
+        let bulk: Vec<Node> =
+            level.nodes.iter().filter(|node| node.loss <= self.bulk).copied().collect();
+        let sum = |of: &dyn Fn(&Node) -> f64| bulk.iter().map(|n| n.weight * of(n)).sum::<f64>();
+        let mass = sum(&|_| 1.0).clamp(0.0, 1.0);
+        if mass <= 0.5 {
+            return 1.0;
+        }
+        let mean = sum(&|node| node.loss) / mass;
+        let variance = sum(&|node| (node.loss - mean) * (node.loss - mean)) / mass;
+        let (re, im, phase) = turned(&bulk, frequency);
+        let size = ((re * re + im * im).sqrt() + phase) / mass;
+        let g = 0.5 * (1.0 - size * size - 1e-14);
+        let root = g.max(0.0).sqrt() - (0.5 * variance).sqrt() * reach * (1.0 + 1e-9);
+        let root = root.max(0.0) * (1.0 - 1e-9);
+        let most = mass * (1.0 - 2.0 * root * root).max(0.0).sqrt() + (1.0 - mass);
+        let error = 4.0 * (level.rule_error(frequency + reach) + CUT + level.error);
+        (most + error + 16.0 * UNIT).min(1.0)
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.levels.first().map_or(0, |level| level.nodes.len())
+        self.level(0).map_or(0, |level| level.nodes.len())
     }
 }
 
@@ -241,9 +273,9 @@ impl Level {
         level.first_frequency = 0.25 / spread.max(1e-12);
         let slope = steepest + shape.power.abs() * shape.mu;
         let shares = Shares::new(&level.nodes);
-        level.rule = (0..24)
+        level.rule = (0..72)
             .map(|k| {
-                let frequency = level.first_frequency * 2_f64.powi(k);
+                let frequency = level.first_frequency * STRIDE.powi(k);
                 Self::rule_bound(&shares, shape, spacing, slope, frequency, lost / total)
             })
             .collect();
@@ -309,28 +341,39 @@ impl Level {
             if frequency <= reach {
                 return error;
             }
-            reach *= 2.0;
+            reach *= STRIDE;
         }
         f64::INFINITY
     }
 
-    /// The sum of weights times e^(iw loss), and what the phases' rounding adds to it.
-    fn value(&self, frequency: f64) -> (f64, f64, f64) {
-        const BITS: u32 = 53;
-        let unit = (1_u64 << BITS) as f64;
-        let turning = frequency / std::f64::consts::TAU;
-        let (mut re, mut im, mut furthest) = (0.0, 0.0, 0.0_f64);
-        for node in &self.nodes {
-            let x = node.loss * turning;
-            let (cosine, sine) = turn(((x - x.floor()) * unit) as u64, BITS);
-            re += node.weight * cosine;
-            im += node.weight * sine;
-            furthest = furthest.max(x.abs() * node.weight);
-        }
-        // Each turn's own 24 u, and four roundings of x; losses are good to 16 u of ln r.
-        let turned: f64 = self.nodes.iter().map(|n| n.weight * n.loss.abs()).sum();
-        (re, im, UNIT * (64.0 + 128.0 * turned * frequency))
+    /// A loss that is exceeded with about the rest of a probability.
+    fn quantile(&self, probability: f64) -> f64 {
+        let mut sorted = self.nodes.clone();
+        sorted.sort_by(|a, b| a.loss.total_cmp(&b.loss));
+        let mut sum = 0.0;
+        let reached = sorted.iter().find(|node| {
+            sum += node.weight;
+            sum >= probability
+        });
+        reached.map_or(f64::INFINITY, |node| node.loss)
     }
+}
+
+/// The sum of weights times e^(iw loss), and what the phases' rounding adds to it.
+fn turned(nodes: &[Node], frequency: f64) -> (f64, f64, f64) {
+    const BITS: u32 = 53;
+    let unit = (1_u64 << BITS) as f64;
+    let turning = frequency / std::f64::consts::TAU;
+    let (mut re, mut im, mut size) = (0.0, 0.0, 0.0);
+    for node in nodes {
+        let x = node.loss * turning;
+        let (cosine, sine) = turn(((x - x.floor()) * unit) as u64, BITS);
+        re += node.weight * cosine;
+        im += node.weight * sine;
+        size += node.weight * node.loss.abs();
+    }
+    // Each turn's own 24 u, and four roundings of x; losses are good to 16 u of ln r.
+    (re, im, UNIT * (64.0 + 128.0 * size * frequency))
 }
 
 /// K(t) and its absolute error, from nodes in plain doubles; None where they will not do.
@@ -358,6 +401,9 @@ pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
         let (loss, _) = shape.loss(x);
         let exponent = shape.exponent(x, loss);
         highest = highest.max(exponent);
+        if shape.power * loss > 600.0 {
+            highest = f64::INFINITY;
+        }
         if highest > 3.0 {
             break;
         }

@@ -198,7 +198,7 @@ impl Term {
     pub(super) fn work(&self) -> f64 {
         match &self.kind {
             Kind::Many(list) => list.len() as f64,
-            Kind::Sampled(sampled) => 0.1 * sampled.len() as f64,
+            Kind::Sampled(sampled) => 0.03 * sampled.len() as f64,
             _ => 1.0,
         }
     }
@@ -208,6 +208,9 @@ impl Term {
     pub(super) fn nearby(&self, place: Place, reach: f64) -> f64 {
         // Errors are multiplied by the count.
         let enough = (1e-2 / self.count as f64).min(1e-5);
+        if let Kind::Sampled(sampled) = &self.kind {
+            return sampled.nearby(place, reach, enough);
+        }
         let Some((value, error)) = self.value(place, enough) else { return 1.0 };
         let size = (value.0 * value.0 + value.1 * value.1).hi;
         let g = 0.5 * (1.0 - size - 3.0 * error - 8.0 * UNIT);
