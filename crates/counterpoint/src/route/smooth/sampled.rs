@@ -35,8 +35,10 @@ struct Level {
     /// Bounds on the rule's error for frequencies up to 1.25^k times the first.
     rule: Vec<f64>,
     first_frequency: f64,
-    /// The largest of the weights over their shares, of nodes left out too.
+    /// The largest of the weights over their shares, of nodes left out too, and by how much
+    /// they rise and fall from node to node in all.
     densest: f64,
+    variation: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -90,14 +92,15 @@ struct Shape {
 }
 
 /// Spacings in standard deviations.
-const SPACINGS: [f64; 4] = [1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0, 1.0 / 512.0];
+const SPACINGS: [f64; 6] =
+    [1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0, 1.0 / 512.0, 1.0 / 2048.0, 1.0 / 8192.0];
 /// Bounds on the rule's error are kept for frequencies so far apart.
 const STRIDE: f64 = 1.25;
 /// Weights below this share are left out.
 const NEGLIGIBLE: f64 = 1e-26;
 /// What is cut off at both ends, relative to the whole.
 const CUT: f64 = 1e-19;
-const MOST_NODES: f64 = 200_000.0;
+const MOST_NODES: f64 = 500_000.0;
 
 impl Shape {
     /// The ends are so far out that at most [`CUT`] lies beyond.
@@ -152,7 +155,7 @@ impl Sampled {
     /// None if the law is too wide for the nodes.
     pub(super) fn new(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<Self> {
         let shape = Shape::new(rate, mu.hi, direction, t);
-        if !((shape.to - shape.from) / SPACINGS[3] < MOST_NODES && mu.hi > 1e-3 && rate > 1e-9) {
+        if !((shape.to - shape.from) / SPACINGS[2] < MOST_NODES && mu.hi > 1e-3 && rate > 1e-9) {
             return None;
         }
         let centre = Level::new(&shape, SPACINGS[0], 0.0)?.mean();
@@ -165,7 +168,10 @@ impl Sampled {
     }
 
     fn level(&self, index: usize) -> Option<&Level> {
-        let new = || Level::new(&self.shape, SPACINGS[index], self.centre);
+        let new = || {
+            let many = (self.shape.to - self.shape.from) / SPACINGS[index] > MOST_NODES;
+            if many { None } else { Level::new(&self.shape, SPACINGS[index], self.centre) }
+        };
         self.levels[index].get_or_init(new).as_ref()
     }
 
@@ -241,10 +247,14 @@ impl Level {
         }
         let mut kept = Vec::with_capacity(nodes.len());
         let (mut total, mut lost, mut densest) = (0.0, 0.0, 0.0_f64);
+        let (mut variation, mut before) = (0.0, 0.0);
         let mut errors = 0.0_f64;
         for (exponent, node) in nodes {
             let weight = exp((exponent - largest).max(-700.0));
-            densest = densest.max(weight / node.share.max(1e-300));
+            let density = weight / node.share.max(1e-300);
+            variation += (density - before).abs();
+            before = density;
+            densest = densest.max(density);
             if weight < NEGLIGIBLE {
                 lost += weight;
                 continue;
@@ -268,6 +278,7 @@ impl Level {
             rule: Vec::new(),
             first_frequency: 1.0,
             densest: densest / total,
+            variation: (variation + before) / total,
         };
         let spread = level.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum::<f64>().sqrt();
         level.first_frequency = 0.25 / spread.max(1e-12);
@@ -458,10 +469,10 @@ fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
     Some((Dd::from(value), error))
 }
 
-/// Twice the sum of the maxima of the tilted loss's density bounds its total variation; there
-/// are at most two, since the density's slope vanishes where x + mu = (power + 1) mu share(x)
-/// and the share is a sigmoid. Between nodes the logarithm of the density bends by at most
-/// 2 + |power + 1| mu^2/4.
+/// The total variation of the tilted loss's density: that from node to node, and what each
+/// extremum between nodes may add. There are at most three, since the density's slope vanishes
+/// where x + mu = (power + 1) mu share(x) and the share is a sigmoid; between nodes the
+/// logarithm of the density bends by at most 2 + |power + 1| mu^2/4.
 fn variation(shape: &Shape, level: &Level, spacing: f64) -> Option<f64> {
     let bend = 2.0 + (shape.power + 1.0).abs() * shape.mu * shape.mu / 4.0;
     // All critical points must lie among the nodes.
@@ -469,6 +480,7 @@ fn variation(shape: &Shape, level: &Level, spacing: f64) -> Option<f64> {
     if shape.from + shape.mu + outermost > -1.0 {
         return None;
     }
-    let densest = level.densest / (spacing * shape.mu);
-    Some(4.0 * densest * exp((bend * spacing * spacing / 8.0).min(600.0)) * (1.0 + 1e-6))
+    let missed = expm1((bend * spacing * spacing / 8.0).min(600.0));
+    let variation = level.variation + 6.0 * missed * level.densest;
+    Some(variation / (spacing * shape.mu) * (1.0 + 1e-6))
 }
