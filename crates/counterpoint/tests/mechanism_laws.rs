@@ -4,7 +4,7 @@
 //! the smaller one's lower end is at most the larger one's upper end. Where it says that two
 //! plans are the same, the brackets are the same bit for bit.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use counterpoint::mechanism::FinitePair;
 use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Share, Steps};

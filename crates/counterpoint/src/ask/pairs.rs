@@ -41,11 +41,24 @@ pub(super) fn delta(
             return Ok(((lower, upper), Route::Closed));
         }
     }
-    first_of(options, parts, |route| match (route, parts) {
+    let by = |route: Route, tolerance: f64| match (route, parts) {
         (Route::Closed, [part]) => closed::delta(part, epsilon, watch),
         (Route::Lattice, _) => grid::delta(parts, epsilon, tolerance, watch),
         _ => smooth::delta(parts, epsilon, tolerance, watch),
-    })
+    };
+    let refusal = match first_of(options, parts, |route| by(route, tolerance)) {
+        Err(refusal @ AskError::ToleranceNotMet { .. }) => refusal,
+        answer => return answer,
+    };
+    // Near zero an absolute width will do.
+    for tolerance in [1e-5, 1e-4, 1e-3, 1e-2] {
+        if let Ok((ends, route)) = first_of(options, parts, |route| by(route, tolerance))
+            && ends.1 - ends.0 <= Wide::from(1e-12)
+        {
+            return Ok((ends, route));
+        }
+    }
+    Err(refusal)
 }
 
 /// Whether it has atoms only: contours do not end there.

@@ -120,6 +120,7 @@ fn mass_within(loss: &Loss, gap: f64) -> Dd {
             Dd::ONE / (Dd::ONE + falling(*epsilon))
         }
         Loss::Laplace { epsilon } if gap < 1.9 * epsilon.hi => (Dd::ONE + side).scaled(0.5),
+        Loss::Range { epsilon } if gap < 1.9 * epsilon.hi => side / rise(*epsilon),
         Loss::Atoms(atoms) => {
             let Some(first) = atoms.list.first() else { return Dd::ONE };
             let near = |atom: &&Atom| (first.loss - atom.loss).hi <= gap * (1.0 + 1e-9) + 1e-25;

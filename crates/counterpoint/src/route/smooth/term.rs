@@ -70,7 +70,7 @@ enum Kind {
     },
     /// Distances below the shift, with masses.
     Many(Vec<(Dd, Dd)>),
-    Sampled(Sampled),
+    Sampled(Box<Sampled>),
 }
 
 /// e^-x, zero where that is below 2^-850.
@@ -122,7 +122,7 @@ impl Term {
             }
             Loss::SampledGaussian { rate, mu, direction } => {
                 let sampled = Sampled::new(*rate, *mu, *direction, t)?;
-                (Dd::from(sampled.centre), sampled.variance, Kind::Sampled(sampled))
+                (Dd::from(sampled.centre), sampled.variance, Kind::Sampled(Box::new(sampled)))
             }
             Loss::SampledLaplace { .. } => return None,
         };
