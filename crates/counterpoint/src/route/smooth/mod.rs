@@ -197,7 +197,9 @@ impl Contour {
         let work: f64 = terms.iter().map(Term::work).sum();
         // Losses whose envelopes never fall far enough are not worth a start.
         let enveloped = terms.iter().all(Term::is_enveloped);
-        if enveloped && tail(terms, (MOST_WORK / work) as u64, unit) > 10.0 * allowance {
+        let at_last = |term: &Term| term.count as f64 * ln(term.envelope(1e150));
+        let never = enveloped && terms.iter().map(at_last).sum::<f64>() > -30.0;
+        if never && tail(terms, (MOST_WORK / work) as u64, unit) > 10.0 * allowance {
             return Err(Failure::TooMuch);
         }
         let mut spent = 0.0;
