@@ -334,7 +334,11 @@ impl Level {
         let at = |beta: f64| {
             let b = beta / shape.mu;
             let fall = std::f64::consts::TAU * b / spacing;
-            let bend = if shape.power < 0.0 { shape.power * (0.5 * beta).cos().ln() } else { 0.0 };
+            let bend = if shape.power < 0.0 {
+                shape.power * (0.5 * beta).cos().ln() * (1.0 + 1e-9)
+            } else {
+                0.0
+            };
             let slope = slope + 0.5 * frequency * beta * shape.mu;
             let exponent = 0.5 * b * b + bend + 0.5 * slope * spacing - fall;
             if exponent > 0.0 || frequency * beta > 650.0 {
@@ -399,7 +403,11 @@ pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     // Of the integrals of r^p, of r and of 1, the first moves most with the line.
     let fall = [0.3, 1.0, 2.2].map(|beta| {
         let b = beta / shape.mu;
-        let bend = if shape.power < 0.0 { shape.power * (0.5 * beta).cos().ln() } else { 0.0 };
+        let bend = if shape.power < 0.0 {
+            shape.power * (0.5 * beta).cos().ln() * (1.0 + 1e-9)
+        } else {
+            0.0
+        };
         0.5 * b * b + bend - std::f64::consts::TAU * b / spacing
     });
     let rule = 8.0 * exp(fall.into_iter().fold(0.0, f64::min).max(-700.0));
