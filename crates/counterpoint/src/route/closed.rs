@@ -5,7 +5,7 @@ use super::smooth;
 use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::{Atom, Atoms, Direction, Loss};
-use crate::rounding::{Dd, STEP, Wide};
+use crate::rounding::{Dd, STEP, Wide, exp, expm1};
 use crate::view::Part;
 use crate::watch::Watch;
 
@@ -89,11 +89,88 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let within = within * Wide::from(1.0 + operations * STEP);
     let share = (target.lower * within.recip()).lower(1e-15).min(share);
     let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - 1e-15);
-    Some(Bracket { lower, upper: upper.upper() })
+    let bracket = Bracket { lower, upper: upper.upper() };
+    Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
+}
+
+/// The same bracket, narrowed by [`over_the_top`].
+fn closer_to_the_top(parts: &[Part], target: &Target, bracket: Bracket) -> Option<Bracket> {
+    let search = |passes: &dyn Fn(&Ends) -> bool| -> Option<(f64, f64)> {
+        let (mut low, mut high) = (bracket.lower, bracket.upper);
+        for _ in 0..60 {
+            let middle = low + 0.5 * (high - low);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if passes(&over_the_top(parts, middle)?) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some((low, high))
+    };
+    let upper = search(&|ends| ends.1 <= target.lower)?.1;
+    let lower = search(&|ends| ends.0 <= target.upper)?.0;
+    Some(Bracket { lower: lower.min(upper), upper })
+}
+
+/// The pure delta a little below the largest loss, to second order (theorems.md, near the
+/// largest loss): with S how far the loss is below the largest, delta is the integral of
+/// P(S <= s) e^(s - g) over s up to the gap g, and P(S <= s) lies between the mass at the
+/// top times 1 + sum rho(s) and times e^(sum rho(s)).
+fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
+    const PIECES: u32 = 128;
+    let (largest, error) = largest_kept(parts)?;
+    let gap = largest - Dd::from(epsilon);
+    let (short, long) = ((gap - error.into()).lower().max(0.0), (gap + error.into()).upper());
+    if !(long > 0.0 && long < 0.1) {
+        return None;
+    }
+    let (mut mass, mut operations) = (Wide::ONE, 16.0);
+    for part in parts {
+        mass = mass * Wide::from(top(&part.loss)?.1).powi(part.count);
+        operations += 4.0 * part.count as f64;
+    }
+    let excess = |s: f64| -> Option<f64> {
+        parts.iter().map(|part| Some(part.count as f64 * growth(&part.loss, s)?)).sum()
+    };
+    let integral = |gap: f64, at: &dyn Fn(f64, f64) -> Option<f64>| -> Option<f64> {
+        let place = |piece: u32| gap * f64::from(piece) / f64::from(PIECES);
+        let mut sum = 0.0;
+        for piece in 0..PIECES {
+            let (from, to) = (place(piece), place(piece + 1));
+            sum += at(from, to)? * exp(to - gap) * -expm1(from - to);
+        }
+        Some(sum)
+    };
+    let low = integral(short, &|from, _| Some(1.0 + excess(from)?))?;
+    let high = integral(long, &|_, to| Some(exp(excess(to)?)))?;
+    // Each sum is of positive terms, good to a few units each.
+    let slack = 1e-12 + operations * STEP;
+    let cut = Wide::from(cut(parts));
+    Some((mass * Wide::from(low * (1.0 - slack)), mass * Wide::from(high * (1.0 + slack)) + cut))
+}
+
+/// By how much the mass within s of the largest loss exceeds the mass at it, relative to that.
+fn growth(loss: &Loss, s: f64) -> Option<f64> {
+    match loss {
+        Loss::Response { epsilon } if s < 1.9 * epsilon.hi => Some(0.0),
+        Loss::Laplace { epsilon } if s < 1.9 * epsilon.hi => Some(-expm1(-0.5 * s)),
+        Loss::Atoms(atoms) => {
+            let (first, next) = (atoms.list.first()?, atoms.list.get(1));
+            let apart = next.map_or(f64::INFINITY, |next| (first.loss - next.loss).hi);
+            (s < 0.999 * apart).then_some(0.0)
+        }
+        _ => None,
+    }
 }
 
 /// The pure delta a little below the largest loss, by the same two bounds.
 pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
+    if let Some(ends) = over_the_top(parts, epsilon) {
+        return Some(ends);
+    }
     let (largest, error) = largest_kept(parts)?;
     let gap = largest - Dd::from(epsilon);
     if gap.hi > 1e-2 {
