@@ -5,8 +5,9 @@ use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::Loss;
 use crate::rounding::Wide;
+use crate::route::closed::{self, Listed};
 use crate::route::sandwich::{Ends, Failure};
-use crate::route::{Route, closed, grid, smooth};
+use crate::route::{Route, grid, smooth};
 use crate::view::Part;
 
 /// The least epsilon whose pure delta is within the target.
@@ -20,6 +21,12 @@ pub(super) fn epsilon(
         .filter(|bracket| bracket.relative_width() <= tolerance || bracket.width() <= 1e-12);
     if let (None, Some(bracket)) = (options.route, near_the_top) {
         return Ok((bracket, Route::Closed));
+    }
+    if options.route.is_none_or(|route| route == Route::Grouped)
+        && let Some(list) = Listed::new(parts)
+        && let Ok(bracket) = list.epsilon(target, tolerance)
+    {
+        return Ok((bracket, Route::Grouped));
     }
     first_of(options, parts, |route| match (route, parts) {
         (Route::Closed, [part]) => closed::epsilon(part, target, tolerance, watch),
@@ -39,6 +46,14 @@ pub(super) fn delta(
         let width = upper - lower;
         if width <= upper * Wide::from(tolerance) || width <= Wide::from(1e-25) {
             return Ok(((lower, upper), Route::Closed));
+        }
+    }
+    if options.route.is_none_or(|route| route == Route::Grouped)
+        && let Some(list) = Listed::new(parts)
+    {
+        let (lower, upper) = list.delta(epsilon);
+        if upper - lower <= upper * Wide::from(tolerance) {
+            return Ok(((lower, upper), Route::Grouped));
         }
     }
     let by = |route: Route, tolerance: f64| match (route, parts) {
@@ -85,6 +100,7 @@ fn first_of<T>(
         Some(route) => {
             let reason = match route {
                 Route::Closed => "there is more than one mechanism",
+                Route::Grouped => "there are too many outcomes, or densities",
                 _ => "it is for (epsilon, delta) guarantees alone",
             };
             return Err(AskError::RouteDoesNotApply { route, reason: reason.into() });

@@ -237,7 +237,7 @@ fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
             Ok(around(*largest - epsilon, *largest, at))
         }
         Loss::Gaussian { .. } => gaussian(loss, epsilon, watch),
-        Loss::Atoms(atoms) => Ok(listed(atoms, epsilon)),
+        Loss::Atoms(atoms) => Ok(listed(atoms, epsilon, 64.0)),
         Loss::SampledGaussian { rate, mu, direction } => {
             let inner = Loss::Gaussian { square: *mu * *mu };
             sampled(&inner, *rate, *direction, epsilon, watch)
@@ -298,16 +298,102 @@ fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure>
 }
 
 /// All losses above epsilon, one by one.
-fn listed(atoms: &Atoms, epsilon: Dd) -> Ends {
+fn listed(atoms: &Atoms, epsilon: Dd, operations: f64) -> Ends {
     let (mut low, mut high) = (Wide::ZERO, Wide::from(atoms.cut));
     for atom in &atoms.list {
         let gap = atom.loss - epsilon;
-        let error = Dd::from(8.0 * STEP * (1.0 + atom.loss.hi.abs() + epsilon.hi.abs()));
-        low = low + Wide::from(atom.mass * rise(gap - error));
-        high = high + Wide::from(atom.mass * rise(gap + error));
+        let size = 1.0 + atom.loss.hi.abs() + epsilon.hi.abs();
+        let error = Dd::from(2.0 * operations * STEP * size);
+        if (gap + error).is_negative() {
+            break;
+        }
+        low = low + Wide::from(atom.mass) * Wide::from(rise(gap - error));
+        high = high + Wide::from(atom.mass) * Wide::from(rise(gap + error));
     }
-    let slack = STEP * (64.0 + atoms.list.len() as f64);
+    let slack = STEP * (operations + atoms.list.len() as f64);
     (low * Wide::from(1.0 - slack), high * Wide::from(1.0 + slack))
+}
+
+/// The most outcomes a composition may have to be listed.
+const MOST_LISTED: usize = 20_000;
+
+/// All losses of a composition of few atoms, equal ones together.
+pub(crate) struct Listed {
+    atoms: Atoms,
+    /// How many operations a loss or a mass may have seen.
+    operations: f64,
+}
+
+impl Listed {
+    /// None if a part has a density, or if there are too many.
+    pub(crate) fn new(parts: &[Part]) -> Option<Self> {
+        let one = Atom { loss: Dd::ZERO, mass: Dd::ONE };
+        // Products of masses may underflow; what that takes away is far less than this.
+        let cut = cut(parts) + 1e-260;
+        let mut atoms = Atoms { list: vec![one], cut, symmetric: false };
+        let mut operations = 64.0;
+        for part in parts {
+            let factor = atoms_of(&part.loss)?;
+            for _ in 0..part.count {
+                if atoms.list.len() * factor.len() > 8 * MOST_LISTED || operations > 1e5 {
+                    return None;
+                }
+                atoms.list = product(&atoms.list, &factor);
+                operations += 4.0 + factor.len() as f64;
+                if atoms.list.len() > MOST_LISTED {
+                    return None;
+                }
+            }
+        }
+        Some(Self { atoms, operations })
+    }
+
+    pub(crate) fn delta(&self, epsilon: f64) -> Ends {
+        listed(&self.atoms, Dd::from(epsilon), self.operations)
+    }
+
+    /// The least epsilon whose pure delta is within the target.
+    pub(crate) fn epsilon(&self, target: &Target, tolerance: f64) -> Result<Bracket, Failure> {
+        let first = self.atoms.list.first().ok_or(Failure::TooMuch)?;
+        let top = (first.loss + Dd::from(self.operations * STEP * (1.0 + first.loss.hi))).upper();
+        if self.delta(0.0).1 <= target.lower {
+            return Ok(Bracket::exact(0.0));
+        }
+        if self.delta(top.max(0.0)).1 > target.lower {
+            return Err(Failure::TooMuch);
+        }
+        let bracket = Bracket { lower: 0.0, upper: top.max(0.0) };
+        closer(|epsilon| Ok(self.delta(epsilon)), target, bracket, tolerance)
+    }
+}
+
+/// The atoms of a loss that has nothing else.
+fn atoms_of(loss: &Loss) -> Option<Vec<Atom>> {
+    match loss {
+        Loss::Atoms(atoms) => Some(atoms.list.clone()),
+        Loss::Response { epsilon } => {
+            let mass = Dd::ONE / (Dd::ONE + falling(*epsilon));
+            let minus = mass * falling(*epsilon);
+            Some(vec![Atom { loss: *epsilon, mass }, Atom { loss: -*epsilon, mass: minus }])
+        }
+        _ => None,
+    }
+}
+
+/// All sums, by falling loss; losses that differ by rounding at most become one.
+fn product(list: &[Atom], factor: &[Atom]) -> Vec<Atom> {
+    let sum = |a: &Atom, b: &Atom| Atom { loss: a.loss + b.loss, mass: a.mass * b.mass };
+    let mut all: Vec<Atom> =
+        list.iter().flat_map(|a| factor.iter().map(move |b| sum(a, b))).collect();
+    all.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
+    all.dedup_by(|next, kept| {
+        let same = (kept.loss - next.loss).hi <= STEP * (1.0 + kept.loss.hi.abs());
+        if same {
+            kept.mass = kept.mass + next.mass;
+        }
+        same
+    });
+    all
 }
 
 /// On a Poisson sample, for epsilon >= 0. Remove: P - e^e Q = q (P0 - e^e' Q0) with
