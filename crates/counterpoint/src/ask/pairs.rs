@@ -65,12 +65,12 @@ pub(super) fn delta(
         Err(refusal @ AskError::ToleranceNotMet { .. }) => refusal,
         answer => return answer,
     };
-    // Near zero an absolute width will do.
-    for tolerance in [1e-5, 1e-4, 1e-3, 1e-2] {
-        if let Ok((ends, route)) = first_of(options, parts, |route| by(route, tolerance))
-            && ends.1 - ends.0 <= Wide::from(1e-12)
-        {
-            return Ok((ends, route));
+    // Near zero an absolute width will do; whether it is near zero is soon told.
+    for tolerance in [1e-2, 1e-3, 1e-4, 1e-5] {
+        match first_of(options, parts, |route| by(route, tolerance)) {
+            Ok((ends, route)) if ends.1 - ends.0 <= Wide::from(1e-12) => return Ok((ends, route)),
+            Ok((ends, _)) if ends.1 < Wide::from(1e-7) => {}
+            _ => break,
         }
     }
     Err(refusal)
