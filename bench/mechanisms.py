@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import compare
 import libraries
 
-TIME_LIMIT = 60  # seconds
-
 
 @dataclass(frozen=True)
 class Scenario:
@@ -277,7 +275,7 @@ def main():
             print(json.dumps(reference(BY_KEY[key])))
         case keys:
             chosen = [BY_KEY[key] for key in keys] or SCENARIOS
-            tools = compare.Tools(LIBRARIES, ["mechanisms.py", "ask"], ["mechanisms.py", "reference"], TIME_LIMIT)
+            tools = compare.Tools(LIBRARIES, ["mechanisms.py", "ask"], ["mechanisms.py", "reference"])
             compare.write(chosen, tools, "mechanisms.md")
 
 
