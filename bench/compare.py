@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from libraries import LIBRARIES
@@ -23,6 +24,16 @@ RELEASE = HERE.parent / "target" / "release"
 TIME_LIMIT = 120  # seconds
 REFERENCE_TIME_LIMIT = 1800
 BELOW = 1e-9  # relative: an epsilon further below the truth than this is unsound
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Who is asked, and the scripts that ask and that know the reference."""
+
+    libraries: dict
+    ask: list
+    reference: list
+
 
 COLUMNS = [
     "scenario", "library", "epsilon", "certified", "relative error", "verdict",
@@ -124,14 +135,14 @@ def row(scenario, library, certified, answer, truth, our_seconds):
     ]
 
 
-def compare(scenario):
+def compare(scenario, tools):
     """The rows of one scenario: the reference, ours, then everybody who can do it."""
     plan = RESULTS / "plans" / f"{scenario.key}.json"
     plan.parent.mkdir(parents=True, exist_ok=True)
     plan.write_text(json.dumps(scenario.plan()))
 
     progress(scenario, "reference")
-    known = run([sys.executable, "reference.py", scenario.key], REFERENCE_TIME_LIMIT)
+    known = run([sys.executable, *tools.reference, scenario.key], REFERENCE_TIME_LIMIT)
     if "error" in known:
         raise SystemExit(f"{scenario.key}: no reference: {known['error']}")
     truth = float(known["epsilon"])
@@ -144,10 +155,10 @@ def compare(scenario):
         if our_seconds is None and ask is ours_in_process:
             our_seconds = answer.get("seconds")
         yield row(scenario, name, "yes: bracket", answer, truth, our_seconds)
-    for name, (_, can, claim) in LIBRARIES.items():
+    for name, (_, can, claim) in tools.libraries.items():
         if can(scenario):
             progress(scenario, name)
-            answer = run([sys.executable, "libraries.py", name, scenario.key])
+            answer = run([sys.executable, *tools.ask, name, scenario.key])
             yield row(scenario, name, f"no: {claim}", answer, truth, our_seconds)
 
 
@@ -155,14 +166,20 @@ def progress(scenario, name):
     print(f"{scenario.key}: {name}", file=sys.stderr)
 
 
+def write(scenarios, tools, name):
+    """Print the table, and keep it in results/."""
+    lines = [COLUMNS, ["---"] * len(COLUMNS)]
+    for scenario in scenarios:
+        lines.extend(compare(scenario, tools))
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    (RESULTS / name).write_text(table + "\n")
+    print(table)
+
+
 def main():
     chosen = [BY_KEY[key] for key in sys.argv[1:]] or SCENARIOS
-    lines = [COLUMNS, ["---"] * len(COLUMNS)]
-    for scenario in chosen:
-        lines.extend(compare(scenario))
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    (RESULTS / "table.md").write_text(table + "\n")
-    print(table)
+    tools = Tools(LIBRARIES, ["libraries.py"], ["reference.py"])
+    write(chosen, tools, "table.md")
 
 
 if __name__ == "__main__":

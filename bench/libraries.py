@@ -162,9 +162,9 @@ def best_time(call, budget=2.0, most=20):
     return result, min(times)
 
 
-def measure(library, scenario):
+def measure(adapter, scenario):
     start = time.perf_counter()
-    ask = LIBRARIES[library][0]()
+    ask = adapter()
     import_seconds = time.perf_counter() - start
     (lower, upper), seconds = best_time(lambda: ask(scenario))
     return {
@@ -176,13 +176,14 @@ def measure(library, scenario):
     }
 
 
-def main():
+def work(adapter, scenario):
+    """Measure within the memory limit and print the answer as a JSON line."""
     limit = MEMORY_LIMIT_GIB << 30
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     warnings.simplefilter("ignore")
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         try:  # the libraries' own prints are dropped; whatever they raise becomes the answer
-            answer = measure(sys.argv[1], BY_KEY[sys.argv[2]])
+            answer = measure(adapter, scenario)
         except MemoryError:
             answer = {"error": f"out of memory ({MEMORY_LIMIT_GIB} GiB)"}
         except Exception as error:
@@ -191,4 +192,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    work(LIBRARIES[sys.argv[1]][0], BY_KEY[sys.argv[2]])
