@@ -4,11 +4,12 @@
 //! `ln delta(eps) <= T - t eps - ln(1+t) - t ln(1 + 1/t)` (Canonne, Kamath and Steinke,
 //! 2020).
 
-use super::cumulant::{self, LEAST, MOST, cumulant};
+use super::cumulant::{self, LEAST, MOST};
 use crate::leak::Target;
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
 use crate::rounding::{Dd, STEP, Wide};
+use crate::route::smooth::quick_cumulant;
 use crate::view::View;
 
 /// An epsilon at which the pure delta is at most the target, and the order that shows it;
@@ -80,7 +81,7 @@ fn total(view: &View, t: f64) -> Option<Known> {
         error += count * slack + STEP * (sum.hi.abs() + count * value.hi.abs());
     };
     for part in &view.parts {
-        add(cumulant(&part.loss, t)?, part.count);
+        add(quick_cumulant(&part.loss, t)?, part.count);
     }
     for (curve, count) in &view.curves {
         add(bound(curve, t)?, *count);

@@ -24,17 +24,23 @@ use crate::view::Part;
 use crate::watch::Watch;
 use term::{Complex, Place, Term, times};
 
+/// K(t) of one loss and its absolute error: in plain doubles where they will do.
+pub(crate) fn quick_cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
+    let quick = match loss {
+        Loss::SampledGaussian { rate, mu, direction } => {
+            sampled::cumulant(*rate, *mu, *direction, t)
+        }
+        _ => None,
+    };
+    let sound = |(value, error): &(Dd, f64)| value.hi.is_finite() && error.is_finite();
+    quick.filter(sound).or_else(|| cumulant(loss, t))
+}
+
 /// The cumulant generating function of all parts: value and absolute error.
 fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     let mut sum = (Dd::ZERO, 0.0);
     for part in parts {
-        let (value, error) = match &part.loss {
-            Loss::SampledGaussian { rate, mu, direction } => {
-                let quick = sampled::cumulant(*rate, *mu, *direction, t);
-                quick.or_else(|| cumulant(&part.loss, t))?
-            }
-            loss => cumulant(loss, t)?,
-        };
+        let (value, error) = quick_cumulant(&part.loss, t)?;
         let count = part.count as f64;
         sum.0 = sum.0 + value * count;
         sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);

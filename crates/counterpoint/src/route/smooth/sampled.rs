@@ -180,7 +180,8 @@ impl Sampled {
         let frequency = place.frequency().hi;
         let spread = (frequency * self.variance.sqrt()).min(1.0);
         let mut best: Option<(&Level, f64)> = None;
-        for index in 0..SPACINGS.len() {
+        // Finer nodes are for bounds, of which there are few.
+        for index in 0..3 {
             let Some(level) = self.level(index) else { continue };
             let rule = level.rule_error(frequency);
             if best.is_none_or(|(_, error)| rule < error) {

@@ -198,7 +198,7 @@ impl Term {
     pub(super) fn work(&self) -> f64 {
         match &self.kind {
             Kind::Many(list) => list.len() as f64,
-            Kind::Sampled(sampled) => 0.03 * sampled.len() as f64,
+            Kind::Sampled(sampled) => 0.2 * sampled.len() as f64,
             _ => 1.0,
         }
     }
