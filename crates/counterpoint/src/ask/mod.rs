@@ -6,6 +6,7 @@ mod choose;
 mod compare;
 mod curves;
 mod delta;
+mod distribution;
 mod epsilon;
 mod pairs;
 mod plan;
@@ -14,6 +15,7 @@ pub use bits::{Bits, PreciseAnswer, delta_to_bits, epsilon_to_bits};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use compare::{Bound, Comparison, compare, compare_delta};
 pub use delta::delta;
+pub use distribution::{LossAtom, PrivacyLoss};
 pub use epsilon::epsilon;
 
 use crate::bracket::Bracket;
@@ -81,6 +83,15 @@ pub enum AskError {
         asked: f64,
         /// The relative width that was reached.
         achieved: f64,
+    },
+    /// There is no distribution to look at.
+    #[error("a mechanism is known by its Rényi curve alone and has no loss distribution")]
+    NoDistribution,
+    /// A loss that cannot be asked about.
+    #[error("loss is {loss:?}; legal: a number from -100000 to 100000")]
+    Loss {
+        /// The loss.
+        loss: f64,
     },
     /// The watcher stopped the work.
     #[error("stopped before an answer was found")]

@@ -169,7 +169,11 @@ impl View {
         Ok(Answer { bracket, route: Route::Closed, theorem: Theorem::DominatingPairs })
     }
 
-    fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
+    pub(super) fn delta(
+        &self,
+        epsilon: Epsilon,
+        options: &Options<'_>,
+    ) -> Result<Answer, AskError> {
         let by_curves = options.route == Some(Route::Renyi);
         if self.is_responses() && !by_curves {
             let above = super::delta(&self.above, epsilon, options)?;
@@ -188,7 +192,7 @@ impl View {
         Ok(Answer { bracket: self.with_leaks(lower, upper), route, theorem })
     }
 
-    fn with_leaks(&self, lower: Wide, upper: Wide) -> Bracket {
+    pub(super) fn with_leaks(&self, lower: Wide, upper: Wide) -> Bracket {
         let lower = leak::with_leaks(&self.below, lower, lower).0;
         let upper = leak::with_leaks(&self.above, upper, upper).1;
         Bracket { lower: lower.min(upper), upper }

@@ -6,6 +6,7 @@
 
 mod convert;
 mod cumulant;
+mod moments;
 mod sampled;
 mod witness;
 
@@ -13,5 +14,6 @@ mod witness;
 pub(crate) use convert::{delta, epsilon};
 #[allow(unused_imports)]
 pub(crate) use cumulant::cumulant;
+pub(crate) use moments::moments;
 #[allow(unused_imports)]
 pub(crate) use witness::witness;

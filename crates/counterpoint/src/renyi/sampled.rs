@@ -141,8 +141,9 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     }
     let mixture = Mixture::new(rate, direction, t);
     let size = mixture.power.hi.abs();
-    // How small the neglected has to be: the mean is about (p q mu)^2.
-    let digits = 46.0 + size.ln_1p() - 2.0 * (size.max(t) * rate * mu.hi).min(1.0).ln();
+    // How small the neglected has to be: the mean is about t (1 + t) (q mu)^2, and the second
+    // difference of cumulants near zero is t times that.
+    let digits = 46.0 + size.ln_1p() - 2.0 * (t * rate * mu.hi).min(1.0).ln();
     let rule = Rule::new(&mixture, mu.upper() * (1.0 + 1e-12), digits)?;
     let (left, right) = rule.drifts;
     let far = (2.0 * digits).sqrt() + 1.0;

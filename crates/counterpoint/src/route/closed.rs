@@ -352,6 +352,20 @@ impl Listed {
         listed(&self.atoms, Dd::from(epsilon), self.operations)
     }
 
+    /// Losses and their masses, by falling loss.
+    pub(crate) fn brackets(&self) -> Vec<(Bracket, Bracket)> {
+        let around = |value: Dd, error: f64| Bracket {
+            lower: (value - Dd::from(error)).lower(),
+            upper: (value + Dd::from(error)).upper(),
+        };
+        let slack = self.operations * STEP;
+        let ends = |atom: &Atom| {
+            let loss = around(atom.loss, slack * (1.0 + atom.loss.hi.abs()));
+            (loss, around(atom.mass, slack * atom.mass.hi + self.atoms.cut))
+        };
+        self.atoms.list.iter().map(ends).collect()
+    }
+
     /// The least epsilon whose pure delta is within the target.
     pub(crate) fn epsilon(&self, target: &Target, tolerance: f64) -> Result<Bracket, Failure> {
         let first = self.atoms.list.first().ok_or(Failure::TooMuch)?;

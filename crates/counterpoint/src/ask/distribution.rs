@@ -1,0 +1,438 @@
+//! The privacy loss itself: its mean, variance, quantiles and distribution.
+//!
+//! With x = e^l the profile is delta(x) = E[(1 - x e^-L)+]: convex, and its slope is minus the
+//! Q mass of {L > l}. Secants on either side of l bracket the slope, and with it
+//! P(L > l) = delta(x) - x delta'(x). Nothing but certified deltas goes in.
+
+use super::{AskError, Options, pairs};
+use crate::bracket::Bracket;
+use crate::loss::Direction;
+use crate::quantity::{Epsilon, Level, Tolerance};
+use crate::renyi;
+use crate::rounding::{Dd, Wide, down, up};
+use crate::route::Route;
+use crate::route::closed::{self, Listed};
+use crate::view::{Plan, View};
+
+/// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
+///
+/// It is that of the pairs that dominate the plan's mechanisms (docs/theorems.md).
+///
+/// ```
+/// use counterpoint::{Count, Guarantee, Options, Plan};
+///
+/// let plan = Plan::new([(Guarantee::pure(0.5)?.into(), Count::new(30)?)] as [(counterpoint::Mechanism, Count); 1])?;
+/// let loss = &plan.losses()?[0];
+/// // Thirty times eps tanh(eps/2): the square of eps, not eps.
+/// assert!(loss.mean().contains(30.0 * 0.5 * 0.25_f64.tanh()));
+/// assert!(loss.above(14.6, &Options::default())?.upper < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PrivacyLoss<'a> {
+    view: &'a View,
+    /// P and Q exchanged.
+    mirror: &'a View,
+    mean: Bracket,
+    variance: Bracket,
+    atoms: Option<Vec<LossAtom>>,
+}
+
+/// A loss that has a probability of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossAtom {
+    /// The loss.
+    pub loss: Bracket,
+    /// Its probability under P.
+    pub mass: Bracket,
+}
+
+impl Plan {
+    /// The privacy loss, for each direction that differs and each part of the data.
+    ///
+    /// # Errors
+    /// [`AskError::NoDistribution`] if a mechanism is known by its Rényi curve alone, and
+    /// [`AskError::ToleranceNotMet`] where a moment cannot be certified.
+    pub fn losses(&self) -> Result<Vec<PrivacyLoss<'_>>, AskError> {
+        if self.views.iter().any(|view| !view.curves.is_empty()) {
+            return Err(AskError::NoDistribution);
+        }
+        self.views.iter().map(|view| PrivacyLoss::new(view, self.mirror(view))).collect()
+    }
+}
+
+impl Plan {
+    /// The view with P and Q exchanged: itself, if that makes no difference.
+    fn mirror<'a>(&'a self, view: &'a View) -> &'a View {
+        let is_mirror =
+            |other: &&View| other.part == view.part && other.direction != view.direction;
+        self.views.iter().find(is_mirror).unwrap_or(view)
+    }
+}
+
+impl<'a> PrivacyLoss<'a> {
+    fn new(view: &'a View, mirror: &'a View) -> Result<Self, AskError> {
+        let (mean, variance) = moments(view)?;
+        let leak = view.with_leaks(Wide::ZERO, Wide::ZERO);
+        Ok(Self { view, mirror, mean, variance, atoms: atoms(view, leak) })
+    }
+
+    /// Which of the two data sets P is about. A loss that is the same in both says `Remove`.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.view.direction
+    }
+
+    /// The part of the data it is about, if the plan speaks of parts.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.view.part.as_deref()
+    }
+
+    /// The probability that the loss is infinite.
+    #[must_use]
+    pub fn leak(&self) -> Bracket {
+        self.view.with_leaks(Wide::ZERO, Wide::ZERO)
+    }
+
+    /// The mean, given that the loss is finite.
+    #[must_use]
+    pub fn mean(&self) -> Bracket {
+        self.mean
+    }
+
+    /// The variance, given that the loss is finite.
+    #[must_use]
+    pub fn variance(&self) -> Bracket {
+        self.variance
+    }
+
+    /// All losses and their probabilities, from the largest down, where they are few: none has
+    /// a density, and together they are some thousands at most. Infinite losses are not among
+    /// them.
+    #[must_use]
+    pub fn atoms(&self) -> Option<&[LossAtom]> {
+        self.atoms.as_deref()
+    }
+
+    /// The probability of a loss above `loss`, infinite ones included.
+    ///
+    /// The bracket is narrow where the distribution is smooth, and spans the jump where
+    /// `loss` is within rounding of an atom.
+    ///
+    /// # Errors
+    /// See [`AskError`]; a loss that is not a number is [`AskError::Loss`].
+    pub fn above(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
+        if !(loss.abs() <= MOST_LOSS) {
+            return Err(AskError::Loss { loss });
+        }
+        if loss < 0.0 {
+            return Ok(not(self.at_most(loss, options)?));
+        }
+        if let Some(atoms) = &self.atoms {
+            let high = atoms.iter().filter(|atom| atom.loss.upper > loss);
+            let (finite, leak) = (add_up(high, |atom| atom.loss.lower > loss), self.leak());
+            let (lower, upper) = (down(finite.lower + leak.lower), up(finite.upper + leak.upper));
+            return Ok(within_one(Bracket { lower, upper }));
+        }
+        if is_beyond(self.view, loss) {
+            return Ok(self.leak());
+        }
+        Ok(Stencil::new(self.view, self.mirror, loss, self.scale(), options)?.above())
+    }
+
+    /// The probability of a loss of at most `loss`.
+    ///
+    /// # Errors
+    /// As for [`PrivacyLoss::above`].
+    pub fn at_most(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
+        if !(loss < 0.0 && loss >= -MOST_LOSS) {
+            return Ok(not(self.above(loss, options)?));
+        }
+        if let Some(atoms) = &self.atoms {
+            let low = atoms.iter().filter(|atom| atom.loss.lower <= loss);
+            return Ok(add_up(low, |atom| atom.loss.upper <= loss));
+        }
+        // Under P, that is the mirror's Q, the mirrored loss is at least -loss.
+        if is_beyond(self.mirror, -loss) {
+            return Ok(Bracket::exact(0.0));
+        }
+        let at = Stencil::new(self.mirror, self.view, -loss, self.scale(), options)?;
+        Ok(at.at_least_under_q())
+    }
+
+    /// The least loss that is passed with probability at most one minus `level`; infinite if
+    /// the leak alone is more.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn quantile(&self, level: Level, options: &Options<'_>) -> Result<Bracket, AskError> {
+        let rest = Dd::sum(1.0, -level.get());
+        let leak = self.leak();
+        if Dd::from(leak.lower) > rest {
+            return Ok(Bracket::exact(f64::INFINITY));
+        }
+        // Whether the quantile is surely at most, or surely above, a loss.
+        let at_most = |loss: f64| Ok(Dd::from(self.above(loss, options)?.upper) <= rest);
+        let exceeds = |loss: f64| Ok(Dd::from(self.above(loss, options)?.lower) > rest);
+        let (centre, scale) = (self.centre(), self.scale());
+        let upper = self.reach(centre, scale, &at_most)?;
+        let lower = self.reach(centre, -scale, &exceeds)?;
+        let upper_end = halve(lower.unwrap_or(-MOST_LOSS), upper, scale, &at_most)?;
+        let lower_end = halve(upper.unwrap_or(MOST_LOSS), lower, scale, &exceeds)?;
+        Ok(Bracket {
+            lower: lower_end.unwrap_or(f64::NEG_INFINITY),
+            upper: upper_end.unwrap_or(f64::INFINITY),
+        })
+    }
+
+    /// The first of centre, centre + step, centre + 3 step, ... that passes.
+    fn reach(
+        &self,
+        centre: f64,
+        step: f64,
+        passes: &dyn Fn(f64) -> Result<bool, AskError>,
+    ) -> Result<Option<f64>, AskError> {
+        let mut place = centre;
+        let mut step = step;
+        while place.abs() <= MOST_LOSS {
+            if passes(place)? {
+                return Ok(Some(place));
+            }
+            place += step;
+            step *= 2.0;
+        }
+        Ok(None)
+    }
+
+    /// P(L > l) at evenly spaced losses from about five standard deviations below the mean to
+    /// five above.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn distribution(
+        &self,
+        points: usize,
+        options: &Options<'_>,
+    ) -> Result<Vec<(f64, Bracket)>, AskError> {
+        let (centre, reach) = (self.centre(), 5.0 * self.scale());
+        let last = points.saturating_sub(1).max(1) as f64;
+        let place = |i: usize| (centre - reach + 2.0 * reach * (i as f64 / last)).max(-MOST_LOSS);
+        (0..points).map(|i| Ok((place(i), self.above(place(i), options)?))).collect()
+    }
+
+    /// About the mean: where to look, not what to report.
+    fn centre(&self) -> f64 {
+        0.5 * (self.mean.lower + self.mean.upper)
+    }
+
+    /// About the standard deviation.
+    fn scale(&self) -> f64 {
+        self.variance.upper.sqrt().clamp(1e-90, 1e9)
+    }
+}
+
+/// Means and variances add up.
+fn moments(view: &View) -> Result<(Bracket, Bracket), AskError> {
+    let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY };
+    let (mut mean, mut variance) = (Sum::NOTHING, Sum::NOTHING);
+    for part in &view.parts {
+        let moments = renyi::moments(&part.loss).ok_or_else(|| none.clone())?;
+        mean.add(moments.mean, part.count);
+        variance.add(moments.variance, part.count);
+    }
+    Ok((mean.bracket(), variance.bracket()))
+}
+
+fn atoms(view: &View, leak: Bracket) -> Option<Vec<LossAtom>> {
+    let listed = Listed::new(&view.parts)?;
+    let kept = not(leak);
+    let atom = |(loss, mass): (Bracket, Bracket)| {
+        let mass =
+            Bracket { lower: down(mass.lower * kept.lower), upper: up(mass.upper * kept.upper) };
+        LossAtom { loss, mass: within_one(mass) }
+    };
+    Some(listed.brackets().into_iter().map(atom).collect())
+}
+
+/// The probability of some atoms, of which only the sure ones count from below.
+fn add_up<'a>(
+    atoms: impl Iterator<Item = &'a LossAtom>,
+    is_sure: impl Fn(&LossAtom) -> bool,
+) -> Bracket {
+    let mut sum = Sum::NOTHING;
+    for atom in atoms {
+        let lower = if is_sure(atom) { atom.mass.lower } else { 0.0 };
+        sum.add(Bracket { lower, ..atom.mass }, 1);
+    }
+    within_one(sum.bracket())
+}
+
+/// Whether no finite loss reaches so far.
+fn is_beyond(view: &View, loss: f64) -> bool {
+    closed::largest(&view.parts)
+        .is_some_and(|(largest, error)| (largest + Dd::from(error)).upper() < loss)
+}
+
+/// The probability that something does not happen.
+fn not(probability: Bracket) -> Bracket {
+    let rest = |x: f64| Dd::sum(1.0, -x);
+    let (lower, upper) = (rest(probability.upper).lower(), rest(probability.lower).upper());
+    within_one(Bracket { lower, upper })
+}
+
+/// No loss that is asked about is larger.
+const MOST_LOSS: f64 = 1e5;
+
+/// From a place that does not pass and one that does, closer to the least that does.
+fn halve(
+    from: f64,
+    to: Option<f64>,
+    scale: f64,
+    passes: &dyn Fn(f64) -> Result<bool, AskError>,
+) -> Result<Option<f64>, AskError> {
+    let Some(mut to) = to else { return Ok(None) };
+    let mut from = from;
+    while (to - from).abs() > 1e-7 * scale {
+        let middle = 0.5 * (from + to);
+        if passes(middle)? {
+            to = middle;
+        } else {
+            from = middle;
+        }
+        if (0.5 * (from + to) - middle).abs() <= f64::EPSILON * middle.abs() {
+            break;
+        }
+    }
+    Ok(Some(to))
+}
+
+/// A sum of brackets with counts.
+struct Sum {
+    lower: Dd,
+    upper: Dd,
+}
+
+impl Sum {
+    const NOTHING: Self = Self { lower: Dd::ZERO, upper: Dd::ZERO };
+
+    fn add(&mut self, bracket: Bracket, count: u64) {
+        self.lower = self.lower + Dd::product(bracket.lower, count as f64);
+        self.upper = self.upper + Dd::product(bracket.upper, count as f64);
+    }
+
+    fn bracket(&self) -> Bracket {
+        Bracket { lower: down(self.lower.lower()), upper: up(self.upper.upper()) }
+    }
+}
+
+fn within_one(bracket: Bracket) -> Bracket {
+    Bracket { lower: bracket.lower.max(0.0), upper: bracket.upper.clamp(0.0, 1.0) }
+}
+
+/// The profile at a loss and a step to either side.
+struct Stencil {
+    loss: f64,
+    before: Bracket,
+    here: Bracket,
+    after: Bracket,
+    /// The steps to either side, as exactly as doubles have them.
+    back: Dd,
+    ahead: Dd,
+}
+
+impl Stencil {
+    /// The step balances the secant's error, which grows with it, against the profile's own.
+    fn new(
+        view: &View,
+        mirror: &View,
+        loss: f64,
+        scale: f64,
+        options: &Options<'_>,
+    ) -> Result<Self, AskError> {
+        let here = profile(view, mirror, loss, options)?;
+        let width = here.relative_width().max(f64::EPSILON);
+        let step = (scale * width.sqrt()).clamp(1e-12 * loss.max(scale), 0.5);
+        let (previous, next) = (loss - step, loss + step);
+        Ok(Self {
+            loss,
+            before: profile(view, mirror, previous, options)?,
+            here,
+            after: profile(view, mirror, next, options)?,
+            back: Dd::sum(loss, -previous),
+            ahead: Dd::sum(next, -loss),
+        })
+    }
+
+    /// P(L > l) = delta(l) + x Q(L > l).
+    fn above(&self) -> Bracket {
+        let mass = self.q_mass();
+        let lower = Dd::from(mass.lower) + Dd::from(self.here.lower);
+        let upper = Dd::from(mass.upper) + Dd::from(self.here.upper);
+        // No probability is below its own delta, or above one.
+        within_one(Bracket { lower: lower.lower().max(self.here.lower), upper: upper.upper() })
+    }
+
+    /// x Q(L > l), and x Q(L >= l): between the slopes of the secants after and before.
+    fn q_mass(&self) -> Bracket {
+        let rise = self.ahead.expm1();
+        let fall = -(-self.back).expm1();
+        let lower = (Dd::from(self.here.lower) - Dd::from(self.after.upper)) / rise;
+        let upper = (Dd::from(self.before.upper) - Dd::from(self.here.lower)) / fall;
+        Bracket { lower: down(lower.lower()).max(0.0), upper: up(upper.upper()) }
+    }
+
+    /// Q(L >= l).
+    fn at_least_under_q(&self) -> Bracket {
+        let mass = self.q_mass();
+        let x = Wide::exp(Dd::from(-self.loss));
+        let lower = (Wide::from(mass.lower) * x).lower(1e-25);
+        let upper = (Wide::from(mass.upper) * x).upper(1e-25);
+        within_one(Bracket { lower, upper })
+    }
+}
+
+/// The profile at any real epsilon: delta(-e) = 1 - e^-e (1 - the mirror's delta(e)).
+fn profile(
+    view: &View,
+    mirror: &View,
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<Bracket, AskError> {
+    if epsilon >= 0.0 {
+        return at_positive(view, epsilon, options);
+    }
+    let other = at_positive(mirror, -epsilon, options)?;
+    let decay = Dd::from(epsilon).exp();
+    let turned = |delta: f64| Dd::ONE - decay * Dd::sum(1.0, -delta);
+    Ok(within_one(Bracket {
+        lower: down(turned(other.lower).lower()),
+        upper: up(turned(other.upper).upper()),
+    }))
+}
+
+/// The digits that secants feed on, where they are cheap.
+const FINE: f64 = 1e-10;
+
+fn at_positive(view: &View, epsilon: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
+    let Ok(epsilon) = Epsilon::new(epsilon) else {
+        return Err(AskError::Loss { loss: epsilon });
+    };
+    if view.is_responses() {
+        return Ok(view.delta(epsilon, options)?.bracket);
+    }
+    let by = |route: Option<Route>, tolerance: Tolerance| {
+        let options = Options { tolerance, route, ..*options };
+        pairs::delta(&view.parts, epsilon.get(), &options)
+    };
+    let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
+    for route in [Route::Closed, Route::Grouped, Route::Contour] {
+        match by(Some(route), fine) {
+            Ok(((lower, upper), _)) => return Ok(view.with_leaks(lower, upper)),
+            Err(AskError::Stopped) => return Err(AskError::Stopped),
+            Err(_) => {}
+        }
+    }
+    let ((lower, upper), _) = by(None, options.tolerance)?;
+    Ok(view.with_leaks(lower, upper))
+}

@@ -1,0 +1,116 @@
+//! Mean and variance of one loss.
+//!
+//! They are K'(0) and K''(0). K(h) and K(2h) give both up to a remainder; with h tiny the
+//! remainder may be bounded crudely, for cumulants stay relatively accurate near zero.
+
+use super::cumulant;
+use crate::bracket::Bracket;
+use crate::loss::{Atoms, Loss};
+use crate::rounding::{Dd, STEP, down, up};
+
+/// The first two moments, given that the loss is finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moments {
+    pub(crate) mean: Bracket,
+    pub(crate) variance: Bracket,
+}
+
+/// `None` where a cumulant cannot be had.
+pub(crate) fn moments(loss: &Loss) -> Option<Moments> {
+    match loss {
+        Loss::Gaussian { square } => {
+            let error = Dd::from(STEP * square.hi);
+            let variance = bracket(*square, error);
+            let mean = bracket(square.scaled(0.5), error);
+            Some(Moments { mean, variance })
+        }
+        Loss::Atoms(atoms) => Some(of_atoms(atoms)),
+        Loss::Response { .. }
+        | Loss::Laplace { .. }
+        | Loss::Range { .. }
+        | Loss::SampledGaussian { .. }
+        | Loss::SampledLaplace { .. } => of_cumulant(loss),
+    }
+}
+
+fn bracket(value: Dd, error: Dd) -> Bracket {
+    Bracket { lower: (value - error).lower(), upper: (value + error).upper() }
+}
+
+/// Shares of the reach at which the cumulant is looked at: a large one leaves much
+/// remainder, a small one little of the cumulant's own digits.
+const SHARES: [f64; 6] = [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14];
+
+/// For a loss with E[e^-L] = 1: Taylor's theorem at every share, the best ends kept.
+fn of_cumulant(loss: &Loss) -> Option<Moments> {
+    let reach = reach(loss)?;
+    let all = f64::INFINITY;
+    let mut mean = Bracket { lower: -all, upper: all };
+    let mut variance = Bracket { lower: 0.0, upper: all };
+    for share in SHARES {
+        let Some(found) = at_step(loss, reach, reach * share) else { continue };
+        mean = inner(mean, found.mean);
+        variance = inner(variance, found.variance);
+    }
+    mean.upper.is_finite().then_some(Moments { mean, variance })
+}
+
+fn inner(a: Bracket, b: Bracket) -> Bracket {
+    Bracket { lower: a.lower.max(b.lower), upper: a.upper.min(b.upper) }
+}
+
+/// A number a at most 1/2 with K(a) at most about one.
+fn reach(loss: &Loss) -> Option<f64> {
+    let mut reach = 0.5;
+    for _ in 0..30 {
+        if cumulant(loss, reach)?.0.hi <= 1.0 {
+            return Some(reach);
+        }
+        reach *= 0.5;
+    }
+    None
+}
+
+/// With b = (E[e^((a + 2h) L)] - 1)/2, for 0 <= t <= 2h the loss tilted by t has
+/// E[cosh(a L) - 1] <= b, as E[e^(tL)] >= 1 and E[e^((t - a) L)] <= 1. By the series of
+/// cosh, K'' <= E[L^2] <= 2b/a^2, and |K'''| <= 8 E|L|^3 <= 104 b/a^3 since
+/// |x|^3 <= (x^2 + x^4)/2.
+fn at_step(loss: &Loss, reach: f64, h: f64) -> Option<Moments> {
+    let (one, one_error) = cumulant(loss, h)?;
+    let (two, two_error) = cumulant(loss, 2.0 * h)?;
+    let (far, far_error) = cumulant(loss, up(reach + 2.0 * h))?;
+    let spread = 0.501 * (far + Dd::from(far_error)).expm1().upper();
+    let second = 2.01 * spread / (reach * reach);
+    let third = 105.0 * spread / (reach * reach * reach);
+    let slope = bracket(one / h, Dd::from(1.01 * one_error / h + STEP * one.hi / h));
+    let mean = Bracket { lower: down(slope.lower - 0.501 * h * second), upper: slope.upper };
+    let curvature = (two - one.scaled(2.0)) / h / h;
+    let error = 1.01 * ((two_error + 2.0 * one_error + 8.0 * STEP * one.hi) / h / h)
+        + 1.7 * third * h
+        + 4.0 * STEP * curvature.hi.abs();
+    Some(Moments { mean, variance: bracket(curvature, Dd::from(error)) })
+}
+
+/// Sums over a list. What was cut off it, some 1e-250 of the mass, either has a loss below
+/// 10^6 or decays so fast that its share of a moment is below eight times its mass times the
+/// power of a loss beyond the last one kept.
+fn of_atoms(atoms: &Atoms) -> Moments {
+    let largest = atoms.list.iter().map(|atom| atom.loss.hi.abs()).fold(1e6, f64::max);
+    let operations = 64.0 + atoms.list.len() as f64;
+    let sum = |value: &dyn Fn(Dd) -> Dd| {
+        atoms.list.iter().fold(Dd::ZERO, |sum, atom| sum + atom.mass * value(atom.loss))
+    };
+    let size = sum(&|loss| loss.abs()).hi;
+    let mean = sum(&|loss| loss);
+    let error = operations * STEP * (size + 1.0) + 8.0 * atoms.cut * largest;
+    let square = sum(&|loss| (loss - mean) * (loss - mean));
+    // The mean square about a point is least at the mean, and off by the square of its error.
+    let spread = 2.0 * operations * STEP * (square.hi + size + 1.0)
+        + error * error
+        + 8.0 * atoms.cut * (largest + mean.hi.abs()) * (largest + mean.hi.abs());
+    let variance = bracket(square, Dd::from(1.01 * spread));
+    Moments {
+        mean: bracket(mean, Dd::from(1.01 * error)),
+        variance: Bracket { lower: variance.lower.max(0.0), ..variance },
+    }
+}
