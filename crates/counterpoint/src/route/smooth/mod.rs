@@ -98,9 +98,16 @@ fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle>
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
     let mut t: f64 = 1.0;
     let mut last: Option<(f64, f64)> = None;
+    let mut found = None;
     for _ in 0..60 {
-        let saddle = saddle_at(parts, t)?;
+        let Some(saddle) = saddle_at(parts, t) else {
+            // Too far out to be computed.
+            high = t;
+            t = (low * high).sqrt().max(0.25 * t);
+            continue;
+        };
         let height = goal(&saddle);
+        found = Some(saddle);
         if height.abs() < 1e-2 || high / low < 1.0 + 1e-6 {
             return Some(saddle);
         }
@@ -124,12 +131,12 @@ fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle>
             t = (low * high).sqrt();
         }
     }
-    None
+    found
 }
 
 const MOST_TILT: f64 = 1e9;
 /// The most turns one contour may take.
-const MOST_WORK: f64 = 3e5;
+const MOST_WORK: f64 = 1e7;
 
 /// One point: phi and its error relative to M(t), kernel included.
 struct Point {
@@ -165,8 +172,8 @@ impl Contour {
         negligible: f64,
         watch: &Watch<'_>,
     ) -> Result<Self, Failure> {
-        let t = saddle.tilt;
-        let (period, tilts) = period(parts, saddle, negligible).ok_or(Failure::TooMuch)?;
+        let Course { t, period, others } =
+            course(parts, saddle, negligible).ok_or(Failure::TooMuch)?;
         let terms: Option<Vec<Term>> = parts.iter().map(|part| Term::new(part, t)).collect();
         let terms = terms.ok_or(Failure::TooMuch)?;
         let (cumulant, error) = total_cumulant(parts, t).ok_or(Failure::TooMuch)?;
@@ -182,74 +189,82 @@ impl Contour {
             cut: Wide::from(closed::cut(parts)),
             aliases: [(0.0, Wide::ZERO); 2],
         };
-        contour.evaluate(&terms, negligible, watch)?;
-        for (slot, other) in contour.aliases.iter_mut().zip(tilts) {
+        // What the sum will be, about, and at most.
+        let ln_sum = saddle.ln_delta + t * saddle.epsilon - cumulant.hi + period.ln();
+        let sum = exp(ln_sum.clamp(-600.0, 600.0)).min(1.0 / (t * (1.0 + t)));
+        contour.evaluate(&terms, 0.1 * negligible * sum, watch)?;
+        for (slot, other) in contour.aliases.iter_mut().zip(others) {
             *slot = alias(parts, other, t, period).ok_or(Failure::TooMuch)?;
         }
         Ok(contour)
     }
 
-    /// Goes outward block by block: evaluates the points of a block, or bounds them all at
-    /// once if that is enough, until the envelope bounds all the rest.
+    /// Evaluates the first points, then goes outward block by block: bounds all points of a
+    /// block at once if that is enough, halves the block if not, and evaluates what little is
+    /// left of it, until the envelope bounds all the rest.
     fn evaluate(
         &mut self,
         terms: &[Term],
-        negligible: f64,
+        allowance: f64,
         watch: &Watch<'_>,
     ) -> Result<(), Failure> {
         let spread: f64 = terms.iter().map(|term| term.variance * term.count as f64).sum();
         let unit = std::f64::consts::TAU / self.period;
-        let allowance = 0.1 * negligible / (self.t * (1.0 + self.t));
-        let work: f64 = terms.iter().map(Term::work).sum();
+        let work =
+            |index: u64| terms.iter().map(|term| term.work(index as f64 * unit)).sum::<f64>();
         // Losses whose envelopes never fall far enough are not worth a start.
         let enveloped = terms.iter().all(Term::is_enveloped);
         let at_last = |term: &Term| term.count as f64 * ln(term.envelope(1e150));
         let never = enveloped && terms.iter().map(at_last).sum::<f64>() > -30.0;
-        if never && tail(terms, (MOST_WORK / work) as u64, unit) > 10.0 * allowance {
+        if never && tail(terms, (MOST_WORK / work(1)) as u64, unit) > 10.0 * allowance {
             return Err(Failure::TooMuch);
         }
-        let mut spent = 0.0;
-        let mut first = 0_u64;
-        let mut last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
-        // Far out phi is small, and bounds reach about so far.
-        let widest = terms.iter().map(|term| term.variance).fold(0.0, f64::max);
-        let far = (0.4 / (0.5 * widest).sqrt() / unit).clamp(1.0, 1e15) as u64;
+        let last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
+        let mut spent = self.evaluate_block(terms, Block { first: 0, last }, &work)?;
+        let mut first = last + 1;
+        let mut reach = first;
         loop {
             watch.at(0.5).map_err(|_| Failure::Stopped)?;
-            let mut bound = f64::INFINITY;
-            if first > 0 {
-                let next = last;
-                for reach in [far, first / 2, first / 5, next - first] {
-                    last = (first + reach).max(next);
-                    bound = self.bound(terms, Block { first, last }, unit);
-                    spent += work;
-                    if bound <= 1e-3 * allowance || last == next {
-                        break;
-                    }
-                }
-            }
-            if bound <= 1e-3 * allowance {
-                self.rest += bound;
-            } else {
-                spent += work * (last - first + 1) as f64;
-                if spent > MOST_WORK {
-                    return Err(Failure::TooMuch);
-                }
-                for index in first..=last {
-                    let point = point(terms, self.t, Place { index, period: self.period });
-                    self.points.push(point.ok_or(Failure::TooMuch)?);
-                }
-            }
-            let tail = tail(terms, last, unit);
+            let tail = tail(terms, first - 1, unit);
             if tail <= 0.1 * allowance {
                 self.rest += tail;
                 return Ok(());
             }
-            if spent > MOST_WORK || last > 1 << 50 {
+            let block = Block { first, last: first + reach };
+            let bound = self.bound(terms, block, unit);
+            spent += work(block.last);
+            if bound <= 1e-3 * allowance {
+                self.rest += bound;
+                reach *= 2;
+            } else if reach > 2 {
+                reach /= 2;
+                continue;
+            } else {
+                spent += self.evaluate_block(terms, block, &work)?;
+                reach = 4;
+            }
+            first = block.last + 1;
+            if spent > MOST_WORK || first > 1 << 50 {
                 return Err(Failure::TooMuch);
             }
-            (first, last) = (last + 1, last + 1 + last / 10);
         }
+    }
+
+    fn evaluate_block(
+        &mut self,
+        terms: &[Term],
+        block: Block,
+        work: &dyn Fn(u64) -> f64,
+    ) -> Result<f64, Failure> {
+        let spent = work(block.last) * (block.last - block.first + 1) as f64;
+        if spent > MOST_WORK {
+            return Err(Failure::TooMuch);
+        }
+        for index in block.first..=block.last {
+            let point = point(terms, self.t, Place { index, period: self.period });
+            self.points.push(point.ok_or(Failure::TooMuch)?);
+        }
+        Ok(spent)
     }
 
     /// All points of a block at once.
@@ -375,31 +390,67 @@ fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)>
     Some((other, Wide::exp(exponent) * Wide::from(share)))
 }
 
-/// A period that makes the aliases negligible, with tilts that show it; estimates.
-fn period(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<(f64, [f64; 2])> {
-    let t = saddle.tilt;
+/// Where to draw the line, and what shows that its aliases are negligible; estimates.
+struct Course {
+    t: f64,
+    period: f64,
+    /// Tilts above and below t.
+    others: [f64; 2],
+}
+
+/// Tilts to choose from, relative to the saddle point.
+const TILTS: [f64; 30] = [
+    0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
+    0.85, 0.9, 0.95, 1.0, 1.005, 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0,
+];
+
+/// The line with the shortest period, at or below the saddle point.
+///
+/// Rare large losses make K a cliff: at the saddle point both they and the many small ones
+/// count, and the period must span the two. A line a little below it loses some digits to
+/// cancellation and needs a period no longer than what it is about.
+fn course(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<Course> {
     let goal = saddle.ln_delta + (0.01 * negligible).ln();
-    let rate = |other: f64| -> Option<f64> {
-        let k = total_cumulant(parts, other)?.0.hi;
-        Some(k - other * saddle.epsilon - other.ln_1p())
+    let rated = |c: &f64| {
+        let t = c * saddle.tilt;
+        total_cumulant(parts, t).map(|k| (t, k.0.hi - t * saddle.epsilon))
     };
-    let above: Option<Vec<(f64, f64)>> = [1.005, 1.02, 1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0]
-        .map(|c| rate(c * t).map(|r| (c * t, r)))
-        .into_iter()
-        .collect();
-    let below: Option<Vec<(f64, f64)>> = [0.02, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
-        .map(|c| rate(c * t).map(|r| (c * t, r)))
-        .into_iter()
-        .collect();
-    let (above, below) = (above?, below?);
-    let best = |list: &[(f64, f64)], length: f64| {
-        let rated = list.iter().map(|&(other, rate)| (rate - (other - t).abs() * length, other));
+    let rates: Vec<(f64, f64)> = TILTS.iter().filter_map(rated).collect();
+    // Not more should cancel: each factor's rounding counts.
+    let many: f64 =
+        parts.iter().filter(|part| is_sampled(part)).map(|part| part.count as f64).sum();
+    let most = saddle.ln_delta + (negligible.ln() + 31.0 - 0.5 * (1.0 + many).ln()).max(1.0);
+    let mut best: Option<(f64, Course)> = None;
+    for &(t, rate) in &rates {
+        if t > saddle.tilt * (1.0 + 1e-9) {
+            continue;
+        }
+        let Some((period, others)) = period(&rates, t, saddle, goal) else { continue };
+        let lost = (rate - t.ln() - t.ln_1p() - most).max(0.0);
+        let cost = period.ln() + 2.0 * lost;
+        if best.as_ref().is_none_or(|(least, _)| cost <= *least) {
+            best = Some((cost, Course { t, period, others }));
+        }
+    }
+    best.map(|(_, course)| course)
+}
+
+fn is_sampled(part: &Part) -> bool {
+    matches!(part.loss, Loss::SampledGaussian { .. })
+}
+
+/// The least power of two that makes the aliases negligible.
+fn period(rates: &[(f64, f64)], t: f64, saddle: &Saddle, goal: f64) -> Option<(f64, [f64; 2])> {
+    let best = |length: f64, above: bool| {
+        let side = rates.iter().filter(|(other, _)| if above { *other > t } else { *other < t });
+        let rated =
+            side.map(|&(other, rate)| (rate - other.ln_1p() - (other - t).abs() * length, other));
         rated.fold((f64::INFINITY, t), |a, b| if b.0 < a.0 { b } else { a })
     };
-    let start = (8.0 * saddle.variance.sqrt()).max(4.0 / t);
+    let start = 4.0 / saddle.tilt;
     let mut length = 2.0_f64.powi(start.log2().ceil().clamp(-400.0, 400.0) as i32);
     for _ in 0..60 {
-        let (high, low) = (best(&above, length), best(&below, length));
+        let (high, low) = (best(length, true), best(length, false));
         if high.0 < goal && low.0 < goal {
             return Some((length, [high.1, low.1]));
         }
@@ -418,10 +469,10 @@ pub(crate) fn epsilon(
     let ln_target = target.lower.ln_estimate();
     let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
     let saddle = saddle.ok_or(Failure::TooMuch)?;
-    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ..saddle };
+    let mut saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
     let mut negligible = (0.1 * tolerance * saddle.tilt * saddle.epsilon).clamp(1e-14, 1e-3);
     let mut best = f64::INFINITY;
-    for _ in 0..3 {
+    for _ in 0..4 {
         let contour = Contour::new(parts, &saddle, negligible, &watch)?;
         let top = top(&contour, target, &saddle);
         let upper = satisfying(|e| contour.ends(e).1, target, &saddle, top);
@@ -431,7 +482,11 @@ pub(crate) fn epsilon(
             return Ok(bracket);
         }
         best = best.min(bracket.relative_width());
-        negligible *= 1e-3;
+        // Now more is known about where it is.
+        if upper.is_finite() && upper < 1e300 {
+            saddle = Saddle { epsilon: upper, ln_delta: ln_target, ..saddle };
+        }
+        negligible *= 1e-2;
         if negligible < 1e-15 {
             break;
         }
@@ -477,10 +532,10 @@ pub(crate) fn delta(
     watch: Watch<'_>,
 ) -> Result<Ends, Failure> {
     let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
-    let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
+    let mut saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
     let mut negligible = (0.1 * tolerance).clamp(1e-14, 1e-3);
     let mut best = f64::INFINITY;
-    for _ in 0..3 {
+    for _ in 0..4 {
         let contour = Contour::new(parts, &saddle, negligible, &watch)?;
         let (lower, upper) = contour.ends(epsilon);
         let width = ((upper - lower) * upper.recip()).estimate();
@@ -488,7 +543,10 @@ pub(crate) fn delta(
             return Ok((lower, upper));
         }
         best = best.min(width);
-        negligible *= 1e-3;
+        if lower.is_positive() {
+            saddle = Saddle { ln_delta: upper.ln_estimate(), ..saddle };
+        }
+        negligible *= 1e-2;
         if negligible < 1e-15 {
             break;
         }

@@ -21,8 +21,9 @@ pub(super) struct Sampled {
     pub(super) centre: f64,
     /// At least the variance of the tilted loss.
     pub(super) variance: f64,
-    /// At least the total variation of the tilted loss's density.
-    pub(super) variation: f64,
+    /// Bounds 1 - m + v/w on |M(t + iw)|/M(t): pairs of 1 - m and v, m being at most the mass
+    /// from some loss on and v at least the total variation of the density there.
+    tails: Vec<(f64, f64)>,
     /// Most losses are at most this, from the centre: the others are rare and large.
     bulk: f64,
 }
@@ -32,13 +33,14 @@ struct Level {
     nodes: Vec<Node>,
     /// Relative error of the weights.
     error: f64,
-    /// Bounds on the rule's error for frequencies up to 1.25^k times the first.
-    rule: Vec<f64>,
-    first_frequency: f64,
-    /// The largest of the weights over their shares, of nodes left out too, and by how much
-    /// they rise and fall from node to node in all.
-    densest: f64,
-    variation: f64,
+    spacing: f64,
+    /// At least the slope of the weights' logarithm.
+    slope: f64,
+    /// Of all nodes, those left out too.
+    shares: Shares,
+    /// Bounds on the rule's error for frequencies up to 1.25^k times the first, made when they
+    /// are needed.
+    rule: Vec<OnceCell<f64>>,
 }
 
 #[derive(Clone, Copy)]
@@ -51,29 +53,43 @@ struct Node {
     share: f64,
 }
 
-/// The weights by share, each bin with the largest share it holds.
+/// The weights by share, each bin with the largest share it holds, by falling share.
 struct Shares(Vec<(f64, f64)>);
 
 impl Shares {
-    /// Four bins to the octave, down to 2^-24.
-    fn new(nodes: &[Node]) -> Self {
-        let mut bins = vec![(0.0_f64, 0.0); 97];
-        for node in nodes {
-            let at = (-4.0 * node.share.log2()).floor().clamp(0.0, 96.0);
+    /// Four bins to the octave, down to 2^-40.
+    const BINS: usize = 160;
+
+    fn new(nodes: impl Iterator<Item = (f64, f64)>) -> Self {
+        let mut bins = vec![(0.0_f64, 0.0); Self::BINS + 1];
+        for (share, weight) in nodes {
+            let at = (-4.0 * share.log2()).floor().clamp(0.0, Self::BINS as f64);
             let bin = &mut bins[at as usize];
-            *bin = (bin.0.max(node.share), bin.1 + node.weight);
+            *bin = (bin.0.max(share), bin.1 + weight);
         }
         bins.retain(|bin| bin.1 > 0.0);
         Self(bins)
     }
 
-    /// E[e^(x arg)], where arg, the argument of r on the moved line over beta, is at most the
-    /// share if that is at most one half, and at most one.
-    fn moment(&self, x: f64) -> f64 {
+    /// The least, over where to cut, of a times E[e^(x arg)] below the cut plus c times the mass
+    /// above it. There arg, the argument of r on the moved line over beta, is at most the share
+    /// if that is at most one half, and at most one. Cuts are at shares up to `most`.
+    fn least(&self, x: f64, a: f64, c: f64, most: f64) -> f64 {
         let term = |&(share, weight): &(f64, f64)| {
-            weight * exp(x * if share <= 0.5 { share } else { 1.0 })
+            let arg = if share <= 0.5 { share } else { 1.0 };
+            if x * arg > 650.0 { f64::INFINITY } else { weight * exp(x * arg) }
         };
-        self.0.iter().map(term).sum()
+        let mut tail: f64 = self.0.iter().map(|bin| bin.1).sum();
+        let (mut sum, mut least) = (0.0, f64::INFINITY);
+        // From the smallest share up.
+        for bin in self.0.iter().rev() {
+            sum += term(bin);
+            tail = (tail - bin.1).max(0.0);
+            if bin.0 <= most {
+                least = least.min(a * sum + c * (tail + 1e-20));
+            }
+        }
+        least.min(a * sum)
     }
 }
 
@@ -94,8 +110,10 @@ struct Shape {
 /// Spacings in standard deviations.
 const SPACINGS: [f64; 6] =
     [1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0, 1.0 / 512.0, 1.0 / 2048.0, 1.0 / 8192.0];
-/// Bounds on the rule's error are kept for frequencies so far apart.
+/// Bounds on the rule's error are kept for frequencies so far apart, from the first on.
 const STRIDE: f64 = 1.25;
+const FIRST_FREQUENCY: f64 = 1e-6;
+const FREQUENCIES: usize = 160;
 /// Weights below this share are left out.
 const NEGLIGIBLE: f64 = 1e-26;
 /// What is cut off at both ends, relative to the whole.
@@ -161,10 +179,10 @@ impl Sampled {
         let centre = Level::new(&shape, SPACINGS[0], 0.0)?.mean();
         let fine = Level::new(&shape, SPACINGS[1], centre)?;
         let variance: f64 = fine.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum();
-        let variation = variation(&shape, &fine, SPACINGS[1])?;
+        let tails = tails(&shape, SPACINGS[1]);
         let levels = [const { OnceCell::new() }; SPACINGS.len()];
         let bulk = fine.quantile(0.99);
-        Some(Self { shape, levels, centre, variance: variance * (1.0 + 1e-3), variation, bulk })
+        Some(Self { shape, levels, centre, variance: variance * (1.0 + 1e-3), tails, bulk })
     }
 
     fn level(&self, index: usize) -> Option<&Level> {
@@ -180,14 +198,14 @@ impl Sampled {
         let frequency = place.frequency().hi;
         let spread = (frequency * self.variance.sqrt()).min(1.0);
         let mut best: Option<(&Level, f64)> = None;
-        // Finer nodes are for bounds, of which there are few.
-        for index in 0..3 {
+        for index in 0..SPACINGS.len() {
             let Some(level) = self.level(index) else { continue };
-            let rule = level.rule_error(frequency);
+            let rule = level.rule_error(&self.shape, frequency);
             if best.is_none_or(|(_, error)| rule < error) {
                 best = Some((level, rule));
             }
-            if rule < enough {
+            // Finer nodes cost too much for the last few digits.
+            if rule < if index < 2 { enough } else { enough.max(1e-13) } {
                 break;
             }
         }
@@ -195,9 +213,9 @@ impl Sampled {
         if rule > 0.1 {
             return None;
         }
-        let (re, im, phase) = turned(&level.nodes, frequency);
+        let (less, im, phase) = turned(&level.nodes, frequency, self.centre);
         let error = 4.0 * (rule + CUT) + 4.0 * level.error * spread + phase;
-        Some(((Dd::from(re), Dd::from(im)), error))
+        Some(((Dd::sum(1.0, -less), Dd::from(im)), error))
     }
 
     /// A bound on |M(t + iw)|/M(t) within `reach` of a place. The rule's sum is the
@@ -206,7 +224,7 @@ impl Sampled {
     pub(super) fn nearby(&self, place: Place, reach: f64, enough: f64) -> f64 {
         let frequency = place.frequency().hi;
         let levels = (0..SPACINGS.len()).filter_map(|index| self.level(index));
-        let within = |level: &&Level| level.rule_error(frequency + reach) < enough;
+        let within = |level: &&Level| level.rule_error(&self.shape, frequency + reach) < enough;
         let Some(level) = { levels }.find(within) else { return 1.0 };
         let bulk: Vec<Node> =
             level.nodes.iter().filter(|node| node.loss <= self.bulk).copied().collect();
@@ -217,18 +235,28 @@ impl Sampled {
         }
         let mean = sum(&|node| node.loss) / mass;
         let variance = sum(&|node| (node.loss - mean) * (node.loss - mean)) / mass;
-        let (re, im, phase) = turned(&bulk, frequency);
-        let size = ((re * re + im * im).sqrt() + phase) / mass;
+        let (less, im, phase) = turned(&bulk, frequency, self.centre);
+        let re = mass - less;
+        let size = ((re * re + im * im).sqrt() + phase + 4.0 * UNIT) / mass;
         let g = 0.5 * (1.0 - size * size - 1e-14);
         let root = g.max(0.0).sqrt() - (0.5 * variance).sqrt() * reach * (1.0 + 1e-9);
         let root = root.max(0.0) * (1.0 - 1e-9);
         let most = mass * (1.0 - 2.0 * root * root).max(0.0).sqrt() + (1.0 - mass);
-        let error = 4.0 * (level.rule_error(frequency + reach) + CUT + level.error);
+        let error = 4.0 * (level.rule_error(&self.shape, frequency + reach) + CUT + level.error);
         (most + error + 16.0 * UNIT).min(1.0)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.level(0).map_or(0, |level| level.nodes.len())
+    /// A bound on |M(t + iw)|/M(t) for every w from a frequency on.
+    pub(super) fn envelope(&self, frequency: f64) -> f64 {
+        let bound = |&(rest, variation): &(f64, f64)| rest + variation / frequency;
+        self.tails.iter().map(bound).fold(1.0, f64::min)
+    }
+
+    /// How many nodes a value at a frequency takes.
+    pub(super) fn work(&self, frequency: f64) -> f64 {
+        let levels = (0..SPACINGS.len()).filter_map(|index| self.level(index));
+        let fine = { levels }.find(|level| level.rule_error(&self.shape, frequency) < 1e-12);
+        fine.map_or(MOST_NODES, |level| level.nodes.len() as f64)
     }
 }
 
@@ -247,50 +275,36 @@ impl Level {
             nodes.push((exponent, Node { loss: shape.sign * loss - centre, weight: x, share }));
         }
         let mut kept = Vec::with_capacity(nodes.len());
-        let (mut total, mut lost, mut densest) = (0.0, 0.0, 0.0_f64);
-        let (mut variation, mut before) = (0.0, 0.0);
-        let mut errors = 0.0_f64;
+        let mut shares = Vec::with_capacity(nodes.len());
+        let (mut lost, mut squares) = (0.0, 0.0);
         for (exponent, node) in nodes {
             let weight = exp((exponent - largest).max(-700.0));
-            let density = weight / node.share.max(1e-300);
-            variation += (density - before).abs();
-            before = density;
-            densest = densest.max(density);
+            shares.push((node.share, weight));
             if weight < NEGLIGIBLE {
                 lost += weight;
                 continue;
             }
             let x = node.weight;
             steepest = steepest.max(x.abs());
-            errors = errors.max(0.5 * x * x + (shape.power * node.loss).abs());
-            total += weight;
+            let size = 0.5 * x * x + shape.power.abs() * (node.loss.abs() + centre.abs());
+            squares += weight * (32.0 * size + 64.0) * (32.0 * size + 64.0);
             kept.push(Node { weight, ..node });
         }
+        let total = sum_of(kept.iter().map(|node| node.weight));
         for node in &mut kept {
             node.weight /= total;
         }
-        // The exponents' rounding, then the exponential's and the sums'.
-        let error = UNIT * (32.0 * (errors + shape.power.abs() * centre.abs()) + 64.0)
-            + UNIT * kept.len() as f64
-            + lost / total;
-        let mut level = Self {
+        // The exponents' rounding and the exponential's, in the mean square; then the sums'.
+        let additions = (BLOCK + kept.len() / BLOCK) as f64;
+        let error = UNIT * (1.01 * (squares / total).sqrt() + 2.0 * additions) + lost / total;
+        let level = Self {
+            shares: Shares::new(shares.into_iter().map(|(share, weight)| (share, weight / total))),
             nodes: kept,
             error,
-            rule: Vec::new(),
-            first_frequency: 1.0,
-            densest: densest / total,
-            variation: (variation + before) / total,
+            spacing,
+            slope: steepest + shape.power.abs() * shape.mu,
+            rule: vec![OnceCell::new(); FREQUENCIES],
         };
-        let spread = level.nodes.iter().map(|n| n.weight * n.loss * n.loss).sum::<f64>().sqrt();
-        level.first_frequency = 0.25 / spread.max(1e-12);
-        let slope = steepest + shape.power.abs() * shape.mu;
-        let shares = Shares::new(&level.nodes);
-        level.rule = (0..72)
-            .map(|k| {
-                let frequency = level.first_frequency * STRIDE.powi(k);
-                Self::rule_bound(&shares, shape, spacing, slope, frequency, lost / total)
-            })
-            .collect();
         (error < 1e-6).then_some(level)
     }
 
@@ -324,38 +338,34 @@ impl Level {
     /// line of integration by b = beta/mu multiplies the integrand by at most
     /// `e^(b^2/2 + w beta arg)`, arg as in [`Shares::moment`], and by `cos(beta/2)^power` if the power is
     /// negative; the integral of that, by the nodes, within a factor e^(slope/2) a cell.
-    fn rule_bound(
-        shares: &Shares,
-        shape: &Shape,
-        spacing: f64,
-        slope: f64,
-        frequency: f64,
-        lost: f64,
-    ) -> f64 {
+    fn rule_bound(&self, shape: &Shape, frequency: f64) -> f64 {
         let at = |beta: f64| {
             let b = beta / shape.mu;
-            let fall = std::f64::consts::TAU * b / spacing;
+            let fall = std::f64::consts::TAU * b / self.spacing;
             let bend = if shape.power < 0.0 {
                 shape.power * (0.5 * beta).cos().ln() * (1.0 + 1e-9)
             } else {
                 0.0
             };
-            let slope = slope + 0.5 * frequency * beta * shape.mu;
-            let exponent = 0.5 * b * b + bend + 0.5 * slope * spacing - fall;
-            if exponent > 0.0 || frequency * beta > 650.0 {
+            let slope = self.slope + 0.5 * frequency * beta * shape.mu;
+            let exponent = 0.5 * b * b + bend + 0.5 * slope * self.spacing - fall;
+            if exponent > 0.0 {
                 return f64::INFINITY;
             }
-            let sum = shares.moment(frequency * beta) + lost * exp(frequency * beta);
-            4.0 * exp(exponent.max(-700.0)) * sum
+            // At the cut the moved line comes back to the axis.
+            let most =
+                (0.75 * std::f64::consts::TAU / (self.spacing * shape.mu * frequency)).min(0.5);
+            let cut = 1.0 + 3.0 * exp((0.5 * b * b + bend + self.slope * self.spacing).min(700.0));
+            self.shares.least(frequency * beta, 4.0 * exp(exponent.max(-700.0)), cut, most)
         };
         [0.01, 0.03, 0.1, 0.3, 1.0, 2.2].into_iter().map(at).fold(f64::INFINITY, f64::min)
     }
 
-    fn rule_error(&self, frequency: f64) -> f64 {
-        let mut reach = self.first_frequency;
-        for &error in &self.rule {
+    fn rule_error(&self, shape: &Shape, frequency: f64) -> f64 {
+        let mut reach = FIRST_FREQUENCY;
+        for error in &self.rule {
             if frequency <= reach {
-                return error;
+                return *error.get_or_init(|| self.rule_bound(shape, reach));
             }
             reach *= STRIDE;
         }
@@ -375,21 +385,66 @@ impl Level {
     }
 }
 
-/// The sum of weights times e^(iw loss), and what the phases' rounding adds to it.
-fn turned(nodes: &[Node], frequency: f64) -> (f64, f64, f64) {
-    const BITS: u32 = 53;
-    let unit = (1_u64 << BITS) as f64;
-    let turning = frequency / std::f64::consts::TAU;
-    let (mut re, mut im, mut size) = (0.0, 0.0, 0.0);
-    for node in nodes {
-        let x = node.loss * turning;
-        let (cosine, sine) = turn(((x - x.floor()) * unit) as u64, BITS);
-        re += node.weight * cosine;
-        im += node.weight * sine;
-        size += node.weight * node.loss.abs();
+/// The sums of weights times 1 - cos(w loss) and times sin(w loss), and a bound on the modulus
+/// of their rounding.
+///
+/// An angle is off by 20 u of itself, and by 16 u w |centre| as losses are good to 16 u of ln r.
+/// Up to 1/2 both functions are good to 8 u relative to the angle, beyond that to 24 u; sums of
+/// blocks of blocks see few additions each.
+fn turned(nodes: &[Node], frequency: f64, centre: f64) -> (f64, f64, f64) {
+    let (mut sums, mut size) = ((0.0, 0.0), 0.0);
+    for block in nodes.chunks(BLOCK) {
+        let mut part = (0.0, 0.0);
+        for node in block {
+            let (less, sine) = angle(node.loss * frequency);
+            part.0 += node.weight * less;
+            part.1 += node.weight * sine;
+            size += node.weight * node.loss.abs();
+        }
+        sums = (sums.0 + part.0, sums.1 + part.1);
     }
-    // Each turn's own 24 u, and four roundings of x; losses are good to 16 u of ln r.
-    (re, im, UNIT * (64.0 + 128.0 * size * frequency))
+    let additions = (BLOCK + nodes.len() / BLOCK) as f64;
+    let turn = frequency * (size * 1.01 * (160.0 + 4.0 * additions) + 32.0 * centre.abs());
+    (sums.0, sums.1, UNIT * turn)
+}
+
+const BLOCK: usize = 64;
+
+/// 1 - cos x and sin x.
+fn angle(x: f64) -> (f64, f64) {
+    if x.abs() <= 0.5 {
+        let y = x * x;
+        let less = 0.5
+            - y * (1.0 / 24.0
+                - y * (1.0 / 720.0
+                    - y * (1.0 / 40_320.0
+                        - y * (1.0 / 3_628_800.0
+                            - y * (1.0 / 479_001_600.0 - y / 87_178_291_200.0)))));
+        let sine = 1.0
+            - y * (1.0 / 6.0
+                - y * (1.0 / 120.0
+                    - y * (1.0 / 5040.0
+                        - y * (1.0 / 362_880.0 - y * (1.0 / 39_916_800.0 - y / 6_227_020_800.0)))));
+        return (y * less, x * sine);
+    }
+    const BITS: u32 = 53;
+    let turns = x / std::f64::consts::TAU;
+    let unit = (1_u64 << BITS) as f64;
+    let (cosine, sine) = turn(((turns - turns.floor()) * unit) as u64, BITS);
+    (1.0 - cosine, sine)
+}
+
+/// A sum of numbers that are not negative, in blocks.
+fn sum_of(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut part) = (0.0, 0.0);
+    for (i, number) in numbers.enumerate() {
+        part += number;
+        if i % BLOCK == BLOCK - 1 {
+            sum += part;
+            part = 0.0;
+        }
+    }
+    sum + part
 }
 
 /// K(t) and its absolute error, from nodes in plain doubles; None where they will not do.
@@ -397,21 +452,16 @@ fn turned(nodes: &[Node], frequency: f64) -> (f64, f64, f64) {
 /// E[r] = 1, so that M - 1 = E[r^p - 1 - p (r - 1)]: its terms are small where r is near 1.
 pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
     let shape = Shape::new(rate, mu.hi, direction, t);
-    let spacing = SPACINGS[if mu.hi > 2.0 { 1 } else { 0 }];
-    if !((shape.to - shape.from) / spacing < 4096.0 && mu.hi > 1e-3) {
+    if !(mu.hi > 1e-3) {
         return None;
     }
-    // Of the integrals of r^p, of r and of 1, the first moves most with the line.
-    let fall = [0.3, 1.0, 2.2].map(|beta| {
-        let b = beta / shape.mu;
-        let bend = if shape.power < 0.0 {
-            shape.power * (0.5 * beta).cos().ln() * (1.0 + 1e-9)
-        } else {
-            0.0
-        };
-        0.5 * b * b + bend - std::f64::consts::TAU * b / spacing
-    });
-    let rule = 8.0 * exp(fall.into_iter().fold(0.0, f64::min).max(-700.0));
+    // The coarsest spacing that will do.
+    let fallen = |&&spacing: &&f64| fall(&shape, spacing) < -44.0;
+    let &spacing = SPACINGS.iter().find(fallen)?;
+    if (shape.to - shape.from) / spacing > 16_384.0 {
+        return None;
+    }
+    let rule = 8.0 * exp(fall(&shape, spacing).max(-700.0));
     let first = (shape.from / spacing).floor() as i64;
     let last = (shape.to / spacing).ceil() as i64;
     let density = spacing / std::f64::consts::TAU.sqrt();
@@ -440,6 +490,21 @@ pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     let rule = rule * (1.0 + 2.0 * shape.power.abs());
     let error = (error * UNIT + 2.0 * rule * (1.0 + sum.abs()) + CUT) / (1.0 + sum).max(0.5);
     Some((Dd::from(ln_1p(sum.max(0.0))), 2.0 * error + 16.0 * UNIT * sum.abs()))
+}
+
+/// The logarithm of the rule's error: of the integrals of r^p, of r and of 1 the first moves most
+/// with the line.
+fn fall(shape: &Shape, spacing: f64) -> f64 {
+    let at = |beta: f64| {
+        let b = beta / shape.mu;
+        let bend = if shape.power < 0.0 {
+            shape.power * (0.5 * beta).cos().ln() * (1.0 + 1e-9)
+        } else {
+            0.0
+        };
+        0.5 * b * b + bend - std::f64::consts::TAU * b / spacing
+    };
+    [0.03, 0.1, 0.3, 1.0, 2.2].into_iter().map(at).fold(0.0, f64::min)
 }
 
 /// Estimates of K, K' and K''.
@@ -478,18 +543,45 @@ fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
     Some((Dd::from(value), error))
 }
 
-/// The total variation of the tilted loss's density: that from node to node, and what each
-/// extremum between nodes may add. There are at most three, since the density's slope vanishes
-/// where x + mu = (power + 1) mu share(x) and the share is a sigmoid; between nodes the
-/// logarithm of the density bends by at most 2 + |power + 1| mu^2/4.
-fn variation(shape: &Shape, level: &Level, spacing: f64) -> Option<f64> {
+/// Pairs of 1 - m and v as in [`Sampled`], for losses from some nodes on, and for all.
+///
+/// The total variation is that from node to node, the jump where the density is cut off, and
+/// what each extremum between nodes may add. There are at most three, since the density's slope
+/// vanishes where x + mu = (power + 1) mu share(x) and the share is a sigmoid; between nodes the
+/// logarithm of the density bends by at most 2 + |power + 1| mu^2/4. The mass in a cell is at
+/// least its node's, but for the slope of its logarithm.
+fn tails(shape: &Shape, spacing: f64) -> Vec<(f64, f64)> {
+    let first = (shape.from / spacing).floor() as i64;
+    let last = (shape.to / spacing).ceil() as i64;
+    let nodes: Vec<(f64, f64, f64)> = (first..=last)
+        .map(|k| {
+            let x = k as f64 * spacing;
+            let (loss, share) = shape.loss(x);
+            (x, shape.exponent(x, loss), share.max(1e-300))
+        })
+        .collect();
+    let largest = nodes.iter().map(|node| node.1).fold(f64::NEG_INFINITY, f64::max);
+    let weight = |exponent: f64| exp((exponent - largest).max(-700.0));
+    let total: f64 = nodes.iter().map(|node| weight(node.1)).sum();
     let bend = 2.0 + (shape.power + 1.0).abs() * shape.mu * shape.mu / 4.0;
+    let missed = 6.0 * expm1((bend * spacing * spacing / 8.0).min(600.0));
+    let unit = (1.0 + 1e-6) / (total * spacing * shape.mu);
+    let mut list = Vec::new();
+    let (mut mass, mut variation, mut densest, mut before) = (0.0, 0.0, 0.0_f64, 0.0);
+    for (i, &(x, exponent, share)) in nodes.iter().rev().enumerate() {
+        let density = weight(exponent) / share;
+        variation += (density - before).abs();
+        (densest, before) = (densest.max(density), density);
+        if i % 4 == 0 && mass > 1e-12 {
+            list.push((1.0 - mass, (variation + density + missed * densest) * unit));
+        }
+        let slope = x.abs() + spacing + shape.power.abs() * shape.mu;
+        mass += weight(exponent) * exp(-0.5 * slope * spacing) / total * (1.0 - 1e-5);
+    }
     // All critical points must lie among the nodes.
     let outermost = (shape.power + 1.0).abs() * shape.mu * shape.loss(shape.from).1;
-    if shape.from + shape.mu + outermost > -1.0 {
-        return None;
+    if shape.from + shape.mu + outermost <= -1.0 {
+        list.push((0.0, (variation + before + missed * densest) * unit));
     }
-    let missed = expm1((bend * spacing * spacing / 8.0).min(600.0));
-    let variation = level.variation + 6.0 * missed * level.densest;
-    Some(variation / (spacing * shape.mu) * (1.0 + 1e-6))
+    list
 }

@@ -184,7 +184,7 @@ impl Term {
                 let sum = (1.0 + decay.hi) * (0.25 * far + if *atoms { 0.5 } else { 0.0 });
                 sum / at_zero.hi * (1.0 + 1e-12)
             }
-            Kind::Sampled(sampled) => sampled.variation / frequency,
+            Kind::Sampled(sampled) => sampled.envelope(frequency),
         };
         bound.min(1.0)
     }
@@ -194,11 +194,11 @@ impl Term {
         !matches!(self.kind, Kind::Many(_) | Kind::Sampled(_))
     }
 
-    /// What one evaluation costs, in turns.
-    pub(super) fn work(&self) -> f64 {
+    /// What one evaluation costs at a frequency, in turns.
+    pub(super) fn work(&self, frequency: f64) -> f64 {
         match &self.kind {
             Kind::Many(list) => list.len() as f64,
-            Kind::Sampled(sampled) => 0.2 * sampled.len() as f64,
+            Kind::Sampled(sampled) => 0.2 * sampled.work(frequency),
             _ => 1.0,
         }
     }
