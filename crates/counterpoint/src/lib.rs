@@ -39,6 +39,8 @@ mod leak;
 pub mod route;
 pub mod theorem;
 pub mod ask;
+pub mod exact;
+pub mod pair;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};
