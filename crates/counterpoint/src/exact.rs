@@ -6,7 +6,7 @@
 use crate::bracket::Bracket;
 use crate::quantity::{Epsilon, OutOfRange};
 use crate::rounding::Dd;
-use dashu_base::BitTest;
+use dashu_base::{BitTest, Gcd};
 pub use dashu_ratio::RBig as Ratio;
 use std::borrow::Borrow;
 
@@ -14,6 +14,10 @@ use std::borrow::Borrow;
 const MOST_EPSILON: f64 = 500.0;
 /// The longest numerator or denominator read, in bits. (Doubles need at most 2100.)
 const MOST_BITS: usize = 4096;
+
+/// The most bits held at once, an eighth of a gigabyte: what would need more is refused
+/// before it is begun.
+pub(crate) const MOST_TOTAL_BITS: u128 = 1 << 30;
 
 /// Why numbers were refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +71,35 @@ pub(crate) fn check_size(
         return Ok(());
     }
     Err(ExactError::Size { what, size, least, most })
+}
+
+/// Refuses `count` numbers of `bits` bits each if they are more than can be held.
+pub(crate) fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
+    check_size(what, count.saturating_mul(bits), (0, MOST_TOTAL_BITS))
+}
+
+/// The length in bits of a common denominator of all the numbers, or of so many of them
+/// that the length passes `most`. Sums of these numbers are no longer.
+pub(crate) fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
+    let mut common = Ratio::ONE.denominator().clone();
+    for value in list {
+        let denominator = value.denominator();
+        let shared = (&common).gcd(denominator);
+        common *= denominator / shared;
+        if common.bit_len() as u128 > most {
+            break;
+        }
+    }
+    common.bit_len() as u128
+}
+
+/// As [`check_bits`], for a list of numbers and their sums.
+pub(crate) fn check_list<'a>(
+    what: &'static str,
+    list: impl ExactSizeIterator<Item = &'a Ratio>,
+) -> Result<(), ExactError> {
+    let count = list.len().max(1) as u128;
+    check_bits(what, count, common_bits(list, MOST_TOTAL_BITS / count))
 }
 
 /// Refuses a number outside [least, most], or one too long to work with.

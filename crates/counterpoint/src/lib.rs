@@ -41,6 +41,7 @@ pub mod theorem;
 pub mod ask;
 pub mod exact;
 pub mod pair;
+pub mod interactive;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

@@ -74,9 +74,13 @@ impl std::fmt::Display for Violation {
 
 impl Map {
     /// Room for a map, all zero.
-    pub(super) fn zero(inputs: usize, outputs: usize) -> Result<Self, ExactError> {
+    pub(super) fn zero(source: &Pair, target: &Pair) -> Result<Self, ExactError> {
+        let (inputs, outputs) = (source.outcomes().len(), target.outcomes().len());
         let size = inputs as u128 * outputs as u128;
         exact::check_size("entries of the map", size, (1, MOST_ENTRIES))?;
+        // An entry is a product of up to one fraction for each output.
+        let bits = outputs as u128 * (source.bits() + target.bits());
+        exact::check_bits("bits of the map's entries", size, bits)?;
         Ok(Self { rows: vec![vec![Ratio::ZERO; outputs]; inputs] })
     }
 

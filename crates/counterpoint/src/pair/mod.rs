@@ -62,6 +62,7 @@ impl Pair {
             for (index, value) in list.iter().enumerate() {
                 exact::check_probability(|| format!("{name}[{index}]"), value)?;
             }
+            exact::check_list("bits of the probabilities", list.iter())?;
             exact::check_sum(|| format!("the entries of {name}"), exact::sum(list))?;
         }
         Ok(Self { outcomes: p.into_iter().zip(q).map(|(p, q)| [p, q]).collect() })
@@ -87,6 +88,11 @@ impl Pair {
             [minus, plus],
             [Ratio::ZERO, delta.clone()],
         ]))
+    }
+
+    /// The length of a common denominator, in bits.
+    fn bits(&self) -> u128 {
+        exact::common_bits(self.outcomes.iter().flatten(), u128::MAX)
     }
 
     /// The outcomes' probabilities, under P and under Q.

@@ -24,7 +24,6 @@ use crate::mechanism::{FinitePair, Guarantee};
 /// at least 1 and delta from 0 up to but not including 1.
 pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map, MapError> {
     let source = Pair::response(ratio, delta)?;
-    Map::zero(source.outcomes().len(), target.outcomes().len())?;
     let kept = Kept::new(target, ratio);
     // MV (1), (2): alpha and beta are the profile's two directions at epsilon.
     let [alpha, beta] = [0, 1].map(|side| Ratio::ONE - kept.mass(side));

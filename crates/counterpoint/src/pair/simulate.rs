@@ -21,9 +21,10 @@ pub const SLACK: f64 = 1e-13;
 ///
 /// # Errors
 /// [`MapError::Violated`] with the ratio at which the target's profile is the larger;
-/// [`MapError::Input`] if the map would have more than 250,000 entries.
+/// [`MapError::Input`] if the map would be too large: more than 250,000 entries, or more than
+/// 2^30 bits (about 100 outcomes onto 100, for doubles).
 pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
-    let map = Map::zero(source.outcomes().len(), target.outcomes().len())?;
+    let map = Map::zero(source, target)?;
     match violation(source, target) {
         Some(violation) => Err(MapError::Violated(violation)),
         None => Ok(pooled(source, target, map)),
@@ -48,8 +49,8 @@ pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_doubles(source: &FinitePair, target: &FinitePair) -> Result<Map, MapError> {
-    let map = Map::zero(source.outcomes().len(), target.outcomes().len())?;
     let (source, target) = (Pair::from(source), Pair::from(target));
+    let map = Map::zero(&source, &target)?;
     match violation(&source, &target) {
         None => Ok(pooled(&source, &target, map)),
         Some(violation) if violation.excess() <= exact::of_double(SLACK) => {
