@@ -12,17 +12,17 @@ use counterpoint::exact::{Ratio, exponential, nearest};
 use counterpoint::interactive::{
     Adversary, Answer, DecomposeError, System, concurrent, concurrent_delta, decompose,
 };
-use counterpoint::pair::Pair;
+use counterpoint::pair::{Pair, violation};
 use counterpoint::{Composition, Count, Epsilon, Guarantee, Options, delta};
 use random::Random;
 
 /// Every answer's probabilities are multiples of one sixtieth.
 const UNIT: u64 = 60;
 
-/// All cases in the full run, a twentieth otherwise.
+/// All cases in the full run, a tenth otherwise.
 fn cases(full: usize) -> usize {
     let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { full / 20 }
+    if is_full { full } else { full / 10 }
 }
 
 fn ratio(numerator: u64, denominator: u64) -> Ratio {
@@ -147,6 +147,30 @@ fn the_recursion_is_the_best_of_all_deterministic_adversaries() {
             },
         );
         assert_eq!(system.delta(&x), best.into_iter().max().unwrap());
+    }
+}
+
+#[test]
+fn one_pair_is_as_bad_as_all_adversaries_at_every_ratio() {
+    let mut random = Random::new(0x5265_6769);
+    for _ in 0..cases(1000) {
+        let tree = Tree::random(&mut random, 3, 3);
+        let system = tree.system();
+        let pair = system.dominating_pair();
+        // Anywhere, and at the ratios where the profile has its corners.
+        let corners = pair.outcomes().iter().filter(|[_, q]| *q > Ratio::ZERO);
+        let mut ratios: Vec<Ratio> = corners.map(|[p, q]| p / q).collect();
+        ratios.truncate(8);
+        for _ in 0..4 {
+            let (up, down) = random_ratio(&mut random);
+            ratios.extend([ratio(up, down), ratio(down, up)]);
+        }
+        for x in ratios {
+            assert_eq!(pair.delta(&x), system.attack(&x).delta);
+            assert_eq!(pair.swapped().delta(&x), system.swapped().attack(&x).delta);
+        }
+        let view = system.pair(&any_adversary(&mut random, &system)).unwrap();
+        assert_eq!(violation(&pair, &view), None);
     }
 }
 
@@ -286,10 +310,15 @@ fn concurrent_composition_never_exceeds_the_optimal_composition() {
         let Some(responses) = responses.collect::<Option<Vec<Pair>>>() else { continue };
         let nothing = Pair::response(&Ratio::ONE, &Ratio::ZERO).unwrap();
         let all = responses.iter().fold(nothing, |all, one| all.product(one).unwrap());
+        // Vadhan and Zhang's bound lies between.
+        let pairs = systems.iter().map(System::dominating_pair);
+        let dominating = pairs.reduce(|all, one| all.product(&one).unwrap()).unwrap();
         for _ in 0..3 {
             let (up, down) = random_ratio(&mut random);
             let x = ratio(up, down);
             let (together, optimal) = (concurrent_delta(&systems, &x).unwrap(), all.delta(&x));
+            let between = dominating.delta(&x).max(dominating.swapped().delta(&x));
+            assert!(together <= between && between <= optimal);
             assert!(together <= optimal, "{} {}", nearest(&together), nearest(&optimal));
             tight += usize::from(together == optimal && optimal > Ratio::ZERO);
         }

@@ -16,10 +16,10 @@ use counterpoint::pair::{
 use counterpoint::{Delta, Epsilon, Guarantee};
 use random::Random;
 
-/// All cases in the full run, a twentieth otherwise.
+/// All cases in the full run, a tenth otherwise.
 fn cases(full: usize) -> usize {
     let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { full / 20 }
+    if is_full { full } else { full / 10 }
 }
 
 fn ratio(numerator: u64, denominator: u64) -> Ratio {

@@ -4,7 +4,8 @@
 //! A [`System`] is a tree. At each state the adversary picks one of the queries, and an
 //! answer comes with one probability if the hidden bit b is 0 and another if it is 1 (two
 //! neighbouring data sets). [`System::delta`] is the exact profile against all adaptive
-//! adversaries, [`System::attack`] the best of them, [`decompose`] the proof that there is
+//! adversaries, [`System::attack`] the best of them, [`System::dominating_pair`] a
+//! pair as bad as all of them, [`decompose`] the proof that there is
 //! no better one in the form of Lyu's Theorem 3, and [`concurrent_delta`] the profile of
 //! several systems whose queries are interleaved at will. All of it is in exact fractions.
 //!
@@ -35,6 +36,7 @@
 mod attack;
 mod concurrent;
 mod decomposition;
+mod region;
 
 pub use attack::{Adversary, Attack, Step};
 pub use concurrent::{concurrent, concurrent_delta};

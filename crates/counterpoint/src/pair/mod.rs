@@ -33,6 +33,7 @@ mod simulate;
 pub use laplace::LaplaceMap;
 pub use map::{Map, MapError, Violation};
 pub use response::{from_response, from_response_doubles};
+pub(crate) use simulate::cross;
 pub use simulate::{SLACK, simulate, simulate_doubles, violation};
 
 use crate::bracket::Bracket;
@@ -128,6 +129,7 @@ impl Pair {
     pub fn product(&self, other: &Self) -> Result<Self, ExactError> {
         let size = self.outcomes.len() as u128 * other.outcomes.len() as u128;
         exact::check_size("outcomes", size, (1, MOST_OUTCOMES))?;
+        exact::check_bits("bits of the outcomes", size, self.bits() + other.bits())?;
         let both = self.outcomes.iter().flat_map(|[p, q]| {
             other.outcomes.iter().map(move |[other_p, other_q]| [p * other_p, q * other_q])
         });

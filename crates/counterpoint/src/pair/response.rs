@@ -24,6 +24,8 @@ use crate::mechanism::{FinitePair, Guarantee};
 /// at least 1 and delta from 0 up to but not including 1.
 pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map, MapError> {
     let source = Pair::response(ratio, delta)?;
+    let entries = 4 * target.outcomes().len() as u128;
+    exact::check_bits("bits of the map's entries", entries, 4 * target.bits())?;
     let kept = Kept::new(target, ratio);
     // MV (1), (2): alpha and beta are the profile's two directions at epsilon.
     let [alpha, beta] = [0, 1].map(|side| Ratio::ONE - kept.mass(side));

@@ -68,16 +68,43 @@ pub fn simulate_doubles(source: &FinitePair, target: &FinitePair) -> Result<Map,
 /// the target's falls.
 #[must_use]
 pub fn violation(source: &Pair, target: &Pair) -> Option<Violation> {
-    let ratios = source.outcomes().iter().filter(|[_, q]| !q.is_zero()).map(|[p, q]| p / q);
-    let mut ratios: Vec<Ratio> = ratios.collect();
-    ratios.sort();
-    ratios.dedup();
-    let lines = ratios.into_iter().map(|ratio| {
-        let (source, target) = (source.delta(&ratio), target.delta(&ratio));
-        Violation { ratio, source, target }
-    });
-    let worst = lines.max_by(|a, b| a.excess().cmp(&b.excess()));
-    worst.filter(|violation| violation.target > violation.source)
+    let targets = by_ratio(target);
+    let mut targets = targets.iter().map(|(_, outcome)| *outcome).peekable();
+    // What lies above the ratio at hand, of both.
+    let (mut source_above, mut target_above) = (Line::default(), Line::default());
+    let mut worst: Option<Violation> = None;
+    for (_, outcome) in by_ratio(source) {
+        let [p, q] = outcome;
+        if !q.is_zero() {
+            while let Some(above) = targets.next_if(|target| turn(target, outcome).is_gt()) {
+                target_above.add(above);
+            }
+            let ratio = p / q;
+            let (source, target) = (source_above.at(&ratio), target_above.at(&ratio));
+            let violation = Violation { ratio, source, target };
+            if violation.excess() > worst.as_ref().map_or(Ratio::ZERO, Violation::excess) {
+                worst = Some(violation);
+            }
+        }
+        source_above.add(outcome);
+    }
+    worst
+}
+
+/// P(A) - x Q(A) for an event A, as a function of x: the profile, between two ratios.
+#[derive(Default)]
+struct Line([Ratio; 2]);
+
+impl Line {
+    fn add(&mut self, outcome: &[Ratio; 2]) {
+        for (sum, mass) in self.0.iter_mut().zip(outcome) {
+            *sum += mass;
+        }
+    }
+
+    fn at(&self, ratio: &Ratio) -> Ratio {
+        &self.0[0] - ratio * &self.0[1]
+    }
 }
 
 /// The outcomes that occur, by falling likelihood ratio.
@@ -94,7 +121,7 @@ fn turn(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ordering {
 }
 
 /// Positive if a's ratio p/q is larger than b's.
-fn cross(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ratio {
+pub(crate) fn cross(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ratio {
     &a[0] * &b[1] - &b[0] * &a[1]
 }
 
