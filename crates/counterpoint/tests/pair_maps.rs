@@ -410,7 +410,7 @@ fn bad_input_is_named() {
     );
     let bad = Pair::response(&Ratio::ONE, &Ratio::ONE);
     assert_eq!(message(bad), "delta is 1; legal: a fraction from 0 up to but not including 1");
-    let long = Ratio::ONE / Ratio::from(dashu_power());
+    let long = Ratio::ONE / power_of_two();
     assert!(
         Pair::new(vec![Ratio::ONE - &long, long.clone()], vec![long.clone(), Ratio::ONE - long])
             .is_err()
@@ -431,7 +431,7 @@ fn one() -> Pair {
 }
 
 /// 2^5000.
-fn dashu_power() -> Ratio {
+fn power_of_two() -> Ratio {
     (0..5000).fold(Ratio::ONE, |product, _| product * Ratio::from(2))
 }
 

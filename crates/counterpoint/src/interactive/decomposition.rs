@@ -44,7 +44,7 @@ pub enum DecomposeError {
         /// The bit it accuses; an attack on 1 is one on the swapped system.
         bit: usize,
         /// How it does.
-        attack: Attack,
+        attack: Box<Attack>,
         /// The delta claimed.
         delta: Ratio,
     },
@@ -81,7 +81,7 @@ pub fn decompose(
 ) -> Result<Decomposition, DecomposeError> {
     exact::check_guarantee(ratio, delta)?;
     for (bit, side) in [(0, system.clone()), (1, system.swapped())] {
-        let attack = side.attack(ratio);
+        let attack = Box::new(side.attack(ratio));
         if attack.delta > *delta {
             return Err(DecomposeError::Distinguishable { bit, attack, delta: delta.clone() });
         }

@@ -16,7 +16,7 @@ pub struct Map {
 pub enum MapError {
     /// The source does not dominate the target.
     #[error("{0}")]
-    Violated(Violation),
+    Violated(Box<Violation>),
     /// The input is not legal, or too large.
     #[error(transparent)]
     Input(#[from] ExactError),

@@ -32,7 +32,8 @@ pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map,
     for (at, excess) in [(ratio.clone(), alpha > *delta), (Ratio::ONE / ratio, beta > *delta)] {
         if excess {
             let (source, target) = (source.delta(&at), target.delta(&at));
-            return Err(MapError::Violated(Violation { ratio: at, source, target }));
+            let violation = Violation { ratio: at, source, target };
+            return Err(MapError::Violated(Box::new(violation)));
         }
     }
     Ok(rows(target, &kept.evened(ratio).scaled(delta), ratio, delta))

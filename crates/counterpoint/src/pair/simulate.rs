@@ -26,7 +26,7 @@ pub const SLACK: f64 = 1e-13;
 pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
     let map = Map::zero(source, target)?;
     match violation(source, target) {
-        Some(violation) => Err(MapError::Violated(violation)),
+        Some(violation) => Err(MapError::Violated(Box::new(violation))),
         None => Ok(pooled(source, target, map)),
     }
 }
@@ -56,7 +56,7 @@ pub fn simulate_doubles(source: &FinitePair, target: &FinitePair) -> Result<Map,
         Some(violation) if violation.excess() <= exact::of_double(SLACK) => {
             Ok(pooled(&source, &lowered(&source, &target), map))
         }
-        Some(violation) => Err(MapError::Violated(violation)),
+        Some(violation) => Err(MapError::Violated(Box::new(violation))),
     }
 }
 
