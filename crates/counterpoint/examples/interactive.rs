@@ -66,12 +66,7 @@ fn mechanism(then: &System) -> Result<System, Box<dyn Error>> {
 fn menu(ratio: &str, leak: &str, then: &System) -> Result<System, Box<dyn Error>> {
     let response = Pair::response(&ratio.parse()?, &Ratio::ZERO)?;
     let shame = Pair::response(&Ratio::ONE, &leak.parse()?)?;
-    let query = |pair: &Pair| {
-        let answer =
-            |masses: &[Ratio; 2]| Answer { probabilities: masses.clone(), then: then.clone() };
-        pair.outcomes().iter().map(answer).collect()
-    };
-    Ok(System::new(vec![query(&response), query(&shame)])?)
+    Ok(System::new(vec![Answer::list(&response, then), Answer::list(&shame, then)])?)
 }
 
 /// The product of pairs that dominate each mechanism (Vadhan and Zhang 2022).

@@ -42,7 +42,7 @@ pub enum ExactError {
         sum: Ratio,
     },
     /// Too few, too many, or not as many as needed.
-    #[error("{what} number {size}; legal: {least} to {most}")]
+    #[error("{what} number {size}; legal: {}", span(*.least, *.most))]
     Size {
         /// What was counted.
         what: &'static str,
@@ -53,6 +53,10 @@ pub enum ExactError {
         /// The most that will do.
         most: u128,
     },
+}
+
+fn span(least: u128, most: u128) -> String {
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
 }
 
 /// A fraction as people read it: in full if it is short, else to 17 digits.
@@ -196,7 +200,7 @@ pub(crate) fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
     Bracket { lower, upper }
 }
 
-/// Fractions below and above e^epsilon, 2^-90 apart in relation to it.
+/// Fractions below and above e^epsilon, 2^-91 of it apart.
 ///
 /// ```
 /// use counterpoint::Epsilon;

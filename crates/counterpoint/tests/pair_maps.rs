@@ -3,6 +3,10 @@
 //! by sums written out here, in fractions and in doubles.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/fractions.rs"]
+mod fractions;
+#[path = "common/pairs.rs"]
+mod pairs;
 #[path = "common/random.rs"]
 #[allow(dead_code)]
 mod random;
@@ -14,57 +18,12 @@ use counterpoint::pair::{
     simulate_doubles, violation,
 };
 use counterpoint::{Delta, Epsilon, Guarantee};
+use fractions::{cases, ratio};
+use pairs::{distribution, doubles, random_pair};
 use random::Random;
-
-/// All cases in the full run, a tenth otherwise.
-fn cases(full: usize) -> usize {
-    let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { full / 10 }
-}
-
-fn ratio(numerator: u64, denominator: u64) -> Ratio {
-    Ratio::from_parts(numerator.into(), denominator.into())
-}
 
 fn total(list: &[Ratio]) -> Ratio {
     list.iter().fold(Ratio::ZERO, |sum, value| sum + value)
-}
-
-/// Weights, many of them zero or equal, not all zero.
-fn weights(random: &mut Random, count: usize) -> Vec<u64> {
-    let most = random.of(&[1, 2, 5, 30, 1_000_000_007]);
-    loop {
-        let mut one = || if random.once_in(4) { 0 } else { random.between(0, most) };
-        let list: Vec<u64> = (0..count).map(|_| one()).collect();
-        if list.iter().any(|&weight| weight > 0) {
-            return list;
-        }
-    }
-}
-
-fn distribution(random: &mut Random, count: usize) -> Vec<Ratio> {
-    let list = weights(random, count);
-    let sum = list.iter().sum::<u64>();
-    list.into_iter().map(|weight| ratio(weight, sum)).collect()
-}
-
-/// A pair of 1 to 6 outcomes; sometimes with outcomes repeated, so that ratios are equal.
-fn random_pair(random: &mut Random) -> Pair {
-    let count = random.between(1, 6) as usize;
-    let (mut p, mut q) = (distribution(random, count), distribution(random, count));
-    if random.once_in(8) {
-        q.clone_from(&p);
-    }
-    if random.once_in(3) {
-        let parts = random.between(2, 4);
-        let at = random.below(count as u64) as usize;
-        for list in [&mut p, &mut q] {
-            let piece = &list[at] / Ratio::from(parts);
-            list[at].clone_from(&piece);
-            list.extend((1..parts).map(|_| piece.clone()));
-        }
-    }
-    Pair::new(p, q).unwrap()
 }
 
 /// What a map makes of a pair: plain sums.
@@ -186,22 +145,6 @@ fn leaky_randomized_response_becomes_every_pair_as_private() {
             let error = from_response(&target, &x, &less).unwrap_err();
             assert_crossed(error, &source, &target);
             assert!(simulate(&source, &target).is_err());
-        }
-    }
-}
-
-/// A probability vector of doubles, some zero, some tiny.
-fn doubles(random: &mut Random, count: usize) -> Vec<f64> {
-    loop {
-        let mut one = || match random.below(6) {
-            0 => 0.0,
-            1 => random.log_uniform(1e-250, 1e-3),
-            _ => random.unit() + 1e-9,
-        };
-        let list: Vec<f64> = (0..count).map(|_| one()).collect();
-        let sum: f64 = list.iter().sum();
-        if sum > 1e-3 {
-            return list.into_iter().map(|x| x / sum).collect();
         }
     }
 }
@@ -401,7 +344,7 @@ fn bad_input_is_named() {
     let bad = Pair::new(vec![Ratio::ONE], vec![Ratio::from(2)]);
     assert_eq!(message(bad), "q[0] is 2; legal: a fraction from 0 to 1, of at most 4096 bits");
     let bad = Pair::new(vec![Ratio::ONE], vec![third(), third(), third()]);
-    assert_eq!(message(bad), "entries of q number 3; legal: 1 to 1");
+    assert_eq!(message(bad), "entries of q number 3; legal: 1");
     assert_eq!(message(Pair::new(vec![], vec![])), "outcomes number 0; legal: 1 to 1000000");
     let bad = Pair::response(&third(), &Ratio::ZERO);
     assert_eq!(

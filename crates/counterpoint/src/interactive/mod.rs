@@ -91,6 +91,27 @@ impl Answer {
     pub fn last(under_zero: Ratio, under_one: Ratio) -> Self {
         Self::new(under_zero, under_one, System::over())
     }
+
+    /// The answers to a query that is answered like a pair, all followed by the same.
+    ///
+    /// ```
+    /// use counterpoint::interactive::{Answer, System};
+    /// use counterpoint::mechanism::FinitePair;
+    /// use counterpoint::pair::Pair;
+    ///
+    /// let noisy = Pair::from(&FinitePair::new(&[0.6, 0.4], &[0.4, 0.6])?);
+    /// let once = System::from(&noisy);
+    /// let twice = System::new(vec![Answer::list(&noisy, &once)])?;
+    /// let bracket = twice.delta_at(counterpoint::Epsilon::new(0.5)?)?;
+    /// assert!((bracket.upper - (0.36 - 0.5_f64.exp() * 0.16)).abs() < 1e-15);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn list(pair: &Pair, then: &System) -> Vec<Self> {
+        let answer =
+            |masses: &[Ratio; 2]| Self { probabilities: masses.clone(), then: then.clone() };
+        pair.outcomes().iter().map(answer).collect()
+    }
 }
 
 impl From<&Pair> for System {
