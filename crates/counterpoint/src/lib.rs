@@ -20,7 +20,10 @@
 //! Read the modules in this order; data flows one way through them. A description
 //! ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a composition
 //! answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`] holds
-//! the named bounds, [`rounding`] the arithmetic whose error is known.
+//! the named bounds, [`rounding`] the arithmetic whose error is known. Beside them, in
+//! [`exact`] fractions: [`pair`] builds the maps that show one pair of distributions to be at
+//! least as telling as another, and [`interactive`] finds the best adversary against a
+//! mechanism that is queried adaptively, or several interleaved.
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
 //! concurrently, with privacy parameters fixed up front. They do not hold when the
@@ -39,6 +42,9 @@ mod leak;
 pub mod route;
 pub mod theorem;
 pub mod ask;
+pub mod exact;
+pub mod pair;
+pub mod interactive;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

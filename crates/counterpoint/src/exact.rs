@@ -1,0 +1,236 @@
+//! Exact fractions, and their way to and from doubles.
+//!
+//! Simulation maps and interactive systems are claims of equality. They are made and
+//! checked in fractions, where equal means equal; every double is one.
+
+use crate::bracket::Bracket;
+use crate::quantity::{Epsilon, OutOfRange};
+use crate::rounding::Dd;
+use dashu_base::{BitTest, Gcd};
+pub use dashu_ratio::RBig as Ratio;
+use std::borrow::Borrow;
+
+/// The largest epsilon whose exponential is enclosed.
+const MOST_EPSILON: f64 = 500.0;
+/// The longest numerator or denominator read, in bits. (Doubles need at most 2100.)
+const MOST_BITS: usize = 4096;
+
+/// The most bits held at once, an eighth of a gigabyte: what would need more is refused
+/// before it is begun.
+pub(crate) const MOST_TOTAL_BITS: u128 = 1 << 30;
+
+/// Why numbers were refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExactError {
+    /// A number is not legal.
+    #[error("{place} is {}; legal: {legal}", shown(.value))]
+    Number {
+        /// Which number.
+        place: String,
+        /// The number.
+        value: Ratio,
+        /// The legal range, in words.
+        legal: &'static str,
+    },
+    /// Probabilities that do not sum to one.
+    #[error("{place} sum to {}; legal: 1 exactly", shown(.sum))]
+    Sum {
+        /// Which probabilities.
+        place: String,
+        /// Their sum.
+        sum: Ratio,
+    },
+    /// Too few, too many, or not as many as needed.
+    #[error("{what} number {size}; legal: {}", span(*.least, *.most))]
+    Size {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        size: u128,
+        /// The fewest that will do.
+        least: u128,
+        /// The most that will do.
+        most: u128,
+    },
+}
+
+fn span(least: u128, most: u128) -> String {
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
+}
+
+/// A fraction as people read it: in full if it is short, else to 17 digits.
+fn shown(value: &Ratio) -> String {
+    let full = value.numerator().bit_len().max(value.denominator().bit_len()) <= 64;
+    if full { value.to_string() } else { format!("{:e}", nearest(value)) }
+}
+
+/// Refuses a count outside a range.
+pub(crate) fn check_size(
+    what: &'static str,
+    size: u128,
+    (least, most): (u128, u128),
+) -> Result<(), ExactError> {
+    if (least..=most).contains(&size) {
+        return Ok(());
+    }
+    Err(ExactError::Size { what, size, least, most })
+}
+
+/// Refuses `count` numbers of `bits` bits each if they are more than can be held.
+pub(crate) fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
+    check_size(what, count.saturating_mul(bits), (0, MOST_TOTAL_BITS))
+}
+
+/// The length in bits of a common denominator of all the numbers, or of so many of them
+/// that the length passes `most`. Sums of these numbers are no longer.
+pub(crate) fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
+    let mut common = Ratio::ONE.denominator().clone();
+    for value in list {
+        let denominator = value.denominator();
+        let shared = (&common).gcd(denominator);
+        common *= denominator / shared;
+        if common.bit_len() as u128 > most {
+            break;
+        }
+    }
+    common.bit_len() as u128
+}
+
+/// As [`check_bits`], for a list of numbers and their sums.
+pub(crate) fn check_list<'a>(
+    what: &'static str,
+    list: impl ExactSizeIterator<Item = &'a Ratio>,
+) -> Result<(), ExactError> {
+    let count = list.len().max(1) as u128;
+    check_bits(what, count, common_bits(list, MOST_TOTAL_BITS / count))
+}
+
+/// Refuses a number outside [least, most], or one too long to work with.
+pub(crate) fn check_range(
+    place: impl Fn() -> String,
+    value: &Ratio,
+    (least, most): (&Ratio, Option<&Ratio>),
+    legal: &'static str,
+) -> Result<(), ExactError> {
+    let inside = value >= least && most.is_none_or(|most| value <= most);
+    let short = value.numerator().bit_len().max(value.denominator().bit_len()) <= MOST_BITS;
+    if inside && short {
+        return Ok(());
+    }
+    Err(ExactError::Number { place: place(), value: value.clone(), legal })
+}
+
+/// Refuses a number that is no probability.
+pub(crate) fn check_probability(
+    place: impl Fn() -> String,
+    value: &Ratio,
+) -> Result<(), ExactError> {
+    let legal = "a fraction from 0 to 1, of at most 4096 bits";
+    check_range(place, value, (&Ratio::ZERO, Some(&Ratio::ONE)), legal)
+}
+
+/// Refuses probabilities that do not sum to one.
+pub(crate) fn check_sum(place: impl Fn() -> String, sum: Ratio) -> Result<(), ExactError> {
+    if sum.is_one() { Ok(()) } else { Err(ExactError::Sum { place: place(), sum }) }
+}
+
+/// Refuses a guarantee: the ratio e^epsilon is at least one, delta below one.
+pub(crate) fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
+    let legal = "a fraction of at least 1, of at most 4096 bits";
+    check_range(|| "the likelihood ratio".into(), ratio, (&Ratio::ONE, None), legal)?;
+    check_probability(|| "delta".into(), delta)?;
+    if delta.is_one() {
+        let legal = "a fraction from 0 up to but not including 1";
+        let (place, value) = ("delta".into(), delta.clone());
+        return Err(ExactError::Number { place, value, legal });
+    }
+    Ok(())
+}
+
+/// The double itself, as a fraction; zero for what is no finite number.
+pub(crate) fn of_double(value: f64) -> Ratio {
+    Ratio::try_from(value).unwrap_or(Ratio::ZERO)
+}
+
+/// The sum of a list.
+pub(crate) fn sum<T: Borrow<Ratio>>(list: impl IntoIterator<Item = T>) -> Ratio {
+    list.into_iter().fold(Ratio::ZERO, |total, value| total + value.borrow())
+}
+
+/// The larger of two.
+pub(crate) fn larger(a: Ratio, b: Ratio) -> Ratio {
+    if a < b { b } else { a }
+}
+
+/// The smaller of two.
+pub(crate) fn smaller(a: Ratio, b: Ratio) -> Ratio {
+    if b < a { b } else { a }
+}
+
+/// The number, or zero if it is negative.
+pub(crate) fn positive_part(value: Ratio) -> Ratio {
+    larger(value, Ratio::ZERO)
+}
+
+/// A double next to the fraction, one unit in the last place off at most.
+///
+/// ```
+/// use counterpoint::exact::{Ratio, nearest};
+/// let third: Ratio = "1/3".parse()?;
+/// assert!((nearest(&third) - 1.0 / 3.0).abs() < 1e-16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn nearest(value: &Ratio) -> f64 {
+    value.to_f64().value()
+}
+
+/// Doubles on either side of a fraction: a guess by the library, moved until the exact
+/// comparison holds.
+#[must_use]
+pub(crate) fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
+    let (mut lower, mut upper) = (nearest(low), nearest(high));
+    while lower.is_finite() && of_double(lower) > *low {
+        lower = lower.next_down();
+    }
+    while upper.is_finite() && of_double(upper) < *high {
+        upper = upper.next_up();
+    }
+    Bracket { lower, upper }
+}
+
+/// Fractions below and above e^epsilon, 2^-91 of it apart.
+///
+/// ```
+/// use counterpoint::Epsilon;
+/// use counterpoint::exact::{exponential, nearest};
+/// let (below, above) = exponential(Epsilon::new(1.0)?)?;
+/// assert!(below < above && (nearest(&below) - std::f64::consts::E).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`OutOfRange`] if epsilon is above 500.
+pub fn exponential(epsilon: Epsilon) -> Result<(Ratio, Ratio), OutOfRange> {
+    let value = epsilon.get();
+    if value > MOST_EPSILON {
+        let legal = "a number from 0 to 500, where exact fractions are used";
+        return Err(OutOfRange { quantity: "epsilon", value, legal });
+    }
+    // exp is within 2^-98; both margins are wider, and exact.
+    let exp = Dd::from(value).exp();
+    let middle = of_double(exp.hi) + of_double(exp.lo);
+    let margin = of_double(2.0_f64.powi(-92)) * &middle;
+    let below = larger(&middle - &margin, Ratio::ONE);
+    Ok((below, middle + margin))
+}
+
+/// A decreasing function of e^epsilon, evaluated on both sides of it.
+pub(crate) fn at_epsilon(
+    epsilon: Epsilon,
+    decreasing: impl Fn(&Ratio) -> Ratio,
+) -> Result<Bracket, OutOfRange> {
+    let (below, above) = exponential(epsilon)?;
+    Ok(enclosed(&decreasing(&above), &decreasing(&below)))
+}
