@@ -17,8 +17,8 @@ pub(super) fn epsilon(
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    let near_the_top = closed::near_the_top(parts, target)
-        .filter(|bracket| bracket.relative_width() <= tolerance || bracket.width() <= 1e-12);
+    let near_the_top =
+        closed::near_the_top(parts, target).filter(|bracket| bracket.keeps(tolerance));
     if let (None, Some(bracket)) = (options.route, near_the_top) {
         return Ok((bracket, Route::Closed));
     }

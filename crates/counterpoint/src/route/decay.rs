@@ -294,23 +294,21 @@ fn exponents(
     bits: u32,
     planner: &mut Planner,
 ) -> Vec<f64> {
-    let points = 1_u64 << coarse_bits;
-    let reach = if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / points as f64 };
-    let (mut values, mut slopes) = (vec![0.0; points as usize], vec![0.0; points as usize]);
-    for cell in &lattice.cells {
+    let reach = reach(coarse_bits, bits);
+    let spacings = lattice.cells.iter().flat_map(|cell| {
         let steepness = 1.0 / (1.0 - 2.0 * cell.pairs());
-        for (distance, weight) in cell.spacings() {
-            let at = (distance as u64 & (points - 1)) as usize;
-            values[at] += weight * steepness;
-            slopes[at] += weight * steepness * distance * reach;
-        }
-    }
+        cell.spacings().map(|(distance, weight)| {
+            let weight = weight * steepness;
+            (distance, [weight, weight * distance * reach])
+        })
+    });
+    let histograms = histograms(spacings, coarse_bits);
     let rounding = rounding(lattice, coarse_bits);
     let steepest = (2.0 * moments.total * moments.curvature).sqrt() * reach;
     let lost = (moments.total + steepest) * rounding
         + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
     let constant = moments.constant * (1.0 - rounding) - lost;
-    let [values, slopes] = transforms([values, slopes], planner);
+    let [values, slopes] = transforms(histograms, planner);
     let both = values.into_iter().zip(slopes);
     both.map(|(value, slope)| constant - value.re - slope.im.abs()).collect()
 }
@@ -324,15 +322,12 @@ fn chord_exponents(
     bits: u32,
     planner: &mut Planner,
 ) -> Vec<f64> {
-    let points = 1_u64 << coarse_bits;
-    let reach = if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / points as f64 };
-    let mut values = vec![0.0; points as usize];
-    for (distance, weight) in lattice.cells.iter().flat_map(Cell::spacings) {
-        values[(distance as u64 & (points - 1)) as usize] += weight;
-    }
-    let slack = moments.second.sqrt() * reach * (1.0 + 1e-9);
+    let spacings = lattice.cells.iter().flat_map(Cell::spacings);
+    let histograms =
+        histograms(spacings.map(|(distance, weight)| (distance, [weight])), coarse_bits);
+    let slack = moments.second.sqrt() * reach(coarse_bits, bits) * (1.0 + 1e-9);
     let total = moments.zeroth * (1.0 - rounding(lattice, coarse_bits));
-    let [values] = transforms([values], planner);
+    let [values] = transforms(histograms, planner);
     values
         .into_iter()
         .map(|value| {
@@ -340,6 +335,27 @@ fn chord_exponents(
             root.max(0.0) * root.max(0.0)
         })
         .collect()
+}
+
+/// Half the angle between coarse points; zero if no others lie between them.
+fn reach(coarse_bits: u32, bits: u32) -> f64 {
+    if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / (1_u64 << coarse_bits) as f64 }
+}
+
+/// Weights by spacing, modulo the number of coarse points.
+fn histograms<const N: usize>(
+    spacings: impl Iterator<Item = (f64, [f64; N])>,
+    coarse_bits: u32,
+) -> [Vec<f64>; N] {
+    let points = 1_u64 << coarse_bits;
+    let mut histograms = [(); N].map(|()| vec![0.0; points as usize]);
+    for (distance, weights) in spacings {
+        let at = (distance as u64 & (points - 1)) as usize;
+        for (histogram, weight) in histograms.iter_mut().zip(weights) {
+            histogram[at] += weight;
+        }
+    }
+    histograms
 }
 
 /// A bound on the rounding of a transform and its histogram, relative to the sum of all

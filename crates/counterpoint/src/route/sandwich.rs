@@ -4,6 +4,7 @@
 use super::contour::{Contour, NoContour, Weight};
 use super::convolution::{self, Convolution};
 use super::decay::{Decay, Planner};
+use super::divisor::common_divisor;
 use super::lattice::{Responses, Side, Tilted};
 use super::saddle::{Cumulant, Saddle};
 use super::tail::Tail;
@@ -351,7 +352,8 @@ impl Fineness {
         let step = (8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0);
         let finest_step = finest_step(problem.factors);
         let step = power_below(step.max(2.0 * finest_step));
-        let divisor = common_divisor(problem.factors, DIVISOR_WORTH * step);
+        let distances: Vec<f64> = problem.factors.iter().map(|f| 2.0 * f.epsilon).collect();
+        let divisor = common_divisor(&distances, DIVISOR_WORTH * step);
         let exact_step = divisor.unwrap_or_else(|| exact_step(problem.factors));
         let step = if divisor.is_some() { exact_step } else { step.max(exact_step) };
         Self { step, gap, exact_step, finest_step }
@@ -384,34 +386,6 @@ fn finest_step(factors: &[Factor]) -> f64 {
 
 /// How much finer than needed a step may be that makes both lattices exact.
 const DIVISOR_WORTH: f64 = 1.0 / 64.0;
-
-/// A number of which every 2 eps is a multiple, but for rounding, if there is one that is
-/// not too small: 0.05, 0.1 and 0.25 are multiples of 0.05 up to 2^-56. By Euclid's
-/// algorithm; any step is sound, and this one leaves next to nothing to split or merge.
-fn common_divisor(factors: &[Factor], least: f64) -> Option<f64> {
-    let largest = 2.0 * factors.last()?.epsilon;
-    let noise = 1e-13 * largest;
-    let least = least.max(1e3 * noise);
-    let mut divisor = largest;
-    for factor in factors {
-        let mut rest = 2.0 * factor.epsilon;
-        while rest > noise {
-            (divisor, rest) = (rest, divisor % rest);
-            if divisor - rest <= noise {
-                rest = 0.0;
-            }
-            if divisor < least {
-                return None;
-            }
-        }
-    }
-    let divisor = largest / (largest / divisor).round();
-    let off = |factor: &Factor| {
-        let multiple = 2.0 * factor.epsilon / divisor;
-        (multiple - multiple.round()).abs() * divisor
-    };
-    factors.iter().all(|factor| off(factor) <= 1e-14 * largest).then_some(divisor)
-}
 
 /// The largest power of two of which every 2 eps is a multiple.
 fn exact_step(factors: &[Factor]) -> f64 {
@@ -456,7 +430,7 @@ pub(crate) fn epsilon(
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
         let bracket = Bracket { lower, upper };
         let contour = above.split.has_aliases();
-        if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+        if bracket.keeps(tolerance) {
             return Ok((bracket, contour));
         }
         best = best.min(bracket.relative_width());

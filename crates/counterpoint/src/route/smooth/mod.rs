@@ -408,6 +408,29 @@ fn period(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<(f64, [f64
     None
 }
 
+/// Neglects ever less until an answer is narrow enough; else it says how wide it is.
+fn refine<T>(
+    parts: &[Part],
+    saddle: &Saddle,
+    negligible: f64,
+    watch: &Watch<'_>,
+    answer: impl Fn(&Contour) -> Result<T, f64>,
+) -> Result<T, Failure> {
+    let mut negligible = negligible.clamp(1e-14, 1e-3);
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        match answer(&Contour::new(parts, saddle, negligible, watch)?) {
+            Ok(answer) => return Ok(answer),
+            Err(width) => best = best.min(width),
+        }
+        negligible *= 1e-3;
+        if negligible < 1e-15 {
+            break;
+        }
+    }
+    Err(Failure::TooWide(best))
+}
+
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
     parts: &[Part],
@@ -419,24 +442,14 @@ pub(crate) fn epsilon(
     let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
     let saddle = saddle.ok_or(Failure::TooMuch)?;
     let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ..saddle };
-    let mut negligible = (0.1 * tolerance * saddle.tilt * saddle.epsilon).clamp(1e-14, 1e-3);
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        let contour = Contour::new(parts, &saddle, negligible, &watch)?;
-        let top = top(&contour, target, &saddle);
+    let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
+    refine(parts, &saddle, negligible, &watch, |contour| {
+        let top = top(contour, target, &saddle);
         let upper = satisfying(|e| contour.ends(e).1, target, &saddle, top);
-        let lower = exceeding(&contour, target, &saddle, upper);
+        let lower = exceeding(contour, target, &saddle, upper);
         let bracket = Bracket { lower, upper };
-        if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
-            return Ok(bracket);
-        }
-        best = best.min(bracket.relative_width());
-        negligible *= 1e-3;
-        if negligible < 1e-15 {
-            break;
-        }
-    }
-    Err(Failure::TooWide(best))
+        if bracket.keeps(tolerance) { Ok(bracket) } else { Err(bracket.relative_width()) }
+    })
 }
 
 /// An epsilon that satisfies the target, to search below.
@@ -478,20 +491,9 @@ pub(crate) fn delta(
 ) -> Result<Ends, Failure> {
     let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
     let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
-    let mut negligible = (0.1 * tolerance).clamp(1e-14, 1e-3);
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        let contour = Contour::new(parts, &saddle, negligible, &watch)?;
+    refine(parts, &saddle, 0.1 * tolerance, &watch, |contour| {
         let (lower, upper) = contour.ends(epsilon);
         let width = ((upper - lower) * upper.recip()).estimate();
-        if width <= tolerance {
-            return Ok((lower, upper));
-        }
-        best = best.min(width);
-        negligible *= 1e-3;
-        if negligible < 1e-15 {
-            break;
-        }
-    }
-    Err(Failure::TooWide(best))
+        if width <= tolerance { Ok((lower, upper)) } else { Err(width) }
+    })
 }
