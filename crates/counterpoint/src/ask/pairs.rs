@@ -44,7 +44,8 @@ pub(super) fn delta(
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     if let Some((lower, upper)) = closed::delta_near_the_top(parts, epsilon) {
         let width = upper - lower;
-        if width <= upper * Wide::from(tolerance) || width <= Wide::from(1e-25) {
+        let free = options.route.is_none_or(|route| route == Route::Closed);
+        if (free && width <= upper * Wide::from(tolerance)) || width <= Wide::from(1e-25) {
             return Ok(((lower, upper), Route::Closed));
         }
     }

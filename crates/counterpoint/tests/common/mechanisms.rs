@@ -1,8 +1,8 @@
 //! Mechanisms, releases and plans in a few letters, for tests that ask about many.
 
 use super::Question;
-use counterpoint::mechanism::FinitePair;
-use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Share, Steps};
+use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Share, Steps};
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
     Plan, Release, Sensitivity, Tolerance,
@@ -56,6 +56,14 @@ pub(crate) fn name_and_shame(delta: f64) -> Mechanism {
 
 pub(crate) fn gdp(mu: f64) -> Mechanism {
     Mechanism::Gdp { mu: Mu::new(mu).unwrap() }
+}
+
+pub(crate) fn zcdp(rho: f64) -> Mechanism {
+    Mechanism::Zcdp { rho: Rho::new(rho).unwrap(), delta: Delta::new(0.0).unwrap() }
+}
+
+pub(crate) fn rdp(orders: &[f64], epsilons: &[f64]) -> Mechanism {
+    Mechanism::Rdp(RenyiCurve::new(orders, epsilons).unwrap())
 }
 
 pub(crate) fn sparse_vector(threshold: f64, queries: f64) -> Mechanism {

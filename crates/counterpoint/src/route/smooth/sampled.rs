@@ -493,3 +493,6 @@ fn variation(shape: &Shape, level: &Level, spacing: f64) -> Option<f64> {
     let variation = level.variation + 6.0 * missed * level.densest;
     Some(variation / (spacing * shape.mu) * (1.0 + 1e-6))
 }
+
+#[cfg(test)]
+mod tests;
