@@ -20,7 +20,7 @@ use crate::leak::Target;
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{Dd, STEP, Wide};
 use crate::view::Part;
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 use atoms::{Cut, Side, points};
 use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
@@ -39,12 +39,6 @@ const SPARE: f64 = 64.0;
 const HOPEFUL: f64 = 2.5;
 /// A loss with more atoms than this is estimated from fewer.
 const ROUGH_ATOMS: usize = 4096;
-
-impl From<Stopped> for Failure {
-    fn from(_: Stopped) -> Self {
-        Self::Stopped
-    }
-}
 
 /// A loss, roughly: for estimates.
 struct Rough {
@@ -481,7 +475,7 @@ pub(crate) fn epsilon(
         let upper = if above.delta(0.0) <= target.lower {
             0.0
         } else {
-            satisfying(|e| above.delta(e), target, &saddle, top)
+            satisfying(|e| above.delta(e), target, &saddle, top, &watch)?
         };
         let below = attempt.below(planner)?;
         let roots = below.tests(upper).map(|test| test.root(target).0);

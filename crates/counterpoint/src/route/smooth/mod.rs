@@ -408,20 +408,20 @@ fn period(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<(f64, [f64
     None
 }
 
-/// Neglects ever less until an answer is narrow enough; else it says how wide it is.
+/// Neglects ever less until an answer is not too wide.
 fn refine<T>(
     parts: &[Part],
     saddle: &Saddle,
     negligible: f64,
     watch: &Watch<'_>,
-    answer: impl Fn(&Contour) -> Result<T, f64>,
+    answer: impl Fn(&Contour) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut negligible = negligible.clamp(1e-14, 1e-3);
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         match answer(&Contour::new(parts, saddle, negligible, watch)?) {
-            Ok(answer) => return Ok(answer),
-            Err(width) => best = best.min(width),
+            Err(Failure::TooWide(width)) => best = best.min(width),
+            answer => return answer,
         }
         negligible *= 1e-3;
         if negligible < 1e-15 {
@@ -445,10 +445,11 @@ pub(crate) fn epsilon(
     let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
     refine(parts, &saddle, negligible, &watch, |contour| {
         let top = top(contour, target, &saddle);
-        let upper = satisfying(|e| contour.ends(e).1, target, &saddle, top);
+        let upper = satisfying(|e| contour.ends(e).1, target, &saddle, top, &watch)?;
         let lower = exceeding(contour, target, &saddle, upper);
         let bracket = Bracket { lower, upper };
-        if bracket.keeps(tolerance) { Ok(bracket) } else { Err(bracket.relative_width()) }
+        let width = bracket.relative_width();
+        if bracket.keeps(tolerance) { Ok(bracket) } else { Err(Failure::TooWide(width)) }
     })
 }
 
@@ -494,6 +495,6 @@ pub(crate) fn delta(
     refine(parts, &saddle, 0.1 * tolerance, &watch, |contour| {
         let (lower, upper) = contour.ends(epsilon);
         let width = ((upper - lower) * upper.recip()).estimate();
-        if width <= tolerance { Ok((lower, upper)) } else { Err(width) }
+        if width <= tolerance { Ok((lower, upper)) } else { Err(Failure::TooWide(width)) }
     })
 }
