@@ -93,8 +93,12 @@ fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
     Some(Saddle { tilt: t, epsilon, ln_delta, variance: k.curvature })
 }
 
-/// The saddle point at which a quantity that rises with t vanishes.
+/// The saddle point at which a quantity that rises with t vanishes; none if no contour would
+/// follow ([`Term::new`]), before much is spent on dear cumulants.
 fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle> {
+    if parts.iter().any(|part| matches!(part.loss, Loss::SampledLaplace { .. })) {
+        return None;
+    }
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
     let mut t: f64 = 1.0;
     let mut last: Option<(f64, f64)> = None;
