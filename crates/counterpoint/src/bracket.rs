@@ -39,6 +39,11 @@ impl Bracket {
         if self.upper > 0.0 { self.width() / self.upper } else { 0.0 }
     }
 
+    /// Whether it is as narrow as promised: relatively, or absolutely near zero.
+    pub(crate) fn keeps(&self, tolerance: f64) -> bool {
+        self.relative_width() <= tolerance || self.width() <= 1e-12
+    }
+
     /// Whether two brackets have a point in common, as two brackets of the same
     /// number must.
     #[must_use]

@@ -1,31 +1,26 @@
 //! The least noise, the largest epsilon and the largest count within a target.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+mod reference;
+
+use common::mechanisms::{self, approximate, response, sparse_vector, times};
 use counterpoint::ask::{CalibrateError, Calibration, Search, Unknown, calibrate};
-use counterpoint::quantity::{Buckets, Group, Noise, Rate, Steps};
+use counterpoint::quantity::{Group, Rate};
 use counterpoint::watch::{Go, Watch};
-use counterpoint::{
-    Adjacency, AskError, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release,
-    Sensitivity,
-};
+use counterpoint::{Adjacency, AskError, Delta, Epsilon, Mechanism, Options, Plan, Release};
 use std::cell::Cell;
 
 fn approx(epsilon: f64, delta: f64, count: u64) -> Release {
-    (Guarantee::new(epsilon, delta).unwrap(), Count::new(count).unwrap()).into()
-}
-
-fn run(mechanism: Mechanism, count: u64) -> Release {
-    (mechanism, Count::new(count).unwrap()).into()
+    times(count, approximate(epsilon, delta))
 }
 
 fn gaussian(sigma: f64, count: u64) -> Release {
-    let sensitivity = Sensitivity::new(1.0).unwrap();
-    run(Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }, count)
+    times(count, mechanisms::gaussian(sigma, 1.0))
 }
 
 fn geometric(scale: f64, count: u64) -> Release {
-    let sensitivity = Steps::new(1).unwrap();
-    run(Mechanism::Geometric { scale: Noise::new(scale).unwrap(), sensitivity }, count)
+    times(count, mechanisms::geometric(scale, 1))
 }
 
 fn search(releases: &[Release], unknown: Unknown) -> Search<'_> {
@@ -158,8 +153,7 @@ fn scale_of_geometric_noise() {
 
 #[test]
 fn sparse_vector_is_split_in_its_own_proportion() {
-    let (threshold, queries) = (Epsilon::new(0.1).unwrap(), Epsilon::new(0.3).unwrap());
-    let releases = [run(Mechanism::SparseVector { threshold, queries }, 20)];
+    let releases = [times(20, sparse_vector(0.1, 0.3))];
     let svt = found(&search(&releases, Unknown::Epsilon), 2.0, 1e-6);
     let plain = found(&search(&[approx(0.1, 0.0, 20)], Unknown::Epsilon), 2.0, 1e-6);
     assert!((svt.value / plain.value - 1.0).abs() < 1e-14);
@@ -172,8 +166,7 @@ fn sparse_vector_is_split_in_its_own_proportion() {
 
 #[test]
 fn randomized_response_and_samples() {
-    let (epsilon, buckets) = (Epsilon::new(1.0).unwrap(), Buckets::new(2).unwrap());
-    let releases = [run(Mechanism::RandomizedResponse { epsilon, buckets }, 1)];
+    let releases = [times(1, response(1.0, 2))];
     let one = found(&search(&releases, Unknown::Epsilon), 5e5, 0.0);
     assert!((one.value / 5e5 - 1.0).abs() < 1e-14);
     // ln(1 + q (e^x - 1)) = 1 at x = ln(1 + (e - 1)/q).

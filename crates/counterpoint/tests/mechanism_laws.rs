@@ -4,77 +4,13 @@
 //! the smaller one's lower end is at most the larger one's upper end. Where it says that two
 //! plans are the same, the brackets are the same bit for bit.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use counterpoint::mechanism::FinitePair;
-use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Share, Steps};
-use counterpoint::{
-    Adjacency, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan,
-    Release, Sensitivity,
-};
+mod common;
+mod reference;
 
-fn approximate(epsilon: f64, delta: f64) -> Mechanism {
-    Guarantee::new(epsilon, delta).unwrap().into()
-}
-
-fn laplace(scale: f64, sensitivity: f64) -> Mechanism {
-    let sensitivity = Sensitivity::new(sensitivity).unwrap();
-    Mechanism::Laplace { scale: Noise::new(scale).unwrap(), sensitivity }
-}
-
-fn gaussian(sigma: f64, sensitivity: f64) -> Mechanism {
-    let sensitivity = Sensitivity::new(sensitivity).unwrap();
-    Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
-}
-
-fn geometric(scale: f64, steps: u64) -> Mechanism {
-    let sensitivity = Steps::new(steps).unwrap();
-    Mechanism::Geometric { scale: Noise::new(scale).unwrap(), sensitivity }
-}
-
-fn discrete_gaussian(sigma: f64, steps: u64) -> Mechanism {
-    let sensitivity = Steps::new(steps).unwrap();
-    Mechanism::DiscreteGaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
-}
-
-fn response(epsilon: f64, buckets: u64) -> Mechanism {
-    let buckets = Buckets::new(buckets).unwrap();
-    Mechanism::RandomizedResponse { epsilon: Epsilon::new(epsilon).unwrap(), buckets }
-}
-
-fn exponential(epsilon: f64) -> Mechanism {
-    Mechanism::Exponential { epsilon: Epsilon::new(epsilon).unwrap() }
-}
-
-fn staircase(epsilon: f64, gamma: Option<f64>) -> Mechanism {
-    let gamma = gamma.map(|gamma| Share::new(gamma).unwrap());
-    Mechanism::Staircase { epsilon: Epsilon::new(epsilon).unwrap(), gamma }
-}
-
-fn finite(p: &[f64], q: &[f64]) -> Mechanism {
-    Mechanism::Finite(FinitePair::new(p, q).unwrap())
-}
-
-fn times(count: u64, mechanism: Mechanism) -> Release {
-    (mechanism, Count::new(count).unwrap()).into()
-}
-
-fn sampled(count: u64, mechanism: Mechanism, rate: f64) -> Release {
-    Release { rate: Some(Rate::new(rate).unwrap()), ..times(count, mechanism) }
-}
-
-fn on(part: &str, release: Release) -> Release {
-    Release { part: Some(part.into()), ..release }
-}
-
-fn plan(releases: &[Release]) -> Plan {
-    for_group(releases, 1)
-}
-
-fn for_group(releases: &[Release], people: u64) -> Plan {
-    let group = Group::new(people).unwrap();
-    Plan::with(releases.to_vec(), Some(Adjacency::AddRemove), group).unwrap()
-}
+use common::mechanisms::*;
+use counterpoint::{AskError, Bracket, Delta, Epsilon, Mechanism, Options, Plan, Release};
 
 fn epsilon(releases: &[Release], delta: f64) -> Bracket {
     let delta = Delta::new(delta).unwrap();
@@ -251,14 +187,12 @@ fn no_mechanism_costs_more_than_its_label() {
             }
         }
     }
-    let parts = Mechanism::SparseVector {
-        threshold: Epsilon::new(0.25).unwrap(),
-        queries: Epsilon::new(0.5).unwrap(),
-    };
-    assert_same(&plan(&[times(4, parts)]), &plan(&[times(4, approximate(0.75, 0.0))]));
+    assert_same(
+        &plan(&[times(4, sparse_vector(0.25, 0.5))]),
+        &plan(&[times(4, approximate(0.75, 0.0))]),
+    );
     assert_same(&plan(&[times(4, response(0.7, 2))]), &plan(&[times(4, approximate(0.7, 0.0))]));
-    let mu = Mechanism::Gdp { mu: Mu::new(0.5).unwrap() };
-    assert_same(&plan(&[times(4, mu)]), &plan(&[times(4, gaussian(2.0, 1.0))]));
+    assert_same(&plan(&[times(4, gdp(0.5))]), &plan(&[times(4, gaussian(2.0, 1.0))]));
 }
 
 /// Exponential(e) has delta (1 - u)^2/(1 - e^-e) where Laplace(e) has 1 - u, and u is at

@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A forced lattice route may be a bad idea: it is given up early.
 const SHORT_PATIENCE: Duration = Duration::from_millis(100);
+/// The same where lists are long.
+const FORCED_PATIENCE: Duration = Duration::from_millis(300);
 const DEFAULT_TOLERANCE: f64 = 1e-6;
 /// How many questions are asked about one composition.
 const QUESTIONS: u64 = 8;
@@ -370,9 +372,13 @@ fn compare_routes(releases: &[Release], question: Question, summary: &mut Summar
         let name = format!("{} at {tolerance:e}", route.map_or("auto", Route::name));
         let start = Instant::now();
         let forced_lattice = route.is_some_and(|route| !is_exact(route));
-        let limit = if forced_lattice { Duration::from_secs(1) } else { PATIENCE };
+        let limit = if forced_lattice { FORCED_PATIENCE } else { PATIENCE };
         let outcome = ask(&composition, question, route, tolerance, limit);
-        summary.took(start.elapsed(), || format!("{name}, {}", replay(releases, question)));
+        let time = start.elapsed();
+        summary.took(time, || format!("{name}, {}", replay(releases, question)));
+        if forced_lattice {
+            summary.overtime(time.saturating_sub(limit), || format!("{name}, k = {k}"));
+        }
         match outcome {
             Outcome::Answer(answer) => {
                 summary.answers += 1;

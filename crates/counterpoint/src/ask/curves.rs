@@ -56,9 +56,10 @@ fn no_curve(options: &Options<'_>) -> AskError {
     AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved: f64::INFINITY }
 }
 
-/// How well a witness is known, and the cost while its best split is sought.
+/// How well a witness is known, and the cost while its best split is sought: first, then last.
 const WITNESS: f64 = 1e-4;
 const ROUGH: f64 = 1e-2;
+const FAIR: f64 = 1e-6;
 
 /// To a larger tolerance, by whichever route.
 fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
@@ -212,9 +213,9 @@ fn split_epsilon(view: &View, target: &Target, options: &Options<'_>) -> Option<
         let (second, _) = renyi::epsilon(&curves, &rest)?;
         Some((first.upper + second).next_up())
     };
-    let loose = loosely(options, ROUGH);
-    let share = best_share(|share| cost(share, &loose))?;
-    cost(share, options).or_else(|| cost(share, &loose))
+    let (rough, fair) = (loosely(options, ROUGH), loosely(options, FAIR));
+    let share = best_share(|share| cost(share, &rough), |share| cost(share, &fair))?;
+    cost(share, options).or_else(|| cost(share, &rough))
 }
 
 /// The same with epsilon split.
@@ -232,16 +233,21 @@ fn split_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Option<Wide>
         let sum = (losses.1 + curves) * Wide::from(1.0 + 1e-15);
         Some(if sum < Wide::ONE { sum } else { Wide::ONE })
     };
-    let loose = loosely(options, ROUGH);
-    let share = best_share(|share| cost(share, &loose).map(Wide::ln_estimate))?;
-    cost(share, options).or_else(|| cost(share, &loose))
+    let (rough, fair) = (loosely(options, ROUGH), loosely(options, FAIR));
+    let rated = |share: f64, options: &Options<'_>| cost(share, options).map(Wide::ln_estimate);
+    let share = best_share(|share| rated(share, &rough), |share| rated(share, &fair))?;
+    cost(share, options).or_else(|| cost(share, &rough))
 }
 
 /// A share between 0 and 1 that makes a cost about as small as can be: a scan of the odds,
-/// then a search by halving around the best. Any share is sound.
-fn best_share(cost: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+/// a search by halving around the best, then parabolas through better known costs. Any share
+/// is sound.
+fn best_share(
+    rough: impl Fn(f64) -> Option<f64>,
+    fair: impl Fn(f64) -> Option<f64>,
+) -> Option<f64> {
     let share = |odds: f64| 1.0 / (1.0 + (-odds).exp());
-    let rated = |odds: f64| cost(share(odds)).map(|cost| (cost, odds));
+    let rated = |odds: f64| rough(share(odds)).map(|cost| (cost, odds));
     let better = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| match (a, b) {
         (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
         (a, b) => a.or(b),
@@ -254,5 +260,21 @@ fn best_share(cost: impl Fn(f64) -> Option<f64>) -> Option<f64> {
         best = better(best, better(rated(odds - step), rated(odds + step)));
         step *= 0.5;
     }
-    best.map(|(_, odds)| share(odds))
+    let mut odds = best?.1;
+    for width in [0.3, 0.1, 0.03, 0.01] {
+        odds = lowest(odds, width, |odds| fair(share(odds)));
+    }
+    Some(share(odds))
+}
+
+/// The best of three places and of where the parabola through their costs is lowest.
+fn lowest(middle: f64, width: f64, cost: impl Fn(f64) -> Option<f64>) -> f64 {
+    let places = [middle - width, middle, middle + width];
+    let [Some(left), Some(centre), Some(right)] = places.map(&cost) else { return middle };
+    let vertex = middle + 0.5 * width * (left - right) / (left - 2.0 * centre + right);
+    let inside = (vertex - middle).abs() < width;
+    let at_vertex = if inside { cost(vertex) } else { None };
+    let rated =
+        [(left, places[0]), (right, places[2]), (at_vertex.unwrap_or(f64::INFINITY), vertex)];
+    rated.into_iter().fold((centre, middle), |a, b| if b.0 < a.0 { b } else { a }).1
 }

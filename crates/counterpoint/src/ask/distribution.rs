@@ -123,7 +123,7 @@ impl<'a> PrivacyLoss<'a> {
     /// # Errors
     /// See [`AskError`]; a loss that is not a number is [`AskError::Loss`].
     pub fn above(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
-        if !(loss.abs() <= MOST_LOSS) {
+        if !(-MOST_LOSS..=MOST_LOSS).contains(&loss) {
             return Err(AskError::Loss { loss });
         }
         if loss < 0.0 {
@@ -146,7 +146,7 @@ impl<'a> PrivacyLoss<'a> {
     /// # Errors
     /// As for [`PrivacyLoss::above`].
     pub fn at_most(&self, loss: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
-        if !(loss < 0.0 && loss >= -MOST_LOSS) {
+        if !(-MOST_LOSS..0.0).contains(&loss) {
             return Ok(not(self.above(loss, options)?));
         }
         if let Some(atoms) = &self.atoms {

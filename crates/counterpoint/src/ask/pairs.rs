@@ -17,8 +17,8 @@ pub(super) fn epsilon(
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    let near_the_top = closed::near_the_top(parts, target)
-        .filter(|bracket| bracket.relative_width() <= tolerance || bracket.width() <= 1e-12);
+    let near_the_top =
+        closed::near_the_top(parts, target).filter(|bracket| bracket.keeps(tolerance));
     if let (None, Some(bracket)) = (options.route, near_the_top) {
         return Ok((bracket, Route::Closed));
     }
@@ -44,7 +44,8 @@ pub(super) fn delta(
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     if let Some((lower, upper)) = closed::delta_near_the_top(parts, epsilon) {
         let width = upper - lower;
-        if width <= upper * Wide::from(tolerance) || width <= Wide::from(1e-25) {
+        let free = options.route.is_none_or(|route| route == Route::Closed);
+        if (free && width <= upper * Wide::from(tolerance)) || width <= Wide::from(1e-25) {
             return Ok(((lower, upper), Route::Closed));
         }
     }

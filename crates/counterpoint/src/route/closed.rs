@@ -488,11 +488,7 @@ pub(crate) fn epsilon(
             break;
         }
     }
-    if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
-        Ok(bracket)
-    } else {
-        closer(at, target, bracket, tolerance)
-    }
+    if bracket.keeps(tolerance) { Ok(bracket) } else { closer(at, target, bracket, tolerance) }
 }
 
 /// The two ends one by one, where the profile is too wide to tell both at once.
@@ -520,7 +516,7 @@ fn closer(
     let upper = search(&|ends| ends.1 <= target.lower)?.1;
     let lower = search(&|ends| ends.0 <= target.upper)?.0;
     let bracket = Bracket { lower: lower.min(upper), upper };
-    if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+    if bracket.keeps(tolerance) {
         Ok(bracket)
     } else {
         Err(Failure::TooWide(bracket.relative_width()))

@@ -9,7 +9,7 @@
 //! periods (theorems.md, contour). Few points matter. The others are bounded without
 //! being evaluated, all at once, by one Fourier transform.
 
-use super::decay::{Ceiling, Decay, Part};
+use super::decay::{Ceiling, Decay, Part, Sieve};
 use super::lattice::{Cell, LEFT_OUT, Tilted};
 use crate::rounding::{Dd, UNIT, expm1, turn, turn_dd};
 use crate::watch::{Stopped, Watch};
@@ -117,30 +117,31 @@ impl Contour {
         let ceiling = Ceiling::new(lattice, weight, bits);
         let allowance = negligible * ceiling.at(0);
         let (totals, threshold) = decay.totals(allowance, &ceiling);
-        let (mut rest, mut looks) = (0.0, 0.0);
         let point_work = lattice.point_work();
-        let mut wanted = Vec::new();
+        let mut sieve = Sieve::new(decay, &ceiling, allowance, threshold);
+        let go_on = |sieve: &Sieve<'_>| {
+            watch.at(0.0)?;
+            if sieve.work(point_work) > most_work { Err(NoContour::TooMuch) } else { Ok(()) }
+        };
         for (block, total) in decay.blocks().zip(totals) {
             if total <= threshold && block.first > 0 {
-                rest += total;
-                continue;
-            }
-            let part = Part { first: block.first, last: block.last };
-            let sieved = decay.sieve(part, allowance, threshold, &ceiling, &mut wanted);
-            rest += sieved.rest;
-            looks += sieved.looks;
-            let work = wanted.len() as f64 * point_work + looks * decay.spacings.len() as f64;
-            if work > most_work {
-                return Err(NoContour::TooMuch);
+                sieve.rest += total;
+            } else {
+                sieve.sort(Part { first: block.first, last: block.last }, go_on)?;
             }
         }
+        go_on(&sieve)?;
+        let Sieve { wanted, rest, .. } = sieve;
         let half = 1_u64 << (bits - 1);
         let mut points = Vec::with_capacity(wanted.len());
-        let values = Characteristic::new(lattice, &wanted, bits, watch)?;
-        for (at, &index) in wanted.iter().enumerate() {
-            let (phi, error) = values.at(at);
-            let weight = if index == 0 || index == half { 1.0 } else { 2.0 };
-            points.push(Point { index, weight, phi, error });
+        for (done, chunk) in wanted.chunks(CHUNK).enumerate() {
+            watch.at((done * CHUNK) as f64 / wanted.len() as f64)?;
+            let values = Characteristic::new(lattice, chunk, bits, watch)?;
+            for (at, &index) in chunk.iter().enumerate() {
+                let (phi, error) = values.at(at);
+                let weight = if index == 0 || index == half { 1.0 } else { 2.0 };
+                points.push(Point { index, weight, phi, error });
+            }
         }
         // The bounds were rounded a few times each.
         let rest = rest * (1.0 + 1e-9);
@@ -308,6 +309,9 @@ struct Phases<'a> {
     steps: u64,
     values: Vec<Complex>,
 }
+
+/// So many points are evaluated together: few enough to be left off soon if need be.
+const CHUNK: usize = 1024;
 
 /// So many points in a row share one turn.
 const RUN: usize = 8;

@@ -22,6 +22,9 @@ pub(crate) struct Convolution {
     complete: bool,
 }
 
+/// The watcher is asked after so many masses.
+const OFTEN: usize = 1 << 20;
+
 /// An error larger than any sum.
 const UNKNOWN: f64 = 1e200;
 
@@ -46,10 +49,15 @@ impl Convolution {
         masses[0] = 1.0;
         let mut reach = 0_usize;
         let mut factors = 0.0;
+        let mut unwatched = OFTEN;
         for (done, cell) in lattice.cells.iter().enumerate() {
-            watch.at(done as f64 / lattice.cells.len() as f64)?;
             let steps = usize::try_from(cell.steps).unwrap_or(usize::MAX).min(limit + 1);
             for _ in 0..cell.count {
+                if unwatched >= OFTEN {
+                    watch.at(done as f64 / lattice.cells.len() as f64)?;
+                    unwatched = 0;
+                }
+                unwatched += reach + 64;
                 reach = reach.saturating_add(steps + 1).min(limit);
                 convolve(&mut masses[..=reach], cell.high, steps);
                 factors += 1.0;

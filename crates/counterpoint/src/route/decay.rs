@@ -27,7 +27,7 @@ pub(crate) struct Decay {
     second: f64,
     fourth: f64,
     /// The spacings and their weights, where they are few enough to look at one by one.
-    pub(super) spacings: Vec<(u64, f64)>,
+    spacings: Vec<(u64, f64)>,
     /// sqrt(sum c d^2 / 2), from above.
     steepest: f64,
 }
@@ -168,51 +168,6 @@ impl Decay {
         (totals, 0.5 * allowance)
     }
 
-    /// Sorts a part's points into those to evaluate and those whose bounds suffice, and
-    /// returns what the latter add up to. A part is bounded by its middle: sqrt(g) is the
-    /// norm of a vector, `g = sum 2 c sin^2(theta d / 2)`, and moves no faster than the
-    /// norm of its derivative, sqrt(sum c d^2 / 2).
-    pub(super) fn sieve(
-        &self,
-        whole: Part,
-        allowance: f64,
-        threshold: f64,
-        ceiling: &Ceiling,
-        wanted: &mut Vec<u64>,
-    ) -> Sieved {
-        let (mut rest, mut looks) = (0.0, 0.0);
-        let share = threshold / (whole.last - whole.first + 1) as f64;
-        let mut parts = vec![whole];
-        while let Some(part) = parts.pop() {
-            let many = (part.last - part.first + 1) as f64;
-            let most = 2.0 * many * ceiling.at(part.first);
-            let near_zero = most * self.near_zero(&part);
-            if part.first > 0 && near_zero <= 1e-2 * allowance {
-                rest += near_zero;
-                continue;
-            }
-            if many < 2.0 {
-                wanted.push(part.first);
-                continue;
-            }
-            let middle = part.first + (part.last - part.first) / 2;
-            // A look costs about as much as a point.
-            if part.first > 0 && many > 4.0 && !self.spacings.is_empty() {
-                looks += 1.0;
-                let reach = (part.last - middle) as f64 * self.unit();
-                let root = self.root(middle) - self.steepest * reach;
-                let bound = most * exp_ceiling(root.max(0.0) * root.max(0.0));
-                if bound <= share * many {
-                    rest += bound;
-                    continue;
-                }
-            }
-            parts.push(Part { first: middle + 1, last: part.last });
-            parts.push(Part { first: part.first, last: middle });
-        }
-        Sieved { rest, looks }
-    }
-
     /// The angle between neighbouring points, from above.
     fn unit(&self) -> f64 {
         std::f64::consts::TAU / (1_u64 << self.bits) as f64 * (1.0 + 1e-12)
@@ -244,10 +199,82 @@ impl Decay {
     }
 }
 
-/// What a sieve left out, and how many middles it looked at.
-pub(super) struct Sieved {
+/// Sorts points into those to evaluate and those whose bounds suffice.
+pub(super) struct Sieve<'a> {
+    decay: &'a Decay,
+    ceiling: &'a Ceiling,
+    /// What the bounds may add up to in all, and those of one block.
+    allowance: f64,
+    threshold: f64,
+    /// The points to evaluate.
+    pub(super) wanted: Vec<u64>,
+    /// What the others add up to, but for the profile's numerator.
     pub(super) rest: f64,
-    pub(super) looks: f64,
+    /// How many middles it looked at.
+    looks: f64,
+}
+
+impl<'a> Sieve<'a> {
+    pub(super) fn new(
+        decay: &'a Decay,
+        ceiling: &'a Ceiling,
+        allowance: f64,
+        threshold: f64,
+    ) -> Self {
+        let (wanted, rest, looks) = (Vec::new(), 0.0, 0.0);
+        Self { decay, ceiling, allowance, threshold, wanted, rest, looks }
+    }
+
+    /// The work so far and that of evaluating what is wanted, given that of a point.
+    pub(super) fn work(&self, point: f64) -> f64 {
+        self.wanted.len() as f64 * point + self.looks * self.decay.spacings.len() as f64
+    }
+
+    /// Sorts a part's points, asking now and then whether to go on. A part is bounded by its
+    /// middle: sqrt(g) is the norm of a vector, `g = sum 2 c sin^2(theta d / 2)`, and moves no
+    /// faster than the norm of its derivative, sqrt(sum c d^2 / 2).
+    pub(super) fn sort<E>(
+        &mut self,
+        whole: Part,
+        go_on: impl Fn(&Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let decay = self.decay;
+        let share = self.threshold / (whole.last - whole.first + 1) as f64;
+        let mut parts = vec![whole];
+        let mut steps = 0_u64;
+        while let Some(part) = parts.pop() {
+            if steps & 127 == 0 {
+                go_on(self)?;
+            }
+            steps += 1;
+            let many = (part.last - part.first + 1) as f64;
+            let most = 2.0 * many * self.ceiling.at(part.first);
+            let near_zero = most * decay.near_zero(&part);
+            if part.first > 0 && near_zero <= 1e-2 * self.allowance {
+                self.rest += near_zero;
+                continue;
+            }
+            if many < 2.0 {
+                self.wanted.push(part.first);
+                continue;
+            }
+            let middle = part.first + (part.last - part.first) / 2;
+            // A look costs about as much as a point.
+            if part.first > 0 && many > 4.0 && !decay.spacings.is_empty() {
+                self.looks += 1.0;
+                let reach = (part.last - middle) as f64 * decay.unit();
+                let root = decay.root(middle) - decay.steepest * reach;
+                let bound = most * exp_ceiling(root.max(0.0) * root.max(0.0));
+                if bound <= share * many {
+                    self.rest += bound;
+                    continue;
+                }
+            }
+            parts.push(Part { first: middle + 1, last: part.last });
+            parts.push(Part { first: part.first, last: middle });
+        }
+        Ok(())
+    }
 }
 
 /// A run of points.
@@ -294,23 +321,21 @@ fn exponents(
     bits: u32,
     planner: &mut Planner,
 ) -> Vec<f64> {
-    let points = 1_u64 << coarse_bits;
-    let reach = if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / points as f64 };
-    let (mut values, mut slopes) = (vec![0.0; points as usize], vec![0.0; points as usize]);
-    for cell in &lattice.cells {
+    let reach = reach(coarse_bits, bits);
+    let spacings = lattice.cells.iter().flat_map(|cell| {
         let steepness = 1.0 / (1.0 - 2.0 * cell.pairs());
-        for (distance, weight) in cell.spacings() {
-            let at = (distance as u64 & (points - 1)) as usize;
-            values[at] += weight * steepness;
-            slopes[at] += weight * steepness * distance * reach;
-        }
-    }
+        cell.spacings().map(|(distance, weight)| {
+            let weight = weight * steepness;
+            (distance, [weight, weight * distance * reach])
+        })
+    });
+    let histograms = histograms(spacings, coarse_bits);
     let rounding = rounding(lattice, coarse_bits);
     let steepest = (2.0 * moments.total * moments.curvature).sqrt() * reach;
     let lost = (moments.total + steepest) * rounding
         + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
     let constant = moments.constant * (1.0 - rounding) - lost;
-    let [values, slopes] = transforms([values, slopes], planner);
+    let [values, slopes] = transforms(histograms, planner);
     let both = values.into_iter().zip(slopes);
     both.map(|(value, slope)| constant - value.re - slope.im.abs()).collect()
 }
@@ -324,15 +349,12 @@ fn chord_exponents(
     bits: u32,
     planner: &mut Planner,
 ) -> Vec<f64> {
-    let points = 1_u64 << coarse_bits;
-    let reach = if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / points as f64 };
-    let mut values = vec![0.0; points as usize];
-    for (distance, weight) in lattice.cells.iter().flat_map(Cell::spacings) {
-        values[(distance as u64 & (points - 1)) as usize] += weight;
-    }
-    let slack = moments.second.sqrt() * reach * (1.0 + 1e-9);
+    let spacings = lattice.cells.iter().flat_map(Cell::spacings);
+    let histograms =
+        histograms(spacings.map(|(distance, weight)| (distance, [weight])), coarse_bits);
+    let slack = moments.second.sqrt() * reach(coarse_bits, bits) * (1.0 + 1e-9);
     let total = moments.zeroth * (1.0 - rounding(lattice, coarse_bits));
-    let [values] = transforms([values], planner);
+    let [values] = transforms(histograms, planner);
     values
         .into_iter()
         .map(|value| {
@@ -340,6 +362,27 @@ fn chord_exponents(
             root.max(0.0) * root.max(0.0)
         })
         .collect()
+}
+
+/// Half the angle between coarse points; zero if no others lie between them.
+fn reach(coarse_bits: u32, bits: u32) -> f64 {
+    if coarse_bits == bits { 0.0 } else { std::f64::consts::PI / (1_u64 << coarse_bits) as f64 }
+}
+
+/// Weights by spacing, modulo the number of coarse points.
+fn histograms<const N: usize>(
+    spacings: impl Iterator<Item = (f64, [f64; N])>,
+    coarse_bits: u32,
+) -> [Vec<f64>; N] {
+    let points = 1_u64 << coarse_bits;
+    let mut histograms = [(); N].map(|()| vec![0.0; points as usize]);
+    for (distance, weights) in spacings {
+        let at = (distance as u64 & (points - 1)) as usize;
+        for (histogram, weight) in histograms.iter_mut().zip(weights) {
+            histogram[at] += weight;
+        }
+    }
+    histograms
 }
 
 /// A bound on the rounding of a transform and its histogram, relative to the sum of all

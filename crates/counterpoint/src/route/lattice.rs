@@ -14,6 +14,7 @@
 
 use crate::composition::Factor;
 use crate::rounding::{Dd, STEP, UNIT, Wide, expm1};
+use crate::watch::{Stopped, Watch};
 
 /// Which lattice, and which of its two distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,25 +104,34 @@ struct Response {
 
 impl Responses {
     /// Relative error at most u, or 2^-96 for heavy factors.
-    pub(crate) fn new(factors: &[Factor]) -> Self {
-        let list = factors.iter().map(|factor| {
+    pub(crate) fn new(factors: &[Factor], watch: &Watch<'_>) -> Result<Self, Stopped> {
+        let list = factors.iter().enumerate().map(|(done, factor)| {
+            watched(done, watch)?;
             let tiny = factor.epsilon >= LARGE;
             let decay = if tiny { Dd::ZERO } else { Dd::from(-factor.epsilon).exp() };
             let plus = Dd::ONE / (Dd::ONE + decay);
-            Response { epsilon: factor.epsilon, count: factor.count, plus, minus: decay * plus }
+            let minus = decay * plus;
+            Ok(Response { epsilon: factor.epsilon, count: factor.count, plus, minus })
         });
         let count = factors.iter().map(|factor| factor.count as f64).sum();
-        Self { list: list.collect(), count }
+        Ok(Self { list: list.collect::<Result<_, Stopped>>()?, count })
     }
 
     /// Puts the factors on a lattice.
-    pub(crate) fn tilted(&self, side: Side, step: f64, tilt: f64) -> Tilted {
+    pub(crate) fn tilted(
+        &self,
+        side: Side,
+        step: f64,
+        tilt: f64,
+        watch: &Watch<'_>,
+    ) -> Result<Tilted, Stopped> {
         let mut tilting = Tilting::new(tilt);
         let whole = -expm1(-step);
         let mut scale = Wide::ONE;
         let (mut error, mut most_steps) = (64.0 * STEP, 0.0);
         let mut cells = Vec::with_capacity(self.list.len());
-        for response in &self.list {
+        for (done, response) in self.list.iter().enumerate() {
+            watched(done, watch)?;
             let (cell, norm) = response.cell(side, step, whole, &mut tilting);
             scale = scale * norm;
             let count = response.count as f64;
@@ -129,18 +139,31 @@ impl Responses {
             most_steps += count * (cell.steps as f64 + 1.0);
             cells.push(cell);
         }
-        Tilted { step, tilt, scale, cells, error, most_steps }
+        Ok(Tilted { step, tilt, scale, cells, error, most_steps })
     }
 
     /// An upper bound on `E[e^(-tilt Y)]`.
-    pub(crate) fn scale(&self, side: Side, step: f64, tilt: f64) -> Wide {
+    pub(crate) fn scale(
+        &self,
+        side: Side,
+        step: f64,
+        tilt: f64,
+        watch: &Watch<'_>,
+    ) -> Result<Wide, Stopped> {
         let mut tilting = Tilting::new(tilt);
         let whole = -expm1(-step);
-        let product = self.list.iter().fold(Wide::ONE, |product, response| {
-            product * response.cell(side, step, whole, &mut tilting).1
-        });
-        product * Wide::exp(Dd::from(32.0 * UNIT * (self.count + 1.0)))
+        let mut product = Wide::ONE;
+        for (done, response) in self.list.iter().enumerate() {
+            watched(done, watch)?;
+            product = product * response.cell(side, step, whole, &mut tilting).1;
+        }
+        Ok(product * Wide::exp(Dd::from(32.0 * UNIT * (self.count + 1.0))))
     }
+}
+
+/// Asks the watcher now and then on the way through a long list.
+fn watched(done: usize, watch: &Watch<'_>) -> Result<(), Stopped> {
+    if done.is_multiple_of(8192) { watch.at(0.0) } else { Ok(()) }
 }
 
 impl Response {

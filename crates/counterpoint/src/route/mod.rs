@@ -8,6 +8,7 @@ pub(crate) mod contour;
 pub(crate) mod convolution;
 pub(crate) mod crown;
 pub(crate) mod decay;
+mod divisor;
 pub(crate) mod equal;
 pub(crate) mod grid;
 pub(crate) mod halves;

@@ -4,6 +4,7 @@
 use super::contour::{Contour, NoContour, Weight};
 use super::convolution::{self, Convolution};
 use super::decay::{Decay, Planner};
+use super::divisor::common_divisor;
 use super::lattice::{Responses, Side, Tilted};
 use super::saddle::{Cumulant, Saddle};
 use super::tail::Tail;
@@ -12,7 +13,7 @@ use crate::bracket::Bracket;
 use crate::composition::Factor;
 use crate::leak::Target;
 use crate::rounding::{Dd, STEP, Wide, expm1};
-use crate::watch::Watch;
+use crate::watch::{Stopped, Watch};
 
 /// How the sums on a lattice are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,12 @@ pub(crate) enum Failure {
     TooMuch,
     /// The width reached when refining had to stop.
     TooWide(f64),
+}
+
+impl From<Stopped> for Failure {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
 }
 
 /// A pure delta: lower and upper end.
@@ -72,7 +79,7 @@ impl<'a> Problem<'a> {
         (method, most_work): (Method, f64),
         watch: Watch<'a>,
         saddle: impl Fn(&Cumulant) -> Saddle,
-    ) -> Self {
+    ) -> Result<Self, Stopped> {
         let rough = Cumulant::new(factors);
         let cumulant = if saddle(&rough).tilt * largest_epsilon(factors) > 1.0 {
             Cumulant::exact(factors)
@@ -80,15 +87,8 @@ impl<'a> Problem<'a> {
             rough
         };
         let saddle = saddle(&cumulant);
-        Self {
-            factors,
-            responses: Responses::new(factors),
-            cumulant,
-            saddle,
-            method,
-            most_work,
-            watch,
-        }
+        let responses = Responses::new(factors, &watch)?;
+        Ok(Self { factors, responses, cumulant, saddle, method, most_work, watch })
     }
 }
 
@@ -127,8 +127,9 @@ impl<'a> Attempt<'a> {
         if side == Side::MergedQ { tilt + self.step } else { tilt }
     }
 
-    fn lattice(&self, side: Side) -> Tilted {
-        self.problem.responses.tilted(side, self.step, self.tilt(side))
+    fn lattice(&self, side: Side) -> Result<Tilted, Stopped> {
+        let Problem { responses, watch, .. } = self.problem;
+        responses.tilted(side, self.step, self.tilt(side), watch)
     }
 
     fn summed(&self, lattice: Tilted, decay: &Decay, weight: Weight) -> Result<Summed, Failure> {
@@ -153,13 +154,12 @@ impl<'a> Attempt<'a> {
         if convolving > self.problem.most_work || steps > 2e8 {
             return Err(Failure::TooMuch);
         }
-        let convolution = Convolution::new(&lattice, weight, steps as u64, &self.problem.watch)
-            .map_err(|_| Failure::Stopped)?;
+        let convolution = Convolution::new(&lattice, weight, steps as u64, &self.problem.watch)?;
         Ok(Summed { lattice, engine: Engine::Convolution(convolution) })
     }
 
     fn above(&self, planner: &mut Planner) -> Result<Above<'_>, Failure> {
-        let lattice = self.lattice(Side::Split);
+        let lattice = self.lattice(Side::Split)?;
         let decay = Decay::new(&lattice, self.bits, planner);
         Ok(Above { attempt: self, split: self.summed(lattice, &decay, Weight::Profile)? })
     }
@@ -246,19 +246,19 @@ struct Below<'a> {
 
 impl<'a> Below<'a> {
     fn new(attempt: &'a Attempt<'a>, planner: &mut Planner) -> Result<Self, Failure> {
-        let lattice = attempt.lattice(Side::MergedP);
+        let lattice = attempt.lattice(Side::MergedP)?;
         let decay = Decay::new(&lattice, attempt.bits, planner);
         let p = attempt.summed(lattice, &decay, Weight::Mass)?;
         // Tilting Q by one more undoes its difference from P, but for the rounding of
         // each loss, at most half a step.
         let decay = decay.nearby(attempt.step, attempt.problem.responses.count);
-        let q = attempt.summed(attempt.lattice(Side::MergedQ), &decay, Weight::Mass)?;
+        let q = attempt.summed(attempt.lattice(Side::MergedQ)?, &decay, Weight::Mass)?;
         let bias = attempt.problem.factors.iter().zip(&p.lattice.cells).map(|(factor, cell)| {
             let moved = 2.0 * factor.epsilon - cell.steps as f64 * attempt.step;
             cell.count as f64 * cell.high[1] * moved
         });
         let bias = bias.sum();
-        let outer = if p.has_aliases() { outer_bounds(attempt, &p.lattice) } else { (None, None) };
+        let outer = if p.has_aliases() { outer_bounds(attempt, &p.lattice)? } else { (None, None) };
         Ok(Self { attempt, p, q, bias, outer })
     }
 
@@ -289,18 +289,19 @@ type Chernoff = Option<(f64, Wide)>;
 /// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theorems.md,
 /// aliases). Those from above, shifts of Y down to y1 - N and below, are none if a period
 /// covers every Y; those from below are always there.
-fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> (Chernoff, Chernoff) {
+fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> Result<(Chernoff, Chernoff), Stopped> {
     let points = (1_u64 << attempt.bits) as f64;
     let bound = |other: f64| {
         let other = other * attempt.step;
-        let scale = attempt.problem.responses.scale(Side::MergedP, attempt.step, other);
+        let Problem { responses, watch, .. } = attempt.problem;
+        let scale = responses.scale(Side::MergedP, attempt.step, other, watch)?;
         let periods = (other - lattice.tilt).abs() * points;
         // 1/(e^x - 1), a little more.
         let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / -expm1(-periods));
-        Some((other, scale * share))
+        Ok(Some((other, scale * share)))
     };
-    let above = if points > lattice.most_steps { None } else { bound(attempt.outer.0) };
-    (above, bound(attempt.outer.1))
+    let above = if points > lattice.most_steps { None } else { bound(attempt.outer.0)? };
+    Ok((above, bound(attempt.outer.1)?))
 }
 
 /// The number of points, as a power of two, that makes the aliases negligible, and the
@@ -309,18 +310,17 @@ fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u
     let (cumulant, saddle) = (&problem.cumulant, &problem.saddle);
     let t = saddle.tilt;
     let goal = saddle.ln_delta + (negligible * 0.1).ln();
-    let exponent = |other: f64, length: f64| {
-        cumulant.at(other).0 - other * saddle.epsilon - (other - t).abs() * length
-    };
-    let best = |candidates: &[f64], length: f64| {
-        let rated = candidates.iter().map(|&c| (exponent(c * t, length), c * t));
-        rated.fold((f64::INFINITY, t), |a, b| if b.0 < a.0 { b } else { a })
+    let rated = |c: f64| (c * t, cumulant.at(c * t).0 - c * t * saddle.epsilon);
+    let upward = [1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0, 10.0].map(rated);
+    let downward = [0.0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map(rated);
+    let best = |candidates: &[(f64, f64)], length: f64| {
+        let exponents = candidates.iter().map(|&(c, rate)| (rate - (c - t).abs() * length, c));
+        exponents.fold((f64::INFINITY, t), |a, b| if b.0 < a.0 { b } else { a })
     };
     let mut bits = (16.0 * saddle.variance.sqrt() / step).log2().ceil().clamp(4.0, 48.0) as u32;
     loop {
         let length = step * (1_u64 << bits) as f64;
-        let above = best(&[1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 3.0, 5.0, 10.0], length);
-        let below = best(&[0.0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], length);
+        let (above, below) = (best(&upward, length), best(&downward, length));
         let settled = (above.0 < goal || length > 2.1 * largest) && below.0 < goal;
         if settled || bits >= 50 {
             return (bits, (above.1, below.1));
@@ -351,7 +351,8 @@ impl Fineness {
         let step = (8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0);
         let finest_step = finest_step(problem.factors);
         let step = power_below(step.max(2.0 * finest_step));
-        let divisor = common_divisor(problem.factors, DIVISOR_WORTH * step);
+        let distances: Vec<f64> = problem.factors.iter().map(|f| 2.0 * f.epsilon).collect();
+        let divisor = common_divisor(&distances, DIVISOR_WORTH * step);
         let exact_step = divisor.unwrap_or_else(|| exact_step(problem.factors));
         let step = if divisor.is_some() { exact_step } else { step.max(exact_step) };
         Self { step, gap, exact_step, finest_step }
@@ -385,34 +386,6 @@ fn finest_step(factors: &[Factor]) -> f64 {
 /// How much finer than needed a step may be that makes both lattices exact.
 const DIVISOR_WORTH: f64 = 1.0 / 64.0;
 
-/// A number of which every 2 eps is a multiple, but for rounding, if there is one that is
-/// not too small: 0.05, 0.1 and 0.25 are multiples of 0.05 up to 2^-56. By Euclid's
-/// algorithm; any step is sound, and this one leaves next to nothing to split or merge.
-fn common_divisor(factors: &[Factor], least: f64) -> Option<f64> {
-    let largest = 2.0 * factors.last()?.epsilon;
-    let noise = 1e-13 * largest;
-    let least = least.max(1e3 * noise);
-    let mut divisor = largest;
-    for factor in factors {
-        let mut rest = 2.0 * factor.epsilon;
-        while rest > noise {
-            (divisor, rest) = (rest, divisor % rest);
-            if divisor - rest <= noise {
-                rest = 0.0;
-            }
-            if divisor < least {
-                return None;
-            }
-        }
-    }
-    let divisor = largest / (largest / divisor).round();
-    let off = |factor: &Factor| {
-        let multiple = 2.0 * factor.epsilon / divisor;
-        (multiple - multiple.round()).abs() * divisor
-    };
-    factors.iter().all(|factor| off(factor) <= 1e-14 * largest).then_some(divisor)
-}
-
 /// The largest power of two of which every 2 eps is a multiple.
 fn exact_step(factors: &[Factor]) -> f64 {
     let lowest_bit = |factor: &Factor| {
@@ -442,7 +415,7 @@ pub(crate) fn epsilon(
     watch: Watch<'_>,
 ) -> Result<(Bracket, bool), Failure> {
     let ln_target = target.lower.ln_estimate();
-    let problem = Problem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target));
+    let problem = Problem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target))?;
     let saddle = problem.saddle;
     let mut planner = Planner::new();
     let gap = tolerance * saddle.tilt * saddle.epsilon;
@@ -451,12 +424,12 @@ pub(crate) fn epsilon(
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(&problem, &fineness);
         let (above, below) = attempt.both(&mut planner, best)?;
-        let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.top());
+        let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.top(), &watch)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
         let bracket = Bracket { lower, upper };
         let contour = above.split.has_aliases();
-        if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+        if bracket.keeps(tolerance) {
             return Ok((bracket, contour));
         }
         best = best.min(bracket.relative_width());
@@ -468,7 +441,8 @@ pub(crate) fn epsilon(
     Err(Failure::TooWide(best))
 }
 
-/// The pure delta at an epsilon.
+/// The pure delta at an epsilon. Near zero an absolute width will do, but not before the
+/// relative one is out of reach.
 pub(crate) fn delta(
     factors: &[Factor],
     epsilon: f64,
@@ -477,27 +451,52 @@ pub(crate) fn delta(
     watch: Watch<'_>,
 ) -> Result<(Ends, bool), Failure> {
     let at = |cumulant: &Cumulant| Saddle { epsilon, ..cumulant.at_epsilon(epsilon) };
-    let problem = Problem::new(factors, method, watch, at);
+    let problem = Problem::new(factors, method, watch, at)?;
+    let mut narrowest = Narrowest { width: f64::INFINITY, answer: None };
+    match refined_delta(&problem, tolerance, &mut narrowest) {
+        Err(Failure::TooWide(width)) => match narrowest.answer {
+            Some(((lower, upper), contour)) if upper - lower <= Wide::from(1e-12) => {
+                Ok(((lower, upper), contour))
+            }
+            _ => Err(Failure::TooWide(width)),
+        },
+        answer => answer,
+    }
+}
+
+/// The best of the tries so far, and its relative width.
+struct Narrowest {
+    width: f64,
+    answer: Option<(Ends, bool)>,
+}
+
+fn refined_delta(
+    problem: &Problem<'_>,
+    tolerance: f64,
+    narrowest: &mut Narrowest,
+) -> Result<(Ends, bool), Failure> {
+    let epsilon = problem.saddle.epsilon;
     let mut planner = Planner::new();
-    let mut fineness = Fineness::first(&problem, tolerance);
-    let mut best = f64::INFINITY;
+    let mut fineness = Fineness::first(problem, tolerance);
     for _ in 0..MOST_TRIES {
-        let attempt = Attempt::new(&problem, &fineness);
-        let (above, below) = attempt.both(&mut planner, best)?;
+        let attempt = Attempt::new(problem, &fineness);
+        let (above, below) = attempt.both(&mut planner, narrowest.width)?;
         let upper = above.delta(epsilon);
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).0);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
-        let contour = above.split.has_aliases();
+        let answer = ((lower, upper), above.split.has_aliases());
         if width <= tolerance || upper == Wide::ZERO {
-            return Ok(((lower, upper), contour));
+            return Ok(answer);
         }
-        best = best.min(width);
+        if width < narrowest.width {
+            *narrowest = Narrowest { width, answer: Some(answer) };
+        }
         if !fineness.refine(width / tolerance) {
             break;
         }
     }
-    Err(Failure::TooWide(best))
+    Err(Failure::TooWide(narrowest.width))
 }
 
 /// An epsilon that surely satisfies the target, as near the least such as the bound
@@ -507,7 +506,8 @@ pub(super) fn satisfying(
     target: &Target,
     saddle: &Saddle,
     top: f64,
-) -> f64 {
+    watch: &Watch<'_>,
+) -> Result<f64, Stopped> {
     let goal = target.lower;
     let ln_goal = goal.ln_estimate();
     let (mut low, mut high) = (0.0_f64, top);
@@ -515,6 +515,7 @@ pub(super) fn satisfying(
     let mut slope = saddle.tilt;
     let mut last: Option<(f64, f64)> = None;
     for _ in 0..100 {
+        watch.at(0.9)?;
         let value = delta(at);
         if value <= goal {
             high = at;
@@ -544,5 +545,5 @@ pub(super) fn satisfying(
             at = 0.0;
         }
     }
-    high
+    Ok(high)
 }

@@ -4,6 +4,8 @@
 #![allow(dead_code)] // Not every test uses all of it.
 
 pub(crate) mod check;
+pub(crate) mod formulas;
+pub(crate) mod mechanisms;
 pub(crate) mod questions;
 pub(crate) mod random;
 pub(crate) mod summary;

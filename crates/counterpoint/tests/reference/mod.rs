@@ -20,6 +20,7 @@
 #![allow(dead_code)] // Not every test uses all of it.
 
 pub(crate) mod real;
+pub(crate) mod table;
 
 use real::Real;
 
@@ -27,6 +28,9 @@ use real::Real;
 pub(crate) type Mass = Real<448>;
 /// Numbers between zero and one that may differ by 10^-300 from one.
 pub(crate) type Fine = Real<2432>;
+
+/// Far more digits than any rounding in the tests of mechanisms can take away.
+pub(crate) type Wide = Real<320>;
 
 /// Losses are counted in units of 2^-90: the last bit of any double above 2^-37.
 const UNIT_BITS: i32 = 90;

@@ -11,6 +11,7 @@ mod sums;
 mod tests;
 
 use super::decay::Planner;
+use super::divisor::common_divisor;
 use super::saddle::Saddle;
 use super::sandwich::{Ends, Failure, satisfying};
 use super::tail::Tail;
@@ -19,7 +20,7 @@ use crate::leak::Target;
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{Dd, STEP, Wide};
 use crate::view::Part;
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 use atoms::{Cut, Side, points};
 use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
@@ -38,12 +39,6 @@ const SPARE: f64 = 64.0;
 const HOPEFUL: f64 = 2.5;
 /// A loss with more atoms than this is estimated from fewer.
 const ROUGH_ATOMS: usize = 4096;
-
-impl From<Stopped> for Failure {
-    fn from(_: Stopped) -> Self {
-        Self::Stopped
-    }
-}
 
 /// A loss, roughly: for estimates.
 struct Rough {
@@ -225,7 +220,7 @@ impl<'a> Problem<'a> {
     fn first_step(&self, saddle: &Saddle, window: &Window, gap: f64) -> Option<f64> {
         let wanted = self.wanted_step(saddle, gap);
         let t = saddle.tilt;
-        match self.common_divisor(wanted / 64.0) {
+        match self.exact_step(wanted / 64.0) {
             Some(d) => Some(d / (d * t).ceil().max((d / 0.25).ceil()).max(1.0)),
             None => self.step(window, wanted),
         }
@@ -243,7 +238,7 @@ impl<'a> Problem<'a> {
 
     /// A step of which all differences of losses are multiples, but for rounding, if all losses
     /// are atoms and there is one that is not too small. Any step is sound.
-    fn common_divisor(&self, least: f64) -> Option<f64> {
+    fn exact_step(&self, least: f64) -> Option<f64> {
         let mut distances: Vec<f64> = Vec::new();
         for (part, rough) in self.parts.iter().zip(&self.rough) {
             match &part.loss {
@@ -254,28 +249,7 @@ impl<'a> Problem<'a> {
                 _ => return None,
             }
         }
-        let largest = distances.iter().copied().fold(0.0, f64::max);
-        let noise = 1e-13 * largest;
-        let least = least.max(1e3 * noise);
-        let mut divisor = largest;
-        for &distance in &distances {
-            let mut rest = distance;
-            while rest > noise {
-                (divisor, rest) = (rest, divisor % rest);
-                if divisor - rest <= noise {
-                    rest = 0.0;
-                }
-                if divisor < least {
-                    return None;
-                }
-            }
-        }
-        let divisor = largest / (largest / divisor).round();
-        let off = |distance: &f64| {
-            let multiple = distance / divisor;
-            (multiple - multiple.round()).abs() * divisor
-        };
-        distances.iter().all(|distance| off(distance) <= 1e-14 * largest).then_some(divisor)
+        common_divisor(&distances, least)
     }
 }
 
@@ -444,6 +418,43 @@ fn finer(excess: f64) -> f64 {
     (1.5 * excess).sqrt().clamp(1.5, 64.0)
 }
 
+/// What a try came to, how wide it is, and by how much too wide: at most one if it is not.
+struct Tried<T> {
+    answer: T,
+    width: f64,
+    excess: f64,
+}
+
+/// Tries ever finer steps until an answer is narrow enough; a try may come to nothing.
+fn refine<T>(
+    problem: &Problem<'_>,
+    saddle: &Saddle,
+    gap: f64,
+    answer: impl Fn(&Attempt<'_>, &mut Planner) -> Result<Option<Tried<T>>, Failure>,
+) -> Result<T, Failure> {
+    let window = problem.window(saddle, gap);
+    let mut step = problem.first_step(saddle, &window, gap).ok_or(Failure::TooMuch)?;
+    let mut planner = Planner::new();
+    let mut best = f64::INFINITY;
+    for _ in 0..MOST_TRIES {
+        let Some(attempt) = Attempt::new(problem, saddle, &window, step) else { break };
+        let Some(tried) = answer(&attempt, &mut planner)? else { break };
+        if tried.excess <= 1.0 {
+            return Ok(tried.answer);
+        }
+        let finer = step / finer(tried.excess);
+        let next = problem.step(&window, finer).filter(|&next| next < 0.9 * step);
+        // The gap falls with the square of the step, or it will not fall.
+        let falls = tried.width < 0.8 * best;
+        best = best.min(tried.width);
+        match next {
+            Some(next) if falls => step = next,
+            _ => break,
+        }
+    }
+    Err(if best.is_finite() { Failure::TooWide(best) } else { Failure::TooMuch })
+}
+
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
     parts: &[Part],
@@ -454,44 +465,30 @@ pub(crate) fn epsilon(
     let problem = Problem::new(parts, watch).ok_or(Failure::TooMuch)?;
     let ln_target = target.lower.ln_estimate();
     let saddle = problem.search(|saddle| saddle.ln_delta > ln_target || saddle.epsilon < 0.0);
-    let wanted = |epsilon: f64| tolerance.max(1e-12 / epsilon.max(1e-300));
     let gap = 0.7 * tolerance * saddle.tilt * saddle.epsilon.max(1e-3);
-    let window = problem.window(&saddle, gap);
-    let Some(mut step) = problem.first_step(&saddle, &window, gap) else {
-        return Err(Failure::TooMuch);
-    };
-    let mut planner = Planner::new();
-    let mut best = f64::INFINITY;
-    for _ in 0..MOST_TRIES {
-        let Some(attempt) = Attempt::new(&problem, &saddle, &window, step) else { break };
-        let above = attempt.above(&mut planner)?;
+    refine(&problem, &saddle, gap, |attempt, planner| {
+        let above = attempt.above(planner)?;
         let top = above.top();
         if above.delta(top) > target.lower {
-            break;
+            return Ok(None);
         }
         let upper = if above.delta(0.0) <= target.lower {
             0.0
         } else {
-            satisfying(|e| above.delta(e), target, &saddle, top)
+            satisfying(|e| above.delta(e), target, &saddle, top, &watch)?
         };
-        let below = attempt.below(&mut planner)?;
+        let below = attempt.below(planner)?;
         let roots = below.tests(upper).map(|test| test.root(target).0);
         let lower = roots.into_iter().fold(0.0, f64::max).min(upper);
-        let bracket = Bracket { lower, upper };
-        if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
-            return Ok(bracket);
-        }
-        let finer = step / finer(bracket.relative_width() / wanted(upper));
-        let next = problem.step(&window, finer).filter(|&next| next < 0.9 * step);
-        // The gap falls with the square of the step, or it will not fall.
-        let falls = bracket.relative_width() < 0.8 * best;
-        best = best.min(bracket.relative_width());
-        match next {
-            Some(next) if falls => step = next,
-            _ => break,
-        }
-    }
-    Err(if best.is_finite() { Failure::TooWide(best) } else { Failure::TooMuch })
+        let answer = Bracket { lower, upper };
+        let width = answer.relative_width();
+        let excess = if answer.keeps(tolerance) {
+            0.0
+        } else {
+            width / tolerance.max(1e-12 / upper.max(1e-300))
+        };
+        Ok(Some(Tried { answer, width, excess }))
+    })
 }
 
 /// The pure delta at an epsilon.
@@ -504,33 +501,15 @@ pub(crate) fn delta(
     let problem = Problem::new(parts, watch).ok_or(Failure::TooMuch)?;
     let saddle = problem.search(|saddle| saddle.epsilon < epsilon);
     let saddle = Saddle { epsilon, ..saddle };
-    let window = problem.window(&saddle, tolerance);
-    let Some(mut step) = problem.first_step(&saddle, &window, tolerance) else {
-        return Err(Failure::TooMuch);
-    };
-    let mut planner = Planner::new();
-    let mut best = f64::INFINITY;
-    for _ in 0..MOST_TRIES {
-        let Some(attempt) = Attempt::new(&problem, &saddle, &window, step) else { break };
-        let upper = attempt.above(&mut planner)?.delta(epsilon);
+    refine(&problem, &saddle, tolerance, |attempt, planner| {
+        let upper = attempt.above(planner)?.delta(epsilon);
         if !upper.is_positive() {
-            return Ok((Wide::ZERO, Wide::ZERO));
+            return Ok(Some(Tried { answer: (Wide::ZERO, Wide::ZERO), width: 0.0, excess: 0.0 }));
         }
-        let below = attempt.below(&mut planner)?;
+        let below = attempt.below(planner)?;
         let tests = below.tests(epsilon).map(|test| test.delta(epsilon).0);
         let lower = tests.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
-        if width <= tolerance {
-            return Ok((lower, upper));
-        }
-        let finer = step / finer(width / tolerance);
-        let next = problem.step(&window, finer).filter(|&next| next < 0.9 * step);
-        let falls = width < 0.8 * best;
-        best = best.min(width);
-        match next {
-            Some(next) if falls => step = next,
-            _ => break,
-        }
-    }
-    Err(if best.is_finite() { Failure::TooWide(best) } else { Failure::TooMuch })
+        Ok(Some(Tried { answer: (lower, upper), width, excess: width / tolerance }))
+    })
 }

@@ -93,8 +93,12 @@ fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
     Some(Saddle { tilt: t, epsilon, ln_delta, variance: k.curvature })
 }
 
-/// The saddle point at which a quantity that rises with t vanishes.
+/// The saddle point at which a quantity that rises with t vanishes; none if no contour would
+/// follow ([`Term::new`]), before much is spent on dear cumulants.
 fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle> {
+    if parts.iter().any(|part| matches!(part.loss, Loss::SampledLaplace { .. })) {
+        return None;
+    }
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
     let mut t: f64 = 1.0;
     let mut last: Option<(f64, f64)> = None;
@@ -459,6 +463,34 @@ fn period(rates: &[(f64, f64)], t: f64, saddle: &Saddle, goal: f64) -> Option<(f
     None
 }
 
+/// Neglects ever less until an answer is not too wide, or no longer gets narrower.
+fn refine<T>(
+    parts: &[Part],
+    mut saddle: Saddle,
+    negligible: f64,
+    watch: &Watch<'_>,
+    answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut negligible = negligible.clamp(1e-14, 1e-3);
+    let mut best = f64::INFINITY;
+    for _ in 0..4 {
+        let contour = match Contour::new(parts, &saddle, negligible, watch) {
+            Err(Failure::TooMuch) if best.is_finite() => break,
+            contour => contour?,
+        };
+        match answer(&contour, &mut saddle) {
+            Err(Failure::TooWide(width)) if width < 0.5 * best => best = width,
+            Err(Failure::TooWide(_)) => break,
+            answer => return answer,
+        }
+        negligible *= 1e-2;
+        if negligible < 1e-15 {
+            break;
+        }
+    }
+    Err(Failure::TooWide(best))
+}
+
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
     parts: &[Part],
@@ -469,29 +501,22 @@ pub(crate) fn epsilon(
     let ln_target = target.lower.ln_estimate();
     let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
     let saddle = saddle.ok_or(Failure::TooMuch)?;
-    let mut saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
-    let mut negligible = (0.1 * tolerance * saddle.tilt * saddle.epsilon).clamp(1e-14, 1e-3);
-    let mut best = f64::INFINITY;
-    for _ in 0..4 {
-        let contour = Contour::new(parts, &saddle, negligible, &watch)?;
-        let top = top(&contour, target, &saddle);
-        let upper = satisfying(|e| contour.ends(e).1, target, &saddle, top);
-        let lower = exceeding(&contour, target, &saddle, upper);
+    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
+    let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
+    refine(parts, saddle, negligible, &watch, |contour, saddle| {
+        let top = top(contour, target, saddle);
+        let upper = satisfying(|e| contour.ends(e).1, target, saddle, top, &watch)?;
+        let lower = exceeding(contour, target, saddle, upper);
         let bracket = Bracket { lower, upper };
-        if bracket.relative_width() <= tolerance || bracket.width() <= 1e-12 {
+        if bracket.keeps(tolerance) {
             return Ok(bracket);
         }
-        best = best.min(bracket.relative_width());
         // Now more is known about where it is.
-        if upper.is_finite() && upper < 1e300 {
-            saddle = Saddle { epsilon: upper, ln_delta: ln_target, ..saddle };
+        if upper < 1e300 {
+            saddle.epsilon = upper;
         }
-        negligible *= 1e-2;
-        if negligible < 1e-15 {
-            break;
-        }
-    }
-    Err(Failure::TooWide(best))
+        Err(Failure::TooWide(bracket.relative_width()))
+    })
 }
 
 /// An epsilon that satisfies the target, to search below.
@@ -532,24 +557,16 @@ pub(crate) fn delta(
     watch: Watch<'_>,
 ) -> Result<Ends, Failure> {
     let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
-    let mut saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
-    let mut negligible = (0.1 * tolerance).clamp(1e-14, 1e-3);
-    let mut best = f64::INFINITY;
-    for _ in 0..4 {
-        let contour = Contour::new(parts, &saddle, negligible, &watch)?;
+    let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
+    refine(parts, saddle, 0.1 * tolerance, &watch, |contour, saddle| {
         let (lower, upper) = contour.ends(epsilon);
         let width = ((upper - lower) * upper.recip()).estimate();
         if width <= tolerance {
             return Ok((lower, upper));
         }
-        best = best.min(width);
         if lower.is_positive() {
-            saddle = Saddle { ln_delta: upper.ln_estimate(), ..saddle };
+            saddle.ln_delta = upper.ln_estimate();
         }
-        negligible *= 1e-2;
-        if negligible < 1e-15 {
-            break;
-        }
-    }
-    Err(Failure::TooWide(best))
+        Err(Failure::TooWide(width))
+    })
 }

@@ -452,7 +452,7 @@ fn sum_of(numbers: impl Iterator<Item = f64>) -> f64 {
 /// E[r] = 1, so that M - 1 = E[r^p - 1 - p (r - 1)]: its terms are small where r is near 1.
 pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
     let shape = Shape::new(rate, mu.hi, direction, t);
-    if !(mu.hi > 1e-3) {
+    if mu.hi <= 1e-3 {
         return None;
     }
     // The coarsest spacing that will do.
@@ -585,3 +585,6 @@ fn tails(shape: &Shape, spacing: f64) -> Vec<(f64, f64)> {
     }
     list
 }
+
+#[cfg(test)]
+mod tests;

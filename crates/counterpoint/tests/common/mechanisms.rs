@@ -1,0 +1,118 @@
+//! Mechanisms, releases and plans in a few letters, for tests that ask about many.
+
+use super::Question;
+use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Share, Steps};
+use counterpoint::{
+    Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
+    Plan, Release, Sensitivity, Tolerance,
+};
+
+pub(crate) fn approximate(epsilon: f64, delta: f64) -> Mechanism {
+    Guarantee::new(epsilon, delta).unwrap().into()
+}
+
+pub(crate) fn laplace(scale: f64, sensitivity: f64) -> Mechanism {
+    let sensitivity = Sensitivity::new(sensitivity).unwrap();
+    Mechanism::Laplace { scale: Noise::new(scale).unwrap(), sensitivity }
+}
+
+pub(crate) fn gaussian(sigma: f64, sensitivity: f64) -> Mechanism {
+    let sensitivity = Sensitivity::new(sensitivity).unwrap();
+    Mechanism::Gaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
+}
+
+pub(crate) fn geometric(scale: f64, steps: u64) -> Mechanism {
+    let sensitivity = Steps::new(steps).unwrap();
+    Mechanism::Geometric { scale: Noise::new(scale).unwrap(), sensitivity }
+}
+
+pub(crate) fn discrete_gaussian(sigma: f64, steps: u64) -> Mechanism {
+    let sensitivity = Steps::new(steps).unwrap();
+    Mechanism::DiscreteGaussian { sigma: Noise::new(sigma).unwrap(), sensitivity }
+}
+
+pub(crate) fn response(epsilon: f64, buckets: u64) -> Mechanism {
+    let buckets = Buckets::new(buckets).unwrap();
+    Mechanism::RandomizedResponse { epsilon: Epsilon::new(epsilon).unwrap(), buckets }
+}
+
+pub(crate) fn exponential(epsilon: f64) -> Mechanism {
+    Mechanism::Exponential { epsilon: Epsilon::new(epsilon).unwrap() }
+}
+
+pub(crate) fn staircase(epsilon: f64, gamma: Option<f64>) -> Mechanism {
+    let gamma = gamma.map(|gamma| Share::new(gamma).unwrap());
+    Mechanism::Staircase { epsilon: Epsilon::new(epsilon).unwrap(), gamma }
+}
+
+pub(crate) fn finite(p: &[f64], q: &[f64]) -> Mechanism {
+    Mechanism::Finite(FinitePair::new(p, q).unwrap())
+}
+
+pub(crate) fn name_and_shame(delta: f64) -> Mechanism {
+    Mechanism::NameAndShame { delta: Delta::new(delta).unwrap() }
+}
+
+pub(crate) fn gdp(mu: f64) -> Mechanism {
+    Mechanism::Gdp { mu: Mu::new(mu).unwrap() }
+}
+
+pub(crate) fn zcdp(rho: f64) -> Mechanism {
+    Mechanism::Zcdp { rho: Rho::new(rho).unwrap(), delta: Delta::new(0.0).unwrap() }
+}
+
+pub(crate) fn rdp(orders: &[f64], epsilons: &[f64]) -> Mechanism {
+    Mechanism::Rdp(RenyiCurve::new(orders, epsilons).unwrap())
+}
+
+pub(crate) fn sparse_vector(threshold: f64, queries: f64) -> Mechanism {
+    let [threshold, queries] = [threshold, queries].map(|x| Epsilon::new(x).unwrap());
+    Mechanism::SparseVector { threshold, queries }
+}
+
+pub(crate) fn times(count: u64, mechanism: Mechanism) -> Release {
+    (mechanism, Count::new(count).unwrap()).into()
+}
+
+pub(crate) fn sampled(count: u64, mechanism: Mechanism, rate: f64) -> Release {
+    Release { rate: Some(Rate::new(rate).unwrap()), ..times(count, mechanism) }
+}
+
+pub(crate) fn on(part: &str, release: Release) -> Release {
+    Release { part: Some(part.into()), ..release }
+}
+
+pub(crate) fn plan(releases: &[Release]) -> Plan {
+    for_group(releases, 1)
+}
+
+pub(crate) fn for_group(releases: &[Release], people: u64) -> Plan {
+    let group = Group::new(people).unwrap();
+    Plan::with(releases.to_vec(), Some(Adjacency::AddRemove), group).unwrap()
+}
+
+/// The plan's answer by the best route.
+pub(crate) fn ask(plan: &Plan, question: Question, tolerance: f64) -> Result<Answer, AskError> {
+    ask_with(plan, question, &options(tolerance))
+}
+
+pub(crate) fn options(tolerance: f64) -> Options<'static> {
+    Options { tolerance: Tolerance::new(tolerance).unwrap(), ..Options::default() }
+}
+
+pub(crate) fn ask_with(
+    plan: &Plan,
+    question: Question,
+    options: &Options<'_>,
+) -> Result<Answer, AskError> {
+    match question {
+        Question::Epsilon(delta) => plan.epsilon(Delta::new(delta).unwrap(), options),
+        Question::Delta(epsilon) => plan.delta(Epsilon::new(epsilon).unwrap(), options),
+    }
+}
+
+/// Whether the bracket keeps its promise.
+pub(crate) fn is_narrow(bracket: &Bracket, tolerance: f64) -> bool {
+    bracket.relative_width() <= tolerance || bracket.width() <= 1e-12
+}
