@@ -143,14 +143,25 @@ impl Amount {
     /// The quotient, rounded up to a multiple of 10^-24; `None` for a divisor of zero.
     #[must_use]
     pub fn over(&self, divisor: &Self) -> Option<Self> {
+        let (quotient, exact) = self.quotient(divisor)?;
+        Some(Self::new(if exact { quotient } else { quotient + UBig::ONE }, GRID_PLACES))
+    }
+
+    /// The same, rounded down.
+    #[must_use]
+    pub fn under(&self, divisor: &Self) -> Option<Self> {
+        Some(Self::new(self.quotient(divisor)?.0, GRID_PLACES))
+    }
+
+    /// The quotient in whole multiples of 10^-24, and whether that is all.
+    fn quotient(&self, divisor: &Self) -> Option<(UBig, bool)> {
         if divisor.is_zero() {
             return None;
         }
         let above = &self.digits * power(10, divisor.places + GRID_PLACES);
         let below = &divisor.digits * power(10, self.places);
         let (quotient, rest) = above.div_rem(below);
-        let up = if rest.is_zero() { quotient } else { quotient + UBig::ONE };
-        Some(Self::new(up, GRID_PLACES))
+        Some((quotient, rest.is_zero()))
     }
 
     /// The nearest double that is not below.

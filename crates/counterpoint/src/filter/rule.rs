@@ -324,6 +324,16 @@ impl Filter {
         Ok(once.times(query.count().get()))
     }
 
+    /// What an account opened under this one costs it: its whole promise, at opening. The
+    /// promise must be about the same neighbours and the same group.
+    ///
+    /// # Errors
+    /// [`FilterError`] if this kind of account cannot charge it, or no theorem covers it.
+    pub fn charge_account(&self, promise: &Promise) -> Result<Charge, FilterError> {
+        let alone = Terms { group: Group::ONE, ..self.terms };
+        charge::of(&promise.query()?, self.currency, alone)
+    }
+
     /// The totals with a charge added, if they stay within the capacity.
     ///
     /// # Errors
