@@ -192,9 +192,6 @@ fn has_more_noise(slot: &Mechanism, opened: &Mechanism) -> bool {
         ) => buckets == same && less <= epsilon,
         (M::Exponential { epsilon }, M::Exponential { epsilon: less }) => less <= epsilon,
         (M::NameAndShame { delta }, M::NameAndShame { delta: less }) => less <= delta,
-        (M::ApproxDp(most), M::ApproxDp(asked)) => {
-            asked.epsilon <= most.epsilon && asked.delta <= most.delta
-        }
         _ => false,
     }
 }
