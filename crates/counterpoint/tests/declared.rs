@@ -1,5 +1,7 @@
 //! Declared plans: what a slot covers, and what it does not, against profiles by brute force.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/random.rs"]
 #[allow(dead_code)]
 mod random;
@@ -131,7 +133,7 @@ fn every_rule_ends_where_its_slot_does() {
     ];
     for (slot, covered, shown, too_much) in cases {
         assert_eq!(basis(&slot, &covered), Some(shown), "{slot:?} {covered:?}");
-        let error = covers(&[slot.clone()], &[too_much], terms()).unwrap_err();
+        let error = covers(std::slice::from_ref(&slot), &[too_much], terms()).unwrap_err();
         assert!(matches!(error, CoverError::NotCovered(_)), "{slot:?}: {error}");
         assert!(error.to_string().contains("; legal: "), "{error}");
     }

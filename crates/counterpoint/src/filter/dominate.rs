@@ -10,7 +10,7 @@ use super::error::FilterError;
 use super::profile;
 use super::query::{Description, Query};
 use super::roc;
-use super::rule::{Currency, Terms};
+use super::terms::{Currency, Terms};
 use crate::mechanism::{Guarantee, Mechanism};
 use crate::quantity::{Count, Group, Order};
 use crate::theorem::convert;

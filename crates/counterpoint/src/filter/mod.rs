@@ -25,6 +25,7 @@ mod profile;
 mod query;
 mod roc;
 mod rule;
+mod terms;
 
 pub use amount::{Amount, AmountError, GRID_PLACES};
 pub use dominate::{Basis, CoverError, NotCovered, covers};
@@ -32,4 +33,5 @@ pub use error::{FilterError, Refused};
 pub use odometer::{Level, Mileage, Odometer};
 pub use plan::{DeclareError, OpenError, PlanAccount, Slot};
 pub use query::{Description, Query};
-pub use rule::{Charge, Currency, Filter, Interleaving, Promise, Terms};
+pub use rule::Filter;
+pub use terms::{Charge, Currency, Interleaving, Promise, Terms};

@@ -12,7 +12,7 @@ use super::charge;
 use super::convert::{self, Tail};
 use super::error::FilterError;
 use super::query::Query;
-use super::rule::{Currency, Interleaving, Terms};
+use super::terms::{Currency, Interleaving, Terms};
 use crate::mechanism::Guarantee;
 use crate::quantity::Order;
 use crate::theorem::{Parameters, Setting, Theorem};

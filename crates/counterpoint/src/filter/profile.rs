@@ -8,7 +8,7 @@
 use super::amount::Amount;
 use super::charge;
 use super::query::{Description, Query};
-use super::rule::{Currency, Terms};
+use super::terms::{Currency, Terms};
 use crate::ask::Options;
 use crate::loss::{Direction, Loss};
 use crate::mechanism::Release;
