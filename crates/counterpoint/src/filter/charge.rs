@@ -163,15 +163,12 @@ fn divergence(
     let t = order.get() - 1.0;
     let line = line(query, terms).map(|rho| slope_at(&rho, order));
     let curves: Option<Vec<Amount>> = match line {
-        // At whole orders exactly what the discrete Gaussian's loss says, and nothing cut off.
+        // At whole orders exactly what its loss says, and nothing is cut off.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
         line => meanings.iter().map(|meaning| least(tau(meaning, t), line.clone())).collect(),
     };
     let main = curves.and_then(|list| list.into_iter().max()).ok_or_else(none)?;
-    let delta = match query.description() {
-        _ if line_covers(query) => leak(query, terms, meanings),
-        _ => &leak(query, terms, meanings) + &cut(meanings),
-    };
+    let delta = leaked(query, terms, meanings);
     Ok(Charge { main, delta })
 }
 
@@ -180,18 +177,19 @@ fn is_discrete_gaussian(query: &Query) -> bool {
         && !query.is_sampled()
 }
 
-/// Whether nothing is cut off because a line is used in place of the loss.
-fn line_covers(query: &Query) -> bool {
-    is_discrete_gaussian(query)
+/// The query's own delta, and what a cumulant leaves out.
+fn leaked(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
+    let own = leak(query, terms, meanings);
+    if is_discrete_gaussian(query) { own } else { &own + &cut(meanings) }
 }
 
 /// Mass that cumulants know nothing of counts as leaked.
 fn cut(meanings: &[Meaning; 2]) -> Amount {
     let of = |meaning: &Meaning| meaning.loss.as_ref().map_or(0.0, renyi::cut);
     let most = meanings.iter().map(of).fold(0.0, f64::max);
-    // Six digits of it are enough.
-    let places = if most > 0.0 { 6 + (-most.log10()).max(0.0) as u32 } else { 0 };
-    Amount::from_f64(most).unwrap_or_default().ceil(places)
+    // A few digits of it are enough; so many zeros come first.
+    let zeros = format!("{most:e}").split_once("e-").and_then(|(_, text)| text.parse().ok());
+    Amount::from_f64(most).unwrap_or_default().ceil(6 + zeros.unwrap_or(0))
 }
 
 fn least(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
@@ -299,7 +297,5 @@ pub(super) fn estimate(meanings: &[Meaning; 2], query: &Query, terms: Terms, t: 
 
 /// The queries' own deltas, count included.
 pub(super) fn leaks(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
-    let own = leak(query, terms, meanings);
-    let all = if line_covers(query) { own } else { &own + &cut(meanings) };
-    all.times(query.count().get())
+    leaked(query, terms, meanings).times(query.count().get())
 }
