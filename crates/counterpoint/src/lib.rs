@@ -27,7 +27,7 @@
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
 //! concurrently, with privacy parameters fixed up front. They do not hold when the
-//! parameters themselves are chosen from earlier answers.
+//! parameters themselves are chosen from earlier answers: for that there is [`filter`].
 
 pub mod quantity;
 pub mod bracket;
@@ -45,6 +45,7 @@ pub mod ask;
 pub mod exact;
 pub mod pair;
 pub mod interactive;
+pub mod filter;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

@@ -169,7 +169,8 @@ impl View {
         Ok(Answer { bracket, route: Route::Closed, theorem: Theorem::DominatingPairs })
     }
 
-    pub(super) fn delta(
+    /// The least delta in one direction, on one part of the data.
+    pub(crate) fn delta(
         &self,
         epsilon: Epsilon,
         options: &Options<'_>,
