@@ -21,6 +21,8 @@ mod layout;
 mod text;
 mod ticks;
 
+pub(crate) use ticks::{scientific, superscript};
+
 /// Charts with a title, a caption and one legend.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

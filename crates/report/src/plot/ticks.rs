@@ -161,7 +161,8 @@ fn plain(x: f64, step: f64) -> String {
     format!("{sign}{millions}\u{2009}{units}{rest}")
 }
 
-fn scientific(x: f64) -> String {
+/// A number as a few digits and a power of ten.
+pub(crate) fn scientific(x: f64) -> String {
     let text = format!("{x:.3e}");
     let Some((digits, power)) = text.split_once('e') else { return text };
     let digits = digits.trim_end_matches('0').trim_end_matches('.');
