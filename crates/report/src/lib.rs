@@ -1,4 +1,4 @@
-//! Answers as tables, for people.
+//! Answers as tables and figures, for people.
 //!
 //! Upper bounds are shown rounded up and lower bounds rounded down, so that what
 //! is on the page still holds.

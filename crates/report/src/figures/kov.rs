@@ -21,8 +21,8 @@ pub(super) fn figure_1() -> Result<Figure, FigureError> {
     chart.series.push(Series::new("least sum of errors, problem (20)", line).style(dotted));
     let caption = format!(
         "Claim: (ε, δ)-privacy keeps both errors of an adversary from being small at once. Its lines \
-         have slopes −e^ε and −e^−ε and meet the axes at 1 − δ; drawn for ε = {epsilon}, δ = {delta}. The \
-         least sum of errors is 2(1 − δ)/(1 + e^ε) = {:.4}, so total variation is at most {:.4}. The part \
+         have slopes −exp(ε) and −exp(−ε) and meet the axes at 1 − δ; drawn for ε = {epsilon}, δ = {delta}. The \
+         least sum of errors is 2(1 − δ)/(1 + exp(ε)) = {:.4}, so total variation is at most {:.4}. The part \
          above guessing, its mirror image, is left out. Where the claim ends: with probability δ an \
          adversary may err on neither side.",
         2.0 * corner,
@@ -103,12 +103,12 @@ pub(super) fn figure_3() -> Result<Figure, FigureError> {
     let caption = format!(
         "Claim: (a) Theorem III.3 gives the smallest region, inside those of summing (III.1) and of \
          advanced composition (III.2): balanced errors are at least {:.3}, and not only {:.3} or {:.3}. \
-         (b) A region is what its tangents P_FA = 1 − δ(ε) − e^ε P_MD leave; here of the Gaussian \
+         (b) A region is what its tangents leave, lines of slope −exp(ε) that meet the vertical axis at 1 − δ(ε); here of the Gaussian \
          mechanism with σ equal to the sensitivity. Where the claim ends: III.3 is exact for the worst \
          mechanisms with these guarantees; those really used may show less.",
         errors[2], errors[0], errors[1]
     );
-    let title = "Regions by theorem, and by tangents (Kairouz, Oh and Viswanath 2017, Figure 3)";
+    let title = "Regions by theorem and tangents (Kairouz, Oh and Viswanath 2017, Figure 3)";
     Ok(Figure::new(title, caption, [theorems, tangents()?]))
 }
 

@@ -87,7 +87,8 @@ pub(super) fn certified(theorem: Theorem, composition: &Composition, least: f64)
 /// Axes for errors.
 pub(super) fn chart(title: impl Into<String>) -> Chart {
     let axis = |label: &str| Axis::new(label).range(0.0, 1.0);
-    let (misses, alarms) = (axis("missed detections P_MD"), axis("false alarms P_FA"));
+    let (misses, alarms) =
+        (axis("probability of a missed detection"), axis("probability of a false alarm"));
     Chart::new(misses, alarms).title(title).square()
 }
 

@@ -10,11 +10,15 @@ const DELTA: f64 = 1e-6;
 /// Smith's lecture, Figure 1: basic and strong composition; the optimum is ours.
 pub(super) fn figure_1() -> Result<Figure, FigureError> {
     let costs = Costs::new(EPSILON, DELTA, (1..100).chain((100..=1000).step_by(10)))?;
-    let y = Axis::new("total ε");
-    let mut chart = Chart::new(Axis::new("number of releases k").range(0.0, 1000.0), y);
-    for theorem in [Theorem::Basic, Theorem::Strong, Theorem::Optimal] {
-        chart.series.push(series(theorem, costs.curve(theorem)));
-    }
+    let chart = |most: f64, y: Axis| {
+        let mut chart = Chart::new(Axis::new("number of releases k").range(0.0, most), y);
+        for theorem in [Theorem::Basic, Theorem::Strong, Theorem::Optimal] {
+            chart.series.push(series(theorem, costs.curve(theorem)));
+        }
+        chart
+    };
+    let far = chart(1000.0, Axis::new("total ε")).title("(a) k up to 1000");
+    let near = chart(60.0, Axis::new("total ε").range(0.0, 0.6)).title("(b) the same, k up to 60");
     let (basic, strong) = (costs.curve(Theorem::Basic), costs.curve(Theorem::Strong));
     let below = |((k, basic), (_, strong)): ((f64, f64), (f64, f64))| (strong < basic).then_some(k);
     let first = std::iter::zip(basic.clone(), strong.clone()).find_map(below).unwrap_or(f64::NAN);
@@ -29,5 +33,5 @@ pub(super) fn figure_1() -> Result<Figure, FigureError> {
         at(&costs.curve(Theorem::Optimal), 1e3),
     );
     let title = "Basic and strong composition (Smith's lecture, Figure 1), and the optimum";
-    Ok(Figure::new(title, caption, [chart]))
+    Ok(Figure::new(title, caption, [far, near]))
 }

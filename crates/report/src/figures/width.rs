@@ -13,10 +13,10 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
     let plan = different(RELEASES)?;
     let style = |color, line, marker| Style::new(color, line).marker(marker);
     let routes = [
-        (Route::Contour, -13, style(Color::Blue, Line::Solid, Marker::Circle)),
-        (Route::Convolution, -7, style(Color::Vermillion, Line::Dashed, Marker::Triangle)),
+        (Route::Contour, -10, style(Color::Blue, Line::Solid, Marker::Circle)),
+        (Route::Convolution, -6, style(Color::Vermillion, Line::Dashed, Marker::Triangle)),
     ];
-    let tolerances: Vec<f64> = (-13..=-1).rev().map(|n| 10_f64.powi(n)).collect();
+    let tolerances: Vec<f64> = (-10..=-1).rev().map(|n| 10_f64.powi(n)).collect();
     let axis = |label: &str| Axis::new(label).log();
     let mut chart =
         Chart::new(axis("tolerance asked for, relative"), axis("width of the bracket, relative"));
@@ -37,13 +37,13 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
     }
     let caption = format!(
         "Claim: a tolerance is a promise: the certified bracket around ε at δ = 10⁻⁶, rounding included, \
-         is never wider than asked for. {RELEASES} releases with ε_i from 0.01 to 0.2, all different. The lattice \
+         is never wider than asked for. {RELEASES} releases with different ε between 0.01 and 0.2. The lattice \
          step is refined until the promise is kept, so the width falls in jumps. Where it ends: a promise \
          that cannot be kept is refused with an error, and such points are missing; the narrowest bracket \
          here is {} wide.",
         crate::plot::scientific(narrowest.first().copied().unwrap_or(f64::NAN)),
     );
-    Ok(Figure::new("How narrow a bracket is, and how narrow it was asked to be", caption, [chart]))
+    Ok(Figure::new("How narrow a certified bracket is", caption, [chart]))
 }
 
 /// Releases no two of which are alike: the fractional parts of multiples of the golden ratio

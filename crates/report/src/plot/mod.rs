@@ -18,6 +18,7 @@ mod clip;
 mod csv;
 mod draw;
 mod layout;
+mod pen;
 mod text;
 mod ticks;
 

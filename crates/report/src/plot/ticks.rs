@@ -53,10 +53,10 @@ impl Ruler {
     }
 }
 
-/// Steps of 1, 2 or 5 times a power of ten, about five of them: at most six in the data's span.
+/// Steps of 1, 2 or 5 times a power of ten, about five of them: at most seven in the data's span.
 fn linear(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let (least, most) = given.unwrap_or_else(|| with_room(least, most));
-    let (step, parts) = round_step((most - least) / 6.0);
+    let (step, parts) = round_step((most - least) / 7.0);
     let (from, to) = given.unwrap_or_else(|| {
         ((least / step + 1e-9).floor() * step, (most / step - 1e-9).ceil() * step)
     });
@@ -107,7 +107,7 @@ fn log(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let decades = high - low;
     let stride = (decades + 7) / 8;
     let multiples: &[i32] = if decades <= 2 { &[1, 2, 5] } else { &[1] };
-    let far = low < -3 || high > 4;
+    let far = low < -3 || high > 3;
     let at = |digit: i32, power: i32| f64::from(digit) * 10_f64.powi(power);
     let ticks = |powers: i32, digits: &'_ [i32]| -> Vec<(i32, i32)> {
         let powers = (low..=high).filter(move |power| power.rem_euclid(powers) == 0);
