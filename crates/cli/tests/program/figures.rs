@@ -64,6 +64,17 @@ fn every_figure_is_written_twice_over_and_only_times_differ() {
 }
 
 #[test]
+fn the_picture_in_the_docs_is_the_programs() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    run(&["figures", "--out", out.to_str().unwrap()]).answer();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cost.svg");
+    // Told in one line: the pictures are long.
+    let same = files(&out)["cost.svg"] == std::fs::read_to_string(docs).unwrap();
+    assert!(same, "docs/cost.svg is old; make it anew: counterpoint figures --out DIR");
+}
+
+#[test]
 fn a_place_that_cannot_be_written_to_is_one_line() {
     let folder = Folder::new();
     let file = folder.file("file", "kept");

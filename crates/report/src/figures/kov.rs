@@ -28,8 +28,7 @@ pub(super) fn figure_1() -> Result<Figure, FigureError> {
         2.0 * corner,
         1.0 - 2.0 * corner
     );
-    let title =
-        "The region of (ε, δ)-differential privacy (Kairouz, Oh and Viswanath 2017, Figure 1)";
+    let title = "The region of (ε, δ)-differential privacy (Kairouz et al. 2017, Figure 1)";
     Ok(Figure::new(title, caption, [chart]))
 }
 
@@ -69,7 +68,7 @@ pub(super) fn figure_2() -> Result<Figure, FigureError> {
         errors(2 * last - 1),
         1.0 - 0.9_f64.powi(MOST as i32),
     );
-    let title = "The region of k releases (Kairouz, Oh and Viswanath 2017, Figure 2)";
+    let title = "The region of k releases (Kairouz et al. 2017, Figure 2)";
     Ok(Figure::new(title, caption, charts))
 }
 
@@ -108,7 +107,7 @@ pub(super) fn figure_3() -> Result<Figure, FigureError> {
          mechanisms with these guarantees; those really used may show less.",
         errors[2], errors[0], errors[1]
     );
-    let title = "Regions by theorem and tangents (Kairouz, Oh and Viswanath 2017, Figure 3)";
+    let title = "Regions by theorem and by tangents (Kairouz et al. 2017, Figure 3)";
     Ok(Figure::new(title, caption, [theorems, tangents()?]))
 }
 
