@@ -2,7 +2,7 @@ use counterpoint::theorem::Theorem;
 
 use super::FigureError;
 use super::costs::{Costs, at, more, series};
-use crate::plot::{Axis, Chart, Figure};
+use crate::plot::{Axis, Chart, Figure, scientific};
 
 const EPSILON: f64 = 0.01;
 const DELTA: f64 = 1e-6;
@@ -28,7 +28,8 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
         .iter()
         .copied()
         .fold((0.0, f64::INFINITY), |best, p| if p.1 < best.1 { p } else { best });
-    let title = format!("What k releases of (ε, δ) = ({EPSILON}, 0) cost together at δ = 10⁻⁶");
+    let delta = scientific(DELTA);
+    let title = format!("What k releases of (ε, δ) = ({EPSILON}, 0) cost together at δ = {delta}");
     let caption = format!(
         "Claim: the optimum is below every formula, and no formula keeps its \
          distance. KOV's closed form is summing until its square root is smaller; it costs {} more at \

@@ -5,7 +5,7 @@ use counterpoint::{Composition, Count, Delta, Epsilon, Guarantee, Mechanism, Opt
 use super::FigureError;
 use super::costs::series;
 use super::region::{Pair, area, balanced, boundary, certified, chart};
-use crate::plot::{Area, Chart, Color, Figure, Line, Series, Style};
+use crate::plot::{Chart, Color, Figure, Line, Series, Style};
 
 /// Kairouz, Oh and Viswanath, Figure 1: the region of one (epsilon, delta).
 pub(super) fn figure_1() -> Result<Figure, FigureError> {
@@ -39,34 +39,38 @@ fn guessing() -> Series {
 /// Figure 2: how the region grows with the number of releases.
 pub(super) fn figure_2() -> Result<Figure, FigureError> {
     const EPSILON: f64 = 0.4;
+    const DELTAS: [f64; 2] = [0.0, 0.1];
     const MOST: u64 = 5;
-    let mut ends = Vec::new();
     let mut charts = Vec::new();
-    for (letter, delta) in [("a", 0.0), ("b", 0.1)] {
+    let mut falls = Vec::new();
+    for (letter, delta) in std::iter::zip(["a", "b"], DELTAS) {
         let mut chart = chart(format!("({letter}) ε = {EPSILON}, δ = {delta}"));
         chart.series.push(guessing());
+        let (mut first, mut last, mut leak) = (f64::NAN, f64::NAN, f64::NAN);
         for (n, count) in (1..=MOST).enumerate() {
-            let edge = boundary(&composed(Guarantee::new(EPSILON, delta)?, count)?);
-            ends.push((count, balanced(&edge)));
+            let pairs = composed(Guarantee::new(EPSILON, delta)?, count)?;
+            let edge = boundary(&pairs);
+            last = balanced(&edge);
+            if count == 1 {
+                first = last;
+            }
             if count == MOST {
                 chart.areas.push(area("", &edge, Color::Blue).opacity(0.08));
+                // At the largest epsilon only the leak is left.
+                leak = pairs.first().map_or(f64::NAN, |pair| pair.1);
             }
             chart.series.push(Series::new(format!("k = {count}"), edge).style(Style::nth(n)));
         }
+        falls.push(format!(
+            "from {first:.3} at k = 1 to {last:.3} at k = {MOST} where δ = {delta} (leak {leak:.3})"
+        ));
         charts.push(chart);
     }
-    let errors = |n: usize| ends.get(n).map_or(f64::NAN, |(_, error)| *error);
-    let last = MOST as usize;
     let caption = format!(
         "Claim: each release lets an adversary reach more, and Theorem III.3 says exactly what. The error \
-         that can be had on both sides at once falls from {:.3} at k = 1 to {:.3} at k = {MOST} where δ = 0, and from \
-         {:.3} to {:.3} where δ = 0.1. There the leak of {:.3} (1 − 0.9⁵) cuts the axes too, which no ε describes. \
-         Where the claim ends: with ε chosen from earlier answers the regions may be exceeded.",
-        errors(0),
-        errors(last - 1),
-        errors(last),
-        errors(2 * last - 1),
-        1.0 - 0.9_f64.powi(MOST as i32),
+         that can be had on both sides at once falls {}. What leaks cuts the axes too, and no ε describes \
+         it. Where the claim ends: with ε chosen from earlier answers the regions may be exceeded.",
+        falls.join(", and "),
     );
     let title = "The region of k releases (Kairouz et al. 2017, Figure 2)";
     Ok(Figure::new(title, caption, charts))
@@ -122,7 +126,7 @@ fn tangents() -> Result<Chart, FigureError> {
     let pairs = (0..=200).map(|n| pair(0.03 * f64::from(n))).collect::<Result<Vec<_>, _>>()?;
     let edge = boundary(&pairs);
     let mut chart = chart("(b) the Gaussian mechanism");
-    chart.areas.push(Area { name: String::new(), ..area("", &edge, Color::Orange) });
+    chart.areas.push(area("", &edge, Color::Orange));
     chart.series.push(guessing());
     let lines = [Line::Dashed, Line::Dotted, Line::DashDot];
     let colors = [Color::Green, Color::Purple, Color::Vermillion];

@@ -2,7 +2,7 @@ use counterpoint::theorem::Theorem;
 
 use super::FigureError;
 use super::costs::{Costs, at, more, series, stretch};
-use crate::plot::{Axis, Chart, Figure};
+use crate::plot::{Axis, Chart, Figure, superscript};
 
 const THEOREMS: [Theorem; 4] =
     [Theorem::Basic, Theorem::Advanced, Theorem::KovClosedForm, Theorem::Optimal];
@@ -57,7 +57,7 @@ fn axes(k: f64, y: Axis) -> Chart {
 
 fn by_epsilon(costs: &[(f64, Costs)], title: &str, (k, most): (f64, f64)) -> Chart {
     let y = Axis::new("total ε").range(0.0, most);
-    let mut chart = axes(k, y).title(format!("{title}, δ = 2⁻²⁵"));
+    let mut chart = axes(k, y).title(format!("{title}, δ = 2{}", superscript(POWER)));
     for (epsilon, costs) in costs {
         for theorem in THEOREMS {
             // One label for the three curves that stay together, one for the straight line.
@@ -79,7 +79,7 @@ fn three_deltas(costs: &[(i32, Costs)]) -> Chart {
                 continue;
             }
             let label = match theorem {
-                Theorem::KovClosedForm => format!("δ = 2{}", raised(*power)),
+                Theorem::KovClosedForm => format!("δ = 2{}", superscript(*power)),
                 Theorem::Basic => "any δ".to_owned(),
                 _ => String::new(),
             };
@@ -89,13 +89,10 @@ fn three_deltas(costs: &[(i32, Costs)]) -> Chart {
     chart
 }
 
-fn raised(power: i32) -> String {
-    crate::plot::superscript(power)
-}
-
 fn relative(costs: &[(f64, Costs)]) -> Chart {
     let y = Axis::new("total ε ÷ optimal total ε").range(0.9, 1.8);
-    let mut chart = axes(1000.0, y).title("(d) relative to the optimum, δ = 2⁻²⁵");
+    let mut chart =
+        axes(1000.0, y).title(format!("(d) relative to the optimum, δ = 2{}", superscript(POWER)));
     for (epsilon, costs) in costs {
         for theorem in THEOREMS {
             let label = match theorem {

@@ -2,7 +2,7 @@ use counterpoint::theorem::Theorem;
 
 use super::FigureError;
 use super::costs::{Costs, at, series};
-use crate::plot::{Axis, Chart, Figure};
+use crate::plot::{Axis, Chart, Figure, scientific};
 
 const EPSILON: f64 = 0.01;
 const DELTA: f64 = 1e-6;
@@ -22,9 +22,10 @@ pub(super) fn figure_1() -> Result<Figure, FigureError> {
     let (basic, strong) = (costs.curve(Theorem::Basic), costs.curve(Theorem::Strong));
     let below = |((k, basic), (_, strong)): ((f64, f64), (f64, f64))| (strong < basic).then_some(k);
     let first = std::iter::zip(basic.clone(), strong.clone()).find_map(below).unwrap_or(f64::NAN);
+    let delta = scientific(DELTA);
     let caption = format!(
         "Claim: strong composition is much tighter than summing once k > ln(1/δ). Each release is \
-         ({EPSILON}, 0)-private and δ = 10⁻⁶, so ln(1/δ) = {:.1}; strong composition is below summing \
+         ({EPSILON}, 0)-private and δ = {delta}, so ln(1/δ) = {:.1}; strong composition is below summing \
          from k = {first} on, about twice that, and above it before. At k = 1000 it charges {:.2} where \
          summing charges {:.2} and the optimum is {:.2}.",
         -DELTA.ln(),

@@ -9,7 +9,7 @@ use counterpoint::{
 use super::FigureError;
 use super::costs::at;
 use super::width::different;
-use crate::plot::{Axis, Chart, Figure, Series, Style};
+use crate::plot::{Axis, Chart, Figure, Series, Style, scientific};
 
 const DELTA: f64 = 1e-6;
 /// The most time spent on repeating one measurement.
@@ -36,8 +36,9 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
         points.iter().copied().fold((0.0, 0.0), |most, p| if p.1 > most.1 { p } else { most })
     };
     let (steps, most) = slowest(&training);
+    let shown_delta = scientific(DELTA);
     let caption = format!(
-        "Claim: a certified ε at δ = 10⁻⁶ to six digits is a matter of milliseconds, however many \
+        "Claim: a certified ε at δ = {shown_delta} to six digits is a matter of milliseconds, however many \
          releases. A million equal ones take {}, a million steps of DP-SGD (σ = 1, rate 0.01) {}, 1000 \
          different ones {}. Where it ends: time grows with the number of different releases ({} for \
          10⁴), and some counts of steps need a lattice in place of the contour ({} for {steps}). \

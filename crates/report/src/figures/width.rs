@@ -3,7 +3,7 @@ use counterpoint::route::Route;
 use counterpoint::{Composition, Count, Delta, Guarantee, Options, Tolerance, epsilon};
 
 use super::FigureError;
-use crate::plot::{Axis, Chart, Color, Figure, Line, Marker, Series, Style};
+use crate::plot::{Axis, Chart, Color, Figure, Line, Marker, Series, Style, scientific};
 
 const RELEASES: u32 = 200;
 const DELTA: f64 = 1e-6;
@@ -35,13 +35,14 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
         narrowest.push(points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min));
         chart.series.push(Series::new(format!("{route} route"), points).style(style));
     }
+    let delta = scientific(DELTA);
     let caption = format!(
-        "Claim: a tolerance is a promise: the certified bracket around ε at δ = 10⁻⁶, rounding included, \
+        "Claim: a tolerance is a promise: the certified bracket around ε at δ = {delta}, rounding included, \
          is never wider than asked for. {RELEASES} releases with different ε between 0.01 and 0.2. The lattice \
          step is refined until the promise is kept, so the width falls in jumps. Where it ends: a promise \
          that cannot be kept is refused with an error, and such points are missing; the narrowest bracket \
          here is {} wide.",
-        crate::plot::scientific(narrowest.first().copied().unwrap_or(f64::NAN)),
+        scientific(narrowest.first().copied().unwrap_or(f64::NAN)),
     );
     Ok(Figure::new("How narrow a certified bracket is", caption, [chart]))
 }

@@ -168,6 +168,7 @@ pub(crate) fn scientific(x: f64) -> String {
     let digits = digits.trim_end_matches('0').trim_end_matches('.');
     match power.parse() {
         Ok(0) | Err(_) => digits.to_owned(),
+        Ok(power) if digits == "1" => format!("10{}", superscript(power)),
         Ok(power) => format!("{digits}×10{}", superscript(power)),
     }
 }
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(labels(&axis, &[0.0, 1e4])[4..], ["8000", "10\u{2009}000"]);
         assert_eq!(labels(&axis, &[0.0, 5e6])[1], "1\u{2009}000\u{2009}000");
         assert_eq!(labels(&axis, &[3.0])[..3], ["1.5", "2.0", "2.5"]);
-        assert_eq!(labels(&axis, &[0.0, 3e-9])[1..3], ["5×10⁻¹⁰", "1×10⁻⁹"]);
+        assert_eq!(labels(&axis, &[0.0, 3e-9])[1..3], ["5×10⁻¹⁰", "10⁻⁹"]);
     }
 
     #[test]
