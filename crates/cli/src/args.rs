@@ -1,5 +1,7 @@
 //! What can be said on the command line. Numbers are checked here, once.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::{Bits, Unknown};
 use counterpoint::route::Route;
@@ -22,6 +24,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find how much noise, how large an epsilon or how many releases a budget allows
     Calibrate(CalibrateArgs),
+    /// Draw the figures of the papers, and our own, as SVG and CSV
+    Figures(FiguresArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -116,6 +120,13 @@ pub(crate) struct CalibrateArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FiguresArgs {
+    /// Directory to write to; made if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// What can be found, as values that completions know.

@@ -6,6 +6,8 @@ mod args;
 mod calibrate;
 mod compare;
 mod compose;
+mod figures;
+mod files;
 mod input;
 mod output;
 mod progress;
@@ -40,6 +42,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compose(args) => compose::run(args, &progress),
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
+        Command::Figures(args) => figures::run(args, &progress),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }
 }

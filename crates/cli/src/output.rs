@@ -60,7 +60,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
         Usage::DisplayHelpOnMissingArgumentOrSubcommand => fail(
-            "no command is given; legal: compose, compare, calibrate, completions, --help, --version",
+            "no command is given; legal: compose, compare, calibrate, figures, completions, --help, --version",
         ),
         _ => fail(&usage_line(&text)),
     }

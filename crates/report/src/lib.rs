@@ -1,4 +1,4 @@
-//! Answers as tables, for people.
+//! Answers as tables and figures, for people.
 //!
 //! Upper bounds are shown rounded up and lower bounds rounded down, so that what
 //! is on the page still holds.
@@ -7,6 +7,8 @@ mod calibrate;
 mod columns;
 mod compare;
 mod compose;
+pub mod figures;
+pub mod plot;
 mod words;
 
 pub use calibrate::calibrate;
