@@ -9,6 +9,7 @@ use crate::route::closed::{self, Listed};
 use crate::route::sandwich::{Ends, Failure};
 use crate::route::{Route, grid, smooth};
 use crate::view::Part;
+use crate::watch::Watch;
 
 /// The least epsilon whose pure delta is within the target.
 pub(super) fn epsilon(
@@ -57,24 +58,44 @@ pub(super) fn delta(
             return Ok(((lower, upper), Route::Grouped));
         }
     }
-    let by = |route: Route, tolerance: f64| match (route, parts) {
-        (Route::Closed, [part]) => closed::delta(part, epsilon, watch),
-        (Route::Lattice, _) => grid::delta(parts, epsilon, tolerance, watch),
-        _ => smooth::delta(parts, epsilon, tolerance, watch),
-    };
-    let refusal = match first_of(options, parts, |route| by(route, tolerance)) {
-        Err(refusal @ AskError::ToleranceNotMet { .. }) => refusal,
-        answer => return answer,
-    };
-    // Near zero an absolute width will do; whether it is near zero is soon told.
+    first_of(options, parts, |route| by(route, parts, epsilon, tolerance, watch))
+}
+
+/// The pure delta where only an absolute width is within reach; whether it is so near zero is soon
+/// told.
+pub(super) fn delta_near_zero(
+    parts: &[Part],
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Option<(Ends, Route)> {
     for tolerance in [1e-2, 1e-3, 1e-4, 1e-5] {
-        match first_of(options, parts, |route| by(route, tolerance)) {
-            Ok((ends, route)) if ends.1 - ends.0 <= Wide::from(1e-12) => return Ok((ends, route)),
+        let by = |route: Route| by(route, parts, epsilon, tolerance, options.watch);
+        match first_of(options, parts, by) {
+            Ok((ends, route)) if ends.1 - ends.0 <= Wide::from(NEAR_ZERO) => {
+                return Some((ends, route));
+            }
             Ok((ends, _)) if ends.1 < Wide::from(1e-7) => {}
             _ => break,
         }
     }
-    Err(refusal)
+    None
+}
+
+/// The absolute width that is promised of answers near zero.
+pub(super) const NEAR_ZERO: f64 = 1e-12;
+
+fn by(
+    route: Route,
+    parts: &[Part],
+    epsilon: f64,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Ends, Failure> {
+    match (route, parts) {
+        (Route::Closed, [part]) => closed::delta(part, epsilon, watch),
+        (Route::Lattice, _) => grid::delta(parts, epsilon, tolerance, watch),
+        _ => smooth::delta(parts, epsilon, tolerance, watch),
+    }
 }
 
 /// Whether it has atoms only: contours do not end there.

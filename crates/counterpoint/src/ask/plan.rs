@@ -7,6 +7,7 @@ use crate::composition::Composition;
 use crate::leak::{self, Room, Target};
 use crate::quantity::{Delta, Epsilon};
 use crate::rounding::Wide;
+use crate::route::sandwich::Ends;
 use crate::route::{Route, closed};
 use crate::theorem::{Inapplicable, Theorem};
 use crate::view::{Plan, View};
@@ -187,10 +188,26 @@ impl View {
         let ((lower, upper), route, theorem) = if by_curves || !self.curves.is_empty() {
             curves::delta(self, epsilon.get(), options)?
         } else {
-            let (ends, route) = pairs::delta(&self.parts, epsilon.get(), options)?;
-            curves::better_delta(self, epsilon.get(), (ends, route), options)
+            let found = match pairs::delta(&self.parts, epsilon.get(), options) {
+                Err(refusal @ AskError::ToleranceNotMet { .. }) => {
+                    self.delta_near_zero(epsilon.get(), options).ok_or(refusal)
+                }
+                found => found,
+            };
+            curves::better_delta(self, epsilon.get(), found?, options)
         };
         Ok(Answer { bracket: self.with_leaks(lower, upper), route, theorem })
+    }
+
+    /// A delta that is next to nothing: any bound that says so will do.
+    fn delta_near_zero(&self, epsilon: f64, options: &Options<'_>) -> Option<(Ends, Route)> {
+        let nothing = |upper: &Wide| *upper <= Wide::from(pairs::NEAR_ZERO);
+        if options.route.is_none()
+            && let Some(upper) = curves::renyi_delta(self, epsilon).filter(nothing)
+        {
+            return Some(((Wide::ZERO, upper), Route::Renyi));
+        }
+        pairs::delta_near_zero(&self.parts, epsilon, options)
     }
 
     pub(super) fn with_leaks(&self, lower: Wide, upper: Wide) -> Bracket {
