@@ -36,9 +36,12 @@ pub mod view;
 #[allow(dead_code)]
 pub(crate) mod renyi;
 mod leak;
+mod binomial;
 pub mod route;
 pub mod theorem;
 pub mod ask;
+pub mod region;
+pub mod audit;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};
