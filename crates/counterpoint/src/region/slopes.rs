@@ -7,6 +7,7 @@
 
 use super::boundary::{Boundary, LEAST};
 use super::{EVERYWHERE, Point};
+use crate::ask::curves::witness_view;
 use crate::ask::{AskError, Options};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Rate};
@@ -41,6 +42,8 @@ struct Half<'a> {
     known: Vec<Known>,
     /// What the leaks make of delta at any epsilon, from below.
     leak: f64,
+    /// Whether upper ends stand for the lower ones, so that only the outer polygon holds.
+    outer_only: bool,
 }
 
 /// At most this many slopes in each direction.
@@ -49,16 +52,42 @@ const MOST: usize = 2000;
 const MOST_AT_RATE: usize = 60;
 
 /// The outer and the inner boundary, close everywhere and closer at some false-alarm rates.
+///
+/// Where the plan's lower ends are those of a witness, the inner boundary is the witness's,
+/// whose profile is convex by itself; and the outer one is taken as if it were exact.
 pub(super) fn boundaries(
     plan: &Plan,
     rates: &[Rate],
     tolerance: f64,
     options: &Options<'_>,
 ) -> Result<(Boundary, Boundary), AskError> {
-    let mut remove = Half::new(plan, Direction::Remove, options)?;
+    let witness: Vec<_> = plan
+        .views
+        .iter()
+        .map(|view| (view, witness_view(view)))
+        .map(|(view, witness)| witness.unwrap_or_else(|| view.clone()))
+        .collect();
+    if witness == plan.views {
+        return polygons(plan, rates, tolerance, false, options);
+    }
+    let (outer, _) = polygons(plan, rates, tolerance, true, options)?;
+    let (_, inner) = polygons(&Plan { views: witness }, rates, tolerance, false, options)?;
+    Ok((outer, inner))
+}
+
+/// Both polygons of a plan; the outer one alone holds if the lower ends are left out.
+fn polygons(
+    plan: &Plan,
+    rates: &[Rate],
+    tolerance: f64,
+    outer_only: bool,
+    options: &Options<'_>,
+) -> Result<(Boundary, Boundary), AskError> {
+    let half = |direction| Half::new(plan, direction, outer_only, options);
+    let mut remove = half(Direction::Remove)?;
     let mut add = match plan.sides().iter().all(|(remove, add)| std::ptr::eq(*remove, *add)) {
         true => None,
-        false => Some(Half::new(plan, Direction::Add, options)?),
+        false => Some(half(Direction::Add)?),
     };
     let most = remove.known.first().map_or(0.0, |first| first.upper);
     let (everywhere, at_rates) = (EVERYWHERE.max(tolerance) * most, tolerance * most);
@@ -124,7 +153,12 @@ fn sharpen<'a>(
 
 impl<'a> Half<'a> {
     /// Asks at zero and at ever larger epsilons, until nothing much is left but the leaks.
-    fn new(plan: &'a Plan, direction: Direction, options: &Options<'_>) -> Result<Self, AskError> {
+    fn new(
+        plan: &'a Plan,
+        direction: Direction,
+        outer_only: bool,
+        options: &Options<'_>,
+    ) -> Result<Self, AskError> {
         let views: Vec<_> = plan
             .sides()
             .into_iter()
@@ -141,7 +175,7 @@ impl<'a> Half<'a> {
             view.curves.is_empty().then_some(most.max((largest + error.into()).upper()))
         });
         let largest = largest.unwrap_or(f64::INFINITY).min(1e6);
-        let mut half = Self { plan, direction, known: Vec::new(), leak };
+        let mut half = Self { plan, direction, known: Vec::new(), leak, outer_only };
         half.ask(0.0, options)?;
         let most = half.known.first().map_or(0.0, |first| first.upper);
         // A total variation of tanh(epsilon/2) takes an epsilon of twice that at least.
@@ -171,7 +205,8 @@ impl<'a> Half<'a> {
             return Ok(false);
         }
         let bracket = self.plan.delta_towards(self.direction, legal, options)?.bracket;
-        self.known.insert(at, Known { epsilon, lower: bracket.lower, upper: bracket.upper });
+        let lower = if self.outer_only { bracket.upper } else { bracket.lower };
+        self.known.insert(at, Known { epsilon, lower, upper: bracket.upper });
         self.fall();
         Ok(true)
     }
