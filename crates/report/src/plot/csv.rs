@@ -1,0 +1,49 @@
+use super::Figure;
+
+/// The points of the curves, then the corners of the areas, chart by chart.
+pub(super) fn csv(figure: &Figure) -> String {
+    let mut text = String::from("chart,kind,name,x,y\n");
+    for (number, chart) in (1..).zip(&figure.charts) {
+        let series = chart.series.iter().map(|series| {
+            let name = match series.label.as_str() {
+                "" => series.name.clone(),
+                label => format!("{}, {label}", series.name),
+            };
+            ("curve", name, &series.points)
+        });
+        let areas = chart.areas.iter().map(|area| ("area", area.name.clone(), &area.outline));
+        for (kind, name, points) in series.chain(areas) {
+            let name = quoted(&name);
+            for (x, y) in points {
+                text.push_str(&format!("{number},{kind},{name},{x:?},{y:?}\n"));
+            }
+        }
+    }
+    text
+}
+
+/// As one field.
+fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Area, Axis, Chart, Color, Figure, Series};
+
+    #[test]
+    fn a_line_for_each_point_and_each_corner() {
+        let mut chart = Chart::new(Axis::new("x"), Axis::new("y"));
+        chart.series.push(Series::new("a \"b\"", [(0.1, 1e-30)]).label("c"));
+        chart.areas.push(Area::new("d", [(0.0, 1.0)], Color::Grey));
+        let csv = Figure::new("t", "c", [chart]).csv();
+        let expected = "chart,kind,name,x,y\n\
+                        1,curve,\"a \"\"b\"\", c\",0.1,1e-30\n\
+                        1,area,d,0.0,1.0\n";
+        assert_eq!(csv, expected);
+    }
+}
