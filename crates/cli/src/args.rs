@@ -1,7 +1,11 @@
 //! What can be said on the command line. Numbers are checked here, once.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::{Bits, Unknown};
+use counterpoint::audit::Tally;
+use counterpoint::quantity::Confidence;
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_wire::name_of;
@@ -22,6 +26,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find how much noise, how large an epsilon or how many releases a budget allows
     Calibrate(CalibrateArgs),
+    /// Show what an attacker can do: the error rates that tests of a plan can reach
+    Region(RegionArgs),
+    /// Bound epsilon from below by what attacks did, and test a claim
+    Audit(AuditArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -118,6 +126,49 @@ pub(crate) struct CalibrateArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct RegionArgs {
+    /// Plan files in TOML or JSON; - for standard input
+    #[arg(value_name = "PLAN", required = true)]
+    pub(crate) plans: Vec<String>,
+
+    /// Draw the regions over each other, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// An attack's false alarms and the trials without the person's data; once for each attack
+    #[arg(long, value_name = "A/N", value_parser = tally, required = true)]
+    pub(crate) false_alarms: Vec<Tally>,
+
+    /// The same attack's misses and the trials with the person's data; in the same order
+    #[arg(long, value_name = "B/M", value_parser = tally, required = true)]
+    pub(crate) misses: Vec<Tally>,
+
+    /// Bound epsilon at this delta
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Delta,
+
+    /// The probability with which the bound holds
+    #[arg(long, value_name = "C", value_parser = confidence, allow_hyphen_values = true)]
+    #[arg(default_value = "0.95")]
+    pub(crate) confidence: Confidence,
+
+    /// A plan that is claimed to be what was attacked; - for standard input
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) claim: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What can be found, as values that completions know.
 fn unknown_values() -> impl TypedValueParser<Value = Unknown> {
     const UNKNOWNS: [Unknown; 4] =
@@ -142,6 +193,18 @@ fn tolerance(text: &str) -> Result<Tolerance, String> {
 
 fn count(text: &str) -> Result<Count, String> {
     number(text, Count::new, Count::LEGAL)
+}
+
+fn confidence(text: &str) -> Result<Confidence, String> {
+    number(text, Confidence::new, Confidence::LEGAL)
+}
+
+/// Two whole numbers with a stroke between them.
+fn tally(text: &str) -> Result<Tally, String> {
+    let numbers = text.split_once('/').and_then(|(count, trials)| {
+        Tally::new(count.trim().parse().ok()?, trials.trim().parse().ok()?).ok()
+    });
+    numbers.ok_or_else(|| format!("legal: {}", Tally::LEGAL))
 }
 
 fn bits(text: &str) -> Result<Bits, String> {
