@@ -208,11 +208,14 @@ fn on_the_boundary(region: &Region, (alarm, miss): (f64, f64), width: f64) {
     }
 }
 
+/// Rates of false alarms and misses of the test with a threshold.
+type Curve = Box<dyn Fn(f64) -> (f64, f64)>;
+
 #[test]
 fn trade_off_curves_in_closed_form() {
     let mut random = Random::new(33);
     for case in 0..cases(60, 9) {
-        let (plan, curve): (Plan, Box<dyn Fn(f64) -> (f64, f64)>) = match case % 3 {
+        let (plan, curve): (Plan, Curve) = match case % 3 {
             0 => {
                 let (sigma, count) = (random.uniform(0.5, 4.0), random.between(1, 9));
                 let mu = (count as f64).sqrt() / sigma;

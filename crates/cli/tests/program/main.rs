@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod answers;
+mod audits;
 mod bad_input;
 mod big;
 mod calibrate;
 mod mechanisms;
+mod regions;
 mod streams;
 mod usage;
 
