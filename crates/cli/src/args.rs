@@ -144,11 +144,13 @@ pub(crate) struct RegionArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
     /// An attack's false alarms and the trials without the person's data; once for each attack
-    #[arg(long, value_name = "A/N", value_parser = tally, required = true)]
+    #[arg(long, value_name = "A/N", value_parser = tally, allow_hyphen_values = true)]
+    #[arg(required = true)]
     pub(crate) false_alarms: Vec<Tally>,
 
     /// The same attack's misses and the trials with the person's data; in the same order
-    #[arg(long, value_name = "B/M", value_parser = tally, required = true)]
+    #[arg(long, value_name = "B/M", value_parser = tally, allow_hyphen_values = true)]
+    #[arg(required = true)]
     pub(crate) misses: Vec<Tally>,
 
     /// Bound epsilon at this delta
