@@ -12,6 +12,7 @@
 
 mod boundary;
 mod finite;
+mod lines;
 mod order;
 mod slopes;
 #[cfg(test)]
@@ -20,7 +21,7 @@ mod tests;
 use crate::ask::{AskError, Options};
 use crate::bracket::Bracket;
 use crate::loss::Direction;
-use crate::quantity::{Epsilon, OutOfRange, Rate, Tolerance};
+use crate::quantity::{Epsilon, OutOfRange, Rate};
 use crate::theorem::Theorem;
 use crate::view::{Plan, View};
 use boundary::Boundary;
@@ -109,7 +110,7 @@ pub struct Region {
 
 /// Between slopes the inner boundary is within this share of the total variation of the outer
 /// one, where the profile's own brackets allow it.
-pub const EVERYWHERE: f64 = 1e-4;
+pub const EVERYWHERE: f64 = 1e-3;
 
 impl Plan {
     /// The region of error rates.
@@ -122,18 +123,12 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn region(&self, rates: &[Rate], options: &Options<'_>) -> Result<Region, AskError> {
-        let tolerance = options.tolerance.get();
         let at_zero = self.delta(Epsilon::new(0.0).map_err(|_| AskError::Stopped)?, options)?;
         let listed = finite::boundaries(self, options.watch)?;
         let finite = listed.is_some();
         let (outer, inner) = match listed {
             Some(boundaries) => boundaries,
-            None => {
-                // Differences of neighbouring deltas lose some digits.
-                let fine = Tolerance::new((tolerance / 64.0).max(1e-13));
-                let options = Options { tolerance: fine.unwrap_or(options.tolerance), ..*options };
-                slopes::boundaries(self, rates, tolerance, &options)?
-            }
+            None => slopes::boundaries(self, rates, options)?,
         };
         let (total_variation, theorem) = (at_zero.bracket, at_zero.theorem);
         Ok(Region { outer, inner, finite, total_variation, theorem, plan: self.clone() })

@@ -5,34 +5,18 @@
 //! `miss + x_j false_alarm >= 1 - u_j` for all j. For the inner one f is bounded from below
 //! between the x_j too, by the lines through its neighbours (docs/theorems.md, regions).
 
-use super::boundary::{Boundary, LEAST};
+use super::boundary::Boundary;
+use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflected};
 use super::{EVERYWHERE, Point};
 use crate::ask::curves::witness_view;
 use crate::ask::{AskError, Options};
+use crate::bracket::Bracket;
+use crate::leak;
 use crate::loss::Direction;
-use crate::quantity::{Epsilon, Rate};
-use crate::rounding::{Dd, STEP, exp};
+use crate::quantity::{Epsilon, Rate, Tolerance};
+use crate::rounding::{Dd, Wide, exp};
 use crate::route::closed;
-use crate::view::Plan;
-
-/// The profile at one epsilon.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    epsilon: f64,
-    lower: f64,
-    upper: f64,
-}
-
-/// A half-plane `miss + e^epsilon false_alarm >= 1 - delta`, or the same with the rates
-/// exchanged.
-#[derive(Clone, Copy, Debug)]
-struct HalfPlane {
-    epsilon: f64,
-    delta: f64,
-    /// For an inner one between two known epsilons: which interval, and how much lower than
-    /// the outer boundary it may be. None at a known epsilon.
-    between: Option<(usize, f64)>,
-}
+use crate::view::{Plan, View};
 
 /// One direction: where the trade-off curve is steeper than one, or flatter.
 struct Half<'a> {
@@ -58,7 +42,6 @@ const MOST_AT_RATE: usize = 60;
 pub(super) fn boundaries(
     plan: &Plan,
     rates: &[Rate],
-    tolerance: f64,
     options: &Options<'_>,
 ) -> Result<(Boundary, Boundary), AskError> {
     let witness: Vec<_> = plan
@@ -68,10 +51,10 @@ pub(super) fn boundaries(
         .map(|(view, witness)| witness.unwrap_or_else(|| view.clone()))
         .collect();
     if witness == plan.views {
-        return polygons(plan, rates, tolerance, false, options);
+        return polygons(plan, rates, false, options);
     }
-    let (outer, _) = polygons(plan, rates, tolerance, true, options)?;
-    let (_, inner) = polygons(&Plan { views: witness }, rates, tolerance, false, options)?;
+    let (outer, _) = polygons(plan, rates, true, options)?;
+    let (_, inner) = polygons(&Plan { views: witness }, rates, false, options)?;
     Ok((outer, inner))
 }
 
@@ -79,11 +62,13 @@ pub(super) fn boundaries(
 fn polygons(
     plan: &Plan,
     rates: &[Rate],
-    tolerance: f64,
     outer_only: bool,
     options: &Options<'_>,
 ) -> Result<(Boundary, Boundary), AskError> {
-    let half = |direction| Half::new(plan, direction, outer_only, options);
+    let tolerance = options.tolerance.get();
+    let (coarse, fine) =
+        (narrower(EVERYWHERE.max(tolerance), options), narrower(tolerance, options));
+    let half = |direction| Half::new(plan, direction, outer_only, &coarse);
     let mut remove = half(Direction::Remove)?;
     let mut add = match plan.sides().iter().all(|(remove, add)| std::ptr::eq(*remove, *add)) {
         true => None,
@@ -93,9 +78,9 @@ fn polygons(
     let (everywhere, at_rates) = (EVERYWHERE.max(tolerance) * most, tolerance * most);
     loop {
         let across = add.as_ref().unwrap_or(&remove).known.get(1).copied();
-        let mut done = remove.refine(across, everywhere, options)?;
+        let mut done = remove.refine(across, everywhere, &coarse)?;
         if let Some(add) = &mut add {
-            done &= add.refine(remove.known.get(1).copied(), everywhere, options)?;
+            done &= add.refine(remove.known.get(1).copied(), everywhere, &coarse)?;
         }
         if done {
             break;
@@ -103,7 +88,7 @@ fn polygons(
     }
     for rate in rates {
         for _ in 0..MOST_AT_RATE {
-            if !sharpen(&mut remove, add.as_mut(), rate.get(), at_rates, options)? {
+            if !sharpen(&mut remove, add.as_mut(), rate.get(), at_rates, &fine)? {
                 break;
             }
         }
@@ -115,6 +100,13 @@ fn polygons(
     let mut inner = inner_vertices(&steep, &flat);
     inner.extend(inner_vertices(&flat, &steep).into_iter().map(Point::mirrored));
     Ok((Boundary::new(outer), Boundary::new(inner)))
+}
+
+/// To ask for deltas with, where polygons are to be so close: the lines between neighbouring
+/// deltas lose some digits.
+fn narrower<'a>(tolerance: f64, options: &Options<'a>) -> Options<'a> {
+    let tolerance = Tolerance::new((tolerance / 64.0).max(1e-13));
+    Options { tolerance: tolerance.unwrap_or(options.tolerance), ..*options }
 }
 
 /// Asks at the epsilon that decides the inner boundary at a false-alarm rate; false if the
@@ -137,7 +129,7 @@ fn sharpen<'a>(
     let by_flat = flat.iter().map(in_flat).fold((0.0, None), least);
     let is_flat = by_flat.0 > by_steep.0;
     let (inner, plane) = if is_flat { by_flat } else { by_steep };
-    let Some(HalfPlane { epsilon, between: Some(_), .. }) = plane else { return Ok(false) };
+    let Some(HalfPlane { epsilon, between, .. }) = plane else { return Ok(false) };
     let outer_steep = remove.known.iter().map(|k| 1.0 - k.upper - exp(k.epsilon) * rate);
     let outer_flat = other.known.iter().map(|k| (1.0 - k.upper - rate) * exp(-k.epsilon));
     let outer = outer_steep.chain(outer_flat).fold(0.0, f64::max);
@@ -148,7 +140,8 @@ fn sharpen<'a>(
         Some(add) if is_flat => add,
         _ => remove,
     };
-    half.ask(epsilon, options)
+    let beyond = between.is_some_and(|(interval, _)| interval + 1 == half.known.len());
+    half.ask(if beyond { 2.0 * epsilon } else { epsilon }, options)
 }
 
 impl<'a> Half<'a> {
@@ -164,10 +157,7 @@ impl<'a> Half<'a> {
             .into_iter()
             .map(|(remove, add)| if direction == Direction::Add { add } else { remove })
             .collect();
-        let leaked = |view: &&crate::view::View| {
-            let none = crate::rounding::Wide::ZERO;
-            crate::leak::with_leaks(&view.below, none, none).0
-        };
+        let leaked = |view: &&View| leak::with_leaks(&view.below, Wide::ZERO, Wide::ZERO).0;
         let leak = views.iter().map(leaked).fold(0.0, f64::max);
         // At the largest loss, if there is one, nothing is left.
         let largest = views.iter().try_fold(0.0, |most: f64, view| {
@@ -194,19 +184,24 @@ impl<'a> Half<'a> {
 
     /// Asks at an epsilon; false if it is one that is known, or not legal.
     fn ask(&mut self, epsilon: f64, options: &Options<'_>) -> Result<bool, AskError> {
-        let at = self.known.partition_point(|known| known.epsilon < epsilon);
-        let beside = |known: Option<&Known>| {
-            known.is_some_and(|known| (known.epsilon - epsilon).abs() <= 1e-9 * epsilon)
-        };
-        let taken = beside(self.known.get(at))
-            || beside(at.checked_sub(1).and_then(|at| self.known.get(at)));
         let Ok(legal) = Epsilon::new(epsilon) else { return Ok(false) };
-        if taken {
-            return Ok(false);
+        let tolerance = options.tolerance.get();
+        let is_beside = |known: &Known| (known.epsilon - epsilon).abs() <= 1e-9 * epsilon;
+        if let Some(known) = self.known.iter().find(|known| is_beside(known)) {
+            // The same again is worth it only if it was asked loosely.
+            if known.tolerance <= tolerance || known.epsilon.to_bits() != epsilon.to_bits() {
+                return Ok(false);
+            }
         }
-        let bracket = self.plan.delta_towards(self.direction, legal, options)?.bracket;
-        let lower = if self.outer_only { bracket.upper } else { bracket.lower };
-        self.known.insert(at, Known { epsilon, lower, upper: bracket.upper });
+        let Bracket { lower, upper } =
+            self.plan.delta_towards(self.direction, legal, options)?.bracket;
+        let lower = if self.outer_only { upper } else { lower };
+        let new = Known { epsilon, lower, upper, tolerance };
+        let at = self.known.partition_point(|known| known.epsilon < epsilon);
+        match self.known.get_mut(at).filter(|known| known.epsilon.to_bits() == epsilon.to_bits()) {
+            Some(known) => *known = new,
+            None => self.known.insert(at, new),
+        }
         self.fall();
         Ok(true)
     }
@@ -280,151 +275,9 @@ impl<'a> Half<'a> {
         }
         if let Some(last) = self.known.last() {
             // Beyond, only the leaks are sure.
-            planes.push(HalfPlane { epsilon: last.epsilon, delta: self.leak, between: None });
+            let between = Some((self.known.len() - 1, last.upper - self.leak));
+            planes.push(HalfPlane { epsilon: last.epsilon, delta: self.leak, between });
         }
         planes
     }
-}
-
-/// A point of the other direction's profile in this one's: with x = e^-epsilon it is
-/// `1 - x + x delta`, from above. (The second number is an upper bound of the profile.)
-fn reflected(known: &Known) -> (Dd, f64) {
-    let x = falling(Dd::from(known.epsilon));
-    let value = Dd::ONE - x * Dd::sum(1.0, -known.upper);
-    (Dd::from(-known.epsilon), (value + Dd::from(8.0 * STEP)).upper())
-}
-
-/// Where the profile between two epsilons is least known: an epsilon, a lower bound there, and
-/// how much higher the outer boundary allows it to be.
-///
-/// To the right of x_j the profile lies above the line from (x_(j-1), u_(j-1)) through
-/// (x_j, l_j), and its slope is at least -1/x; to the left of x_(j+1) above the line from
-/// (x_(j+2), u_(j+2)) through (x_(j+1), l_(j+1)), and it falls. At any x between let v be
-/// the lesser of the two lines: then the profile is above the chain l_j, v, l_(j+1).
-fn kink(
-    before: Option<(Dd, f64)>,
-    left: Known,
-    right: Known,
-    after: Option<&Known>,
-) -> (f64, f64, f64) {
-    let width = Dd::sum(right.epsilon, -left.epsilon);
-    // In units of x_j: how steep the profile may fall after x_j. (Rounded up.)
-    let steep = before.map_or(Dd::ONE, |(epsilon, upper)| {
-        let run = -growth(epsilon - Dd::from(left.epsilon));
-        let fall = (Dd::sum(upper, -left.lower) + Dd::from(STEP)) / run;
-        let fall = fall + fall * (16.0 * STEP);
-        if fall < Dd::ONE { fall } else { Dd::ONE }
-    });
-    // In units of x_(j+1): how steep it surely falls before x_(j+1). (Rounded down.)
-    let gentle = after.map_or(Dd::ZERO, |after| {
-        let run = growth(Dd::sum(after.epsilon, -right.epsilon));
-        let fall = (Dd::sum(right.lower, -after.upper) - Dd::from(STEP)) / run;
-        let fall = fall - fall * (16.0 * STEP);
-        if fall.is_positive() { fall } else { Dd::ZERO }
-    });
-    // Where the two lines meet, about; any epsilon between is sound.
-    let whole = growth(width);
-    let shrink = falling(width);
-    let fall = left.lower - right.lower - gentle.hi * (1.0 - shrink.hi);
-    let meet = (fall / (steep.hi - gentle.hi * shrink.hi)).ln_1p();
-    let step = if meet.is_finite() { meet } else { 0.5 * width.hi };
-    let step = step.clamp(1e-7 * width.hi, (1.0 - 1e-7) * width.hi).min(500.0);
-    let epsilon = left.epsilon + step;
-    let from_left = growth(Dd::sum(epsilon, -left.epsilon));
-    let to_right = Dd::ONE - falling(Dd::sum(right.epsilon, -epsilon));
-    let by_left = Dd::from(left.lower) - steep * from_left;
-    let by_right = Dd::from(right.lower) + gentle * to_right;
-    let value = if by_left < by_right { by_left } else { by_right };
-    let size = 1.0 + (steep * from_left).hi.abs();
-    let value = (value - Dd::from(64.0 * STEP * size)).lower();
-    let share = from_left.hi / whole.hi;
-    let outer = left.upper - (left.upper - right.upper) * share.clamp(0.0, 1.0);
-    (epsilon, value, outer - value)
-}
-
-/// e^x - 1; beyond what a double-double holds, as large as can be.
-fn growth(x: Dd) -> Dd {
-    if x.hi > 590.0 { Dd::from(1e256) } else { x.expm1() }
-}
-
-/// e^-x; zero where that is next to nothing.
-fn falling(x: Dd) -> Dd {
-    if x.hi > 590.0 { Dd::ZERO } else { (-x).exp() }
-}
-
-/// Where the outer lines at two epsilons meet, rounded down: on `a + e^e b >= 1 - u`
-/// `b = (u - u') e^-e / (e^(e'-e) - 1)` and `a = 1 - u - (u - u') / (e^(e'-e) - 1)`.
-fn outer_vertex(pair: &[Known]) -> Option<Point> {
-    let [first, second] = pair else { return None };
-    let (rate, miss) = meeting((first.epsilon, first.upper), (second.epsilon, second.upper));
-    let rate = (rate - rate * (64.0 * STEP)).lower();
-    let miss = (miss - Dd::from(64.0 * STEP)).lower();
-    let rate = if rate < LEAST { 0.0 } else { rate };
-    if miss >= 0.0 {
-        return Some(Point::raw(rate, miss));
-    }
-    // Where each line meets the axis instead.
-    let ends = [first, second].map(|known| {
-        let end = Dd::sum(1.0, -known.upper) * falling(Dd::from(known.epsilon));
-        (end - end * (64.0 * STEP)).lower()
-    });
-    let end = ends[0].min(ends[1]);
-    Some(Point::raw(if end < LEAST { 0.0 } else { end }, 0.0))
-}
-
-/// Where the lines `miss + e^e rate = 1 - delta` at two epsilons meet: the rate to a relative
-/// error of 2^-90, the miss to an absolute one.
-fn meeting((epsilon, delta): (f64, f64), (next, next_delta): (f64, f64)) -> (Dd, Dd) {
-    let share = Dd::sum(delta, -next_delta) / growth(Dd::sum(next, -epsilon));
-    (share * falling(Dd::from(epsilon)), Dd::sum(1.0, -delta) - share)
-}
-
-/// The vertices of the inner polygon in one half, in its own orientation. Each is moved up
-/// until it satisfies every half-plane of both halves: nothing else is needed for them and
-/// their hull to be in the region.
-fn inner_vertices(own: &[HalfPlane], others: &[HalfPlane]) -> Vec<Point> {
-    let mut chain: Vec<HalfPlane> = Vec::with_capacity(own.len());
-    let rate = |a: &HalfPlane, b: &HalfPlane| meeting((a.epsilon, a.delta), (b.epsilon, b.delta)).0;
-    for plane in own.iter().filter(|plane| plane.delta.is_finite()) {
-        if let Some(last) = chain.last_mut().filter(|last| last.epsilon >= plane.epsilon) {
-            last.delta = last.delta.min(plane.delta);
-            continue;
-        }
-        // Leave out half-planes that others imply: rates must fall as slopes rise.
-        while let [.., before, last] = chain.as_slice() {
-            if rate(last, plane) < rate(before, last) {
-                break;
-            }
-            chain.pop();
-        }
-        chain.push(*plane);
-    }
-    let mut points: Vec<Point> = chain
-        .windows(2)
-        .filter_map(|pair| {
-            let [a, b] = pair else { return None };
-            let (rate, miss) = meeting((a.epsilon, a.delta), (b.epsilon, b.delta));
-            let rate = (rate + rate * (64.0 * STEP)).upper().clamp(LEAST, 1.0);
-            Some(Point::raw(rate, (miss + Dd::from(64.0 * STEP)).upper().clamp(0.0, 1.0)))
-        })
-        .collect();
-    points.push(Point::raw(0.0, 0.0));
-    points.iter().map(|&point| lifted(point, own, others)).collect()
-}
-
-/// The point with the least miss rate, not below the one given, that satisfies all half-planes.
-fn lifted(point: Point, own: &[HalfPlane], others: &[HalfPlane]) -> Point {
-    const MARGIN: f64 = 1e-15;
-    let rate = point.false_alarm;
-    let steep = own.iter().map(|plane| {
-        let alarms = if rate > 0.0 { exp(plane.epsilon) * rate * (1.0 - MARGIN) } else { 0.0 };
-        let miss = 1.0 - plane.delta - alarms;
-        miss + MARGIN * alarms.min(2.0)
-            + if plane.delta > 0.0 || alarms > 0.0 { MARGIN } else { 0.0 }
-    });
-    let flat = others
-        .iter()
-        .map(|plane| (1.0 - plane.delta - rate + MARGIN) * exp(-plane.epsilon) * (1.0 + MARGIN));
-    let miss = steep.chain(flat).fold(point.miss, f64::max);
-    Point::raw(rate, miss.min(1.0))
 }
