@@ -254,6 +254,31 @@ fn trade_off_curves_in_closed_form() {
 }
 
 #[test]
+fn no_error_is_ruled_out_without_a_leak() {
+    // Without a leak every outcome is possible with and without the person's data: a test that
+    // never misses always raises an alarm, and one without false alarms never does.
+    let plans = [
+        noise(gaussian(0.01), 1),
+        noise(gaussian(1.0), 7),
+        noise(laplace(0.001), 1),
+        noise(laplace(1.0), 3),
+        equal(1000.0, 0.0, 1),
+        equal(300.0, 0.0, 5),
+    ];
+    for plan in plans {
+        let region = plan.region(&[rate(0.01)], &Options::default()).unwrap();
+        for point in region.inner() {
+            assert!(point.miss() > 0.0 || point.false_alarm() >= 1.0, "{point:?}");
+            assert!(point.false_alarm() > 0.0 || point.miss() >= 1.0, "{point:?}");
+        }
+        for corner in [Point::new(0.0, 0.999), Point::new(0.999, 0.0), Point::new(0.0, 0.0)] {
+            assert_ne!(region.contains(corner.unwrap()), Verdict::Yes);
+        }
+        assert!(region.least_miss(rate(0.01)).upper > 0.0);
+    }
+}
+
+#[test]
 fn inclusion_is_domination() {
     let options = Options::default();
     let region = |plan: Plan| plan.region(&[], &options).unwrap();

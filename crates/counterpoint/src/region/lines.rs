@@ -155,15 +155,18 @@ pub(super) fn inner_vertices(own: &[HalfPlane], others: &[HalfPlane]) -> Vec<Poi
 fn lifted(point: Point, own: &[HalfPlane], others: &[HalfPlane]) -> Point {
     const MARGIN: f64 = 1e-15;
     let rate = point.false_alarm;
+    // An exponential that overflows makes more alarms than one, as rates are not below LEAST.
     let steep = own.iter().map(|plane| {
         let alarms = if rate > 0.0 { exp(plane.epsilon) * rate * (1.0 - MARGIN) } else { 0.0 };
         let miss = 1.0 - plane.delta - alarms;
         miss + MARGIN * alarms.min(2.0)
             + if plane.delta > 0.0 || alarms > 0.0 { MARGIN } else { 0.0 }
     });
-    let flat = others
-        .iter()
-        .map(|plane| (1.0 - plane.delta - rate + MARGIN) * exp(-plane.epsilon) * (1.0 + MARGIN));
+    // The exponential may underflow, but is never zero.
+    let flat = others.iter().map(|plane| {
+        let share = exp(-plane.epsilon).max(LEAST) * (1.0 + MARGIN);
+        (1.0 - plane.delta - rate + MARGIN) * share
+    });
     let miss = steep.chain(flat).fold(point.miss, f64::max);
     Point::raw(rate, miss.min(1.0))
 }

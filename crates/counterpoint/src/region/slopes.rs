@@ -193,8 +193,7 @@ impl<'a> Half<'a> {
                 return Ok(false);
             }
         }
-        let Bracket { lower, upper } =
-            self.plan.delta_towards(self.direction, legal, options)?.bracket;
+        let Bracket { lower, upper } = self.delta(legal, options)?;
         let lower = if self.outer_only { upper } else { lower };
         let new = Known { epsilon, lower, upper, tolerance };
         let at = self.known.partition_point(|known| known.epsilon < epsilon);
@@ -204,6 +203,22 @@ impl<'a> Half<'a> {
         }
         self.fall();
         Ok(true)
+    }
+
+    /// The profile at an epsilon, to a larger tolerance if it cannot be told to this one.
+    fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Bracket, AskError> {
+        let mut options = *options;
+        loop {
+            let refusal = match self.plan.delta_towards(self.direction, epsilon, &options) {
+                Ok(answer) => return Ok(answer.bracket),
+                Err(refusal) => refusal,
+            };
+            let looser = Tolerance::new(16.0 * options.tolerance.get());
+            match (&refusal, looser) {
+                (AskError::ToleranceNotMet { .. }, Ok(looser)) => options.tolerance = looser,
+                _ => return Err(refusal),
+            }
+        }
     }
 
     /// The profile falls: each bound holds for the neighbours on its side too.
