@@ -211,6 +211,27 @@ fn a_region_refutes_where_epsilon_at_one_delta_does_not() {
 }
 
 #[test]
+fn epsilon_is_what_both_inequalities_leave() {
+    // KOV (1) at the two-sided 95 % limits of the table above: 0.1762 and 0.6017.
+    for (alarms, misses) in [(10, 50), (50, 10)] {
+        for delta in [0.0, 0.01] {
+            let attack = Attack {
+                false_alarms: Tally::new(alarms, 100).unwrap(),
+                misses: Tally::new(misses, 100).unwrap(),
+            };
+            let found = audit(&[attack], Delta::new(delta).unwrap(), confidence(0.95));
+            let [few, many] = [10, 50].map(|n| Tally::new(n, 100).unwrap().upper_rate(0.025));
+            let rate = |count| if count == 10 { few } else { many };
+            assert!((found.rates[0].false_alarm() - rate(alarms)).abs() < 1e-12);
+            assert!((found.rates[0].miss() - rate(misses)).abs() < 1e-12);
+            let expected = ((1.0 - delta - many) / few).ln();
+            assert!((found.epsilon - expected).abs() < 1e-12, "{found:?} {expected}");
+            assert!((found.epsilon - ((0.3983 - delta) / 0.1762_f64).ln()).abs() < 1e-3);
+        }
+    }
+}
+
+#[test]
 fn more_attacks_cost_confidence() {
     let attack = |alarms| Attack {
         false_alarms: Tally::new(alarms, 1000).unwrap(),
