@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Region(RegionArgs),
     /// Bound epsilon from below by what attacks did, and test a claim
     Audit(AuditArgs),
+    /// Draw the figures of the papers, and our own, as SVG and CSV
+    Figures(FiguresArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -169,6 +171,13 @@ pub(crate) struct AuditArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FiguresArgs {
+    /// Directory to write to; made if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// What can be found, as values that completions know.

@@ -7,6 +7,8 @@ mod audit;
 mod calibrate;
 mod compare;
 mod compose;
+mod figures;
+mod files;
 mod input;
 mod output;
 mod progress;
@@ -44,6 +46,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Calibrate(args) => calibrate::run(args, &progress),
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
+        Command::Figures(args) => figures::run(args, &progress),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }
 }

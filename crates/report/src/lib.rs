@@ -1,4 +1,4 @@
-//! Answers as tables, for people.
+//! Answers as tables and figures, for people.
 //!
 //! Upper bounds are shown rounded up and lower bounds rounded down, so that what
 //! is on the page still holds.
@@ -8,6 +8,7 @@ mod calibrate;
 mod columns;
 mod compare;
 mod compose;
+pub mod figures;
 pub mod plot;
 mod region;
 mod words;

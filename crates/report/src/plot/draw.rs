@@ -1,18 +1,14 @@
 //! A figure laid out, as SVG.
 
-use std::fmt::Write;
-
 use super::clip::{self, Frame, Point};
 use super::layout::{
-    BODY, Entry, GAP, HEADING, LEADING, Look, Placed, SAMPLE, SMALL, Sheet, TITLE, axis_label,
-    sheet,
+    BODY, Entry, GAP, HEADING, LEADER, LEADING, LIFT, Look, Placed, SAMPLE, SMALL, TITLE,
+    axis_label, sheet,
 };
+use super::pen::{Font, PLAIN, Svg, hex, number};
 use super::text::{escaped, width};
-use super::{Color, Figure, Line, Marker, Note, Series, Side, Style};
+use super::{Figure, Line, Note, Series, Side};
 
-/// Common fonts, narrow to wide; the layout has room for the last.
-const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
-const INK: &str = "#222222";
 const AXIS: &str = "#444444";
 const MAJOR_GRID: &str = "#d4d4d4";
 const MINOR_GRID: &str = "#efefef";
@@ -31,123 +27,6 @@ pub(super) fn svg(figure: &Figure) -> String {
     svg.paragraph("caption", sheet.caption.0, &sheet.caption.1, BODY, false);
     svg.0.push_str("</svg>\n");
     svg.0
-}
-
-/// The document so far.
-struct Svg(String);
-
-/// How a text is set.
-#[derive(Clone, Copy)]
-struct Font {
-    size: f64,
-    anchor: &'static str,
-    bold: bool,
-    /// A white rim, where there may be lines beneath.
-    rim: bool,
-}
-
-const PLAIN: Font = Font { size: SMALL, anchor: "start", bold: false, rim: false };
-
-impl Svg {
-    fn open(sheet: &Sheet<'_>, figure: &Figure) -> Self {
-        let (width, height) = (number(sheet.width), number(sheet.height));
-        let mut svg = Self(String::new());
-        svg.line(format_args!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" font-family="{FONTS}" fill="{INK}">"#
-        ));
-        svg.line(format_args!("<title>{}</title>", escaped(&figure.title)));
-        svg.line(format_args!("<desc>{}</desc>", escaped(&figure.caption)));
-        svg.line(format_args!(r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##));
-        svg
-    }
-
-    /// Writing to a string does not fail.
-    fn line(&mut self, text: std::fmt::Arguments<'_>) {
-        let _ = writeln!(self.0, "{text}");
-    }
-
-    fn open_group(&mut self, class: &str) {
-        self.line(format_args!(r#"<g class="{class}">"#));
-    }
-
-    fn close_group(&mut self) {
-        self.line(format_args!("</g>"));
-    }
-
-    fn text(&mut self, (x, y): Point, text: &str, font: Font) {
-        let mut style = format!(r#"font-size="{}""#, font.size);
-        if font.anchor != "start" {
-            let _ = write!(style, r#" text-anchor="{}""#, font.anchor);
-        }
-        if font.bold {
-            style.push_str(r#" font-weight="bold""#);
-        }
-        if font.rim {
-            style.push_str(r##" stroke="#ffffff" stroke-width="3" paint-order="stroke" stroke-linejoin="round""##);
-        }
-        let (x, y, text) = (number(x), number(y), escaped(text));
-        self.line(format_args!(r#"<text x="{x}" y="{y}" {style}>{text}</text>"#));
-    }
-
-    fn paragraph(&mut self, class: &str, (x, top): Point, lines: &[String], size: f64, bold: bool) {
-        self.open_group(class);
-        for (n, line) in lines.iter().enumerate() {
-            let y = top + size * (1.0 + LEADING * n as f64);
-            self.text((x, y), line, Font { size, bold, ..PLAIN });
-        }
-        self.close_group();
-    }
-
-    fn segment(&mut self, from: Point, to: Point, color: &str) {
-        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
-        self.line(format_args!(
-            r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{color}"/>"#
-        ));
-    }
-
-    fn polyline(&mut self, points: &[Point], style: Style) {
-        let dashes = dashes(style.line);
-        let (color, width, points) = (hex(style.color), number(style.width), listed(points));
-        self.line(format_args!(
-            r#"<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}" stroke-linejoin="round"{dashes}/>"#
-        ));
-    }
-
-    fn polygon(&mut self, points: &[Point], color: Color, opacity: f64) {
-        let (color, opacity, points) = (hex(color), opacity.clamp(0.0, 1.0), listed(points));
-        self.line(format_args!(
-            r#"<polygon points="{points}" fill="{color}" fill-opacity="{opacity}"/>"#
-        ));
-    }
-
-    /// A shape of about the same area whichever it is, filled with white but for the rim.
-    fn marker(&mut self, (x, y): Point, marker: Marker, color: Color) {
-        let corners: &[Point] = match marker {
-            Marker::None => return,
-            Marker::Circle => {
-                let (x, y, color) = (number(x), number(y), hex(color));
-                let rim = format_args!(r#"stroke="{color}" stroke-width="1.3""#).to_string();
-                self.line(format_args!(
-                    r##"<circle cx="{x}" cy="{y}" r="3.2" fill="#ffffff" {rim}/>"##
-                ));
-                return;
-            }
-            Marker::Cross => {
-                self.segment((x - 3.2, y - 3.2), (x + 3.2, y + 3.2), hex(color));
-                self.segment((x - 3.2, y + 3.2), (x + 3.2, y - 3.2), hex(color));
-                return;
-            }
-            Marker::Square => &[(-2.9, -2.9), (2.9, -2.9), (2.9, 2.9), (-2.9, 2.9)],
-            Marker::Triangle => &[(0.0, -4.2), (3.8, 2.6), (-3.8, 2.6)],
-            Marker::Diamond => &[(0.0, -4.4), (3.6, 0.0), (0.0, 4.4), (-3.6, 0.0)],
-        };
-        let corners: Vec<Point> =
-            corners.iter().map(|corner| (x + corner.0, y + corner.1)).collect();
-        let (points, color) = (listed(&corners), hex(color));
-        self.line(format_args!(
-            r##"<polygon points="{points}" fill="#ffffff" stroke="{color}" stroke-width="1.3"/>"##
-        ));
-    }
 }
 
 fn chart(svg: &mut Svg, placed: &Placed<'_>) {
@@ -227,7 +106,7 @@ fn frame(svg: &mut Svg, placed: &Placed<'_>) {
     upright(svg, (left - 2.0 * GAP - widest, (top + bottom) / 2.0), &axis_label(&placed.chart.y));
     let heading = Font { size: HEADING, bold: true, ..PLAIN };
     let labelled = placed.chart.series.iter().any(|series| !series.label.is_empty());
-    let lift = if labelled { SMALL * LEADING } else { GAP };
+    let lift = if labelled { LIFT } else { GAP };
     svg.text((left, top - lift), &placed.chart.title, heading);
 }
 
@@ -283,37 +162,62 @@ fn apart(a: Point, b: Point) -> f64 {
 /// Labels beside the ends of the curves: to the right of the plot area, moved apart where ends
 /// are close, or above it where a curve leaves at the top.
 fn end_labels(svg: &mut Svg, placed: &Placed<'_>, ends: &[Option<Point>]) {
-    let Frame { top, right, bottom, .. } = placed.frame;
-    let mut beside: Vec<(f64, &Series)> = Vec::new();
+    let Frame { left, top, right, bottom } = placed.frame;
+    let (mut above, mut beside) = (Vec::new(), Vec::new());
     for (series, end) in std::iter::zip(&placed.chart.series, ends) {
         let Some((x, y)) = end.filter(|_| !series.label.is_empty()) else { continue };
         if y <= top + 1e-6 && x < right - GAP {
-            svg.text((x, top - 4.0), &series.label, Font { anchor: "middle", ..PLAIN });
+            above.push((x, series));
         } else {
             beside.push((y, series));
         }
     }
-    beside.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let ends: Vec<f64> = beside.iter().map(|(y, _)| *y).collect();
-    for (y, (_, series)) in std::iter::zip(spread(&ends, SMALL * 1.2, top, bottom), &beside) {
-        svg.text((right + 6.0, y + 0.36 * SMALL), &series.label, PLAIN);
+    let widest = above.iter().map(|(_, series)| width(&series.label, SMALL)).fold(0.0, f64::max);
+    let (low, high) = (left + widest / 2.0, right - widest / 2.0);
+    for (x, _, series) in spread_labels(above, widest + GAP, low, high) {
+        svg.text((x, top - 4.0), &series.label, Font { anchor: "middle", ..PLAIN });
+    }
+    for (y, end, series) in spread_labels(beside, SMALL * 1.2, top, bottom) {
+        let color = hex(series.style.color);
+        svg.segment((right + 2.0, end), (right + LEADER - 3.0, y), color);
+        svg.text((right + LEADER, y + 0.36 * SMALL), &series.label, PLAIN);
     }
 }
 
-/// Moves sorted places at least a step apart, keeping them between two bounds if they fit.
+/// Where each label goes, where its curve ends, and whose it is.
+fn spread_labels(
+    mut ends: Vec<(f64, &Series)>,
+    step: f64,
+    low: f64,
+    high: f64,
+) -> impl Iterator<Item = (f64, f64, &Series)> {
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let places: Vec<f64> = ends.iter().map(|end| end.0).collect();
+    let moved = spread(&places, step, low, high);
+    std::iter::zip(moved, ends).map(|(place, (end, series))| (place, end, series))
+}
+
+/// Moves sorted places at least a step apart, no farther than needed, and between two bounds if
+/// they fit. Neighbours that are too close become a block, centred where they were.
 fn spread(places: &[f64], step: f64, low: f64, high: f64) -> Vec<f64> {
-    let mut places = places.to_vec();
-    let mut least = low;
-    for place in &mut places {
-        *place = place.max(least);
-        least = *place + step;
+    // Each block: the mean of its places less their offsets in it, and how many there are.
+    let mut blocks: Vec<(f64, usize)> = Vec::new();
+    for (n, place) in places.iter().enumerate() {
+        let mut block = (place - n as f64 * step, 1);
+        while let Some(&(mean, count)) = blocks.last() {
+            if mean <= block.0 {
+                break;
+            }
+            let both = count + block.1;
+            let sum = mean * count as f64 + block.0 * block.1 as f64;
+            block = (sum / both as f64, both);
+            blocks.pop();
+        }
+        blocks.push(block);
     }
-    let mut most = high;
-    for place in places.iter_mut().rev() {
-        *place = place.min(most);
-        most = *place - step;
-    }
-    places
+    let most = high - places.len().saturating_sub(1) as f64 * step;
+    let means = blocks.into_iter().flat_map(|(mean, count)| std::iter::repeat_n(mean, count));
+    means.enumerate().map(|(n, mean)| mean.min(most).max(low) + n as f64 * step).collect()
 }
 
 fn write_note(svg: &mut Svg, placed: &Placed<'_>, note: &Note) {
@@ -349,42 +253,24 @@ fn legend_entry(svg: &mut Svg, entry: &Entry<'_>) {
     svg.text((x + SAMPLE + GAP, y + 0.36 * BODY), entry.name, name);
 }
 
-/// Hundredths of a pixel are enough.
-fn number(x: f64) -> String {
-    let text = format!("{x:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn listed(points: &[Point]) -> String {
-    let mut list = String::new();
-    for (n, (x, y)) in points.iter().enumerate() {
-        let space = if n > 0 { " " } else { "" };
-        let _ = write!(list, "{space}{},{}", number(*x), number(*y));
+    #[test]
+    fn labels_move_apart_and_no_farther() {
+        assert_eq!(spread(&[10.0, 30.0], 5.0, 0.0, 100.0), [10.0, 30.0]);
+        assert_eq!(spread(&[10.0, 10.0, 50.0], 6.0, 0.0, 100.0), [7.0, 13.0, 50.0]);
+        assert_eq!(spread(&[0.0, 0.0], 6.0, 0.0, 100.0), [0.0, 6.0]);
+        assert_eq!(spread(&[99.0, 100.0], 6.0, 0.0, 100.0), [94.0, 100.0]);
     }
-    list
-}
 
-fn dashes(line: Line) -> &'static str {
-    match line {
-        Line::Solid | Line::None => "",
-        Line::Dashed => r#" stroke-dasharray="7 4""#,
-        Line::Dotted => r#" stroke-dasharray="1.8 3.2""#,
-        Line::DashDot => r#" stroke-dasharray="9 3 2 3""#,
-        Line::LongDash => r#" stroke-dasharray="14 4""#,
-    }
-}
-
-fn hex(color: Color) -> &'static str {
-    match color {
-        Color::Black => "#000000",
-        Color::Orange => "#E69F00",
-        Color::SkyBlue => "#56B4E9",
-        Color::Green => "#009E73",
-        Color::Yellow => "#F0E442",
-        Color::Blue => "#0072B2",
-        Color::Vermillion => "#D55E00",
-        Color::Purple => "#CC79A7",
-        Color::Grey => "#7F7F7F",
+    #[test]
+    fn markers_are_spread_out_where_points_are_dense() {
+        let dense: Vec<Point> = (0..=200).map(|n| (f64::from(n), 0.0)).collect();
+        let marked = marked(&dense, 10.0);
+        assert!((marked[0].0 - 10.0).abs() < 1e-9 && marked.len() == 6);
+        let sparse = [(0.0, 0.0), (50.0, 0.0), (100.0, 0.0)];
+        assert_eq!(super::marked(&sparse, 10.0), sparse);
     }
 }

@@ -2,7 +2,7 @@
 //! them, so that nothing is cut and nothing covers a curve.
 
 use super::clip::{Frame, Point};
-use super::text::{width, wrapped};
+use super::text::{bold_width, width, wrapped};
 use super::ticks::Ruler;
 use super::{Axis, Chart, Figure, Style};
 
@@ -18,6 +18,10 @@ pub(super) const LEADING: f64 = 1.4;
 pub(super) const GAP: f64 = 8.0;
 /// Around the whole.
 const MARGIN: f64 = 16.0;
+/// From a curve's end to its label.
+pub(super) const LEADER: f64 = 16.0;
+/// From the plot area to the chart's title, where labels may stand between.
+pub(super) const LIFT: f64 = SMALL * LEADING + 5.0;
 /// Of a line or box in the legend.
 pub(super) const SAMPLE: f64 = 36.0;
 
@@ -73,7 +77,7 @@ pub(super) fn sheet(figure: &Figure) -> Sheet<'_> {
     let used = columns.min(figure.charts.len()).max(1);
     let inner = cell.0 * used as f64 + 2.0 * GAP * (used - 1) as f64;
 
-    let title = wrapped(&figure.title, TITLE, inner);
+    let title = wrapped(&figure.title, inner, |text| bold_width(text, TITLE));
     let title_bottom = MARGIN + title.len() as f64 * TITLE * LEADING;
     let place = |n: usize| {
         let left = MARGIN + (n % columns) as f64 * (cell.0 + 2.0 * GAP) + margins.left;
@@ -89,7 +93,7 @@ pub(super) fn sheet(figure: &Figure) -> Sheet<'_> {
         .map(|placed| placed.frame.bottom + margins.bottom)
         .fold(title_bottom, f64::max);
     let (legend, legend_bottom) = legend(figure, charts_bottom + GAP, inner);
-    let caption = wrapped(&figure.caption, BODY, inner);
+    let caption = wrapped(&figure.caption, inner, |text| width(text, BODY));
     let caption_top = legend_bottom + GAP;
     Sheet {
         width: inner + 2.0 * MARGIN,
@@ -139,8 +143,8 @@ fn margins(chart: &Chart, (x, y): &(Ruler, Ruler)) -> Margins {
         ruler.major.iter().map(|(_, label)| width(label, SMALL)).fold(0.0, f64::max)
     };
     let labels = chart.series.iter().map(|series| width(&series.label, SMALL)).fold(0.0, f64::max);
-    let beside = if labels > 0.0 { labels + GAP } else { 0.0 };
-    let labelled = if labels > 0.0 { SMALL * LEADING } else { GAP };
+    let beside = if labels > 0.0 { LEADER + labels } else { 0.0 };
+    let labelled = if labels > 0.0 { LIFT } else { GAP };
     let titled = if chart.title.is_empty() { 0.0 } else { HEADING * LEADING };
     Margins {
         left: BODY * LEADING + GAP + widest(y) + GAP,

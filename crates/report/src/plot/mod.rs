@@ -18,8 +18,11 @@ mod clip;
 mod csv;
 mod draw;
 mod layout;
+mod pen;
 mod text;
 mod ticks;
+
+pub(crate) use ticks::{scientific, superscript};
 
 /// Charts with a title, a caption and one legend.
 #[derive(Clone, Debug, PartialEq)]

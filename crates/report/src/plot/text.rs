@@ -6,26 +6,33 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(advance).sum::<f64>()
 }
 
+/// The same in bold.
+pub(super) fn bold_width(text: &str, size: f64) -> f64 {
+    1.24 * width(text, size)
+}
+
 fn advance(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '\'' => 0.28,
-        ' ' | '.' | ',' => 0.32,
+        ' ' | '\u{a0}' | '\u{2009}' | '.' | ',' => 0.32,
         ':' | ';' | '/' | '|' | '-' => 0.37,
+        '⁻' => 0.53,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | 'I' | 'J' => 0.42,
-        '⁰' | '¹' | '²' | '³' | '⁴'..='⁹' | '⁻' => 0.45,
+        '⁰' | '¹' | '²' | '³' | '⁴'..='⁹' => 0.45,
         's' | 'c' | 'k' | 'v' | 'x' | 'y' | 'z' | 'L' | '"' | 'ε' => 0.60,
         'a' | 'b' | 'd' | 'e' | 'g' | 'h' | 'n'..='q' | 'u' | '0'..='9' | 'δ' | 'η' => 0.64,
-        'm' | 'M' | 'W' | '%' | '…' | '—' => 1.0,
+        'm' | 'M' | 'W' | '%' | '@' | '…' | '—' => 1.0,
         _ => 0.84,
     }
 }
 
-/// Breaks a text into lines no wider than this, between words.
-pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
+/// Breaks a text into lines no wider than this, between words; formulas stay whole.
+pub(super) fn wrapped(text: &str, most: f64, width: impl Fn(&str) -> f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    let text = tied(text);
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         match lines.last_mut() {
-            Some(line) if width(line, size) + width(" ", size) + width(word, size) <= most => {
+            Some(line) if width(line) + width(" ") + width(word) <= most => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -33,6 +40,15 @@ pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+/// With spaces that do not break around the signs of a formula.
+fn tied(text: &str) -> String {
+    let signs = ["=", "−", "+", "÷", ">"];
+    let tie = |text: String, sign: &&str| {
+        text.replace(&format!(" {sign} "), &format!("\u{a0}{sign}\u{a0}"))
+    };
+    signs.iter().fold(text.replace(" %", "\u{a0}%"), tie)
 }
 
 /// With the characters that mean something to XML written so that they do not, and without
@@ -59,10 +75,12 @@ mod tests {
     #[test]
     fn lines_break_between_words_and_fit() {
         let text = "every word is kept, in order, and no line is too wide";
-        let lines = wrapped(text, 10.0, 90.0);
+        let ten = |text: &str| width(text, 10.0);
+        let lines = wrapped(text, 90.0, ten);
         assert_eq!(lines.join(" "), text);
         assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 10.0) <= 90.0));
-        assert_eq!(wrapped("unbreakable", 10.0, 1.0), ["unbreakable"]);
+        assert_eq!(wrapped("unbreakable", 1.0, ten), ["unbreakable"]);
+        assert_eq!(wrapped("of k = 2 or", 1.0, ten), ["of", "k\u{a0}=\u{a0}2", "or"]);
     }
 
     #[test]

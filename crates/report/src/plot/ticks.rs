@@ -53,10 +53,10 @@ impl Ruler {
     }
 }
 
-/// Steps of 1, 2 or 5 times a power of ten, about five of them: at most six in the data's span.
+/// Steps of 1, 2 or 5 times a power of ten, about five of them: at most seven in the data's span.
 fn linear(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let (least, most) = given.unwrap_or_else(|| with_room(least, most));
-    let (step, parts) = round_step((most - least) / 6.0);
+    let (step, parts) = round_step((most - least) / 7.0);
     let (from, to) = given.unwrap_or_else(|| {
         ((least / step + 1e-9).floor() * step, (most / step - 1e-9).ceil() * step)
     });
@@ -107,7 +107,7 @@ fn log(given: Option<(f64, f64)>, (least, most): (f64, f64)) -> Ruler {
     let decades = high - low;
     let stride = (decades + 7) / 8;
     let multiples: &[i32] = if decades <= 2 { &[1, 2, 5] } else { &[1] };
-    let far = low < -3 || high > 4;
+    let far = low < -3 || high > 3;
     let at = |digit: i32, power: i32| f64::from(digit) * 10_f64.powi(power);
     let ticks = |powers: i32, digits: &'_ [i32]| -> Vec<(i32, i32)> {
         let powers = (low..=high).filter(move |power| power.rem_euclid(powers) == 0);
@@ -161,12 +161,14 @@ fn plain(x: f64, step: f64) -> String {
     format!("{sign}{millions}\u{2009}{units}{rest}")
 }
 
-fn scientific(x: f64) -> String {
+/// A number as a few digits and a power of ten.
+pub(crate) fn scientific(x: f64) -> String {
     let text = format!("{x:.3e}");
     let Some((digits, power)) = text.split_once('e') else { return text };
     let digits = digits.trim_end_matches('0').trim_end_matches('.');
     match power.parse() {
         Ok(0) | Err(_) => digits.to_owned(),
+        Ok(power) if digits == "1" => format!("10{}", superscript(power)),
         Ok(power) => format!("{digits}×10{}", superscript(power)),
     }
 }
@@ -196,7 +198,7 @@ mod tests {
         assert_eq!(labels(&axis, &[0.0, 1e4])[4..], ["8000", "10\u{2009}000"]);
         assert_eq!(labels(&axis, &[0.0, 5e6])[1], "1\u{2009}000\u{2009}000");
         assert_eq!(labels(&axis, &[3.0])[..3], ["1.5", "2.0", "2.5"]);
-        assert_eq!(labels(&axis, &[0.0, 3e-9])[1..3], ["5×10⁻¹⁰", "1×10⁻⁹"]);
+        assert_eq!(labels(&axis, &[0.0, 3e-9])[1..3], ["5×10⁻¹⁰", "10⁻⁹"]);
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! `counterpoint figures`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::{Folder, command, run};
+
+const NAMES: [&str; 8] = [
+    "cost",
+    "kov-figure-1",
+    "kov-figure-2",
+    "kov-figure-3",
+    "mv-figure-2",
+    "smith-figure-1",
+    "time",
+    "width",
+];
+
+/// Every file of a folder, with its content; nothing if there is no folder.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return BTreeMap::new() };
+    let file = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    entries.map(file).collect()
+}
+
+fn all_names() -> Vec<String> {
+    NAMES.iter().flat_map(|name| [format!("{name}.csv"), format!("{name}.svg")]).collect()
+}
+
+#[test]
+fn every_figure_is_written_twice_over_and_only_times_differ() {
+    let folder = Folder::new();
+    let out = folder.path("made/on the way");
+    let written = run(&["figures", "--out", out.to_str().unwrap()]);
+    let mut listed: Vec<&str> = written.answer().lines().collect();
+    listed.sort_unstable();
+    let expected: Vec<String> =
+        all_names().iter().map(|name| out.join(name).to_str().unwrap().to_owned()).collect();
+    assert_eq!(listed, expected);
+
+    let first = files(&out);
+    assert_eq!(first.keys().cloned().collect::<Vec<_>>(), all_names());
+    run(&["figures", "--out", out.to_str().unwrap()]).answer();
+    let second = files(&out);
+    assert_eq!(second.len(), first.len());
+    for (name, content) in &first {
+        let start = if name.ends_with("svg") { "<svg " } else { "chart,kind,name,x,y\n" };
+        assert!(content.starts_with(start) && content.ends_with('\n'), "{name}");
+        assert!(name.starts_with("time.") || second[name] == *content, "{name}");
+    }
+    // KOV's closed form at k = 1000, epsilon 0.005, delta 2^-25, by hand: 0.891...
+    let hand = 1000.0 * 0.005 * 0.0025_f64.tanh()
+        + 0.005 * (2000.0 * (1_f64.exp() + 0.025_f64.sqrt() * 2_f64.powi(25)).ln()).sqrt();
+    let row = first["mv-figure-2.csv"]
+        .lines()
+        .find_map(|line| line.strip_prefix("1,curve,\"KOV closed form, ε = 0.005\",1000.0,"));
+    assert!((row.unwrap().parse::<f64>().unwrap() / hand - 1.0).abs() < 1e-9, "{row:?} {hand}");
+}
+
+#[test]
+fn the_picture_in_the_docs_is_the_programs() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    run(&["figures", "--out", out.to_str().unwrap()]).answer();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cost.svg");
+    // Told in one line: the pictures are long.
+    let same = files(&out)["cost.svg"] == std::fs::read_to_string(docs).unwrap();
+    assert!(same, "docs/cost.svg is old; make it anew: counterpoint figures --out DIR");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_one_line() {
+    let folder = Folder::new();
+    let file = folder.file("file", "kept");
+    let error = run(&["figures", "--out", &file]).error().to_owned();
+    assert_eq!(
+        error,
+        format!("{file}: is not a directory; legal: a directory that can be written to")
+    );
+    let below = format!("{file}/below");
+    let error = run(&["figures", "--out", &below]).error().to_owned();
+    assert!(error.starts_with(&format!("{below}: cannot be created: ")), "{error}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+
+    // A name that is taken by a directory cannot be replaced; no draft stays behind.
+    std::fs::create_dir_all(folder.path("out/mv-figure-2.svg/full")).unwrap();
+    let error = run(&["figures", "--out", folder.path("out").to_str().unwrap()]).error().to_owned();
+    assert!(error.contains("mv-figure-2.svg cannot be written: "), "{error}");
+    let left = std::fs::read_dir(folder.path("out")).unwrap().count();
+    assert_eq!(left, 1);
+
+    let error = run(&["figures"]).error().to_owned();
+    assert!(error.contains("--out <DIR>"), "{error}");
+}
+
+#[test]
+fn a_stopped_program_leaves_only_whole_figures() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    for milliseconds in [50, 1000, 4000] {
+        let mut command = command(&["figures", "--out", out.to_str().unwrap()]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for (name, content) in files(&out).iter().filter(|(name, _)| !name.starts_with('.')) {
+            let whole = if name.ends_with("svg") { "</svg>\n" } else { "\n" };
+            assert!(content.ends_with(whole), "{name} is cut");
+        }
+    }
+}

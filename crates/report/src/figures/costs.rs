@@ -1,0 +1,92 @@
+//! What k equal releases cost, by theorem: the curves of most figures.
+
+use counterpoint::ask::Comparison;
+use counterpoint::theorem::Theorem;
+use counterpoint::{Composition, Count, Delta, Guarantee, Options, compare};
+
+use super::FigureError;
+use crate::plot::{Color, Line, Marker, Series, Style};
+
+/// Total epsilons for several counts.
+pub(super) struct Costs(Vec<(u64, Comparison)>);
+
+impl Costs {
+    /// Of releases of (epsilon, 0) at a total delta.
+    pub(super) fn new(
+        epsilon: f64,
+        delta: f64,
+        counts: impl IntoIterator<Item = u64>,
+    ) -> Result<Self, FigureError> {
+        let guarantee = Guarantee::pure(epsilon)?;
+        let delta = Delta::new(delta)?;
+        let cost = |count| {
+            let plan = Composition::new([(guarantee, Count::new(count)?)])?;
+            Ok((count, compare(&plan, delta, &Options::default())?))
+        };
+        counts.into_iter().map(cost).collect::<Result<_, FigureError>>().map(Self)
+    }
+
+    /// The epsilons a theorem certifies.
+    pub(super) fn curve(&self, theorem: Theorem) -> Vec<(f64, f64)> {
+        self.points(|comparison| charge(comparison, theorem))
+    }
+
+    /// The same as multiples of the optimum.
+    pub(super) fn ratio(&self, theorem: Theorem) -> Vec<(f64, f64)> {
+        self.points(|comparison| {
+            Some(charge(comparison, theorem)? / comparison.optimal.bracket.upper)
+        })
+    }
+
+    fn points(&self, value: impl Fn(&Comparison) -> Option<f64>) -> Vec<(f64, f64)> {
+        let point =
+            |(count, comparison): &(u64, Comparison)| Some((*count as f64, value(comparison)?));
+        self.0.iter().filter_map(point).collect()
+    }
+}
+
+fn charge(comparison: &Comparison, theorem: Theorem) -> Option<f64> {
+    if theorem == Theorem::Optimal {
+        return Some(comparison.optimal.bracket.upper);
+    }
+    let bound = comparison.others.iter().find(|bound| bound.theorem == theorem)?;
+    bound.value.as_ref().ok().copied()
+}
+
+/// A theorem's curve, which looks the same in every figure.
+pub(super) fn series(theorem: Theorem, points: Vec<(f64, f64)>) -> Series {
+    let (name, style) = match theorem {
+        Theorem::Basic => ("basic (summing)", look(Color::Black, Line::Dotted, Marker::None)),
+        Theorem::Advanced => {
+            ("advanced (DRV)", look(Color::Green, Line::DashDot, Marker::Triangle))
+        }
+        Theorem::Strong => ("strong", look(Color::Purple, Line::LongDash, Marker::Square)),
+        Theorem::KovClosedForm => {
+            ("KOV closed form", look(Color::Vermillion, Line::Dashed, Marker::Circle))
+        }
+        _ => ("optimal", look(Color::Blue, Line::Solid, Marker::None).width(2.4)),
+    };
+    Series::new(name, points).style(style)
+}
+
+fn look(color: Color, line: Line, marker: Marker) -> Style {
+    Style::new(color, line).marker(marker)
+}
+
+/// The y of the point at this x.
+pub(super) fn at(points: &[(f64, f64)], x: f64) -> f64 {
+    points.iter().find(|point| (point.0 - x).abs() < 0.5).map_or(f64::NAN, |point| point.1)
+}
+
+/// The first and last x from the first point with this property on, as long as it lasts.
+pub(super) fn stretch(points: &[(f64, f64)], property: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
+    let mut run = points.iter().skip_while(|point| !property(point.1));
+    let first = run.next()?.0;
+    let last = run.take_while(|point| property(point.1)).last().map_or(first, |point| point.0);
+    Some((first, last))
+}
+
+/// How much more than one a ratio is, as a percentage.
+pub(super) fn more(ratio: f64) -> String {
+    format!("{:.1} %", 100.0 * (ratio - 1.0))
+}
