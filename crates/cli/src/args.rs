@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::{Bits, Unknown};
+use counterpoint::audit::Tally;
+use counterpoint::quantity::Confidence;
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_wire::name_of;
@@ -24,6 +26,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find how much noise, how large an epsilon or how many releases a budget allows
     Calibrate(CalibrateArgs),
+    /// Show what an attacker can do: the error rates that tests of a plan can reach
+    Region(RegionArgs),
+    /// Bound epsilon from below by what attacks did, and test a claim
+    Audit(AuditArgs),
     /// Draw the figures of the papers, and our own, as SVG and CSV
     Figures(FiguresArgs),
     /// Print a completion script for a shell
@@ -123,6 +129,51 @@ pub(crate) struct CalibrateArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct RegionArgs {
+    /// Plan files in TOML or JSON; - for standard input
+    #[arg(value_name = "PLAN", required = true)]
+    pub(crate) plans: Vec<String>,
+
+    /// Draw the regions over each other, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// An attack's false alarms and the trials without the person's data; once for each attack
+    #[arg(long, value_name = "A/N", value_parser = tally, allow_hyphen_values = true)]
+    #[arg(required = true)]
+    pub(crate) false_alarms: Vec<Tally>,
+
+    /// The same attack's misses and the trials with the person's data; in the same order
+    #[arg(long, value_name = "B/M", value_parser = tally, allow_hyphen_values = true)]
+    #[arg(required = true)]
+    pub(crate) misses: Vec<Tally>,
+
+    /// Bound epsilon at this delta
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Delta,
+
+    /// The probability with which the bound holds
+    #[arg(long, value_name = "C", value_parser = confidence, allow_hyphen_values = true)]
+    #[arg(default_value = "0.95")]
+    pub(crate) confidence: Confidence,
+
+    /// A plan that is claimed to be what was attacked; - for standard input
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) claim: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct FiguresArgs {
     /// Directory to write to; made if it does not exist
     #[arg(long, value_name = "DIR")]
@@ -153,6 +204,18 @@ fn tolerance(text: &str) -> Result<Tolerance, String> {
 
 fn count(text: &str) -> Result<Count, String> {
     number(text, Count::new, Count::LEGAL)
+}
+
+fn confidence(text: &str) -> Result<Confidence, String> {
+    number(text, Confidence::new, Confidence::LEGAL)
+}
+
+/// Two whole numbers with a stroke between them.
+fn tally(text: &str) -> Result<Tally, String> {
+    let numbers = text.split_once('/').and_then(|(count, trials)| {
+        Tally::new(count.trim().parse().ok()?, trials.trim().parse().ok()?).ok()
+    });
+    numbers.ok_or_else(|| format!("legal: {}", Tally::LEGAL))
 }
 
 fn bits(text: &str) -> Result<Bits, String> {

@@ -3,6 +3,7 @@
 //! no exit status 1.
 
 mod args;
+mod audit;
 mod calibrate;
 mod compare;
 mod compose;
@@ -11,6 +12,7 @@ mod files;
 mod input;
 mod output;
 mod progress;
+mod region;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -42,6 +44,8 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compose(args) => compose::run(args, &progress),
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
+        Command::Region(args) => region::run(args, &progress),
+        Command::Audit(args) => audit::run(args, &progress),
         Command::Figures(args) => figures::run(args, &progress),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }

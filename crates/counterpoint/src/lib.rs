@@ -39,6 +39,7 @@ pub mod view;
 #[allow(dead_code)]
 pub(crate) mod renyi;
 mod leak;
+mod binomial;
 pub mod route;
 pub mod theorem;
 pub mod ask;
@@ -46,6 +47,8 @@ pub mod exact;
 pub mod pair;
 pub mod interactive;
 pub mod filter;
+pub mod region;
+pub mod audit;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

@@ -112,6 +112,12 @@ quantity!(
     |value| value > 0.0 && value < 1.0
 );
 
+quantity!(
+    /// The probability with which a statistical bound holds.
+    Confidence, "confidence", "a number above 0 and below 1",
+    |value| value > 0.0 && value < 1.0
+);
+
 impl Default for Tolerance {
     /// One part in a million.
     fn default() -> Self {

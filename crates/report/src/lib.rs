@@ -3,14 +3,18 @@
 //! Upper bounds are shown rounded up and lower bounds rounded down, so that what
 //! is on the page still holds.
 
+mod audit;
 mod calibrate;
 mod columns;
 mod compare;
 mod compose;
 pub mod figures;
 pub mod plot;
+mod region;
 mod words;
 
+pub use audit::audit;
 pub use calibrate::calibrate;
 pub use compare::compare;
 pub use compose::compose;
+pub use region::{region, region_figure};

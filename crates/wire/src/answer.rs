@@ -301,15 +301,22 @@ struct Beyond {
 }
 
 #[derive(Serialize)]
-struct Ends {
+pub(crate) struct Ends {
     lower: Box<RawValue>,
     upper: Box<RawValue>,
 }
 
 #[derive(Serialize)]
-struct InSetting {
+pub(crate) struct InSetting {
     parameters: &'static str,
     concurrent: bool,
+}
+
+impl Ends {
+    /// Rounded outward.
+    pub(crate) fn of(bracket: Bracket) -> Result<Self, serde_json::Error> {
+        Asked::Bracket(bracket).ends()
+    }
 }
 
 /// Of epsilon and delta the asked one is there, null if the theorem is silent.
@@ -327,7 +334,7 @@ struct Other<'a> {
 }
 
 /// A decimal number as it stands; anything else is an error.
-fn number(text: String) -> Result<Box<RawValue>, serde_json::Error> {
+pub(crate) fn number(text: String) -> Result<Box<RawValue>, serde_json::Error> {
     // A number's text is a number's JSON, unless it is `inf` or `NaN`.
     serde_json::from_str::<f64>(&text)?;
     RawValue::from_string(text)
@@ -338,7 +345,7 @@ fn given(value: f64) -> Result<Ends, serde_json::Error> {
     Ok(Ends { lower: number(text.clone())?, upper: number(text)? })
 }
 
-fn setting(setting: Setting) -> InSetting {
+pub(crate) fn setting(setting: Setting) -> InSetting {
     let parameters = match setting.parameters {
         Parameters::Adaptive => "adaptive",
         // Promising less than is true is safe.

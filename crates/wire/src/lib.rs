@@ -20,12 +20,14 @@
 //! ```
 
 mod answer;
+mod audit;
 pub mod decimal;
 mod error;
 mod fields;
 mod json;
 mod kind;
 mod plan;
+mod region;
 mod sample;
 mod toml;
 mod value;
@@ -35,6 +37,8 @@ mod write;
 mod fuzz;
 
 pub use answer::{Asked, Calibrated, Charge, Composed, OutOfReach};
+pub use audit::Audited;
 pub use error::PlanError;
 pub use plan::{Blank, Format, Plan, Question, Release, name_of};
+pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
 pub use sample::{Batches, Sample};

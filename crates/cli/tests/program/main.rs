@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod answers;
+mod audits;
 mod bad_input;
 mod big;
 mod calibrate;
 mod figures;
 mod mechanisms;
+mod regions;
 mod streams;
 mod usage;
 

@@ -10,8 +10,8 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
     let plan = example("minimal.toml");
     let plan = plan.as_str();
     #[rustfmt::skip]
-    let cases: [(&[&str], &str); 35] = [
-        (&[], "legal: compose, compare, calibrate, figures, completions"),
+    let cases: [(&[&str], &str); 36] = [
+        (&[], "legal: compose, compare, calibrate, region, audit, figures, completions"),
         (&["decompose"], "unrecognized subcommand 'decompose'"),
         (&["compose"], "<PLAN>"),
         (&["compose", plan, "--what"], "unexpected argument '--what'"),
@@ -49,6 +49,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
         (&["calibrate", plan, "--for", "count", "--epsilon", "1", "--delta", "1"], Delta::LEGAL),
         (&["calibrate", plan, "--for", "count", "--epsilon", "1", "--release", "x"],
             "no release is named \"x\"; legal: the name of one in the plan"),
+        (&["region"], "<PLAN>"),
         (&["completions", "tcsh"], "possible values: bash"),
     ];
     for (args, expected) in cases {

@@ -97,17 +97,33 @@ fn witness(view: &View) -> Vec<Part> {
     parts
 }
 
+/// A view of losses alone that mechanisms with these descriptions may have, where these say
+/// less: every lower end is one of its.
+pub(crate) fn witness_view(view: &View) -> Option<View> {
+    if view.curves.is_empty() && !has_ranges(view) {
+        return None;
+    }
+    let parts = witness(view);
+    let leaks = view.below.leaks().iter().filter_map(|leak| {
+        Some((Guarantee::new(0.0, leak.delta).ok()?, Count::new(leak.count).ok()?))
+    });
+    let responses = parts.iter().filter_map(guarantee);
+    let below = Composition::of(responses.chain(leaks)).ok()?;
+    let (direction, part) = (view.direction, view.part.clone());
+    Some(View { direction, part, parts, curves: Vec::new(), above: below.clone(), below })
+}
+
 /// Randomized responses alone, rounded down.
 fn responses(parts: &[Part]) -> Option<Composition> {
-    let guarantee = |part: &Part| match &part.loss {
-        Loss::Response { epsilon } => {
-            let epsilon = (*epsilon - *epsilon * STEP).lower();
-            Some((Guarantee::pure(epsilon).ok()?, Count::new(part.count).ok()?))
-        }
-        _ => None,
-    };
     let list: Option<Vec<_>> = parts.iter().map(guarantee).collect();
     Composition::of(list?).ok()
+}
+
+/// The guarantee of a randomized response, rounded down.
+fn guarantee(part: &Part) -> Option<(Guarantee, Count)> {
+    let Loss::Response { epsilon } = &part.loss else { return None };
+    let epsilon = (*epsilon - *epsilon * STEP).lower();
+    Some((Guarantee::pure(epsilon).ok()?, Count::new(part.count).ok()?))
 }
 
 /// An epsilon that a mechanism with these descriptions exceeds; zero if none is found.

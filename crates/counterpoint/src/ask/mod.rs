@@ -4,7 +4,7 @@ mod bits;
 mod calibrate;
 mod choose;
 mod compare;
-mod curves;
+pub(crate) mod curves;
 mod delta;
 mod distribution;
 mod epsilon;

@@ -5,6 +5,7 @@ use super::{Answer, AskError, Bound, Comparison, Options, compare, compare_delta
 use crate::bracket::Bracket;
 use crate::composition::Composition;
 use crate::leak::{self, Room, Target};
+use crate::loss::Direction;
 use crate::quantity::{Delta, Epsilon};
 use crate::rounding::Wide;
 use crate::route::sandwich::Ends;
@@ -22,7 +23,7 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        self.worst(|view| view.epsilon(delta, options))
+        worst(&self.views, |view| view.epsilon(delta, options))
     }
 
     /// The least delta at which the plan is (epsilon, delta)-private.
@@ -30,7 +31,25 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
-        self.worst(|view| view.delta(epsilon, options))
+        worst(&self.views, |view| view.delta(epsilon, options))
+    }
+
+    /// The same in one direction: the largest `P(S) - e^epsilon Q(S)` over all events, P being
+    /// with the person's data for [`Direction::Remove`] and without for [`Direction::Add`].
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn delta_towards(
+        &self,
+        direction: Direction,
+        epsilon: Epsilon,
+        options: &Options<'_>,
+    ) -> Result<Answer, AskError> {
+        let views = self.sides().into_iter().map(|(remove, add)| match direction {
+            Direction::Remove => remove,
+            Direction::Add => add,
+        });
+        worst(views, |view| view.delta(epsilon, options))
     }
 
     /// Epsilon at a delta, and what other theorems charge.
@@ -95,27 +114,6 @@ impl Plan {
         let mut others: Vec<Bound> = Theorem::FORMULAS.map(of_labels).into();
         others.push(Bound { theorem: Theorem::Renyi, value: most(renyi) });
         others
-    }
-
-    /// The worst of the views: each end the largest of its kind.
-    fn worst(&self, ask: impl Fn(&View) -> Result<Answer, AskError>) -> Result<Answer, AskError> {
-        let mut worst: Option<Answer> = None;
-        for view in &self.views {
-            let answer = ask(view)?;
-            worst = Some(match worst {
-                None => answer,
-                Some(other) => {
-                    let (most, least) = if answer.bracket.upper > other.bracket.upper {
-                        (answer, other)
-                    } else {
-                        (other, answer)
-                    };
-                    let lower = most.bracket.lower.max(least.bracket.lower);
-                    Answer { bracket: Bracket { lower, ..most.bracket }, ..most }
-                }
-            });
-        }
-        worst.ok_or(AskError::Stopped)
     }
 }
 
@@ -225,6 +223,30 @@ impl View {
         let upper = curves::renyi_delta(self, epsilon.get())?;
         Some(self.with_leaks(Wide::ZERO, upper).upper)
     }
+}
+
+/// The worst of the views: each end the largest of its kind.
+fn worst<'a>(
+    views: impl IntoIterator<Item = &'a View>,
+    ask: impl Fn(&View) -> Result<Answer, AskError>,
+) -> Result<Answer, AskError> {
+    let mut worst: Option<Answer> = None;
+    for view in views {
+        let answer = ask(view)?;
+        worst = Some(match worst {
+            None => answer,
+            Some(other) => {
+                let (most, least) = if answer.bracket.upper > other.bracket.upper {
+                    (answer, other)
+                } else {
+                    (other, answer)
+                };
+                let lower = most.bracket.lower.max(least.bracket.lower);
+                Answer { bracket: Bracket { lower, ..most.bracket }, ..most }
+            }
+        });
+    }
+    worst.ok_or(AskError::Stopped)
 }
 
 /// Below what dominates, above what is dominated.

@@ -5,6 +5,7 @@ use super::smooth;
 use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::{Atom, Atoms, Direction, Loss};
+use crate::region::Outcomes;
 use crate::rounding::{Dd, STEP, Wide, exp, expm1};
 use crate::view::Part;
 use crate::watch::Watch;
@@ -317,6 +318,9 @@ fn listed(atoms: &Atoms, epsilon: Dd, operations: f64) -> Ends {
 /// The most outcomes a composition may have to be listed.
 const MOST_LISTED: usize = 20_000;
 
+/// Products of masses may underflow; what that takes away is far less than this.
+const UNDERFLOW: f64 = 1e-260;
+
 /// All losses of a composition of few atoms, equal ones together.
 pub(crate) struct Listed {
     atoms: Atoms,
@@ -328,8 +332,7 @@ impl Listed {
     /// None if a part has a density, or if there are too many.
     pub(crate) fn new(parts: &[Part]) -> Option<Self> {
         let one = Atom { loss: Dd::ZERO, mass: Dd::ONE };
-        // Products of masses may underflow; what that takes away is far less than this.
-        let cut = cut(parts) + 1e-260;
+        let cut = cut(parts) + UNDERFLOW;
         let mut atoms = Atoms { list: vec![one], cut, symmetric: false };
         let mut operations = 64.0;
         for part in parts {
@@ -346,6 +349,21 @@ impl Listed {
             }
         }
         Some(Self { atoms, operations })
+    }
+
+    /// The outcomes, with their Q masses.
+    pub(crate) fn into_outcomes(self) -> Outcomes {
+        let list = &self.atoms.list;
+        let size = list.iter().fold(1.0, |most: f64, atom| most.max(1.0 + atom.loss.hi.abs()));
+        let slack = STEP * (2.0 * self.operations * size + list.len() as f64);
+        // Nothing has underflowed where no mass is near that.
+        let whole = self.atoms.cut <= UNDERFLOW && list.iter().all(|atom| atom.mass.hi > 1e-250);
+        let cut = if whole { 0.0 } else { self.atoms.cut };
+        let outcome = |atom: &Atom| {
+            let p = Wide::from(atom.mass);
+            (atom.loss, p, p * Wide::exp(-atom.loss))
+        };
+        Outcomes { list: list.iter().map(outcome).collect(), slack, cut }
     }
 
     pub(crate) fn delta(&self, epsilon: f64) -> Ends {

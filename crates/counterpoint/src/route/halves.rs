@@ -9,6 +9,7 @@
 use super::equal::Equal;
 use super::tail::Tail;
 use crate::composition::Factor;
+use crate::region::Outcomes;
 use crate::rounding::{Dd, STEP, Wide};
 use crate::watch::{Stopped, Watch};
 
@@ -79,6 +80,21 @@ impl Halves {
             slack: STEP * (masses + additions / 256.0 + 64.0),
             loss_error: STEP * (factors + 4.0) * largest.hi / 64.0,
         })
+    }
+
+    /// The outcomes of the second half, the first being trivial: by falling loss, those that
+    /// differ by rounding at most together.
+    pub(crate) fn into_outcomes(self) -> Outcomes {
+        let mut list: Vec<(Dd, Wide, Wide)> = Vec::with_capacity(self.right.atoms.len());
+        for atom in self.right.atoms.iter().rev() {
+            match list.last_mut() {
+                Some((loss, p, q)) if (*loss - atom.loss).hi <= 4.0 * self.loss_error => {
+                    (*p, *q) = (*p + atom.p, *q + atom.q);
+                }
+                _ => list.push((atom.loss, atom.p, atom.q)),
+            }
+        }
+        Outcomes { list, slack: self.slack + 8.0 * self.loss_error, cut: 0.0 }
     }
 
     /// The largest loss, from above.

@@ -1,0 +1,57 @@
+//! `counterpoint audit`.
+
+use anyhow::{Context, Result, bail};
+use counterpoint::ask::Options;
+use counterpoint::audit::{Attack, Audit, Refutation, audit};
+use counterpoint::watch::Watch;
+use counterpoint_wire::Audited;
+
+use crate::args::AuditArgs;
+use crate::input;
+use crate::output::Outcome;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &AuditArgs, progress: &Progress) -> Result<Outcome> {
+    let attacks = attacks(args)?;
+    let found = audit(&attacks, args.delta, args.confidence);
+    let (claim, warnings) = match &args.claim {
+        None => (None, Vec::new()),
+        Some(path) => {
+            let tested = claimed(path, &found, progress).with_context(|| input::shown(path));
+            let (refutation, warnings) = tested?;
+            (Some((input::shown(path), refutation)), warnings)
+        }
+    };
+    let audited = Audited { attacks, audit: found, claim, warnings };
+    let refuted = audited.is_refuted();
+    let outcome = if args.json {
+        Outcome::json(audited.json()?)
+    } else {
+        Outcome::text(counterpoint_report::audit(&audited), audited.warnings)
+    };
+    Ok(if refuted { outcome.refused() } else { outcome })
+}
+
+/// The attacks, each with its false alarms and its misses.
+fn attacks(args: &AuditArgs) -> Result<Vec<Attack>> {
+    let (alarms, misses) = (&args.false_alarms, &args.misses);
+    if alarms.len() != misses.len() {
+        bail!(
+            "--false-alarms is given {} times and --misses {} times; legal: equally often",
+            alarms.len(),
+            misses.len()
+        );
+    }
+    let both = alarms.iter().zip(misses);
+    Ok(both.map(|(&false_alarms, &misses)| Attack { false_alarms, misses }).collect())
+}
+
+/// Whether the plan is refuted.
+fn claimed(path: &str, found: &Audit, progress: &Progress) -> Result<(Refutation, Vec<String>)> {
+    let plan = input::plan(path, None)?;
+    let (prepared, warnings) = (plan.prepare()?, plan.warnings());
+    drop(plan);
+    let callback = |fraction| progress.at(fraction);
+    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    Ok((found.refutes(&prepared, &options)?, warnings))
+}

@@ -1,0 +1,63 @@
+//! `counterpoint region`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use counterpoint::ask::Options;
+use counterpoint::quantity::Rate;
+use counterpoint::watch::Watch;
+use counterpoint_wire::{FALSE_ALARMS, PlanRegion, Regions};
+
+use crate::args::RegionArgs;
+use crate::input;
+use crate::output::Outcome;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
+    let mut regions = Regions { plans: Vec::new(), warnings: Vec::new() };
+    for path in &args.plans {
+        let (region, warnings) = one(path, progress).with_context(|| input::shown(path))?;
+        regions.plans.push(region);
+        regions.warnings.extend(warnings);
+    }
+    if let Some(path) = &args.svg {
+        let picture = counterpoint_report::region_figure(&regions).svg();
+        write_whole(path, &picture).with_context(|| path.display().to_string())?;
+    }
+    if args.json {
+        return Ok(Outcome::json(regions.json()?));
+    }
+    Ok(Outcome::text(counterpoint_report::region(&regions), regions.warnings))
+}
+
+fn one(path: &str, progress: &Progress) -> Result<(PlanRegion, Vec<String>)> {
+    let plan = input::plan(path, None)?;
+    let (prepared, warnings) = (plan.prepare()?, plan.warnings());
+    drop(plan);
+    let callback = |fraction| progress.at(fraction);
+    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    let rates: Vec<Rate> = FALSE_ALARMS.into_iter().filter_map(|x| Rate::new(x).ok()).collect();
+    let region = prepared.region(&rates, &options)?;
+    Ok((PlanRegion { name: input::shown(path), region }, warnings))
+}
+
+/// Writes a file as a whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let unwritable = |error: io::Error| {
+        anyhow!("cannot be written: {error}; legal: a path in a folder that can be written to")
+    };
+    if path.is_dir() {
+        return Err(anyhow!("is a directory; legal: a file to write"));
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
+    written.map_err(|error| {
+        // Nothing half-written stays behind; if there is nothing, all the better.
+        let _ = fs::remove_file(&part);
+        unwritable(error)
+    })
+}

@@ -1,0 +1,250 @@
+//! What an attacker can do: the region of error rates that tests can reach.
+//!
+//! A test raises an alarm or not. Without the person's data an alarm is false, with them no
+//! alarm is a miss. The region of a plan is that of KOV section II: the pairs of rates with
+//! `miss + e^epsilon false_alarm >= 1 - delta(epsilon)` and, in the other direction,
+//! `false_alarm + e^epsilon miss >= 1 - delta(epsilon)`, for every epsilon. Its boundary is
+//! the trade-off curve. (Rates above the line `false_alarm + miss = 1` are those of the opposite
+//! test and are not looked at.)
+//!
+//! A [`Region`] is kept as two polygons: an *outer* one that surely contains it and an
+//! *inner* one that it surely contains. docs/theorems.md derives both.
+
+mod boundary;
+mod finite;
+mod lines;
+mod order;
+mod slopes;
+#[cfg(test)]
+mod tests;
+
+use crate::ask::{AskError, Options};
+use crate::bracket::Bracket;
+use crate::loss::Direction;
+use crate::quantity::{Epsilon, OutOfRange, Rate};
+use crate::theorem::Theorem;
+use crate::view::{Plan, View};
+use boundary::Boundary;
+pub(crate) use finite::Outcomes;
+
+/// The error rates of a test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    false_alarm: f64,
+    miss: f64,
+}
+
+impl Point {
+    /// Checks that both are probabilities.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] naming the one that is not.
+    pub fn new(false_alarm: f64, miss: f64) -> Result<Self, OutOfRange> {
+        let named = |quantity, value| {
+            Rate::new(value).map_err(|error| OutOfRange { quantity, ..error }).map(Rate::get)
+        };
+        Ok(Self {
+            false_alarm: named("the false-alarm rate", false_alarm)?,
+            miss: named("the miss rate", miss)?,
+        })
+    }
+
+    pub(crate) fn raw(false_alarm: f64, miss: f64) -> Self {
+        Self { false_alarm, miss }
+    }
+
+    /// The probability of an alarm without the person's data.
+    #[must_use]
+    pub fn false_alarm(self) -> f64 {
+        self.false_alarm
+    }
+
+    /// The probability of no alarm with them.
+    #[must_use]
+    pub fn miss(self) -> f64 {
+        self.miss
+    }
+
+    /// The two rates exchanged.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        Self { false_alarm: self.miss, miss: self.false_alarm }
+    }
+}
+
+/// An answer that may be out of reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Surely.
+    Yes,
+    /// Surely not.
+    No,
+    /// The outer and the inner boundary disagree.
+    Undecided,
+}
+
+/// The error rates that tests of a plan can reach, between two polygons.
+///
+/// ```
+/// use counterpoint::quantity::Rate;
+/// use counterpoint::region::{Point, Verdict};
+/// use counterpoint::{Count, Guarantee, Options, Plan};
+///
+/// let plan = Plan::new([(Guarantee::pure(0.1)?, Count::new(100)?)])?;
+/// let region = plan.region(&[], &Options::default())?;
+/// let miss = region.least_miss(Rate::new(0.05)?);
+/// assert!(region.is_finite() && miss.width() < 1e-14);
+/// assert_eq!(region.contains(Point::new(0.05, miss.upper + 1e-9)?), Verdict::Yes);
+/// assert_eq!(region.contains(Point::new(0.05, miss.lower - 1e-9)?), Verdict::No);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    outer: Boundary,
+    inner: Boundary,
+    finite: bool,
+    total_variation: Bracket,
+    theorem: Theorem,
+    plan: Plan,
+}
+
+/// Between slopes the inner boundary is within this share of the total variation of the outer
+/// one, where the profile's own brackets allow it.
+pub const EVERYWHERE: f64 = 1e-3;
+
+impl Plan {
+    /// The region of error rates.
+    ///
+    /// Plans of few outcomes get every vertex, to the last digits. Otherwise the outer and the
+    /// inner boundary are within [`EVERYWHERE`], and at the false-alarm rates given within the
+    /// tolerance of the options (both relative to the total variation); where some
+    /// releases have only Rényi curves, as close as these are known.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn region(&self, rates: &[Rate], options: &Options<'_>) -> Result<Region, AskError> {
+        let at_zero = self.delta(Epsilon::new(0.0).map_err(|_| AskError::Stopped)?, options)?;
+        let listed = finite::boundaries(self, options.watch)?;
+        let finite = listed.is_some();
+        let (outer, inner) = match listed {
+            Some(boundaries) => boundaries,
+            None => slopes::boundaries(self, rates, options)?,
+        };
+        let (total_variation, theorem) = (at_zero.bracket, at_zero.theorem);
+        Ok(Region { outer, inner, finite, total_variation, theorem, plan: self.clone() })
+    }
+
+    /// The parts of the data, each with what removing and what adding a person shows there.
+    pub(crate) fn sides(&self) -> Vec<(&View, &View)> {
+        let mut list: Vec<(&View, &View)> = Vec::new();
+        for view in &self.views {
+            match (view.direction, list.last_mut()) {
+                (Direction::Add, Some(last)) => last.1 = view,
+                _ => list.push((view, view)),
+            }
+        }
+        list
+    }
+}
+
+impl Region {
+    /// The vertices of the outer polygon, by rising false-alarm rate.
+    #[must_use]
+    pub fn outer(&self) -> &[Point] {
+        self.outer.points()
+    }
+
+    /// The vertices of the inner polygon, by rising false-alarm rate.
+    #[must_use]
+    pub fn inner(&self) -> &[Point] {
+        self.inner.points()
+    }
+
+    /// Whether the plan has finitely many outcomes and the polygons are its region, but for
+    /// the last digits.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.finite
+    }
+
+    /// Which theorem licenses it.
+    #[must_use]
+    pub fn theorem(&self) -> Theorem {
+        self.theorem
+    }
+
+    /// Whether a test with these error rates exists.
+    #[must_use]
+    pub fn contains(&self, point: Point) -> Verdict {
+        if self.inner.is_above(point) {
+            Verdict::Yes
+        } else if self.outer.is_below(point) {
+            Verdict::No
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    /// How far apart with and without the person's data are: the largest advantage of any test.
+    #[must_use]
+    pub fn total_variation(&self) -> Bracket {
+        self.total_variation
+    }
+
+    /// The least miss rate of the tests with a false-alarm rate.
+    #[must_use]
+    pub fn least_miss(&self, false_alarm: Rate) -> Bracket {
+        let rate = false_alarm.get();
+        let upper = self.inner.miss_at(rate).1.min((1.0 - rate).next_up()).min(1.0);
+        Bracket { lower: self.outer.miss_at(rate).0.min(upper), upper }
+    }
+
+    /// The best advantage, `1 - false_alarm - miss`, at a false-alarm rate.
+    #[must_use]
+    pub fn best_advantage(&self, false_alarm: Rate) -> Bracket {
+        let miss = self.least_miss(false_alarm);
+        let alarms = 1.0 - false_alarm.get();
+        let (lower, upper) = (alarms - miss.upper, alarms - miss.lower);
+        // Two roundings of numbers of at most one.
+        Bracket { lower: (lower - 3e-16).max(0.0), upper: (upper + 3e-16).clamp(0.0, 1.0) }
+    }
+
+    /// The area between the trade-off curve and the line of blind guesses: 0 for nothing to be
+    /// told apart, 1/2 for everything.
+    #[must_use]
+    pub fn area(&self) -> Bracket {
+        let (lower, upper) = (self.inner.area_above().0, self.outer.area_above().1);
+        Bracket { lower: lower.clamp(0.0, upper.min(0.5)), upper: upper.clamp(0.0, 0.5) }
+    }
+
+    /// The largest difference between the outer and the inner boundary's miss rate at any
+    /// false-alarm rate.
+    #[must_use]
+    pub fn gap(&self) -> f64 {
+        self.inner.rise_over(&self.outer).1.max(0.0)
+    }
+
+    /// By how much the miss rate can be less in this region than in the other, at the
+    /// false-alarm rate where that is most.
+    #[must_use]
+    pub fn excess_over(&self, other: &Self) -> Bracket {
+        if order::is_within(&self.plan, &other.plan) {
+            return Bracket::exact(0.0);
+        }
+        let lower = other.outer.rise_over(&self.inner).0.max(0.0);
+        let upper = other.inner.rise_over(&self.outer).1.max(0.0);
+        Bracket { lower: lower.min(upper), upper }
+    }
+
+    /// Whether every test of this region has its match in the other: whether the other plan
+    /// dominates this one.
+    #[must_use]
+    pub fn is_within(&self, other: &Self) -> Verdict {
+        let excess = self.excess_over(other);
+        match (excess.lower > 0.0, excess.upper > 0.0) {
+            (true, _) => Verdict::No,
+            (_, false) => Verdict::Yes,
+            _ => Verdict::Undecided,
+        }
+    }
+}

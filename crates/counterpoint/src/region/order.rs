@@ -1,0 +1,94 @@
+//! Plans that are less than others release by release: no computation is needed to know that
+//! their regions are within, not even where these touch.
+
+use crate::leak;
+use crate::loss::Loss;
+use crate::rounding::{Dd, Wide};
+use crate::view::{Part, Plan, View};
+
+/// Whether every view of the first is dominated, release by release, by one of the second in
+/// the same direction.
+pub(super) fn is_within(plan: &Plan, other: &Plan) -> bool {
+    let others = other.sides();
+    plan.sides().iter().all(|(remove, add)| {
+        others.iter().any(|(other_remove, other_add)| {
+            is_less(remove, other_remove) && is_less(add, other_add)
+        })
+    })
+}
+
+fn is_less(view: &View, other: &View) -> bool {
+    leaks_less(view, other) && has_curves(view, other) && has_parts(view, other)
+}
+
+fn leaks_less(view: &View, other: &View) -> bool {
+    let (mine, others) = (&view.above, &other.below);
+    mine.leaks().is_empty()
+        || (mine.leaks() == others.leaks() && view.below.leaks() == others.leaks())
+        || leak::with_leaks(mine, Wide::ZERO, Wide::ZERO).1
+            <= leak::with_leaks(others, Wide::ZERO, Wide::ZERO).0
+}
+
+/// Whether each curve is one of the other's, as often at most.
+fn has_curves(view: &View, other: &View) -> bool {
+    let times = |view: &View, wanted| -> u64 {
+        let same = view.curves.iter().filter(|(curve, _)| curve == wanted);
+        same.fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    };
+    view.curves.iter().all(|(curve, _)| times(view, curve) <= times(other, curve))
+}
+
+/// Whether the losses can be matched with larger ones of the same kind. Taking each from the
+/// largest down, against the largest that is left, finds a match if there is one.
+fn has_parts(view: &View, other: &View) -> bool {
+    let mut left: Vec<Part> = other.parts.clone();
+    view.parts.iter().rev().all(|part| {
+        let mut wanted = part.count;
+        for candidate in left.iter_mut().rev().filter(|other| dominates(&other.loss, &part.loss)) {
+            let taken = wanted.min(candidate.count);
+            candidate.count -= taken;
+            wanted -= taken;
+        }
+        wanted == 0
+    })
+}
+
+/// Whether a loss is the other with a larger parameter: noise that is larger by a factor is
+/// noise of the smaller kind with more added, or a coin between it and nothing.
+fn dominates(loss: &Loss, other: &Loss) -> bool {
+    use Loss::{Gaussian, Laplace, Range, Response, SampledGaussian, SampledLaplace};
+    if loss == other {
+        return true;
+    }
+    match (loss, other) {
+        // Randomized response dominates all that is as private (KOV section IV).
+        (Response { epsilon: more }, Laplace { epsilon } | Range { epsilon }) => {
+            more == epsilon || exceeds(*more, *epsilon)
+        }
+        (Response { epsilon: more }, Loss::Atoms(atoms)) => {
+            let largest = atoms.list.first().map_or(Dd::ZERO, |first| first.loss);
+            atoms.cut <= 0.0 && (*more == largest || exceeds(*more, largest))
+        }
+        (Response { epsilon: more }, Response { epsilon: less })
+        | (Laplace { epsilon: more }, Laplace { epsilon: less })
+        | (Range { epsilon: more }, Range { epsilon: less })
+        | (Gaussian { square: more }, Gaussian { square: less }) => exceeds(*more, *less),
+        (
+            SampledGaussian { rate, mu: more, direction },
+            SampledGaussian { rate: other_rate, mu: less, direction: other_direction },
+        )
+        | (
+            SampledLaplace { rate, epsilon: more, direction },
+            SampledLaplace { rate: other_rate, epsilon: less, direction: other_direction },
+        ) => {
+            let same = rate.to_bits() == other_rate.to_bits() && direction == other_direction;
+            same && exceeds(*more, *less)
+        }
+        _ => false,
+    }
+}
+
+/// Surely larger: parameters are known to a relative 2^-94.
+fn exceeds(more: Dd, less: Dd) -> bool {
+    (more - less).hi > 1e-26 * more.hi
+}

@@ -1,0 +1,298 @@
+//! Any plan: the boundary from the profile at finitely many slopes.
+//!
+//! In one direction let f(x) be the profile at x = e^epsilon >= 1. It falls, it is convex, and
+//! it is known at some x_j to be between l_j and u_j. The outer polygon is where
+//! `miss + x_j false_alarm >= 1 - u_j` for all j. For the inner one f is bounded from below
+//! between the x_j too, by the lines through its neighbours (docs/theorems.md, regions).
+
+use super::boundary::Boundary;
+use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflected};
+use super::{EVERYWHERE, Point};
+use crate::ask::curves::witness_view;
+use crate::ask::{AskError, Options};
+use crate::bracket::Bracket;
+use crate::leak;
+use crate::loss::Direction;
+use crate::quantity::{Epsilon, Rate, Tolerance};
+use crate::rounding::{Dd, Wide, exp};
+use crate::route::closed;
+use crate::view::{Plan, View};
+
+/// One direction: where the trade-off curve is steeper than one, or flatter.
+struct Half<'a> {
+    plan: &'a Plan,
+    direction: Direction,
+    /// By rising epsilon, the first being zero.
+    known: Vec<Known>,
+    /// What the leaks make of delta at any epsilon, from below.
+    leak: f64,
+    /// Whether upper ends stand for the lower ones, so that only the outer polygon holds.
+    outer_only: bool,
+}
+
+/// At most this many slopes in each direction.
+const MOST: usize = 2000;
+/// At most this many for each rate.
+const MOST_AT_RATE: usize = 60;
+
+/// The outer and the inner boundary, close everywhere and closer at some false-alarm rates.
+///
+/// Where the plan's lower ends are those of a witness, the inner boundary is the witness's,
+/// whose profile is convex by itself; and the outer one is taken as if it were exact.
+pub(super) fn boundaries(
+    plan: &Plan,
+    rates: &[Rate],
+    options: &Options<'_>,
+) -> Result<(Boundary, Boundary), AskError> {
+    let witness: Vec<_> = plan
+        .views
+        .iter()
+        .map(|view| (view, witness_view(view)))
+        .map(|(view, witness)| witness.unwrap_or_else(|| view.clone()))
+        .collect();
+    if witness == plan.views {
+        return polygons(plan, rates, false, options);
+    }
+    let (outer, _) = polygons(plan, rates, true, options)?;
+    let (_, inner) = polygons(&Plan { views: witness }, rates, false, options)?;
+    Ok((outer, inner))
+}
+
+/// Both polygons of a plan; the outer one alone holds if the lower ends are left out.
+fn polygons(
+    plan: &Plan,
+    rates: &[Rate],
+    outer_only: bool,
+    options: &Options<'_>,
+) -> Result<(Boundary, Boundary), AskError> {
+    let tolerance = options.tolerance.get();
+    let (coarse, fine) =
+        (narrower(EVERYWHERE.max(tolerance), options), narrower(tolerance, options));
+    let half = |direction| Half::new(plan, direction, outer_only, &coarse);
+    let mut remove = half(Direction::Remove)?;
+    let mut add = match plan.sides().iter().all(|(remove, add)| std::ptr::eq(*remove, *add)) {
+        true => None,
+        false => Some(half(Direction::Add)?),
+    };
+    let most = remove.known.first().map_or(0.0, |first| first.upper);
+    let (everywhere, at_rates) = (EVERYWHERE.max(tolerance) * most, tolerance * most);
+    loop {
+        let across = add.as_ref().unwrap_or(&remove).known.get(1).copied();
+        let mut done = remove.refine(across, everywhere, &coarse)?;
+        if let Some(add) = &mut add {
+            done &= add.refine(remove.known.get(1).copied(), everywhere, &coarse)?;
+        }
+        if done {
+            break;
+        }
+    }
+    for rate in rates {
+        for _ in 0..MOST_AT_RATE {
+            if !sharpen(&mut remove, add.as_mut(), rate.get(), at_rates, &fine)? {
+                break;
+            }
+        }
+    }
+    let add = add.as_ref().unwrap_or(&remove);
+    let (steep, flat) = (remove.inner(add.known.get(1)), add.inner(remove.known.get(1)));
+    let mut outer = remove.outer_vertices();
+    outer.extend(add.outer_vertices().into_iter().map(Point::mirrored));
+    let mut inner = inner_vertices(&steep, &flat);
+    inner.extend(inner_vertices(&flat, &steep).into_iter().map(Point::mirrored));
+    Ok((Boundary::new(outer), Boundary::new(inner)))
+}
+
+/// To ask for deltas with, where polygons are to be so close: the lines between neighbouring
+/// deltas lose some digits.
+fn narrower<'a>(tolerance: f64, options: &Options<'a>) -> Options<'a> {
+    let tolerance = Tolerance::new((tolerance / 64.0).max(1e-13));
+    Options { tolerance: tolerance.unwrap_or(options.tolerance), ..*options }
+}
+
+/// Asks at the epsilon that decides the inner boundary at a false-alarm rate; false if the
+/// boundaries are close enough there, or no epsilon is left to ask at.
+fn sharpen<'a>(
+    remove: &mut Half<'a>,
+    add: Option<&mut Half<'a>>,
+    rate: f64,
+    tolerance: f64,
+    options: &Options<'_>,
+) -> Result<bool, AskError> {
+    let other = add.as_deref().unwrap_or(remove);
+    let (steep, flat) = (remove.inner(other.known.get(1)), other.inner(remove.known.get(1)));
+    let least = |(best, at): (f64, Option<HalfPlane>), (miss, plane): (f64, HalfPlane)| {
+        if miss > best { (miss, Some(plane)) } else { (best, at) }
+    };
+    let in_steep = |plane: &HalfPlane| (1.0 - plane.delta - exp(plane.epsilon) * rate, *plane);
+    let in_flat = |plane: &HalfPlane| ((1.0 - plane.delta - rate) * exp(-plane.epsilon), *plane);
+    let by_steep = steep.iter().map(in_steep).fold((0.0, None), least);
+    let by_flat = flat.iter().map(in_flat).fold((0.0, None), least);
+    let is_flat = by_flat.0 > by_steep.0;
+    let (inner, plane) = if is_flat { by_flat } else { by_steep };
+    let Some(HalfPlane { epsilon, between, .. }) = plane else { return Ok(false) };
+    let outer_steep = remove.known.iter().map(|k| 1.0 - k.upper - exp(k.epsilon) * rate);
+    let outer_flat = other.known.iter().map(|k| (1.0 - k.upper - rate) * exp(-k.epsilon));
+    let outer = outer_steep.chain(outer_flat).fold(0.0, f64::max);
+    if inner - outer <= tolerance {
+        return Ok(false);
+    }
+    let half = match add {
+        Some(add) if is_flat => add,
+        _ => remove,
+    };
+    let beyond = between.is_some_and(|(interval, _)| interval + 1 == half.known.len());
+    half.ask(if beyond { 2.0 * epsilon } else { epsilon }, options)
+}
+
+impl<'a> Half<'a> {
+    /// Asks at zero and at ever larger epsilons, until nothing much is left but the leaks.
+    fn new(
+        plan: &'a Plan,
+        direction: Direction,
+        outer_only: bool,
+        options: &Options<'_>,
+    ) -> Result<Self, AskError> {
+        let views: Vec<_> = plan
+            .sides()
+            .into_iter()
+            .map(|(remove, add)| if direction == Direction::Add { add } else { remove })
+            .collect();
+        let leaked = |view: &&View| leak::with_leaks(&view.below, Wide::ZERO, Wide::ZERO).0;
+        let leak = views.iter().map(leaked).fold(0.0, f64::max);
+        // At the largest loss, if there is one, nothing is left.
+        let largest = views.iter().try_fold(0.0, |most: f64, view| {
+            let (largest, error) = closed::largest(&view.parts)?;
+            view.curves.is_empty().then_some(most.max((largest + error.into()).upper()))
+        });
+        let largest = largest.unwrap_or(f64::INFINITY).min(1e6);
+        let mut half = Self { plan, direction, known: Vec::new(), leak, outer_only };
+        half.ask(0.0, options)?;
+        let most = half.known.first().map_or(0.0, |first| first.upper);
+        // A total variation of tanh(epsilon/2) takes an epsilon of twice that at least.
+        let mut epsilon = (2.0 * most).clamp(1e-99, 1.0);
+        while epsilon < largest {
+            half.ask(epsilon, options)?;
+            let last = half.known.last().map_or(0.0, |last| last.upper);
+            if last - leak <= 0.25 * EVERYWHERE * most {
+                return Ok(half);
+            }
+            epsilon *= 2.0;
+        }
+        half.ask(largest, options)?;
+        Ok(half)
+    }
+
+    /// Asks at an epsilon; false if it is one that is known, or not legal.
+    fn ask(&mut self, epsilon: f64, options: &Options<'_>) -> Result<bool, AskError> {
+        let Ok(legal) = Epsilon::new(epsilon) else { return Ok(false) };
+        let tolerance = options.tolerance.get();
+        let is_beside = |known: &Known| (known.epsilon - epsilon).abs() <= 1e-9 * epsilon;
+        if let Some(known) = self.known.iter().find(|known| is_beside(known)) {
+            // The same again is worth it only if it was asked loosely.
+            if known.tolerance <= tolerance || known.epsilon.to_bits() != epsilon.to_bits() {
+                return Ok(false);
+            }
+        }
+        let Bracket { lower, upper } = self.delta(legal, options)?;
+        let lower = if self.outer_only { upper } else { lower };
+        let new = Known { epsilon, lower, upper, tolerance };
+        let at = self.known.partition_point(|known| known.epsilon < epsilon);
+        match self.known.get_mut(at).filter(|known| known.epsilon.to_bits() == epsilon.to_bits()) {
+            Some(known) => *known = new,
+            None => self.known.insert(at, new),
+        }
+        self.fall();
+        Ok(true)
+    }
+
+    /// The profile at an epsilon, to a larger tolerance if it cannot be told to this one.
+    fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Bracket, AskError> {
+        let mut options = *options;
+        loop {
+            let refusal = match self.plan.delta_towards(self.direction, epsilon, &options) {
+                Ok(answer) => return Ok(answer.bracket),
+                Err(refusal) => refusal,
+            };
+            let looser = Tolerance::new(16.0 * options.tolerance.get());
+            match (&refusal, looser) {
+                (AskError::ToleranceNotMet { .. }, Ok(looser)) => options.tolerance = looser,
+                _ => return Err(refusal),
+            }
+        }
+    }
+
+    /// The profile falls: each bound holds for the neighbours on its side too.
+    fn fall(&mut self) {
+        let (mut most, mut least) = (1.0_f64, 0.0_f64);
+        for known in &mut self.known {
+            most = most.min(known.upper);
+            known.upper = most;
+        }
+        for known in self.known.iter_mut().rev() {
+            least = least.max(known.lower);
+            known.lower = least;
+        }
+    }
+
+    /// Asks where the inner boundary is too far from the outer one; true if nowhere.
+    fn refine(
+        &mut self,
+        across: Option<Known>,
+        tolerance: f64,
+        options: &Options<'_>,
+    ) -> Result<bool, AskError> {
+        let wanted: Vec<f64> = self
+            .inner(across.as_ref())
+            .iter()
+            .filter_map(|plane| {
+                let (interval, gap) = plane.between?;
+                let width = |at: usize| self.known.get(at).map_or(0.0, |k| k.upper - k.lower);
+                // No use where the profile itself is no better known.
+                let hopeless = 4.0 * width(interval).max(width(interval + 1));
+                (gap > tolerance.max(hopeless)).then_some(plane.epsilon)
+            })
+            .collect();
+        let mut done = true;
+        for epsilon in wanted {
+            if self.known.len() >= MOST {
+                return Ok(true);
+            }
+            done &= !self.ask(epsilon, options)?;
+            options.watch.at(self.known.len() as f64 / (self.known.len() as f64 + 50.0))?;
+        }
+        Ok(done)
+    }
+
+    /// The vertices of the outer polygon in this half, in its own orientation: where the lines
+    /// of neighbouring slopes meet, rounded down.
+    fn outer_vertices(&self) -> Vec<Point> {
+        let mut points: Vec<Point> = self.known.windows(2).filter_map(outer_vertex).collect();
+        if let Some(last) = self.known.last() {
+            points.push(Point::raw(0.0, Dd::sum(1.0, -last.upper).lower().max(0.0)));
+        }
+        points
+    }
+
+    /// The half-planes of the inner polygon: the known lower bounds, and between two epsilons
+    /// one where the lines that bound the profile from below meet. `across` is the second point
+    /// of the other direction.
+    fn inner(&self, across: Option<&Known>) -> Vec<HalfPlane> {
+        let mut planes = Vec::with_capacity(2 * self.known.len() + 1);
+        let mut before = across.map(reflected);
+        for (index, known) in self.known.iter().enumerate() {
+            planes.push(HalfPlane { epsilon: known.epsilon, delta: known.lower, between: None });
+            if let Some(next) = self.known.get(index + 1) {
+                let after = self.known.get(index + 2);
+                let (epsilon, delta, gap) = kink(before, *known, *next, after);
+                planes.push(HalfPlane { epsilon, delta, between: Some((index, gap)) });
+            }
+            before = Some((Dd::from(known.epsilon), known.upper));
+        }
+        if let Some(last) = self.known.last() {
+            // Beyond, only the leaks are sure.
+            let between = Some((self.known.len() - 1, last.upper - self.leak));
+            planes.push(HalfPlane { epsilon: last.epsilon, delta: self.leak, between });
+        }
+        planes
+    }
+}

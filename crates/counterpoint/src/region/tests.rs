@@ -1,0 +1,64 @@
+//! The boundary by slopes against the boundary by vertices, for plans that have both.
+
+use super::*;
+use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism};
+use crate::quantity::{Count, Group};
+use crate::watch::Watch;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 * 2.0_f64.powi(-53)
+    }
+
+    /// Probabilities of up to eight outcomes, some of them zero.
+    fn vector(&mut self, length: usize) -> Vec<f64> {
+        let raw: Vec<f64> = (0..length)
+            .map(|_| if self.unit() < 0.1 { 0.0 } else { (-6.0 * self.unit()).exp() })
+            .collect();
+        let sum: f64 = raw.iter().sum();
+        raw.iter().map(|x| if sum > 0.0 { x / sum } else { 1.0 / length as f64 }).collect()
+    }
+
+    fn plan(&mut self) -> Option<Plan> {
+        let length = 2 + (self.unit() * 7.0) as usize;
+        let (p, q) = (self.vector(length), self.vector(length));
+        let pair = Mechanism::Finite(FinitePair::new(&p, &q).ok()?);
+        let count = Count::new(1 + (self.unit() * 3.0) as u64).ok()?;
+        let other = Guarantee::new(0.2 + self.unit(), 0.1 * self.unit().floor()).ok()?;
+        let releases = [(pair, count), (other.into(), Count::ONE)];
+        Plan::with(releases, Some(Adjacency::AddRemove), Group::ONE).ok()
+    }
+}
+
+#[test]
+fn slopes_bracket_what_vertices_tell() {
+    let mut random = Random(20);
+    let options = Options::default();
+    let mut checked = 0;
+    while checked < 60 {
+        let Some(plan) = random.plan() else { continue };
+        let Some((outer, inner)) = finite::boundaries(&plan, Watch::none()).unwrap() else {
+            continue;
+        };
+        let rates: Vec<f64> = (0..40).map(|_| random.unit().powi(3)).collect();
+        let sharp: Vec<Rate> = rates[..4].iter().map(|&rate| Rate::new(rate).unwrap()).collect();
+        let (looser, tighter) = slopes::boundaries(&plan, &sharp, &options).unwrap();
+        for (index, &rate) in rates.iter().enumerate() {
+            let truth = (outer.miss_at(rate).0, inner.miss_at(rate).1);
+            let around = (looser.miss_at(rate).0, tighter.miss_at(rate).1);
+            assert!(truth.1 - truth.0 <= 1e-13, "{truth:?}");
+            assert!(around.0 <= truth.1, "outer {around:?} {truth:?}");
+            assert!(around.1 >= truth.0, "inner {around:?} {truth:?}");
+            let width = if index < 4 { 1.1e-6 } else { 1.1e-3 };
+            assert!(around.1 - around.0 <= width, "{rate}: {around:?}");
+        }
+        checked += 1;
+    }
+}
