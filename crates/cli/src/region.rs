@@ -1,16 +1,15 @@
 //! `counterpoint region`.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::ask::Options;
 use counterpoint::quantity::Rate;
 use counterpoint::watch::Watch;
 use counterpoint_wire::{FALSE_ALARMS, PlanRegion, Regions};
 
 use crate::args::RegionArgs;
+use crate::files::write_whole;
 use crate::input;
 use crate::output::Outcome;
 use crate::progress::Progress;
@@ -24,7 +23,7 @@ pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
     }
     if let Some(path) = &args.svg {
         let picture = counterpoint_report::region_figure(&regions).svg();
-        write_whole(path, &picture).with_context(|| path.display().to_string())?;
+        write(path, &picture).with_context(|| path.display().to_string())?;
     }
     if args.json {
         return Ok(Outcome::json(regions.json()?));
@@ -43,21 +42,11 @@ fn one(path: &str, progress: &Progress) -> Result<(PlanRegion, Vec<String>)> {
     Ok((PlanRegion { name: input::shown(path), region }, warnings))
 }
 
-/// Writes a file as a whole or not at all.
-fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let unwritable = |error: io::Error| {
-        anyhow!("cannot be written: {error}; legal: a path in a folder that can be written to")
-    };
+fn write(path: &Path, picture: &str) -> Result<()> {
     if path.is_dir() {
-        return Err(anyhow!("is a directory; legal: a file to write"));
+        bail!("is a directory; legal: a file to write");
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
-    written.map_err(|error| {
-        // Nothing half-written stays behind; if there is nothing, all the better.
-        let _ = fs::remove_file(&part);
-        unwritable(error)
+    write_whole(path, picture).map_err(|error| {
+        anyhow!("cannot be written: {error}; legal: a path in a folder that can be written to")
     })
 }

@@ -127,7 +127,9 @@ mod tests {
         assert!(text.contains("boundary         every vertex, 3 of them\n"), "{text}");
         let heading = "false alarms  misses, at least  reached by a test  advantage, at most\n";
         assert!(text.contains(heading), "{text}");
-        assert!(text.contains("0.1                   0.7"), "{text}");
+        // 0.7 and 0.2, rounded outward.
+        let row = "0.1                  0.6999999          0.7000001           0.2000001\n";
+        assert!(text.contains(row), "{text}");
         let start = "some.toml  more.toml  yes  no test of it does better\n\
                      more.toml  some.toml  no   a test of it misses at least ";
         assert!(text.contains(start), "{text}");
