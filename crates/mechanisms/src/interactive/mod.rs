@@ -4,6 +4,8 @@
 mod concurrent;
 mod gate;
 mod sequence;
+#[cfg(test)]
+mod tests;
 
 pub use concurrent::Concurrent;
 pub use gate::{GuessAndCheck, SparseVector};

@@ -16,13 +16,13 @@ use counterpoint::{Adjacency, Count, Guarantee, Mechanism, Release};
 /// [`Measurement::releases`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    query: Query,
-    body: Body,
+    pub(super) query: Query,
+    pub(super) body: Body,
     releases: Vec<Release>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Body {
+pub(super) enum Body {
     /// Sums with noise: of ones, then of values, then of squares, as far as needed.
     Sums(Vec<(Tally, Noise)>),
     /// The same noise for every bin.
@@ -272,6 +272,16 @@ impl Measurement {
     #[must_use]
     pub fn query(&self) -> &Query {
         &self.query
+    }
+
+    /// The noise that is added to each number released; none for a quantile.
+    #[must_use]
+    pub fn noises(&self) -> Vec<&Noise> {
+        match &self.body {
+            Body::Sums(sums) => sums.iter().map(|(_, noise)| noise).collect(),
+            Body::Bins(noise) => vec![noise],
+            Body::Choice(_) => Vec::new(),
+        }
     }
 
     /// Runs it once. **Each run is a release of its own**, to be charged again.

@@ -7,6 +7,8 @@
 
 mod measurement;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 pub use measurement::Measurement;
 pub(crate) use tally::Tally;
