@@ -1,5 +1,5 @@
 //! Answers lie on a grid that does not depend on the data: 10^6 draws on each of two neighbours
-//! in a full run, 20,000 in a quick one, none off it.
+//! in a full run, 2,000 in a quick one, none off it.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn noise_on_two_neighbours() {
     ];
     for noise in &noises {
         for x in [0.1, 1.1] {
-            for _ in 0..draws(1_000_000, 0.02) {
+            for _ in 0..draws(1_000_000, 0.002) {
                 let answer = noise.release(x).unwrap();
                 assert!(is_multiple(answer, grid.step()), "{answer:e}");
             }
@@ -46,7 +46,7 @@ fn sums_on_two_neighbours() {
 
 fn on_grid(measurement: &Measurement, data: &[f64]) {
     let step = measurement.noises()[0].grid().step();
-    for _ in 0..draws(500_000, 0.02) {
+    for _ in 0..draws(500_000, 0.002) {
         let answer = measurement.run(data).unwrap().number().unwrap();
         assert!(is_multiple(answer, step), "{answer:e}");
     }

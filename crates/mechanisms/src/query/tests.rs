@@ -94,7 +94,9 @@ impl Random {
         };
         let mut second = [second, shared.clone()].concat();
         let turn = self.below(second.len().max(1) as u64) as usize;
-        second.rotate_left(turn.min(second.len()));
+        if turn < second.len() {
+            second.rotate_left(turn);
+        }
         ([shared, first].concat(), second)
     }
 }
