@@ -29,7 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("Ann declares guess-and-check, three corrections:");
     guesses.releases().iter().for_each(|release| println!("    {}", cost(release)));
     println!("Bob declares two histograms:");
-    [&coarse, &fine].map(|one| one.releases().iter().for_each(|r| println!("    {}", cost(r))));
+    for release in [coarse.releases(), fine.releases()].concat() {
+        println!("    {}", cost(&release));
+    }
     let town = Concurrent::over(
         NEIGHBOURS,
         [("ann", guesses.into(), ages), ("bob", Sequence::new([&coarse, &fine])?.into(), incomes)],

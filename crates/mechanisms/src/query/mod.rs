@@ -252,10 +252,10 @@ fn in_order(
         return Err(Error::Length { what, length: list.len(), legal });
     }
     for pair in list.windows(2) {
-        if let &[low, high] = pair {
-            if !(low < high && low.is_finite() && high.is_finite()) {
-                return Err(Error::Order { what, low, high });
-            }
+        if let &[low, high] = pair
+            && !(low < high && low.is_finite() && high.is_finite())
+        {
+            return Err(Error::Order { what, low, high });
         }
     }
     match list.iter().find(|x| !x.is_finite()) {

@@ -34,11 +34,11 @@ impl Graph {
         }
         list.sort_unstable_by_key(|&(low, high, _)| (low, high));
         for pair in list.windows(2) {
-            if let [(low, high, _), (again, with, _)] = pair {
-                if (low, high) == (again, with) {
-                    let (low, high) = (*low as f64, *high as f64);
-                    return Err(Error::Order { what: "a pair of nodes, listed twice,", low, high });
-                }
+            if let [(low, high, _), (again, with, _)] = pair
+                && (low, high) == (again, with)
+            {
+                let (low, high) = (*low as f64, *high as f64);
+                return Err(Error::Order { what: "a pair of nodes, listed twice,", low, high });
             }
         }
         Ok(Self { nodes, edges: list })

@@ -38,7 +38,7 @@ pub(crate) fn epsilon_at_least(seen: Seen, delta: f64) -> f64 {
         ((low - delta) / high).ln()
     };
     // The event tells first from second; its absence tells second from first.
-    one(on_first, on_second).max(one(runs - on_second, runs - on_first))
+    one(on_first, on_second).max(one(runs - on_second, runs - on_first)).max(0.0)
 }
 
 /// The largest p for which so many successes or more have a chance of at most alpha/2.

@@ -100,14 +100,18 @@ fn crossed_is_caught(bug: Bug) -> bool {
     caught(3.0, || crossed(0, 1), || crossed(1, 0))
 }
 
-/// 150 queries that fall with the person and 150 that rise: are more of the first above? A
-/// thousand runs are plenty.
+/// A hundred queries that fall with the person and a hundred that rise, in turns: are more of
+/// the first above? A thousand runs are plenty.
 fn lopsided_is_caught(bug: Bug) -> bool {
     let noise = Noise::geometric(1.0, 1).unwrap();
     let lopsided = |first: i128, then: i128| {
         let mut gate = Broken::new(bug, &noise);
-        let mut above = |value| (0..150).filter(|_| gate.ask(value) == Some(true)).count();
-        above(first) >= above(then) + 10
+        let mut more = 0;
+        for _ in 0..100 {
+            more += i32::from(gate.ask(first) == Some(true));
+            more -= i32::from(gate.ask(then) == Some(true));
+        }
+        more >= 5
     };
     let seen = attack(runs() / 30, || lopsided(1, 0), || lopsided(0, 1));
     epsilon_at_least(seen, 0.0) > 3.0
