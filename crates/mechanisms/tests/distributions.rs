@@ -1,5 +1,6 @@
 //! Every sampler follows its law, and a scale wrong by 2 % would be seen: 10^6 draws for each
 //! of 20 parameter sets in a full run, 5,000 in a quick one.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,6 +1,8 @@
 //! A forked process does not repeat its parent's noise, nor do two processes share any.
 //! Without the test harness: a process with threads should not fork.
 
+#![allow(clippy::expect_used)]
+
 use counterpoint_mechanisms::Noise;
 use std::fs;
 use std::process::Command;

@@ -1,5 +1,6 @@
 //! Answers lie on a grid that does not depend on the data: 10^6 draws on each of two neighbours
 //! in a full run, 2,000 in a quick one, none off it.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
