@@ -49,7 +49,7 @@ impl Grid {
     /// The step.
     #[must_use]
     pub fn step(self) -> f64 {
-        2.0_f64.powi(self.exponent)
+        power(self.exponent)
     }
 
     /// The nearest multiple, halves upward, as a number of steps; the furthest one for what
@@ -64,7 +64,7 @@ impl Grid {
             return 0;
         }
         // Exact, or so small that it rounds to zero either way, or so large that it is cut.
-        let scaled = x * 2.0_f64.powi(-self.exponent);
+        let scaled = x * power(-self.exponent);
         let floor = scaled.floor();
         let nearest = if scaled - floor >= 0.5 { floor + 1.0 } else { floor };
         nearest.clamp(-MOST_UNITS, MOST_UNITS) as i64
@@ -72,7 +72,7 @@ impl Grid {
 
     /// How many steps cover a distance: rounded up, at least one.
     pub(crate) fn steps(self, distance: f64) -> Result<u64, Error> {
-        let steps = (distance * 2.0_f64.powi(-self.exponent)).ceil();
+        let steps = (distance * power(-self.exponent)).ceil();
         let legal = "above 0, and at most 2^53 steps of the grid";
         check(distance > 0.0 && steps <= 2.0_f64.powi(53), "sensitivity", distance, legal)?;
         Ok((steps as u64).max(1))
@@ -83,6 +83,11 @@ impl Grid {
     pub fn value(self, units: i128) -> f64 {
         units as f64 * self.step()
     }
+}
+
+/// 2^exponent, put together from its bits: once for every record, `powi` would show.
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 #[cfg(test)]
@@ -96,6 +101,14 @@ mod tests {
         assert_eq!([-0.0, 0.49999999999999994, -1e-300, f64::NAN].map(units), [0; 4]);
         assert_eq!(units(f64::INFINITY), 1 << 62);
         assert_eq!(units(f64::NEG_INFINITY), -(1 << 62));
+    }
+
+    #[test]
+    fn powers_of_two() {
+        for exponent in -900..=900 {
+            let grid = Grid::new(exponent).unwrap();
+            assert_eq!(grid.step().to_bits(), 2.0_f64.powi(exponent).to_bits());
+        }
     }
 
     #[test]

@@ -73,8 +73,8 @@ fn other_noise_keeps_to_its_charge() {
 
     let noise = Noise::gaussian(2.0, 1.0, Grid::new(-4).unwrap()).unwrap();
     let high = |x: f64| noise.release(x).unwrap() >= 1.0;
-    let seen = attack(fewer(), || high(1.0), || high(0.0));
-    holds("gaussian", seen, &one(noise.mechanism()), 0.1, 0.3);
+    let seen = attack(runs(), || high(1.0), || high(0.0));
+    holds("gaussian", seen, &one(noise.mechanism()), 0.1, 0.4);
 
     let response = LeakyResponse::new(1.0, 0.05).unwrap();
     let told = |bit| match response.release(bit).unwrap() {
