@@ -55,15 +55,20 @@ impl Concurrent {
     /// row by row**: a neighbour differs in the same rows of all of them.
     ///
     /// # Errors
-    /// As [`Concurrent::open`].
+    /// As [`Concurrent::open`]; [`Error::Length`] unless all columns are equally long.
     pub fn over<'a>(
         adjacency: Adjacency,
         declared: impl IntoIterator<Item = (&'a str, Interactive, Arc<[f64]>)>,
     ) -> Result<Self, Error> {
         let declared: Vec<_> = declared.into_iter().collect();
+        let rows = declared.first().map_or(0, |(_, _, data)| data.len());
         let mut releases = Vec::new();
-        for (_, one, _) in &declared {
+        for (_, one, data) in &declared {
             same(one.adjacency(), adjacency)?;
+            if data.len() != rows {
+                let (what, legal) = ("a column", "as many as the others");
+                return Err(Error::Length { what, length: data.len(), legal });
+            }
             releases.extend(one.releases());
         }
         let plan = Plan::with(releases.iter().cloned(), Some(adjacency), Group::ONE)?;

@@ -100,6 +100,9 @@ fn declarations_are_checked_together() {
     assert!(matches!(twice, Err(Error::Name { .. })));
     let mixed = Concurrent::open(Adjacency::Replace, DATA, [("a", one())]);
     assert!(matches!(mixed, Err(Error::Adjacency { .. })));
+    let columns: [std::sync::Arc<[f64]>; 2] = [DATA.into(), [1.0].into()];
+    let uneven = Concurrent::over(BOTH, columns.map(|column| ("a", one(), column)));
+    assert!(matches!(uneven, Err(Error::Length { .. })));
     let none: [(&str, Interactive); 0] = [];
     assert!(matches!(Concurrent::open(BOTH, DATA, none), Err(Error::Plan(_))));
     let all = Concurrent::open(BOTH, DATA, [("a", one()), ("b", one())]).unwrap();
