@@ -57,15 +57,11 @@ pub(crate) fn bits() -> Result<u128, Error> {
     samplers::sample_from_uniform_bytes::<u128, 16>().map_err(failed)
 }
 
-/// Masses proportional to e^(-x / scale) on 0, 1, 2, ...: what discrete Laplace noise is
-/// where it is not negative.
+/// Masses proportional to e^(-x / scale) on 0, 1, 2, ...: that is what discrete Laplace noise
+/// is where it is at least zero, and what -1 - noise is where it is not.
 pub(crate) fn geometric(scale: &RBig) -> Result<IBig, Error> {
-    loop {
-        let draw = laplace(scale)?;
-        if draw >= IBig::ZERO {
-            return Ok(draw);
-        }
-    }
+    let draw = laplace(scale)?;
+    Ok(if draw < IBig::ZERO { -IBig::ONE - draw } else { draw })
 }
 
 /// True with probability p, where `bracket(n)` gives whole numbers around p 2^n. Compares p
