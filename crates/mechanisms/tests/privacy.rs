@@ -11,8 +11,9 @@ use common::draws;
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Options, Plan, Release};
 use counterpoint_mechanisms::{
-    Bounds, Exponential, Grid, GuessAndCheck, Interactive, Leaky, LeakyResponse, Measurement,
-    Noise, Query, Question, RandomizedResponse, Reply, Session, SparseVector,
+    Bounds, Concurrent, Exponential, Grid, GuessAndCheck, Interactive, Leaky, LeakyResponse,
+    Measurement, Noise, Query, Question, RandomizedResponse, Reply, Sequence, Session,
+    SparseVector,
 };
 
 pub(crate) const ADD_REMOVE: Adjacency = Adjacency::AddRemove;
@@ -163,6 +164,31 @@ fn sparse_vector_keeps_to_three_epsilon_and_guess_and_check_to_four() {
     let charge = charged(&declared.releases(), 0.0);
     assert!((charge - 2.0).abs() < 1e-9, "4 epsilon, not {charge}");
     holds("guess and check", seen, &declared.releases(), 0.0, 0.1);
+}
+
+/// Two sessions, interleaved: the second is asked what the first one's answer suggests.
+#[test]
+fn sessions_side_by_side_keep_to_the_total() {
+    let count = ones(ADD_REMOVE).laplace(0.5).unwrap();
+    let open = |data: &[f64]| {
+        let guess = GuessAndCheck::new(0.25, 1, 1.0, ADD_REMOVE).unwrap();
+        let sequence = Sequence::new([&count]).unwrap();
+        let all = [("guess", guess.into()), ("sequence", sequence.into())];
+        Concurrent::open(ADD_REMOVE, data, all).unwrap()
+    };
+    let found = |data: &[f64]| {
+        let all = open(data);
+        let reply = all.session("sequence").unwrap().ask(Question::Measure(&count)).unwrap();
+        let guess = reply.number().unwrap();
+        let check = Question::Check(&ones(ADD_REMOVE), if guess >= 1.0 { 0.0 } else { 1.0 });
+        let reply = all.session("guess").unwrap().ask(check).unwrap();
+        guess >= 1.0 && matches!(reply, Reply::Wrong(value) if value >= 1.0)
+    };
+    let all = open(&[1.0]);
+    let charge = charged(all.releases(), 0.0);
+    assert!((charge - 1.5).abs() < 1e-9, "4 * 0.25 + 0.5, not {charge}");
+    let seen = attack(fewer(), || found(&[1.0]), || found(&[]));
+    holds("side by side", seen, all.releases(), 0.0, 0.2);
 }
 
 /// The halt, as any gate must keep it: so many answers above, then none.
