@@ -4,7 +4,7 @@ use crate::error::{Error, check};
 use crate::noise::ratio;
 use crate::sample;
 use counterpoint::quantity::{Buckets, Delta, Epsilon};
-use counterpoint::{Guarantee, Mechanism};
+use counterpoint::{Guarantee, Mechanism, OutOfRange};
 use dashu_float::FBig;
 use dashu_float::round::mode::{Down, Up};
 use dashu_int::{IBig, UBig};
@@ -41,9 +41,10 @@ impl RandomizedResponse {
     /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500 and 2 <= buckets <= 10^12.
     pub fn new(epsilon: f64, buckets: u64) -> Result<Self, Error> {
         let epsilon = epsilon_in_range(epsilon)?;
-        let inverse_epsilon = RBig::ONE / ratio(epsilon.get());
-        let truth = truth(epsilon.get(), buckets, 128);
-        Ok(Self { epsilon, buckets: Buckets::new(buckets)?, inverse_epsilon, truth })
+        let inverse_epsilon = RBig::ONE / ratio(epsilon.get())?;
+        let buckets = Buckets::new(buckets)?;
+        let truth = truth(epsilon.get(), buckets.get(), 128)?;
+        Ok(Self { epsilon, buckets, inverse_epsilon, truth })
     }
 
     /// What a release is charged as.
@@ -73,30 +74,27 @@ impl RandomizedResponse {
             return Ok(sample::laplace(&self.inverse_epsilon)? <= IBig::ZERO);
         }
         sample::lazy(|bits| match bits {
-            128 => self.truth.clone(),
+            128 => Ok(self.truth.clone()),
             more => truth(self.epsilon.get(), self.buckets.get(), more),
         })
     }
 }
 
 /// Whole numbers around 2^bits / (1 + (m - 1) e^-epsilon).
-fn truth(epsilon: f64, buckets: u64, bits: usize) -> (UBig, UBig) {
-    let precision = bits + 64;
-    let exponent = FBig::<Down>::try_from(-epsilon).unwrap_or_default().with_precision(precision);
-    let low = exponent.value().exp();
-    let exponent = FBig::<Up>::try_from(-epsilon).unwrap_or_default().with_precision(precision);
-    let high = exponent.value().exp();
-    let others = RBig::from(buckets.saturating_sub(1));
-    let share = |decay: Option<RBig>| {
-        let weight = RBig::ONE + &others * decay.unwrap_or(RBig::ZERO);
-        (RBig::from(UBig::ONE << bits) / weight).floor()
+fn truth(epsilon: f64, buckets: u64, bits: usize) -> Result<(UBig, UBig), Error> {
+    let out_of_range = OutOfRange { quantity: "epsilon", value: epsilon, legal: LEGAL_EPSILON };
+    // e^-epsilon from below and from above.
+    let down = FBig::<Down>::try_from(-epsilon).map_err(|_| out_of_range)?;
+    let up = FBig::<Up>::try_from(-epsilon).map_err(|_| out_of_range)?;
+    let low = RBig::try_from(down.with_precision(bits + 64).value().exp());
+    let high = RBig::try_from(up.with_precision(bits + 64).value().exp());
+    let share = |decay: RBig| {
+        let weight = RBig::ONE + RBig::from(buckets - 1) * decay;
+        UBig::try_from((RBig::from(UBig::ONE << bits) / weight).floor()).map_err(|_| out_of_range)
     };
-    let low_share = share(RBig::try_from(high).ok());
-    let high_share = share(RBig::try_from(low).ok()) + IBig::ONE;
-    (
-        UBig::try_from(low_share).unwrap_or(UBig::ZERO),
-        UBig::try_from(high_share).unwrap_or(UBig::ZERO),
-    )
+    let least = share(high.map_err(|_| out_of_range)?)?;
+    let most = share(low.map_err(|_| out_of_range)?)? + UBig::ONE;
+    Ok((least, most))
 }
 
 /// One bit, leaked with probability delta and else randomized (Murtagh and Vadhan, Definition
@@ -123,8 +121,8 @@ impl LeakyResponse {
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
         let guarantee =
             Guarantee { epsilon: epsilon_in_range(epsilon)?, delta: Delta::new(delta)? };
-        let inverse_epsilon = RBig::ONE / ratio(epsilon);
-        Ok(Self { guarantee, inverse_epsilon, leak: ratio(delta) })
+        let inverse_epsilon = RBig::ONE / ratio(epsilon)?;
+        Ok(Self { guarantee, inverse_epsilon, leak: ratio(delta)? })
     }
 
     /// What a release is charged as.
@@ -164,7 +162,7 @@ impl Exponential {
         let epsilon = epsilon_in_range(epsilon)?;
         let legal = "a whole number from 1 to 2^53";
         check((1..=1 << 53).contains(&sensitivity), "sensitivity", sensitivity as f64, legal)?;
-        let scale = RBig::from(2 * sensitivity) / ratio(epsilon.get());
+        let scale = RBig::from(2 * sensitivity) / ratio(epsilon.get())?;
         Ok(Self { epsilon, sensitivity, scale })
     }
 
@@ -225,7 +223,7 @@ mod tests {
     #[test]
     fn the_truth_is_told_as_often_as_promised() {
         for (epsilon, buckets) in [(1.0, 3), (0.1, 10), (20.0, 1_000_000_000_000), (500.0, 7)] {
-            let (low, high) = truth(epsilon, buckets, 128);
+            let (low, high) = truth(epsilon, buckets, 128).unwrap();
             assert!(&high - &low <= UBig::from(2_u8), "{epsilon} {buckets}: {low} {high}");
             let expected = 1.0 / (1.0 + (buckets - 1) as f64 * (-epsilon).exp());
             let found = low.to_f64().value() / 2.0_f64.powi(128);

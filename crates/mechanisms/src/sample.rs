@@ -66,12 +66,12 @@ pub(crate) fn geometric(scale: &RBig) -> Result<IBig, Error> {
 
 /// True with probability p, where `bracket(n)` gives whole numbers around p 2^n. Compares p
 /// with a uniform number, of which as many bits are drawn as it takes.
-pub(crate) fn lazy(bracket: impl Fn(usize) -> (UBig, UBig)) -> Result<bool, Error> {
+pub(crate) fn lazy(bracket: impl Fn(usize) -> Result<(UBig, UBig), Error>) -> Result<bool, Error> {
     let (mut drawn, mut length) = (UBig::ZERO, 0);
     loop {
         drawn = (drawn << 128) + UBig::from(bits()?);
         length += 128;
-        let (low, high) = bracket(length);
+        let (low, high) = bracket(length)?;
         if drawn < low {
             return Ok(true);
         }

@@ -20,7 +20,9 @@ use counterpoint::{Adjacency, Count, Mechanism, Release};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Gate {
     epsilon: f64,
-    answers: u64,
+    answers: Count,
+    /// What telling above from below is charged as.
+    mechanism: Mechanism,
     /// Of the threshold, before it is rounded to the grid.
     level: f64,
     adjacency: Adjacency,
@@ -42,12 +44,15 @@ impl Gate {
         let legal = "a whole number from 1 to 10^6";
         check((1..=1_000_000).contains(&answers), "answers", answers as f64, legal)?;
         check(level.abs() <= 1e100, "threshold", level, "a number from -1e100 to 1e100")?;
-        let noise = GateNoise::new(epsilon, answers, 1.0, Grid::WHOLE)?;
-        Ok(Self { epsilon, answers, level, adjacency, grid: Grid::WHOLE, noise })
+        let (grid, noise) = (Grid::WHOLE, GateNoise::new(epsilon, answers, 1.0, Grid::WHOLE)?);
+        let (threshold, queries) = (Epsilon::new(epsilon)?, Epsilon::new(2.0 * epsilon)?);
+        let mechanism = Mechanism::SparseVector { threshold, queries };
+        let answers = Count::new(answers)?;
+        Ok(Self { epsilon, answers, mechanism, level, adjacency, grid, noise })
     }
 
     fn scaled(self, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
-        let noise = GateNoise::new(self.epsilon, self.answers, sensitivity, grid)?;
+        let noise = GateNoise::new(self.epsilon, self.answers.get(), sensitivity, grid)?;
         Ok(Self { grid, noise, ..self })
     }
 
@@ -58,7 +63,7 @@ impl Gate {
     /// Draws the threshold's noise, once and for all.
     pub(super) fn open(&self) -> Result<State, Error> {
         let threshold = self.noise.threshold.add(self.grid.units(self.level).into())?;
-        Ok(State::Gate { threshold, left: self.answers })
+        Ok(State::Gate { threshold, left: self.answers.get() })
     }
 
     /// The query in grid units, if one person moves it no further than declared.
@@ -89,17 +94,9 @@ impl Gate {
 
     /// eps for the threshold, 2 eps for the queries, and the values one by one.
     fn releases(&self, values: bool) -> Vec<Release> {
-        let (Ok(threshold), Ok(queries), Ok(count)) = (
-            Epsilon::new(self.epsilon),
-            Epsilon::new(2.0 * self.epsilon),
-            Count::new(self.answers),
-        ) else {
-            return Vec::new();
-        };
-        let mut releases: Vec<Release> =
-            vec![(Mechanism::SparseVector { threshold, queries }, Count::ONE).into()];
+        let mut releases: Vec<Release> = vec![(self.mechanism.clone(), Count::ONE).into()];
         if values {
-            releases.push((self.noise.value.mechanism(), count).into());
+            releases.push((self.noise.value.mechanism(), self.answers).into());
         }
         releases
     }

@@ -32,7 +32,7 @@ impl Noise {
         sensitivity: f64,
         grid: Grid,
     ) -> Result<Self, Error> {
-        let shape = |units| Shape::Laplace { scale: ratio(units) };
+        let shape = |units| Ok(Shape::Laplace { scale: ratio(units)? });
         let units = largest(half_width, confidence, grid, 2.0_f64.powi(80), shape)?;
         Self::laplace(units * grid.step(), sensitivity, grid)
     }
@@ -47,7 +47,7 @@ impl Noise {
         sensitivity: f64,
         grid: Grid,
     ) -> Result<Self, Error> {
-        let shape = |units| Shape::Gaussian { sigma: ratio(units) };
+        let shape = |units| Ok(Shape::Gaussian { sigma: ratio(units)? });
         let units = largest(half_width, confidence, grid, 1e4, shape)?;
         Self::gaussian(units * grid.step(), sensitivity, grid)
     }
@@ -64,14 +64,15 @@ fn largest(
     confidence: f64,
     grid: Grid,
     most: f64,
-    shape: impl Fn(f64) -> Shape,
+    shape: impl Fn(f64) -> Result<Shape, Error>,
 ) -> Result<f64, Error> {
     confident(confidence)?;
     let wanted = half_width / grid.step();
-    let keeps = |units: f64| shape(units).half_width(1.0 - confidence) <= wanted;
+    let keeps =
+        |units: f64| Ok::<bool, Error>(shape(units)?.half_width(1.0 - confidence) <= wanted);
     let (mut low, mut high) = (2.0_f64.powi(-20), most);
-    check(keeps(low), "half-width", half_width, "at least one step of the grid, or zero")?;
-    if keeps(high) {
+    check(keeps(low)?, "half-width", half_width, "at least one step of the grid, or zero")?;
+    if keeps(high)? {
         return Ok(high);
     }
     while high / low > 1.0 + 1e-12 {
@@ -79,7 +80,7 @@ fn largest(
         if middle <= low || middle >= high {
             break;
         }
-        if keeps(middle) { low = middle } else { high = middle }
+        if keeps(middle)? { low = middle } else { high = middle }
     }
     Ok(low)
 }
@@ -238,7 +239,7 @@ mod tests {
             let noise = Noise::laplace_within(wanted, 0.95, 1.0, grid).unwrap();
             assert!(noise.half_width(0.95).unwrap() <= wanted);
             let Shape::Laplace { scale } = &noise.shape else { panic!() };
-            let more = Shape::Laplace { scale: scale * ratio(1.0001) };
+            let more = Shape::Laplace { scale: scale * ratio(1.0001).unwrap() };
             assert!(more.half_width(0.05) * grid.step() > wanted);
             let noise = Noise::gaussian_within(wanted, 0.95, 1.0, grid).unwrap();
             assert!(noise.half_width(0.95).unwrap() <= wanted);

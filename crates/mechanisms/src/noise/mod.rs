@@ -7,8 +7,8 @@ pub(crate) use accuracy::confident;
 use crate::error::{Error, check};
 use crate::grid::Grid;
 use crate::sample;
-use counterpoint::Mechanism;
 use counterpoint::quantity::{Epsilon, Noise as Scale, Sensitivity, Share, Steps};
+use counterpoint::{Mechanism, OutOfRange};
 use dashu_int::{IBig, Sign};
 use dashu_ratio::RBig;
 
@@ -97,7 +97,7 @@ impl Noise {
             Mechanism::Laplace { scale: Scale::new(units)?, sensitivity }
         };
         Ok(Self {
-            shape: Shape::Laplace { scale: ratio(units) },
+            shape: Shape::Laplace { scale: ratio(units)? },
             grid,
             sensitivity: steps,
             mechanism,
@@ -119,7 +119,7 @@ impl Noise {
             sensitivity: Steps::new(steps)?,
         };
         Ok(Self {
-            shape: Shape::Gaussian { sigma: ratio(units) },
+            shape: Shape::Gaussian { sigma: ratio(units)? },
             grid,
             sensitivity: steps,
             mechanism,
@@ -149,7 +149,7 @@ impl Noise {
             epsilon: Epsilon::new(epsilon)?,
             gamma: Some(Share::new(gamma)?),
         };
-        let inverse_epsilon = RBig::ONE / ratio(epsilon);
+        let inverse_epsilon = RBig::ONE / ratio(epsilon)?;
         let shape = Shape::Staircase { inverse_epsilon, period, cut };
         Ok(Self { shape, grid, sensitivity: period, mechanism })
     }
@@ -226,8 +226,9 @@ fn staircase(inverse_epsilon: &RBig, period: u64, cut: u64) -> Result<IBig, Erro
 }
 
 /// A finite double is a ratio, exactly.
-pub(crate) fn ratio(x: f64) -> RBig {
-    RBig::try_from(x).unwrap_or(RBig::ZERO)
+pub(crate) fn ratio(x: f64) -> Result<RBig, Error> {
+    let (quantity, value, legal) = ("parameter", x, "a finite number");
+    RBig::try_from(x).map_err(|_| OutOfRange { quantity, value, legal }.into())
 }
 
 #[cfg(test)]
