@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for delta in [0.0, 1e-6, 1e-3] {
         let answer = town.epsilon(Delta::new(delta)?)?;
         println!(
-            "    ({:.4}, {delta:e})-private, by {}",
+            "    ({:.4}, {delta})-private, by {}",
             answer.bracket.upper,
             answer.theorem.source()
         );
