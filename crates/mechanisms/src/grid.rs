@@ -1,0 +1,121 @@
+//! Numbers as whole numbers of a step that does not depend on the data.
+
+use crate::error::{Error, check};
+
+/// The power of two that all answers are multiples of.
+///
+/// ```
+/// use counterpoint_mechanisms::Grid;
+///
+/// let eighths = Grid::new(-3)?;
+/// assert_eq!(eighths.units(0.3), 2);
+/// assert_eq!(eighths.value(2), 0.25);
+/// # Ok::<(), counterpoint_mechanisms::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    exponent: i32,
+}
+
+/// No value is more units than this from zero: sums of 2^63 of them fit in an `i128`.
+const MOST_UNITS: f64 = (1_u64 << 62) as f64;
+
+impl Grid {
+    /// Whole numbers.
+    pub const WHOLE: Self = Self { exponent: 0 };
+
+    /// Multiples of 2^exponent.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless the exponent is from -900 to 900.
+    pub fn new(exponent: i32) -> Result<Self, Error> {
+        let legal = "a whole number from -900 to 900";
+        check((-900..=900).contains(&exponent), "grid exponent", exponent.into(), legal)?;
+        Ok(Self { exponent })
+    }
+
+    /// The coarsest grid whose step is at most this.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless the step is from 2^-900 to 2^900.
+    pub fn at_most(step: f64) -> Result<Self, Error> {
+        let legal = "a number from 2^-900 to 2^900";
+        let ends = 2.0_f64.powi(-900)..=2.0_f64.powi(900);
+        check(ends.contains(&step), "grid step", step, legal)?;
+        // The exponent of a normal double is its logarithm, rounded down.
+        Self::new((step.to_bits() >> 52) as i32 - 1023)
+    }
+
+    /// The step.
+    #[must_use]
+    pub fn step(self) -> f64 {
+        power(self.exponent)
+    }
+
+    /// The nearest multiple, halves upward, as a number of steps; the furthest one for what
+    /// is too far out, and zero for what is no number.
+    ///
+    /// The result is floor(x/step + 1/2), computed exactly, so that numbers at most d apart
+    /// are at most d/step, rounded up, steps apart. (Rounding halves to even or away from
+    /// zero would break that.)
+    #[must_use]
+    pub fn units(self, x: f64) -> i64 {
+        if x.is_nan() {
+            return 0;
+        }
+        // Exact, or so small that it rounds to zero either way, or so large that it is cut.
+        let scaled = x * power(-self.exponent);
+        let floor = scaled.floor();
+        let nearest = if scaled - floor >= 0.5 { floor + 1.0 } else { floor };
+        nearest.clamp(-MOST_UNITS, MOST_UNITS) as i64
+    }
+
+    /// How many steps cover a distance: rounded up, at least one.
+    pub(crate) fn steps(self, distance: f64) -> Result<u64, Error> {
+        let steps = (distance * power(-self.exponent)).ceil();
+        let legal = "above 0, and at most 2^53 steps of the grid";
+        check(distance > 0.0 && steps <= 2.0_f64.powi(53), "sensitivity", distance, legal)?;
+        Ok((steps as u64).max(1))
+    }
+
+    /// A number of steps as a number.
+    #[must_use]
+    pub fn value(self, units: i128) -> f64 {
+        units as f64 * self.step()
+    }
+}
+
+/// 2^exponent, put together from its bits: once for every record, `powi` would show.
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_go_upward_everywhere() {
+        let units = |x| Grid::WHOLE.units(x);
+        assert_eq!([-1.5, -0.5, 0.5, 1.5, 2.5].map(units), [-1, 0, 1, 2, 3]);
+        assert_eq!([-0.0, 0.49999999999999994, -1e-300, f64::NAN].map(units), [0; 4]);
+        assert_eq!(units(f64::INFINITY), 1 << 62);
+        assert_eq!(units(f64::NEG_INFINITY), -(1 << 62));
+    }
+
+    #[test]
+    fn powers_of_two() {
+        for exponent in -900..=900 {
+            let grid = Grid::new(exponent).unwrap();
+            assert_eq!(grid.step().to_bits(), 2.0_f64.powi(exponent).to_bits());
+        }
+    }
+
+    #[test]
+    fn the_coarsest_grid_below_a_step() {
+        for (step, expected) in [(1.0, 1.0), (1.99, 1.0), (2.0, 2.0), (0.3, 0.25)] {
+            assert!((Grid::at_most(step).unwrap().step() - expected).abs() < 1e-15);
+        }
+        assert!(Grid::at_most(f64::NAN).is_err() && Grid::new(901).is_err());
+    }
+}

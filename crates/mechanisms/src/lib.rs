@@ -1,0 +1,60 @@
+//! Private mechanisms that run.
+//!
+//! A data custodian asks a [`Query`] with some noise, and gets three things from one value:
+//! the answer, how accurate it is, and what it costs, in the words that `counterpoint`
+//! composes:
+//!
+//! ```
+//! use counterpoint::{Adjacency, Delta, Options, Plan};
+//! use counterpoint_mechanisms::{Bounds, Query};
+//!
+//! let salaries = [2_100.0, 3_400.0, 2_750.0, 5_200.0, 1_980.0, 4_010.0];
+//! let bounds = Bounds::new(0.0, 10_000.0)?;
+//! let total = Query::sum(bounds, Adjacency::Replace).laplace(0.5)?;
+//! let people = Query::count_within(bounds, Adjacency::Replace).gaussian(4.0)?;
+//!
+//! println!("total {:?}", total.run(&salaries)?.number());
+//! println!("people {:?}", people.run(&salaries)?.number());
+//! println!("the total is within {} 95 % of the time", total.half_width(6, 0.95)?);
+//!
+//! let plan = Plan::new([total.releases(), people.releases()].concat())?;
+//! let cost = plan.epsilon(Delta::new(1e-6)?, &Options::default())?;
+//! println!("all of it is ({}, 1e-6)-private", cost.bracket.upper);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Noise`], [`RandomizedResponse`], [`LeakyResponse`] and [`Exponential`] are the noise
+//!   itself: exact samplers, whole-number arithmetic, answers on a grid that does not depend
+//!   on the data.
+//! - [`Query`] and [`Measurement`] add what a person can change, derived and not believed.
+//! - [`Interactive`] mechanisms are held open and asked again: [`SparseVector`],
+//!   [`GuessAndCheck`] and [`Sequence`], many of them side by side as [`Concurrent`].
+//! - [`sketch`] answers graph cuts and variances, for idealised arithmetic only.
+//!
+//! # What is assumed
+//!
+//! Randomness comes from OpenSSL's generator for private values; if it fails, so does the
+//! release. A forked process draws noise of its own. A virtual machine that is *restored from
+//! a snapshot* may draw the same noise twice: reseed it, or do not restore it. How long an
+//! answer takes is not hidden: the time of exact samplers depends on what they draw, and that
+//! of the exponential mechanism on the scores.
+
+pub mod error;
+pub mod grid;
+mod sample;
+pub mod noise;
+pub mod choice;
+pub mod reply;
+pub mod query;
+pub mod interactive;
+pub mod sketch;
+
+pub use choice::{Exponential, Leaky, LeakyResponse, RandomizedResponse};
+pub use error::Error;
+pub use grid::Grid;
+pub use interactive::{
+    Concurrent, GuessAndCheck, Interactive, Question, Sequence, Session, SparseVector,
+};
+pub use noise::Noise;
+pub use query::{Bounds, Measurement, Query};
+pub use reply::Reply;

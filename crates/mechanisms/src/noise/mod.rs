@@ -1,0 +1,278 @@
+//! Noise on whole numbers of grid units, and the description it is charged as.
+
+mod accuracy;
+
+pub(crate) use accuracy::confident;
+
+use crate::error::{Error, check};
+use crate::grid::Grid;
+use crate::sample;
+use counterpoint::quantity::{Epsilon, Noise as Scale, Sensitivity, Share, Steps};
+use counterpoint::{Mechanism, OutOfRange};
+use dashu_int::{IBig, Sign};
+use dashu_ratio::RBig;
+
+/// Noise for a number that one person moves by at most a stated sensitivity.
+///
+/// What runs is what is charged: [`Noise::mechanism`] is made of the same numbers that the
+/// samplers are given, and the noise is added in exact whole-number arithmetic.
+///
+/// The caller vouches for the sensitivity. The [`Query`](crate::Query) family derives it.
+///
+/// ```
+/// use counterpoint_mechanisms::Noise;
+///
+/// let noise = Noise::geometric(2.0, 1)?;
+/// let answer = noise.add(1_024)?;
+/// println!("{answer}, within {} with probability 95 %", noise.half_width(0.95)?);
+/// println!("charged as {:?}", noise.mechanism());
+/// # Ok::<(), counterpoint_mechanisms::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Noise {
+    shape: Shape,
+    grid: Grid,
+    sensitivity: u64,
+    mechanism: Mechanism,
+}
+
+/// The law of the noise, in grid units. Ratios are what the samplers take; each is the exact
+/// value of the double that the description holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// Masses proportional to e^(-|x| / scale).
+    Laplace { scale: RBig },
+    /// Masses proportional to e^(-x^2 / 2 sigma^2).
+    Gaussian { sigma: RBig },
+    /// Masses proportional to b^level, b = e^-epsilon; |x| = n period + j is on level n if
+    /// j < cut, else on level n + 1.
+    Staircase { inverse_epsilon: RBig, period: u64, cut: u64 },
+}
+
+const LEGAL_SCALE: &str = "a number from 2^-20 to 2^80 grid steps";
+const LEGAL_SIGMA: &str = "a number from 2^-20 to 10^4 grid steps";
+const LEGAL_EPSILON: &str = "a number from 2^-20 to 500";
+
+/// The largest sensitivity that descriptions of discrete noise take.
+const MOST_STEPS: u64 = 100_000;
+
+impl Noise {
+    /// Geometric noise (discrete Laplace) on a whole number.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= scale <= 2^80 and 1 <= sensitivity <= 2^53.
+    pub fn geometric(scale: f64, sensitivity: u64) -> Result<Self, Error> {
+        Self::laplace(scale, sensitivity as f64, Grid::WHOLE)
+    }
+
+    /// Discrete Gaussian noise on a whole number.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= sigma <= 10^4 and 1 <= sensitivity <= 10^5.
+    pub fn discrete_gaussian(sigma: f64, sensitivity: u64) -> Result<Self, Error> {
+        Self::gaussian(sigma, sensitivity as f64, Grid::WHOLE)
+    }
+
+    /// Laplace noise on a grid: discrete Laplace noise in grid units, with the sensitivity
+    /// rounded up to whole units.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless the scale is 2^-20 to 2^80 units and the sensitivity up to
+    /// 2^53 units.
+    pub fn laplace(scale: f64, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
+        let steps = grid.steps(sensitivity)?;
+        let units = scale / grid.step();
+        check(
+            (2.0_f64.powi(-20)..=2.0_f64.powi(80)).contains(&units),
+            "scale",
+            scale,
+            LEGAL_SCALE,
+        )?;
+        let mechanism = if steps <= MOST_STEPS {
+            Mechanism::Geometric { scale: Scale::new(units)?, sensitivity: Steps::new(steps)? }
+        } else {
+            // One step more makes the continuous pair dominate the discrete one
+            // (docs/theorems.md, *Noise on a grid*).
+            let sensitivity = Sensitivity::new((steps + 1) as f64)?;
+            Mechanism::Laplace { scale: Scale::new(units)?, sensitivity }
+        };
+        Ok(Self {
+            shape: Shape::Laplace { scale: ratio(units)? },
+            grid,
+            sensitivity: steps,
+            mechanism,
+        })
+    }
+
+    /// Gaussian noise on a grid: discrete Gaussian noise in grid units, with the sensitivity
+    /// rounded up to whole units.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless sigma is 2^-20 to 10^4 units and the sensitivity up to
+    /// 10^5 units, for which the accountant knows the exact loss.
+    pub fn gaussian(sigma: f64, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
+        let steps = grid.steps(sensitivity)?;
+        let units = sigma / grid.step();
+        check((2.0_f64.powi(-20)..=1e4).contains(&units), "sigma", sigma, LEGAL_SIGMA)?;
+        let mechanism = Mechanism::DiscreteGaussian {
+            sigma: Scale::new(units)?,
+            sensitivity: Steps::new(steps)?,
+        };
+        Ok(Self {
+            shape: Shape::Gaussian { sigma: ratio(units)? },
+            grid,
+            sensitivity: steps,
+            mechanism,
+        })
+    }
+
+    /// Staircase noise (Geng and Viswanath) on a grid. Gamma, the share of a step that lies
+    /// higher, is moved to the nearest the grid allows; `None` takes 1/(1 + e^(epsilon/2)).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500, 0 <= gamma <= 1 and the
+    /// sensitivity is up to 2^53 units.
+    pub fn staircase(
+        epsilon: f64,
+        gamma: Option<f64>,
+        sensitivity: f64,
+        grid: Grid,
+    ) -> Result<Self, Error> {
+        let period = grid.steps(sensitivity)?;
+        check((2.0_f64.powi(-20)..=500.0).contains(&epsilon), "epsilon", epsilon, LEGAL_EPSILON)?;
+        let gamma = Share::new(gamma.unwrap_or(1.0 / (1.0 + (0.5 * epsilon).exp())))?.get();
+        let cut = ((gamma * period as f64 + 0.5).round() as u64).clamp(1, period);
+        // A staircase with this gamma, rounded to whole units, is exactly this noise.
+        let exact = (cut as f64 - 0.5) / period as f64;
+        let gamma = if exact < 0.5 { exact.next_up().min(0.5) } else { exact.next_down().max(0.5) };
+        let mechanism = Mechanism::Staircase {
+            epsilon: Epsilon::new(epsilon)?,
+            gamma: Some(Share::new(gamma)?),
+        };
+        let inverse_epsilon = RBig::ONE / ratio(epsilon)?;
+        let shape = Shape::Staircase { inverse_epsilon, period, cut };
+        Ok(Self { shape, grid, sensitivity: period, mechanism })
+    }
+
+    /// What a release with this noise is charged as.
+    #[must_use]
+    pub fn mechanism(&self) -> Mechanism {
+        self.mechanism.clone()
+    }
+
+    /// The grid that answers lie on.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// How many grid units one person may move the number.
+    #[must_use]
+    pub fn sensitivity(&self) -> u64 {
+        self.sensitivity
+    }
+
+    /// A number of grid units with fresh noise.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`] if there is none to be had.
+    pub fn add(&self, units: i128) -> Result<i128, Error> {
+        let noise = self.shape.draw()?;
+        let sum = i128::try_from(&noise).ok().and_then(|noise| units.checked_add(noise));
+        // What does not fit is cut: done to the sum, that tells nothing more.
+        let cut = || if noise.sign() == Sign::Positive { i128::MAX } else { i128::MIN };
+        Ok(sum.unwrap_or_else(|| {
+            i128::try_from(IBig::from(units) + &noise).unwrap_or_else(|_| cut())
+        }))
+    }
+
+    /// A number, rounded to the grid, with fresh noise.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`] if there is none to be had.
+    pub fn release(&self, x: f64) -> Result<f64, Error> {
+        Ok(self.grid.value(self.add(self.grid.units(x).into())?))
+    }
+}
+
+impl Shape {
+    fn draw(&self) -> Result<IBig, Error> {
+        match self {
+            Self::Laplace { scale } => sample::laplace(scale),
+            Self::Gaussian { sigma } => sample::gaussian(sigma),
+            Self::Staircase { inverse_epsilon, period, cut } => {
+                staircase(inverse_epsilon, *period, *cut)
+            }
+        }
+    }
+}
+
+/// |x| = n period + j: n with masses e^(-epsilon n), j alike below the cut and e^-epsilon
+/// times as likely above it, and a sign; zero would otherwise count twice.
+fn staircase(inverse_epsilon: &RBig, period: u64, cut: u64) -> Result<IBig, Error> {
+    let within = || loop {
+        let place = sample::below(period)?;
+        if place < cut || sample::geometric(inverse_epsilon)? > IBig::ZERO {
+            return Ok::<u64, Error>(place);
+        }
+    };
+    loop {
+        let size = sample::geometric(inverse_epsilon)? * IBig::from(period) + IBig::from(within()?);
+        let positive = sample::below(2)? == 1;
+        if positive || !size.is_zero() {
+            return Ok(if positive { size } else { -size });
+        }
+    }
+}
+
+/// A finite double is a ratio, exactly.
+pub(crate) fn ratio(x: f64) -> Result<RBig, Error> {
+    let (quantity, value, legal) = ("parameter", x, "a finite number");
+    RBig::try_from(x).map_err(|_| OutOfRange { quantity, value, legal }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::script;
+
+    #[test]
+    fn noise_is_added_as_drawn_and_a_failed_source_is_an_error() {
+        let noise = Noise::geometric(3.0, 1).unwrap();
+        script::with(&[7, -9, i128::MAX], || {
+            assert_eq!(noise.add(10), Ok(17));
+            assert_eq!(noise.add(10), Ok(1));
+            assert_eq!(noise.add(10), Ok(i128::MAX));
+            assert!(matches!(noise.add(10), Err(Error::Randomness { .. })));
+        });
+    }
+
+    #[test]
+    fn a_staircase_is_put_together_from_its_parts() {
+        // Level 2, place 1 rejected and then 0, negative: -(2 * 4 + 0).
+        let noise = Noise::staircase(1.0, Some(0.2), 4.0, Grid::WHOLE).unwrap();
+        assert_eq!(script::with(&[2, 1, 0, 0, 0], || noise.add(0)), Ok(-8));
+        // A negative zero is drawn again.
+        assert_eq!(script::with(&[0, 0, 0, 1, 0, 1], || noise.add(0)), Ok(4));
+    }
+
+    #[test]
+    fn sensitivity_is_rounded_up_and_the_scale_is_charged_in_units() {
+        let noise = Noise::laplace(1.0, 0.3, Grid::new(-2).unwrap()).unwrap();
+        let Mechanism::Geometric { scale, sensitivity } = noise.mechanism() else { panic!() };
+        assert!((scale.get() - 4.0).abs() < 1e-15 && sensitivity.get() == 2);
+    }
+
+    #[test]
+    fn bad_parameters_are_named() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            let text = Noise::geometric(bad, 1).unwrap_err().to_string();
+            assert!(text.starts_with(&format!("scale is {bad}; legal: ")), "{text}");
+            assert!(Noise::discrete_gaussian(bad, 1).is_err());
+            assert!(Noise::staircase(bad, None, 1.0, Grid::WHOLE).is_err());
+            assert!(Noise::laplace(1.0, bad, Grid::WHOLE).is_err());
+        }
+        assert!(Noise::discrete_gaussian(1.0, 100_001).is_err());
+        assert!(Noise::geometric(1.0, 0).is_err());
+    }
+}

@@ -1,0 +1,99 @@
+//! Sums of whole numbers, one for each record.
+
+use super::{Bounds, Kind, Query};
+use crate::error::Error;
+use crate::grid::Grid;
+use counterpoint::Adjacency;
+
+/// A sum over records of whole numbers of grid units, each from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tally {
+    of: Of,
+    grid: Grid,
+    low: i64,
+    high: i64,
+}
+
+/// What is added up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Of {
+    /// One for each number within bounds, or for each.
+    Ones(Option<Bounds>),
+    /// The clamped number.
+    Values(Bounds),
+    /// Its distance from the middle of the bounds.
+    Offsets(Bounds),
+    /// The square of that.
+    Squares(Bounds),
+}
+
+impl Of {
+    /// The least and the greatest number that can be added.
+    pub(crate) fn range(self) -> (f64, f64) {
+        match self {
+            Self::Ones(_) => (0.0, 1.0),
+            Self::Values(bounds) => (bounds.low, bounds.high),
+            Self::Offsets(bounds) => (-bounds.half(), bounds.half()),
+            Self::Squares(bounds) => (0.0, bounds.half() * bounds.half()),
+        }
+    }
+
+    /// How far one record moves the sum.
+    pub(crate) fn reach(self, adjacency: Adjacency) -> f64 {
+        let (low, high) = self.range();
+        match adjacency {
+            Adjacency::AddRemove => low.abs().max(high.abs()),
+            Adjacency::Replace => high - low,
+        }
+    }
+}
+
+impl Tally {
+    pub(crate) fn new(of: Of, grid: Grid) -> Self {
+        let (low, high) = of.range();
+        Self { of, grid, low: grid.units(low), high: grid.units(high) }
+    }
+
+    /// A count's or a sum's.
+    pub(crate) fn of_query(query: &Query, grid: Grid) -> Result<Self, Error> {
+        match query.kind {
+            Kind::Count(within) => Ok(Self::new(Of::Ones(within), grid)),
+            Kind::Sum(bounds) => Ok(Self::new(Of::Values(bounds), grid)),
+            _ => Err(Error::Question { legal: "counts and sums" }),
+        }
+    }
+
+    pub(crate) fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// How many units one person moves the sum, at least one.
+    pub(crate) fn sensitivity(&self, adjacency: Adjacency, records: u64) -> u64 {
+        let one = match adjacency {
+            Adjacency::AddRemove => self.low.unsigned_abs().max(self.high.unsigned_abs()),
+            Adjacency::Replace => self.high.abs_diff(self.low),
+        };
+        one.saturating_mul(records).max(1)
+    }
+
+    /// The sum: at most 2^63 records of at most 2^62 units.
+    pub(crate) fn sum(&self, data: &[f64]) -> i128 {
+        data.iter().map(|&x| i128::from(self.units(x))).sum()
+    }
+
+    /// What one record adds. The last clamp is what bounds it: the arithmetic before may
+    /// round.
+    fn units(&self, x: f64) -> i64 {
+        let value = match self.of {
+            Of::Ones(None) => 1.0,
+            Of::Ones(Some(bounds)) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)),
+            Of::Values(bounds) => bounds.clamp(x),
+            Of::Offsets(bounds) => bounds.clamp(x) - bounds.center(),
+            Of::Squares(bounds) => {
+                let offset = bounds.clamp(x) - bounds.center();
+                offset * offset
+            }
+        };
+        self.grid.units(value).clamp(self.low, self.high)
+    }
+}

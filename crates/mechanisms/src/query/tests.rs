@@ -1,0 +1,234 @@
+//! Declared sensitivity against what neighbours do: 10^6 pairs, with everything in them that
+//! floating point can hold.
+
+use super::measurement::Body;
+use super::*;
+use crate::sample::script;
+use crate::{Error, Reply};
+use counterpoint::Mechanism;
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+
+    fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
+    }
+
+    fn bounds(&mut self) -> Bounds {
+        let size = 10.0_f64.powf(self.unit() * 12.0 - 4.0);
+        let low = size * (self.unit() - 0.5) * 10.0_f64.powf(self.unit() * 3.0);
+        Bounds::new(low, low + size).unwrap()
+    }
+
+    fn value(&mut self, bounds: Bounds) -> f64 {
+        let nasty = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            -0.0,
+            f64::MAX,
+            f64::MIN,
+            f64::from_bits(1),
+            bounds.low,
+            bounds.high,
+            bounds.low.next_down(),
+            bounds.high.next_up(),
+            bounds.center(),
+        ];
+        match self.below(3) {
+            0 => nasty[self.below(nasty.len() as u64) as usize],
+            1 => bounds.low + (bounds.high - bounds.low) * self.unit(),
+            _ => f64::from_bits(self.bits()),
+        }
+    }
+
+    fn query(&mut self, bounds: Bounds) -> Query {
+        let adjacency = if self.below(2) == 0 { Adjacency::AddRemove } else { Adjacency::Replace };
+        let between = |share: f64| bounds.low + share * (bounds.high - bounds.low);
+        let places: Vec<f64> = [0.0, 0.3, 0.6, 1.0].map(between).into();
+        let query = match self.below(7) {
+            0 => Query::count(adjacency),
+            1 => Query::count_within(bounds, adjacency),
+            2 => Query::sum(bounds, adjacency),
+            3 => Query::mean(bounds, adjacency),
+            4 => Query::variance(bounds, adjacency),
+            5 => Query::histogram(&places, adjacency).unwrap(),
+            _ => Query::quantile((1 + self.below(9) as u32, 10), &places, adjacency).unwrap(),
+        };
+        query.records(1 + self.below(3)).unwrap()
+    }
+
+    fn measurement(&mut self, query: &Query) -> Measurement {
+        let choice = if query.records > 1 { 2 } else { 3 };
+        match (&query.kind, self.below(choice)) {
+            (Kind::Quantile { .. }, _) => query.exponential(0.5 + self.unit()).unwrap(),
+            (_, 0) => query.laplace(0.01 + 3.0 * self.unit()).unwrap(),
+            (_, 1) => query.gaussian(0.1 + 3.0 * self.unit()).unwrap(),
+            _ => query.staircase(0.1 + 3.0 * self.unit()).unwrap(),
+        }
+    }
+
+    /// Two lists that differ by one person, the second in another order.
+    fn neighbours(&mut self, query: &Query, bounds: Bounds) -> (Vec<f64>, Vec<f64>) {
+        let shared: Vec<f64> = (0..self.below(6)).map(|_| self.value(bounds)).collect();
+        let own = |random: &mut Self, count: u64| -> Vec<f64> {
+            (0..count).map(|_| random.value(bounds)).collect()
+        };
+        let first = own(self, query.records);
+        let second = match query.adjacency {
+            Adjacency::AddRemove => Vec::new(),
+            Adjacency::Replace => own(self, query.records),
+        };
+        let mut second = [second, shared.clone()].concat();
+        let turn = self.below(second.len().max(1) as u64) as usize;
+        if turn < second.len() {
+            second.rotate_left(turn);
+        }
+        ([shared, first].concat(), second)
+    }
+}
+
+/// How much of the declared sensitivity a pair of neighbours uses, at most.
+fn used(measurement: &Measurement, one: &[f64], other: &[f64]) -> f64 {
+    let query = &measurement.query;
+    let share = |moved: u128, declared: u64| moved as f64 / declared as f64;
+    match &measurement.body {
+        Body::Sums(sums) => sums.iter().fold(0.0, |most: f64, (tally, noise)| {
+            most.max(share(tally.sum(one).abs_diff(tally.sum(other)), noise.sensitivity()))
+        }),
+        Body::Bins(_) => {
+            let (one, other) = (query.bins(one), query.bins(other));
+            let moved: u128 = one.iter().zip(&other).map(|(a, b)| a.abs_diff(*b)).sum();
+            let sides = if query.adjacency == Adjacency::Replace { 2 } else { 1 };
+            share(moved, sides * query.records)
+        }
+        Body::Choice(choice) => {
+            let (one, other) = (query.scores(one), query.scores(other));
+            let moved = one.iter().zip(&other).map(|(a, b)| a.abs_diff(*b)).max();
+            share(moved.unwrap_or(0).into(), choice.sensitivity())
+        }
+    }
+}
+
+#[test]
+fn no_neighbour_moves_an_answer_further_than_declared() {
+    let mut random = Random(20_170_601);
+    let mut most = [0.0_f64; 6];
+    for _ in 0..1_000_000 {
+        let bounds = random.bounds();
+        let query = random.query(bounds);
+        let measurement = random.measurement(&query);
+        let (one, other) = random.neighbours(&query, bounds);
+        let used = used(&measurement, &one, &other);
+        assert!(used <= 1.0, "{measurement:?}: {used} for {one:?} and {other:?}");
+        let kind = match query.kind {
+            Kind::Count(_) => 0,
+            Kind::Sum(_) => 1,
+            Kind::Mean(_) => 2,
+            Kind::Variance(_) => 3,
+            Kind::Histogram(_) => 4,
+            Kind::Quantile { .. } => 5,
+        };
+        most[kind] = most[kind].max(used);
+    }
+    // Nothing is declared in vain: a sensitivity 1 % less would have been passed.
+    assert!(most.iter().all(|&most| most > 0.99), "{most:?}");
+}
+
+/// What is charged for a histogram or a sum is the sum of its parts, and no more than asked.
+#[test]
+fn a_charge_is_what_was_asked_for() {
+    let bounds = Bounds::new(-3.0, 10.0).unwrap();
+    let epsilon = |mechanism: &Mechanism| match mechanism {
+        Mechanism::Geometric { scale, sensitivity } => sensitivity.get() as f64 / scale.get(),
+        Mechanism::Laplace { scale, sensitivity } => sensitivity.get() / scale.get(),
+        Mechanism::Staircase { epsilon, .. } | Mechanism::Exponential { epsilon } => epsilon.get(),
+        Mechanism::ApproxDp(guarantee) => guarantee.epsilon.get(),
+        other => panic!("{other:?}"),
+    };
+    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+        let edges: Vec<f64> = (0..9).map(f64::from).collect();
+        let queries = [
+            Query::count(adjacency),
+            Query::sum(bounds, adjacency),
+            Query::mean(bounds, adjacency),
+            Query::variance(bounds, adjacency),
+            Query::histogram(&edges, adjacency).unwrap(),
+            Query::histogram(&edges, adjacency).unwrap().records(3).unwrap(),
+        ];
+        for query in queries {
+            let measurement = query.laplace(0.7).unwrap();
+            let total: f64 = (measurement.releases().iter())
+                .map(|release| release.count.get() as f64 * epsilon(&release.mechanism))
+                .sum();
+            assert!((0.69..=0.7 + 1e-12).contains(&total), "{query:?}: {total}");
+        }
+    }
+}
+
+/// Without noise the answers are those of arithmetic.
+#[test]
+fn answers_without_noise() {
+    let data = [1.0, 2.5, 4.0, 11.0, f64::NAN, -7.0];
+    let bounds = Bounds::new(0.0, 10.0).unwrap();
+    // Clamped: 1, 2.5, 4, 10, 0, 0.
+    let (sum, squares) = (17.5, 1.0 + 6.25 + 16.0 + 100.0);
+    let mean: f64 = sum / 6.0;
+    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+        let cases = [
+            (Query::count(adjacency), 6.0),
+            (Query::count_within(bounds, adjacency), 3.0),
+            (Query::sum(bounds, adjacency), sum),
+            (Query::mean(bounds, adjacency), mean),
+            (Query::variance(bounds, adjacency), squares / 6.0 - mean * mean),
+        ];
+        for (query, expected) in cases {
+            let run = || query.laplace(1.0).unwrap().run(&data).unwrap().number().unwrap();
+            let found = script::with(&[0; 3], run);
+            assert!((found - expected).abs() < 1e-6, "{query:?}: {found}, {expected}");
+        }
+        let histogram = Query::histogram(&[0.0, 2.0, 4.0, 20.0], adjacency).unwrap();
+        let histogram = histogram.laplace(1.0).unwrap();
+        let table = script::with(&[0; 3], || histogram.run(&data));
+        assert_eq!(table, Ok(Reply::Table(vec![1.0, 1.0, 2.0])));
+        // The numbers in order: NaN, -7, 1, 2.5, 4, 11.
+        let median = Query::quantile((1, 2), &[0.0, 2.0, 3.0, 9.0], adjacency).unwrap();
+        let median = median.exponential(1.0).unwrap();
+        assert_eq!(script::with(&[1], || median.run(&data)), Ok(Reply::Number(2.0)));
+    }
+}
+
+#[test]
+fn bad_parameters_are_named() {
+    let nan = f64::NAN;
+    assert!(Bounds::new(1.0, 1.0).is_err() && Bounds::new(nan, 1.0).is_err());
+    assert!(Bounds::new(0.0, f64::INFINITY).is_err());
+    let text = Bounds::new(2.0, 1.0).unwrap_err().to_string();
+    assert_eq!(text, "bounds is 2 to 1; legal: finite numbers, the first below the second");
+    let query = Query::count(Adjacency::Replace);
+    for bad in [0.0, -1.0, nan, f64::INFINITY, 501.0] {
+        assert!(query.laplace(bad).is_err() && query.staircase(bad).is_err());
+    }
+    assert!(query.gaussian(nan).is_err() && query.gaussian(0.001).is_err());
+    assert!(matches!(query.exponential(1.0), Err(Error::Unsuited { .. })));
+    assert!(query.clone().records(0).is_err());
+    assert!(Query::histogram(&[1.0], Adjacency::Replace).is_err());
+    assert!(Query::histogram(&[1.0, 1.0], Adjacency::Replace).is_err());
+    assert!(Query::histogram(&[1.0, nan], Adjacency::Replace).is_err());
+    assert!(Query::quantile((0, 2), &[1.0], Adjacency::Replace).is_err());
+    assert!(Query::quantile((1, 2), &[nan], Adjacency::Replace).is_err());
+    assert!(query.laplace(1.0).unwrap().half_width(1, 0.0).is_err());
+}

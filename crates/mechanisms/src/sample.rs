@@ -1,0 +1,109 @@
+//! The one place where chance enters: exact samplers of the `opendp` crate, fed by OpenSSL's
+//! generator for private values. The samplers take no generator, so tests script this seam.
+
+use crate::error::Error;
+use dashu_int::{IBig, UBig};
+use dashu_ratio::RBig;
+use opendp::traits::samplers;
+
+fn failed(error: opendp::error::Error) -> Error {
+    Error::Randomness {
+        reason: format!("{:?}: {}", error.variant, error.message.unwrap_or_default()),
+    }
+}
+
+/// Masses proportional to e^(-|x| / scale) on the whole numbers.
+pub(crate) fn laplace(scale: &RBig) -> Result<IBig, Error> {
+    #[cfg(test)]
+    if let Some(next) = script::next() {
+        return next.map(IBig::from);
+    }
+    samplers::sample_discrete_laplace(scale.clone()).map_err(failed)
+}
+
+/// Masses proportional to e^(-x^2 / 2 sigma^2) on the whole numbers.
+pub(crate) fn gaussian(sigma: &RBig) -> Result<IBig, Error> {
+    #[cfg(test)]
+    if let Some(next) = script::next() {
+        return next.map(IBig::from);
+    }
+    samplers::sample_discrete_gaussian(sigma.clone()).map_err(failed)
+}
+
+/// Each of 0 to n-1 alike.
+pub(crate) fn below(n: u64) -> Result<u64, Error> {
+    #[cfg(test)]
+    if let Some(next) = script::next() {
+        return next.map(|next| next as u64);
+    }
+    samplers::sample_uniform_uint_below::<u64, 8>(n.max(1)).map_err(failed)
+}
+
+/// True with a probability that is a ratio.
+pub(crate) fn coin(probability: &RBig) -> Result<bool, Error> {
+    #[cfg(test)]
+    if let Some(next) = script::next() {
+        return next.map(|next| next != 0);
+    }
+    samplers::sample_bernoulli_rational(probability.clone()).map_err(failed)
+}
+
+/// 128 fair bits.
+pub(crate) fn bits() -> Result<u128, Error> {
+    #[cfg(test)]
+    if let Some(next) = script::next() {
+        return next.map(|next| next as u128);
+    }
+    samplers::sample_from_uniform_bytes::<u128, 16>().map_err(failed)
+}
+
+/// Masses proportional to e^(-x / scale) on 0, 1, 2, ...: that is what discrete Laplace noise
+/// is where it is at least zero, and what -1 - noise is where it is not.
+pub(crate) fn geometric(scale: &RBig) -> Result<IBig, Error> {
+    let draw = laplace(scale)?;
+    Ok(if draw < IBig::ZERO { -IBig::ONE - draw } else { draw })
+}
+
+/// True with probability p, where `bracket(n)` gives whole numbers around p 2^n. Compares p
+/// with a uniform number, of which as many bits are drawn as it takes.
+pub(crate) fn lazy(bracket: impl Fn(usize) -> Result<(UBig, UBig), Error>) -> Result<bool, Error> {
+    let (mut drawn, mut length) = (UBig::ZERO, 0);
+    loop {
+        drawn = (drawn << 128) + UBig::from(bits()?);
+        length += 128;
+        let (low, high) = bracket(length)?;
+        if drawn < low {
+            return Ok(true);
+        }
+        if drawn >= high {
+            return Ok(false);
+        }
+    }
+}
+
+/// What the tests make the samplers return, thread by thread.
+#[cfg(test)]
+pub(crate) mod script {
+    use crate::error::Error;
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+
+    thread_local! {
+        static SCRIPT: RefCell<Option<VecDeque<i128>>> = const { RefCell::new(None) };
+    }
+
+    /// Runs with these draws in place of chance; when they run out, randomness fails.
+    pub(crate) fn with<T>(draws: &[i128], run: impl FnOnce() -> T) -> T {
+        SCRIPT.with(|script| *script.borrow_mut() = Some(draws.iter().copied().collect()));
+        let result = run();
+        SCRIPT.with(|script| *script.borrow_mut() = None);
+        result
+    }
+
+    pub(super) fn next() -> Option<Result<i128, Error>> {
+        let failure = || Error::Randomness { reason: "the script has ended".into() };
+        SCRIPT.with(|script| {
+            script.borrow_mut().as_mut().map(|draws| draws.pop_front().ok_or_else(failure))
+        })
+    }
+}

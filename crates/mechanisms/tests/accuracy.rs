@@ -1,0 +1,85 @@
+//! Accuracy as stated against accuracy as seen: 20,000 runs in a full run, 2,000 in a quick one.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::draws;
+use counterpoint::Adjacency;
+use counterpoint_mechanisms::{Bounds, Measurement, Query, Reply};
+
+const RECORDS: u64 = 400;
+
+fn data() -> Vec<f64> {
+    (0..RECORDS).map(|i| (i as f64 * 0.37) % 10.0).collect()
+}
+
+fn first(reply: &Reply) -> f64 {
+    match reply {
+        Reply::Table(bins) => bins[0],
+        other => other.number().unwrap(),
+    }
+}
+
+/// How often answers are within the half-width, and the mean distance from the truth.
+fn seen(measurement: &Measurement, truth: f64, runs: u64) -> (f64, f64) {
+    let data = data();
+    let half_width = measurement.half_width(RECORDS, 0.9).unwrap();
+    let (mut within, mut distance) = (0.0, 0.0);
+    for _ in 0..runs {
+        let off = (first(&measurement.run(&data).unwrap()) - truth).abs();
+        within += f64::from(u8::from(off <= half_width + 1e-6));
+        distance += off;
+    }
+    (within / runs as f64, distance / runs as f64)
+}
+
+#[test]
+fn answers_are_as_close_as_promised() {
+    let runs = draws(20_000, 0.1);
+    let bounds = Bounds::new(0.0, 10.0).unwrap();
+    let list = data();
+    let count = list.len() as f64;
+    let sum: f64 = list.iter().sum();
+    let mean = sum / count;
+    let variance = list.iter().map(|x| x * x).sum::<f64>() / count - mean * mean;
+    let low = list.iter().filter(|&&x| x < 5.0).count() as f64;
+    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+        let cases = [
+            (Query::count(adjacency), count, true),
+            (Query::sum(bounds, adjacency), sum, true),
+            (Query::histogram(&[0.0, 5.0], adjacency).unwrap(), low, true),
+            (Query::mean(bounds, adjacency), mean, false),
+            (Query::variance(bounds, adjacency), variance, false),
+        ];
+        for (query, truth, exact) in cases {
+            for measurement in [query.laplace(0.8).unwrap(), query.gaussian(3.0).unwrap()] {
+                let (within, distance) = seen(&measurement, truth, runs);
+                // Six standard deviations of a mean of so many.
+                let slack = 6.0 * (0.09 / runs as f64).sqrt();
+                assert!(within >= 0.9 - slack, "{query:?}: {within}");
+                let expected = measurement.expected_error(RECORDS);
+                let slack = 6.0 * expected / (runs as f64).sqrt();
+                assert!(distance <= expected * 1.02 + slack, "{query:?}: {distance} {expected}");
+                if exact {
+                    assert!(distance >= expected - slack, "{query:?}: {distance} {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_half_width_can_be_asked_for() {
+    let bounds = Bounds::new(0.0, 10.0).unwrap();
+    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+        for query in [Query::sum(bounds, adjacency), Query::mean(bounds, adjacency)] {
+            for wanted in [0.2, 3.0] {
+                let found = query.laplace_within(wanted, RECORDS, 0.95).unwrap();
+                let half_width = found.half_width(RECORDS, 0.95).unwrap();
+                assert!(half_width <= wanted && half_width >= 0.99 * wanted, "{half_width}");
+            }
+            assert!(query.laplace_within(0.0, RECORDS, 0.95).is_err());
+            assert!(query.laplace_within(1.0, RECORDS, 1.0).is_err());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Every sampler follows its law, and a scale wrong by 2 % would be seen. Twenty parameter sets
+//! each: 200,000 draws a set in a full run, 4 10^6 in all; 5,000 a set in a quick one.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::draws;
+use common::fit::Law;
+use counterpoint_mechanisms::{Exponential, Grid, Leaky, LeakyResponse, Noise, RandomizedResponse};
+
+const SETS: usize = 20;
+
+/// Twenty numbers from one end to the other, evenly in the logarithm.
+fn spaced(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    (0..SETS).map(move |i| low * (high / low).powf(i as f64 / (SETS - 1) as f64))
+}
+
+fn follows(law: &Law, what: &str, draw: impl FnMut() -> i128) {
+    let verdict = law.verdict(draws(200_000, 0.025), draw);
+    assert!(!verdict.rejects(), "{what}: {verdict:?}");
+}
+
+fn gaussian_law(sigma: f64) -> Law {
+    let far = (40.0 * sigma).ceil() as i128;
+    let mass = move |x: i128| (x, (-0.5 * (x as f64 / sigma).powi(2)).exp());
+    Law::listed((-far..=far).map(mass), move |x| (x as f64 / sigma).powi(2))
+}
+
+/// Level n: |x| from (n-1) period + cut up to n period + cut.
+fn staircase_law(epsilon: f64, period: i128, cut: i128) -> Law {
+    let level = move |x: i128| ((x.abs() - cut).div_euclid(period) + 1) as f64;
+    let far = period * (2.0 + 40.0 / epsilon).ceil() as i128;
+    Law::listed((-far..=far).map(move |x| (x, (-epsilon * level(x)).exp())), level)
+}
+
+#[test]
+fn geometric() {
+    for scale in spaced(0.2, 2000.0) {
+        let noise = Noise::geometric(scale, 1).unwrap();
+        follows(&Law::laplace(scale), &format!("{noise:?}"), || noise.add(0).unwrap());
+    }
+}
+
+#[test]
+fn laplace_on_a_grid() {
+    for scale in spaced(1e-3, 1e6) {
+        let grid = Grid::at_most(scale / 1e9).unwrap();
+        let noise = Noise::laplace(scale, 1.0, grid).unwrap();
+        let law = Law::laplace(scale / grid.step());
+        follows(&law, &format!("{noise:?}"), || {
+            (noise.release(0.0).unwrap() / grid.step()) as i128
+        });
+    }
+}
+
+#[test]
+fn discrete_gaussian() {
+    for sigma in spaced(0.2, 500.0) {
+        let noise = Noise::discrete_gaussian(sigma, 1).unwrap();
+        follows(&gaussian_law(sigma), &format!("{noise:?}"), || noise.add(0).unwrap());
+    }
+}
+
+#[test]
+fn gaussian_on_a_grid() {
+    for sigma in spaced(1e-3, 1e6) {
+        let grid = Grid::at_most(sigma / 1024.0).unwrap();
+        let noise = Noise::gaussian(sigma, sigma, grid).unwrap();
+        let law = gaussian_law(sigma / grid.step());
+        follows(&law, &format!("{noise:?}"), || {
+            (noise.release(0.0).unwrap() / grid.step()) as i128
+        });
+    }
+}
+
+#[test]
+fn staircase() {
+    for (epsilon, period) in spaced(0.1, 4.0).zip([1_u64, 2, 3, 5, 8, 13, 40].iter().cycle()) {
+        let noise = Noise::staircase(epsilon, None, *period as f64, Grid::WHOLE).unwrap();
+        // The boundary nearest to the best one that lies half a step off the grid.
+        let best = *period as f64 / (1.0 + (0.5 * epsilon).exp());
+        let cut = (1..=*period).min_by(|a, b| {
+            (*a as f64 - 0.5 - best).abs().total_cmp(&(*b as f64 - 0.5 - best).abs())
+        });
+        let law = staircase_law(epsilon, (*period).into(), cut.unwrap().into());
+        follows(&law, &format!("{noise:?}"), || noise.add(0).unwrap());
+    }
+}
+
+fn response_law(epsilon: f64, buckets: i128, truth: i128) -> Law {
+    let mass = move |x: i128| (x, if x == truth { epsilon.exp() } else { 1.0 });
+    Law::listed((0..buckets).map(mass), move |x| f64::from(u8::from(x == truth)))
+}
+
+#[test]
+fn randomized_response() {
+    for (epsilon, buckets) in spaced(0.05, 6.0).zip([2_u64, 3, 4, 10, 100].iter().cycle()) {
+        let truth = buckets / 2;
+        let response = RandomizedResponse::new(epsilon, *buckets).unwrap();
+        let law = response_law(epsilon, (*buckets).into(), truth.into());
+        follows(&law, &format!("{response:?}"), || response.release(truth).unwrap().into());
+    }
+}
+
+#[test]
+fn leaky_response() {
+    for (epsilon, delta) in spaced(0.05, 5.0).zip(spaced(1e-3, 0.5)) {
+        let response = LeakyResponse::new(epsilon, delta).unwrap();
+        // 0 and 1: randomized; 2 and 3: leaked. The truth is 1.
+        let told = (1.0 - delta) * epsilon.exp() / (1.0 + epsilon.exp());
+        let masses = [1.0 - delta - told, told, 0.0, delta];
+        let law = Law::listed((0..4).zip(masses), |x| f64::from(u8::from(x == 1)));
+        follows(&law, &format!("{response:?}"), || match response.release(true).unwrap() {
+            Leaky::Randomized(bit) => i128::from(bit),
+            Leaky::Leaked(bit) => 2 + i128::from(bit),
+        });
+    }
+}
+
+#[test]
+fn exponential() {
+    let scores = [3_i64, 17, 0, 12, 17, 5, 16, -40];
+    for (epsilon, sensitivity) in spaced(0.05, 8.0).zip([1_u64, 2, 5].iter().cycle()) {
+        let choice = Exponential::new(epsilon, *sensitivity).unwrap();
+        let rate = epsilon / (2.0 * *sensitivity as f64);
+        let mass = |place: usize| (place as i128, (rate * (scores[place] - 17) as f64).exp());
+        let law =
+            Law::listed((0..scores.len()).map(mass), move |x| rate * scores[x as usize] as f64);
+        follows(&law, &format!("{choice:?}"), || choice.release(&scores).unwrap() as i128);
+    }
+}
+
+/// A law against a sampler whose scale is 2 % off: 10^6 draws, a quarter of that in a quick run,
+/// which are ten standard deviations (and 600,000 for single bits, which tell less).
+fn sees(law: &Law, fraction: f64, mut draw: impl FnMut(f64) -> Box<dyn FnMut() -> i128>) {
+    let wrongs: &[f64] = if common::is_full() { &[0.98, 1.02] } else { &[0.98] };
+    for &wrong in wrongs {
+        let verdict = law.verdict(draws(1_000_000, fraction), draw(wrong));
+        assert!(verdict.rejects(), "{wrong}: {verdict:?}");
+    }
+}
+
+fn noisy(noise: Noise) -> Box<dyn FnMut() -> i128> {
+    Box::new(move || noise.add(0).unwrap())
+}
+
+#[test]
+fn a_geometric_scale_wrong_by_two_percent_is_rejected() {
+    sees(&Law::laplace(7.0), 0.25, |wrong| noisy(Noise::geometric(7.0 * wrong, 1).unwrap()));
+}
+
+#[test]
+fn a_gaussian_scale_wrong_by_two_percent_is_rejected() {
+    sees(&gaussian_law(7.0), 0.15, |wrong| {
+        noisy(Noise::discrete_gaussian(7.0 * wrong, 1).unwrap())
+    });
+}
+
+#[test]
+fn a_staircase_epsilon_wrong_by_two_percent_is_rejected() {
+    sees(&staircase_law(1.0, 5, 2), 0.25, |wrong| {
+        noisy(Noise::staircase(wrong, None, 5.0, Grid::WHOLE).unwrap())
+    });
+}
+
+#[test]
+fn a_response_epsilon_wrong_by_two_percent_is_rejected() {
+    sees(&response_law(2.4, 2, 1), 0.6, |wrong| {
+        let response = RandomizedResponse::new(2.4 * wrong, 2).unwrap();
+        Box::new(move || response.release(1).unwrap().into())
+    });
+}

@@ -1,0 +1,100 @@
+//! Sixty-four threads on shared sessions, for a minute in a full run and two seconds in a quick
+//! one: no deadlock, every answer counted, none beyond the halt.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use counterpoint::{Adjacency, Delta};
+use counterpoint_mechanisms::{
+    Bounds, Concurrent, Error, GuessAndCheck, Measurement, Query, Question, Reply, Sequence,
+    SparseVector,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const BOTH: Adjacency = Adjacency::AddRemove;
+const CORRECTIONS: u64 = 40;
+const ABOVE: u64 = 60;
+const MEASUREMENTS: usize = 500;
+
+fn declare(histogram: &Measurement) -> Concurrent {
+    let data: Vec<f64> = (0..200).map(f64::from).collect();
+    let guess = GuessAndCheck::new(0.5, CORRECTIONS, 500.0, BOTH).unwrap();
+    let sparse = SparseVector::new(0.5, ABOVE, 900.0, BOTH).unwrap().with_values();
+    let sequence = Sequence::new(vec![histogram; MEASUREMENTS]).unwrap();
+    let all: [(&str, counterpoint_mechanisms::Interactive); 3] =
+        [("guess", guess.into()), ("sparse", sparse.into()), ("sequence", sequence.into())];
+    Concurrent::open(BOTH, data, all).unwrap()
+}
+
+#[derive(Default)]
+struct Tally {
+    answers: AtomicU64,
+    wrong: AtomicU64,
+    above: AtomicU64,
+    tables: AtomicU64,
+    refused: AtomicU64,
+}
+
+fn count(reply: Result<Reply, Error>, tally: &Tally) {
+    let one = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
+    match reply {
+        Ok(reply) => {
+            one(&tally.answers);
+            match reply {
+                Reply::Wrong(_) => one(&tally.wrong),
+                Reply::Above(Some(_)) => one(&tally.above),
+                Reply::Table(_) => one(&tally.tables),
+                _ => 0,
+            };
+        }
+        Err(Error::Exhausted) => {
+            one(&tally.refused);
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn sixty_four_threads_share_sessions() {
+    let time = Duration::from_secs(if common::is_full() { 60 } else { 2 });
+    let histogram = Query::histogram(&[0.0, 50.0, 100.0], BOTH).unwrap().laplace(0.01).unwrap();
+    let low = Query::count_within(Bounds::new(0.0, 99.5).unwrap(), BOTH);
+    let all = declare(&histogram);
+    let before = all.epsilon(Delta::new(1e-6).unwrap()).unwrap().bracket;
+    let tally = Tally::default();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for thread in 0..64_u64 {
+            let (all, tally, low, histogram) = (&all, &tally, &low, &histogram);
+            scope.spawn(move || {
+                let mut turn = thread;
+                while start.elapsed() < time {
+                    turn += 1;
+                    let reply = match turn % 3 {
+                        0 => all.session("guess").unwrap().ask(Question::Check(low, 100.0)),
+                        1 => all.session("sparse").unwrap().ask(Question::Above(low)),
+                        _ => all.session("sequence").unwrap().ask(Question::Measure(histogram)),
+                    };
+                    count(reply, tally);
+                }
+            });
+        }
+    });
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let answered: u64 = all.sessions().map(|(_, session)| session.answered()).sum();
+    assert_eq!(answered, read(&tally.answers), "every answer is counted");
+    assert!(read(&tally.wrong) <= CORRECTIONS && read(&tally.above) <= ABOVE);
+    assert_eq!(read(&tally.tables), MEASUREMENTS as u64);
+    assert!(read(&tally.refused) > 0);
+    for (name, session) in all.sessions() {
+        let ended = match name {
+            "guess" => read(&tally.wrong) == CORRECTIONS,
+            "sparse" => read(&tally.above) == ABOVE,
+            _ => true,
+        };
+        assert_eq!(session.is_exhausted(), ended, "{name}");
+    }
+    // The total was certified before the first question and has not moved.
+    assert_eq!(all.epsilon(Delta::new(1e-6).unwrap()).unwrap().bracket, before);
+}
