@@ -120,7 +120,7 @@ impl Plan {
 impl View {
     fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
         let by_curves = options.route == Some(Route::Renyi);
-        if self.is_responses() && !by_curves {
+        if self.is_responses() && !by_curves && options.route != Some(Route::Lattice) {
             let above = super::epsilon(&self.above, delta, options)?;
             if self.above == self.below {
                 return Ok(above);
@@ -175,7 +175,7 @@ impl View {
         options: &Options<'_>,
     ) -> Result<Answer, AskError> {
         let by_curves = options.route == Some(Route::Renyi);
-        if self.is_responses() && !by_curves {
+        if self.is_responses() && !by_curves && options.route != Some(Route::Lattice) {
             let above = super::delta(&self.above, epsilon, options)?;
             if self.above == self.below {
                 return Ok(above);
