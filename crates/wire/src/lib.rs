@@ -25,6 +25,7 @@ mod error;
 mod fields;
 mod json;
 mod kind;
+pub mod ledger;
 mod plan;
 mod sample;
 mod toml;
@@ -36,5 +37,7 @@ mod fuzz;
 
 pub use answer::{Asked, Calibrated, Charge, Composed, OutOfReach};
 pub use error::PlanError;
-pub use plan::{Blank, Format, Plan, Question, Release, name_of};
+pub use plan::{
+    Blank, Format, Plan, Question, Release, adjacency_name, adjacency_named, name_of,
+};
 pub use sample::{Batches, Sample};
