@@ -24,7 +24,7 @@
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
 //! concurrently, with privacy parameters fixed up front. They do not hold when the
-//! parameters themselves are chosen from earlier answers.
+//! parameters themselves are chosen from earlier answers: for that there is [`filter`].
 
 pub mod quantity;
 pub mod bracket;
@@ -39,6 +39,7 @@ mod leak;
 pub mod route;
 pub mod theorem;
 pub mod ask;
+pub mod filter;
 pub mod watch;
 
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};

@@ -90,7 +90,7 @@ fn total(view: &View, t: f64) -> Option<Known> {
 }
 
 /// (a - 1) D_a, at most, for a curve at order a = 1 + t.
-fn bound(curve: &Curve, t: f64) -> Option<Known> {
+pub(crate) fn bound(curve: &Curve, t: f64) -> Option<Known> {
     let value = match curve {
         Curve::Line { rho, omega } => {
             (t < omega - 1.0).then(|| (Dd::product(t, t) + t.into()) * *rho)

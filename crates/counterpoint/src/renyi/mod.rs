@@ -10,8 +10,8 @@ mod sampled;
 mod witness;
 
 #[allow(unused_imports)]
-pub(crate) use convert::{delta, epsilon};
+pub(crate) use convert::{bound, delta, epsilon};
 #[allow(unused_imports)]
-pub(crate) use cumulant::cumulant;
+pub(crate) use cumulant::{cumulant, cut};
 #[allow(unused_imports)]
 pub(crate) use witness::witness;

@@ -36,6 +36,16 @@ pub enum Theorem {
     Renyi,
     /// Two groups of releases, each by its own theorem; epsilons and deltas add up.
     Split,
+    /// A filter: epsilons and deltas add up, whichever are chosen.
+    SumsFilter,
+    /// A filter: Rényi divergences of one order, fixed first, add up.
+    RenyiFilter,
+    /// A filter: concentrated privacy's rho adds up.
+    ZcdpFilter,
+    /// A filter: the squares of Gaussian privacy's mu add up.
+    GdpFilter,
+    /// An odometer: filters of rising budgets that hold at once.
+    RenyiOdometer,
 }
 
 /// The setting in which a bound holds.
@@ -76,6 +86,11 @@ impl Theorem {
             Self::DominatingPairs => "dominating-pairs",
             Self::Renyi => "renyi",
             Self::Split => "split",
+            Self::SumsFilter => "sums-filter",
+            Self::RenyiFilter => "renyi-filter",
+            Self::ZcdpFilter => "zcdp-filter",
+            Self::GdpFilter => "gdp-filter",
+            Self::RenyiOdometer => "renyi-odometer",
         }
     }
 
@@ -103,16 +118,39 @@ impl Theorem {
             Self::Split => {
                 "Murtagh and Vadhan 2018, Theorem 1.2, on loss distributions and Rényi curves"
             }
+            Self::SumsFilter => {
+                "Rogers, Roth, Ullman and Vadhan 2016; interleaved queries: Haney and others 2023"
+            }
+            Self::RenyiFilter => {
+                "Feldman and Zrnic 2021; interleaved queries: Haney and others 2023"
+            }
+            Self::ZcdpFilter => {
+                "Feldman and Zrnic 2021, at every order; interleaved queries: Haney and others 2023"
+            }
+            Self::GdpFilter => {
+                "Smith and Thakurta 2022; interleaved queries: Haney and others 2023"
+            }
+            Self::RenyiOdometer => {
+                "Feldman and Zrnic 2021, for every level at once; interleaved queries: Haney and others 2023"
+            }
         }
     }
 
     /// The setting it holds in. All of these allow mechanisms chosen from earlier
     /// answers (MV Theorem 3.5) and interactive ones run concurrently (Lyu 2022,
-    /// Theorem 1, since each is at least the optimum), as long as the parameters are
-    /// fixed up front.
+    /// Theorem 1, since each is at least the optimum); filters and odometers also allow
+    /// the parameters to be chosen from them (Haney and others 2023).
     #[must_use]
     pub fn setting(self) -> Setting {
-        Setting { parameters: Parameters::Fixed, concurrent: true }
+        let parameters = match self {
+            Self::SumsFilter
+            | Self::RenyiFilter
+            | Self::ZcdpFilter
+            | Self::GdpFilter
+            | Self::RenyiOdometer => Parameters::Adaptive,
+            _ => Parameters::Fixed,
+        };
+        Setting { parameters, concurrent: true }
     }
 
     /// The epsilon a formula certifies at a delta, rounded up.

@@ -74,9 +74,6 @@ pub(super) fn epsilon(
 ) -> Result<f64, Inapplicable> {
     let sums = Sums::new(composition);
     let value = match theorem {
-        Theorem::Optimal | Theorem::DominatingPairs | Theorem::Renyi | Theorem::Split => {
-            return Err(Inapplicable::because(NO_FORMULA));
-        }
         Theorem::Basic => {
             spare(&sums, delta)?;
             sums.epsilon
@@ -84,6 +81,7 @@ pub(super) fn epsilon(
         Theorem::Advanced => moderate(&sums, sums.steep_drift, delta)?,
         Theorem::Strong => moderate(&sums, sums.drift, delta)?,
         Theorem::KovClosedForm => kov(&sums, composition, delta)?,
+        _ => return Err(Inapplicable::because(NO_FORMULA)),
     };
     finite(rounded_up(value))
 }
@@ -159,9 +157,6 @@ pub(super) fn delta(
     let sums = Sums::new(composition);
     let added = |slack: Wide| probability((sums.delta + slack).upper(1e-20));
     match theorem {
-        Theorem::Optimal | Theorem::DominatingPairs | Theorem::Renyi | Theorem::Split => {
-            Err(Inapplicable::because(NO_FORMULA))
-        }
         Theorem::Basic if epsilon >= rounded_up(sums.epsilon) => added(Wide::ZERO),
         Theorem::Basic => Err(Inapplicable::because(format!(
             "the epsilons add up to {}, above the epsilon asked about",
@@ -173,6 +168,7 @@ pub(super) fn delta(
             let slack = kov_slack(&sums, epsilon)?;
             probability(leak::with_leaks(composition, slack, slack).1)
         }
+        _ => Err(Inapplicable::because(NO_FORMULA)),
     }
 }
 

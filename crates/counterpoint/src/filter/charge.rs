@@ -1,0 +1,305 @@
+//! What one query costs, in each currency. Exact where the cost is a decimal fraction,
+//! rounded up to the grid where it is not.
+
+use super::amount::{Amount, GRID_PLACES};
+use super::error::FilterError;
+use super::query::{Description, Query};
+use super::rule::{Charge, Currency, Interleaving, Terms};
+use crate::loss::{self, Direction, Loss, Meaning};
+use crate::mechanism::Mechanism;
+use crate::quantity::Order;
+use crate::renyi;
+use crate::rounding::{Dd, STEP};
+use crate::route::{closed, smooth};
+use crate::view::Part;
+
+/// The charge of a query, once.
+pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
+    let meanings = meanings(query, terms)?;
+    match currency {
+        Currency::Sums => label(query, terms, &meanings)
+            .ok_or_else(|| no_charge(query, currency, "epsilon of its own", PURE)),
+        Currency::Renyi { order } => divergence(query, terms, &meanings, order),
+        Currency::Zcdp => concentrated(query, terms, &meanings)
+            .ok_or_else(|| no_charge(query, currency, "rho of its own", RHO)),
+        Currency::Gdp => {
+            gaussian(query, terms).ok_or_else(|| no_charge(query, currency, "mu of its own", MU))
+        }
+    }
+}
+
+const PURE: &str = "mechanisms with a largest loss, such as approx-dp or laplace";
+const RHO: &str = "zcdp, gaussian, gdp, discrete-gaussian and what has an epsilon of its own";
+const MU: &str = "gaussian and gdp";
+
+fn no_charge(
+    query: &Query,
+    currency: Currency,
+    needs: &'static str,
+    legal: &'static str,
+) -> FilterError {
+    FilterError::NoCharge { what: name(query), needs, currency, legal }
+}
+
+/// What to call a query in an error.
+pub(super) fn name(query: &Query) -> String {
+    let sampled = if query.is_sampled() { " on a sample" } else { "" };
+    format!("{}{sampled}", kind(&query.release().mechanism))
+}
+
+fn kind(mechanism: &Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::ApproxDp(_) => "approx-dp",
+        Mechanism::Laplace { .. } => "laplace",
+        Mechanism::Geometric { .. } => "geometric",
+        Mechanism::Gaussian { .. } => "gaussian",
+        Mechanism::DiscreteGaussian { .. } => "discrete-gaussian",
+        Mechanism::RandomizedResponse { .. } => "randomized-response",
+        Mechanism::Exponential { .. } => "exponential",
+        Mechanism::Staircase { .. } => "staircase",
+        Mechanism::NameAndShame { .. } => "name-and-shame",
+        Mechanism::Zcdp { .. } => "zcdp",
+        Mechanism::Tcdp { .. } => "tcdp",
+        Mechanism::Rdp(_) => "rdp",
+        Mechanism::Gdp { .. } => "gdp",
+        Mechanism::SparseVector { .. } => "sparse-vector",
+        Mechanism::Finite(_) => "finite",
+    }
+}
+
+/// What the query means in both directions, if it means anything, and if a theorem covers
+/// it: for Rényi curves with a leak beside them, none is known for interleaved queries.
+pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
+    let release = query.once();
+    let one = |direction| loss::of(&release, direction, Some(terms.adjacency), terms.group);
+    let both = [one(Direction::Remove)?, one(Direction::Add)?];
+    let uncovered = both.iter().any(|meaning| meaning.curve.is_some() && meaning.leak.1 > 0.0);
+    if uncovered && terms.interleaving == Interleaving::Concurrent {
+        return Err(FilterError::NotConcurrent { delta: leak(query, terms, &both) });
+    }
+    Ok(both)
+}
+
+/// The query's own delta: exactly, or the larger of both directions.
+fn leak(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
+    match query.description() {
+        Description::ApproxDp { delta, .. } | Description::Zcdp { delta, .. }
+            if terms.group.get() == 1 =>
+        {
+            delta.clone()
+        }
+        _ => {
+            let larger = meanings.iter().map(|meaning| meaning.leak.1).fold(0.0, f64::max);
+            Amount::from_f64(larger).unwrap_or_default()
+        }
+    }
+}
+
+/// A mechanism's own (epsilon, delta): its largest loss and its leak.
+fn label(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Charge> {
+    let main = match exact_epsilon(query, terms) {
+        Some(epsilon) => epsilon,
+        None => {
+            let [a, b] = meanings.each_ref().map(largest);
+            a?.max(b?)
+        }
+    };
+    Some(Charge { main, delta: leak(query, terms, meanings) })
+}
+
+/// The epsilons that are stated, or are quotients of what is stated; pure ones grow with
+/// the group.
+fn exact_epsilon(query: &Query, terms: Terms) -> Option<Amount> {
+    let exact = |value: f64| Amount::from_f64(value);
+    let one = match query.description() {
+        Description::ApproxDp { epsilon, .. } => epsilon.clone(),
+        Description::Laplace { scale, sensitivity } => {
+            return sensitivity.times(terms.group.get()).over(scale);
+        }
+        Description::Other(_) if query.is_sampled() => return None,
+        Description::Other(mechanism) => match mechanism {
+            Mechanism::Geometric { scale, sensitivity } => {
+                let steps = Amount::from(sensitivity.get()).times(terms.group.get());
+                return steps.over(&exact(scale.get())?);
+            }
+            Mechanism::RandomizedResponse { epsilon, .. }
+            | Mechanism::Exponential { epsilon }
+            | Mechanism::Staircase { epsilon, .. } => exact(epsilon.get())?,
+            Mechanism::SparseVector { threshold, queries } => {
+                &exact(threshold.get())? + &exact(queries.get())?
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(one.times(terms.group.get()))
+}
+
+/// The largest loss, rounded up; `None` if there is none.
+fn largest(meaning: &Meaning) -> Option<Amount> {
+    match (&meaning.loss, &meaning.curve) {
+        (_, Some(_)) => None,
+        (None, None) => Some(Amount::ZERO),
+        (Some(loss), None) => {
+            let (value, error) = closed::largest(&[Part { loss: loss.clone(), count: 1 }])?;
+            on_grid(value + error.into())
+        }
+    }
+}
+
+/// Up to the next multiple of 10^-24.
+fn on_grid(value: Dd) -> Option<Amount> {
+    Some(Amount::from_dd(value)?.ceil(GRID_PLACES))
+}
+
+/// The Rényi divergence of one order, the larger of both directions, and the leak.
+fn divergence(
+    query: &Query,
+    terms: Terms,
+    meanings: &[Meaning; 2],
+    order: Order,
+) -> Result<Charge, FilterError> {
+    let none = || FilterError::NoDivergence { what: name(query), order: order.get() };
+    let t = order.get() - 1.0;
+    let line = line(query, terms).map(|rho| slope_at(&rho, order));
+    let curves: Option<Vec<Amount>> = match line {
+        // At whole orders exactly what the discrete Gaussian's loss says, and nothing cut off.
+        Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
+        line => meanings.iter().map(|meaning| least(tau(meaning, t), line.clone())).collect(),
+    };
+    let main = curves.and_then(|list| list.into_iter().max()).ok_or_else(none)?;
+    let delta = match query.description() {
+        _ if line_covers(query) => leak(query, terms, meanings),
+        _ => &leak(query, terms, meanings) + &cut(meanings),
+    };
+    Ok(Charge { main, delta })
+}
+
+fn is_discrete_gaussian(query: &Query) -> bool {
+    matches!(query.description(), Description::Other(Mechanism::DiscreteGaussian { .. }))
+        && !query.is_sampled()
+}
+
+/// Whether nothing is cut off because a line is used in place of the loss.
+fn line_covers(query: &Query) -> bool {
+    is_discrete_gaussian(query)
+}
+
+/// Mass that cumulants know nothing of counts as leaked.
+fn cut(meanings: &[Meaning; 2]) -> Amount {
+    let of = |meaning: &Meaning| meaning.loss.as_ref().map_or(0.0, renyi::cut);
+    let most = meanings.iter().map(of).fold(0.0, f64::max);
+    // Six digits of it are enough.
+    let places = if most > 0.0 { 6 + (-most.log10()).max(0.0) as u32 } else { 0 };
+    Amount::from_f64(most).unwrap_or_default().ceil(places)
+}
+
+fn least(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// K(t)/t of a loss, or what a curve says, rounded up.
+fn tau(meaning: &Meaning, t: f64) -> Option<Amount> {
+    let (total, error) = match (&meaning.loss, &meaning.curve) {
+        (Some(loss), None) => smooth::quick_cumulant(loss, t)?,
+        (None, Some(curve)) => renyi::bound(curve, t)?,
+        (None, None) => return Some(Amount::ZERO),
+        (Some(_), Some(_)) => return None,
+    };
+    let upper = (total + error.into()) / t;
+    if !upper.hi.is_finite() {
+        return None;
+    }
+    on_grid(upper * Dd::sum(1.0, 8.0 * STEP))
+}
+
+/// Order times rho, on the grid.
+fn slope_at(rho: &Amount, order: Order) -> Amount {
+    let order = Amount::from_f64(order.get()).unwrap_or_default();
+    (rho * &order).ceil(GRID_PLACES)
+}
+
+/// The slope of a mechanism's Rényi curve where it is a decimal or a quotient:
+/// discrete Gaussian (Canonne, Kamath and Steinke 2020), exponential (Cesar and Rogers
+/// 2021, Lemma 3.2).
+fn line(query: &Query, terms: Terms) -> Option<Amount> {
+    let square = |x: &Amount| x * x;
+    let people = terms.group.get();
+    match query.description() {
+        Description::Zcdp { rho, .. } => Some(rho.times(people).times(people)),
+        Description::Gdp { mu } => Some(square(&mu.times(people)).half()),
+        Description::Gaussian { sigma, sensitivity } => {
+            square(&sensitivity.times(people)).over(&square(sigma).times(2))
+        }
+        Description::Other(_) if query.is_sampled() => None,
+        Description::Other(Mechanism::DiscreteGaussian { sigma, sensitivity }) => {
+            let steps = Amount::from(sensitivity.get()).times(people);
+            square(&steps).over(&square(&Amount::from_f64(sigma.get())?).times(2))
+        }
+        Description::Other(Mechanism::Exponential { epsilon }) => {
+            let range = Amount::from_f64(epsilon.get())?.times(people);
+            Some(square(&range).half().half().half())
+        }
+        _ => None,
+    }
+}
+
+/// The rho of concentrated privacy: a line, or `e tanh(e/2)` for what has an epsilon.
+fn concentrated(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Charge> {
+    let pure = || on_grid(drift(label(query, terms, meanings)?.main.to_dd(true)));
+    let main = least(line(query, terms), pure())?;
+    Some(Charge { main, delta: leak(query, terms, meanings) })
+}
+
+/// `e tanh(e/2)`, rounded up: the mean loss of randomized response, and the largest of its
+/// Rényi divergences over their orders.
+fn drift(epsilon: Dd) -> Dd {
+    if epsilon.hi > 300.0 || !epsilon.is_positive() {
+        return epsilon;
+    }
+    let fall = (-epsilon).expm1();
+    epsilon * (-fall / (Dd::from(2.0) + fall)) * Dd::sum(1.0, 16.0 * STEP)
+}
+
+/// The square of Gaussian privacy's mu.
+fn gaussian(query: &Query, terms: Terms) -> Option<Charge> {
+    let people = terms.group.get();
+    let square = |x: &Amount| x * x;
+    let main = match query.description() {
+        Description::Gdp { mu } => square(&mu.times(people)),
+        Description::Gaussian { sigma, sensitivity } => {
+            square(&sensitivity.times(people)).over(&square(sigma))?
+        }
+        _ => return None,
+    };
+    Some(Charge { main, delta: Amount::ZERO })
+}
+
+/// Estimates of the Rényi divergence of a query at an order, count included, for choosing
+/// one.
+pub(super) fn estimate(meanings: &[Meaning; 2], query: &Query, terms: Terms, t: f64) -> f64 {
+    let count = query.count().get() as f64;
+    let line = line(query, terms).map(|rho| rho.upper() * (1.0 + t));
+    let one = |meaning: &Meaning| {
+        let whole = match (&meaning.loss, &meaning.curve) {
+            (Some(Loss::Atoms(_)), None) if line.is_some() => None,
+            (Some(loss), None) => smooth::quick_cumulant(loss, t),
+            (None, Some(curve)) => renyi::bound(curve, t),
+            (None, None) => Some((Dd::ZERO, 0.0)),
+            (Some(_), Some(_)) => None,
+        };
+        let by_loss = whole.map_or(f64::INFINITY, |(value, error)| (value.hi + error) / t);
+        by_loss.min(line.unwrap_or(f64::INFINITY))
+    };
+    count * meanings.iter().map(one).fold(0.0, f64::max)
+}
+
+/// The queries' own deltas, count included.
+pub(super) fn leaks(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
+    let own = leak(query, terms, meanings);
+    let all = if line_covers(query) { own } else { &own + &cut(meanings) };
+    all.times(query.count().get())
+}

@@ -1,0 +1,27 @@
+//! Budgets that are spent as one goes: the rules, without storage.
+//!
+//! Everything else in this crate speaks of parameters fixed up front. Where *they* are
+//! chosen from earlier answers, optimal composition of what happened to be asked is no
+//! bound; what is sound is one of these:
+//!
+//! - an open account, [`Filter`]: a budget fixed first, in a currency whose sums hold
+//!   whatever is asked;
+//! - a declared plan, `PlanAccount`: slots fixed first, opened in any order, covered by
+//!   optimal composition of all of them;
+//! - an `Odometer`: no budget, but a bound on the loss that holds at all times at once.
+//!
+//! Amounts are exact decimals ([`Amount`]), and a state is a few totals, so that admission
+//! costs the same after a million queries. Nothing here depends on the data.
+
+mod amount;
+mod charge;
+mod convert;
+mod error;
+mod order;
+mod query;
+mod rule;
+
+pub use amount::{Amount, AmountError, GRID_PLACES};
+pub use error::{FilterError, Refused};
+pub use query::{Description, Query};
+pub use rule::{Charge, Currency, Filter, Interleaving, Promise, Terms};
