@@ -37,7 +37,5 @@ mod fuzz;
 
 pub use answer::{Asked, Calibrated, Charge, Composed, OutOfReach};
 pub use error::PlanError;
-pub use plan::{
-    Blank, Format, Plan, Question, Release, adjacency_name, adjacency_named, name_of,
-};
+pub use plan::{Blank, Format, Plan, Question, Release, adjacency_name, adjacency_named, name_of};
 pub use sample::{Batches, Sample};

@@ -59,7 +59,9 @@ pub enum DatabaseError {
     #[error("the database failed, nothing was written: {0}")]
     Failed(String),
     /// A commit failed: whether it took effect is unknown, and the handle has stopped.
-    #[error("the database failed in its commit, which may or may not have taken effect; a retry with the same key finds out: {0}")]
+    #[error(
+        "the database failed in its commit, which may or may not have taken effect; a retry with the same key finds out: {0}"
+    )]
     Uncertain(String),
     /// The handle stopped at an earlier failure.
     #[error("the ledger stopped at an earlier failure; open it again")]

@@ -32,7 +32,7 @@ impl Postgres {
             .map_err(unusable)?;
         for setting in NEEDED {
             let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(unusable)?;
-            let value: String = row.get(0);
+            let value: String = row.try_get(0).map_err(unusable)?;
             if value != "on" {
                 let problem = format!("{setting} is {value}; legal: on");
                 return Err(DatabaseError::Unusable(problem));

@@ -53,7 +53,7 @@ impl Sqlite {
     /// Sets what the guarantee rests on, and looks whether it was set.
     fn prepare(&mut self) -> Result<(), String> {
         let text = |error: rusqlite::Error| error.to_string();
-        let connection = &self.connection;
+        let connection = &mut self.connection;
         connection.set_prepared_statement_cache_capacity(64);
         connection.busy_handler(Some(wait)).map_err(text)?;
         for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"] {

@@ -133,9 +133,8 @@ impl Described {
             Mechanism::Gdp { .. } => Query::gdp(self.amount("mu", "0")?),
             _ => return Ok(Query::from(counterpoint::Release::from(&release))),
         };
-        let exact = exact.map_err(|error: OutOfRange| {
-            PlanError::starting(error.quantity, &error.to_string())
-        })?;
+        let exact = exact
+            .map_err(|error: OutOfRange| PlanError::starting(error.quantity, &error.to_string()))?;
         Ok(exact.times(release.count).about(release.partition.clone()))
     }
 
@@ -190,7 +189,11 @@ fn is_zero(text: &str) -> bool {
 }
 
 fn shown(text: &str) -> String {
-    if text.len() <= 40 { text.to_owned() } else { format!("a number of {} characters", text.len()) }
+    if text.len() <= 40 {
+        text.to_owned()
+    } else {
+        format!("a number of {} characters", text.len())
+    }
 }
 
 /// A plan as text, its syntax known to be right.

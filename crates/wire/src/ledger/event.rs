@@ -77,6 +77,52 @@ pub enum Asked {
     Described(Described),
 }
 
+impl Rule {
+    /// The rule as text.
+    ///
+    /// # Errors
+    /// None that can be named: every rule can be written.
+    pub fn text(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads what [`Rule::text`] wrote.
+    ///
+    /// # Errors
+    /// [`NotCanonical`] if it is not that.
+    pub fn read(text: &str) -> Result<Self, NotCanonical> {
+        canonical(text)
+    }
+}
+
+impl Quota {
+    /// The rule as text.
+    ///
+    /// # Errors
+    /// None that can be named: every rule can be written.
+    pub fn text(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads what [`Quota::text`] wrote.
+    ///
+    /// # Errors
+    /// [`NotCanonical`] if it is not that.
+    pub fn read(text: &str) -> Result<Self, NotCanonical> {
+        canonical(text)
+    }
+}
+
+/// Reads a text that must be what writing the value gives, to the byte.
+fn canonical<T: Serialize + serde::de::DeserializeOwned>(text: &str) -> Result<T, NotCanonical> {
+    let wrong = |error: serde_json::Error| NotCanonical { problem: error.to_string() };
+    let value: T = serde_json::from_str(text).map_err(wrong)?;
+    if serde_json::to_string(&value).map_err(wrong)? == text {
+        return Ok(value);
+    }
+    Err(NotCanonical { problem: "the text is not in canonical form".to_owned() })
+}
+
 /// A body that no event is written as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotCanonical {
@@ -98,12 +144,7 @@ impl Event {
     /// # Errors
     /// [`NotCanonical`] if it is not.
     pub fn read(body: &str) -> Result<Self, NotCanonical> {
-        let wrong = |error: serde_json::Error| NotCanonical { problem: error.to_string() };
-        let event: Self = serde_json::from_str(body).map_err(wrong)?;
-        if event.body().map_err(wrong)? == body {
-            return Ok(event);
-        }
-        Err(NotCanonical { problem: "the text is not in canonical form".to_owned() })
+        canonical(body)
     }
 
     /// When it was written, by the writer's clock.
@@ -160,11 +201,16 @@ mod tests {
             length: 3,
         };
         let body = event.body().unwrap();
-        let expected =
-            "{\"event\":\"commit\",\"at\":1,\"account\":\"a\",\"key\":\"k\\\"\\u0001é\",\"sha256\":\"00\",\"length\":3}";
+        let expected = "{\"event\":\"commit\",\"at\":1,\"account\":\"a\",\"key\":\"k\\\"\\u0001é\",\"sha256\":\"00\",\"length\":3}";
         assert_eq!(body, expected);
         assert_eq!(Event::read(&body).unwrap(), event);
-        for (from, to) in [(",\"at\"", ", \"at\""), ("\"at\":1", "\"at\":1,\"at\":1"), ("}", ",\"x\":1}"), ("é", "\\u00e9"), ("\"at\":1", "\"at\":1.0")] {
+        for (from, to) in [
+            (",\"at\"", ", \"at\""),
+            ("\"at\":1", "\"at\":1,\"at\":1"),
+            ("}", ",\"x\":1}"),
+            ("é", "\\u00e9"),
+            ("\"at\":1", "\"at\":1.0"),
+        ] {
             assert!(Event::read(&body.replacen(from, to, 1)).is_err(), "{from}");
         }
     }

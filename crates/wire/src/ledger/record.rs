@@ -101,7 +101,9 @@ impl FilterRecord {
             ("sums", None) => Currency::Sums,
             ("renyi", Some(order)) => {
                 let exact = order.lower();
-                let order = Order::new(exact).ok().filter(|_| order == &Amount::from_f64(exact).unwrap_or_default())?;
+                let order = Order::new(exact)
+                    .ok()
+                    .filter(|_| order == &Amount::from_f64(exact).unwrap_or_default())?;
                 Currency::Renyi { order }
             }
             ("zcdp", None) => Currency::Zcdp,
@@ -135,11 +137,11 @@ pub(super) mod amount {
 }
 
 /// An amount as decimal text, or null.
-mod optional_amount {
+pub(super) mod optional_amount {
     use counterpoint::filter::Amount;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(
+    pub(in crate::ledger) fn serialize<S: Serializer>(
         amount: &Option<Amount>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -149,7 +151,7 @@ mod optional_amount {
         }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Amount>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?;

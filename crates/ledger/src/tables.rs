@@ -1,0 +1,457 @@
+//! Every statement of the ledger, in SQL that both databases understand.
+
+use counterpoint_wire::ledger::{Cost, Quota, Rule};
+use counterpoint_wire::{adjacency_name, adjacency_named};
+
+use crate::chain::{Hash, Head};
+use crate::database::{Cell, Database, Dialect, Row};
+use crate::error::LedgerError;
+use crate::rows::{Account, Balance, Release, Share, Slot, amount, sortable};
+
+/// The tables, within a transaction.
+pub(crate) struct Tables<'a>(pub(crate) &'a mut dyn Database);
+
+/// An entry as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) sequence: u64,
+    pub(crate) previous: Vec<u8>,
+    pub(crate) hash: Vec<u8>,
+    pub(crate) account: Option<String>,
+    pub(crate) body: String,
+}
+
+type Outcome<T> = Result<T, LedgerError>;
+
+impl Tables<'_> {
+    /// Whether there are tables at all.
+    pub(crate) fn exist(&mut self) -> Outcome<bool> {
+        let sql = match self.0.dialect() {
+            Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name = 'ledger_version'",
+            Dialect::Postgres => "SELECT 1::bigint WHERE to_regclass('ledger_version') IS NOT NULL",
+        };
+        Ok(!self.0.query(sql, &[])?.is_empty())
+    }
+
+    /// The versions that are stored: one, in a ledger.
+    pub(crate) fn versions(&mut self) -> Outcome<Vec<i64>> {
+        let rows = self.0.query("SELECT id, version FROM ledger_version", &[])?;
+        let version = |row: &Row| match Reader(row).whole(0)? {
+            1 => Reader(row).whole(1),
+            _ => Err(damaged("ledger_version has a row that is not of id 1")),
+        };
+        rows.iter().map(version).collect()
+    }
+
+    /// What the database itself finds wrong with its file, if it can look.
+    pub(crate) fn own_problem(&mut self) -> Outcome<Option<String>> {
+        if self.0.dialect() != Dialect::Sqlite {
+            return Ok(None);
+        }
+        let rows = self.0.query("PRAGMA integrity_check(1)", &[])?;
+        let first = Reader(rows.first().map_or(&[][..], |row| row)).text(0)?;
+        Ok((first != "ok").then_some(first))
+    }
+
+    pub(crate) fn set_version(&mut self, version: i64) -> Outcome<()> {
+        self.0.execute("DELETE FROM ledger_version", &[])?;
+        let sql = "INSERT INTO ledger_version (id, version) VALUES (1, $1)";
+        self.one(sql, &[version.into()])
+    }
+
+    /// Takes the ledger's lock, and reads the head under it.
+    pub(crate) fn lock(&mut self) -> Outcome<Head> {
+        let rows = match self.0.dialect() {
+            // BEGIN IMMEDIATE has it.
+            Dialect::Sqlite => self.0.query(HEAD, &[])?,
+            Dialect::Postgres => self.0.query(HEAD_LOCKED, &[])?,
+        };
+        only_head(&rows)
+    }
+
+    pub(crate) fn head(&mut self) -> Outcome<Head> {
+        only_head(&self.0.query(HEAD, &[])?)
+    }
+
+    /// The first head, before any entry.
+    pub(crate) fn set_out(&mut self) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_head (id, sequence, hash) VALUES (1, $1, $2)";
+        self.one(sql, &[0.into(), Cell::Bytes(Head::NONE.hash.0.to_vec())])
+    }
+
+    /// Adds an entry after the head that was read, and moves the head, if it is still there.
+    pub(crate) fn append(
+        &mut self,
+        head: Head,
+        account: Option<&str>,
+        body: &str,
+    ) -> Outcome<Head> {
+        let next = head.then(body);
+        let sql = "INSERT INTO ledger_entry (sequence, previous, hash, account, body) \
+                   VALUES ($1, $2, $3, $4, $5)";
+        let (previous, hash) = (Cell::from(&head.hash.0[..]), Cell::from(&next.hash.0[..]));
+        let account = account.map_or(Cell::Null, Cell::from);
+        let sequence = whole(next.sequence)?;
+        self.one(sql, &[sequence.clone(), previous.clone(), hash.clone(), account, body.into()])?;
+        let sql = "UPDATE ledger_head SET sequence = $1, hash = $2 \
+                   WHERE id = 1 AND sequence = $3 AND hash = $4";
+        self.one(sql, &[sequence, hash, whole(head.sequence)?, previous])?;
+        Ok(next)
+    }
+
+    /// Writes the head once more, so that what was read of it waits for a sync of its own: a
+    /// process may have died between its write and its sync.
+    pub(crate) fn touch(&mut self, head: Head) -> Outcome<()> {
+        let sql = "UPDATE ledger_head SET sequence = $1 WHERE id = 1 AND sequence = $1";
+        self.one(sql, &[whole(head.sequence)?])
+    }
+
+    /// Entries after one, in order, at most so many.
+    pub(crate) fn entries(&mut self, after: u64, most: u64) -> Outcome<Vec<Stored>> {
+        let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
+                   WHERE sequence > $1 ORDER BY sequence LIMIT $2";
+        let rows = self.0.query(sql, &[whole(after)?, whole(most)?])?;
+        rows.iter().map(|row| stored(row)).collect()
+    }
+
+    /// The same about one account.
+    pub(crate) fn entries_of(
+        &mut self,
+        account: &str,
+        after: u64,
+        most: u64,
+    ) -> Outcome<Vec<Stored>> {
+        let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
+                   WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
+        let rows = self.0.query(sql, &[account.into(), whole(after)?, whole(most)?])?;
+        rows.iter().map(|row| stored(row)).collect()
+    }
+
+    /// Any entry that is not after the first: there must be none.
+    pub(crate) fn has_entry_before_the_first(&mut self) -> Outcome<bool> {
+        let sql = "SELECT sequence FROM ledger_entry WHERE sequence < 1 LIMIT 1";
+        Ok(!self.0.query(sql, &[])?.is_empty())
+    }
+
+    pub(crate) fn account(&mut self, name: &str) -> Outcome<Option<Account>> {
+        let rows = self.0.query(
+            "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
+             capacity_main, capacity_delta, spent_main, spent_delta \
+             FROM ledger_account WHERE name = $1",
+            &[name.into()],
+        )?;
+        rows.first().map(|row| account(row)).transpose()
+    }
+
+    /// All data sets and accounts, in the order they were opened.
+    pub(crate) fn accounts(&mut self) -> Outcome<Vec<Account>> {
+        let rows = self.0.query(
+            "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
+             capacity_main, capacity_delta, spent_main, spent_delta \
+             FROM ledger_account ORDER BY opened",
+            &[],
+        )?;
+        rows.iter().map(|row| account(row)).collect()
+    }
+
+    pub(crate) fn add_account(&mut self, account: &Account) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_account (name, parent, opened, adjacency, rule, quotas, \
+                   charges, capacity_main, capacity_delta, spent_main, spent_delta) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        let mut cells = vec![
+            account.name.as_str().into(),
+            account.parent.as_deref().map_or(Cell::Null, Cell::from),
+            whole(account.opened)?,
+            adjacency_name(account.adjacency).into(),
+            Cell::Text(account.rule.text().map_err(unwritable)?),
+            whole(account.quotas)?,
+        ];
+        cells.extend(balance_cells(&account.balance)?);
+        self.one(sql, &cells)
+    }
+
+    /// Writes an account's new balance, if the old one is still there.
+    pub(crate) fn charge_account(&mut self, old: &Account, new: &Balance) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET charges = $1, spent_main = $2, spent_delta = $3 \
+                   WHERE name = $4 AND charges = $5 AND spent_main = $6 AND spent_delta = $7";
+        let mut cells = spent_cells(new)?;
+        cells.push(old.name.as_str().into());
+        cells.extend(spent_cells(&old.balance)?);
+        self.one(sql, &cells)
+    }
+
+    /// Counts one more quota, if as many as were read are still there.
+    pub(crate) fn count_quota(&mut self, account: &Account) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
+        self.one(sql, &[account.name.as_str().into(), whole(account.quotas)?])
+    }
+
+    pub(crate) fn slot(&mut self, account: &str, name: &str) -> Outcome<Option<Slot>> {
+        let sql = "SELECT name, total, used FROM ledger_slot WHERE account = $1 AND name = $2";
+        let rows = self.0.query(sql, &[account.into(), name.into()])?;
+        rows.first().map(|row| slot(row)).transpose()
+    }
+
+    pub(crate) fn slots(&mut self, account: &str) -> Outcome<Vec<Slot>> {
+        let sql = "SELECT name, total, used FROM ledger_slot WHERE account = $1";
+        self.0.query(sql, &[account.into()])?.iter().map(|row| slot(row)).collect()
+    }
+
+    pub(crate) fn add_slot(&mut self, account: &str, slot: &Slot) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_slot (account, name, total, used) VALUES ($1, $2, $3, $4)";
+        let cells =
+            [account.into(), slot.name.as_str().into(), whole(slot.total)?, whole(slot.used)?];
+        self.one(sql, &cells)
+    }
+
+    /// Writes how often a slot was used, if it is what was read.
+    pub(crate) fn use_slot(&mut self, account: &str, old: &Slot, used: u64) -> Outcome<()> {
+        let sql = "UPDATE ledger_slot SET used = $1 WHERE account = $2 AND name = $3 AND used = $4";
+        let cells = [whole(used)?, account.into(), old.name.as_str().into(), whole(old.used)?];
+        self.one(sql, &cells)
+    }
+
+    pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Outcome<Option<Share>> {
+        let sql = "SELECT analyst, rule, charges, capacity_main, capacity_delta, spent_main, \
+                   spent_delta FROM ledger_quota WHERE account = $1 AND analyst = $2";
+        let rows = self.0.query(sql, &[account.into(), analyst.into()])?;
+        rows.first().map(|row| share(row)).transpose()
+    }
+
+    pub(crate) fn shares(&mut self, account: &str) -> Outcome<Vec<Share>> {
+        let sql = "SELECT analyst, rule, charges, capacity_main, capacity_delta, spent_main, \
+                   spent_delta FROM ledger_quota WHERE account = $1";
+        self.0.query(sql, &[account.into()])?.iter().map(|row| share(row)).collect()
+    }
+
+    pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_quota (account, analyst, rule, charges, capacity_main, \
+                   capacity_delta, spent_main, spent_delta) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        let rule = Cell::Text(share.rule.text().map_err(unwritable)?);
+        let mut cells = vec![account.into(), share.analyst.as_str().into(), rule];
+        cells.extend(balance_cells(&share.balance)?);
+        self.one(sql, &cells)
+    }
+
+    /// Writes a share's new balance, if the old one is still there.
+    pub(crate) fn charge_share(
+        &mut self,
+        account: &str,
+        old: &Share,
+        new: &Balance,
+    ) -> Outcome<()> {
+        let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3 \
+                   WHERE account = $4 AND analyst = $5 \
+                   AND charges = $6 AND spent_main = $7 AND spent_delta = $8";
+        let mut cells = spent_cells(new)?;
+        cells.extend([account.into(), old.analyst.as_str().into()]);
+        cells.extend(spent_cells(&old.balance)?);
+        self.one(sql, &cells)
+    }
+
+    pub(crate) fn release(&mut self, key: &str) -> Outcome<Option<Release>> {
+        let sql = "SELECT key, account, request, reserved, committed, response \
+                   FROM ledger_release WHERE key = $1";
+        let rows = self.0.query(sql, &[key.into()])?;
+        rows.first().map(|row| release(row)).transpose()
+    }
+
+    /// Releases reserved after an entry, in order, at most so many.
+    pub(crate) fn releases(&mut self, after: i64, most: u64) -> Outcome<Vec<Release>> {
+        let sql = "SELECT key, account, request, reserved, committed, response \
+                   FROM ledger_release WHERE reserved > $1 ORDER BY reserved LIMIT $2";
+        self.0.query(sql, &[after.into(), whole(most)?])?.iter().map(|row| release(row)).collect()
+    }
+
+    pub(crate) fn add_release(&mut self, release: &Release) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_release (key, account, request, reserved) \
+                   VALUES ($1, $2, $3, $4)";
+        let cells = [
+            release.key.as_str().into(),
+            release.account.as_str().into(),
+            Cell::from(&release.request.0[..]),
+            whole(release.reserved)?,
+        ];
+        self.one(sql, &cells)
+    }
+
+    /// Stores a response, if there is none.
+    pub(crate) fn respond(&mut self, key: &str, committed: u64, response: &[u8]) -> Outcome<()> {
+        let sql = "UPDATE ledger_release SET committed = $1, response = $2 \
+                   WHERE key = $3 AND committed IS NULL";
+        self.one(sql, &[whole(committed)?, response.into(), key.into()])
+    }
+
+    /// How many rows there are in the tables that hang on an account.
+    pub(crate) fn counts(&mut self) -> Outcome<[i64; 2]> {
+        let mut counts = [0; 2];
+        let tables = ["SELECT count(*) FROM ledger_slot", "SELECT count(*) FROM ledger_quota"];
+        for (count, sql) in counts.iter_mut().zip(tables) {
+            let rows = self.0.query(sql, &[])?;
+            *count = Reader(rows.first().map_or(&[][..], |row| row)).whole(0)?;
+        }
+        Ok(counts)
+    }
+
+    /// A statement that must change one row; anything else means that something moved.
+    fn one(&mut self, sql: &str, cells: &[Cell]) -> Outcome<()> {
+        match self.0.execute(sql, cells)? {
+            1 => Ok(()),
+            changed => {
+                let start: String = sql.chars().take(32).collect();
+                Err(damaged(&format!("{start}... changed {changed} rows, not one")))
+            }
+        }
+    }
+}
+
+const HEAD: &str = "SELECT id, sequence, hash FROM ledger_head";
+const HEAD_LOCKED: &str = "SELECT id, sequence, hash FROM ledger_head FOR UPDATE";
+
+fn only_head(rows: &[Row]) -> Outcome<Head> {
+    match rows {
+        [row] if Reader(row).whole(0)? == 1 => {
+            Ok(Head { sequence: Reader(row).count(1)?, hash: Reader(row).hash(2)? })
+        }
+        _ => Err(damaged(&format!("ledger_head has {} rows; legal: one, of id 1", rows.len()))),
+    }
+}
+
+fn stored(row: &[Cell]) -> Outcome<Stored> {
+    let row = Reader(row);
+    Ok(Stored {
+        sequence: row.count(0)?,
+        previous: row.bytes(1)?,
+        hash: row.bytes(2)?,
+        account: row.optional_text(3)?,
+        body: row.text(4)?,
+    })
+}
+
+fn account(row: &[Cell]) -> Outcome<Account> {
+    let row = Reader(row);
+    let adjacency = adjacency_named(&row.text(3)?);
+    let rule = Rule::read(&row.text(4)?).map_err(|error| damaged(&error.problem))?;
+    Ok(Account {
+        name: row.text(0)?,
+        parent: row.optional_text(1)?,
+        opened: row.count(2)?,
+        adjacency: adjacency.ok_or_else(|| damaged("an adjacency is none"))?,
+        rule,
+        quotas: row.count(5)?,
+        balance: row.balance(6)?,
+    })
+}
+
+fn slot(row: &[Cell]) -> Outcome<Slot> {
+    let row = Reader(row);
+    Ok(Slot { name: row.text(0)?, total: row.count(1)?, used: row.count(2)? })
+}
+
+fn share(row: &[Cell]) -> Outcome<Share> {
+    let row = Reader(row);
+    let rule = Quota::read(&row.text(1)?).map_err(|error| damaged(&error.problem))?;
+    Ok(Share { analyst: row.text(0)?, rule, balance: row.balance(2)? })
+}
+
+fn release(row: &[Cell]) -> Outcome<Release> {
+    let row = Reader(row);
+    Ok(Release {
+        key: row.text(0)?,
+        account: row.text(1)?,
+        request: row.hash(2)?,
+        reserved: row.count(3)?,
+        committed: match row.cell(4) {
+            Cell::Null => None,
+            _ => Some(row.count(4)?),
+        },
+        response: match row.cell(5) {
+            Cell::Null => None,
+            _ => Some(row.bytes(5)?),
+        },
+    })
+}
+
+fn balance_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
+    let text = |amount| Cell::Text(sortable(amount));
+    Ok(vec![
+        whole(balance.charges)?,
+        text(&balance.capacity.main),
+        text(&balance.capacity.delta),
+        text(&balance.spent.main),
+        text(&balance.spent.delta),
+    ])
+}
+
+fn spent_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
+    let text = |amount| Cell::Text(sortable(amount));
+    Ok(vec![whole(balance.charges)?, text(&balance.spent.main), text(&balance.spent.delta)])
+}
+
+fn whole(number: u64) -> Outcome<Cell> {
+    i64::try_from(number).map(Cell::Whole).map_err(|_| damaged("a number is too large"))
+}
+
+pub(crate) fn damaged(what: &str) -> LedgerError {
+    LedgerError::Damaged(what.to_owned())
+}
+
+fn unwritable(error: impl std::fmt::Display) -> LedgerError {
+    damaged(&error.to_string())
+}
+
+/// Reads the cells of a row, which may hold anything.
+struct Reader<'a>(&'a [Cell]);
+
+impl Reader<'_> {
+    fn cell(&self, index: usize) -> &Cell {
+        self.0.get(index).unwrap_or(&Cell::Null)
+    }
+
+    fn whole(&self, index: usize) -> Outcome<i64> {
+        match self.cell(index) {
+            Cell::Whole(number) => Ok(*number),
+            _ => Err(damaged("a cell is no whole number")),
+        }
+    }
+
+    fn count(&self, index: usize) -> Outcome<u64> {
+        u64::try_from(self.whole(index)?).map_err(|_| damaged("a cell is below zero"))
+    }
+
+    fn text(&self, index: usize) -> Outcome<String> {
+        self.optional_text(index)?.ok_or_else(|| damaged("a cell has no text"))
+    }
+
+    fn optional_text(&self, index: usize) -> Outcome<Option<String>> {
+        match self.cell(index) {
+            Cell::Text(text) => Ok(Some(text.clone())),
+            Cell::Null => Ok(None),
+            _ => Err(damaged("a cell is no text")),
+        }
+    }
+
+    fn bytes(&self, index: usize) -> Outcome<Vec<u8>> {
+        match self.cell(index) {
+            Cell::Bytes(bytes) => Ok(bytes.clone()),
+            _ => Err(damaged("a cell holds no bytes")),
+        }
+    }
+
+    fn hash(&self, index: usize) -> Outcome<Hash> {
+        let hash = self.bytes(index)?.try_into();
+        hash.map(Hash).map_err(|_| damaged("a cell holds no hash"))
+    }
+
+    /// Charges, capacity and what is spent, from a column on.
+    fn balance(&self, index: usize) -> Outcome<Balance> {
+        let amount =
+            |index| amount(&self.text(index)?).ok_or_else(|| damaged("a cell holds no amount"));
+        Ok(Balance {
+            charges: self.count(index)?,
+            capacity: Cost { main: amount(index + 1)?, delta: amount(index + 2)? },
+            spent: Cost { main: amount(index + 3)?, delta: amount(index + 4)? },
+        })
+    }
+}
