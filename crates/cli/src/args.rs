@@ -6,6 +6,8 @@ use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_wire::name_of;
 
+use crate::ledger::LedgerArgs;
+
 /// What many private releases cost together, as a certified bracket.
 #[derive(Debug, clap::Parser)]
 #[command(name = "counterpoint", version)]
@@ -22,6 +24,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find how much noise, how large an epsilon or how many releases a budget allows
     Calibrate(CalibrateArgs),
+    /// Keep budgets that are spent as one goes, durably
+    Ledger(LedgerArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

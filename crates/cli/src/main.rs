@@ -7,6 +7,7 @@ mod calibrate;
 mod compare;
 mod compose;
 mod input;
+mod ledger;
 mod output;
 mod progress;
 
@@ -40,6 +41,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compose(args) => compose::run(args, &progress),
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
+        Command::Ledger(args) => ledger::run(args),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }
 }

@@ -2,18 +2,21 @@
 
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
-    AccountStatus, Event, HistoryEntry, QuotaStatus, Rule, SlotStatus, Status,
+    AccountStatus, Event, HistoryEntry, QuotaStatus, Response, Rule, SlotStatus, Status,
 };
 
 use crate::chain::{Hash, Head};
 use crate::error::LedgerError;
-use crate::ledger::Ledger;
-use crate::rows::{Account, Share};
+use crate::ledger::{Ledger, find_account};
+use crate::rows::{Account, Release, Share};
 use crate::tables::{Stored, Tables, damaged};
 use crate::{name, rules};
 
 /// How many entries are read at a time.
 const PAGE: u64 = 1000;
+
+/// How many releases are read at a time, with their responses.
+const RELEASES: u64 = 100;
 
 impl Ledger {
     /// The last entry's number and hash.
@@ -55,20 +58,42 @@ impl Ledger {
             if let Some(name) = account {
                 known(tables, name)?;
             }
-            let mut after = 0;
-            loop {
-                let page = match account {
-                    Some(name) => tables.entries_of(name, after, PAGE)?,
-                    None => tables.entries(after, PAGE)?,
-                };
-                let Some(last) = page.last() else { break };
-                after = last.sequence;
-                for stored in page {
-                    each(entry(stored)?);
-                }
-            }
+            entries(tables, account, &mut each)?;
             tables.head()
         })
+    }
+
+    /// Gives each entry to a function; the head, and all stored responses in the order of
+    /// their reservations.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read.
+    pub fn export(
+        &mut self,
+        mut each: impl FnMut(HistoryEntry),
+    ) -> Result<(Head, Vec<Response>), LedgerError> {
+        self.read(|tables| {
+            entries(tables, None, &mut each)?;
+            let (mut responses, mut after) = (Vec::new(), 0);
+            loop {
+                let page = tables.releases(after, RELEASES)?;
+                let Some(last) = page.last() else { break };
+                after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
+                let response = |release: Release| {
+                    Some(Response { bytes: release.response?, key: release.key })
+                };
+                responses.extend(page.into_iter().filter_map(response));
+            }
+            Ok((tables.head()?, responses))
+        })
+    }
+
+    /// Whether an account is a plan account.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn is_plan(&mut self, account: &str) -> Result<bool, LedgerError> {
+        self.read(|tables| Ok(matches!(find_account(tables, account)?.rule, Rule::Plan(_))))
     }
 
     /// The stored response of a key, if it was committed.
@@ -82,6 +107,26 @@ impl Ledger {
             let unknown = || LedgerError::Unknown { what: "key", name: key.to_owned(), legal };
             Ok(tables.release(key)?.ok_or_else(unknown)?.response)
         })
+    }
+}
+
+/// Gives each entry, of one account or of all, to a function.
+fn entries(
+    tables: &mut Tables<'_>,
+    account: Option<&str>,
+    each: &mut impl FnMut(HistoryEntry),
+) -> Result<(), LedgerError> {
+    let mut after = 0;
+    loop {
+        let page = match account {
+            Some(name) => tables.entries_of(name, after, PAGE)?,
+            None => tables.entries(after, PAGE)?,
+        };
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.sequence;
+        for stored in page {
+            each(entry(stored)?);
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub(crate) struct Kept {
     pub(crate) committed: Option<(u64, String, u64)>,
 }
 
+/// An account, and a name in it.
+type Place = (String, String);
+
 /// Why an event could not have happened.
 type Problem = String;
 
@@ -212,7 +215,7 @@ impl Books {
 }
 
 /// Where a request's account, slot and share are kept.
-fn places(request: &Request<'_>) -> (String, Option<(String, String)>, Option<(String, String)>) {
+fn places(request: &Request<'_>) -> (String, Option<Place>, Option<Place>) {
     let account = request.account.to_owned();
     let slot = match request.asked {
         Asked::Slot { name, .. } => Some((account.clone(), name.clone())),

@@ -7,6 +7,7 @@ mod calibrate;
 mod columns;
 mod compare;
 mod compose;
+pub mod ledger;
 mod words;
 
 pub use calibrate::calibrate;

@@ -221,7 +221,7 @@ macro_rules! json {
     )*};
 }
 
-json!(Status, History, Export, Done, Reserved, Committed, No, Verified);
+json!(Status, History, Export, Response, Done, Reserved, Committed, No, Verified);
 
 fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&encoded(bytes))
