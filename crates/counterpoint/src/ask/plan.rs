@@ -169,7 +169,12 @@ impl View {
         Ok(Answer { bracket, route: Route::Closed, theorem: Theorem::DominatingPairs })
     }
 
-    fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
+    /// The least delta in one direction, on one part of the data.
+    pub(crate) fn delta(
+        &self,
+        epsilon: Epsilon,
+        options: &Options<'_>,
+    ) -> Result<Answer, AskError> {
         let by_curves = options.route == Some(Route::Renyi);
         if self.is_responses() && !by_curves {
             let above = super::delta(&self.above, epsilon, options)?;

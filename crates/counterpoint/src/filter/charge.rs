@@ -4,7 +4,7 @@
 use super::amount::{Amount, GRID_PLACES};
 use super::error::FilterError;
 use super::query::{Description, Query};
-use super::rule::{Charge, Currency, Interleaving, Terms};
+use super::terms::{Charge, Currency, Interleaving, Terms};
 use crate::loss::{self, Direction, Loss, Meaning};
 use crate::mechanism::Mechanism;
 use crate::quantity::Order;

@@ -7,7 +7,7 @@ use super::charge;
 use super::convert::{self, Tail};
 use super::error::FilterError;
 use super::query::Query;
-use super::rule::{Currency, Terms};
+use super::terms::{Currency, Terms};
 use crate::loss::Meaning;
 use crate::quantity::{Delta, Epsilon, Order};
 

@@ -11,135 +11,10 @@ use super::convert;
 use super::error::{FilterError, Refused};
 use super::order;
 use super::query::Query;
-use crate::mechanism::{Adjacency, Guarantee};
+use super::terms::{Charge, Currency, Interleaving, Promise, Terms};
+use crate::mechanism::Guarantee;
 use crate::quantity::{Delta, Group, Mu, Order, Rho};
 use crate::theorem::{Parameters, Setting, Theorem};
-use std::fmt;
-
-/// What all queries of an account have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// Which data sets are neighbours.
-    pub adjacency: Adjacency,
-    /// How many people are protected together.
-    pub group: Group,
-    /// Whether interactive mechanisms may be interleaved.
-    pub interleaving: Interleaving,
-}
-
-impl Terms {
-    /// One person, and interactive mechanisms interleaved at will.
-    #[must_use]
-    pub fn new(adjacency: Adjacency) -> Self {
-        Self { adjacency, group: Group::ONE, interleaving: Interleaving::Concurrent }
-    }
-}
-
-/// How queries of one account may overlap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interleaving {
-    /// Each query is over before the next is asked.
-    Sequential,
-    /// Interactive mechanisms run side by side, their queries interleaved at will. What no
-    /// theorem covers is refused.
-    Concurrent,
-}
-
-/// What an account adds up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Currency {
-    /// Epsilons.
-    Sums,
-    /// Rényi divergences at one order, fixed when the account is opened.
-    Renyi {
-        /// The order.
-        order: Order,
-    },
-    /// The rho of concentrated privacy.
-    Zcdp,
-    /// The squares of Gaussian privacy's mu.
-    Gdp,
-}
-
-impl Currency {
-    /// The kind's name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sums => "sums",
-            Self::Renyi { .. } => "renyi",
-            Self::Zcdp => "zcdp",
-            Self::Gdp => "gdp",
-        }
-    }
-
-    /// What its first total is a total of.
-    #[must_use]
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Sums => "epsilon",
-            Self::Renyi { .. } => "Rényi divergence",
-            Self::Zcdp => "rho",
-            Self::Gdp => "mu squared",
-        }
-    }
-}
-
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// An amount of an account's currency and a delta: what a query costs, what has been spent,
-/// or what there is to spend.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Charge {
-    /// In the account's currency.
-    pub main: Amount,
-    /// The queries' own deltas.
-    pub delta: Amount,
-}
-
-impl Charge {
-    /// Both together.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self { main: &self.main + &other.main, delta: &self.delta + &other.delta }
-    }
-
-    /// This many of them.
-    #[must_use]
-    pub fn times(&self, count: u64) -> Self {
-        Self { main: self.main.times(count), delta: self.delta.times(count) }
-    }
-}
-
-/// What an account as a whole guarantees, whatever is asked of it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Promise {
-    /// (epsilon, delta)-privacy.
-    ApproxDp {
-        /// The multiplicative part.
-        epsilon: Amount,
-        /// The additive part.
-        delta: Amount,
-    },
-    /// Concentrated privacy, but for a leak.
-    Zcdp {
-        /// The slope of the Rényi curve.
-        rho: Amount,
-        /// The leak.
-        delta: Amount,
-    },
-    /// Gaussian privacy.
-    Gdp {
-        /// How many standard deviations apart.
-        mu: Amount,
-    },
-}
 
 /// The rule of an open account.
 ///
@@ -324,6 +199,16 @@ impl Filter {
         Ok(once.times(query.count().get()))
     }
 
+    /// What an account opened under this one costs it: its whole promise, at opening. The
+    /// promise must be about the same neighbours and the same group.
+    ///
+    /// # Errors
+    /// [`FilterError`] if this kind of account cannot charge it, or no theorem covers it.
+    pub fn charge_account(&self, promise: &Promise) -> Result<Charge, FilterError> {
+        let alone = Terms { group: Group::ONE, ..self.terms };
+        charge::of(&promise.query()?, self.currency, alone)
+    }
+
     /// The totals with a charge added, if they stay within the capacity.
     ///
     /// # Errors
@@ -384,23 +269,6 @@ impl Filter {
     pub fn setting(&self) -> Setting {
         let concurrent = self.terms.interleaving == Interleaving::Concurrent;
         Setting { parameters: Parameters::Adaptive, concurrent }
-    }
-}
-
-impl Promise {
-    /// The promise as one query, which is what an account costs the account above it, and
-    /// what fits in a slot.
-    ///
-    /// # Errors
-    /// [`FilterError::Range`] if an amount is not legal, which no constructor lets happen.
-    pub fn query(&self) -> Result<Query, FilterError> {
-        match self {
-            Self::ApproxDp { epsilon, delta } => {
-                Ok(Query::approx_dp(epsilon.clone(), delta.clone())?)
-            }
-            Self::Zcdp { rho, delta } => Ok(Query::zcdp(rho.clone(), delta.clone())?),
-            Self::Gdp { mu } => Ok(Query::gdp(mu.clone())?),
-        }
     }
 }
 

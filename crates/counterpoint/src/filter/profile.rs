@@ -1,0 +1,159 @@
+//! Domination by profiles.
+//!
+//! With x = exp(e), the profile of finitely many losses is a chain of lines in x with corners
+//! at the losses, flat beyond the largest; every profile is convex in x and starts from 1 at
+//! x = 0. So a profile that is within the chain at each corner is within it everywhere.
+//! Corners at negative losses are those of the other direction at positive ones.
+
+use super::amount::Amount;
+use super::charge;
+use super::query::{Description, Query};
+use super::terms::{Currency, Terms};
+use crate::ask::Options;
+use crate::loss::{Direction, Loss};
+use crate::mechanism::Release;
+use crate::quantity::{Count, Epsilon, Tolerance};
+use crate::rounding::{Dd, STEP};
+use crate::view::{Part, Plan, View};
+
+/// With more corners than this nothing is decided.
+const MOST_CORNERS: usize = 400;
+
+/// Queries and how many of each.
+type Counted<'a> = [(&'a Query, u64)];
+
+/// Whether finitely many losses dominate others; `None` if that cannot be told.
+pub(super) fn dominates(slots: &Counted<'_>, opened: &Counted<'_>, terms: Terms) -> Option<bool> {
+    let (above, below) = (plan(slots, terms)?, plan(opened, terms)?);
+    let top_is_within = top_is_within(slots, opened, terms);
+    let directions: &[Direction] = if above.views.len().max(below.views.len()) > 1 {
+        &[Direction::Remove, Direction::Add]
+    } else {
+        &[Direction::Remove]
+    };
+    for &direction in directions {
+        let (above, below) = (view(&above, direction)?, view(&below, direction)?);
+        let mut corners = corners(&above.parts)?;
+        corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
+        let known = usize::from(top_is_within);
+        for &corner in corners.iter().skip(known) {
+            if !is_within(above, below, corner)? {
+                return Some(false);
+            }
+        }
+    }
+    Some(true)
+}
+
+/// The least that a symmetric pair is apart in total variation: delta at epsilon zero.
+pub(super) fn total_variation(slot: &Query, terms: Terms) -> Option<f64> {
+    let plan = plan(&[(slot, 1)], terms)?;
+    let [view] = plan.views.as_slice() else { return None };
+    is_a_pair(view).then_some(())?;
+    let zero = Epsilon::new(0.0).ok()?;
+    view.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
+}
+
+/// The sum of the squares of mu, rounded up or down; `None` if not all are Gaussian.
+pub(super) fn squares(list: &[(Query, u64)], up: bool) -> Option<Amount> {
+    list.iter().try_fold(Amount::ZERO, |sum, (query, count)| {
+        let square = match query.description() {
+            Description::Gdp { mu } => mu * mu,
+            Description::Gaussian { sigma, sensitivity } => {
+                let (above, below) = (sensitivity * sensitivity, sigma * sigma);
+                if up { above.over(&below)? } else { above.under(&below)? }
+            }
+            _ => return None,
+        };
+        Some(&sum + &square.times(*count))
+    })
+}
+
+fn plan(list: &Counted<'_>, terms: Terms) -> Option<Plan> {
+    let release = |(query, count): &(&Query, u64)| {
+        Some(Release { count: Count::new(*count).ok()?, ..query.once() })
+    };
+    let releases: Vec<Release> = list.iter().map(release).collect::<Option<_>>()?;
+    Plan::with(releases, Some(terms.adjacency), terms.group).ok()
+}
+
+/// The view in a direction; a symmetric plan has one for both.
+fn view(plan: &Plan, direction: Direction) -> Option<&View> {
+    plan.views.iter().find(|view| view.direction == direction).or(plan.views.first())
+}
+
+/// Whether the losses are those of one pair each. A range stands for all mechanisms with
+/// it, and its Rényi curve is lower than its pair's.
+fn is_a_pair(view: &View) -> bool {
+    view.curves.is_empty() && view.parts.iter().all(|part| !matches!(part.loss, Loss::Range { .. }))
+}
+
+/// All sums of losses, if they are finitely many.
+fn corners(parts: &[Part]) -> Option<Vec<Dd>> {
+    let mut sums = vec![Dd::ZERO];
+    for part in parts {
+        match &part.loss {
+            Loss::Response { epsilon } => {
+                let count = usize::try_from(part.count).ok().filter(|&n| n < MOST_CORNERS)?;
+                let shift = |y: usize| *epsilon * (count as f64 - 2.0 * y as f64);
+                sums = each(&sums, &(0..=count).map(shift).collect::<Vec<_>>())?;
+            }
+            Loss::Atoms(atoms) if atoms.cut <= 0.0 => {
+                let losses: Vec<Dd> = atoms.list.iter().map(|atom| atom.loss).collect();
+                for _ in 0..part.count {
+                    sums = each(&sums, &losses)?;
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(sums)
+}
+
+fn each(sums: &[Dd], losses: &[Dd]) -> Option<Vec<Dd>> {
+    if sums.len() * losses.len() > MOST_CORNERS || losses.is_empty() {
+        return None;
+    }
+    Some(sums.iter().flat_map(|&sum| losses.iter().map(move |&loss| sum + loss)).collect())
+}
+
+/// Whether a profile is within another at a corner of it, known to some 80 bits: a little to
+/// the left for the one, a little to the right for the other.
+fn is_within(above: &View, below: &View, corner: Dd) -> Option<bool> {
+    let error = Dd::from(4096.0 * STEP * (1.0 + corner.hi.abs()));
+    let (left, right) = ((corner - error).lower(), (corner + error).upper());
+    if right < 0.0 {
+        return Some(true);
+    }
+    let legal = |x: f64| Epsilon::new(if x < 1e-100 { 0.0 } else { x }).ok();
+    let options =
+        Options { tolerance: Tolerance::new(1e-9).unwrap_or_default(), ..Options::default() };
+    let most = above.delta(legal(right.max(1e-100))?, &options).ok()?.bracket.lower;
+    let asked = below.delta(legal(left)?, &options).ok()?.bracket.upper;
+    Some(asked <= most)
+}
+
+/// Whether the largest loss and the leak of guarantees are within those of others, by exact
+/// amounts: beyond the largest loss only the leaks are left.
+fn top_is_within(slots: &Counted<'_>, opened: &Counted<'_>, terms: Terms) -> bool {
+    let stated = |(slot, _): &(&Query, u64)| {
+        matches!(slot.description(), Description::ApproxDp { .. }) && terms.group.get() == 1
+    };
+    let labels = |list: &Counted<'_>| -> Option<(Amount, Amount)> {
+        let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0);
+        for (query, count) in list {
+            let label = charge::of(query, Currency::Sums, terms).ok()?;
+            sum = &sum + &label.main.times(*count);
+            let keep = Amount::from(1).less(&label.delta)?;
+            leaks += if label.delta.is_zero() { 0 } else { *count };
+            for _ in 0..if label.delta.is_zero() { 0 } else { (*count).min(65) } {
+                kept = &kept * &keep;
+            }
+        }
+        (leaks <= 64).then_some((sum, kept))
+    };
+    slots.iter().all(stated)
+        && labels(slots)
+            .zip(labels(opened))
+            .is_some_and(|((most, least), (sum, kept))| sum <= most && kept >= least)
+}
