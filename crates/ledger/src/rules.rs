@@ -2,8 +2,8 @@
 //! same functions decide now and when the history is verified.
 
 use counterpoint::filter::{Amount, Currency, Filter, FilterError, GRID_PLACES, Query, Terms};
-use counterpoint::quantity::{Delta, Epsilon, Group, Order};
-use counterpoint::{Adjacency, Options, Plan};
+use counterpoint::quantity::{Delta, Epsilon, Order};
+use counterpoint::{Adjacency, Options};
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Quota, Rule};
 
@@ -315,9 +315,8 @@ pub(crate) fn understated(plan: &PlanRecord, adjacency: Adjacency) -> Result<boo
 fn composed(
     slots: &[counterpoint_wire::ledger::Slot],
     adjacency: Adjacency,
-) -> Result<Plan, LedgerError> {
+) -> Result<PlanAccount, LedgerError> {
     let queries: Result<Vec<Query>, _> = slots.iter().map(|slot| slot.release.query()).collect();
-    let releases = queries?.into_iter().map(|query| query.release().clone()).collect::<Vec<_>>();
-    Plan::with(releases, Some(adjacency), Group::ONE)
+    PlanAccount::new(queries?, Terms::new(adjacency))
         .map_err(|error| LedgerError::Uncertified(error.to_string()))
 }

@@ -38,7 +38,10 @@ fn names_that_are_none() {
                 ledger.quota("account", name, &NewQuota::Releases(1)).unwrap_err(),
                 ledger.reserve(&Request::new("account", name, &asked)).unwrap_err(),
                 ledger
-                    .reserve(&Request { analyst: Some(name), ..Request::new("account", "k", &asked) })
+                    .reserve(&Request {
+                        analyst: Some(name),
+                        ..Request::new("account", "k", &asked)
+                    })
                     .unwrap_err(),
                 ledger.commit(name, b"").unwrap_err(),
             ];
@@ -54,7 +57,10 @@ fn names_that_are_none() {
             ] {
                 // PostgreSQL has no text with a zero in it.
                 let stopped = matches!(error, LedgerError::Database(_)) && name.contains('\0');
-                assert!(stopped || matches!(error, LedgerError::Unknown { .. }), "{name:?}: {error}");
+                assert!(
+                    stopped || matches!(error, LedgerError::Unknown { .. }),
+                    "{name:?}: {error}"
+                );
                 if stopped {
                     ledger = place.open();
                 }

@@ -45,7 +45,8 @@ fn opening_an_account_costs_the_data_set_all_of_it() {
         let open = |kind, epsilon, delta| NewAccount::Filter(budget(kind, epsilon, delta));
         ledger.open_account("a", "d", &open(Kind::Renyi, "0.7", "5e-7")).unwrap();
         let refusal = refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.31", "0")));
-        let expected = "refused by data set \"d\": 0.31 of epsilon is asked for and 0.3 is left of 1";
+        let expected =
+            "refused by data set \"d\": 0.31 of epsilon is asked for and 0.3 is left of 1";
         assert_eq!(refusal, expected);
         refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.3", "6e-7")));
         ledger.open_account("b", "d", &open(Kind::Sums, "0.3", "5e-7")).unwrap();
