@@ -1,7 +1,9 @@
 //! The seam to the core's rules: what may be opened and reserved, decided on plain rows. The
 //! same functions decide now and when the history is verified.
 
-use counterpoint::filter::{Amount, Currency, Filter, FilterError, GRID_PLACES, Query, Terms};
+use counterpoint::filter::{
+    Amount, Currency, Filter, FilterError, GRID_PLACES, PlanAccount, Query, Terms,
+};
 use counterpoint::quantity::{Delta, Epsilon, Order};
 use counterpoint::{Adjacency, Options};
 use counterpoint_wire::Question;
