@@ -5,6 +5,7 @@ mod answers;
 mod bad_input;
 mod big;
 mod calibrate;
+mod ledger;
 mod mechanisms;
 mod streams;
 mod usage;
