@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use counterpoint::Adjacency;
 use counterpoint::filter::Amount;
-use counterpoint_wire::ledger::{Event, ExactPlan, PlanRecord, Quota, Rule, Slot};
+use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Rule, Slot};
 use counterpoint_wire::{Question, adjacency_name};
 
 use crate::chain::Head;
@@ -36,9 +36,11 @@ pub enum NewAccount {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NewQuota {
+    /// This part of what the account has to spend: above 0, at most 1.
+    Share(Amount),
     /// So many releases, in a plan account.
     Releases(u64),
-    /// What the analyst's releases together may cost, in an open account.
+    /// So much, in an account that adds up epsilons and deltas.
     Cost {
         /// The multiplicative part.
         epsilon: Amount,
@@ -195,15 +197,11 @@ impl Ledger {
                 let legal = "quotas before the account's first release";
                 return Err(rules::unfit(&found, "has releases without a quota", legal));
             }
-            let rule = quota_rule(&found, quota)?;
-            let capacity = rules::share(&found, &rule).ok_or_else(|| too_many(account))?;
-            let (at, analyst) = (now(), analyst.to_owned());
-            let share = Share {
-                analyst: analyst.clone(),
-                rule: rule.clone(),
-                balance: Balance::new(capacity),
-            };
-            let event = Event::Quota { at, account: account.to_owned(), analyst, rule };
+            let capacity = capacity_of(&found, quota)?;
+            let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
+            let balance = Balance::new(capacity.clone());
+            let share = Share { analyst: analyst.clone(), balance };
+            let event = Event::Quota { at, account: account_, analyst, capacity };
             let head = append(tables, head, &event)?;
             tables.count_quota(&found)?;
             tables.add_share(account, &share)?;
@@ -304,7 +302,7 @@ fn find_dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerEr
 }
 
 fn too_many(account: &str) -> LedgerError {
-    let problem = "has too many slots, or the quota is not of its kind".to_owned();
+    let problem = "has too many slots".to_owned();
     LedgerError::Unfit { account: account.to_owned(), problem, legal: "less than 2^64 uses" }
 }
 
@@ -373,19 +371,32 @@ pub(crate) fn without_slots(rule: Rule) -> (Vec<rows::Slot>, Rule) {
     }
 }
 
-/// The rule of an analyst's share: a filter of the account's kind and order.
-fn quota_rule(account: &Account, quota: &NewQuota) -> Result<Quota, LedgerError> {
+/// What an analyst may spend, in the account's currency.
+fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
+    let Cost { main, delta } = &account.balance.capacity;
     match (&account.rule, quota) {
-        (Rule::Plan(_), NewQuota::Releases(count)) => Ok(Quota::Releases(*count)),
-        (Rule::Plan(_), _) => Err(rules::unfit(account, "is a plan account", "--releases")),
-        (Rule::Filter(record), NewQuota::Cost { epsilon, delta }) => {
-            let kind = Kind::ALL.into_iter().find(|kind| kind.name() == record.kind);
-            let kind = kind.ok_or_else(|| damaged("an account's kind is none"))?;
-            let order = record.order.as_ref().map(|order| order.lower());
-            let order = order.and_then(|order| counterpoint::quantity::Order::new(order).ok());
-            let new = NewFilter { order, ..NewFilter::new(kind, epsilon.clone(), delta.clone()) };
-            Ok(Quota::Filter(new.record(account.adjacency)?))
+        (_, NewQuota::Share(share)) if share.is_zero() || *share > Amount::from(1) => {
+            Err(rules::unfit(account, &format!("gets a share of {share}"), "above 0, at most 1"))
         }
-        _ => Err(rules::unfit(account, "is an open account", "--epsilon and --delta")),
+        (Rule::Plan(_), NewQuota::Share(share)) => {
+            Ok(Cost { main: (main * share).floor(0), delta: Amount::ZERO })
+        }
+        (_, NewQuota::Share(share)) => Ok(Cost { main: main * share, delta: delta * share }),
+        (Rule::Plan(_), NewQuota::Releases(count)) => {
+            Ok(Cost { main: (*count).into(), delta: Amount::ZERO })
+        }
+        (Rule::Filter(record), NewQuota::Cost { epsilon, delta })
+            if record.kind == Kind::Sums.name() =>
+        {
+            Ok(Cost { main: epsilon.clone(), delta: delta.clone() })
+        }
+        (Rule::Plan(_), _) => {
+            Err(rules::unfit(account, "is a plan account", "--releases, or --share"))
+        }
+        (_, NewQuota::Cost { .. }) => {
+            let problem = format!("adds up {}, no epsilons", account.unit());
+            Err(rules::unfit(account, &problem, "--share"))
+        }
+        _ => Err(rules::unfit(account, "is an open account", "--share, or --epsilon and --delta")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint_wire::ledger::{Asked, Cost, Event, Quota, Rule};
+use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 
 use crate::chain::Hash;
 use crate::database::VERSION;
@@ -62,7 +62,9 @@ impl Books {
             Event::Open { account, dataset, rule, charge, .. } => {
                 self.open(sequence, account, dataset, rule, charge)
             }
-            Event::Quota { account, analyst, rule, .. } => self.quota(account, analyst, rule),
+            Event::Quota { account, analyst, capacity, .. } => {
+                self.quota(account, analyst, capacity)
+            }
             Event::Reserve { account, key, analyst, release, charge, .. } => {
                 let request =
                     Request { analyst: analyst.as_deref(), ..Request::new(account, key, release) };
@@ -134,22 +136,16 @@ impl Books {
         })
     }
 
-    fn quota(&mut self, account: &str, analyst: &str, rule: &Quota) -> Result<(), Problem> {
+    fn quota(&mut self, account: &str, analyst: &str, capacity: &Cost) -> Result<(), Problem> {
         name::word("analyst", analyst).map_err(text)?;
         let found = self.account(account)?;
         if found.quotas == 0 && found.balance.charges > 0 {
             return Err("releases were made without a quota".to_owned());
         }
-        let capacity = rules::share(found, rule).ok_or("the quota is not of its account's kind")?;
-        if let Quota::Filter(filter) = rule
-            && rules::overstated(filter, found.adjacency).map_err(text)?
-        {
-            return Err("there is more to spend than is promised".to_owned());
-        }
         found.quotas += 1;
         let (place, analyst) = ((account.to_owned(), analyst.to_owned()), analyst.to_owned());
-        let balance = Balance::new(capacity);
-        match self.shares.insert(place, Share { analyst, rule: rule.clone(), balance }) {
+        let balance = Balance::new(capacity.clone());
+        match self.shares.insert(place, Share { analyst, balance }) {
             None => Ok(()),
             Some(_) => Err("the analyst had a quota".to_owned()),
         }

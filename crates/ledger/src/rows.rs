@@ -2,7 +2,7 @@
 
 use counterpoint::Adjacency;
 use counterpoint::filter::{Amount, Filter};
-use counterpoint_wire::ledger::{Cost, Quota, Rule};
+use counterpoint_wire::ledger::{Cost, Rule};
 
 use crate::chain::Hash;
 
@@ -40,7 +40,6 @@ pub(crate) struct Slot {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
     pub(crate) analyst: String,
-    pub(crate) rule: Quota,
     pub(crate) balance: Balance,
 }
 

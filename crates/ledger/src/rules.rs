@@ -7,7 +7,7 @@ use counterpoint::filter::{
 use counterpoint::quantity::{Delta, Epsilon, Order};
 use counterpoint::{Adjacency, Options};
 use counterpoint_wire::Question;
-use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Quota, Rule};
+use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Rule};
 
 use crate::error::{LedgerError, Refusal};
 use crate::rows::{Account, Balance, Share, Slot};
@@ -129,19 +129,6 @@ pub(crate) fn capacity(rule: &Rule) -> Option<Cost> {
     }
 }
 
-/// What there is to spend in an analyst's share, if it is of the account's kind.
-pub(crate) fn share(account: &Account, quota: &Quota) -> Option<Cost> {
-    match (&account.rule, quota) {
-        (Rule::Plan(_), Quota::Releases(count)) => Some(releases(*count)),
-        (Rule::Filter(rule), Quota::Filter(filter))
-            if rule.kind == filter.kind && rule.order == filter.order =>
-        {
-            Some(filter.capacity.clone())
-        }
-        _ => None,
-    }
-}
-
 /// What a release changes.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Debit {
@@ -178,20 +165,13 @@ pub(crate) fn reserve(
     };
     let spent_of = |share: &Share| {
         let place = format!("the quota of {:?} in account {:?}", share.analyst, account.name);
-        match &share.rule {
-            Quota::Filter(record) => {
-                let filter = record.filter(account.adjacency);
-                let filter = filter.ok_or_else(|| damaged(&account.name))?;
-                charged(&filter, &share.balance, &charge, &place)
-            }
-            _ => counted(&share.balance, &charge, &place),
-        }
+        within(&share.balance, &charge, &place, account.unit())
     };
     let share = share.map(spent_of).transpose()?;
     let place = format!("account {:?}", account.name);
     let balance = match account.rule {
         Rule::Filter(_) => charged(&filter_of(account)?, &account.balance, &charge, &place)?,
-        _ => counted(&account.balance, &charge, &place)?,
+        _ => within(&account.balance, &charge, &place, account.unit())?,
     };
     Ok(Debit { charge, account: balance, share, used })
 }
@@ -225,16 +205,30 @@ fn charged(
     Ok(balance.charged(spent.into()))
 }
 
-/// The balance after a charge, where releases are counted.
-fn counted(balance: &Balance, charge: &Cost, place: &str) -> Result<Balance, LedgerError> {
-    let total = &balance.spent.main + &charge.main;
-    if total <= balance.capacity.main {
-        return Ok(balance.charged(Cost { main: total, delta: Amount::ZERO }));
-    }
-    let left = balance.capacity.main.less(&balance.spent.main).unwrap_or_default();
-    let (asked, capacity) = (charge.main.clone(), balance.capacity.main.clone());
-    let (place, what) = (place.to_owned(), "releases".to_owned());
-    Err(Refusal { place, what, asked, left, capacity }.into())
+/// The balance after a charge, where totals are compared and nothing more.
+fn within(
+    balance: &Balance,
+    charge: &Cost,
+    place: &str,
+    unit: &str,
+) -> Result<Balance, LedgerError> {
+    let Balance { capacity, spent, .. } = balance;
+    let total = |what: &str, capacity: &Amount, spent: &Amount, asked: &Amount| {
+        let total = spent + asked;
+        if total <= *capacity {
+            return Ok(total);
+        }
+        Err(Refusal {
+            place: place.to_owned(),
+            what: what.to_owned(),
+            asked: asked.clone(),
+            left: capacity.less(spent).unwrap_or_default(),
+            capacity: capacity.clone(),
+        })
+    };
+    let main = total(unit, &capacity.main, &spent.main, &charge.main)?;
+    let delta = total("delta", &capacity.delta, &spent.delta, &charge.delta)?;
+    Ok(balance.charged(Cost { main, delta }))
 }
 
 fn releases(count: u64) -> Cost {

@@ -1,6 +1,6 @@
 //! Every statement of the ledger, in SQL that both databases understand.
 
-use counterpoint_wire::ledger::{Cost, Quota, Rule};
+use counterpoint_wire::ledger::{Cost, Rule};
 use counterpoint_wire::{adjacency_name, adjacency_named};
 
 use crate::chain::{Hash, Head};
@@ -212,24 +212,23 @@ impl Tables<'_> {
     }
 
     pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Outcome<Option<Share>> {
-        let sql = "SELECT analyst, rule, charges, capacity_main, capacity_delta, spent_main, \
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, spent_main, \
                    spent_delta FROM ledger_quota WHERE account = $1 AND analyst = $2";
         let rows = self.0.query(sql, &[account.into(), analyst.into()])?;
         rows.first().map(|row| share(row)).transpose()
     }
 
     pub(crate) fn shares(&mut self, account: &str) -> Outcome<Vec<Share>> {
-        let sql = "SELECT analyst, rule, charges, capacity_main, capacity_delta, spent_main, \
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, spent_main, \
                    spent_delta FROM ledger_quota WHERE account = $1";
         self.0.query(sql, &[account.into()])?.iter().map(|row| share(row)).collect()
     }
 
     pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Outcome<()> {
-        let sql = "INSERT INTO ledger_quota (account, analyst, rule, charges, capacity_main, \
+        let sql = "INSERT INTO ledger_quota (account, analyst, charges, capacity_main, \
                    capacity_delta, spent_main, spent_delta) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-        let rule = Cell::Text(share.rule.text().map_err(unwritable)?);
-        let mut cells = vec![account.into(), share.analyst.as_str().into(), rule];
+                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let mut cells = vec![account.into(), share.analyst.as_str().into()];
         cells.extend(balance_cells(&share.balance)?);
         self.one(sql, &cells)
     }
@@ -351,8 +350,7 @@ fn slot(row: &[Cell]) -> Outcome<Slot> {
 
 fn share(row: &[Cell]) -> Outcome<Share> {
     let row = Reader(row);
-    let rule = Quota::read(&row.text(1)?).map_err(|error| damaged(&error.problem))?;
-    Ok(Share { analyst: row.text(0)?, rule, balance: row.balance(2)? })
+    Ok(Share { analyst: row.text(0)?, balance: row.balance(1)? })
 }
 
 fn release(row: &[Cell]) -> Outcome<Release> {

@@ -3,7 +3,7 @@
 use counterpoint::filter::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
-    AccountStatus, Asked, Committed, Cost, Event, HistoryEntry, Quota, QuotaStatus, Reserved, Rule,
+    AccountStatus, Asked, Committed, Cost, Event, HistoryEntry, QuotaStatus, Reserved, Rule,
     SlotStatus, Status, Verified,
 };
 
@@ -148,13 +148,8 @@ fn line(entry: &HistoryEntry) -> [String; 7] {
             };
             (format!("{kind} under {dataset}"), Some(charge))
         }
-        Event::Quota { analyst, rule, .. } => {
-            let share = match rule {
-                Quota::Releases(count) => format!("{count} releases"),
-                Quota::Filter(filter) => format!("epsilon {}", up(&filter.epsilon)),
-                _ => String::new(),
-            };
-            (format!("{analyst}: {share}"), None)
+        Event::Quota { analyst, capacity, .. } => {
+            (format!("{analyst}: {} to spend", down(&capacity.main)), None)
         }
         Event::Reserve { key, analyst, release, charge, .. } => {
             let asked = match release {

@@ -141,9 +141,14 @@ pub(crate) struct QuotaArgs {
     #[arg(value_name = "WHO")]
     pub(crate) analyst: String,
 
-    /// In an open account: what the analyst's releases together may cost
+    /// This part of what the account has to spend: above 0, at most 1
+    #[arg(long, value_name = "F", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "epsilon", conflicts_with = "releases")]
+    pub(crate) share: Option<Amount>,
+
+    /// In a sums account: what the analyst's releases together may cost
     #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
-    #[arg(required_unless_present = "releases", requires = "delta")]
+    #[arg(requires = "delta")]
     pub(crate) epsilon: Option<Amount>,
 
     /// At this delta

@@ -142,12 +142,13 @@ fn question(args: &OpenArgs) -> Result<Option<(Question, Amount)>> {
 }
 
 fn quota(ledger: &mut Ledger, args: &QuotaArgs) -> Result<Head> {
-    let quota = match (args.releases, &args.epsilon, &args.delta) {
-        (Some(count), _, _) => NewQuota::Releases(count),
-        (None, Some(epsilon), Some(delta)) => {
+    let quota = match (&args.share, args.releases, &args.epsilon, &args.delta) {
+        (Some(share), ..) => NewQuota::Share(share.clone()),
+        (None, Some(count), ..) => NewQuota::Releases(count),
+        (None, None, Some(epsilon), Some(delta)) => {
             NewQuota::Cost { epsilon: epsilon.clone(), delta: delta.clone() }
         }
-        _ => bail!("no quota is given; legal: --epsilon and --delta, or --releases"),
+        _ => bail!("no quota is given; legal: --share, --epsilon and --delta, or --releases"),
     };
     Ok(ledger.quota(&args.account, &args.analyst, &quota)?)
 }

@@ -57,7 +57,6 @@ const FIRST: [&str; 8] = [
     "CREATE TABLE ledger_quota (
         account TEXT NOT NULL REFERENCES ledger_account (name),
         analyst TEXT NOT NULL,
-        rule TEXT NOT NULL,
         capacity_main AMOUNT NOT NULL,
         capacity_delta AMOUNT NOT NULL,
         spent_main AMOUNT NOT NULL,

@@ -129,6 +129,31 @@ fn quotas_share_out_and_colluding_analysts_still_meet_the_account() {
 }
 
 #[test]
+fn a_share_of_any_account_is_that_part_of_what_it_has_to_spend() {
+    let place = Place::sqlite();
+    let mut ledger = with_account(&place, "1");
+    let account = NewAccount::Filter(budget(Kind::Renyi, "2", "1e-6"));
+    ledger.open_account("renyi", "data", &account).unwrap();
+    for name in ["account", "renyi"] {
+        ledger.quota(name, "ann", &NewQuota::Share(amount("0.25"))).unwrap();
+        let status = ledger.status(Some(name)).unwrap().accounts.remove(0);
+        let quarter = status.quotas[0].capacity.clone();
+        assert_eq!(
+            (quarter.main.times(4), quarter.delta.times(4)),
+            (status.capacity.main, status.capacity.delta)
+        );
+    }
+    for bad in ["0", "1.01"] {
+        let error = ledger.quota("renyi", "bob", &NewQuota::Share(amount(bad))).unwrap_err();
+        assert!(error.to_string().contains("legal: above 0, at most 1"), "{error}");
+    }
+    let cost = NewQuota::Cost { epsilon: amount("1"), delta: amount("0") };
+    let error = ledger.quota("renyi", "bob", &cost).unwrap_err().to_string();
+    assert!(error.contains("no epsilons; legal: --share"), "{error}");
+    assert_sound(&mut ledger);
+}
+
+#[test]
 fn quotas_are_given_once_and_before_the_first_release() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");

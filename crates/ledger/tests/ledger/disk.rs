@@ -64,6 +64,28 @@ fn after_a_failed_write_or_sync_nothing_more_is_done() {
     assert!(stopped >= size(200, 8), "{stopped}");
 }
 
+/// Who reserved it may have died between its write and its sync: a retry that finds the
+/// reservation, or the response, has to wait for a sync of its own.
+#[test]
+fn a_retry_is_not_acknowledged_by_a_disk_that_does_not_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(folder.path());
+    for committed in [false, true] {
+        let place = Place::sqlite();
+        let mut ledger = with_account(&place, "1000");
+        let tenth = crate::release("0.1");
+        ledger.reserve(&counterpoint_ledger::Request::new("account", "w-0", &tenth)).unwrap();
+        if committed {
+            ledger.commit("w-0", b"w-0 answer").unwrap();
+        }
+        // The log stays: nothing is synced for any other reason.
+        let said = worker(&place, &library, "sync", 1);
+        assert_eq!(said[0], "ready");
+        assert!(said[1].starts_with("error "), "{said:?}");
+        drop(ledger);
+    }
+}
+
 /// Full: 200 seeds each. Quick: 8.
 #[test]
 fn killed_within_a_write_or_a_sync() {

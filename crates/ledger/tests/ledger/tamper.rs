@@ -33,7 +33,7 @@ fn rich() -> (Vec<u8>, Vec<u8>, Head) {
     ledger.open_account("renyi", "d", &open(Kind::Renyi, "2")).unwrap();
     let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
     ledger.quota("sums", "ann", &share).unwrap();
-    ledger.quota("sums", "bob", &share).unwrap();
+    ledger.quota("sums", "bob", &NewQuota::Share(amount("0.6"))).unwrap();
     let half = |ledger: &mut Ledger, tag: &str| {
         let gaussian = described(r#"{"mechanism":"gaussian","sigma":40}"#);
         let (ages, tenth) = (slot("ages", 2), release("0.1"));

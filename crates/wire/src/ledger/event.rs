@@ -25,7 +25,7 @@ pub enum Event {
     /// An account was opened and charged to its data set.
     Open { at: u64, account: String, dataset: String, rule: Rule, charge: Cost },
     /// An analyst got a share of an account.
-    Quota { at: u64, account: String, analyst: String, rule: Quota },
+    Quota { at: u64, account: String, analyst: String, capacity: Cost },
     /// A release was debited.
     Reserve {
         at: u64,
@@ -47,17 +47,6 @@ pub enum Rule {
     /// Slots declared up front.
     Plan(PlanRecord),
     /// Releases chosen as one goes.
-    Filter(FilterRecord),
-}
-
-/// The rule of an analyst's share.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Quota {
-    /// So many releases, in a plan account.
-    Releases(u64),
-    /// A filter of the account's kind.
     Filter(FilterRecord),
 }
 
@@ -87,24 +76,6 @@ impl Rule {
     }
 
     /// Reads what [`Rule::text`] wrote.
-    ///
-    /// # Errors
-    /// [`NotCanonical`] if it is not that.
-    pub fn read(text: &str) -> Result<Self, NotCanonical> {
-        canonical(text)
-    }
-}
-
-impl Quota {
-    /// The rule as text.
-    ///
-    /// # Errors
-    /// None that can be named: every rule can be written.
-    pub fn text(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
-    }
-
-    /// Reads what [`Quota::text`] wrote.
     ///
     /// # Errors
     /// [`NotCanonical`] if it is not that.
