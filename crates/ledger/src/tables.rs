@@ -99,11 +99,14 @@ impl Tables<'_> {
         Ok(next)
     }
 
-    /// Writes the head once more, so that what was read of it waits for a sync of its own: a
-    /// process may have died between its write and its sync.
+    /// Writes the head once more, so that what was read waits for a sync of its own: who wrote
+    /// it may have died between its write and its sync. Away and back, because SQLite skips a
+    /// write that changes nothing.
     pub(crate) fn touch(&mut self, head: Head) -> Outcome<()> {
-        let sql = "UPDATE ledger_head SET sequence = $1 WHERE id = 1 AND sequence = $1";
-        self.one(sql, &[whole(head.sequence)?])
+        let away = "UPDATE ledger_head SET sequence = sequence + 1 WHERE id = 1 AND sequence = $1";
+        self.one(away, &[whole(head.sequence)?])?;
+        let back = "UPDATE ledger_head SET sequence = sequence - 1 WHERE id = 1 AND sequence > $1";
+        self.one(back, &[whole(head.sequence)?])
     }
 
     /// Entries after one, in order, at most so many.

@@ -95,7 +95,8 @@ fn releases_come_from_files_standard_input_or_the_command_line() {
     assert_eq!(charge(&ledger.object(&["reserve", "team", &file, "--key", "a"])), "0.1");
     let args = ["ledger", "--url", &ledger.url, "reserve", "team", "-", "--key", "b", "--json"];
     assert_eq!(charge(&run_with(&args, toml.as_bytes()).object()), "0.1");
-    let two = ledger.folder.file("two.toml", format!("{toml}[[release]]\n{}", &toml[38..]));
+    let another = "[[release]]\nmechanism = \"laplace\"\nscale = 1\n";
+    let two = ledger.folder.file("two.toml", format!("{toml}{another}"));
     let run = ledger.run(&["reserve", "team", &two, "--key", "c"]);
     assert!(run.error().ends_with("has 2 releases; legal: one"), "{}", run.stderr);
     let other = ledger.folder.file("other.toml", toml.replace("add-remove", "replace"));
