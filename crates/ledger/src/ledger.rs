@@ -1,6 +1,6 @@
 //! Opening a ledger, and what is set up in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use counterpoint::Adjacency;
@@ -20,6 +20,8 @@ use crate::{MOST_SLOTS, name};
 /// open on the same one.
 pub struct Ledger {
     database: Box<dyn Database>,
+    /// Accounts that were reserved from, for their rules, which never change.
+    known: BTreeMap<String, Account>,
 }
 
 /// What kind of account is to be opened.
@@ -71,7 +73,7 @@ impl Ledger {
                 return Err(error);
             }
         }
-        Ok(Self { database })
+        Ok(Self::new(database))
     }
 
     /// Opens a ledger.
@@ -87,7 +89,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`] if there is none, or one of another version.
     pub fn open_in(database: Box<dyn Database>) -> Result<Self, LedgerError> {
-        let mut ledger = Self { database };
+        let mut ledger = Self::new(database);
         ledger.read(|tables| {
             if !tables.exist()? {
                 return Err(LedgerError::NotLedger);
@@ -99,6 +101,19 @@ impl Ledger {
             }
         })?;
         Ok(ledger)
+    }
+
+    fn new(database: Box<dyn Database>) -> Self {
+        Self { database, known: BTreeMap::new() }
+    }
+
+    /// An account with its rule; what is spent of it may be out of date.
+    pub(crate) fn known(&mut self, name: &str) -> Result<&Account, LedgerError> {
+        if !self.known.contains_key(name) {
+            let account = self.read(|tables| find_account(tables, name))?;
+            self.known.insert(name.to_owned(), account);
+        }
+        self.known.get(name).ok_or_else(|| damaged("an account is gone"))
     }
 
     /// Adds a data set with its neighbouring relation and its budget.

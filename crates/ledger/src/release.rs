@@ -71,9 +71,9 @@ impl Ledger {
         check(request)?;
         // An account's rule never changes, so that the price, which may take a while to
         // compute, can be known before the ledger is locked.
-        let account = self.read(|tables| find_account(tables, request.account))?;
+        let account = self.known(request.account)?;
         agree(request.adjacency, account.adjacency)?;
-        let charge = rules::price(&account, request.asked)?;
+        let charge = rules::price(account, request.asked)?;
         let digest = digest(request);
         self.write(|tables, head| match tables.release(request.key)? {
             Some(release) => repeated(tables, head, release, digest),

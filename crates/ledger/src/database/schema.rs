@@ -21,8 +21,8 @@ const FIRST: [&str; 8] = [
     )STRICT",
     "CREATE TABLE ledger_entry (
         sequence INT PRIMARY KEY CHECK (sequence > 0),
-        previous BLOB NOT NULL UNIQUE CHECK (length(previous) = 32),
-        hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+        previous BLOB NOT NULL CHECK (length(previous) = 32),
+        hash BLOB NOT NULL CHECK (length(hash) = 32),
         account TEXT,
         body TEXT NOT NULL
     )STRICT",
