@@ -262,6 +262,31 @@ fn recutting_is_never_to_more() {
     assert!(kept * 10 > all && kept < all, "{kept} of {all}");
 }
 
+/// Two of epsilon 1 into three equal ones: as large as brute force says, to a thousandth.
+#[test]
+fn recutting_ends_where_domination_does() {
+    let two = atoms(&[(1.0, 0.0), (1.0, 0.0)]);
+    let is_within = |e: f64| {
+        let three = atoms(&[(e, 0.0), (e, 0.0), (e, 0.0)]);
+        // Corners at 2 and 0, and some more.
+        (-20..=20)
+            .map(|i| (0.1 * f64::from(i)).exp())
+            .all(|rate| profile(&three, rate) <= profile(&two, rate) + 1e-13)
+    };
+    let (mut low, mut high) = (0.1, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if is_within(middle) { low = middle } else { high = middle }
+    }
+    assert!(low > 0.6 && low < 0.667, "{low}");
+    let recut = |e: f64| {
+        let into = approx(&format!("{e:.6}"), "0").times(count(3));
+        covers(&[approx("1", "0").times(count(2))], &[into], terms())
+    };
+    assert_eq!(recut(0.999 * low), Ok(Basis::Profile));
+    assert!(recut(1.001 * low).is_err());
+}
+
 #[test]
 fn unused_slots_are_recut_only_where_they_dominate() {
     let declared = vec![approx("0.3", "0").times(count(2)), approx("0.5", "0.001"), gdp("0.5")];

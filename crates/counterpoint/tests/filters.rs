@@ -226,7 +226,20 @@ fn gaussian_privacy_adds_up_in_squares() {
         let filter = Filter::gdp(amount("1"), amount(delta), terms()).unwrap();
         near(&filter.capacity().main, sigma.powi(-2), 1e-8);
     }
-    assert!(matches!(filter.charge(&pure("0.1")), Err(FilterError::NoCharge { .. })));
+    // tanh(e/2) = 2 Phi(mu/2) - 1: mu is 1 at e = 0.8069653463049624, and e sqrt(pi/2) for a
+    // small e.
+    near(&filter.charge(&pure("0.8069653463049624")).unwrap().main, 1.0, 1e-14);
+    let small = filter.charge(&pure("0.0001")).unwrap().main;
+    near(&small, 1e-8 * std::f64::consts::FRAC_PI_2, 1e-8);
+    for epsilon in ["1e-12", "3", "40", "500", "1000000"] {
+        let mu = filter.charge(&pure(epsilon)).unwrap().main.upper().sqrt();
+        let e: f64 = epsilon.parse().unwrap();
+        assert!(mu >= 1.25 * e.min(1.0) && mu <= (8.0 * e).sqrt(), "{epsilon}: {mu}");
+    }
+    assert!(filter.charge(&pure("0")).unwrap().main.is_zero());
+    let leaky = Query::approx_dp(amount("0.1"), amount("1e-9")).unwrap();
+    let error = filter.charge(&leaky).unwrap_err().to_string();
+    assert!(error.starts_with("approx-dp has no mu of its own; legal in a gdp account"), "{error}");
 }
 
 #[test]

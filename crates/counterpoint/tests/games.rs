@@ -111,6 +111,12 @@ fn gaussian_privacy_is_never_exceeded() {
         let (first, depth) = (random.below(3) as u32, random.between(1, 3) as u32);
         let mut choose =
             |random: &mut Random, rule: &Rule<'_>, spent: &Charge, loss: f64, at: u32| {
+                if at < first && random.once_in(2) {
+                    // A pure query is charged like the Gaussians that it is a function of.
+                    let epsilon = short(capacity.sqrt() * random.log_uniform(0.05, 1.0));
+                    let query = approx(&epsilon, &Amount::ZERO)?;
+                    return Some((query, response(epsilon.lower(), 0.0)));
+                }
                 let fits = |mu: f64| {
                     Query::gdp(short(mu)).is_ok_and(|query| rule(spent, &query).is_some())
                 };

@@ -9,7 +9,7 @@ use crate::loss::{self, Direction, Loss, Meaning};
 use crate::mechanism::Mechanism;
 use crate::quantity::Order;
 use crate::renyi;
-use crate::rounding::{Dd, STEP};
+use crate::rounding::{Dd, STEP, Wide, normal_tail};
 use crate::route::{closed, smooth};
 use crate::view::Part;
 
@@ -22,15 +22,14 @@ pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Char
         Currency::Renyi { order } => divergence(query, terms, &meanings, order),
         Currency::Zcdp => concentrated(query, terms, &meanings)
             .ok_or_else(|| no_charge(query, currency, "rho of its own", RHO)),
-        Currency::Gdp => {
-            gaussian(query, terms).ok_or_else(|| no_charge(query, currency, "mu of its own", MU))
-        }
+        Currency::Gdp => gaussian(query, terms, &meanings)
+            .ok_or_else(|| no_charge(query, currency, "mu of its own", MU)),
     }
 }
 
 const PURE: &str = "mechanisms with a largest loss, such as approx-dp or laplace";
 const RHO: &str = "zcdp, gaussian, gdp, discrete-gaussian and what has an epsilon of its own";
-const MU: &str = "gaussian and gdp";
+const MU: &str = "gaussian, gdp, and mechanisms with a largest loss and no delta";
 
 fn no_charge(
     query: &Query,
@@ -163,15 +162,12 @@ fn divergence(
     let t = order.get() - 1.0;
     let line = line(query, terms).map(|rho| slope_at(&rho, order));
     let curves: Option<Vec<Amount>> = match line {
-        // At whole orders exactly what the discrete Gaussian's loss says, and nothing cut off.
+        // At whole orders exactly what its loss says, and nothing is cut off.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
         line => meanings.iter().map(|meaning| least(tau(meaning, t), line.clone())).collect(),
     };
     let main = curves.and_then(|list| list.into_iter().max()).ok_or_else(none)?;
-    let delta = match query.description() {
-        _ if line_covers(query) => leak(query, terms, meanings),
-        _ => &leak(query, terms, meanings) + &cut(meanings),
-    };
+    let delta = leaked(query, terms, meanings);
     Ok(Charge { main, delta })
 }
 
@@ -180,18 +176,19 @@ fn is_discrete_gaussian(query: &Query) -> bool {
         && !query.is_sampled()
 }
 
-/// Whether nothing is cut off because a line is used in place of the loss.
-fn line_covers(query: &Query) -> bool {
-    is_discrete_gaussian(query)
+/// The query's own delta, and what a cumulant leaves out.
+fn leaked(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
+    let own = leak(query, terms, meanings);
+    if is_discrete_gaussian(query) { own } else { &own + &cut(meanings) }
 }
 
 /// Mass that cumulants know nothing of counts as leaked.
 fn cut(meanings: &[Meaning; 2]) -> Amount {
     let of = |meaning: &Meaning| meaning.loss.as_ref().map_or(0.0, renyi::cut);
     let most = meanings.iter().map(of).fold(0.0, f64::max);
-    // Six digits of it are enough.
-    let places = if most > 0.0 { 6 + (-most.log10()).max(0.0) as u32 } else { 0 };
-    Amount::from_f64(most).unwrap_or_default().ceil(places)
+    // A few digits of it are enough; so many zeros come first.
+    let zeros = format!("{most:e}").split_once("e-").and_then(|(_, text)| text.parse().ok());
+    Amount::from_f64(most).unwrap_or_default().ceil(6 + zeros.unwrap_or(0))
 }
 
 fn least(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
@@ -264,8 +261,10 @@ fn drift(epsilon: Dd) -> Dd {
     epsilon * (-fall / (Dd::from(2.0) + fall)) * Dd::sum(1.0, 16.0 * STEP)
 }
 
-/// The square of Gaussian privacy's mu.
-fn gaussian(query: &Query, terms: Terms) -> Option<Charge> {
+/// The square of Gaussian privacy's mu; of what is pure, the least with which every mechanism
+/// of its epsilon is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as
+/// randomized response (docs/theorems.md, declared plans).
+fn gaussian(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Charge> {
     let people = terms.group.get();
     let square = |x: &Amount| x * x;
     let main = match query.description() {
@@ -273,9 +272,35 @@ fn gaussian(query: &Query, terms: Terms) -> Option<Charge> {
         Description::Gaussian { sigma, sensitivity } => {
             square(&sensitivity.times(people)).over(&square(sigma))?
         }
-        _ => return None,
+        _ => {
+            let label = label(query, terms, meanings).filter(|label| label.delta.is_zero())?;
+            square(&pure_mu(&label.main)?).ceil(GRID_PLACES)
+        }
     };
     Some(Charge { main, delta: Amount::ZERO })
+}
+
+/// A mu with `P(N(0, 1) > mu/2) <= 1/(1 + e^e)`: nearly the least, by halving an interval.
+fn pure_mu(epsilon: &Amount) -> Option<Amount> {
+    let size = epsilon.upper();
+    if size < 1e-6 {
+        // Phi(x) - 1/2 >= x exp(-x^2/2)/sqrt(2 pi), which is above e/4 at x = 0.6267 e, and
+        // tanh(e/2)/2 is below it.
+        return Amount::from(12534).over(&Amount::from(10_000)).map(|slope| &slope * epsilon);
+    }
+    let corner = (Wide::ONE + Wide::exp(epsilon.to_dd(true))).recip();
+    let corner = corner * Wide::from(Dd::sum(1.0, -16.0 * STEP));
+    let is_enough = |half: f64| normal_tail(half).1 <= corner;
+    // mu is below 2 e, and below 2 sqrt(2 e) by the bound e^(-x^2/2)/2 on the tail.
+    let (mut low, mut high) = (0.0, size.min((2.0 * size).sqrt()));
+    if !is_enough(high) {
+        return None;
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if is_enough(middle) { high = middle } else { low = middle }
+    }
+    Some(Amount::from_f64(high)?.times(2))
 }
 
 /// Estimates of the Rényi divergence of a query at an order, count included, for choosing
@@ -299,7 +324,5 @@ pub(super) fn estimate(meanings: &[Meaning; 2], query: &Query, terms: Terms, t: 
 
 /// The queries' own deltas, count included.
 pub(super) fn leaks(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
-    let own = leak(query, terms, meanings);
-    let all = if line_covers(query) { own } else { &own + &cut(meanings) };
-    all.times(query.count().get())
+    leaked(query, terms, meanings).times(query.count().get())
 }
