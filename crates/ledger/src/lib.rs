@@ -30,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cells;
 mod chain;
 pub mod database;
 mod error;
@@ -40,15 +41,17 @@ mod release;
 mod replay;
 mod rows;
 mod rules;
+mod setup;
 mod tables;
 mod verify;
 
 pub use chain::{Hash, Head, HeadError};
 pub use database::{DatabaseError, Url};
 pub use error::{LedgerError, Refusal};
-pub use ledger::{Ledger, NewAccount, NewQuota};
+pub use ledger::Ledger;
 pub use release::{Committed, Request, Reservation};
 pub use rules::{Kind, NewFilter};
+pub use setup::{NewAccount, NewQuota};
 pub use verify::Verification;
 
 /// The longest response that is stored, in bytes.

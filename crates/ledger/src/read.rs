@@ -5,11 +5,12 @@ use counterpoint_wire::ledger::{
     AccountStatus, Event, HistoryEntry, QuotaStatus, Response, Rule, SlotStatus, Status,
 };
 
+use crate::cells::{Stored, damaged};
 use crate::chain::{Hash, Head};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, find_account};
 use crate::rows::{Account, Release, Share};
-use crate::tables::{Stored, Tables, damaged};
+use crate::tables::Tables;
 use crate::{name, rules};
 
 /// How many entries are read at a time.

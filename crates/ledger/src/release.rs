@@ -5,8 +5,9 @@ use counterpoint_wire::ledger::{Asked, Cost, Event};
 
 use crate::chain::{Hash, Head};
 use crate::error::LedgerError;
-use crate::ledger::{Ledger, agree, append, find_account, now};
+use crate::ledger::{Ledger, append, find_account, now};
 use crate::rows::{Account, Release, Share, Slot};
+use crate::setup::agree;
 use crate::tables::Tables;
 use crate::{MOST_RESPONSE, name, rules};
 

@@ -7,9 +7,9 @@ use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 use crate::chain::Hash;
 use crate::database::VERSION;
 use crate::error::LedgerError;
-use crate::ledger::without_slots;
 use crate::release::{Request, digest};
 use crate::rows::{Account, Balance, Share, Slot};
+use crate::setup::without_slots;
 use crate::{name, rules};
 
 /// Everything that follows from a history.

@@ -218,13 +218,13 @@ fn within(
         if total <= *capacity {
             return Ok(total);
         }
-        Err(Refusal {
+        Err(LedgerError::from(Refusal {
             place: place.to_owned(),
             what: what.to_owned(),
             asked: asked.clone(),
             left: capacity.less(spent).unwrap_or_default(),
             capacity: capacity.clone(),
-        })
+        }))
     };
     let main = total(unit, &capacity.main, &spent.main, &charge.main)?;
     let delta = total("delta", &capacity.delta, &spent.delta, &charge.delta)?;

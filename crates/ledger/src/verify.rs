@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use counterpoint_wire::ledger::Event;
 
+use crate::cells::Stored;
 use crate::chain::{Hash, Head};
 use crate::database::DatabaseError;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
 use crate::replay::Books;
 use crate::rows::{Account, Release};
-use crate::tables::{Stored, Tables};
+use crate::tables::Tables;
 
 /// What verification came to.
 #[derive(Clone, Debug, PartialEq, Eq)]

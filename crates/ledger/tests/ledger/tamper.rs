@@ -99,7 +99,6 @@ fn change(connection: &Connection, random: &mut Random) -> rusqlite::Result<Stri
     let columns: Vec<String> = connection
         .prepare(&format!("SELECT * FROM {table}"))?
         .column_names()
-        .into_iter()
         .map(str::to_owned)
         .collect();
     let column = &columns[random.below(columns.len() as u64) as usize];
