@@ -263,7 +263,7 @@ impl Database for Batched {
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
         self.count += 1;
-        if self.count % 20_000 == 0 {
+        if self.count.is_multiple_of(20_000) {
             self.inner.commit()?;
             self.open = false;
         }

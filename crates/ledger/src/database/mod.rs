@@ -1,4 +1,4 @@
-//! The one small interface to a database. All statements are in [`crate::tables`], in SQL that
+//! The one small interface to a database. All statements are in `tables`, in SQL that
 //! both databases understand; what differs between them is here.
 
 mod postgres;
