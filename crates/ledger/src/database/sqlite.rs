@@ -43,21 +43,29 @@ impl Sqlite {
         let connection = Connection::open_with_flags(&path, flags)
             .map_err(|error| unusable(&path, &error.to_string()))?;
         let mut database = Self { connection, path, stopped: false };
-        database.prepare().map_err(|error| unusable(&database.path, &error))?;
+        database.prepare(create).map_err(|error| unusable(&database.path, &error))?;
         if create {
             database.keep_name().map_err(|error| unusable(&database.path, &error))?;
         }
         Ok(database)
     }
 
-    /// Sets what the guarantee rests on, and looks whether it was set.
-    fn prepare(&mut self) -> Result<(), String> {
+    /// Sets what the guarantee rests on, and looks whether it was set. Another program's
+    /// database is left as it is.
+    fn prepare(&mut self, create: bool) -> Result<(), String> {
         let text = |error: rusqlite::Error| error.to_string();
         let connection = &mut self.connection;
         connection.set_prepared_statement_cache_capacity(64);
         connection.busy_handler(Some(wait)).map_err(text)?;
         for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"] {
             connection.execute_batch(&format!("PRAGMA {pragma}")).map_err(text)?;
+        }
+        let count = |what: &str| {
+            let sql = format!("SELECT count(*) FROM sqlite_master WHERE {what}");
+            connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map_err(text)
+        };
+        if count("name = 'ledger_version'")? == 0 && (!create || count("1 = 1")? > 0) {
+            return Err("there is no ledger in it; legal: init with a new file".to_owned());
         }
         let mode: String = connection
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))

@@ -159,7 +159,18 @@ fn places_without_a_ledger_or_with_another_version() {
     assert!(Ledger::open(&place.url()).is_err());
     std::fs::remove_file(place.file()).unwrap();
     drop(rusqlite::Connection::open(place.file()).unwrap().execute_batch("CREATE TABLE t (x)"));
-    assert_eq!(Ledger::open(&place.url()).err().unwrap(), LedgerError::NotLedger);
+    let before = std::fs::read(place.file()).unwrap();
+    for outcome in [Ledger::open(&place.url()), Ledger::init(&place.url())] {
+        let error = outcome.err().unwrap().to_string();
+        assert!(
+            error.ends_with("there is no ledger in it; legal: init with a new file"),
+            "{error}"
+        );
+    }
+    assert_eq!(std::fs::read(place.file()).unwrap(), before, "another's database is left alone");
+    if let Some(place) = Place::postgres() {
+        assert_eq!(Ledger::open(&place.url()).err().unwrap(), LedgerError::NotLedger);
+    }
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
         assert_eq!(Ledger::init(&place.url()).err().unwrap(), LedgerError::Initialised);
