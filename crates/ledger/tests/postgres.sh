@@ -2,7 +2,8 @@
 # Runs a command with a PostgreSQL server of its own, whose URL is in COUNTERPOINT_POSTGRES:
 #   crates/ledger/tests/postgres.sh cargo test -p counterpoint-ledger
 # The server comes from Debian's packages (installed if they are missing and this is root), runs
-# as an unprivileged user on a free local port, and is stopped and deleted afterwards.
+# as an unprivileged user on a free local port, and is stopped and deleted afterwards. The program
+# named by COUNTERPOINT_POSTGRES_CRASH stops it in mid-flight and starts it again.
 set -euo pipefail
 
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND..." >&2; exit 2; }
@@ -60,6 +61,17 @@ if [ -z "${COUNTERPOINT_POSTGRES:-}" ]; then
     echo "$0: PostgreSQL does not start" >&2
     exit 2
 fi
+
+cat >"$folder/crash" <<END
+#!/usr/bin/env bash
+set -euo pipefail
+cd "$folder"
+control=(${as_user[*]} "$bin/pg_ctl" -D "$folder/data" -w)
+"\${control[@]}" -m immediate stop >/dev/null
+"\${control[@]}" -t 60 -l "$folder/data/log" -o "$settings" start >/dev/null
+END
+chmod +x "$folder/crash"
+export COUNTERPOINT_POSTGRES_CRASH="$folder/crash"
 
 cd "$OLDPWD"
 "$@"

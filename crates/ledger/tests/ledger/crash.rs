@@ -1,5 +1,7 @@
 //! kill -9 at every point of a release.
 
+use std::collections::BTreeMap;
+
 use counterpoint_ledger::{Head, Ledger, Request};
 use counterpoint_wire::ledger::Event;
 
@@ -122,32 +124,78 @@ fn killed_at_random_moments() {
     }
 }
 
+/// The server itself stopped in mid-flight, in a run of its own with a server of its own. Full:
+/// 50 crashes. Quick: 2.
+#[test]
+fn the_server_is_killed() {
+    if Place::postgres().is_none() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres.sh");
+    let own = std::process::Command::new(script)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "crash::killing_the_server", "--ignored", "--nocapture"])
+        .env("LEDGER_CRASH", "yes")
+        .output()
+        .unwrap();
+    assert!(own.status.success(), "{}", String::from_utf8_lossy(&own.stderr));
+}
+
+#[test]
+#[ignore = "is started by another test"]
+fn killing_the_server() {
+    if std::env::var("LEDGER_CRASH").is_err() {
+        return;
+    }
+    let crash = std::env::var("COUNTERPOINT_POSTGRES_CRASH").unwrap();
+    let place = Place::postgres().unwrap();
+    drop(with_account(&place, "1000000"));
+    let mut shown = 0;
+    for seed in 0..size(50, 2) {
+        let workers = (0..3).map(|worker| {
+            let prefix = format!("s{seed}-{worker}-");
+            start(&["loop", &place.url, &prefix, "100000"], None)
+        });
+        let readers: Vec<_> = workers
+            .map(|mut worker| {
+                assert_eq!(worker.said().as_deref(), Some("ready"));
+                std::thread::spawn(move || worker.all())
+            })
+            .collect();
+        let pause = 20 + Random(seed).below(200);
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        assert!(std::process::Command::new(&crash).status().unwrap().success());
+        let said: Vec<String> =
+            readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
+        shown += said.iter().filter(|line| line.starts_with("shown ")).count();
+        kept(&place, &said);
+    }
+    assert!(shown > 0);
+}
+
 /// Everything that workers were told is there.
 pub(crate) fn kept(place: &Place, said: &[String]) {
     let mut ledger = place.open();
+    let (mut hashes, mut keys) = (BTreeMap::new(), BTreeMap::<String, usize>::new());
+    let head = ledger.history(None, |entry| {
+        hashes.insert(entry.sequence, entry.hash);
+        if let Event::Reserve { key, .. } = entry.event {
+            *keys.entry(key).or_default() += 1;
+        }
+    });
+    assert_eq!(ledger.verify(Some(head.unwrap())).unwrap().problem, None);
+    assert!(keys.values().all(|debits| *debits == 1), "a key is debited once");
     for line in said {
         let words: Vec<&str> = line.split(' ').collect();
-        match words[..] {
-            ["reserved", key, head] => {
-                let head: Head = head.parse().unwrap();
-                assert_eq!(ledger.verify(Some(head)).unwrap().problem, None);
-                ledger.response(key).unwrap();
-            }
-            ["shown", key, _, bytes] => {
-                assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), bytes);
-            }
-            _ => {}
+        if let ["reserved" | "shown", key, head, ..] = words[..] {
+            let head: Head = head.parse().unwrap();
+            assert_eq!(hashes.get(&head.sequence), Some(&head.hash.to_string()), "{line}");
+            assert!(keys.contains_key(key), "{line}");
+        }
+        if let ["shown", key, _, bytes] = words[..] {
+            assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), bytes);
         }
     }
-    let mut keys = std::collections::BTreeMap::<String, usize>::new();
-    ledger
-        .history(None, |entry| {
-            if let Event::Reserve { key, .. } = entry.event {
-                *keys.entry(key).or_default() += 1;
-            }
-        })
-        .unwrap();
-    assert!(keys.values().all(|debits| *debits == 1));
     let spent = ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone();
     assert_eq!(spent, amount("0.1").times(keys.len() as u64));
 }
