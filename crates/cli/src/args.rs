@@ -25,6 +25,7 @@ pub(crate) enum Command {
     /// Find how much noise, how large an epsilon or how many releases a budget allows
     Calibrate(CalibrateArgs),
     /// Keep budgets that are spent as one goes, durably
+    #[command(arg_required_else_help = false)]
     Ledger(LedgerArgs),
     /// Print a completion script for a shell
     Completions {

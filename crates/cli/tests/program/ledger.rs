@@ -233,6 +233,10 @@ fn bad_usage_is_one_line_and_writes_nothing() {
     assert!(line.error().contains("unable to open database file"), "{}", line.stderr);
     let line = run(&["ledger", "--url", "file:x", "status"]);
     assert!(line.error().contains("legal: sqlite:PATH, or postgres://"), "{}", line.stderr);
+    let line = run(&["ledger"]);
+    assert!(line.error().contains("--url <URL>"), "{}", line.stderr);
+    let line = run(&["ledger", "--url", "sqlite:x"]);
+    assert!(line.error().contains("subcommands: init, dataset, open"), "{}", line.stderr);
     let line = run(&["ledger", "status"]);
     assert!(line.error().contains("--url <URL>"), "{}", line.stderr);
 }

@@ -1,6 +1,9 @@
 //! What the rules say, kept by the ledger.
 
+use std::sync::{Arc, Mutex};
+
 use counterpoint::Adjacency;
+use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::Event;
 
@@ -255,5 +258,82 @@ fn the_history_tells_everything_in_order() {
         assert_eq!(sha256, "73475cb40a568e8da8a045ced110137e159f890ac4da883b6b17dc651b3a8049");
         let (exported, responses) = ledger.export(|_| ()).unwrap();
         assert_eq!((exported, responses[0].bytes.as_slice()), (head, &b"42"[..]));
+    }
+}
+
+/// Every statement of a release finds its rows by an index, and there are as many statements
+/// late as early: what a decision costs does not grow with the history.
+#[test]
+fn a_release_looks_at_a_few_rows_however_long_the_history() {
+    let place = Place::sqlite();
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "9", "1e-6")).unwrap();
+    ledger.open_account("plan", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
+    ledger.open_account("sums", "d", &NewAccount::Filter(budget(Kind::Sums, "1", "0"))).unwrap();
+    for account in ["plan", "sums"] {
+        ledger.quota(account, "ann", &NewQuota::Share(amount("1"))).unwrap();
+    }
+    drop(ledger);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let recording = Recording { inner: place.url().open(false).unwrap(), seen: Arc::clone(&seen) };
+    let mut ledger = Ledger::open_in(Box::new(recording)).unwrap();
+    let mut release = |key: &str, account: &str| {
+        let asked = if account == "plan" { slot("3", 1) } else { release("0.001") };
+        let request = Request { analyst: Some("ann"), ..Request::new(account, key, &asked) };
+        seen.lock().unwrap().clear();
+        ledger.reserve(&request).unwrap();
+        ledger.commit(key, b"42").unwrap();
+        seen.lock().unwrap().clone()
+    };
+    // The first of an account reads its rule.
+    release("p0", "plan");
+    release("s0", "sums");
+    let early = [release("p1", "plan"), release("s1", "sums")];
+    (2..90).for_each(|index| drop(release(&format!("p{index}"), "plan")));
+    let late = [release("p90", "plan"), release("s90", "sums")];
+    assert_eq!(early, late);
+    let connection = rusqlite::Connection::open(place.file()).unwrap();
+    for sql in late.iter().flatten() {
+        let sql = format!("EXPLAIN QUERY PLAN {}", sql.replace('$', "?"));
+        let mut statement = connection.prepare(&sql).unwrap();
+        let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
+        for step in steps {
+            let step = step.unwrap();
+            assert!(!step.starts_with("SCAN") || step == "SCAN ledger_head", "{sql}: {step}");
+        }
+    }
+}
+
+/// A database that remembers what it was told.
+struct Recording {
+    inner: Box<dyn Database>,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Database for Recording {
+    fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
+        self.inner.begin(access)
+    }
+
+    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
+        self.seen.lock().unwrap().push(sql.to_owned());
+        self.inner.query(sql, parameters)
+    }
+
+    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
+        self.seen.lock().unwrap().push(sql.to_owned());
+        self.inner.execute(sql, parameters)
+    }
+
+    fn commit(&mut self) -> Result<(), DatabaseError> {
+        self.inner.commit()
+    }
+
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
     }
 }
