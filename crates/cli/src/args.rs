@@ -10,6 +10,8 @@ use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_wire::name_of;
 
+use crate::ledger::LedgerArgs;
+
 /// What many private releases cost together, as a certified bracket.
 #[derive(Debug, clap::Parser)]
 #[command(name = "counterpoint", version)]
@@ -32,6 +34,9 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Draw the figures of the papers, and our own, as SVG and CSV
     Figures(FiguresArgs),
+    /// Keep budgets that are spent as one goes, durably
+    #[command(arg_required_else_help = false)]
+    Ledger(LedgerArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

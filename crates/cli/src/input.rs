@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use counterpoint_wire::ledger::ExactPlan;
 use counterpoint_wire::{Blank, Format, Plan};
 
 /// Longer than any plan of 10^7 releases with sensible names.
@@ -23,6 +24,20 @@ pub(crate) fn plan(path: &str, blank: Option<Blank<'_>>) -> Result<Plan> {
         Some(blank) => Plan::parse_with(&bytes, format, blank)?,
         None => Plan::parse(&bytes, format)?,
     })
+}
+
+/// Reads a plan with exact amounts; `-` is standard input.
+pub(crate) fn exact_plan(path: &str) -> Result<ExactPlan> {
+    let (bytes, name) = match path {
+        "-" => (read(io::stdin().lock(), 0)?, None),
+        _ => (file(path)?, Some(Path::new(path))),
+    };
+    Ok(ExactPlan::parse(&bytes, Format::detect(name, &bytes))?)
+}
+
+/// Reads any file; `-` is standard input.
+pub(crate) fn bytes(path: &str) -> Result<Vec<u8>> {
+    if path == "-" { read(io::stdin().lock(), 0) } else { file(path) }
 }
 
 /// What to call a plan in an error.

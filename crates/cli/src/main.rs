@@ -10,6 +10,7 @@ mod compose;
 mod figures;
 mod files;
 mod input;
+mod ledger;
 mod output;
 mod progress;
 mod region;
@@ -47,6 +48,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
         Command::Figures(args) => figures::run(args, &progress),
+        Command::Ledger(args) => ledger::run(args),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }
 }

@@ -39,6 +39,11 @@ impl Outcome {
         Self { no: true, ..self }
     }
 
+    /// Adds a line for standard error.
+    pub(crate) fn remark(&mut self, line: String) {
+        self.remarks.push(line);
+    }
+
     /// A definite no, and why; as one JSON object if there is one.
     pub(crate) fn no(reason: String, json: Option<String>) -> Self {
         match json {
@@ -65,7 +70,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
         Usage::DisplayHelpOnMissingArgumentOrSubcommand => fail(
-            "no command is given; legal: compose, compare, calibrate, region, audit, figures, completions, --help, --version",
+            "no command is given; legal: compose, compare, calibrate, region, audit, figures, ledger, completions, --help, --version",
         ),
         _ => fail(&usage_line(&text)),
     }

@@ -11,6 +11,7 @@ mod compose;
 pub mod figures;
 pub mod plot;
 mod region;
+pub mod ledger;
 mod words;
 
 pub use audit::audit;

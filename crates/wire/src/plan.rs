@@ -323,16 +323,23 @@ impl Builder {
 }
 
 /// The word for a neighbouring relation in a plan.
-pub(crate) fn adjacency_name(adjacency: Adjacency) -> &'static str {
+#[must_use]
+pub fn adjacency_name(adjacency: Adjacency) -> &'static str {
     match adjacency {
         Adjacency::AddRemove => "add-remove",
         Adjacency::Replace => "replace",
     }
 }
 
+/// The neighbouring relation of this name.
+#[must_use]
+pub fn adjacency_named(name: &str) -> Option<Adjacency> {
+    ADJACENCIES.into_iter().find(|known| adjacency_name(*known) == name)
+}
+
 fn adjacency(key: &str, value: &Value<'_>) -> Result<Adjacency, PlanError> {
     let found = match value {
-        Value::Text(text) => ADJACENCIES.into_iter().find(|known| adjacency_name(*known) == text),
+        Value::Text(text) => adjacency_named(text),
         _ => None,
     };
     found.ok_or_else(|| illegal(key, value, &ADJACENCIES.map(adjacency_name).join(", ")))

@@ -1,0 +1,229 @@
+//! What can be said after `counterpoint ledger`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use counterpoint::Adjacency;
+use counterpoint::filter::Amount;
+use counterpoint::quantity::Order;
+use counterpoint_ledger::{Head, Kind};
+use counterpoint_wire::adjacency_named;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LedgerArgs {
+    /// Where the ledger is: sqlite:PATH, or postgres://USER@HOST:PORT/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: String,
+
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: LedgerCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum LedgerCommand {
+    /// Make a new ledger
+    Init,
+    /// Add a data set with its neighbouring relation and its budget
+    Dataset(DatasetArgs),
+    /// Open an account and charge its data set for all of it
+    Open(OpenArgs),
+    /// Give an analyst a share of an account
+    Quota(QuotaArgs),
+    /// Debit a release, before any noise is drawn
+    Reserve(ReserveArgs),
+    /// Store a release's response, before anybody sees it
+    Commit(CommitArgs),
+    /// Print a stored response
+    Response(ResponseArgs),
+    /// Tell what is promised, spent and left
+    Status {
+        /// A data set or an account [default: all]
+        #[arg(value_name = "ACCOUNT")]
+        account: Option<String>,
+    },
+    /// List what happened
+    History {
+        /// A data set or an account [default: all]
+        #[arg(value_name = "ACCOUNT")]
+        account: Option<String>,
+    },
+    /// Derive everything from the history again and compare
+    Verify {
+        /// A head printed earlier and kept elsewhere
+        #[arg(long, value_name = "SEQ:HASH")]
+        expect_head: Option<Head>,
+    },
+    /// Print the history with all responses as one JSON object
+    Export,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DatasetArgs {
+    /// The data set's name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// What neighbouring data sets are: add-remove or replace
+    #[arg(long, value_name = "A", value_parser = adjacency_values())]
+    pub(crate) adjacency: Adjacency,
+
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+
+    /// What is added up: sums, renyi, zcdp or gdp
+    #[arg(long, value_name = "KIND", value_parser = kind_values(), default_value = "sums")]
+    pub(crate) filter: Kind,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BudgetArgs {
+    /// The epsilon that is never exceeded
+    #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
+    pub(crate) epsilon: Amount,
+
+    /// At this delta
+    #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
+    pub(crate) delta: Amount,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct OpenArgs {
+    /// The account's name
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: String,
+
+    /// The data set it is opened under
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dataset: String,
+
+    /// A plan whose releases are the account's slots; - for standard input
+    #[arg(long, value_name = "PLAN", required_unless_present = "filter")]
+    #[arg(conflicts_with = "filter")]
+    pub(crate) plan: Option<String>,
+
+    /// What an open account adds up: sums, renyi, zcdp or gdp
+    #[arg(long, value_name = "KIND", value_parser = kind_values())]
+    #[arg(requires = "epsilon", requires = "delta")]
+    pub(crate) filter: Option<Kind>,
+
+    /// What the account may cost; with a plan, the epsilon to certify a delta at
+    #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
+    pub(crate) epsilon: Option<Amount>,
+
+    /// At this delta; with a plan, the delta to certify an epsilon at
+    #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Amount>,
+
+    /// The Rényi order [default: the best for what is expected]
+    #[arg(long, value_name = "A", value_parser = order, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "plan", conflicts_with = "expect")]
+    pub(crate) order: Option<Order>,
+
+    /// The share of delta set aside for the releases' own deltas [default: half]
+    #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "plan")]
+    pub(crate) leaks: Option<Amount>,
+
+    /// A plan of what will be asked, to choose the Rényi order by
+    #[arg(long, value_name = "PLAN", conflicts_with = "plan")]
+    pub(crate) expect: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct QuotaArgs {
+    /// The account
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: String,
+
+    /// The analyst
+    #[arg(value_name = "WHO")]
+    pub(crate) analyst: String,
+
+    /// This part of what the account has to spend: above 0, at most 1
+    #[arg(long, value_name = "F", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "epsilon", conflicts_with = "releases")]
+    pub(crate) share: Option<Amount>,
+
+    /// In a sums account: what the analyst's releases together may cost
+    #[arg(long, value_name = "E", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(requires = "delta")]
+    pub(crate) epsilon: Option<Amount>,
+
+    /// At this delta
+    #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(requires = "epsilon")]
+    pub(crate) delta: Option<Amount>,
+
+    /// In a plan account: how many releases
+    #[arg(long, value_name = "N", conflicts_with = "epsilon")]
+    pub(crate) releases: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReserveArgs {
+    /// The account
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: String,
+
+    /// In a plan account a slot's name; in an open one a file with one release in the plan
+    /// format, - for standard input, or the release itself as a JSON object
+    #[arg(value_name = "RELEASE")]
+    pub(crate) release: String,
+
+    /// Your name for this release; the same key is charged once
+    #[arg(long, value_name = "K")]
+    pub(crate) key: String,
+
+    /// Who asks
+    #[arg(long, value_name = "WHO")]
+    pub(crate) analyst: Option<String>,
+
+    /// In a plan account: how often to open the slot [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommitArgs {
+    /// The release's key
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+
+    /// The response, at most 1 MiB; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) response: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResponseArgs {
+    /// The release's key
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+
+    /// Write the bytes to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<String>,
+}
+
+fn adjacency_values() -> impl TypedValueParser<Value = Adjacency> {
+    PossibleValuesParser::new(["add-remove", "replace"])
+        .try_map(|name| adjacency_named(&name).ok_or("legal: add-remove, replace"))
+}
+
+fn kind_values() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::name)).try_map(|name| {
+        let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or("legal: sums, renyi, zcdp, gdp")
+    })
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    text.parse().map_err(|_| format!("legal: {}", Amount::LEGAL))
+}
+
+fn order(text: &str) -> Result<Order, String> {
+    let order = text.parse().ok().and_then(|order| Order::new(order).ok());
+    order.ok_or_else(|| format!("legal: {}", Order::LEGAL))
+}

@@ -1,0 +1,242 @@
+//! `counterpoint ledger`, as scripts and people use it.
+
+use serde_json::{Value, json};
+
+use crate::{Folder, Run, run, run_with};
+
+/// A new ledger in a folder.
+struct Ledger {
+    folder: Folder,
+    url: String,
+}
+
+impl Ledger {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let url = format!("sqlite:{}", folder.path("ledger.db").display());
+        let ledger = Self { folder, url };
+        assert_eq!(ledger.object(&["init"])["outcome"], "done");
+        ledger
+    }
+
+    fn with_account(epsilon: &str) -> Self {
+        let ledger = Self::new();
+        let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+        ledger.object(&[&dataset[..], &["--epsilon", "1", "--delta", "1e-6"]].concat());
+        let open = ["open", "team", "--dataset", "census", "--filter", "sums"];
+        ledger.object(&[&open[..], &["--epsilon", epsilon, "--delta", "0"]].concat());
+        ledger
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        run(&[&["ledger", "--url", &self.url], args].concat())
+    }
+
+    #[track_caller]
+    fn object(&self, args: &[&str]) -> Value {
+        self.run(&[args, &["--json"]].concat()).object()
+    }
+
+    /// The object of a definite no.
+    #[track_caller]
+    fn no(&self, args: &[&str]) -> Value {
+        let run = self.run(&[args, &["--json"]].concat());
+        assert_eq!((run.status, run.stderr.as_str()), (1, ""), "{}", run.stdout);
+        assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+        serde_json::from_str(&run.stdout).unwrap()
+    }
+
+    fn reserve(&self, key: &str, epsilon: &str) -> Value {
+        let release = format!(r#"{{"mechanism": "approx-dp", "epsilon": {epsilon}}}"#);
+        self.object(&["reserve", "team", &release, "--key", key])
+    }
+}
+
+#[test]
+fn a_release_from_budget_to_answer() {
+    let ledger = Ledger::with_account("0.3");
+    let reserved = ledger.reserve("monday", "0.1");
+    assert_eq!(reserved["outcome"], "reserved");
+    assert_eq!(reserved["charge"], json!({"main": "0.1", "delta": "0"}));
+    assert_eq!(reserved["response_base64"], Value::Null);
+    assert_eq!(ledger.reserve("monday", "0.1")["outcome"], "pending");
+    let answer = ledger.folder.file("answer", "foobar");
+    let committed = ledger.object(&["commit", "monday", "--response", &answer]);
+    assert_eq!(
+        (&committed["outcome"], &committed["repeated"]),
+        (&json!("committed"), &json!(false))
+    );
+    assert_eq!(committed["response_base64"], "Zm9vYmFy");
+    let again = ledger.reserve("monday", "0.1");
+    assert_eq!(
+        (&again["outcome"], &again["response_base64"]),
+        (&json!("committed"), &json!("Zm9vYmFy"))
+    );
+    assert_eq!(again["head"], committed["head"]);
+    assert_eq!(ledger.run(&["response", "monday"]).answer(), "foobar");
+    // 0.1 + 0.2 is 0.3.
+    assert_eq!(ledger.reserve("tuesday", "0.2")["outcome"], "reserved");
+    let release = r#"{"mechanism": "laplace", "scale": 1000000}"#;
+    let no = ledger.no(&["reserve", "team", release, "--key", "wednesday"]);
+    let expected = json!({"by": "account \"team\"", "what": "epsilon", "asked": "0.000001",
+                          "left": "0", "capacity": "0.3"});
+    assert_eq!((&no["outcome"], &no["refusal"]), (&json!("refused"), &expected));
+    let run = ledger.run(&["reserve", "team", release, "--key", "wednesday"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.starts_with("refused by account \"team\": 0.000001 of epsilon"));
+}
+
+#[test]
+fn releases_come_from_files_standard_input_or_the_command_line() {
+    let ledger = Ledger::with_account("1");
+    let toml = "adjacency = \"add-remove\"\n[[release]]\nmechanism = \"laplace\"\nscale = 1_0.0\n";
+    let file = ledger.folder.file("release.toml", toml);
+    let charge = |value: &Value| value["charge"]["main"].clone();
+    assert_eq!(charge(&ledger.object(&["reserve", "team", &file, "--key", "a"])), "0.1");
+    let args = ["ledger", "--url", &ledger.url, "reserve", "team", "-", "--key", "b", "--json"];
+    assert_eq!(charge(&run_with(&args, toml.as_bytes()).object()), "0.1");
+    let another = "[[release]]\nmechanism = \"laplace\"\nscale = 1\n";
+    let two = ledger.folder.file("two.toml", format!("{toml}{another}"));
+    let run = ledger.run(&["reserve", "team", &two, "--key", "c"]);
+    assert!(run.error().ends_with("has 2 releases; legal: one"), "{}", run.stderr);
+    let other = ledger.folder.file("other.toml", toml.replace("add-remove", "replace"));
+    let run = ledger.run(&["reserve", "team", &other, "--key", "c"]);
+    assert!(run.error().contains("adjacency is replace; legal: that of the data set"));
+    let run = ledger.run(&["reserve", "team", "{\"mechanism\": \"x\"}", "--key", "c"]);
+    assert!(run.error().starts_with("RELEASE: release 1: mechanism is \"x\"; legal: "));
+}
+
+#[test]
+fn a_plan_account_is_opened_slot_by_slot() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-6"]].concat());
+    let plan = ledger.folder.file(
+        "plan.toml",
+        "delta = 1e-6\n[[release]]\nname = \"weekly count\"\nmechanism = \"approx-dp\"\n\
+         epsilon = 0.1\ncount = 100\n",
+    );
+    ledger.object(&["open", "weekly", "--dataset", "census", "--plan", &plan]);
+    ledger.object(&["quota", "weekly", "ann", "--releases", "60"]);
+    let open = |count: &str, key: &str| {
+        let args = ["reserve", "weekly", "weekly count", "--key", key, "--count", count];
+        ledger.run(&[&args[..], &["--analyst", "ann", "--json"]].concat())
+    };
+    assert_eq!(open("50", "a").object()["charge"]["main"], "50");
+    let no = open("11", "b");
+    assert_eq!(no.status, 1);
+    assert!(no.stdout.contains("the quota of \\\"ann\\\""), "{}", no.stdout);
+    let status = ledger.object(&["status", "weekly"]);
+    let account = &status["accounts"][0];
+    // Optimal composition: KOV Theorem III.3.
+    let epsilon: f64 = account["epsilon"].as_str().unwrap().parse().unwrap();
+    assert!(epsilon > 4.774_567_588 && epsilon < 4.774_573, "{epsilon}");
+    assert_eq!(account["slots"], json!([{"name": "weekly count", "count": 100, "used": 50}]));
+    assert_eq!(account["quotas"][0]["spent"]["main"], "50");
+    let run = ledger.run(&["status", "weekly"]);
+    assert!(run.answer().contains("[##########..........] 50 of 100 releases, 50 left"));
+    let all = ledger.run(&["status"]);
+    assert!(all.answer().contains("  weekly  plan"), "{}", all.stdout);
+}
+
+#[test]
+fn verification_tells_what_it_cannot_exclude() {
+    let ledger = Ledger::with_account("0.3");
+    let head = ledger.reserve("k", "0.1")["head"].as_str().unwrap().to_owned();
+    let plain = ledger.object(&["verify"]);
+    assert_eq!((&plain["outcome"], &plain["expected"]), (&json!("verified"), &Value::Null));
+    assert_eq!(plain["not_excluded"].as_array().unwrap().len(), 2);
+    let known = ledger.object(&["verify", "--expect-head", &head]);
+    assert_eq!((&known["expected"], &known["not_excluded"]), (&json!(head), &json!([])));
+    assert!(ledger.run(&["verify"]).answer().contains("not excluded  that the newest entries"));
+    let (sequence, hash) = head.split_once(':').unwrap();
+    let later = format!("{}:{hash}", sequence.parse::<u64>().unwrap() + 1);
+    let broken = ledger.no(&["verify", "--expect-head", &later]);
+    assert_eq!(broken["outcome"], "broken");
+    let reason = broken["reason"].as_str().unwrap();
+    assert!(reason.contains("is expected and missing: the history ends at 4:"), "{reason}");
+    let run = ledger.run(&["verify", "--expect-head", "4:beef"]);
+    assert!(run.error().contains("legal: SEQUENCE:HASH"), "{}", run.stderr);
+}
+
+#[test]
+fn history_and_export_are_one_object_each() {
+    let ledger = Ledger::with_account("0.3");
+    ledger.reserve("k", "0.1");
+    let answer = ledger.folder.file("answer", [0, 159, 146, 150]);
+    ledger.object(&["commit", "k", "--response", &answer]);
+    let history = ledger.object(&["history"]);
+    let events: Vec<&str> = history["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(events, ["init", "dataset", "open", "reserve", "commit"]);
+    assert_eq!(ledger.object(&["history", "census"])["entries"].as_array().unwrap().len(), 1);
+    let table = ledger.run(&["history", "team"]);
+    assert_eq!(table.answer().lines().count(), 6, "{}", table.stdout);
+    let export = ledger.object(&["export"]);
+    assert_eq!(export["responses"], json!([{"key": "k", "response_base64": "AJ+Slg=="}]));
+    assert_eq!(export["head"], history["head"]);
+    let run = ledger.run(&["response", "k"]);
+    assert!(run.error().contains("is not text; legal: --out FILE"), "{}", run.stderr);
+    let out = ledger.folder.path("out").display().to_string();
+    ledger.object(&["response", "k", "--out", &out]);
+    assert_eq!(std::fs::read(out).unwrap(), [0, 159, 146, 150]);
+}
+
+#[test]
+fn another_response_to_a_committed_key_is_not_the_one_to_show() {
+    let ledger = Ledger::with_account("0.3");
+    ledger.reserve("k", "0.1");
+    let [one, two] = ["1", "2"].map(|text| ledger.folder.file(text, text));
+    ledger.object(&["commit", "k", "--response", &one]);
+    let run = ledger.run(&["commit", "k", "--response", &two]);
+    assert!(run.warning().contains("k was committed before with another response"));
+    assert_eq!(ledger.object(&["commit", "k", "--response", &two])["response_base64"], "MQ==");
+}
+
+#[test]
+fn bad_usage_is_one_line_and_writes_nothing() {
+    let ledger = Ledger::with_account("0.3");
+    let head = ledger.object(&["status"])["head"].clone();
+    let release = r#"{"mechanism": "approx-dp", "epsilon": 0.1}"#;
+    let dataset = ["dataset", "x", "--adjacency", "replace", "--epsilon"];
+    #[rustfmt::skip]
+    let cases: [(&[&str], &str); 15] = [
+        (&["init"], "there is a ledger here already"),
+        (&["dataset", "x"], "--adjacency <A>"),
+        (&["dataset", "x", "--adjacency", "both"], "add-remove, replace"),
+        (&[&dataset[..], &["-1", "--delta", "0"]].concat(), "a decimal number from 0"),
+        (&[&dataset[..], &["nan", "--delta", "0"]].concat(), "a decimal number from 0"),
+        (&[&dataset[..], &["1", "--delta", "1"]].concat(), "delta is 1; legal"),
+        (&["dataset", "team", "--adjacency", "replace", "--epsilon", "1", "--delta", "0"],
+            "account \"team\" is there already"),
+        (&["open", "x", "--dataset", "census"], "--plan <PLAN>"),
+        (&["open", "x", "--dataset", "nope", "--filter", "sums", "--epsilon", "1", "--delta", "0"],
+            "there is no data set \"nope\""),
+        (&["open", "x", "--dataset", "census", "--filter", "sums"], "--epsilon <E>"),
+        (&["reserve", "team", release], "--key <K>"),
+        (&["reserve", "nobody", release, "--key", "k"], "there is no account \"nobody\""),
+        (&["reserve", "team", "/no/such/file", "--key", "k"], "/no/such/file: cannot be read"),
+        (&["commit", "k", "--response", "/dev/null"], "there is no key \"k\""),
+        (&["status", "nobody"], "there is no account \"nobody\""),
+    ];
+    for (args, expected) in cases {
+        let run = ledger.run(args);
+        assert!(run.error().contains(expected), "{args:?}: {}", run.stderr);
+    }
+    assert_eq!(ledger.object(&["status"])["head"], head);
+    let missing = format!("sqlite:{}", ledger.folder.path("missing").display());
+    let line = run(&["ledger", "--url", &missing, "status"]);
+    assert!(line.error().contains("unable to open database file"), "{}", line.stderr);
+    let line = run(&["ledger", "--url", "file:x", "status"]);
+    assert!(line.error().contains("legal: sqlite:PATH, or postgres://"), "{}", line.stderr);
+    let line = run(&["ledger"]);
+    assert!(line.error().contains("--url <URL>"), "{}", line.stderr);
+    let line = run(&["ledger", "--url", "sqlite:x"]);
+    assert!(line.error().contains("subcommands: init, dataset, open"), "{}", line.stderr);
+    let line = run(&["ledger", "status"]);
+    assert!(line.error().contains("--url <URL>"), "{}", line.stderr);
+}

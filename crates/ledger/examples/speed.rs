@@ -1,0 +1,293 @@
+//! How fast the ledger is, beside the same transactions in bare SQL.
+//!
+//!     bench/ledger                                    both databases
+//!     cargo run --release -p counterpoint-ledger --example speed [ENTRIES]
+//!
+//! ENTRIES is how long the history is made for the measurements that must not depend on it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::time::Instant;
+
+use counterpoint::Adjacency;
+use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
+use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::{Asked, ExactPlan};
+
+/// Pairs in one measurement, and measurements of each kind, taken in turn.
+const PAIRS: u64 = 80;
+const ROUNDS: u64 = 15;
+
+fn main() {
+    let entries = std::env::args().nth(1).map_or(1_000_000, |text| text.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
+    println!("{:<12}{:>16}{:>16}{:>8}", "pairs/s", "ledger", "bare SQL", "ratio");
+    compare("SQLite", &file("ledger"), &mut BareSqlite::new(&file("bare")));
+    if let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") {
+        let url = |schema: &str| {
+            let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+            client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
+            format!("{server}?options=-csearch_path%3D{schema}")
+        };
+        compare("PostgreSQL", &url("speed_ledger"), &mut BarePostgres::new(&url("speed_bare")));
+    }
+    long(&file("long"), entries);
+}
+
+fn release() -> Asked {
+    let text = br#"{"release":[{"mechanism":"laplace","scale":10}]}"#;
+    Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases.remove(0))
+}
+
+fn set_up(ledger: &mut Ledger) {
+    let budget = |epsilon: &str| {
+        NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "1e-6".parse().unwrap())
+    };
+    ledger.dataset("data", Adjacency::AddRemove, &budget("1000000")).unwrap();
+    let account = NewAccount::Filter(budget("900000"));
+    ledger.open_account("account", "data", &account).unwrap();
+}
+
+fn pairs(ledger: &mut Ledger, prefix: &str, count: u64) -> f64 {
+    let asked = release();
+    let start = Instant::now();
+    for index in 0..count {
+        let key = format!("{prefix}-{index}");
+        ledger.reserve(&Request::new("account", &key, &asked)).unwrap();
+        ledger.commit(&key, b"42.1234567").unwrap();
+    }
+    count as f64 / start.elapsed().as_secs_f64()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn compare(name: &str, url: &str, bare: &mut dyn Bare) {
+    let mut ledger = Ledger::init(&url.parse().unwrap()).unwrap();
+    set_up(&mut ledger);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        ours.push(pairs(&mut ledger, &format!("round-{round}"), PAIRS));
+        let start = Instant::now();
+        (0..PAIRS).for_each(|index| bare.pair(round * PAIRS + index));
+        theirs.push(PAIRS as f64 / start.elapsed().as_secs_f64());
+    }
+    // Neighbours in time share the disk's and the machine's mood.
+    let ratio = median(ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect());
+    println!("{name:<12}{:>16.0}{:>16.0}{ratio:>8.2}", median(ours), median(theirs));
+}
+
+/// What a long history costs.
+fn long(url: &str, entries: u64) {
+    let url: Url = url.parse().unwrap();
+    set_up(&mut Ledger::init(&url).unwrap());
+    let measure = |label: &str| {
+        let mut ledger = Ledger::open(&url).unwrap();
+        let entries = ledger.head().unwrap().sequence;
+        let rate =
+            median((0..5).map(|i| pairs(&mut ledger, &format!("{label}-{i}"), 100)).collect());
+        let time = |_| {
+            let start = Instant::now();
+            Ledger::open(&url).unwrap().status(Some("account")).unwrap();
+            start.elapsed().as_secs_f64() * 1e3
+        };
+        let status = median((0..9).map(time).collect());
+        println!("{entries:>9} entries: {rate:>6.0} pairs/s, status {status:.2} ms");
+    };
+    println!("\nSQLite, the same account");
+    measure("short");
+    let batched = Batched { inner: url.open(false).unwrap(), open: false, count: 0 };
+    let mut ledger = Ledger::open_in(Box::new(batched)).unwrap();
+    pairs(&mut ledger, "fill", entries / 2);
+    drop(ledger);
+    // What is measured is a long history, not the disk still busy with making it.
+    let Url::Sqlite(path) = &url else { return };
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(connection);
+    std::fs::File::open(path).unwrap().sync_all().unwrap();
+    measure("long");
+    measure("again");
+}
+
+/// A reserve and a commit, in the statements that the ledger itself uses.
+trait Bare {
+    fn pair(&mut self, index: u64);
+}
+
+const HEAD: &str = "SELECT id, sequence, hash FROM ledger_head";
+const KEY: &str = "SELECT key, account, request, reserved, committed, response \
+                   FROM ledger_release WHERE key = $1";
+const ACCOUNT: &str = "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
+                       capacity_main, capacity_delta, spent_main, spent_delta \
+                       FROM ledger_account WHERE name = $1";
+const ENTRY: &str = "INSERT INTO ledger_entry (sequence, previous, hash, account, body) \
+                     VALUES ($1, $2, $3, $4, $5)";
+const SET_HEAD: &str = "UPDATE ledger_head SET sequence = $1, hash = $2 WHERE id = 1";
+const CHARGE: &str = "UPDATE ledger_account SET charges = $1, spent_main = $2 WHERE name = $3";
+const RELEASE: &str = "INSERT INTO ledger_release (key, account, request, reserved) \
+                       VALUES ($1, $2, $3, $4)";
+const RESPOND: &str = "UPDATE ledger_release SET committed = $1, response = $2 WHERE key = $3";
+
+const BODY: &str = r#"{"event":"reserve","at":1763190000,"account":"account","key":"round-0-000","analyst":null,"release":{"described":{"mechanism":"laplace","scale":"10"}},"charge":{"main":"0.1","delta":"0"}}"#;
+
+fn hash(number: i64) -> Vec<u8> {
+    number.to_be_bytes().repeat(4)
+}
+
+struct BareSqlite(rusqlite::Connection);
+
+impl BareSqlite {
+    fn new(url: &str) -> Self {
+        let mut ledger = Ledger::init(&url.parse().unwrap()).unwrap();
+        set_up(&mut ledger);
+        drop(ledger);
+        let connection = rusqlite::Connection::open(url.strip_prefix("sqlite:").unwrap()).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
+            )
+            .unwrap();
+        connection.set_prepared_statement_cache_capacity(64);
+        Self(connection)
+    }
+
+    fn read(&self, sql: &str, parameters: impl rusqlite::Params) {
+        let mut statement = self.0.prepare_cached(sql).unwrap();
+        let mut rows = statement.query(parameters).unwrap();
+        while rows.next().unwrap().is_some() {}
+    }
+
+    fn run(&self, sql: &str, parameters: impl rusqlite::Params) {
+        self.0.prepare_cached(sql).unwrap().execute(parameters).unwrap();
+    }
+}
+
+impl Bare for BareSqlite {
+    fn pair(&mut self, index: u64) {
+        let (key, first) = (format!("bare-{index}"), 2 * index as i64 + 1000);
+        self.run("BEGIN IMMEDIATE", []);
+        self.read(HEAD, []);
+        self.read(KEY, [&key]);
+        self.read(ACCOUNT, ["account"]);
+        self.run(ENTRY, rusqlite::params![first, hash(first - 1), hash(first), "account", BODY]);
+        self.run(SET_HEAD, rusqlite::params![first, hash(first)]);
+        let spent = format!("{index:040}.1");
+        self.run(CHARGE, rusqlite::params![index as i64, spent, "account"]);
+        self.run(RELEASE, rusqlite::params![key, "account", hash(first), first]);
+        self.run("COMMIT", []);
+        let second = first + 1;
+        self.run("BEGIN IMMEDIATE", []);
+        self.read(HEAD, []);
+        self.read(KEY, [&key]);
+        self.run(ENTRY, rusqlite::params![second, hash(first), hash(second), "account", BODY]);
+        self.run(SET_HEAD, rusqlite::params![second, hash(second)]);
+        self.run(RESPOND, rusqlite::params![second, b"42.1234567", key]);
+        self.run("COMMIT", []);
+    }
+}
+
+struct BarePostgres {
+    client: postgres::Client,
+    statements: std::collections::HashMap<&'static str, postgres::Statement>,
+}
+
+impl BarePostgres {
+    fn new(url: &str) -> Self {
+        let mut ledger = Ledger::init(&url.parse().unwrap()).unwrap();
+        set_up(&mut ledger);
+        let client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+        Self { client, statements: std::collections::HashMap::new() }
+    }
+
+    fn statement(&mut self, sql: &'static str) -> postgres::Statement {
+        let client = &mut self.client;
+        self.statements.entry(sql).or_insert_with(|| client.prepare(sql).unwrap()).clone()
+    }
+
+    fn read(&mut self, sql: &'static str, parameters: &[&(dyn postgres::types::ToSql + Sync)]) {
+        let statement = self.statement(sql);
+        self.client.query(&statement, parameters).unwrap();
+    }
+
+    fn run(&mut self, sql: &'static str, parameters: &[&(dyn postgres::types::ToSql + Sync)]) {
+        let statement = self.statement(sql);
+        self.client.execute(&statement, parameters).unwrap();
+    }
+}
+
+impl Bare for BarePostgres {
+    fn pair(&mut self, index: u64) {
+        const LOCK: &str = "SELECT id, sequence, hash FROM ledger_head FOR UPDATE";
+        let (key, first) = (format!("bare-{index}"), 2 * index as i64 + 1000);
+        self.client.batch_execute("BEGIN").unwrap();
+        self.read(LOCK, &[]);
+        self.read(KEY, &[&key]);
+        self.read(ACCOUNT, &[&"account"]);
+        self.run(ENTRY, &[&first, &hash(first - 1), &hash(first), &"account", &BODY]);
+        self.run(SET_HEAD, &[&first, &hash(first)]);
+        let spent = format!("{index:040}.1");
+        self.run(CHARGE, &[&(index as i64), &spent, &"account"]);
+        self.run(RELEASE, &[&key, &"account", &hash(first), &first]);
+        self.client.batch_execute("COMMIT").unwrap();
+        let second = first + 1;
+        self.client.batch_execute("BEGIN").unwrap();
+        self.read(LOCK, &[]);
+        self.read(KEY, &[&key]);
+        self.run(ENTRY, &[&second, &hash(first), &hash(second), &"account", &BODY]);
+        self.run(SET_HEAD, &[&second, &hash(second)]);
+        self.run(RESPOND, &[&second, &&b"42.1234567"[..], &key]);
+        self.client.batch_execute("COMMIT").unwrap();
+    }
+}
+
+/// Many transactions in one, to make a long history quickly.
+struct Batched {
+    inner: Box<dyn Database>,
+    open: bool,
+    count: u64,
+}
+
+impl Database for Batched {
+    fn begin(&mut self, _: Access) -> Result<(), DatabaseError> {
+        if !self.open {
+            self.inner.begin(Access::Write)?;
+            self.open = true;
+        }
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
+        self.inner.query(sql, parameters)
+    }
+
+    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
+        self.inner.execute(sql, parameters)
+    }
+
+    fn commit(&mut self) -> Result<(), DatabaseError> {
+        self.count += 1;
+        if self.count.is_multiple_of(20_000) {
+            self.inner.commit()?;
+            self.open = false;
+        }
+        Ok(())
+    }
+
+    fn rollback(&mut self) {}
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+}
+
+impl Drop for Batched {
+    fn drop(&mut self) {
+        if self.open {
+            self.inner.commit().unwrap();
+        }
+    }
+}

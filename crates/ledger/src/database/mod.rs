@@ -1,0 +1,164 @@
+//! The one small interface to a database. All statements are in `tables`, in SQL that
+//! both databases understand; what differs between them is here.
+
+mod postgres;
+mod schema;
+mod sqlite;
+
+use std::str::FromStr;
+
+pub use self::postgres::Postgres;
+pub use self::sqlite::Sqlite;
+pub(crate) use schema::{VERSION, migrations};
+
+/// A value in a row or a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing.
+    Null,
+    /// A whole number.
+    Whole(i64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+/// The values of one row.
+pub type Row = Vec<Cell>;
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// One snapshot of everything.
+    Read,
+    /// To change something.
+    Write,
+}
+
+/// Whose SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite's.
+    Sqlite,
+    /// PostgreSQL's.
+    Postgres,
+}
+
+/// Why the database did not do what it was told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatabaseError {
+    /// It cannot be opened, or not used as it is set up.
+    #[error("{0}")]
+    Unusable(String),
+    /// Others kept it locked for too long; nothing was written.
+    #[error("the ledger is locked by others for too long; nothing was written, try again")]
+    Busy,
+    /// A statement failed; the transaction is rolled back and the handle has stopped.
+    #[error("the database failed, nothing was written: {0}")]
+    Failed(String),
+    /// A commit failed: whether it took effect is unknown, and the handle has stopped.
+    #[error(
+        "the database failed in its commit, which may or may not have taken effect; a retry with the same key finds out: {0}"
+    )]
+    Uncertain(String),
+    /// The handle stopped at an earlier failure.
+    #[error("the ledger stopped at an earlier failure; open it again")]
+    Stopped,
+}
+
+/// A connection to a database, or a handle on its file.
+///
+/// After an error in a transaction the handle stops: what the disk holds is then unknown, and
+/// only opening it anew finds out.
+pub trait Database: Send {
+    /// Begins a transaction. In SQLite a writer has the lock from here on.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn begin(&mut self, access: Access) -> Result<(), DatabaseError>;
+
+    /// The rows of a statement with parameters `$1`, `$2`, ...
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError>;
+
+    /// How many rows a statement changed.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError>;
+
+    /// Makes the transaction durable.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn commit(&mut self) -> Result<(), DatabaseError>;
+
+    /// Forgets the transaction.
+    fn rollback(&mut self);
+
+    /// Whose SQL it speaks.
+    fn dialect(&self) -> Dialect;
+}
+
+/// Where a ledger is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Url {
+    /// A file.
+    Sqlite(String),
+    /// A server.
+    Postgres(String),
+}
+
+impl Url {
+    /// What may be given, in words.
+    pub const LEGAL: &'static str = "sqlite:PATH, or postgres://USER@HOST:PORT/DATABASE";
+
+    /// Opens the database; a file is created only if asked for.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] if it cannot be opened.
+    pub fn open(&self, create: bool) -> Result<Box<dyn Database>, DatabaseError> {
+        Ok(match self {
+            Self::Sqlite(path) => Box::new(Sqlite::open(path, create)?),
+            Self::Postgres(url) => Box::new(Postgres::open(url)?),
+        })
+    }
+}
+
+impl FromStr for Url {
+    type Err = DatabaseError;
+
+    fn from_str(text: &str) -> Result<Self, DatabaseError> {
+        if let Some(path) = text.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+            return Ok(Self::Sqlite(path.to_owned()));
+        }
+        if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
+            return Ok(Self::Postgres(text.to_owned()));
+        }
+        // The text may hold a password.
+        Err(DatabaseError::Unusable(format!("the URL is no ledger's; legal: {}", Self::LEGAL)))
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(number: i64) -> Self {
+        Self::Whole(number)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<&[u8]> for Cell {
+    fn from(bytes: &[u8]) -> Self {
+        Self::Bytes(bytes.to_vec())
+    }
+}

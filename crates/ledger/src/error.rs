@@ -1,0 +1,121 @@
+//! What can go wrong, and what is refused.
+
+use counterpoint::filter::{Amount, FilterError};
+use counterpoint_wire::PlanError;
+
+use crate::database::DatabaseError;
+
+/// Why a ledger did not do what it was asked. Nothing was written, but for
+/// [`DatabaseError::Uncertain`], which says so.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// A definite no.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// There is no ledger here yet.
+    #[error("there is no ledger here; legal: init first")]
+    NotLedger,
+    /// There is one already.
+    #[error("there is a ledger here already; legal: init once")]
+    Initialised,
+    /// A ledger of another version.
+    #[error("the ledger's version is {found}; legal: {}", crate::database::VERSION)]
+    Version {
+        /// The version found.
+        found: i64,
+    },
+    /// A word that may not be one.
+    #[error("{what} is {value:?}; legal: {legal}")]
+    Name {
+        /// What it names.
+        what: &'static str,
+        /// The word, cut short if long.
+        value: String,
+        /// What is legal.
+        legal: &'static str,
+    },
+    /// A name that is taken.
+    #[error("{what} {name:?} is there already; legal: a new name")]
+    Exists {
+        /// What has the name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name that nothing has.
+    #[error("there is no {what} {name:?}; legal: {legal}")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// What is legal.
+        legal: &'static str,
+    },
+    /// Something that does not go together with the account it is asked of.
+    #[error("{account:?} {problem}; legal: {legal}")]
+    Unfit {
+        /// The account or data set.
+        account: String,
+        /// What is wrong.
+        problem: String,
+        /// What is legal.
+        legal: &'static str,
+    },
+    /// A key that stands for another request.
+    #[error("key {key:?} stands for another request; legal: the same request, or a new key")]
+    KeyInUse {
+        /// The key.
+        key: String,
+    },
+    /// A response that is too long.
+    #[error("the response has {length} bytes; legal: at most {}", crate::MOST_RESPONSE)]
+    Response {
+        /// How long it is.
+        length: usize,
+    },
+    /// A plan or release that cannot be read.
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+    /// A rule that cannot be made, or a release it cannot charge.
+    #[error(transparent)]
+    Rule(Box<FilterError>),
+    /// A plan whose cost cannot be certified.
+    #[error("the plan's cost cannot be certified: {0}")]
+    Uncertified(String),
+    /// A stored row that says nothing a ledger writes; `verify` says more.
+    #[error("the ledger is damaged: {0}")]
+    Damaged(String),
+}
+
+/// A budget that would be exceeded. It depends on nothing but the ledger and the request.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("refused by {place}: {asked} of {what} is asked for and {left} is left of {capacity}")]
+pub struct Refusal {
+    /// Whose budget.
+    pub place: String,
+    /// Which total, in words.
+    pub what: String,
+    /// What is asked for.
+    pub asked: Amount,
+    /// What is left.
+    pub left: Amount,
+    /// What there was at first.
+    pub capacity: Amount,
+}
+
+macro_rules! boxed {
+    ($($from:ident => $variant:ident),*) => {$(
+        impl From<$from> for LedgerError {
+            fn from(error: $from) -> Self {
+                Self::$variant(Box::new(error))
+            }
+        }
+    )*};
+}
+
+boxed!(Refusal => Refused, PlanError => Plan, FilterError => Rule);

@@ -1,0 +1,162 @@
+//! A ledger: making it, opening it, and its transactions.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use counterpoint_wire::ledger::Event;
+
+use crate::chain::Head;
+use crate::database::{Access, Database, Url, VERSION, migrations};
+use crate::error::LedgerError;
+use crate::rows::Account;
+use crate::rules;
+use crate::tables::{Tables, damaged};
+
+/// A ledger, through one handle. Any number of handles, in any number of processes, may be
+/// open on the same one.
+pub struct Ledger {
+    database: Box<dyn Database>,
+    /// Accounts that were reserved from, for their rules, which never change.
+    known: BTreeMap<String, Account>,
+}
+
+impl Ledger {
+    /// Makes a new ledger.
+    ///
+    /// # Errors
+    /// [`LedgerError::Initialised`] if there is one.
+    pub fn init(url: &Url) -> Result<Self, LedgerError> {
+        Self::init_in(url.open(true)?)
+    }
+
+    /// Makes a new ledger in an open database.
+    ///
+    /// # Errors
+    /// [`LedgerError::Initialised`] if there is one.
+    pub fn init_in(mut database: Box<dyn Database>) -> Result<Self, LedgerError> {
+        database.begin(Access::Write)?;
+        match create(&mut *database) {
+            Ok(()) => database.commit()?,
+            Err(error) => {
+                database.rollback();
+                return Err(error);
+            }
+        }
+        Ok(Self::new(database))
+    }
+
+    /// Opens a ledger.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if there is none, or one of another version.
+    pub fn open(url: &Url) -> Result<Self, LedgerError> {
+        Self::open_in(url.open(false)?)
+    }
+
+    /// Opens the ledger in an open database.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if there is none, or one of another version.
+    pub fn open_in(database: Box<dyn Database>) -> Result<Self, LedgerError> {
+        let mut ledger = Self::new(database);
+        ledger.read(|tables| {
+            if !tables.exist()? {
+                return Err(LedgerError::NotLedger);
+            }
+            match tables.versions()?.as_slice() {
+                [VERSION] => Ok(()),
+                [found] => Err(LedgerError::Version { found: *found }),
+                rows => Err(damaged(&format!("ledger_version has {} rows", rows.len()))),
+            }
+        })?;
+        Ok(ledger)
+    }
+
+    fn new(database: Box<dyn Database>) -> Self {
+        Self { database, known: BTreeMap::new() }
+    }
+
+    /// An account with its rule; what is spent of it may be out of date.
+    pub(crate) fn known(&mut self, name: &str) -> Result<&Account, LedgerError> {
+        if !self.known.contains_key(name) {
+            let account = self.read(|tables| find_account(tables, name))?;
+            self.known.insert(name.to_owned(), account);
+        }
+        self.known.get(name).ok_or_else(|| damaged("an account is gone"))
+    }
+
+    /// Runs within a transaction that reads one snapshot.
+    pub(crate) fn read<T>(
+        &mut self,
+        work: impl FnOnce(&mut Tables<'_>) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        self.database.begin(Access::Read)?;
+        let outcome = work(&mut Tables(&mut *self.database));
+        self.database.rollback();
+        outcome
+    }
+
+    /// Runs within a transaction that has the ledger's lock and knows its head.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&mut Tables<'_>, Head) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        self.database.begin(Access::Write)?;
+        let mut tables = Tables(&mut *self.database);
+        match tables.lock().and_then(|head| work(&mut tables, head)) {
+            Ok(value) => {
+                self.database.commit()?;
+                Ok(value)
+            }
+            Err(error) => {
+                self.database.rollback();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The tables and the first entry.
+fn create(database: &mut dyn Database) -> Result<(), LedgerError> {
+    let mut tables = Tables(database);
+    if tables.exist()? {
+        return Err(LedgerError::Initialised);
+    }
+    let dialect = tables.0.dialect();
+    for version in 0..VERSION {
+        for statement in migrations(version, dialect) {
+            tables.0.execute(&statement, &[])?;
+        }
+    }
+    tables.set_version(VERSION)?;
+    tables.set_out()?;
+    let event = Event::Init { at: now(), format: VERSION.unsigned_abs() };
+    append(&mut tables, Head::NONE, &event)?;
+    Ok(())
+}
+
+/// Writes an event after the head.
+pub(crate) fn append(
+    tables: &mut Tables<'_>,
+    head: Head,
+    event: &Event,
+) -> Result<Head, LedgerError> {
+    let body = event.body().map_err(|error| damaged(&error.to_string()))?;
+    tables.append(head, event.account(), &body)
+}
+
+/// The clock, in Unix seconds.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// An account that releases can be made in.
+pub(crate) fn find_account(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerError> {
+    let legal = "the name of one that was opened";
+    let unknown = || LedgerError::Unknown { what: "account", name: name.to_owned(), legal };
+    let found = tables.account(name)?.ok_or_else(unknown)?;
+    if found.parent.is_none() {
+        return Err(rules::unfit(&found, "is a data set", "an account opened under it"));
+    }
+    Ok(found)
+}

@@ -1,0 +1,226 @@
+//! The balances, derived from the history once more.
+
+use std::collections::BTreeMap;
+
+use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
+
+use crate::chain::Hash;
+use crate::database::VERSION;
+use crate::error::LedgerError;
+use crate::release::{Request, digest};
+use crate::rows::{Account, Balance, Share, Slot};
+use crate::setup::without_slots;
+use crate::{name, rules};
+
+/// Everything that follows from a history.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    pub(crate) accounts: BTreeMap<String, Account>,
+    /// By account and slot.
+    pub(crate) slots: BTreeMap<(String, String), Slot>,
+    /// By account and analyst.
+    pub(crate) shares: BTreeMap<(String, String), Share>,
+    pub(crate) releases: BTreeMap<String, Kept>,
+    /// What was already priced: prices depend on the account's rule and the description alone.
+    prices: BTreeMap<(String, Hash), Cost>,
+}
+
+/// What became of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) account: String,
+    pub(crate) request: Hash,
+    pub(crate) reserved: u64,
+    /// The entry, and the response's digest and length.
+    pub(crate) committed: Option<(u64, String, u64)>,
+}
+
+/// An account, and a name in it.
+type Place = (String, String);
+
+/// Why an event could not have happened.
+type Problem = String;
+
+impl Books {
+    /// One event later.
+    pub(crate) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), Problem> {
+        match event {
+            Event::Init { format, .. } => {
+                let first = sequence == 1 && *format == VERSION.unsigned_abs();
+                if first { Ok(()) } else { Err("a ledger begins here".to_owned()) }
+            }
+            _ if sequence == 1 => Err("the history does not begin with init".to_owned()),
+            Event::Dataset { name, adjacency, filter, .. } => {
+                if rules::overstated(filter, *adjacency).map_err(text)? {
+                    return Err("there is more to spend than is promised".to_owned());
+                }
+                let rule = Rule::Filter(filter.clone());
+                let (balance, adjacency) = (Balance::new(filter.capacity.clone()), *adjacency);
+                let (name, opened, parent) = (name.clone(), sequence, None);
+                self.add(Account { name, parent, opened, adjacency, rule, balance, quotas: 0 })
+            }
+            Event::Open { account, dataset, rule, charge, .. } => {
+                self.open(sequence, account, dataset, rule, charge)
+            }
+            Event::Quota { account, analyst, capacity, .. } => {
+                self.quota(account, analyst, capacity)
+            }
+            Event::Reserve { account, key, analyst, release, charge, .. } => {
+                let request =
+                    Request { analyst: analyst.as_deref(), ..Request::new(account, key, release) };
+                self.reserve(sequence, &request, charge)
+            }
+            Event::Commit { account, key, sha256, length, .. } => {
+                let kept = self.releases.get_mut(key).filter(|kept| kept.account == *account);
+                let kept = kept.ok_or("the key was not reserved in this account")?;
+                if kept.committed.is_some() {
+                    return Err("the key was committed before".to_owned());
+                }
+                kept.committed = Some((sequence, sha256.clone(), *length));
+                Ok(())
+            }
+            _ => Err("the event is of no known kind".to_owned()),
+        }
+    }
+
+    fn add(&mut self, account: Account) -> Result<(), Problem> {
+        name::word("account", &account.name).map_err(text)?;
+        match self.accounts.insert(account.name.clone(), account) {
+            None => Ok(()),
+            Some(other) => Err(format!("{:?} was there already", other.name)),
+        }
+    }
+
+    fn open(
+        &mut self,
+        sequence: u64,
+        account: &str,
+        dataset: &str,
+        rule: &Rule,
+        charge: &Cost,
+    ) -> Result<(), Problem> {
+        let parent = self.accounts.get(dataset).filter(|found| found.parent.is_none());
+        let parent = parent.ok_or("its data set was not there")?;
+        let adjacency = parent.adjacency;
+        let wrong = match rule {
+            Rule::Plan(plan) => rules::understated(plan, adjacency),
+            Rule::Filter(filter) => rules::overstated(filter, adjacency),
+            _ => Ok(true),
+        };
+        if wrong.map_err(text)? {
+            return Err("its rule promises what it does not keep".to_owned());
+        }
+        let (due, balance) = rules::open(parent, rule).map_err(text)?;
+        if due != *charge {
+            return Err("the charge is not what the rule costs".to_owned());
+        }
+        let capacity = rules::capacity(rule).ok_or("its rule has no capacity")?;
+        let (slots, kept) = without_slots(rule.clone());
+        if let Some(parent) = self.accounts.get_mut(dataset) {
+            parent.balance = balance;
+        }
+        for slot in slots {
+            let place = (account.to_owned(), slot.name.clone());
+            if self.slots.insert(place, slot).is_some() {
+                return Err("two slots have one name".to_owned());
+            }
+        }
+        self.add(Account {
+            name: account.to_owned(),
+            parent: Some(dataset.to_owned()),
+            opened: sequence,
+            adjacency,
+            rule: kept,
+            balance: Balance::new(capacity),
+            quotas: 0,
+        })
+    }
+
+    fn quota(&mut self, account: &str, analyst: &str, capacity: &Cost) -> Result<(), Problem> {
+        name::word("analyst", analyst).map_err(text)?;
+        let found = self.account(account)?;
+        if found.quotas == 0 && found.balance.charges > 0 {
+            return Err("releases were made without a quota".to_owned());
+        }
+        found.quotas += 1;
+        let (place, analyst) = ((account.to_owned(), analyst.to_owned()), analyst.to_owned());
+        let balance = Balance::new(capacity.clone());
+        match self.shares.insert(place, Share { analyst, balance }) {
+            None => Ok(()),
+            Some(_) => Err("the analyst had a quota".to_owned()),
+        }
+    }
+
+    fn reserve(
+        &mut self,
+        sequence: u64,
+        request: &Request<'_>,
+        charge: &Cost,
+    ) -> Result<(), Problem> {
+        name::word("key", request.key).map_err(text)?;
+        let due = self.price(request)?;
+        if due != *charge {
+            return Err("the charge is not what the release costs".to_owned());
+        }
+        let (name, slot_place, share_place) = places(request);
+        let account = self.accounts.get(&name).ok_or("its account was not there")?;
+        let slot = slot_place.as_ref().and_then(|place| self.slots.get(place));
+        if slot.is_none() && slot_place.is_some() {
+            return Err("its slot was not there".to_owned());
+        }
+        let share = share_place.as_ref().and_then(|place| self.shares.get(place));
+        if share.is_none() && account.quotas > 0 {
+            return Err("its analyst had no quota".to_owned());
+        }
+        let debit = rules::reserve(account, slot, share, request.asked, due).map_err(text)?;
+        self.account(&name)?.balance = debit.account;
+        if let (Some(place), Some(used)) = (slot_place, debit.used)
+            && let Some(slot) = self.slots.get_mut(&place)
+        {
+            slot.used = used;
+        }
+        if let (Some(place), Some(balance)) = (share_place, debit.share)
+            && let Some(share) = self.shares.get_mut(&place)
+        {
+            share.balance = balance;
+        }
+        let (request, key) = (digest(request), request.key.to_owned());
+        let kept = Kept { account: name, request, reserved: sequence, committed: None };
+        match self.releases.insert(key, kept) {
+            None => Ok(()),
+            Some(_) => Err("the key was reserved before".to_owned()),
+        }
+    }
+
+    fn price(&mut self, request: &Request<'_>) -> Result<Cost, Problem> {
+        let same = Request { key: "", analyst: None, ..*request };
+        let known = (request.account.to_owned(), digest(&same));
+        if let Some(price) = self.prices.get(&known) {
+            return Ok(price.clone());
+        }
+        let account = self.account(request.account)?;
+        let price = rules::price(account, request.asked).map_err(text)?;
+        self.prices.insert(known, price.clone());
+        Ok(price)
+    }
+
+    fn account(&mut self, name: &str) -> Result<&mut Account, Problem> {
+        let found = self.accounts.get_mut(name).filter(|found| found.parent.is_some());
+        found.ok_or_else(|| "its account was not there".to_owned())
+    }
+}
+
+/// Where a request's account, slot and share are kept.
+fn places(request: &Request<'_>) -> (String, Option<Place>, Option<Place>) {
+    let account = request.account.to_owned();
+    let slot = match request.asked {
+        Asked::Slot { name, .. } => Some((account.clone(), name.clone())),
+        _ => None,
+    };
+    let share = request.analyst.map(|analyst| (account.clone(), analyst.to_owned()));
+    (account, slot, share)
+}
+
+fn text(error: LedgerError) -> Problem {
+    error.to_string()
+}

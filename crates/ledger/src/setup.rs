@@ -1,0 +1,269 @@
+//! What is set up in a ledger: data sets, accounts, quotas.
+
+use std::collections::BTreeSet;
+
+use counterpoint::Adjacency;
+use counterpoint::filter::Amount;
+use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Rule, Slot};
+use counterpoint_wire::{Question, adjacency_name};
+
+use crate::chain::Head;
+use crate::error::LedgerError;
+use crate::ledger::{Ledger, append, find_account, now};
+use crate::rows::{self, Account, Balance, Share};
+use crate::rules::{self, Kind, NewFilter};
+use crate::tables::Tables;
+use crate::{MOST_SLOTS, name};
+
+/// What kind of account is to be opened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum NewAccount {
+    /// Slots declared up front. The question, if given, replaces the plan's.
+    Plan(ExactPlan, Option<(Question, Amount)>),
+    /// Releases chosen as one goes.
+    Filter(NewFilter),
+}
+
+/// An analyst's share of an account.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum NewQuota {
+    /// This part of what the account has to spend: above 0, at most 1.
+    Share(Amount),
+    /// So many releases, in a plan account.
+    Releases(u64),
+    /// So much, in an account that adds up epsilons and deltas.
+    Cost {
+        /// The multiplicative part.
+        epsilon: Amount,
+        /// The additive part.
+        delta: Amount,
+    },
+}
+
+impl Ledger {
+    /// Adds a data set with its neighbouring relation and its budget.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the name is taken or something is not legal.
+    pub fn dataset(
+        &mut self,
+        name: &str,
+        adjacency: Adjacency,
+        budget: &NewFilter,
+    ) -> Result<Head, LedgerError> {
+        name::word("data set", name)?;
+        let filter = budget.record(adjacency)?;
+        self.write(|tables, head| {
+            vacant(tables, name)?;
+            let rule = Rule::Filter(filter.clone());
+            let name = name.to_owned();
+            let event = Event::Dataset { at: now(), name: name.clone(), adjacency, filter };
+            let head = append(tables, head, &event)?;
+            let balance = Balance::new(rules::capacity(&rule).unwrap_or_default());
+            let (opened, parent) = (head.sequence, None);
+            tables.add_account(&Account {
+                name,
+                parent,
+                opened,
+                adjacency,
+                rule,
+                balance,
+                quotas: 0,
+            })?;
+            Ok(head)
+        })
+    }
+
+    /// Opens an account and charges its data set for all of it.
+    ///
+    /// # Errors
+    /// [`LedgerError::Refused`] if the data set's budget does not allow it.
+    pub fn open_account(
+        &mut self,
+        account: &str,
+        dataset: &str,
+        new: &NewAccount,
+    ) -> Result<Head, LedgerError> {
+        name::word("account", account)?;
+        // A data set's relation never changes, so that the rule, which may take long to
+        // certify, can be made before the ledger is locked.
+        let adjacency = self.read(|tables| Ok(find_dataset(tables, dataset)?.adjacency))?;
+        let rule = rule(new, adjacency)?;
+        let capacity = rules::capacity(&rule).ok_or_else(|| too_many(account))?;
+        self.write(|tables, head| {
+            vacant(tables, account)?;
+            let parent = find_dataset(tables, dataset)?;
+            let (charge, balance) = rules::open(&parent, &rule)?;
+            let (slots, kept) = without_slots(rule.clone());
+            let (name, dataset) = (account.to_owned(), dataset.to_owned());
+            let event = Event::Open { at: now(), account: name, dataset, rule, charge };
+            let head = append(tables, head, &event)?;
+            tables.charge_account(&parent, &balance)?;
+            tables.add_account(&Account {
+                name: account.to_owned(),
+                parent: Some(parent.name),
+                opened: head.sequence,
+                adjacency,
+                rule: kept,
+                balance: Balance::new(capacity),
+                quotas: 0,
+            })?;
+            for slot in slots {
+                tables.add_slot(account, &slot)?;
+            }
+            Ok(head)
+        })
+    }
+
+    /// Gives an analyst a share of an account, once. From then on every release in the account
+    /// must name an analyst who has one.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the analyst has one, or releases were made without.
+    pub fn quota(
+        &mut self,
+        account: &str,
+        analyst: &str,
+        quota: &NewQuota,
+    ) -> Result<Head, LedgerError> {
+        name::word("analyst", analyst)?;
+        self.write(|tables, head| {
+            let found = find_account(tables, account)?;
+            if tables.share(account, analyst)?.is_some() {
+                let name = analyst.to_owned();
+                return Err(LedgerError::Exists { what: "a quota of analyst", name });
+            }
+            if found.quotas == 0 && found.balance.charges > 0 {
+                let legal = "quotas before the account's first release";
+                return Err(rules::unfit(&found, "has releases without a quota", legal));
+            }
+            let capacity = capacity_of(&found, quota)?;
+            let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
+            let balance = Balance::new(capacity.clone());
+            let share = Share { analyst: analyst.clone(), balance };
+            let event = Event::Quota { at, account: account_, analyst, capacity };
+            let head = append(tables, head, &event)?;
+            tables.count_quota(&found)?;
+            tables.add_share(account, &share)?;
+            Ok(head)
+        })
+    }
+}
+
+fn vacant(tables: &mut Tables<'_>, name: &str) -> Result<(), LedgerError> {
+    match tables.account(name)? {
+        None => Ok(()),
+        Some(found) => {
+            let what = if found.parent.is_none() { "data set" } else { "account" };
+            Err(LedgerError::Exists { what, name: name.to_owned() })
+        }
+    }
+}
+
+fn find_dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerError> {
+    let legal = "the name of one that was added";
+    let unknown = || LedgerError::Unknown { what: "data set", name: name.to_owned(), legal };
+    tables.account(name)?.filter(|found| found.parent.is_none()).ok_or_else(unknown)
+}
+
+fn too_many(account: &str) -> LedgerError {
+    let problem = "has too many slots".to_owned();
+    LedgerError::Unfit { account: account.to_owned(), problem, legal: "less than 2^64 uses" }
+}
+
+/// The rule of a new account.
+fn rule(new: &NewAccount, adjacency: Adjacency) -> Result<Rule, LedgerError> {
+    match new {
+        NewAccount::Filter(filter) => Ok(Rule::Filter(filter.record(adjacency)?)),
+        NewAccount::Plan(plan, question) => {
+            agree(plan.adjacency, adjacency)?;
+            if plan.group != 1 {
+                return Err(unfit_plan(format!("group is {}", plan.group), "1"));
+            }
+            let question = question.as_ref().or(plan.question.as_ref());
+            let legal = "delta or epsilon in the plan, or --delta or --epsilon";
+            let question =
+                question.ok_or_else(|| unfit_plan("nothing is asked".to_owned(), legal))?;
+            Ok(Rule::Plan(rules::certify(question, slots(plan)?, adjacency)?))
+        }
+    }
+}
+
+/// A plan may not speak of another neighbouring relation than its data set.
+pub(crate) fn agree(plan: Option<Adjacency>, dataset: Adjacency) -> Result<(), LedgerError> {
+    match plan {
+        Some(other) if other != dataset => {
+            let problem = format!("adjacency is {}", adjacency_name(other));
+            Err(unfit_plan(problem, "that of the data set, or none"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unfit_plan(problem: String, legal: &'static str) -> LedgerError {
+    LedgerError::Unfit { account: "the plan".to_owned(), problem, legal }
+}
+
+/// The releases of a plan as slots, each with a name of its own.
+fn slots(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
+    if plan.releases.len() > MOST_SLOTS {
+        let problem = format!("has {} releases", plan.releases.len());
+        return Err(unfit_plan(problem, "at most 100000, each with a count"));
+    }
+    let mut names = BTreeSet::new();
+    let slot = |(index, release): (usize, &counterpoint_wire::ledger::Described)| {
+        let name = release.name().map_or_else(|| (index + 1).to_string(), str::to_owned);
+        name::slot(&name)?;
+        if !names.insert(name.clone()) {
+            let problem = format!("names two releases {name:?}");
+            return Err(unfit_plan(problem, "a name of its own for each"));
+        }
+        let count = release.query()?.count().get();
+        Ok(Slot { name, count, release: release.clone() })
+    };
+    plan.releases.iter().enumerate().map(slot).collect()
+}
+
+/// The slots as rows, and the rule without them: accounts are read for every decision.
+pub(crate) fn without_slots(rule: Rule) -> (Vec<rows::Slot>, Rule) {
+    match rule {
+        Rule::Plan(PlanRecord { epsilon, delta, slots }) => {
+            let row = |slot: Slot| rows::Slot { name: slot.name, total: slot.count, used: 0 };
+            let kept = PlanRecord { epsilon, delta, slots: Vec::new() };
+            (slots.into_iter().map(row).collect(), Rule::Plan(kept))
+        }
+        rule => (Vec::new(), rule),
+    }
+}
+
+/// What an analyst may spend, in the account's currency.
+fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
+    let Cost { main, delta } = &account.balance.capacity;
+    match (&account.rule, quota) {
+        (_, NewQuota::Share(share)) if share.is_zero() || *share > Amount::from(1) => {
+            Err(rules::unfit(account, &format!("gets a share of {share}"), "above 0, at most 1"))
+        }
+        (Rule::Plan(_), NewQuota::Share(share)) => {
+            Ok(Cost { main: (main * share).floor(0), delta: Amount::ZERO })
+        }
+        (_, NewQuota::Share(share)) => Ok(Cost { main: main * share, delta: delta * share }),
+        (Rule::Plan(_), NewQuota::Releases(count)) => {
+            Ok(Cost { main: (*count).into(), delta: Amount::ZERO })
+        }
+        (Rule::Filter(record), NewQuota::Cost { epsilon, delta })
+            if record.kind == Kind::Sums.name() =>
+        {
+            Ok(Cost { main: epsilon.clone(), delta: delta.clone() })
+        }
+        (Rule::Plan(_), _) => {
+            Err(rules::unfit(account, "is a plan account", "--releases, or --share"))
+        }
+        (_, NewQuota::Cost { .. }) => {
+            let problem = format!("adds up {}, no epsilons", account.unit());
+            Err(rules::unfit(account, &problem, "--share"))
+        }
+        _ => Err(rules::unfit(account, "is an open account", "--share, or --epsilon and --delta")),
+    }
+}

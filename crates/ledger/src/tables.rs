@@ -1,0 +1,306 @@
+//! Every statement of the ledger, in SQL that both databases understand.
+
+use counterpoint_wire::adjacency_name;
+
+pub(crate) use crate::cells::damaged;
+use crate::cells::{
+    Reader, Stored, account, balance_cells, only_head, release, share, slot, spent_cells, stored,
+    unwritable, whole,
+};
+use crate::chain::Head;
+use crate::database::{Cell, Database, Dialect, Row};
+use crate::error::LedgerError;
+use crate::rows::{Account, Balance, Release, Share, Slot};
+
+/// The tables, within a transaction.
+pub(crate) struct Tables<'a>(pub(crate) &'a mut dyn Database);
+
+type Outcome<T> = Result<T, LedgerError>;
+
+impl Tables<'_> {
+    /// Whether there are tables at all.
+    pub(crate) fn exist(&mut self) -> Outcome<bool> {
+        let sql = match self.0.dialect() {
+            Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name = 'ledger_version'",
+            Dialect::Postgres => "SELECT 1::bigint WHERE to_regclass('ledger_version') IS NOT NULL",
+        };
+        Ok(!self.0.query(sql, &[])?.is_empty())
+    }
+
+    /// The versions that are stored: one, in a ledger.
+    pub(crate) fn versions(&mut self) -> Outcome<Vec<i64>> {
+        let rows = self.0.query("SELECT id, version FROM ledger_version", &[])?;
+        let version = |row: &Row| match Reader(row).whole(0)? {
+            1 => Reader(row).whole(1),
+            _ => Err(damaged("ledger_version has a row that is not of id 1")),
+        };
+        rows.iter().map(version).collect()
+    }
+
+    /// What the database itself finds wrong with its file, if it can look.
+    pub(crate) fn own_problem(&mut self) -> Outcome<Option<String>> {
+        if self.0.dialect() != Dialect::Sqlite {
+            return Ok(None);
+        }
+        let rows = self.0.query("PRAGMA integrity_check(1)", &[])?;
+        let first = Reader(rows.first().map_or(&[][..], |row| row)).text(0)?;
+        Ok((first != "ok").then_some(first))
+    }
+
+    pub(crate) fn set_version(&mut self, version: i64) -> Outcome<()> {
+        self.0.execute("DELETE FROM ledger_version", &[])?;
+        let sql = "INSERT INTO ledger_version (id, version) VALUES (1, $1)";
+        self.one(sql, &[version.into()])
+    }
+
+    /// Takes the ledger's lock, and reads the head under it.
+    pub(crate) fn lock(&mut self) -> Outcome<Head> {
+        let rows = match self.0.dialect() {
+            // BEGIN IMMEDIATE has it.
+            Dialect::Sqlite => self.0.query(HEAD, &[])?,
+            Dialect::Postgres => self.0.query(HEAD_LOCKED, &[])?,
+        };
+        only_head(&rows)
+    }
+
+    pub(crate) fn head(&mut self) -> Outcome<Head> {
+        only_head(&self.0.query(HEAD, &[])?)
+    }
+
+    /// The first head, before any entry.
+    pub(crate) fn set_out(&mut self) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_head (id, sequence, hash) VALUES (1, $1, $2)";
+        self.one(sql, &[0.into(), Cell::Bytes(Head::NONE.hash.0.to_vec())])
+    }
+
+    /// Adds an entry after the head that was read, and moves the head, if it is still there.
+    pub(crate) fn append(
+        &mut self,
+        head: Head,
+        account: Option<&str>,
+        body: &str,
+    ) -> Outcome<Head> {
+        let next = head.then(body);
+        let sql = "INSERT INTO ledger_entry (sequence, previous, hash, account, body) \
+                   VALUES ($1, $2, $3, $4, $5)";
+        let (previous, hash) = (Cell::from(&head.hash.0[..]), Cell::from(&next.hash.0[..]));
+        let account = account.map_or(Cell::Null, Cell::from);
+        let sequence = whole(next.sequence)?;
+        self.one(sql, &[sequence.clone(), previous.clone(), hash.clone(), account, body.into()])?;
+        let sql = "UPDATE ledger_head SET sequence = $1, hash = $2 \
+                   WHERE id = 1 AND sequence = $3 AND hash = $4";
+        self.one(sql, &[sequence, hash, whole(head.sequence)?, previous])?;
+        Ok(next)
+    }
+
+    /// Writes the head once more, so that what was read waits for a sync of its own: who wrote
+    /// it may have died between its write and its sync. Away and back, because SQLite skips a
+    /// write that changes nothing.
+    pub(crate) fn touch(&mut self, head: Head) -> Outcome<()> {
+        let away = "UPDATE ledger_head SET sequence = sequence + 1 WHERE id = 1 AND sequence = $1";
+        self.one(away, &[whole(head.sequence)?])?;
+        let back = "UPDATE ledger_head SET sequence = sequence - 1 WHERE id = 1 AND sequence > $1";
+        self.one(back, &[whole(head.sequence)?])
+    }
+
+    /// Entries after one, in order, at most so many.
+    pub(crate) fn entries(&mut self, after: u64, most: u64) -> Outcome<Vec<Stored>> {
+        let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
+                   WHERE sequence > $1 ORDER BY sequence LIMIT $2";
+        let rows = self.0.query(sql, &[whole(after)?, whole(most)?])?;
+        rows.iter().map(|row| stored(row)).collect()
+    }
+
+    /// The same about one account.
+    pub(crate) fn entries_of(
+        &mut self,
+        account: &str,
+        after: u64,
+        most: u64,
+    ) -> Outcome<Vec<Stored>> {
+        let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
+                   WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
+        let rows = self.0.query(sql, &[account.into(), whole(after)?, whole(most)?])?;
+        rows.iter().map(|row| stored(row)).collect()
+    }
+
+    /// Any entry that is not after the first: there must be none.
+    pub(crate) fn has_entry_before_the_first(&mut self) -> Outcome<bool> {
+        let sql = "SELECT sequence FROM ledger_entry WHERE sequence < 1 LIMIT 1";
+        Ok(!self.0.query(sql, &[])?.is_empty())
+    }
+
+    pub(crate) fn account(&mut self, name: &str) -> Outcome<Option<Account>> {
+        let rows = self.0.query(
+            "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
+             capacity_main, capacity_delta, spent_main, spent_delta \
+             FROM ledger_account WHERE name = $1",
+            &[name.into()],
+        )?;
+        rows.first().map(|row| account(row)).transpose()
+    }
+
+    /// All data sets and accounts, in the order they were opened.
+    pub(crate) fn accounts(&mut self) -> Outcome<Vec<Account>> {
+        let rows = self.0.query(
+            "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
+             capacity_main, capacity_delta, spent_main, spent_delta \
+             FROM ledger_account ORDER BY opened",
+            &[],
+        )?;
+        rows.iter().map(|row| account(row)).collect()
+    }
+
+    pub(crate) fn add_account(&mut self, account: &Account) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_account (name, parent, opened, adjacency, rule, quotas, \
+                   charges, capacity_main, capacity_delta, spent_main, spent_delta) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        let mut cells = vec![
+            account.name.as_str().into(),
+            account.parent.as_deref().map_or(Cell::Null, Cell::from),
+            whole(account.opened)?,
+            adjacency_name(account.adjacency).into(),
+            Cell::Text(account.rule.text().map_err(unwritable)?),
+            whole(account.quotas)?,
+        ];
+        cells.extend(balance_cells(&account.balance)?);
+        self.one(sql, &cells)
+    }
+
+    /// Writes an account's new balance, if the old one is still there.
+    pub(crate) fn charge_account(&mut self, old: &Account, new: &Balance) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET charges = $1, spent_main = $2, spent_delta = $3 \
+                   WHERE name = $4 AND charges = $5 AND spent_main = $6 AND spent_delta = $7";
+        let mut cells = spent_cells(new)?;
+        cells.push(old.name.as_str().into());
+        cells.extend(spent_cells(&old.balance)?);
+        self.one(sql, &cells)
+    }
+
+    /// Counts one more quota, if as many as were read are still there.
+    pub(crate) fn count_quota(&mut self, account: &Account) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
+        self.one(sql, &[account.name.as_str().into(), whole(account.quotas)?])
+    }
+
+    pub(crate) fn slot(&mut self, account: &str, name: &str) -> Outcome<Option<Slot>> {
+        let sql = "SELECT name, total, used FROM ledger_slot WHERE account = $1 AND name = $2";
+        let rows = self.0.query(sql, &[account.into(), name.into()])?;
+        rows.first().map(|row| slot(row)).transpose()
+    }
+
+    pub(crate) fn slots(&mut self, account: &str) -> Outcome<Vec<Slot>> {
+        let sql = "SELECT name, total, used FROM ledger_slot WHERE account = $1";
+        self.0.query(sql, &[account.into()])?.iter().map(|row| slot(row)).collect()
+    }
+
+    pub(crate) fn add_slot(&mut self, account: &str, slot: &Slot) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_slot (account, name, total, used) VALUES ($1, $2, $3, $4)";
+        let cells =
+            [account.into(), slot.name.as_str().into(), whole(slot.total)?, whole(slot.used)?];
+        self.one(sql, &cells)
+    }
+
+    /// Writes how often a slot was used, if it is what was read.
+    pub(crate) fn use_slot(&mut self, account: &str, old: &Slot, used: u64) -> Outcome<()> {
+        let sql = "UPDATE ledger_slot SET used = $1 WHERE account = $2 AND name = $3 AND used = $4";
+        let cells = [whole(used)?, account.into(), old.name.as_str().into(), whole(old.used)?];
+        self.one(sql, &cells)
+    }
+
+    pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Outcome<Option<Share>> {
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, spent_main, \
+                   spent_delta FROM ledger_quota WHERE account = $1 AND analyst = $2";
+        let rows = self.0.query(sql, &[account.into(), analyst.into()])?;
+        rows.first().map(|row| share(row)).transpose()
+    }
+
+    pub(crate) fn shares(&mut self, account: &str) -> Outcome<Vec<Share>> {
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, spent_main, \
+                   spent_delta FROM ledger_quota WHERE account = $1";
+        self.0.query(sql, &[account.into()])?.iter().map(|row| share(row)).collect()
+    }
+
+    pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_quota (account, analyst, charges, capacity_main, \
+                   capacity_delta, spent_main, spent_delta) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let mut cells = vec![account.into(), share.analyst.as_str().into()];
+        cells.extend(balance_cells(&share.balance)?);
+        self.one(sql, &cells)
+    }
+
+    /// Writes a share's new balance, if the old one is still there.
+    pub(crate) fn charge_share(
+        &mut self,
+        account: &str,
+        old: &Share,
+        new: &Balance,
+    ) -> Outcome<()> {
+        let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3 \
+                   WHERE account = $4 AND analyst = $5 \
+                   AND charges = $6 AND spent_main = $7 AND spent_delta = $8";
+        let mut cells = spent_cells(new)?;
+        cells.extend([account.into(), old.analyst.as_str().into()]);
+        cells.extend(spent_cells(&old.balance)?);
+        self.one(sql, &cells)
+    }
+
+    pub(crate) fn release(&mut self, key: &str) -> Outcome<Option<Release>> {
+        let sql = "SELECT key, account, request, reserved, committed, response \
+                   FROM ledger_release WHERE key = $1";
+        let rows = self.0.query(sql, &[key.into()])?;
+        rows.first().map(|row| release(row)).transpose()
+    }
+
+    /// Releases reserved after an entry, in order, at most so many.
+    pub(crate) fn releases(&mut self, after: i64, most: u64) -> Outcome<Vec<Release>> {
+        let sql = "SELECT key, account, request, reserved, committed, response \
+                   FROM ledger_release WHERE reserved > $1 ORDER BY reserved LIMIT $2";
+        self.0.query(sql, &[after.into(), whole(most)?])?.iter().map(|row| release(row)).collect()
+    }
+
+    pub(crate) fn add_release(&mut self, release: &Release) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_release (key, account, request, reserved) \
+                   VALUES ($1, $2, $3, $4)";
+        let cells = [
+            release.key.as_str().into(),
+            release.account.as_str().into(),
+            Cell::from(&release.request.0[..]),
+            whole(release.reserved)?,
+        ];
+        self.one(sql, &cells)
+    }
+
+    /// Stores a response, if there is none.
+    pub(crate) fn respond(&mut self, key: &str, committed: u64, response: &[u8]) -> Outcome<()> {
+        let sql = "UPDATE ledger_release SET committed = $1, response = $2 \
+                   WHERE key = $3 AND committed IS NULL";
+        self.one(sql, &[whole(committed)?, response.into(), key.into()])
+    }
+
+    /// How many rows there are in the tables that hang on an account.
+    pub(crate) fn counts(&mut self) -> Outcome<[i64; 2]> {
+        let mut counts = [0; 2];
+        let tables = ["SELECT count(*) FROM ledger_slot", "SELECT count(*) FROM ledger_quota"];
+        for (count, sql) in counts.iter_mut().zip(tables) {
+            let rows = self.0.query(sql, &[])?;
+            *count = Reader(rows.first().map_or(&[][..], |row| row)).whole(0)?;
+        }
+        Ok(counts)
+    }
+
+    /// A statement that must change one row; anything else means that something moved.
+    fn one(&mut self, sql: &str, cells: &[Cell]) -> Outcome<()> {
+        match self.0.execute(sql, cells)? {
+            1 => Ok(()),
+            changed => {
+                let start: String = sql.chars().take(32).collect();
+                Err(damaged(&format!("{start}... changed {changed} rows, not one")))
+            }
+        }
+    }
+}
+
+const HEAD: &str = "SELECT id, sequence, hash FROM ledger_head";
+const HEAD_LOCKED: &str = "SELECT id, sequence, hash FROM ledger_head FOR UPDATE";

@@ -1,0 +1,204 @@
+//! Everything recomputed, and compared.
+
+use std::collections::BTreeMap;
+
+use counterpoint_wire::ledger::Event;
+
+use crate::cells::Stored;
+use crate::chain::{Hash, Head};
+use crate::database::DatabaseError;
+use crate::error::LedgerError;
+use crate::ledger::Ledger;
+use crate::replay::Books;
+use crate::rows::{Account, Release};
+use crate::tables::Tables;
+
+/// What verification came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The head that the history leads to.
+    pub head: Head,
+    /// The head that was expected to be in it.
+    pub expected: Option<Head>,
+    /// The first thing found wrong; `None` if all is well.
+    pub problem: Option<String>,
+}
+
+/// How many entries are read at a time.
+const PAGE: u64 = 1000;
+
+/// How many releases are read at a time, with their responses.
+const RELEASES: u64 = 100;
+
+impl Ledger {
+    /// Derives everything from the history again and compares it with what is stored. With a
+    /// head that was kept elsewhere, entries up to that one are known to be those that were.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read at all; what is wrong *in* it is the
+    /// verification's problem.
+    pub fn verify(&mut self, expected: Option<Head>) -> Result<Verification, LedgerError> {
+        let mut head = Head::NONE;
+        let problem = match self.read(|tables| verify(tables, expected, &mut head)) {
+            Ok(problem) => problem,
+            Err(LedgerError::Damaged(problem)) => Some(problem),
+            Err(LedgerError::Database(DatabaseError::Failed(problem))) => Some(problem),
+            Err(error) => return Err(error),
+        };
+        Ok(Verification { head, expected, problem })
+    }
+}
+
+/// The first problem, if there is one.
+fn verify(
+    tables: &mut Tables<'_>,
+    expected: Option<Head>,
+    head: &mut Head,
+) -> Result<Option<String>, LedgerError> {
+    if let Some(problem) = tables.own_problem()? {
+        return Ok(Some(format!("the database: {problem}")));
+    }
+    let mut books = Books::default();
+    if let Some(problem) = history(tables, expected, head, &mut books)? {
+        return Ok(Some(problem));
+    }
+    let stored = tables.head()?;
+    if stored != *head {
+        return Ok(Some(format!("ledger_head is {stored}, and the history leads to {head}")));
+    }
+    if let Some(expected) = expected.filter(|expected| expected.sequence > head.sequence) {
+        return Ok(Some(format!(
+            "entry {} is expected and missing: the history ends at {head}",
+            expected.sequence
+        )));
+    }
+    match accounts(tables, &books)? {
+        None => releases(tables, books),
+        problem => Ok(problem),
+    }
+}
+
+/// The chain, and what follows from it.
+fn history(
+    tables: &mut Tables<'_>,
+    expected: Option<Head>,
+    head: &mut Head,
+    books: &mut Books,
+) -> Result<Option<String>, LedgerError> {
+    if tables.has_entry_before_the_first()? {
+        return Ok(Some("there is an entry before the first".to_owned()));
+    }
+    loop {
+        let page = tables.entries(head.sequence, PAGE)?;
+        if page.is_empty() {
+            return Ok(match head.sequence {
+                0 => Some("the history is empty".to_owned()),
+                _ => None,
+            });
+        }
+        for entry in page {
+            let next = head.then(&entry.body);
+            if let Err(problem) = link(*head, next, &entry, expected, books) {
+                return Ok(Some(format!("entry {}: {problem}", next.sequence)));
+            }
+            *head = next;
+        }
+    }
+}
+
+/// One entry: its place in the chain, and its event.
+fn link(
+    head: Head,
+    next: Head,
+    entry: &Stored,
+    expected: Option<Head>,
+    books: &mut Books,
+) -> Result<(), String> {
+    if entry.sequence != next.sequence {
+        return Err(format!("is missing; the next one is {}", entry.sequence));
+    }
+    if entry.previous != head.hash.0 || entry.hash != next.hash.0 {
+        return Err("its hash is not that of its content and of the entry before it".to_owned());
+    }
+    if expected.is_some_and(|known| known.sequence == next.sequence && known.hash != next.hash) {
+        return Err("is not the one that was expected: the history is another".to_owned());
+    }
+    let event = Event::read(&entry.body).map_err(|error| error.problem)?;
+    if entry.account.as_deref() != event.account() {
+        return Err("is filed under another account".to_owned());
+    }
+    books.apply(next.sequence, &event)
+}
+
+/// Accounts, slots and quotas as they should be.
+fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<Option<String>, LedgerError> {
+    let stored = tables.accounts()?;
+    let by_name: BTreeMap<&str, &Account> =
+        stored.iter().map(|account| (account.name.as_str(), account)).collect();
+    if by_name.len() != books.accounts.len() || stored.len() != books.accounts.len() {
+        let (found, due) = (stored.len(), books.accounts.len());
+        return Ok(Some(format!("there are {found} accounts, and {due} were opened")));
+    }
+    for (name, due) in &books.accounts {
+        if by_name.get(name.as_str()) != Some(&due) {
+            return Ok(Some(format!("the balance of {name:?} is not what its history says")));
+        }
+    }
+    let mut counts = [0, 0];
+    for name in books.accounts.keys() {
+        for slot in tables.slots(name)? {
+            counts[0] += 1;
+            if books.slots.get(&(name.clone(), slot.name.clone())) != Some(&slot) {
+                let problem =
+                    format!("slot {:?} of {name:?} is not what its history says", slot.name);
+                return Ok(Some(problem));
+            }
+        }
+        for share in tables.shares(name)? {
+            counts[1] += 1;
+            if books.shares.get(&(name.clone(), share.analyst.clone())) != Some(&share) {
+                let who = &share.analyst;
+                let problem =
+                    format!("the quota of {who:?} in {name:?} is not what its history says");
+                return Ok(Some(problem));
+            }
+        }
+    }
+    let due = [books.slots.len() as i64, books.shares.len() as i64];
+    if counts != due || tables.counts()? != due {
+        return Ok(Some("slots or quotas are missing, or too many".to_owned()));
+    }
+    Ok(None)
+}
+
+/// Keys and responses as they should be.
+fn releases(tables: &mut Tables<'_>, mut books: Books) -> Result<Option<String>, LedgerError> {
+    let mut after = i64::MIN;
+    loop {
+        let page = tables.releases(after, RELEASES)?;
+        let Some(last) = page.last() else { break };
+        after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
+        for release in page {
+            let key = &release.key;
+            let Some(kept) = books.releases.remove(key) else {
+                return Ok(Some(format!("key {key:?} was never reserved")));
+            };
+            let committed = release.response.as_ref().map(|response| {
+                let hash = Hash::of(response).to_string();
+                (release.committed.unwrap_or_default(), hash, response.len() as u64)
+            });
+            let Release { account, request, reserved, .. } = &release;
+            let same = kept.account == *account
+                && kept.request == *request
+                && kept.reserved == *reserved
+                && kept.committed == committed
+                && release.committed.is_some() == committed.is_some();
+            if !same {
+                return Ok(Some(format!("key {key:?} is not what its history says")));
+            }
+        }
+    }
+    let missing = books.releases.keys().next();
+    Ok(missing.map(|key| format!("key {key:?} was reserved and is missing")))
+}

@@ -1,0 +1,243 @@
+//! Processes that tests start, watch and kill: this test program once more.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
+use counterpoint_ledger::{Ledger, LedgerError, Request, Url};
+
+use crate::release;
+
+/// Where a release may be killed, in the order it gets there.
+pub(crate) const POINTS: [&str; 18] = [
+    "reserve:begin",
+    "reserve:locked",
+    "reserve:entry",
+    "reserve:head",
+    "reserve:balance",
+    "reserve:key",
+    "reserve:written",
+    "reserve:durable",
+    "acknowledged",
+    "drawn",
+    "commit:begin",
+    "commit:locked",
+    "commit:entry",
+    "commit:response",
+    "commit:written",
+    "commit:durable",
+    "stored",
+    "shown",
+];
+
+/// A running child; killed when dropped.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) lines: Lines<BufReader<ChildStdout>>,
+}
+
+/// Starts a child with its orders, in lines.
+pub(crate) fn start(orders: &[&str], preload: Option<(&str, &[(&str, String)])>) -> Running {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "child::run", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("LEDGER_CHILD", orders.join("\n"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    if let Some((library, settings)) = preload {
+        command.env("LD_PRELOAD", library).envs(settings.iter().map(|(k, v)| (k, v)));
+    }
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    Running { child, lines }
+}
+
+impl Running {
+    /// The next thing the child says.
+    pub(crate) fn said(&mut self) -> Option<String> {
+        for line in self.lines.by_ref() {
+            // The test harness may have begun the line.
+            if let Some(at) = line.as_ref().ok()?.find('@') {
+                return line.ok().map(|line| line[at + 1..].to_owned());
+            }
+        }
+        None
+    }
+
+    /// Everything it says until it is gone.
+    pub(crate) fn all(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.said()).collect()
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "@{text}").and_then(|()| out.flush()).unwrap();
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What the child does.
+#[test]
+#[ignore = "is started by other tests"]
+fn run() {
+    let Ok(orders) = std::env::var("LEDGER_CHILD") else { return };
+    let orders: Vec<&str> = orders.split('\n').collect();
+    match orders[..] {
+        ["release", url, key, point, noise] => one_release(url, key, point, noise),
+        ["once", url, key] => once(url, key),
+        ["loop", url, prefix, most] => many(url, prefix, most.parse().unwrap()),
+        _ => panic!("no such orders: {orders:?}"),
+    }
+}
+
+/// One release, stopping at a point until it is killed there.
+fn one_release(url: &str, key: &str, point: &str, noise: &str) {
+    let url: Url = url.parse().unwrap();
+    let phase = Arc::new(Mutex::new("open"));
+    let inner = url.open(false).unwrap();
+    let pausing = Pausing { inner, phase: Arc::clone(&phase), point: point.to_owned() };
+    let mut ledger = Ledger::open_in(Box::new(pausing)).unwrap();
+    *phase.lock().unwrap() = "reserve";
+    let tenth = release("0.1");
+    let reservation = ledger.reserve(&Request::new("account", key, &tenth)).unwrap();
+    say(&format!("reserved {}", reservation.head));
+    pause("acknowledged", point);
+    let response = noise.as_bytes().repeat(noise.len() * 17);
+    pause("drawn", point);
+    *phase.lock().unwrap() = "commit";
+    let stored = ledger.commit(key, &response).unwrap();
+    say(&format!("stored {}", stored.head));
+    pause("stored", point);
+    say(&format!("shown {}", hex(&stored.response)));
+    pause("shown", point);
+}
+
+/// One release, as soon as there is a line to read.
+fn once(url: &str, key: &str) {
+    let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
+    say("ready");
+    std::io::stdin().lock().read_line(&mut String::new()).unwrap();
+    let tenth = release("0.1");
+    match ledger.reserve(&Request::new("account", key, &tenth)) {
+        Ok(_) => say(&format!("yes {}", ledger.commit(key, b"answer").is_ok())),
+        Err(LedgerError::Refused(_)) => say("no"),
+        Err(error) => say(&format!("error {error}")),
+    }
+}
+
+/// Releases, one after the other; after an error, whether anything still works.
+fn many(url: &str, prefix: &str, most: u64) {
+    let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
+    let tenth = release("0.1");
+    say("ready");
+    for index in 0..most {
+        let key = format!("{prefix}{index}");
+        let step = |ledger: &mut Ledger| {
+            let head = ledger.reserve(&Request::new("account", &key, &tenth))?.head;
+            say(&format!("reserved {key} {head}"));
+            let stored = ledger.commit(&key, format!("{key} answer").as_bytes())?;
+            say(&format!("shown {key} {} {}", stored.head, hex(&stored.response)));
+            Ok::<_, LedgerError>(())
+        };
+        if let Err(error) = step(&mut ledger) {
+            say(&format!("error {error}"));
+            let later = [
+                ledger.reserve(&Request::new("account", "later", &tenth)).is_ok(),
+                ledger.commit(&key, b"later").is_ok(),
+                ledger.status(None).is_ok(),
+            ];
+            say(&format!("after {later:?}"));
+            return;
+        }
+    }
+}
+
+/// Says where it is and stays there, if this is the point.
+fn pause(here: &str, point: &str) {
+    if here == point {
+        say(&format!("at {here}"));
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// A database that stops at a point.
+struct Pausing {
+    inner: Box<dyn Database>,
+    phase: Arc<Mutex<&'static str>>,
+    point: String,
+}
+
+impl Pausing {
+    fn at(&self, step: &str) {
+        let phase = *self.phase.lock().unwrap();
+        pause(&format!("{phase}:{step}"), &self.point);
+    }
+}
+
+impl Database for Pausing {
+    fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
+        if access == Access::Read {
+            return self.inner.begin(access);
+        }
+        self.at("begin");
+        self.inner.begin(access)
+    }
+
+    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
+        let rows = self.inner.query(sql, parameters);
+        // The first thing a writer reads is the head, under the lock.
+        if sql.contains("FROM ledger_head") {
+            self.at("locked");
+        }
+        rows
+    }
+
+    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
+        let changed = self.inner.execute(sql, parameters)?;
+        let steps = [
+            ("INSERT INTO ledger_entry", "entry"),
+            ("UPDATE ledger_head", "head"),
+            ("UPDATE ledger_account", "balance"),
+            ("INSERT INTO ledger_release", "key"),
+            ("UPDATE ledger_release", "response"),
+        ];
+        if let Some((_, step)) = steps.iter().find(|(start, _)| sql.starts_with(start)) {
+            self.at(step);
+        }
+        Ok(changed)
+    }
+
+    fn commit(&mut self) -> Result<(), DatabaseError> {
+        self.at("written");
+        self.inner.commit()?;
+        self.at("durable");
+        Ok(())
+    }
+
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+}

@@ -1,0 +1,201 @@
+//! kill -9 at every point of a release.
+
+use std::collections::BTreeMap;
+
+use counterpoint_ledger::{Head, Ledger, Request};
+use counterpoint_wire::ledger::Event;
+
+use crate::child::{POINTS, Running, hex, start};
+use crate::{Place, Random, amount, release, size, with_account};
+
+/// Full: 200 seeds at each point and 200 random moments. Quick: 1 and 5.
+#[test]
+fn killed_at_any_point_on_sqlite() {
+    killed_at_any_point(Place::sqlite);
+}
+
+#[test]
+fn killed_at_any_point_on_postgres() {
+    if Place::postgres().is_some() {
+        killed_at_any_point(|| Place::postgres().unwrap());
+    }
+}
+
+fn killed_at_any_point(place: impl Fn() -> Place) {
+    for seed in 0..size(200, 1) {
+        let place = place();
+        drop(with_account(&place, "1000"));
+        for (index, point) in POINTS.into_iter().enumerate() {
+            let key = format!("key-{index}");
+            let noise = format!("{:x}", Random(seed * 1000 + index as u64).bits());
+            let mut child = start(&["release", &place.url, &key, point, &noise], None);
+            let mut said = Vec::new();
+            loop {
+                let line = child.said().unwrap_or_else(|| panic!("{point}: never reached"));
+                if line == format!("at {point}") {
+                    break;
+                }
+                said.push(line);
+            }
+            child.kill();
+            check(&place, &key, &said, index as u64 + 1, point);
+        }
+    }
+}
+
+/// What must hold of a key after a crash, before and after a retry.
+fn check(place: &Place, key: &str, said: &[String], releases: u64, point: &str) {
+    let mut ledger = place.open();
+    let word = |name: &str| {
+        let line = said.iter().rev().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map(str::to_owned)
+    };
+    let acknowledged = word("stored").or(word("reserved"));
+    let acknowledged: Option<Head> = acknowledged.map(|head| head.parse().unwrap());
+    let verification = ledger.verify(acknowledged).unwrap();
+    assert_eq!(verification.problem, None, "{point}");
+    let [debits, commits] = events(&mut ledger, key);
+    assert!(debits <= 1 && commits <= 1, "{point}");
+    // Every acknowledged debit survives; every answer shown was debited and stored.
+    assert!(debits == 1 || word("reserved").is_none(), "{point}");
+    assert!(commits == 1 || word("stored").is_none(), "{point}");
+    let shown = word("shown");
+    if let Some(shown) = &shown {
+        assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), *shown, "{point}");
+    }
+    // The retry.
+    let tenth = release("0.1");
+    let request = Request::new("account", key, &tenth);
+    let reservation = ledger.reserve(&request).unwrap();
+    let first = match reservation.response {
+        Some(stored) => stored,
+        None => ledger.commit(key, b"a new draw").unwrap().response,
+    };
+    assert!(shown.is_none_or(|shown| shown == hex(&first)), "{point}");
+    assert_eq!(ledger.commit(key, b"and another").unwrap().response, first, "{point}");
+    assert_eq!(ledger.reserve(&request).unwrap().response, Some(first), "{point}");
+    assert_eq!(events(&mut ledger, key), [1, 1], "{point}");
+    let spent = ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone();
+    assert_eq!(spent, amount("0.1").times(releases), "{point}");
+    let head = ledger.head().unwrap();
+    assert_eq!(ledger.verify(Some(head)).unwrap().problem, None, "{point}");
+}
+
+/// How often a key was debited and committed.
+fn events(ledger: &mut Ledger, key: &str) -> [usize; 2] {
+    let mut counts = [0, 0];
+    let count = |entry: counterpoint_wire::ledger::HistoryEntry| match entry.event {
+        Event::Reserve { key: k, .. } if k == key => counts[0] += 1,
+        Event::Commit { key: k, .. } if k == key => counts[1] += 1,
+        _ => {}
+    };
+    ledger.history(None, count).unwrap();
+    counts
+}
+
+#[test]
+fn killed_at_random_moments() {
+    for (number, place) in Place::all().enumerate() {
+        drop(with_account(&place, "1000000"));
+        for seed in 0..size(200, 5) {
+            let mut random = Random(seed * 2 + number as u64);
+            let prefix = format!("s{seed}-");
+            let workers: Vec<Running> = (0..3)
+                .map(|worker| {
+                    let prefix = format!("{prefix}{worker}-");
+                    start(&["loop", &place.url, &prefix, "1000"], None)
+                })
+                .collect();
+            let readers: Vec<_> = workers
+                .into_iter()
+                .map(|mut worker| {
+                    let pause = std::time::Duration::from_micros(random.below(30_000));
+                    std::thread::spawn(move || {
+                        assert_eq!(worker.said().as_deref(), Some("ready"));
+                        std::thread::sleep(pause);
+                        let _ = worker.child.kill();
+                        worker.all()
+                    })
+                })
+                .collect();
+            let said = readers.into_iter().flat_map(|reader| reader.join().unwrap());
+            kept(&place, &said.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The server itself stopped in mid-flight, in a run of its own with a server of its own. Full:
+/// 50 crashes. Quick: 2.
+#[test]
+fn the_server_is_killed() {
+    if Place::postgres().is_none() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres.sh");
+    let own = std::process::Command::new(script)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "crash::killing_the_server", "--ignored", "--nocapture"])
+        .env("LEDGER_CRASH", "yes")
+        .output()
+        .unwrap();
+    assert!(own.status.success(), "{}", String::from_utf8_lossy(&own.stderr));
+}
+
+#[test]
+#[ignore = "is started by another test"]
+fn killing_the_server() {
+    if std::env::var("LEDGER_CRASH").is_err() {
+        return;
+    }
+    let crash = std::env::var("COUNTERPOINT_POSTGRES_CRASH").unwrap();
+    let place = Place::postgres().unwrap();
+    drop(with_account(&place, "1000000"));
+    let mut shown = 0;
+    for seed in 0..size(50, 2) {
+        let workers = (0..3).map(|worker| {
+            let prefix = format!("s{seed}-{worker}-");
+            start(&["loop", &place.url, &prefix, "100000"], None)
+        });
+        let readers: Vec<_> = workers
+            .map(|mut worker| {
+                assert_eq!(worker.said().as_deref(), Some("ready"));
+                std::thread::spawn(move || worker.all())
+            })
+            .collect();
+        let pause = 20 + Random(seed).below(200);
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        assert!(std::process::Command::new(&crash).status().unwrap().success());
+        let said: Vec<String> =
+            readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
+        shown += said.iter().filter(|line| line.starts_with("shown ")).count();
+        kept(&place, &said);
+    }
+    assert!(shown > 0);
+}
+
+/// Everything that workers were told is there.
+pub(crate) fn kept(place: &Place, said: &[String]) {
+    let mut ledger = place.open();
+    let (mut hashes, mut keys) = (BTreeMap::new(), BTreeMap::<String, usize>::new());
+    let head = ledger.history(None, |entry| {
+        hashes.insert(entry.sequence, entry.hash);
+        if let Event::Reserve { key, .. } = entry.event {
+            *keys.entry(key).or_default() += 1;
+        }
+    });
+    assert_eq!(ledger.verify(Some(head.unwrap())).unwrap().problem, None);
+    assert!(keys.values().all(|debits| *debits == 1), "a key is debited once");
+    for line in said {
+        let words: Vec<&str> = line.split(' ').collect();
+        if let ["reserved" | "shown", key, head, ..] = words[..] {
+            let head: Head = head.parse().unwrap();
+            assert_eq!(hashes.get(&head.sequence), Some(&head.hash.to_string()), "{line}");
+            assert!(keys.contains_key(key), "{line}");
+        }
+        if let ["shown", key, _, bytes] = words[..] {
+            assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), bytes);
+        }
+    }
+    let spent = ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone();
+    assert_eq!(spent, amount("0.1").times(keys.len() as u64));
+}

@@ -1,0 +1,145 @@
+//! The ledger as its callers, its attackers and its disks meet it.
+//!
+//! Tests on PostgreSQL want its URL in COUNTERPOINT_POSTGRES (tests/postgres.sh sets it) and say
+//! so if it is missing; the full run insists on it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bad_input;
+mod behaviour;
+mod child;
+mod concurrency;
+mod crash;
+mod disk;
+mod tamper;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use counterpoint::Adjacency;
+use counterpoint::filter::Amount;
+use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter, Url};
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::{Asked, ExactPlan};
+
+/// The whole run rather than a sample of it.
+fn is_full() -> bool {
+    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
+}
+
+/// As many in the full run, else so many.
+fn size(full: u64, quick: u64) -> u64 {
+    if is_full() { full } else { quick }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+}
+
+/// Where a test's ledger is; gone when dropped.
+struct Place {
+    url: String,
+    folder: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("ledger.db").display());
+        Self { url, folder: Some(folder) }
+    }
+
+    /// A schema of its own on the tests' server, if there is one.
+    fn postgres() -> Option<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") else {
+            assert!(!is_full(), "the full run needs COUNTERPOINT_POSTGRES (tests/postgres.sh)");
+            eprintln!("not tested on PostgreSQL: COUNTERPOINT_POSTGRES is not set");
+            return None;
+        };
+        let name = format!("t{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+        client.batch_execute(&format!("CREATE SCHEMA {name}")).unwrap();
+        let url = format!("{server}?options=-csearch_path%3D{name}");
+        Some(Self { url, folder: None })
+    }
+
+    /// Both, or SQLite alone.
+    fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::sqlite()).chain(Self::postgres())
+    }
+
+    fn url(&self) -> Url {
+        self.url.parse().unwrap()
+    }
+
+    fn open(&self) -> Ledger {
+        Ledger::open(&self.url()).unwrap()
+    }
+
+    /// The path of a ledger in SQLite.
+    fn file(&self) -> std::path::PathBuf {
+        self.folder.as_ref().unwrap().path().join("ledger.db")
+    }
+}
+
+fn amount(text: &str) -> Amount {
+    text.parse().unwrap()
+}
+
+fn budget(kind: Kind, epsilon: &str, delta: &str) -> NewFilter {
+    NewFilter::new(kind, amount(epsilon), amount(delta))
+}
+
+/// A ledger with a data set and one open account that adds up epsilons.
+fn with_account(place: &Place, epsilon: &str) -> Ledger {
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    ledger.dataset("data", Adjacency::AddRemove, &budget(Kind::Sums, "1000000", "0.5")).unwrap();
+    let account = NewAccount::Filter(budget(Kind::Sums, epsilon, "0.001"));
+    ledger.open_account("account", "data", &account).unwrap();
+    ledger
+}
+
+fn plan(text: &str) -> ExactPlan {
+    let format = Format::detect(None, text.as_bytes());
+    ExactPlan::parse(text.as_bytes(), format).unwrap()
+}
+
+/// A release with an epsilon.
+fn release(epsilon: &str) -> Asked {
+    described(&format!(r#"{{"mechanism":"approx-dp","epsilon":{epsilon}}}"#))
+}
+
+fn described(text: &str) -> Asked {
+    Asked::Described(plan(&format!(r#"{{"release":[{text}]}}"#)).releases.remove(0))
+}
+
+fn slot(name: &str, count: u64) -> Asked {
+    Asked::Slot { name: name.to_owned(), count }
+}
+
+#[track_caller]
+fn refused<T: std::fmt::Debug>(outcome: Result<T, LedgerError>) -> String {
+    match outcome {
+        Err(LedgerError::Refused(refusal)) => refusal.to_string(),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// All is well, up to the head.
+#[track_caller]
+fn assert_sound(ledger: &mut Ledger) {
+    let head = ledger.head().unwrap();
+    let verification = ledger.verify(Some(head)).unwrap();
+    assert_eq!((verification.problem, verification.head), (None, head));
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs a command with a PostgreSQL server of its own, whose URL is in COUNTERPOINT_POSTGRES:
+#   crates/ledger/tests/postgres.sh cargo test -p counterpoint-ledger
+# The server comes from Debian's packages (installed if they are missing and this is root), runs
+# as an unprivileged user on a free local port, and is stopped and deleted afterwards. The program
+# named by COUNTERPOINT_POSTGRES_CRASH stops it in mid-flight and starts it again.
+set -euo pipefail
+
+[ $# -gt 0 ] || { echo "usage: $0 COMMAND..." >&2; exit 2; }
+
+programs() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1; }
+
+bin=$(programs)
+if [ -z "$bin" ]; then
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "$0: needs PostgreSQL (Debian: apt-get install postgresql)" >&2
+        exit 2
+    fi
+    apt-get update -q >&2
+    # Only the programs: no cluster of the system's own.
+    mkdir -p /etc/postgresql-common
+    [ -e /etc/postgresql-common/createcluster.conf ] ||
+        echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+    DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends postgresql >&2
+    bin=$(programs)
+fi
+
+folder=$(mktemp -d)
+as_user=()
+if [ "$(id -u)" = 0 ]; then
+    # PostgreSQL refuses to run as root.
+    user=postgres
+    id "$user" >/dev/null 2>&1 || user=nobody
+    chown "$user" "$folder"
+    as_user=(runuser -u "$user" --)
+fi
+
+stop() {
+    "${as_user[@]}" "$bin/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null 2>&1 || true
+    rm -rf "$folder"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+cd "$folder"
+"${as_user[@]}" "$bin/initdb" -D "$folder/data" -U ledger --auth=trust -E UTF8 --locale=C.UTF-8 \
+    >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 2; }
+
+# A port may be taken between looking and listening: try some.
+for _ in 1 2 3 4 5 6 7 8; do
+    port=$((20000 + RANDOM % 20000))
+    settings="-p $port -h 127.0.0.1 -k $folder -c max_connections=300"
+    if "${as_user[@]}" "$bin/pg_ctl" -D "$folder/data" -l "$folder/data/log" -w -t 60 \
+        -o "$settings" start >/dev/null 2>&1; then
+        export COUNTERPOINT_POSTGRES="postgres://ledger@127.0.0.1:$port/postgres"
+        break
+    fi
+done
+if [ -z "${COUNTERPOINT_POSTGRES:-}" ]; then
+    cat "$folder/data/log" >&2 || true
+    echo "$0: PostgreSQL does not start" >&2
+    exit 2
+fi
+
+cat >"$folder/crash" <<END
+#!/usr/bin/env bash
+set -euo pipefail
+cd "$folder"
+control=(${as_user[*]} "$bin/pg_ctl" -D "$folder/data" -w)
+"\${control[@]}" -m immediate stop >/dev/null
+"\${control[@]}" -t 60 -l "$folder/data/log" -o "$settings" start >/dev/null
+END
+chmod +x "$folder/crash"
+export COUNTERPOINT_POSTGRES_CRASH="$folder/crash"
+
+cd "$OLDPWD"
+"$@"

@@ -1,0 +1,274 @@
+//! Releases with every number as the decimal text it was written in.
+
+use std::collections::BTreeMap;
+
+use counterpoint::Adjacency;
+use counterpoint::Mechanism;
+use counterpoint::OutOfRange;
+use counterpoint::filter::{Amount, Query};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::PlanError;
+use crate::plan::{Format, Plan, Question, Release};
+
+/// The fields of a release that are words; all others are numbers.
+const WORDS: [&str; 3] = ["name", "mechanism", "partition"];
+
+/// A release, its fields in alphabetical order and its numbers as decimal text in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Described(BTreeMap<String, Field>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Field {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// A plan whose amounts are read exactly.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExactPlan {
+    /// The question and its exact amount, if the file asks one.
+    pub question: Option<(Question, Amount)>,
+    /// What neighbouring data sets are, if the file says.
+    pub adjacency: Option<Adjacency>,
+    /// How many people are protected together.
+    pub group: u64,
+    /// The releases.
+    pub releases: Vec<Described>,
+}
+
+impl ExactPlan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// [`PlanError`], as [`Plan::parse`], and for numbers that are no amounts.
+    pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
+        let plan = Plan::parse(bytes, format)?;
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let raw = match format {
+            Format::Json => raw_json(text)?,
+            Format::Toml => raw_toml(text)?,
+        };
+        let question = plan.question.map(|question| {
+            let field = match question {
+                Question::EpsilonAt(_) => "delta",
+                Question::DeltaAt(_) => "epsilon",
+            };
+            let text = raw.question.as_deref().unwrap_or_default();
+            amount(text).map(|amount| (question, amount)).map_err(|e| PlanError::field(field, e))
+        });
+        let mut releases = Vec::with_capacity(raw.releases.len());
+        for (index, fields) in raw.releases.into_iter().enumerate() {
+            let name = plan.releases.get(index).and_then(|release| release.name.as_deref());
+            let described = Described::canonical(fields);
+            releases.push(described.map_err(|error| error.in_release(index + 1, name))?);
+        }
+        let (adjacency, group) = (plan.adjacency, plan.group.get());
+        Ok(Self { question: question.transpose()?, adjacency, group, releases })
+    }
+}
+
+impl Described {
+    fn canonical(fields: BTreeMap<String, Field>) -> Result<Self, PlanError> {
+        let mut canonical = BTreeMap::new();
+        for (key, field) in fields {
+            let number = |text: String| {
+                let amount = amount(&text).map_err(|problem| PlanError::field(&key, problem))?;
+                Ok::<_, PlanError>(amount.to_string())
+            };
+            let field = match field {
+                field if WORDS.contains(&key.as_str()) => field,
+                Field::One(text) => Field::One(number(text)?),
+                Field::Many(list) => {
+                    Field::Many(list.into_iter().map(number).collect::<Result<_, _>>()?)
+                }
+            };
+            canonical.insert(key, field);
+        }
+        Ok(Self(canonical))
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.word("name")
+    }
+
+    /// The kind of its mechanism.
+    #[must_use]
+    pub fn mechanism(&self) -> &str {
+        self.word("mechanism").unwrap_or_default()
+    }
+
+    /// What it asks of an account. Guarantees, Laplace and Gaussian noise, zCDP and GDP are
+    /// taken exactly; of the others, and on Poisson samples, numbers mean the nearest doubles.
+    ///
+    /// # Errors
+    /// [`PlanError`] if the fields do not describe a release.
+    pub fn query(&self) -> Result<Query, PlanError> {
+        let release = self.release()?;
+        let sample = release.sample.as_ref();
+        if sample.is_some_and(|sample| sample.rate.get() < 1.0) {
+            return Ok(Query::from(counterpoint::Release::from(&release)));
+        }
+        let exact = match &release.mechanism {
+            Mechanism::ApproxDp(_) => {
+                Query::approx_dp(self.amount("epsilon", "0")?, self.amount("delta", "0")?)
+            }
+            Mechanism::Laplace { .. } => {
+                Query::laplace(self.amount("scale", "1")?, self.amount("sensitivity", "1")?)
+            }
+            Mechanism::Gaussian { .. } => {
+                Query::gaussian(self.amount("sigma", "1")?, self.amount("sensitivity", "1")?)
+            }
+            Mechanism::Zcdp { .. } => {
+                Query::zcdp(self.amount("rho", "0")?, self.amount("delta", "0")?)
+            }
+            Mechanism::Gdp { .. } => Query::gdp(self.amount("mu", "0")?),
+            _ => return Ok(Query::from(counterpoint::Release::from(&release))),
+        };
+        let exact = exact
+            .map_err(|error: OutOfRange| PlanError::starting(error.quantity, &error.to_string()))?;
+        Ok(exact.times(release.count).about(release.partition.clone()))
+    }
+
+    /// The release in doubles, checked field by field.
+    fn release(&self) -> Result<Release, PlanError> {
+        let mut fields = Vec::with_capacity(self.0.len());
+        for (key, field) in &self.0 {
+            let quoted = |text: &str| serde_json::Value::from(text).to_string();
+            let value = match field {
+                Field::One(text) if WORDS.contains(&key.as_str()) => quoted(text),
+                Field::One(text) => self.number(text, key)?,
+                Field::Many(list) => {
+                    let list: Result<Vec<_>, _> =
+                        list.iter().map(|text| self.number(text, key)).collect();
+                    format!("[{}]", list?.join(","))
+                }
+            };
+            fields.push(format!("{}:{value}", quoted(key)));
+        }
+        let text = format!("{{\"release\":[{{{}}}]}}", fields.join(","));
+        let mut plan = Plan::parse(text.as_bytes(), Format::Json)?;
+        plan.releases.pop().ok_or_else(|| PlanError::plan("there is no release"))
+    }
+
+    /// Text that is a number and nothing more.
+    fn number(&self, text: &str, key: &str) -> Result<String, PlanError> {
+        let amount = amount(text).map_err(|problem| PlanError::field(key, problem))?;
+        Ok(amount.to_string())
+    }
+
+    fn amount(&self, key: &str, default: &str) -> Result<Amount, PlanError> {
+        amount(self.word(key).unwrap_or(default)).map_err(|problem| PlanError::field(key, problem))
+    }
+
+    fn word(&self, key: &str) -> Option<&str> {
+        match self.0.get(key) {
+            Some(Field::One(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    let plain = text.strip_prefix('+').unwrap_or(text);
+    // The wire has one zero.
+    let plain = plain.strip_prefix('-').filter(|rest| is_zero(rest)).unwrap_or(plain);
+    plain.parse().map_err(|_| format!("is {}; legal: {}", shown(text), Amount::LEGAL))
+}
+
+fn is_zero(text: &str) -> bool {
+    text.parse::<Amount>().is_ok_and(|amount| amount.is_zero())
+}
+
+fn shown(text: &str) -> String {
+    if text.len() <= 40 {
+        text.to_owned()
+    } else {
+        format!("a number of {} characters", text.len())
+    }
+}
+
+/// A plan as text, its syntax known to be right.
+struct Raw {
+    question: Option<String>,
+    releases: Vec<BTreeMap<String, Field>>,
+}
+
+#[derive(Deserialize)]
+struct RawJson<'a> {
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    epsilon: Option<&'a RawValue>,
+    #[serde(borrow)]
+    release: Vec<BTreeMap<String, &'a RawValue>>,
+}
+
+fn raw_json(text: &str) -> Result<Raw, PlanError> {
+    let wrong = |error: serde_json::Error| PlanError::plan(error.to_string());
+    let raw: RawJson<'_> = serde_json::from_str(text).map_err(wrong)?;
+    let field = |(key, value): (String, &RawValue)| {
+        let text = value.get();
+        Ok((
+            key,
+            match text.as_bytes().first() {
+                Some(b'"') => Field::One(serde_json::from_str(text)?),
+                Some(b'[') => {
+                    let list: Vec<&RawValue> = serde_json::from_str(text)?;
+                    Field::Many(list.into_iter().map(|item| item.get().to_owned()).collect())
+                }
+                _ => Field::One(text.to_owned()),
+            },
+        ))
+    };
+    let release = |fields: BTreeMap<String, &RawValue>| fields.into_iter().map(field).collect();
+    let releases: Result<_, serde_json::Error> = raw.release.into_iter().map(release).collect();
+    let question = raw.delta.or(raw.epsilon).map(|value| value.get().to_owned());
+    Ok(Raw { question, releases: releases.map_err(wrong)? })
+}
+
+fn raw_toml(text: &str) -> Result<Raw, PlanError> {
+    let table = DeTable::parse(text).map_err(|error| PlanError::plan(error.message()))?;
+    let table = table.into_inner();
+    let question = table.get("delta").or_else(|| table.get("epsilon"));
+    let question = question.map(|value| number_text(value.get_ref()));
+    let mut releases = Vec::new();
+    if let Some(DeValue::Array(list)) = table.get("release").map(|value| value.get_ref()) {
+        for item in list.iter() {
+            let DeValue::Table(fields) = item.get_ref() else { continue };
+            let field = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+                let key: &std::borrow::Cow<'_, str> = key.get_ref();
+                let field = match value.get_ref() {
+                    DeValue::Array(list) => {
+                        Field::Many(list.iter().map(|item| number_text(item.get_ref())).collect())
+                    }
+                    value => Field::One(number_text(value)),
+                };
+                (key.clone().into_owned(), field)
+            };
+            releases.push(fields.iter().map(field).collect());
+        }
+    }
+    Ok(Raw { question, releases })
+}
+
+/// The text of a number, or a string as it is.
+fn number_text(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => text.clone().into_owned(),
+        DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => number.to_string(),
+            Err(_) => number.as_str().to_owned(),
+        },
+        DeValue::Float(number) => number.as_str().to_owned(),
+        _ => String::new(),
+    }
+}

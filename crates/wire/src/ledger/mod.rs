@@ -1,0 +1,15 @@
+//! What a ledger writes down: events, releases with exact amounts, and the objects that tell
+//! programs about them.
+
+mod described;
+mod event;
+mod record;
+mod told;
+
+pub use described::{Described, ExactPlan};
+pub use event::{Asked, Event, NotCanonical, Rule};
+pub use record::{Cost, FilterRecord, PlanRecord, Slot};
+pub use told::{
+    AccountStatus, Committed, Done, Export, History, HistoryEntry, No, QuotaStatus, Reserved,
+    Response, Short, SlotStatus, Status, Verified,
+};

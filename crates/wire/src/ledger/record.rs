@@ -1,0 +1,183 @@
+//! Rules as they are stored: nothing is derived again to find out what they meant.
+
+use counterpoint::Adjacency;
+use counterpoint::filter::{Amount, Charge, Currency, Filter, Promise, Terms};
+use counterpoint::quantity::Order;
+use serde::{Deserialize, Serialize};
+
+use super::described::Described;
+
+/// Two exact totals: what something costs, or what there is to spend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// In the account's currency; releases in a plan account.
+    #[serde(with = "amount")]
+    pub main: Amount,
+    /// The releases' own deltas.
+    #[serde(with = "amount")]
+    pub delta: Amount,
+}
+
+/// The rule of an open account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterRecord {
+    /// The currency's name.
+    pub kind: String,
+    /// The Rényi order, if that is the currency.
+    #[serde(with = "optional_amount")]
+    pub order: Option<Amount>,
+    /// What the account as a whole promises.
+    #[serde(with = "amount")]
+    pub epsilon: Amount,
+    /// At this delta.
+    #[serde(with = "amount")]
+    pub delta: Amount,
+    /// What there is to spend.
+    pub capacity: Cost,
+}
+
+/// The slots of a plan account, and what they cost together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRecord {
+    /// What all slots together cost, certified.
+    #[serde(with = "amount")]
+    pub epsilon: Amount,
+    /// At this delta.
+    #[serde(with = "amount")]
+    pub delta: Amount,
+    /// What may be opened.
+    pub slots: Vec<Slot>,
+}
+
+/// A release declared up front.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slot {
+    /// What it is reserved by.
+    pub name: String,
+    /// How often it may be opened.
+    pub count: u64,
+    /// What may be run in it, count included.
+    pub release: Described,
+}
+
+impl From<Charge> for Cost {
+    fn from(charge: Charge) -> Self {
+        Self { main: charge.main, delta: charge.delta }
+    }
+}
+
+impl From<Cost> for Charge {
+    fn from(cost: Cost) -> Self {
+        Self { main: cost.main, delta: cost.delta }
+    }
+}
+
+impl FilterRecord {
+    /// A filter that promises (epsilon, delta)-privacy; `None` if it promises something else.
+    #[must_use]
+    pub fn of(filter: &Filter) -> Option<Self> {
+        let Promise::ApproxDp { epsilon, delta } = filter.promise() else { return None };
+        let order = match filter.currency() {
+            Currency::Renyi { order } => Some(Amount::from_f64(order.get())?),
+            _ => None,
+        };
+        Some(Self {
+            kind: filter.currency().name().to_owned(),
+            order,
+            epsilon: epsilon.clone(),
+            delta: delta.clone(),
+            capacity: filter.capacity().clone().into(),
+        })
+    }
+
+    /// The filter that was stored; `None` if no filter is stored so.
+    #[must_use]
+    pub fn filter(&self, adjacency: Adjacency) -> Option<Filter> {
+        let currency = match (self.kind.as_str(), &self.order) {
+            ("sums", None) => Currency::Sums,
+            ("renyi", Some(order)) => {
+                let exact = order.lower();
+                let order = Order::new(exact)
+                    .ok()
+                    .filter(|_| order == &Amount::from_f64(exact).unwrap_or_default())?;
+                Currency::Renyi { order }
+            }
+            ("zcdp", None) => Currency::Zcdp,
+            ("gdp", None) => Currency::Gdp,
+            _ => return None,
+        };
+        let promise =
+            Promise::ApproxDp { epsilon: self.epsilon.clone(), delta: self.delta.clone() };
+        let capacity = self.capacity.clone().into();
+        Some(Filter::restored(currency, promise, capacity, Terms::new(adjacency)))
+    }
+}
+
+/// An amount as decimal text.
+pub(super) mod amount {
+    use counterpoint::filter::Amount;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(in crate::ledger) fn serialize<S: Serializer>(
+        amount: &Amount,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(amount)
+    }
+
+    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Amount, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// An amount as decimal text, or null.
+pub(super) mod optional_amount {
+    use counterpoint::filter::Amount;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(in crate::ledger) fn serialize<S: Serializer>(
+        amount: &Option<Amount>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match amount {
+            Some(amount) => serializer.collect_str(amount),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Amount>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+    }
+}
+
+/// A neighbouring relation by its word in a plan.
+pub(super) mod relation {
+    use counterpoint::Adjacency;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::plan::adjacency_name;
+
+    pub(in crate::ledger) fn serialize<S: Serializer>(
+        adjacency: &Adjacency,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(adjacency_name(*adjacency))
+    }
+
+    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Adjacency, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        crate::plan::adjacency_named(&text)
+            .ok_or_else(|| D::Error::custom("legal: add-remove, replace"))
+    }
+}

@@ -1,0 +1,275 @@
+//! The objects that tell programs about a ledger.
+
+use counterpoint::filter::Amount;
+use serde::{Serialize, Serializer};
+
+use super::event::Event;
+use super::record::{Cost, amount, optional_amount};
+
+/// `status`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// The last entry's number and hash.
+    pub head: String,
+    /// Data sets and accounts, in the order they were opened.
+    pub accounts: Vec<AccountStatus>,
+}
+
+/// What a data set or an account promises, and what is spent of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AccountStatus {
+    /// Its name.
+    pub name: String,
+    /// The data set it was opened under; `None` for a data set.
+    pub dataset: Option<String>,
+    /// What neighbouring data sets are.
+    pub adjacency: &'static str,
+    /// `plan`, or the filter's kind.
+    pub kind: String,
+    /// The Rényi order, if the kind has one.
+    #[serde(with = "optional_amount")]
+    pub order: Option<Amount>,
+    /// What it promises as a whole, however much is spent.
+    #[serde(with = "amount")]
+    pub epsilon: Amount,
+    /// At this delta.
+    #[serde(with = "amount")]
+    pub delta: Amount,
+    /// What the first of each two totals counts.
+    pub unit: &'static str,
+    /// What there is to spend.
+    pub capacity: Cost,
+    /// What is spent.
+    pub spent: Cost,
+    /// How many charges there were.
+    pub charges: u64,
+    /// The slots of a plan account, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<SlotStatus>,
+    /// Analysts' shares, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quotas: Vec<QuotaStatus>,
+}
+
+/// How often a slot may be opened, and was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SlotStatus {
+    /// Its name.
+    pub name: String,
+    /// How often it may be opened.
+    pub count: u64,
+    /// How often it was.
+    pub used: u64,
+}
+
+/// An analyst's share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QuotaStatus {
+    /// Whose.
+    pub analyst: String,
+    /// What there is to spend.
+    pub capacity: Cost,
+    /// What is spent.
+    pub spent: Cost,
+    /// By how many releases.
+    pub releases: u64,
+}
+
+/// One entry, as `history` and `export` show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HistoryEntry {
+    /// Its number.
+    pub sequence: u64,
+    /// Its hash.
+    pub hash: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// `history`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct History {
+    /// The last entry's number and hash.
+    pub head: String,
+    /// The entries, in order.
+    pub entries: Vec<HistoryEntry>,
+}
+
+/// `export`: the history with every stored response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Export {
+    /// The version of this format.
+    pub version: u64,
+    /// The last entry's number and hash.
+    pub head: String,
+    /// The entries, in order.
+    pub entries: Vec<HistoryEntry>,
+    /// The stored responses, by key, in the order of their reservations.
+    pub responses: Vec<Response>,
+}
+
+/// A stored response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Response {
+    /// The release's key.
+    pub key: String,
+    /// Its bytes, in Base64.
+    #[serde(rename = "response_base64", serialize_with = "base64")]
+    pub bytes: Vec<u8>,
+}
+
+/// Something that was done, or had been done before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Done {
+    /// `done`.
+    pub outcome: &'static str,
+    /// The ledger's head after it.
+    pub head: String,
+}
+
+/// `reserve`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reserved {
+    /// `reserved` now, `pending` if it was before, `committed` if there is a response.
+    pub outcome: &'static str,
+    /// The release's key.
+    pub key: String,
+    /// The entry that made the reservation.
+    pub entry: u64,
+    /// What it cost, if that was now.
+    pub charge: Option<Cost>,
+    /// The stored response in Base64, if there is one: to be shown in place of a new one.
+    #[serde(rename = "response_base64", serialize_with = "optional_base64")]
+    pub response: Option<Vec<u8>>,
+    /// The ledger's head.
+    pub head: String,
+}
+
+/// `commit`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Committed {
+    /// `committed`.
+    pub outcome: &'static str,
+    /// The release's key.
+    pub key: String,
+    /// The entry that stored the response.
+    pub entry: u64,
+    /// Whether an earlier call stored it.
+    pub repeated: bool,
+    /// The stored response in Base64: only this may be shown.
+    #[serde(rename = "response_base64", serialize_with = "base64")]
+    pub response: Vec<u8>,
+    /// The ledger's head.
+    pub head: String,
+}
+
+/// A definite no.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct No {
+    /// `refused`, or `broken`.
+    pub outcome: &'static str,
+    /// Why, in one line.
+    pub reason: String,
+    /// Whose budget, if one refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Short>,
+}
+
+/// A budget that is too short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Short {
+    /// Whose.
+    pub by: String,
+    /// Which total.
+    pub what: String,
+    /// What was asked for.
+    #[serde(with = "amount")]
+    pub asked: Amount,
+    /// What is left.
+    #[serde(with = "amount")]
+    pub left: Amount,
+    /// What there was.
+    #[serde(with = "amount")]
+    pub capacity: Amount,
+}
+
+/// `verify`, where nothing is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// `verified`.
+    pub outcome: &'static str,
+    /// The head that the history leads to.
+    pub head: String,
+    /// The head that was expected, and found.
+    pub expected: Option<String>,
+    /// What is not excluded.
+    pub not_excluded: Vec<String>,
+}
+
+macro_rules! json {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// One JSON object.
+            ///
+            /// # Errors
+            /// None that can be named: it can always be written.
+            pub fn json(&self) -> Result<String, serde_json::Error> {
+                serde_json::to_string(self)
+            }
+        }
+    )*};
+}
+
+json!(Status, History, Export, Response, Done, Reserved, Committed, No, Verified);
+
+fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&encoded(bytes))
+}
+
+fn optional_base64<S: Serializer>(
+    bytes: &Option<Vec<u8>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match bytes {
+        Some(bytes) => serializer.serialize_some(&encoded(bytes)),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Base64 with padding (RFC 4648, section 4).
+fn encoded(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte));
+        let group = group << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(group >> (18 - 6 * place) & 63) as usize];
+            text.push(if place <= chunk.len() { letter.into() } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_the_standards() {
+        // RFC 4648, section 10.
+        let cases = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(encoded(bytes.as_bytes()), text);
+        }
+    }
+}
