@@ -83,6 +83,21 @@ fn the_contour_and_the_lattice_agree() {
     }
 }
 
+/// Training at small rates: rare large losses, far below the saddle point's own line.
+#[test]
+fn the_contour_and_the_lattice_agree_at_small_rates() {
+    for (rate, sigma, steps, delta) in
+        [(1e-4, 0.8, 10_000, 1e-5), (1e-4, 0.5, 10_000, 1e-5), (1e-3, 0.5, 1000, 1e-8)]
+    {
+        let plan = plan(&[sampled(steps, gaussian(sigma, 1.0), rate)]);
+        let ask = |route, tolerance| forced(&plan, Question::Epsilon(delta), route, tolerance);
+        let contour = ask(Route::Contour, 1e-4).expect("the contour");
+        let lattice = ask(Route::Lattice, 2e-3).expect("the lattice");
+        assert!(contour.overlaps(&lattice), "{contour} and {lattice} at rate {rate}");
+        assert!(contour.width() + lattice.width() <= 5e-3 * contour.lower);
+    }
+}
+
 /// A little below the largest loss answers come from that loss's own mass. How far below is
 /// what can be wrong there.
 #[test]
