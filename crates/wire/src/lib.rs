@@ -43,3 +43,4 @@ pub use error::PlanError;
 pub use plan::{Blank, Format, Plan, Question, Release, adjacency_name, adjacency_named, name_of};
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
 pub use sample::{Batches, Sample};
+pub use value::{Table, Value};

@@ -9,7 +9,7 @@ use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
 use crate::error::{PlanError, quoted};
 use crate::fields::{Fields, illegal, number, unknown, whole};
 use crate::sample::{self, Sample};
-use crate::value::Value;
+use crate::value::{Table, Value};
 use crate::{json, kind, toml};
 
 /// What was, or will be, released about the same data, and the question asked.
@@ -40,6 +40,16 @@ pub struct Release {
     pub count: Count,
     /// The part of the data it looks at; all of it if `None`.
     pub partition: Option<Arc<str>>,
+}
+
+impl Release {
+    /// Reads one release from its fields, as they stand in a plan.
+    ///
+    /// # Errors
+    /// [`PlanError`] naming the field, its value and what would be legal.
+    pub fn read(fields: Table<'_>) -> Result<Self, PlanError> {
+        Builder::default().read(Fields::new(fields))
+    }
 }
 
 impl From<&Release> for counterpoint::Release {

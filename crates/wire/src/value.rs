@@ -10,7 +10,7 @@ use crate::error::quoted;
 
 /// A value of either format.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
     /// A number written without point or exponent.
     Whole(i128),
     /// Any other number: the f64 nearest to its text.
@@ -32,7 +32,7 @@ pub(crate) enum Value<'a> {
 }
 
 /// The keys and values of a table.
-pub(crate) type Table<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
+pub type Table<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
 
 /// More fields than any table of a plan has. Distinctness is checked pair by
 /// pair, so the number must stay small.

@@ -28,6 +28,36 @@ impl Plan {
     }
 }
 
+impl Release {
+    /// The fields that describe it in a plan. Reading them gives the same release.
+    ///
+    /// # Errors
+    /// [`PlanError`] if the mechanism has no place in the format.
+    pub fn fields(&self) -> Result<Table<'_>, PlanError> {
+        let mut table = Table::new();
+        if let Some(name) = self.name.as_deref() {
+            table.push(("name".into(), Value::Text(name.into())));
+        }
+        let described = kind::describe(&self.mechanism)
+            .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
+        table.extend(described);
+        let whole = |count: Count| Value::Whole(count.get().into());
+        match self.sample.as_deref() {
+            Some(Sample { batches: Some(Batches { examples, batch }), .. }) => {
+                table.push(("examples".into(), whole(*examples)));
+                table.push(("batch".into(), whole(*batch)));
+            }
+            Some(Sample { rate, .. }) => table.push(("rate".into(), Value::Real(rate.get()))),
+            None => {}
+        }
+        table.push(("count".into(), whole(self.count)));
+        if let Some(label) = self.partition.as_deref() {
+            table.push(("partition".into(), Value::Text(label.into())));
+        }
+        Ok(table)
+    }
+}
+
 fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
     let mut table: Table<'_> = vec![("version".into(), Value::Whole(1))];
     match plan.question {
@@ -44,32 +74,9 @@ fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
         table.push(("group".into(), Value::Whole(plan.group.get().into())));
     }
     let releases = plan.releases.iter().enumerate().map(|(at, release)| {
-        release_fields(release).map_err(|e| e.in_release(at + 1, release.name.as_deref()))
+        let fields = release.fields().map(Value::Table);
+        fields.map_err(|e| e.in_release(at + 1, release.name.as_deref()))
     });
     table.push(("release".into(), Value::List(releases.collect::<Result<_, _>>()?)));
     Ok(table)
-}
-
-fn release_fields(release: &Release) -> Result<Value<'_>, PlanError> {
-    let mut table = Table::new();
-    if let Some(name) = release.name.as_deref() {
-        table.push(("name".into(), Value::Text(name.into())));
-    }
-    let described = kind::describe(&release.mechanism)
-        .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
-    table.extend(described);
-    let whole = |count: Count| Value::Whole(count.get().into());
-    match release.sample.as_deref() {
-        Some(Sample { batches: Some(Batches { examples, batch }), .. }) => {
-            table.push(("examples".into(), whole(*examples)));
-            table.push(("batch".into(), whole(*batch)));
-        }
-        Some(Sample { rate, .. }) => table.push(("rate".into(), Value::Real(rate.get()))),
-        None => {}
-    }
-    table.push(("count".into(), whole(release.count)));
-    if let Some(label) = release.partition.as_deref() {
-        table.push(("partition".into(), Value::Text(label.into())));
-    }
-    Ok(Value::Table(table))
 }

@@ -8,6 +8,7 @@ pub(crate) mod curves;
 mod delta;
 mod distribution;
 mod epsilon;
+mod many;
 mod pairs;
 mod plan;
 

@@ -74,6 +74,23 @@ impl Theorem {
     pub const FORMULAS: [Self; 4] =
         [Self::Basic, Self::Advanced, Self::Strong, Self::KovClosedForm];
 
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Basic,
+        Self::Advanced,
+        Self::Strong,
+        Self::KovClosedForm,
+        Self::Optimal,
+        Self::DominatingPairs,
+        Self::Renyi,
+        Self::Split,
+        Self::SumsFilter,
+        Self::RenyiFilter,
+        Self::ZcdpFilter,
+        Self::GdpFilter,
+        Self::RenyiOdometer,
+    ];
+
     /// The name users know it by.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -1,0 +1,92 @@
+"""Certified composition for differential privacy.
+
+>>> import counterpoint as cp
+>>> plan = cp.compose([cp.ApproxDP(0.25, 1e-9) * 12, cp.Laplace(scale=10) * 40])
+>>> epsilon = plan.epsilon(1e-6)
+>>> epsilon.lower <= float(epsilon) == epsilon.upper < 0.25 * 12 + 0.1 * 40
+True
+
+Every number is a bracket that contains the truth, rounding included; as a float it is its safe
+side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`calibrate`, :func:`audit`
+and :class:`Ledger` do what their names say. ``counterpoint.integrations`` speaks to dp-accounting, Opacus
+and OpenDP.
+"""
+
+from ._native import Answer, Audit, Bracket, Losses, Mechanism, audit
+from .arrays import Brackets
+from .calibration import Calibration, calibrate
+from .errors import (
+    CounterpointError,
+    InvalidArgument,
+    LedgerError,
+    NoFiniteEpsilon,
+    OutOfReach,
+    Refused,
+    Stopped,
+    ToleranceNotMet,
+    Unsupported,
+)
+from .ledger import Ledger
+from .mechanisms import (
+    GDP,
+    RDP,
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    DiscreteGaussian,
+    Exponential,
+    Finite,
+    Gaussian,
+    Geometric,
+    Laplace,
+    NameAndShame,
+    RandomizedResponse,
+    SparseVector,
+    Staircase,
+)
+from .plan import Comparison, Plan, compose, load
+from .region import Region
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GDP",
+    "RDP",
+    "TCDP",
+    "ZCDP",
+    "Answer",
+    "ApproxDP",
+    "Audit",
+    "Bracket",
+    "Brackets",
+    "Calibration",
+    "Comparison",
+    "CounterpointError",
+    "DiscreteGaussian",
+    "Exponential",
+    "Finite",
+    "Gaussian",
+    "Geometric",
+    "InvalidArgument",
+    "Laplace",
+    "Ledger",
+    "LedgerError",
+    "Losses",
+    "Mechanism",
+    "NameAndShame",
+    "NoFiniteEpsilon",
+    "OutOfReach",
+    "Plan",
+    "RandomizedResponse",
+    "Refused",
+    "Region",
+    "SparseVector",
+    "Staircase",
+    "Stopped",
+    "ToleranceNotMet",
+    "Unsupported",
+    "audit",
+    "calibrate",
+    "compose",
+    "load",
+]

@@ -1,0 +1,115 @@
+"""Brackets of many numbers at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._native import Bracket
+from .errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+__all__ = ["Brackets"]
+
+
+class Brackets:
+    """Arrays ``lower`` and ``upper`` with the truths between them, rounding included.
+
+    As an array it is its safe side: ``upper`` for what something costs, ``lower`` for an
+    attacker's least error.
+    """
+
+    __slots__ = ("lower", "safe", "upper")
+
+    lower: Doubles
+    upper: Doubles
+    safe: str
+
+    def __init__(self, lower: Doubles, upper: Doubles, safe: str = "upper") -> None:
+        self.lower = lower
+        self.upper = upper
+        self.safe = safe
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.lower.shape
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def __getitem__(self, index: Any) -> Bracket | Brackets:
+        lower, upper = self.lower[index], self.upper[index]
+        if getattr(lower, "shape", ()) == ():
+            return Bracket(float(lower), float(upper))
+        return Brackets(lower, upper, self.safe)
+
+    def __iter__(self) -> Iterator[Bracket | Brackets]:
+        return (self[index] for index in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        import numpy as np
+
+        side = self.upper if self.safe == "upper" else self.lower
+        return np.array(side, dtype=dtype) if copy is not False else np.asarray(side, dtype=dtype)
+
+    def __eq__(self, other: object) -> bool:
+        import numpy as np
+
+        if not isinstance(other, Brackets):
+            return NotImplemented
+        return np.array_equal(self.lower, other.lower) and np.array_equal(self.upper, other.upper)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Brackets(lower={self.lower!r}, upper={self.upper!r})"
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value is one number, rather than an array of them."""
+    if isinstance(value, (float, int)):
+        return True
+    return not hasattr(value, "__len__") or getattr(value, "shape", None) == ()
+
+
+def packed(argument: str, values: object) -> tuple[bytes, tuple[int, ...]]:
+    """An array's doubles and its shape."""
+    import numpy as np
+
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiu" and array.size:
+            raise TypeError
+        array = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        kind = type(values).__name__
+        raise TypeError(f"{argument} is of type {kind}; legal: a number or an array of numbers") from None
+    # ascontiguousarray makes arrays of no dimension one-dimensional.
+    return array.tobytes(), np.shape(values)
+
+
+def unpacked(ends: tuple[bytes, bytes], shape: tuple[int, ...], safe: str = "upper") -> Brackets:
+    """The brackets that the native side packed."""
+    import numpy as np
+
+    lower, upper = (np.frombuffer(end, dtype=np.float64).reshape(shape) for end in ends)
+    return Brackets(lower, upper, safe)
+
+
+def points(ends: tuple[bytes, bytes]) -> Doubles:
+    """Points in rows of two."""
+    import numpy as np
+
+    return np.column_stack([np.frombuffer(end, dtype=np.float64) for end in ends])
+
+
+def one_question(delta: object, epsilon: object) -> None:
+    """Exactly one of the two is given."""
+    if (delta is None) == (epsilon is None):
+        raise InvalidArgument("the question is not clear; legal: delta or epsilon, one of them")

@@ -1,0 +1,233 @@
+"""Budgets that survive crashes: the durable ledger, on SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
+
+    from ._native import Mechanism
+
+    Amount = str | int | float | Decimal | Fraction
+
+__all__ = ["Committed", "Ledger", "Reservation"]
+
+
+def _text(argument: str, amount: Any) -> str:
+    """An amount as the exact decimal it stands for: a float for the shortest that reads as it."""
+    from decimal import Decimal
+
+    if isinstance(amount, bool) or amount is None:
+        raise TypeError(f"{argument} is of type {type(amount).__name__}; legal: a number or its text")
+    if isinstance(amount, (str, int)):
+        return str(amount)
+    if isinstance(amount, float):
+        return repr(float(amount))
+    if isinstance(amount, Decimal):
+        return format(amount, "f") if amount.is_finite() else str(amount)
+    text = getattr(amount, "numerator", None)
+    if text is not None:
+        numerator, denominator = int(amount.numerator), int(amount.denominator)
+        shift = 0
+        while denominator % 2 == 0 or denominator % 5 == 0:
+            shift += 1
+            numerator, denominator = numerator * 10, denominator
+            from math import gcd
+
+            common = gcd(numerator, denominator)
+            numerator, denominator = numerator // common, denominator // common
+        if denominator == 1:
+            return format(Decimal(numerator).scaleb(-shift), "f")
+        raise InvalidArgument(f"{argument} is {amount}; legal: a number with finitely many decimals")
+    raise TypeError(f"{argument} is of type {type(amount).__name__}; legal: a number or its text")
+
+
+def _maybe(argument: str, amount: Any) -> str | None:
+    return None if amount is None else _text(argument, amount)
+
+
+class Reservation:
+    """A durable debit. ``outcome`` is "reserved", or "pending" or "committed" if the key was known."""
+
+    __slots__ = ("entry", "head", "key", "outcome", "response")
+
+    def __init__(self, key: str, found: dict[str, Any]) -> None:
+        self.key = key
+        self.outcome: str = found["outcome"]
+        self.entry: int = found["entry"]
+        self.head: str = found["head"]
+        self.response: bytes | None = found["response"]
+
+    def __repr__(self) -> str:
+        return f"Reservation(key={self.key!r}, outcome={self.outcome!r}, entry={self.entry})"
+
+
+class Committed:
+    """A durable response. Only ``response`` may be shown: an earlier one, if ``repeated``."""
+
+    __slots__ = ("entry", "head", "key", "repeated", "response")
+
+    def __init__(self, key: str, found: dict[str, Any]) -> None:
+        self.key = key
+        self.entry: int = found["entry"]
+        self.head: str = found["head"]
+        self.repeated: bool = found["repeated"]
+        self.response: bytes = found["response"]
+
+    def __repr__(self) -> str:
+        return f"Committed(key={self.key!r}, entry={self.entry}, repeated={self.repeated})"
+
+
+class Ledger(_native.Ledger):
+    """What has been spent on data sets, and whether the next question may be answered.
+
+    ``url`` is ``sqlite:PATH`` or ``postgres://...``; the same database serves the program
+    ``counterpoint ledger``. Amounts are exact decimals: ``"0.1"``, ``Decimal("0.1")`` and ``0.1`` are one
+    tenth.
+
+    >>> import os, tempfile
+    >>> url = "sqlite:" + os.path.join(tempfile.mkdtemp(), "budget.db")
+    >>> ledger = Ledger(url, create=True)
+    >>> head = ledger.dataset("census", adjacency="add-remove", epsilon=1, delta="1e-6")
+    >>> head = ledger.open_filter("team", "census", epsilon="0.3", delta="1e-7", filter="sums")
+    >>> from counterpoint import Laplace
+    >>> ledger.reserve("team", Laplace(scale=10), key="t1").outcome
+    'reserved'
+    >>> ledger.commit("t1", b"42").response
+    b'42'
+    >>> ledger.reserve("team", Laplace(scale=5), key="t2").outcome
+    'reserved'
+    >>> ledger.reserve("team", Laplace(scale=100), key="t3")
+    Traceback (most recent call last):
+    ...
+    counterpoint.errors.Refused: ...
+    """
+
+    __slots__ = ()
+
+    def dataset(
+        self, name: str, *, adjacency: str, epsilon: Amount, delta: Amount, filter: str = "sums"
+    ) -> str:
+        """Adds a data set and its budget; returns the head."""
+        return self._dataset(name, adjacency, filter, _text("epsilon", epsilon), _text("delta", delta))
+
+    def open_plan(
+        self,
+        account: str,
+        dataset: str,
+        plan: _native.Plan | str | os.PathLike[str],
+        *,
+        delta: Amount | None = None,
+        epsilon: Amount | None = None,
+    ) -> str:
+        """Opens an account with declared slots, from a plan or a plan file; returns the head."""
+        if isinstance(plan, _native.Plan):
+            data, path = plan.text("json").encode(), None
+        else:
+            path = os.fspath(plan)
+            with open(path, "rb") as file:
+                data = file.read()
+        return self._open_plan(
+            account, dataset, data, path, _maybe("delta", delta), _maybe("epsilon", epsilon)
+        )
+
+    def open_filter(
+        self,
+        account: str,
+        dataset: str,
+        *,
+        epsilon: Amount,
+        delta: Amount,
+        filter: str = "renyi",
+        order: float | None = None,
+        leaks: Amount | None = None,
+        expect: _native.Plan | None = None,
+    ) -> str:
+        """Opens an account for mechanisms chosen as one goes; returns the head.
+
+        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen.
+        """
+        text = None if expect is None else expect.text("json").encode()
+        return self._open_filter(
+            account, dataset, filter, _text("epsilon", epsilon), _text("delta", delta),
+            order, _maybe("leaks", leaks), text,
+        )
+
+    def quota(
+        self,
+        account: str,
+        analyst: str,
+        *,
+        share: Amount | None = None,
+        releases: int | None = None,
+        epsilon: Amount | None = None,
+        delta: Amount | None = None,
+    ) -> str:
+        """Caps what one analyst may spend of an account; returns the head."""
+        return self._quota(
+            account, analyst, _maybe("share", share), releases,
+            _maybe("epsilon", epsilon), _maybe("delta", delta),
+        )
+
+    def reserve(
+        self,
+        account: str,
+        release: Mechanism | str,
+        *,
+        key: str,
+        analyst: str | None = None,
+        count: int = 1,
+    ) -> Reservation:
+        """Debits a release, durably. Draw noise only after this has returned.
+
+        ``release`` is a mechanism, or the name of a slot of a plan account, ``count`` times. If the
+        key was reserved before nothing is charged. Raises :class:`counterpoint.Refused`.
+        """
+        slot, text = (release, None) if isinstance(release, str) else (None, _release(release, count))
+        return Reservation(key, self._reserve(account, key, slot, count, text, analyst))
+
+    def commit(self, key: str, response: bytes | str) -> Committed:
+        """Stores the response, durably. Show only what this returns."""
+        data = response.encode() if isinstance(response, str) else bytes(response)
+        return Committed(key, self._commit(key, data))
+
+    def status(self, account: str | None = None) -> dict[str, Any]:
+        """What is spent and what is left, of one account or all."""
+        import json
+
+        found: dict[str, Any] = json.loads(self._status(account))
+        return found
+
+    def history(self, account: str | None = None) -> dict[str, Any]:
+        """The entries, oldest first, and the head."""
+        import json
+
+        found: dict[str, Any] = json.loads(self._history(account))
+        return found
+
+    def verify(self, expect_head: str | None = None) -> str:
+        """Recomputes every balance and hash; returns the head.
+
+        Without ``expect_head`` it cannot exclude that newest entries were cut off.
+        """
+        from .errors import LedgerError
+
+        head, problem = self._verify(expect_head)
+        if problem is not None:
+            raise LedgerError(f"verification failed: {problem}")
+        return head
+
+
+def _release(release: Any, count: int) -> bytes:
+    if not isinstance(release, _native.Mechanism):
+        kind = type(release).__name__
+        raise TypeError(f"release is of type {kind}; legal: a mechanism, or the name of a slot")
+    from .plan import Plan
+
+    return Plan([release * count]).text("json").encode()

@@ -1,0 +1,330 @@
+"""Plans: what is released, and the questions one can ask of it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _native
+from .arrays import Brackets, is_scalar, one_question, packed, unpacked
+from .errors import InvalidArgument
+from .region import Region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from ._native import Answer, Mechanism
+
+    Progress = Callable[[float], bool | None]
+
+__all__ = ["Comparison", "Plan", "compose", "load"]
+
+
+class Plan(_native.Plan):
+    """Releases about the same data, composed.
+
+    All bounds hold for mechanisms chosen adaptively and for interactive ones run concurrently, their
+    parameters fixed up front (Lyu 2022). They do not hold when the parameters themselves are
+    chosen from earlier answers: for that there is :class:`counterpoint.Ledger`.
+    """
+
+    __slots__ = ()
+
+    @overload  # type: ignore[override]
+    def epsilon(
+        self,
+        delta: float,
+        *,
+        tolerance: float | None = None,
+        route: str | None = None,
+        progress: Progress | None = None,
+    ) -> Answer: ...
+    @overload
+    def epsilon(
+        self,
+        delta: NDArray[Any] | list[float],
+        *,
+        tolerance: float | None = None,
+        route: str | None = None,
+        progress: Progress | None = None,
+    ) -> Brackets: ...
+    def epsilon(
+        self,
+        delta: Any,
+        *,
+        tolerance: float | None = None,
+        route: str | None = None,
+        progress: Progress | None = None,
+    ) -> Answer | Brackets:
+        """The least epsilon at which the plan is (epsilon, delta)-private.
+
+        Murtagh and Vadhan 2018, Theorem 1.5, for guarantees; for other mechanisms the product of
+        the pairs that dominate each (Zhu, Dong and Wang 2022, Theorem 10). The bracket's relative width is
+        at most ``tolerance`` (1e-6).
+
+        An array of deltas gives arrays; there a delta below what the plan leaks has an infinite
+        epsilon, where a single one raises :class:`counterpoint.NoFiniteEpsilon`.
+
+        >>> import counterpoint as cp
+        >>> plan = cp.compose([cp.ApproxDP(0.1) * 100])
+        >>> print(plan.epsilon(1e-6))
+        4.77456 .. 4.77457
+        """
+        if is_scalar(delta):
+            return super().epsilon(delta, tolerance=tolerance, route=route, progress=progress)
+        data, shape = packed("delta", delta)
+        return unpacked(super().epsilons(data, tolerance, route, progress), shape)
+
+    @overload  # type: ignore[override]
+    def delta(
+        self,
+        epsilon: float,
+        *,
+        tolerance: float | None = None,
+        route: str | None = None,
+        progress: Progress | None = None,
+    ) -> Answer: ...
+    @overload
+    def delta(
+        self,
+        epsilon: NDArray[Any] | list[float],
+        *,
+        tolerance: float | None = None,
+        route: str | None = None,
+        progress: Progress | None = None,
+    ) -> Brackets: ...
+    def delta(
+        self,
+        epsilon: Any,
+        *,
+        tolerance: float | None = None,
+        route: str | None = None,
+        progress: Progress | None = None,
+    ) -> Answer | Brackets:
+        """The least delta at which the plan is (epsilon, delta)-private; its privacy profile.
+
+        >>> import counterpoint as cp
+        >>> cp.compose([cp.RandomizedResponse(1.0)]).delta([0.0, 1.0]).upper.round(6).tolist()
+        [0.462117, 0.0]
+        """
+        if is_scalar(epsilon):
+            return super().delta(epsilon, tolerance=tolerance, route=route, progress=progress)
+        data, shape = packed("epsilon", epsilon)
+        return unpacked(super().deltas(data, tolerance, route, progress), shape)
+
+    def compare(  # type: ignore[override]
+        self,
+        *,
+        delta: float | None = None,
+        epsilon: float | None = None,
+        tolerance: float | None = None,
+        progress: Progress | None = None,
+    ) -> Comparison:
+        """The certified optimum beside what other theorems charge.
+
+        >>> import counterpoint as cp
+        >>> comparison = cp.compose([cp.ApproxDP(0.1) * 100]).compare(delta=1e-6)
+        >>> comparison.ratio("basic") > 2
+        True
+        """
+        one_question(delta, epsilon)
+        found = super().compare(delta=delta, epsilon=epsilon, tolerance=tolerance, progress=progress)
+        return Comparison("epsilon" if epsilon is None else "delta", *found)
+
+    def region(  # type: ignore[override]
+        self,
+        false_alarms: ArrayLike = (),
+        *,
+        tolerance: float | None = None,
+        progress: Progress | None = None,
+    ) -> Region:
+        """The error rates that tests for one person's data can have (Kairouz, Oh and Viswanath 2017).
+
+        At the ``false_alarms`` given the region is as exact as ``tolerance`` says.
+
+        >>> import counterpoint as cp
+        >>> region = cp.compose([cp.RandomizedResponse(1.0)]).region()
+        >>> region.contains(0.1, 0.2)
+        'no'
+        """
+        data, _ = packed("false_alarms", false_alarms)
+        return Region(super().region(data, tolerance=tolerance, progress=progress))
+
+    def tradeoff(
+        self,
+        false_alarms: ArrayLike,
+        *,
+        tolerance: float | None = None,
+        progress: Progress | None = None,
+    ) -> Brackets:
+        """The least miss rates of tests with these false-alarm rates: the trade-off function.
+
+        As an array it is its lower ends, which no attacker can beat.
+        """
+        region = self.region(false_alarms, tolerance=tolerance, progress=progress)
+        return region.least_miss(false_alarms)
+
+    def plot(self, *, ax: Any = None, points: int = 200, **style: Any) -> Any:
+        """Draws delta against epsilon with matplotlib; returns the axes."""
+        from . import _plot
+
+        return _plot.profile(self, ax=ax, points=points, **style)
+
+    @classmethod
+    def from_text(cls, text: str | bytes) -> Self:
+        """The plan of a plan file's text, TOML or JSON."""
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        return _adopt(cls, _native.Plan.parse(data)[0])
+
+    def to_toml(self, *, delta: float | None = None, epsilon: float | None = None) -> str:
+        """The plan as a TOML plan file, with a question if one is given."""
+        return self.text("toml", delta=delta, epsilon=epsilon)
+
+    def to_json(self, *, delta: float | None = None, epsilon: float | None = None) -> str:
+        """The plan as a JSON plan file, with a question if one is given."""
+        return self.text("json", delta=delta, epsilon=epsilon)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        delta: float | None = None,
+        epsilon: float | None = None,
+    ) -> None:
+        """Writes a plan file: JSON if the path ends in .json, else TOML."""
+        is_json = os.fspath(path).lower().endswith(".json")
+        text = self.text("json" if is_json else "toml", delta=delta, epsilon=epsilon)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def __iter__(self) -> Iterator[Mechanism]:
+        return iter(self.mechanisms)
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, _native.Plan):
+            return NotImplemented
+        for what in ("adjacency", "group"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                raise InvalidArgument(f"{what} is {mine!r} and {theirs!r}; legal: the same in both plans")
+        both = self.mechanisms + other.mechanisms
+        return type(self)(both, adjacency=self.adjacency, group=self.group)
+
+    def __repr__(self) -> str:
+        shown = [repr(mechanism) for mechanism in self.mechanisms[:8]]
+        if len(self) > 8:
+            shown.append(f"... {len(self) - 8} more")
+        parts = [f"[{', '.join(shown)}]"]
+        if self.adjacency is not None:
+            parts.append(f"adjacency={self.adjacency!r}")
+        if self.group != 1:
+            parts.append(f"group={self.group}")
+        return f"Plan({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        rows = [
+            (m.name or "", m.kind, ", ".join(f"{k} = {_short(v)}" for k, v in m.parameters.items()),
+             "" if m.rate is None else f"{m.rate:g}", str(m.count))
+            for m in self.mechanisms[:20]
+        ]
+        if len(self) > 20:
+            rows.append((f"{len(self) - 20} more", "", "", "", ""))
+        title = ", ".join(
+            part for part in (self.adjacency, f"groups of {self.group}" if self.group != 1 else None) if part
+        )
+        return table(("name", "mechanism", "parameters", "rate", "count"), rows, title)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} numbers"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _adopt(cls: type[Any], plan: _native.Plan) -> Any:
+    return cls(plan.mechanisms, adjacency=plan.adjacency, group=plan.group)
+
+
+def _restore(cls: type[Plan], text: str) -> Plan:
+    """What a pickle does."""
+    return cls.from_text(text)
+
+
+def compose(
+    mechanisms: Iterable[Mechanism] | Mechanism,
+    *,
+    adjacency: str | None = None,
+    group: int | None = None,
+) -> Plan:
+    """What these mechanisms cost together, ready to be asked.
+
+    ``adjacency`` is "add-remove" or "replace", and needed where it makes a difference: for samples of
+    the data, and parts of it. ``group`` protects so many people together.
+
+    >>> import counterpoint as cp
+    >>> plan = cp.compose([cp.Gaussian(sigma=2.0) * 3, cp.Laplace(scale=5.0)])
+    >>> float(plan.epsilon(1e-6)) < 6
+    True
+    """
+    return Plan(mechanisms, adjacency=adjacency, group=group)
+
+
+def load(path: str | os.PathLike[str]) -> Plan:
+    """The plan of a plan file, TOML or JSON."""
+    with open(path, "rb") as file:
+        data = file.read()
+    return _adopt(Plan, _native.Plan.parse(data, os.fspath(path))[0])
+
+
+class Comparison:
+    """The certified optimum beside what other theorems charge."""
+
+    __slots__ = ("of", "optimal", "others")
+
+    def __init__(self, of: str, optimal: Answer, others: dict[str, float | str]) -> None:
+        self.of = of
+        self.optimal = optimal
+        self.others = others
+
+    def ratio(self, theorem: str) -> float:
+        """What a theorem charges over the optimum."""
+        value = self.others.get(theorem)
+        if not isinstance(value, float):
+            why = f"{theorem} has no value: {value}" if value else f"theorem is {theorem!r}"
+            legal = ", ".join(name for name, value in self.others.items() if isinstance(value, float))
+            raise InvalidArgument(f"{why}; legal: {legal}")
+        return value / self.optimal.upper if self.optimal.upper else float("inf")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        return (self.of, self.optimal, self.others) == (other.of, other.optimal, other.others)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.of}={self.optimal}, others={self.others})"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        rows = [("optimal", str(self.optimal), "1")]
+        for name, value in self.others.items():
+            if isinstance(value, float):
+                rows.append((name, f"{value:.6g}", f"{self.ratio(name):.3f}"))
+            else:
+                rows.append((name, f"none: {value}", ""))
+        return rows
+
+    def __str__(self) -> str:
+        lines = [f"{name:<18} {value:<24} {ratio}" for name, value, ratio in self._rows()]
+        return "\n".join([f"{'theorem':<18} {self.of:<24} times optimal", *lines])
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        return table(("theorem", self.of, "times optimal"), self._rows(), "")

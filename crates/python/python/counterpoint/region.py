@@ -1,0 +1,98 @@
+"""What an attacker can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from .arrays import Brackets, is_scalar, packed, points, unpacked
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from . import _native
+    from ._native import Bracket
+    from .arrays import Doubles
+
+__all__ = ["Region"]
+
+
+class Region:
+    """Every pair of false-alarm and miss rates that a test for one person's data can have.
+
+    A polygon with every possible pair inside it (``outer``), and one of pairs that are surely
+    possible (``inner``).
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Region) -> None:
+        self._native = native
+
+    @property
+    def outer(self) -> Doubles:
+        """The vertices of the outer polygon: rows of false-alarm and miss rate."""
+        return points(self._native.outer_points())
+
+    @property
+    def inner(self) -> Doubles:
+        """The vertices of the inner polygon: rows of false-alarm and miss rate."""
+        return points(self._native.inner_points())
+
+    @overload
+    def least_miss(self, false_alarm: float) -> Bracket: ...
+    @overload
+    def least_miss(self, false_alarm: ArrayLike) -> Brackets: ...
+    def least_miss(self, false_alarm: Any) -> Bracket | Brackets:
+        """The least miss rate of the tests with a false-alarm rate, or with each of many."""
+        if is_scalar(false_alarm):
+            return self._native.least_miss(false_alarm)
+        data, shape = packed("false_alarm", false_alarm)
+        return unpacked(self._native.least_misses(data), shape, "lower")
+
+    def best_advantage(self, false_alarm: float) -> Bracket:
+        """The best advantage, 1 - false alarm - miss, at a false-alarm rate."""
+        return self._native.best_advantage(false_alarm)
+
+    def contains(self, false_alarm: float, miss: float) -> str:
+        """Whether a test with these error rates exists: "yes", "no" or "undecided"."""
+        return self._native.contains(false_alarm, miss)
+
+    def is_within(self, other: Region) -> str:
+        """Whether the other plan dominates this one: "yes", "no" or "undecided"."""
+        if not isinstance(other, Region):
+            raise TypeError(f"other is of type {type(other).__name__}; legal: a region")
+        return self._native.is_within(other._native)
+
+    @property
+    def total_variation(self) -> Bracket:
+        """The largest advantage of any test."""
+        return self._native.total_variation
+
+    @property
+    def area(self) -> Bracket:
+        """The area between the trade-off curve and the line of blind guesses."""
+        return self._native.area
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the polygons are the region itself, but for the last digits."""
+        return self._native.is_finite
+
+    @property
+    def theorem(self) -> str:
+        """Which theorem licenses it."""
+        return self._native.theorem
+
+    def plot(self, *, ax: Any = None, **style: Any) -> Any:
+        """Draws the region with matplotlib; returns the axes."""
+        from . import _plot
+
+        return _plot.region(self, ax=ax, **style)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Region) and self._native == other._native
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Region(total_variation={self.total_variation}, vertices={len(self.outer)})"

@@ -1,0 +1,108 @@
+//! Audits of attacks.
+
+use counterpoint::audit::{Attack, Tally};
+use counterpoint::quantity::Confidence;
+use pyo3::prelude::*;
+
+use crate::errors::{invalid, out_of_range, wrong_type};
+use crate::plan::{Plan, delta};
+use crate::run::How;
+use crate::value::{number, whole};
+
+/// What attacks say about epsilon.
+#[pyclass(frozen, module = "counterpoint._native")]
+pub(crate) struct Audit {
+    inner: counterpoint::audit::Audit,
+}
+
+#[pymethods]
+impl Audit {
+    /// With the confidence asked for, epsilon is at least this.
+    #[getter]
+    fn epsilon(&self) -> f64 {
+        self.inner.epsilon
+    }
+
+    /// At this delta.
+    #[getter]
+    fn delta(&self) -> f64 {
+        self.inner.delta.get()
+    }
+
+    /// The probability, before the trials, that the bound would hold.
+    #[getter]
+    fn confidence(&self) -> f64 {
+        self.inner.confidence.get()
+    }
+
+    /// Each attack's upper confidence bounds on its false-alarm and its miss rate.
+    #[getter]
+    fn rates(&self) -> Vec<(f64, f64)> {
+        self.inner.rates.iter().map(|point| (point.false_alarm(), point.miss())).collect()
+    }
+
+    /// Whether the attacks refute the claim that what they attacked is the plan.
+    #[pyo3(signature = (plan, *, progress = None))]
+    fn refutes(
+        &self,
+        py: Python<'_>,
+        plan: PyRef<'_, Plan>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let (how, plan) = (How::new(None, None, progress)?, plan.ready.clone());
+        Ok(how.run(py, |options| self.inner.refutes(&plan, options))?.refuted)
+    }
+
+    fn __float__(&self) -> f64 {
+        self.inner.epsilon
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().inner == self.inner)
+    }
+
+    fn __repr__(&self) -> String {
+        let counterpoint::audit::Audit { epsilon, delta, confidence, .. } = &self.inner;
+        let (delta, confidence) = (delta.get(), confidence.get());
+        format!("Audit(epsilon={epsilon:?}, delta={delta:?}, confidence={confidence:?})")
+    }
+}
+
+/// A lower confidence bound on epsilon from what attacks did.
+#[pyfunction]
+#[pyo3(signature = (attacks, *, delta = None, confidence = None))]
+pub(crate) fn audit(
+    py: Python<'_>,
+    attacks: &Bound<'_, PyAny>,
+    delta: Option<&Bound<'_, PyAny>>,
+    confidence: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Audit> {
+    let legal = "a list of attacks ((false alarms, trials), (misses, trials))";
+    let items = attacks.try_iter().map_err(|_| wrong_type("attacks", attacks, legal))?;
+    let list = items.enumerate().map(|(index, item)| attack(index, &item?));
+    let list = list.collect::<PyResult<Vec<_>>>()?;
+    if list.is_empty() {
+        return Err(invalid(format!("attacks is empty; legal: {legal}")));
+    }
+    let delta = match delta {
+        Some(given) => self::delta("delta", given)?,
+        None => counterpoint::Delta::new(0.0).map_err(out_of_range("delta"))?,
+    };
+    let confidence = confidence.map_or(Ok(0.95), |given| number("confidence", given))?;
+    let confidence = Confidence::new(confidence).map_err(out_of_range("confidence"))?;
+    Ok(Audit { inner: py.detach(|| counterpoint::audit::audit(&list, delta, confidence)) })
+}
+
+fn attack(index: usize, given: &Bound<'_, PyAny>) -> PyResult<Attack> {
+    let legal = "((false alarms, trials), (misses, trials))";
+    let place = format!("attacks[{index}]");
+    type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+    let (alarms, misses): (Pair<'_>, Pair<'_>) =
+        given.extract().map_err(|_| wrong_type(&place, given, legal))?;
+    let tally = |what: &str, (count, trials): &Pair<'_>| {
+        let what = format!("{place}: {what}");
+        let tally = Tally::new(whole(&what, count)?, whole(&what, trials)?);
+        tally.map_err(|error| out_of_range(&format!("{place}: {}", error.quantity))(error))
+    };
+    Ok(Attack { false_alarms: tally("false alarms", &alarms)?, misses: tally("misses", &misses)? })
+}

@@ -1,0 +1,115 @@
+//! Errors of the library as exceptions. The classes are written in Python, `counterpoint.errors`.
+
+use counterpoint::OutOfRange;
+use counterpoint::ask::{AskError, CalibrateError};
+use counterpoint_ledger::LedgerError;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// What can go wrong, by the name of the exception that says so.
+#[derive(Clone, Copy)]
+enum Kind {
+    InvalidArgument,
+    NoFiniteEpsilon,
+    ToleranceNotMet,
+    OutOfReach,
+    Stopped,
+    Ledger,
+    Refused,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "InvalidArgument",
+            Self::NoFiniteEpsilon => "NoFiniteEpsilon",
+            Self::ToleranceNotMet => "ToleranceNotMet",
+            Self::OutOfReach => "OutOfReach",
+            Self::Stopped => "Stopped",
+            Self::Ledger => "LedgerError",
+            Self::Refused => "Refused",
+        }
+    }
+
+    fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+        static CLASSES: [PyOnceLock<Py<PyType>>; 7] = [const { PyOnceLock::new() }; 7];
+        CLASSES[self as usize].import(py, "counterpoint.errors", self.name())
+    }
+
+    fn error(self, text: String) -> PyErr {
+        Python::attach(|py| match self.class(py) {
+            Ok(class) => PyErr::from_type(class.clone(), text),
+            Err(error) => error,
+        })
+    }
+}
+
+/// An argument that is not legal; the text names it, its value and the legal range.
+pub(crate) fn invalid(text: impl Into<String>) -> PyErr {
+    Kind::InvalidArgument.error(text.into())
+}
+
+/// An argument of the wrong type.
+pub(crate) fn wrong_type(argument: &str, given: &Bound<'_, PyAny>, legal: &str) -> PyErr {
+    let kind = given.get_type().name().map_or_else(|_| "an object".to_owned(), |n| n.to_string());
+    PyTypeError::new_err(format!("{argument} is of type {kind}; legal: {legal}"))
+}
+
+/// A number outside of its range, under the name the caller knows it by.
+pub(crate) fn out_of_range(argument: &str) -> impl Fn(OutOfRange) -> PyErr {
+    move |error| {
+        let OutOfRange { value, legal, .. } = error;
+        let value = if value.is_nan() { "nan".to_owned() } else { format!("{value}") };
+        invalid(format!("{argument} is {value}; legal: {legal}"))
+    }
+}
+
+pub(crate) fn ask(error: AskError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        AskError::BelowLeak { least, .. } => with(Kind::NoFiniteEpsilon, text, "least", least),
+        AskError::Unbounded { .. } => Kind::NoFiniteEpsilon.error(text),
+        AskError::ToleranceNotMet { achieved, .. } => {
+            with(Kind::ToleranceNotMet, text, "achieved", achieved)
+        }
+        AskError::Stopped => Kind::Stopped.error(text),
+        _ => invalid(text),
+    }
+}
+
+/// The exception with a number beside its text.
+fn with(kind: Kind, text: String, name: &str, value: f64) -> PyErr {
+    let error = kind.error(text);
+    Python::attach(|py| {
+        let set = error.value(py).setattr(name, value);
+        set.err().unwrap_or(error)
+    })
+}
+
+pub(crate) fn calibrate(error: CalibrateError) -> PyErr {
+    match error {
+        CalibrateError::Ask(error) => ask(error),
+        CalibrateError::OutOfReach { .. } => Kind::OutOfReach.error(error.to_string()),
+        _ => invalid(error.to_string()),
+    }
+}
+
+pub(crate) fn ledger(error: LedgerError) -> PyErr {
+    let text = error.to_string();
+    let LedgerError::Refused(refusal) = error else { return Kind::Ledger.error(text) };
+    let error = Kind::Refused.error(text);
+    Python::attach(|py| {
+        let fill = || -> PyResult<()> {
+            let detail = PyDict::new(py);
+            detail.set_item("by", &refusal.place)?;
+            detail.set_item("what", refusal.what.to_string())?;
+            detail.set_item("asked", refusal.asked.to_string())?;
+            detail.set_item("left", refusal.left.to_string())?;
+            detail.set_item("capacity", refusal.capacity.to_string())?;
+            error.value(py).setattr("detail", detail)
+        };
+        fill().err().unwrap_or_else(|| error.clone_ref(py))
+    })
+}

@@ -1,0 +1,36 @@
+//! The extension module `counterpoint._native`: plain wrappers, so that every number is the
+//! library's own. What is pleasant in Python is written in Python, in `python/counterpoint`.
+
+mod audit;
+mod bracket;
+mod calibrate;
+mod errors;
+mod ledger;
+mod losses;
+mod mechanism;
+mod plan;
+mod region;
+mod run;
+mod value;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use super::audit::{Audit, audit};
+    #[pymodule_export]
+    use super::bracket::{Answer, Bracket};
+    #[pymodule_export]
+    use super::calibrate::{Calibration, calibrate};
+    #[pymodule_export]
+    use super::ledger::Ledger;
+    #[pymodule_export]
+    use super::losses::Losses;
+    #[pymodule_export]
+    use super::mechanism::Mechanism;
+    #[pymodule_export]
+    use super::plan::Plan;
+    #[pymodule_export]
+    use super::region::Region;
+}

@@ -1,0 +1,151 @@
+//! Privacy losses.
+
+use counterpoint::ask::{AskError, PrivacyLoss};
+use counterpoint::loss::Direction;
+use counterpoint::quantity::Level;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+use crate::bracket::Bracket;
+use crate::errors::out_of_range;
+use crate::plan::{Ends, doubles, ends};
+use crate::run::How;
+use crate::value::number;
+
+/// The privacy loss in one direction, on one part of the data.
+#[pyclass(frozen, module = "counterpoint._native")]
+pub(crate) struct Losses {
+    plan: Arc<counterpoint::Plan>,
+    index: usize,
+    direction: &'static str,
+    part: Option<String>,
+    leak: Bracket,
+    mean: Bracket,
+    variance: Bracket,
+    atoms: Option<Vec<(Bracket, Bracket)>>,
+}
+
+impl Losses {
+    pub(crate) fn all(plan: &Arc<counterpoint::Plan>) -> Result<Vec<Self>, AskError> {
+        let one = |(index, loss): (usize, PrivacyLoss<'_>)| Self {
+            plan: plan.clone(),
+            index,
+            direction: match loss.direction() {
+                Direction::Remove => "remove",
+                Direction::Add => "add",
+            },
+            part: loss.part().map(str::to_owned),
+            leak: loss.leak().into(),
+            mean: loss.mean().into(),
+            variance: loss.variance().into(),
+            atoms: loss.atoms().map(|atoms| {
+                atoms.iter().map(|atom| (atom.loss.into(), atom.mass.into())).collect()
+            }),
+        };
+        Ok(plan.losses()?.into_iter().enumerate().map(one).collect())
+    }
+
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        how: &How,
+        ask: impl FnOnce(&PrivacyLoss<'_>, &counterpoint::Options<'_>) -> Result<T, AskError> + Send,
+    ) -> PyResult<T> {
+        how.run(py, |options| {
+            let all = self.plan.losses()?;
+            ask(all.get(self.index).ok_or(AskError::NoDistribution)?, options)
+        })
+    }
+}
+
+#[pymethods]
+impl Losses {
+    /// Which way: "remove" compares with the person's data to without, "add" the reverse.
+    #[getter]
+    fn direction(&self) -> &'static str {
+        self.direction
+    }
+
+    /// The part of the data it is about, or None.
+    #[getter]
+    fn part(&self) -> Option<&str> {
+        self.part.as_deref()
+    }
+
+    /// The probability that the loss is infinite.
+    #[getter]
+    fn leak(&self) -> Bracket {
+        self.leak
+    }
+
+    /// The mean, given that the loss is finite.
+    #[getter]
+    fn mean(&self) -> Bracket {
+        self.mean
+    }
+
+    /// The variance, given that the loss is finite.
+    #[getter]
+    fn variance(&self) -> Bracket {
+        self.variance
+    }
+
+    /// All losses with their probabilities, from the largest down, where they are few; else None.
+    #[getter]
+    fn atoms(&self) -> Option<Vec<(Bracket, Bracket)>> {
+        self.atoms.clone()
+    }
+
+    /// The probability of a loss above this one.
+    #[pyo3(signature = (loss, *, tolerance = None, progress = None))]
+    fn above(
+        &self,
+        py: Python<'_>,
+        loss: &Bound<'_, PyAny>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bracket> {
+        let (loss, how) = (number("loss", loss)?, How::new(tolerance, None, progress)?);
+        Ok(self.ask(py, &how, |losses, options| losses.above(loss, options))?.into())
+    }
+
+    /// The probabilities of losses above each of these, packed.
+    #[pyo3(signature = (losses, *, tolerance = None, progress = None))]
+    fn above_each<'py>(
+        &self,
+        py: Python<'py>,
+        losses: &[u8],
+        tolerance: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Ends<'py>> {
+        let how = How::new(tolerance, None, progress)?;
+        let places: Vec<f64> = doubles(losses).collect();
+        let list = self.ask(py, &how, |losses, options| {
+            places.iter().map(|&loss| losses.above(loss, options)).collect::<Result<Vec<_>, _>>()
+        })?;
+        ends(py, &list)
+    }
+
+    /// The least loss that is passed with probability at most 1 - level.
+    #[pyo3(signature = (level, *, tolerance = None, progress = None))]
+    fn quantile(
+        &self,
+        py: Python<'_>,
+        level: &Bound<'_, PyAny>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bracket> {
+        let level = Level::new(number("level", level)?).map_err(out_of_range("level"))?;
+        let how = How::new(tolerance, None, progress)?;
+        Ok(self.ask(py, &how, |losses, options| losses.quantile(level, options))?.into())
+    }
+
+    fn __repr__(&self) -> String {
+        let part = self.part.as_ref().map_or_else(String::new, |part| format!(", part={part:?}"));
+        let (mean, variance) = (self.mean.inner, self.variance.inner);
+        format!(
+            "Losses(direction={:?}{part}, mean={:.6}, variance={:.6})",
+            self.direction, mean.upper, variance.upper
+        )
+    }
+}

@@ -1,0 +1,323 @@
+//! Plans and the questions one can ask of them.
+
+use counterpoint::ask::Comparison;
+use counterpoint::quantity::{Group, Rate};
+use counterpoint::{Adjacency, Delta, Epsilon};
+use counterpoint_wire::{Format, Question, adjacency_name, adjacency_named};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::bracket::Answer;
+use crate::errors::{invalid, out_of_range, wrong_type};
+use crate::losses::Losses;
+use crate::mechanism::{self, releases};
+use crate::region::Region;
+use crate::run::How;
+use crate::value::{number, whole};
+
+/// Releases about the same data, ready for questions.
+#[pyclass(frozen, subclass, module = "counterpoint._native")]
+pub(crate) struct Plan {
+    pub(crate) described: counterpoint_wire::Plan,
+    pub(crate) ready: Arc<counterpoint::Plan>,
+}
+
+impl Plan {
+    fn of(described: counterpoint_wire::Plan) -> PyResult<Self> {
+        let ready = described.prepare().map_err(|error| invalid(error.to_string()))?;
+        Ok(Self { described, ready: Arc::new(ready) })
+    }
+}
+
+/// A delta, by the name of the argument.
+pub(crate) fn delta(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Delta> {
+    Delta::new(number(argument, given)?).map_err(out_of_range(argument))
+}
+
+/// An epsilon, by the name of the argument.
+pub(crate) fn epsilon(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Epsilon> {
+    Epsilon::new(number(argument, given)?).map_err(out_of_range(argument))
+}
+
+pub(crate) fn adjacency(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Adjacency>> {
+    let Some(given) = given else { return Ok(None) };
+    let legal = "\"add-remove\" or \"replace\"";
+    let name: String = given.extract().map_err(|_| wrong_type("adjacency", given, legal))?;
+    let found = adjacency_named(&name);
+    found.map(Some).ok_or_else(|| invalid(format!("adjacency is {name:?}; legal: {legal}")))
+}
+
+pub(crate) fn group(given: Option<&Bound<'_, PyAny>>) -> PyResult<Group> {
+    match given {
+        None => Ok(Group::ONE),
+        Some(given) => Group::new(whole("group", given)?).map_err(out_of_range("group")),
+    }
+}
+
+/// Doubles as numpy keeps them.
+pub(crate) fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> {
+    let (chunks, _) = bytes.as_chunks::<8>();
+    chunks.iter().map(|chunk| f64::from_ne_bytes(*chunk))
+}
+
+/// Doubles for numpy.
+pub(crate) fn packed(
+    py: Python<'_>,
+    list: impl ExactSizeIterator<Item = f64>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    PyBytes::new_with(py, 8 * list.len(), |buffer| {
+        let (chunks, _) = buffer.as_chunks_mut::<8>();
+        for (chunk, value) in chunks.iter_mut().zip(list) {
+            *chunk = value.to_ne_bytes();
+        }
+        Ok(())
+    })
+}
+
+/// Numbers of an array, checked; the first that is not legal is named with its place.
+pub(crate) fn checked<T>(
+    argument: &str,
+    bytes: &[u8],
+    check: impl Fn(f64) -> Result<T, counterpoint::OutOfRange>,
+) -> PyResult<Vec<T>> {
+    let one = |(index, value): (usize, f64)| {
+        check(value).map_err(|error| out_of_range(&format!("{argument}[{index}]"))(error))
+    };
+    doubles(bytes).enumerate().map(one).collect()
+}
+
+/// The lower and the upper ends, for numpy.
+pub(crate) type Ends<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The ends of brackets, for numpy.
+pub(crate) fn ends<'py>(py: Python<'py>, list: &[counterpoint::Bracket]) -> PyResult<Ends<'py>> {
+    let lower = packed(py, list.iter().map(|bracket| bracket.lower))?;
+    Ok((lower, packed(py, list.iter().map(|bracket| bracket.upper))?))
+}
+
+#[pymethods]
+impl Plan {
+    #[new]
+    #[pyo3(signature = (mechanisms, *, adjacency = None, group = None))]
+    fn new(
+        mechanisms: &Bound<'_, PyAny>,
+        adjacency: Option<&Bound<'_, PyAny>>,
+        group: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let releases = releases("mechanisms", mechanisms)?;
+        if releases.is_empty() {
+            return Err(invalid("mechanisms is empty; legal: 1 to 10^7 mechanisms"));
+        }
+        Self::of(counterpoint_wire::Plan {
+            question: None,
+            adjacency: self::adjacency(adjacency)?,
+            group: self::group(group)?,
+            releases,
+            blanks: Vec::new(),
+        })
+    }
+
+    /// A plan and the question its file asks, from TOML or JSON text.
+    #[staticmethod]
+    #[pyo3(signature = (text, path = None))]
+    fn parse(text: &[u8], path: Option<&str>) -> PyResult<(Self, Option<(&'static str, f64)>)> {
+        let format = Format::detect(path.map(Path::new), text);
+        let parsed = counterpoint_wire::Plan::parse(text, format);
+        let described = parsed.map_err(|error| invalid(error.to_string()))?;
+        let question = described.question.map(|question| match question {
+            Question::EpsilonAt(delta) => ("delta", delta.get()),
+            Question::DeltaAt(epsilon) => ("epsilon", epsilon.get()),
+        });
+        Ok((Self::of(described)?, question))
+    }
+
+    /// The plan as the text of a plan file.
+    #[pyo3(signature = (format, *, delta = None, epsilon = None))]
+    fn text(
+        &self,
+        format: &str,
+        delta: Option<&Bound<'_, PyAny>>,
+        epsilon: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let mut described = self.described.clone();
+        described.question = match (delta, epsilon) {
+            (None, None) => None,
+            (Some(given), None) => Some(Question::EpsilonAt(self::delta("delta", given)?)),
+            (None, Some(given)) => Some(Question::DeltaAt(self::epsilon("epsilon", given)?)),
+            (Some(_), Some(_)) => {
+                return Err(invalid("delta and epsilon are both given; legal: one of them"));
+            }
+        };
+        let text = match format {
+            "toml" => described.to_toml(),
+            "json" => described.to_json(),
+            _ => return Err(invalid(format!("format is {format:?}; legal: \"toml\" or \"json\""))),
+        };
+        text.map_err(|error| invalid(error.to_string()))
+    }
+
+    /// The mechanisms, in order.
+    #[getter]
+    fn mechanisms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = self.described.releases.iter().map(|release| mechanism::wrap(py, release));
+        PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What neighbouring data sets are: "add-remove", "replace", or None.
+    #[getter]
+    fn adjacency(&self) -> Option<&'static str> {
+        self.described.adjacency.map(adjacency_name)
+    }
+
+    /// How many people are protected together.
+    #[getter]
+    fn group(&self) -> u64 {
+        self.described.group.get()
+    }
+
+    /// What one should know before relying on an answer.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.described.warnings()
+    }
+
+    #[pyo3(signature = (delta, *, tolerance = None, route = None, progress = None))]
+    fn epsilon(
+        &self,
+        py: Python<'_>,
+        delta: &Bound<'_, PyAny>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        route: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<Answer>> {
+        let (delta, how) = (self::delta("delta", delta)?, How::new(tolerance, route, progress)?);
+        Answer::wrap(py, &how.run(py, |options| self.ready.epsilon(delta, options))?)
+    }
+
+    #[pyo3(signature = (epsilon, *, tolerance = None, route = None, progress = None))]
+    fn delta(
+        &self,
+        py: Python<'_>,
+        epsilon: &Bound<'_, PyAny>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        route: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<Answer>> {
+        let epsilon = self::epsilon("epsilon", epsilon)?;
+        let how = How::new(tolerance, route, progress)?;
+        Answer::wrap(py, &how.run(py, |options| self.ready.delta(epsilon, options))?)
+    }
+
+    /// The ends of epsilon at each of many deltas, packed.
+    #[pyo3(signature = (deltas, tolerance = None, route = None, progress = None))]
+    fn epsilons<'py>(
+        &self,
+        py: Python<'py>,
+        deltas: &[u8],
+        tolerance: Option<&Bound<'_, PyAny>>,
+        route: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Ends<'py>> {
+        let deltas = checked("delta", deltas, Delta::new)?;
+        let how = How::new(tolerance, route, progress)?;
+        ends(py, &how.run(py, |options| self.ready.epsilons(&deltas, options))?)
+    }
+
+    /// The ends of delta at each of many epsilons, packed.
+    #[pyo3(signature = (epsilons, tolerance = None, route = None, progress = None))]
+    fn deltas<'py>(
+        &self,
+        py: Python<'py>,
+        epsilons: &[u8],
+        tolerance: Option<&Bound<'_, PyAny>>,
+        route: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Ends<'py>> {
+        let epsilons = checked("epsilon", epsilons, Epsilon::new)?;
+        let how = How::new(tolerance, route, progress)?;
+        ends(py, &how.run(py, |options| self.ready.deltas(&epsilons, options))?)
+    }
+
+    /// The certified optimum and what other theorems charge: name to value, or to why it has none.
+    #[pyo3(signature = (*, delta = None, epsilon = None, tolerance = None, progress = None))]
+    fn compare<'py>(
+        &self,
+        py: Python<'py>,
+        delta: Option<&Bound<'_, PyAny>>,
+        epsilon: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Py<Answer>, Bound<'py, PyDict>)> {
+        let how = How::new(tolerance, None, progress)?;
+        let comparison = match (delta, epsilon) {
+            (Some(given), None) => {
+                let delta = self::delta("delta", given)?;
+                how.run(py, |options| self.ready.compare(delta, options))?
+            }
+            (None, Some(given)) => {
+                let epsilon = self::epsilon("epsilon", given)?;
+                how.run(py, |options| self.ready.compare_delta(epsilon, options))?
+            }
+            _ => {
+                return Err(invalid("compare needs a question; legal: delta or epsilon, not both"));
+            }
+        };
+        Ok((Answer::wrap(py, &comparison.optimal)?, others(py, &comparison)?))
+    }
+
+    /// The region of error rates of all tests for one person's data.
+    #[pyo3(signature = (false_alarms, *, tolerance = None, progress = None))]
+    fn region(
+        &self,
+        py: Python<'_>,
+        false_alarms: &[u8],
+        tolerance: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Region> {
+        let rates = checked("false_alarms", false_alarms, Rate::new)?;
+        let how = How::new(tolerance, None, progress)?;
+        Ok(Region { inner: how.run(py, |options| self.ready.region(&rates, options))? })
+    }
+
+    /// The privacy loss in each direction that differs, on each part of the data.
+    fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = How::default().run(py, |_| Losses::all(&self.ready))?;
+        PyList::new(py, list.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.described.releases.len()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().described == self.described)
+    }
+
+    fn __hash__(&self) -> PyResult<u64> {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.text("json", None, None)?.hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, String))> {
+        let restore = slf.py().import("counterpoint.plan")?.getattr("_restore")?;
+        Ok((restore, (slf.get_type(), slf.get().text("json", None, None)?)))
+    }
+}
+
+fn others<'py>(py: Python<'py>, comparison: &Comparison) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for bound in &comparison.others {
+        match &bound.value {
+            Ok(value) => dict.set_item(bound.theorem.name(), value)?,
+            Err(reason) => dict.set_item(bound.theorem.name(), reason.to_string())?,
+        }
+    }
+    Ok(dict)
+}

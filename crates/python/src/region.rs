@@ -1,0 +1,102 @@
+//! Regions of error rates.
+
+use counterpoint::quantity::Rate;
+use counterpoint::region::Point;
+use counterpoint_wire::name_of_verdict;
+use pyo3::prelude::*;
+
+use crate::bracket::Bracket;
+use crate::errors::out_of_range;
+use crate::plan::{Ends, checked, ends, packed};
+use crate::value::number;
+
+/// Every pair of false-alarm and miss rates that a test for one person's data can have.
+#[pyclass(frozen, subclass, module = "counterpoint._native")]
+pub(crate) struct Region {
+    pub(crate) inner: counterpoint::region::Region,
+}
+
+fn points<'py>(py: Python<'py>, list: &[Point]) -> PyResult<Ends<'py>> {
+    let alarms = packed(py, list.iter().map(|point| point.false_alarm()))?;
+    Ok((alarms, packed(py, list.iter().map(|point| point.miss()))?))
+}
+
+#[pymethods]
+impl Region {
+    /// The vertices of the outer polygon, packed.
+    fn outer_points<'py>(&self, py: Python<'py>) -> PyResult<Ends<'py>> {
+        points(py, self.inner.outer())
+    }
+
+    /// The vertices of the inner polygon, packed.
+    fn inner_points<'py>(&self, py: Python<'py>) -> PyResult<Ends<'py>> {
+        points(py, self.inner.inner())
+    }
+
+    /// The least miss rates at false-alarm rates, packed.
+    fn least_misses<'py>(&self, py: Python<'py>, false_alarms: &[u8]) -> PyResult<Ends<'py>> {
+        let rates = checked("false_alarm", false_alarms, Rate::new)?;
+        let list =
+            py.detach(|| rates.iter().map(|&rate| self.inner.least_miss(rate)).collect::<Vec<_>>());
+        ends(py, &list)
+    }
+
+    /// The least miss rate of the tests with a false-alarm rate.
+    fn least_miss(&self, false_alarm: &Bound<'_, PyAny>) -> PyResult<Bracket> {
+        Ok(self.inner.least_miss(rate(false_alarm)?).into())
+    }
+
+    /// The best advantage, 1 - false_alarm - miss, at a false-alarm rate.
+    fn best_advantage(&self, false_alarm: &Bound<'_, PyAny>) -> PyResult<Bracket> {
+        Ok(self.inner.best_advantage(rate(false_alarm)?).into())
+    }
+
+    /// Whether a test with these error rates exists: "yes", "no" or "undecided".
+    fn contains(
+        &self,
+        false_alarm: &Bound<'_, PyAny>,
+        miss: &Bound<'_, PyAny>,
+    ) -> PyResult<&'static str> {
+        let (alarm, miss) = (number("false_alarm", false_alarm)?, number("miss", miss)?);
+        let point = Point::new(alarm, miss).map_err(|error| out_of_range(error.quantity)(error))?;
+        Ok(name_of_verdict(self.inner.contains(point)))
+    }
+
+    /// Whether every test of this region has its match in the other: "yes", "no", "undecided".
+    fn is_within(&self, py: Python<'_>, other: PyRef<'_, Self>) -> &'static str {
+        let other = &other.inner;
+        py.detach(|| name_of_verdict(self.inner.is_within(other)))
+    }
+
+    /// The largest advantage of any test.
+    #[getter]
+    fn total_variation(&self) -> Bracket {
+        self.inner.total_variation().into()
+    }
+
+    /// The area between the trade-off curve and the line of blind guesses.
+    #[getter]
+    fn area(&self) -> Bracket {
+        self.inner.area().into()
+    }
+
+    /// Whether the polygons are the region itself, but for the last digits.
+    #[getter]
+    fn is_finite(&self) -> bool {
+        self.inner.is_finite()
+    }
+
+    /// Which theorem licenses it.
+    #[getter]
+    fn theorem(&self) -> &'static str {
+        self.inner.theorem().name()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().inner == self.inner)
+    }
+}
+
+fn rate(given: &Bound<'_, PyAny>) -> PyResult<Rate> {
+    Rate::new(number("false_alarm", given)?).map_err(out_of_range("false_alarm"))
+}

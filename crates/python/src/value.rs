@@ -1,0 +1,87 @@
+//! Values of plan files to and from Python.
+
+use counterpoint_wire::{Table, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+
+use crate::errors::wrong_type;
+
+/// A number of an argument: anything Python takes for a real number but True and False.
+pub(crate) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let refused = || wrong_type(argument, given, "a number");
+    if given.is_instance_of::<PyBool>() || given.is_instance_of::<PyString>() {
+        return Err(refused());
+    }
+    given.extract().map_err(|_| refused())
+}
+
+/// A whole number of an argument.
+pub(crate) fn whole(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let refused = || wrong_type(argument, given, "a whole number");
+    if given.is_instance_of::<PyBool>() {
+        return Err(refused());
+    }
+    let number = given.call_method0("__index__").map_err(|_| refused())?;
+    let text = || format!("{argument} is {number}; legal: a whole number from 0 to 2^64 - 1");
+    number.extract().map_err(|_| crate::errors::invalid(text()))
+}
+
+/// A field of a release.
+pub(crate) fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Value<'static>> {
+    if let Ok(truth) = given.cast::<PyBool>() {
+        return Ok(Value::Bool(truth.is_true()));
+    }
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(Value::Text(text.to_string().into()));
+    }
+    if let Ok(number) = given.cast::<PyFloat>() {
+        return Ok(Value::Real(number.extract()?));
+    }
+    // numpy's whole numbers have an index, its other numbers a float.
+    if let Ok(index) = given.call_method0("__index__") {
+        let text = index.str()?.to_string();
+        return Ok(text.parse().map_or(Value::TooLarge(text), Value::Whole));
+    }
+    if let Ok(number) = given.extract::<f64>() {
+        return Ok(Value::Real(number));
+    }
+    let Ok(items) = given.try_iter() else {
+        return Err(wrong_type(name, given, "a number, a string or a list of numbers"));
+    };
+    let items = items.map(|item| from_python(name, &item?));
+    Ok(Value::List(items.collect::<PyResult<_>>()?))
+}
+
+/// The fields of a release, those that are `None` left out.
+pub(crate) fn table(fields: &Bound<'_, PyDict>) -> PyResult<Table<'static>> {
+    let mut table = Table::new();
+    for (name, value) in fields {
+        if !value.is_none() {
+            let name: String = name.extract()?;
+            let value = from_python(&name, &value)?;
+            table.push((name.into(), value));
+        }
+    }
+    Ok(table)
+}
+
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Whole(number) => whole_to_python(py, *number)?,
+        Value::Real(number) => PyFloat::new(py, *number).into_any(),
+        Value::Text(text) => PyString::new(py, text).into_any(),
+        Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        Value::List(items) => {
+            let items = items.iter().map(|item| to_python(py, item));
+            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        _ => py.None().into_bound(py),
+    })
+}
+
+fn whole_to_python(py: Python<'_>, number: i128) -> PyResult<Bound<'_, PyAny>> {
+    match i64::try_from(number) {
+        Ok(number) => Ok(number.into_pyobject(py)?.into_any()),
+        Err(_) => py.get_type::<PyInt>().call1((number.to_string(),)),
+    }
+}
