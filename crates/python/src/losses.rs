@@ -139,13 +139,4 @@ impl Losses {
         let how = How::new(tolerance, None, progress)?;
         Ok(self.ask(py, &how, |losses, options| losses.quantile(level, options))?.into())
     }
-
-    fn __repr__(&self) -> String {
-        let part = self.part.as_ref().map_or_else(String::new, |part| format!(", part={part:?}"));
-        let (mean, variance) = (self.mean.inner, self.variance.inner);
-        format!(
-            "Losses(direction={:?}{part}, mean={:.6}, variance={:.6})",
-            self.direction, mean.upper, variance.upper
-        )
-    }
 }

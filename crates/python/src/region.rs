@@ -11,7 +11,7 @@ use crate::plan::{Ends, checked, ends, packed};
 use crate::value::number;
 
 /// Every pair of false-alarm and miss rates that a test for one person's data can have.
-#[pyclass(frozen, subclass, module = "counterpoint._native")]
+#[pyclass(frozen, module = "counterpoint._native")]
 pub(crate) struct Region {
     pub(crate) inner: counterpoint::region::Region,
 }

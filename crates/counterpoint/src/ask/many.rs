@@ -91,18 +91,18 @@ struct Line {
 impl Line {
     /// The line through two points; `None` where doubles cannot bear it.
     ///
-    /// Either difference is known to 5 u (the scales' e^x - 1 included), so the slope is to 12 u.
+    /// Either way is known to 6 u, so the slope is to 13 u.
     fn through((across, along): (Scale, Scale), a: (f64, f64), b: (f64, f64)) -> Option<Self> {
-        let slope = along.way(a.1, b.1) / across.way(a.0, b.0);
+        let slope = along.way(a.1, b.1)? / across.way(a.0, b.0)?;
         // So that neither it nor a product with it comes near underflow.
         let bearable = slope.is_finite() && is_bearable(slope) && is_bearable(a.1);
         bearable.then_some(Self { across, along, from: a, slope })
     }
 
     /// Where it is at a place, and an error that this does not reach: the step is known to
-    /// 19 u, its logarithm to 18 u and twice that, and the sum to u.
+    /// 20 u, its logarithm to 18 u and one and a half times that, and the sum to u.
     fn at(&self, place: f64) -> Option<(f64, f64)> {
-        let step = self.across.way(self.from.0, place) * self.slope;
+        let step = self.across.way(self.from.0, place)? * self.slope;
         let step = match self.along {
             Scale::Plain => step,
             Scale::Logarithm => (step.abs() <= 0.5).then(|| ln_1p_rounded(step))?,
@@ -113,11 +113,14 @@ impl Line {
 }
 
 impl Scale {
-    /// From one number to another, relative to the first where it is a logarithm: to 5 u.
-    fn way(self, from: f64, to: f64) -> f64 {
+    /// From one number to another, relative to the first where it is a logarithm: to 6 u, as the
+    /// difference is to u, which weighs less than twice as much in e^x - 1 for |x| <= 1. No farther
+    /// than that.
+    fn way(self, from: f64, to: f64) -> Option<f64> {
+        let way = to - from;
         match self {
-            Self::Plain => to - from,
-            Self::Logarithm => expm1(to - from),
+            Self::Plain => Some(way),
+            Self::Logarithm => (way.abs() <= 1.0).then(|| expm1(way)),
         }
     }
 }

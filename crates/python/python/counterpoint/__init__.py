@@ -12,7 +12,7 @@ and :class:`Ledger` do what their names say. ``counterpoint.integrations`` speak
 and OpenDP.
 """
 
-from ._native import Answer, Audit, Bracket, Losses, Mechanism, audit
+from ._native import Answer, Audit, Bracket, Mechanism, audit
 from .arrays import Brackets
 from .calibration import Calibration, calibrate
 from .errors import (
@@ -27,6 +27,7 @@ from .errors import (
     Unsupported,
 )
 from .ledger import Ledger
+from .losses import Losses
 from .mechanisms import (
     GDP,
     RDP,

@@ -1,11 +1,26 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
+
+__all__ = [
+    "Answer",
+    "Audit",
+    "Bracket",
+    "Calibration",
+    "Ledger",
+    "Losses",
+    "Mechanism",
+    "Plan",
+    "Region",
+    "audit",
+    "calibrate",
+]
 
 _Progress = Callable[[float], bool | None] | None
 _Ends = tuple[bytes, bytes]
 
+@disjoint_base
 class Mechanism:
     def __new__(cls, fields: dict[str, Any], /) -> Self: ...
     @property
@@ -22,12 +37,12 @@ class Mechanism:
     def parameters(self) -> dict[str, Any]: ...
     def fields(self) -> dict[str, Any]: ...
     def replace(self, **fields: Any) -> Self: ...
-    def __getattr__(self, name: str, /) -> Any: ...
     def __mul__(self, times: int, /) -> Self: ...
     def __rmul__(self, times: int, /) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+@disjoint_base
 class Bracket:
     def __new__(cls, lower: float, upper: float) -> Self: ...
     @property
@@ -56,6 +71,7 @@ class Answer(Bracket):
     @property
     def source(self) -> str: ...
 
+@disjoint_base
 class Plan:
     def __new__(
         cls,
@@ -123,6 +139,7 @@ class Plan:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+@final
 class Region:
     def outer_points(self) -> _Ends: ...
     def inner_points(self) -> _Ends: ...
@@ -213,6 +230,7 @@ def calibrate(
     progress: _Progress = None,
 ) -> Calibration: ...
 
+@disjoint_base
 class Ledger:
     def __new__(cls, url: str, *, create: bool = False) -> Self: ...
     @property

@@ -83,15 +83,13 @@ def packed(argument: str, values: object) -> tuple[bytes, tuple[int, ...]]:
     import numpy as np
 
     try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiu" and array.size:
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiu" and given.size:
             raise TypeError
-        array = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError):
         kind = type(values).__name__
         raise TypeError(f"{argument} is of type {kind}; legal: a number or an array of numbers") from None
-    # ascontiguousarray makes arrays of no dimension one-dimensional.
-    return array.tobytes(), np.shape(values)
+    return given.astype(np.float64).tobytes(), given.shape
 
 
 def unpacked(ends: tuple[bytes, bytes], shape: tuple[int, ...], safe: str = "upper") -> Brackets:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _native
 from .arrays import Brackets, is_scalar, one_question, packed, unpacked
 from .errors import InvalidArgument
+from .losses import Losses
 from .region import Region
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ._native import Answer, Mechanism
 
     Progress = Callable[[float], bool | None]
+
+P = TypeVar("P", bound="Plan")
 
 __all__ = ["Comparison", "Plan", "compose", "load"]
 
@@ -34,7 +37,7 @@ class Plan(_native.Plan):
 
     __slots__ = ()
 
-    @overload  # type: ignore[override]
+    @overload
     def epsilon(
         self,
         delta: float,
@@ -79,7 +82,7 @@ class Plan(_native.Plan):
         data, shape = packed("delta", delta)
         return unpacked(super().epsilons(data, tolerance, route, progress), shape)
 
-    @overload  # type: ignore[override]
+    @overload
     def delta(
         self,
         epsilon: float,
@@ -168,6 +171,10 @@ class Plan(_native.Plan):
         region = self.region(false_alarms, tolerance=tolerance, progress=progress)
         return region.least_miss(false_alarms)
 
+    def losses(self) -> list[Losses]:  # type: ignore[override]
+        """The privacy loss in each direction that differs, on each part of the data."""
+        return [Losses(native) for native in super().losses()]
+
     def plot(self, *, ax: Any = None, points: int = 200, **style: Any) -> Any:
         """Draws delta against epsilon with matplotlib; returns the axes."""
         from . import _plot
@@ -247,7 +254,7 @@ def _short(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _adopt(cls: type[Any], plan: _native.Plan) -> Any:
+def _adopt(cls: type[P], plan: _native.Plan) -> P:
     return cls(plan.mechanisms, adjacency=plan.adjacency, group=plan.group)
 
 

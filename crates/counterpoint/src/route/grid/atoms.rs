@@ -11,6 +11,7 @@ use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{
     Dd, UNIT, Wide, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
 };
+use crate::watch::Watch;
 
 /// Which of the two pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +34,12 @@ pub(super) struct Point {
 /// How finely to cut: a cell's losses lie within `width` where the law tilted by `tilt`, whose
 /// cumulant is `cumulant`, has any mass to speak of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
+pub(super) struct Cut<'a> {
     pub(super) width: f64,
     pub(super) tilt: f64,
     pub(super) cumulant: f64,
+    /// Who watches; if it is time to stop, the atoms are none.
+    pub(super) watch: Watch<'a>,
 }
 
 /// A relative error of every mass, beside what is rounded outward here.
@@ -50,6 +53,9 @@ const WIDEST: f64 = 0.5;
 
 /// A density is cut into at most about this many cells.
 const MOST_CELLS: f64 = 4e6;
+
+/// The watcher is asked after so many cells.
+const OFTEN: u32 = 1 << 14;
 
 /// A normal pair is cut off this many standard deviations out.
 const REACH: f64 = 50.0;
@@ -87,7 +93,7 @@ const WHOLE: Sampling = Sampling { rate: 1.0, direction: Direction::Remove };
 pub(super) fn points(
     loss: &Loss,
     side: Side,
-    cut: Option<&Cut>,
+    cut: Option<&Cut<'_>>,
     sink: &mut impl FnMut(Point),
 ) -> Option<Wide> {
     match loss {
@@ -137,7 +143,7 @@ fn laplace(
     epsilon: Dd,
     sampling: Sampling,
     side: Side,
-    cut: Option<&Cut>,
+    cut: Option<&Cut<'_>>,
     sink: &mut impl FnMut(Point),
 ) -> Option<Wide> {
     sink(sampling.atom(epsilon, -epsilon, 0.5));
@@ -361,7 +367,7 @@ fn cells(
     density: &Density,
     sampling: Sampling,
     side: Side,
-    cut: Option<&Cut>,
+    cut: Option<&Cut<'_>>,
     sink: &mut impl FnMut(Point),
 ) -> Option<()> {
     let mut work = 0.0;
@@ -369,6 +375,7 @@ fn cells(
     let mut waiting = (Dd::ZERO, 0.0);
     let mut rule = Rule::new(density, 1.0);
     let mut at = 0.0;
+    let mut unwatched = 0;
     while at < density.cells() {
         let pieces = cut.map_or(1.0, |cut| pieces(density, sampling, at, cut));
         work += pieces;
@@ -381,6 +388,11 @@ fn cells(
         }
         let error = rule.error(density, at);
         for piece in 0..pieces as u64 {
+            if unwatched == OFTEN {
+                unwatched = 0;
+                cut.map_or(Ok(()), |cut| cut.watch.at(0.5)).ok()?;
+            }
+            unwatched += 1;
             let cell = at + piece as f64 * share;
             let moments = density.moments(cell, &rule, error);
             let y = density.loss(cell);
@@ -410,7 +422,7 @@ fn shift(x: Dd) -> f64 {
 }
 
 /// Into how many pieces, a power of two, a cell is cut.
-fn pieces(density: &Density, sampling: Sampling, cell: f64, cut: &Cut) -> f64 {
+fn pieces(density: &Density, sampling: Sampling, cell: f64, cut: &Cut<'_>) -> f64 {
     let end = |cell: f64| {
         let point = sampling.atom(density.loss(cell), Dd::from(density.ln_density(cell)), 1.0);
         (point.loss.hi, point.scale.hi + cut.tilt * point.loss.hi - cut.cumulant)

@@ -26,7 +26,7 @@ pub(super) struct Placed<'a> {
     pub(super) loss: &'a Loss,
     pub(super) count: u64,
     pub(super) offset: Dd,
-    pub(super) cut: Cut,
+    pub(super) cut: Cut<'a>,
     /// About the logarithm of the tilted mass: masses are given relative to e^reference.
     pub(super) reference: f64,
     /// About the mean place under the tilted law.

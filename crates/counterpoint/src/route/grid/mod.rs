@@ -289,7 +289,7 @@ impl<'a> Attempt<'a> {
                 loss: &part.loss,
                 count: part.count,
                 offset: rough.offset,
-                cut: Cut { width: 0.5 * step, tilt: t, cumulant },
+                cut: Cut { width: 0.5 * step, tilt: t, cumulant, watch: problem.watch },
                 reference: cumulant - t * rough.offset.hi,
                 centre: ((mean - rough.offset.hi) / step).round(),
             }

@@ -143,8 +143,8 @@ impl Composed {
     ) -> Result<Option<Self>, Stopped> {
         let mut product = Product::new(bits);
         for weights in factors {
-            let Some(weights) = weights else { return Ok(None) };
             watch.at(0.5)?;
+            let Some(weights) = weights else { return Ok(None) };
             product.multiply(weights, bits, planner);
         }
         let Product { mut values, ceilings, powers, relative, scale, first, last, forward, count } =

@@ -1,0 +1,94 @@
+"""The privacy loss itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from .arrays import Brackets, is_scalar, packed, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from . import _native
+    from ._native import Bracket
+
+    Progress = Callable[[float], bool | None]
+
+__all__ = ["Losses"]
+
+
+class Losses:
+    """The distribution of the privacy loss ln P(x)/Q(x), x drawn from P.
+
+    In one direction ("remove": P is with the person's data, Q without; "add": the reverse) and on
+    one part of the data. Delta at epsilon is the mean of max(0, 1 - e^(epsilon - loss)).
+
+    >>> import counterpoint as cp
+    >>> (loss,) = cp.compose([cp.Gaussian(sigma=2.0)]).losses()
+    >>> 0.125 in loss.mean, 0.25 in loss.variance
+    (True, True)
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Losses) -> None:
+        self._native = native
+
+    @property
+    def direction(self) -> str:
+        """ "remove" or "add"; "remove" where they are the same."""
+        return self._native.direction
+
+    @property
+    def part(self) -> str | None:
+        """The part of the data it is about, or None."""
+        return self._native.part
+
+    @property
+    def leak(self) -> Bracket:
+        """The probability that the loss is infinite."""
+        return self._native.leak
+
+    @property
+    def mean(self) -> Bracket:
+        """The mean, given that the loss is finite."""
+        return self._native.mean
+
+    @property
+    def variance(self) -> Bracket:
+        """The variance, given that the loss is finite."""
+        return self._native.variance
+
+    @property
+    def atoms(self) -> list[tuple[Bracket, Bracket]] | None:
+        """All losses with their probabilities, from the largest down, where they are few; else None."""
+        return self._native.atoms
+
+    @overload
+    def above(
+        self, loss: float, *, tolerance: float | None = None, progress: Progress | None = None
+    ) -> Bracket: ...
+    @overload
+    def above(
+        self, loss: ArrayLike, *, tolerance: float | None = None, progress: Progress | None = None
+    ) -> Brackets: ...
+    def above(
+        self, loss: Any, *, tolerance: float | None = None, progress: Progress | None = None
+    ) -> Bracket | Brackets:
+        """The probability of a loss above this one, or above each of many; infinite ones included."""
+        if is_scalar(loss):
+            return self._native.above(loss, tolerance=tolerance, progress=progress)
+        data, shape = packed("loss", loss)
+        return unpacked(self._native.above_each(data, tolerance=tolerance, progress=progress), shape)
+
+    def quantile(
+        self, level: float, *, tolerance: float | None = None, progress: Progress | None = None
+    ) -> Bracket:
+        """The least loss that is passed with probability at most 1 - level."""
+        return self._native.quantile(level, tolerance=tolerance, progress=progress)
+
+    def __repr__(self) -> str:
+        part = "" if self.part is None else f", part={self.part!r}"
+        return f"Losses(direction={self.direction!r}{part}, mean={self.mean}, variance={self.variance})"

@@ -1,0 +1,226 @@
+"""The face of the package."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import some_mechanism, some_plan
+
+import counterpoint as cp
+from counterpoint.mechanisms import CLASSES
+
+
+def test_importing_is_light() -> None:
+    code = "import sys, counterpoint; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"numpy", "matplotlib", "scipy", "pandas", "torch", "dp_accounting", "opacus", "opendp", "json",
+             "decimal", "inspect", "dataclasses"}
+    assert not heavy & set(loaded.stdout.split())
+
+
+def test_mechanisms_are_values() -> None:
+    rng = random.Random(1)
+    for _ in range(200):
+        mechanism = some_mechanism(rng)
+        assert pickle.loads(pickle.dumps(mechanism)) == mechanism == copy.deepcopy(mechanism)
+        assert eval(repr(mechanism), vars(cp)) == mechanism
+        assert hash(mechanism) == hash(copy.copy(mechanism))
+        assert type(mechanism) is CLASSES[mechanism.kind]
+        other = mechanism * 3
+        assert other != mechanism and other.count == 3 * mechanism.count and type(other) is type(mechanism)
+        assert mechanism.replace(name="x").name == "x"
+        for name, value in mechanism.parameters.items():
+            assert getattr(mechanism, name) == value
+
+
+def test_every_kind_has_a_class() -> None:
+    assert len(CLASSES) == 15
+    assert all(getattr(cp, kind.__name__) is kind for kind in CLASSES.values())
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert cp.Gaussian(np.float64(2), np.float32(1)) == cp.Gaussian(2.0)
+    assert cp.ApproxDP(0.5, count=np.int64(7)).count == 7
+    assert cp.RDP(np.array([2.0, 4.0]), np.array([0.1, 0.2])) == cp.RDP([2, 4], (0.1, 0.2))
+    assert cp.compose([cp.Gaussian(2)]).epsilon(np.float64(1e-6)) == cp.compose([cp.Gaussian(2)]).epsilon(1e-6)
+
+
+def test_plans_are_values(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    for number in range(100):
+        plan = some_plan(rng)
+        assert pickle.loads(pickle.dumps(plan)) == plan and hash(plan) == hash(copy.deepcopy(plan))
+        assert eval(repr(plan), vars(cp)) == plan
+        for suffix in ("toml", "json"):
+            path = tmp_path / f"{number}.{suffix}"
+            plan.save(path, delta=1e-6)
+            assert cp.load(path) == plan
+        assert cp.Plan.from_text(plan.to_toml()) == plan == cp.Plan.from_text(plan.to_json().encode())
+        assert list(plan) == list(plan.mechanisms) and len(plan) == len(plan.mechanisms)
+
+
+def test_the_program_reads_what_python_writes() -> None:
+    plan = cp.load(Path(__file__).parents[3] / "examples" / "weekly.toml")
+    assert cp.Plan.from_text(plan.to_toml()) == plan
+
+
+def test_plans_add_up() -> None:
+    one, two = cp.compose([cp.ApproxDP(0.1)]), cp.compose([cp.ApproxDP(0.2)])
+    assert one + two == cp.compose([cp.ApproxDP(0.1), cp.ApproxDP(0.2)])
+    with pytest.raises(cp.InvalidArgument, match="adjacency"):
+        one + cp.compose([cp.ApproxDP(0.2)], adjacency="replace")
+
+
+def test_brackets() -> None:
+    answer = cp.compose([cp.Gaussian(sigma=2.0)]).epsilon(1e-6)
+    assert float(answer) == answer.upper >= answer.lower == list(answer)[0]
+    assert answer.upper in answer and -1.0 not in answer and 0 <= answer.relative_width <= 1e-6
+    assert answer.theorem == "dominating-pairs" and "Zhu" in answer.source
+    assert isinstance(answer, cp.Bracket) and pickle.loads(pickle.dumps(answer)) == answer
+    assert f"{answer:.2f}" == f"{answer.upper:.2f}" and f"{answer}" == str(answer)
+    low, _, high = str(answer).partition(" .. ")
+    assert float(low) <= answer.lower and answer.upper <= float(high)
+    assert eval(repr(answer), vars(cp)) == answer
+    assert np.asarray([answer, 2.0], dtype=float)[0] == answer.upper
+    with pytest.raises(cp.InvalidArgument, match="lower"):
+        cp.Bracket(2, 1)
+
+
+def test_arrays() -> None:
+    plan = cp.compose([cp.ApproxDP(0.1, 1e-9) * 100])
+    deltas = np.geomspace(1e-12, 1e-3, 6).reshape(2, 3)
+    found = plan.epsilon(deltas)
+    assert found.shape == (2, 3) and np.isinf(found.upper[0, 0]) and np.isfinite(found.upper[1]).all()
+    assert np.array_equal(np.asarray(found), found.upper) and (found.lower <= found.upper).all()
+    assert found[1, 2] == plan.epsilon(float(deltas[1, 2])) and len(found[1]) == 3
+    assert plan.epsilon([]).shape == (0,)
+    assert plan.delta([0, 1, 2]).upper.tolist() == sorted(plan.delta([0, 1, 2]).upper, reverse=True)
+    assert plan.epsilon(deltas.T[::-1, :]).upper.tolist() == found.upper.T[::-1, :].tolist()
+    tradeoff = plan.tradeoff(np.linspace(0, 1, 11))
+    assert np.array_equal(np.asarray(tradeoff), tradeoff.lower)
+
+
+def test_many_deltas_keep_the_tolerance() -> None:
+    plan = cp.compose([cp.Gaussian(sigma=2.0) * 10])
+    found = plan.epsilon(np.geomspace(1e-10, 0.1, 100_000))
+    assert ((found.upper - found.lower) <= 1e-6 * found.upper).all()
+    assert (np.diff(found.lower) <= 1e-9).all()
+
+
+def test_regions() -> None:
+    # One randomized response is the region of Kairouz, Oh and Viswanath's (1).
+    region = cp.compose([cp.RandomizedResponse(1.0)]).region()
+    corner = 1 / (1 + np.e)
+    assert np.abs(region.outer - [corner, corner]).sum(axis=1).min() < 1e-12
+    assert region.contains(corner + 1e-6, corner + 1e-6) == "yes"
+    assert region.contains(corner - 1e-6, corner - 1e-6) == "no"
+    assert abs(float(region.total_variation) - np.tanh(0.5)) < 1e-12
+    wider = cp.compose([cp.RandomizedResponse(2.0)]).region()
+    assert region.is_within(wider) == "yes" and wider.is_within(region) == "no"
+    # Gaussian: Phi(Phi^-1(1 - a) - 1/sigma) at a = 1/2.
+    from math import erfc, sqrt
+
+    miss = cp.compose([cp.Gaussian(sigma=2.0)]).tradeoff([0.5])
+    truth = 0.5 * erfc(0.5 / sqrt(2))
+    assert miss.lower[0] - 1e-15 <= truth <= miss.upper[0] + 1e-15 and miss.upper[0] - miss.lower[0] < 1e-5
+
+
+def test_losses() -> None:
+    (loss,) = cp.compose([cp.Gaussian(sigma=2.0)]).losses()
+    assert 0.125 in loss.mean and 0.25 in loss.variance and loss.atoms is None
+    # P(N(1/8, 1/4) > l) at the mean and a standard deviation above it.
+    above = loss.above(np.array([0.125, 0.625]))
+    assert np.allclose(above.upper, [0.5, 0.158655253931457], rtol=1e-4)
+    assert loss.above(0.625).upper == above.upper[1]
+    assert loss.quantile(0.5).lower - 1e-6 < 0.125 < loss.quantile(0.5).upper + 1e-6
+    (loss,) = cp.compose([cp.ApproxDP(1.0, 0.25)]).losses()
+    assert loss.atoms is not None and len(loss.atoms) == 2 and 0.25 in loss.leak
+    assert loss.above(2.0).upper >= 0.25 > loss.above(2.0).lower - 1e-12
+
+
+def test_calibrations() -> None:
+    mechanisms = [cp.Gaussian(sigma=1.0, name="noise") * 10, cp.Laplace(scale=100.0)]
+    found = cp.calibrate(mechanisms, "sigma", epsilon=1.0, delta=1e-6, varying="noise")
+    assert float(found) == found.value and float(found.cost) <= 1.0 and found.unknown == "sigma"
+    filled = cp.compose(found.mechanisms)
+    assert filled.mechanisms[0].sigma == found.value and filled.mechanisms[0].name == "noise"
+    assert filled.epsilon(1e-6).upper <= 1.0
+    assert found.beyond is not None and found.beyond[1].upper > 1.0 and found.beyond[0] < found.value
+    assert cp.calibrate(mechanisms, "sigma", epsilon=1.0, delta=1e-6, varying=[0]).value == found.value
+    with pytest.raises(cp.OutOfReach):
+        cp.calibrate([cp.ApproxDP(2.0), cp.Gaussian(1.0)], "sigma", epsilon=1.0, delta=1e-6)
+
+
+def test_audits() -> None:
+    audit = cp.audit([((1840, 10_000), (5003, 10_000))], confidence=0.95)
+    assert 0.93 < float(audit) < 0.96 and audit.rates[0][0] > 0.184
+    assert audit.refutes(cp.compose([cp.ApproxDP(0.5)])) and not audit.refutes(cp.compose([cp.ApproxDP(1.0)]))
+
+
+def test_notebooks_and_pictures() -> None:
+    plan = cp.compose([cp.Gaussian(2.0, name="<b>"), cp.ApproxDP(0.1) * 5])
+    assert "&lt;b&gt;" in plan._repr_html_() and "<table>" in plan.compare(delta=1e-6)._repr_html_()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = plan.plot()
+    assert axes.get_yscale() == "log" and len(axes.lines[0].get_xdata()) > 100
+    assert plan.region().plot().get_xlabel() == "false-alarm rate"
+
+
+def test_comparisons() -> None:
+    comparison = cp.compose([cp.ApproxDP(0.005) * 100]).compare(delta=2**-25)
+    # Murtagh and Vadhan 2018, section 6.
+    assert abs(comparison.ratio("advanced") - 1.326) < 5e-4 and abs(comparison.ratio("kov-closed-form") - 1.201) < 5e-4
+    assert "optimal" in str(comparison)
+
+
+def test_the_ledger(tmp_path: Path) -> None:
+    from decimal import Decimal
+    from fractions import Fraction
+
+    url = f"sqlite:{tmp_path / 'budget.db'}"
+    ledger = cp.Ledger(url, create=True)
+    ledger.dataset("census", adjacency="add-remove", epsilon=Decimal("3"), delta="1e-6")
+    ledger.open_filter("team", "census", filter="sums", epsilon=Fraction(3, 10), delta=0)
+    ledger.open_plan("weekly", "census", cp.compose([cp.ApproxDP(0.1, name="week") * 4]), delta="1e-7")
+    ledger.quota("team", "eve", epsilon="0.1", delta=0)
+    ledger.quota("team", "bob", share=1)
+    # 0.1 + 0.2 is 0.3, and nothing is left.
+    assert ledger.reserve("team", cp.ApproxDP(0.1), key="a", analyst="eve").outcome == "reserved"
+    with pytest.raises(cp.Refused) as refused:
+        ledger.reserve("team", cp.ApproxDP(0.1), key="b", analyst="eve")
+    assert refused.value.detail["left"] == "0"
+    assert ledger.reserve("team", cp.ApproxDP(0.2), key="c", analyst="bob").outcome == "reserved"
+    with pytest.raises(cp.Refused):
+        ledger.reserve("team", cp.ApproxDP(1e-9), key="d", analyst="bob")
+    assert ledger.reserve("weekly", "week", key="w", count=4).outcome == "reserved"
+    assert ledger.commit("a", "first").response == b"first" == ledger.commit("a", b"second").response
+    assert ledger.reserve("team", cp.ApproxDP(0.1), key="a", analyst="eve").response == b"first"
+    assert ledger.response("a") == b"first" and ledger.response("c") is None
+    # Another handle, as another process would have.
+    other = cp.Ledger(url)
+    assert other.head == ledger.head == other.verify(ledger.head) and "team" in str(other.status())
+    assert len(other.history("team")["entries"]) >= 4 and "census" in other.export()
+    with pytest.raises(cp.LedgerError, match="unknown|nobody"):
+        ledger.reserve("nobody", cp.ApproxDP(0.1), key="e", analyst="bob")
+    with pytest.raises(cp.LedgerError):
+        other.verify(f"999:{'0' * 64}")
+
+
+def test_docstrings_are_there() -> None:
+    for name in cp.__all__:
+        assert (getattr(cp, name).__doc__ or "").strip(), name
+
+
+def test_version() -> None:
+    cargo = (Path(__file__).parents[3] / "Cargo.toml").read_text()
+    assert f'version = "{cp.__version__}"' in cargo
+    assert os.path.exists(Path(cp.__file__).parent / "py.typed")
