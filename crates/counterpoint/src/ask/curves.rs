@@ -13,6 +13,7 @@ use crate::quantity::{Count, Tolerance};
 use crate::renyi;
 use crate::rounding::{Dd, STEP, Wide};
 use crate::route::sandwich::Ends;
+use crate::route::smooth::Contours;
 use crate::route::{Route, is_at_the_top};
 use crate::theorem::Theorem;
 use crate::view::{Part, View};
@@ -131,7 +132,7 @@ fn witness_epsilon(view: &View, target: &Target, options: &Options<'_>) -> f64 {
     let (parts, options) = (witness(view), loosely(options, WITNESS));
     let bracket = match responses(&parts) {
         Some(list) => pure_epsilon(list.factors(), target, &options),
-        None => pairs::epsilon(&parts, target, &options),
+        None => pairs::epsilon(&parts, target, &options, &Contours::default()),
     };
     bracket.map_or(0.0, |(bracket, _)| bracket.lower)
 }
@@ -142,7 +143,7 @@ fn witness_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Wide {
     let ends = match responses(&parts) {
         Some(list) if is_at_the_top(list.factors(), epsilon) => return Wide::ZERO,
         Some(list) => pure_delta(list.factors(), epsilon, &options),
-        None => pairs::delta(&parts, epsilon, &options),
+        None => pairs::delta(&parts, epsilon, &options, &Contours::default()),
     };
     ends.map_or(Wide::ZERO, |(ends, _)| ends.0)
 }
@@ -225,7 +226,8 @@ fn split_epsilon(view: &View, target: &Target, options: &Options<'_>) -> Option<
         let losses = Target { lower, upper: lower * Wide::from(1.0 + 1e-12) };
         let rest = (target.lower - lower) * Wide::from(1.0 - 1e-15);
         let rest = Target { lower: rest, upper: rest * Wide::from(1.0 + 1e-12) };
-        let (first, _) = pairs::epsilon(&view.parts, &losses, options).ok()?;
+        let (first, _) =
+            pairs::epsilon(&view.parts, &losses, options, &Contours::default()).ok()?;
         let (second, _) = renyi::epsilon(&curves, &rest)?;
         Some((first.upper + second).next_up())
     };
@@ -244,7 +246,7 @@ fn split_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Option<Wide>
         let first = epsilon * share;
         // The exact difference is at least this.
         let second = (Dd::from(epsilon) - Dd::from(first)).lower().max(0.0);
-        let (losses, _) = pairs::delta(&view.parts, first, options).ok()?;
+        let (losses, _) = pairs::delta(&view.parts, first, options, &Contours::default()).ok()?;
         let (curves, _) = renyi::delta(&curves, second)?;
         let sum = (losses.1 + curves) * Wide::from(1.0 + 1e-15);
         Some(if sum < Wide::ONE { sum } else { Wide::ONE })

@@ -12,6 +12,7 @@ use crate::renyi;
 use crate::rounding::{Dd, Wide, down, up};
 use crate::route::Route;
 use crate::route::closed::{self, Listed};
+use crate::route::smooth::Contours;
 use crate::view::{Plan, View};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
@@ -423,7 +424,7 @@ fn at_positive(view: &View, epsilon: f64, options: &Options<'_>) -> Result<Brack
     }
     let by = |route: Option<Route>, tolerance: Tolerance| {
         let options = Options { tolerance, route, ..*options };
-        pairs::delta(&view.parts, epsilon.get(), &options)
+        pairs::delta(&view.parts, epsilon.get(), &options, &Contours::default())
     };
     let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
     for route in [Route::Closed, Route::Grouped, Route::Contour] {

@@ -5,10 +5,12 @@
 //! either, above the secant through the place and its next neighbour. So long lists need few answers:
 //! places are asked until chord and secants are as close as the tolerance demands.
 
-use super::{AskError, Options};
+use super::plan::worst;
+use super::{Answer, AskError, Options};
 use crate::bracket::Bracket;
 use crate::quantity::{Delta, Epsilon, Tolerance};
 use crate::rounding::{UNIT, expm1, ln_1p_rounded};
+use crate::route::smooth::Contours;
 use crate::view::Plan;
 use std::collections::BTreeMap;
 
@@ -37,15 +39,16 @@ impl Plan {
         deltas: &[Delta],
         options: &Options<'_>,
     ) -> Result<Vec<Bracket>, AskError> {
+        if deltas.len() <= FEW {
+            let one = |&delta: &Delta| or_infinite(self.epsilon(delta, options));
+            return deltas.iter().map(one).collect();
+        }
         let places: Vec<f64> = deltas.iter().map(|delta| delta.get()).collect();
+        let contours: Vec<Contours> = self.views.iter().map(|_| Contours::default()).collect();
         let ask = |place: f64, options: &Options<'_>| {
             let delta = Delta::new(place).map_err(|_| AskError::Stopped)?;
-            match self.epsilon(delta, options) {
-                Err(AskError::BelowLeak { .. } | AskError::Unbounded { .. }) => {
-                    Ok(Bracket::exact(f64::INFINITY))
-                }
-                answer => Ok(answer?.bracket),
-            }
+            let both = self.views.iter().zip(&contours);
+            or_infinite(worst(both, |(view, near)| view.epsilon(delta, options, near)))
         };
         let curve = Curve { across: Scale::Plain, along: Scale::Logarithm, ask: &ask, options };
         curve.fill(&places)
@@ -60,13 +63,30 @@ impl Plan {
         epsilons: &[Epsilon],
         options: &Options<'_>,
     ) -> Result<Vec<Bracket>, AskError> {
+        if epsilons.len() <= FEW {
+            let one = |&epsilon: &Epsilon| Ok(self.delta(epsilon, options)?.bracket);
+            return epsilons.iter().map(one).collect();
+        }
+        let contours: Vec<Contours> = self.views.iter().map(|_| Contours::default()).collect();
         let places: Vec<f64> = epsilons.iter().map(|epsilon| epsilon.get()).collect();
         let ask = |place: f64, options: &Options<'_>| {
             let epsilon = Epsilon::new(place).map_err(|_| AskError::Stopped)?;
-            Ok(self.delta(epsilon, options)?.bracket)
+            let both = self.views.iter().zip(&contours);
+            let answer = worst(both, |(view, near)| view.delta_near(epsilon, options, near));
+            Ok(answer?.bracket)
         };
         let curve = Curve { across: Scale::Logarithm, along: Scale::Plain, ask: &ask, options };
         curve.fill(&places)
+    }
+}
+
+/// An epsilon, infinite where no finite one does.
+fn or_infinite(answer: Result<Answer, AskError>) -> Result<Bracket, AskError> {
+    match answer {
+        Err(AskError::BelowLeak { .. } | AskError::Unbounded { .. }) => {
+            Ok(Bracket::exact(f64::INFINITY))
+        }
+        answer => Ok(answer?.bracket),
     }
 }
 
@@ -148,12 +168,7 @@ impl Curve<'_> {
         order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
         let mut distinct: Vec<f64> = order.iter().map(|&index| places[index]).collect();
         distinct.dedup_by(|a, b| a.to_bits() == b.to_bits());
-        let answers = if distinct.len() <= FEW {
-            let ask = |&place: &f64| (self.ask)(place, self.options);
-            distinct.iter().map(ask).collect::<Result<Vec<_>, _>>()?
-        } else {
-            self.table(&distinct)?
-        };
+        let answers = self.table(&distinct)?;
         let mut list = vec![Bracket::exact(0.0); places.len()];
         let mut at = 0;
         for index in order {

@@ -7,6 +7,7 @@ use crate::loss::Loss;
 use crate::rounding::Wide;
 use crate::route::closed::{self, Listed};
 use crate::route::sandwich::{Ends, Failure};
+use crate::route::smooth::Contours;
 use crate::route::{Route, grid, smooth};
 use crate::view::Part;
 use crate::watch::Watch;
@@ -16,6 +17,7 @@ pub(super) fn epsilon(
     parts: &[Part],
     target: &Target,
     options: &Options<'_>,
+    contours: &Contours,
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     let near_the_top =
@@ -32,7 +34,7 @@ pub(super) fn epsilon(
     first_of(options, parts, |route| match (route, parts) {
         (Route::Closed, [part]) => closed::epsilon(part, target, tolerance, watch),
         (Route::Lattice, _) => grid::epsilon(parts, target, tolerance, watch),
-        _ => smooth::epsilon(parts, target, tolerance, watch),
+        _ => smooth::epsilon(parts, target, tolerance, watch, contours),
     })
 }
 
@@ -41,6 +43,7 @@ pub(super) fn delta(
     parts: &[Part],
     epsilon: f64,
     options: &Options<'_>,
+    contours: &Contours,
 ) -> Result<(Ends, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     if let Some((lower, upper)) = closed::delta_near_the_top(parts, epsilon) {
@@ -58,7 +61,7 @@ pub(super) fn delta(
             return Ok(((lower, upper), Route::Grouped));
         }
     }
-    first_of(options, parts, |route| by(route, parts, epsilon, tolerance, watch))
+    first_of(options, parts, |route| by(route, parts, (epsilon, tolerance), watch, contours))
 }
 
 /// The pure delta where only an absolute width is within reach; whether it is so near zero is soon
@@ -69,7 +72,8 @@ pub(super) fn delta_near_zero(
     options: &Options<'_>,
 ) -> Option<(Ends, Route)> {
     for tolerance in [1e-2, 1e-3, 1e-4, 1e-5] {
-        let by = |route: Route| by(route, parts, epsilon, tolerance, options.watch);
+        let contours = Contours::default();
+        let by = |route: Route| by(route, parts, (epsilon, tolerance), options.watch, &contours);
         match first_of(options, parts, by) {
             Ok((ends, route)) if ends.1 - ends.0 <= Wide::from(NEAR_ZERO) => {
                 return Some((ends, route));
@@ -87,14 +91,14 @@ pub(super) const NEAR_ZERO: f64 = 1e-12;
 fn by(
     route: Route,
     parts: &[Part],
-    epsilon: f64,
-    tolerance: f64,
+    (epsilon, tolerance): (f64, f64),
     watch: Watch<'_>,
+    contours: &Contours,
 ) -> Result<Ends, Failure> {
     match (route, parts) {
         (Route::Closed, [part]) => closed::delta(part, epsilon, watch),
         (Route::Lattice, _) => grid::delta(parts, epsilon, tolerance, watch),
-        _ => smooth::delta(parts, epsilon, tolerance, watch),
+        _ => smooth::delta(parts, epsilon, tolerance, watch, contours),
     }
 }
 

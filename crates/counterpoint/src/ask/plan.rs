@@ -9,6 +9,7 @@ use crate::loss::Direction;
 use crate::quantity::{Delta, Epsilon};
 use crate::rounding::Wide;
 use crate::route::sandwich::Ends;
+use crate::route::smooth::Contours;
 use crate::route::{Route, closed};
 use crate::theorem::{Inapplicable, Theorem};
 use crate::view::{Plan, View};
@@ -23,7 +24,7 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        worst(&self.views, |view| view.epsilon(delta, options))
+        worst(&self.views, |view| view.epsilon(delta, options, &Contours::default()))
     }
 
     /// The least delta at which the plan is (epsilon, delta)-private.
@@ -118,7 +119,12 @@ impl Plan {
 }
 
 impl View {
-    fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
+    pub(super) fn epsilon(
+        &self,
+        delta: Delta,
+        options: &Options<'_>,
+        contours: &Contours,
+    ) -> Result<Answer, AskError> {
         let by_curves = options.route == Some(Route::Renyi);
         if self.is_responses() && !by_curves && options.route != Some(Route::Lattice) {
             let above = super::epsilon(&self.above, delta, options)?;
@@ -135,7 +141,7 @@ impl View {
         if by_curves || !self.curves.is_empty() {
             return curves::epsilon(self, &target, options);
         }
-        let (bracket, route) = pairs::epsilon(&self.parts, &target, options)?;
+        let (bracket, route) = pairs::epsilon(&self.parts, &target, options, contours)?;
         let answer = Answer { bracket, route, theorem: Theorem::DominatingPairs };
         Ok(curves::better_epsilon(self, &target, answer, options))
     }
@@ -174,6 +180,16 @@ impl View {
         epsilon: Epsilon,
         options: &Options<'_>,
     ) -> Result<Answer, AskError> {
+        self.delta_near(epsilon, options, &Contours::default())
+    }
+
+    /// The same, with the contours of earlier questions at hand.
+    pub(super) fn delta_near(
+        &self,
+        epsilon: Epsilon,
+        options: &Options<'_>,
+        contours: &Contours,
+    ) -> Result<Answer, AskError> {
         let by_curves = options.route == Some(Route::Renyi);
         if self.is_responses() && !by_curves && options.route != Some(Route::Lattice) {
             let above = super::delta(&self.above, epsilon, options)?;
@@ -186,7 +202,7 @@ impl View {
         let ((lower, upper), route, theorem) = if by_curves || !self.curves.is_empty() {
             curves::delta(self, epsilon.get(), options)?
         } else {
-            let found = match pairs::delta(&self.parts, epsilon.get(), options) {
+            let found = match pairs::delta(&self.parts, epsilon.get(), options, contours) {
                 Err(refusal @ AskError::ToleranceNotMet { .. }) => {
                     self.delta_near_zero(epsilon.get(), options).ok_or(refusal)
                 }
@@ -226,9 +242,9 @@ impl View {
 }
 
 /// The worst of the views: each end the largest of its kind.
-fn worst<'a>(
-    views: impl IntoIterator<Item = &'a View>,
-    ask: impl Fn(&View) -> Result<Answer, AskError>,
+pub(super) fn worst<V>(
+    views: impl IntoIterator<Item = V>,
+    ask: impl Fn(V) -> Result<Answer, AskError>,
 ) -> Result<Answer, AskError> {
     let mut worst: Option<Answer> = None;
     for view in views {

@@ -22,6 +22,7 @@ use crate::renyi::cumulant;
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 use crate::view::Part;
 use crate::watch::Watch;
+use std::cell::RefCell;
 use term::{Complex, Place, Term, times};
 
 /// K(t) of one loss and its absolute error: in plain doubles where they will do.
@@ -470,7 +471,7 @@ fn refine<T>(
     negligible: f64,
     watch: &Watch<'_>,
     answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+) -> Result<(T, Kept), Failure> {
     let mut negligible = negligible.clamp(1e-14, 1e-3);
     let mut best = f64::INFINITY;
     for _ in 0..4 {
@@ -481,7 +482,7 @@ fn refine<T>(
         match answer(&contour, &mut saddle) {
             Err(Failure::TooWide(width)) if width < 0.5 * best => best = width,
             Err(Failure::TooWide(_)) => break,
-            answer => return answer,
+            answer => return Ok((answer?, Kept { contour, saddle })),
         }
         negligible *= 1e-2;
         if negligible < 1e-15 {
@@ -491,19 +492,47 @@ fn refine<T>(
     Err(Failure::TooWide(best))
 }
 
+/// A contour and the saddle point it was drawn for.
+struct Kept {
+    contour: Contour,
+    saddle: Saddle,
+}
+
+/// The contours of earlier questions about the same losses. A contour answers any question; near
+/// the one it was drawn for, it does so well. That is what is worth keeping: drawing it takes
+/// far longer than asking it.
+#[derive(Default)]
+pub(crate) struct Contours(RefCell<Vec<Kept>>);
+
+impl Contours {
+    /// What the nearest contour answers, if there is one and it does.
+    fn ask<T>(
+        &self,
+        distance: impl Fn(&Saddle) -> f64,
+        answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
+    ) -> Option<T> {
+        let kept = self.0.borrow();
+        let nearest =
+            kept.iter().min_by(|a, b| distance(&a.saddle).total_cmp(&distance(&b.saddle)))?;
+        answer(&nearest.contour, &mut nearest.saddle.clone()).ok()
+    }
+
+    fn keep<T>(&self, (answer, kept): (T, Kept)) -> T {
+        self.0.borrow_mut().push(kept);
+        answer
+    }
+}
+
 /// The least epsilon whose pure delta is within the target.
 pub(crate) fn epsilon(
     parts: &[Part],
     target: &Target,
     tolerance: f64,
     watch: Watch<'_>,
+    contours: &Contours,
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
-    let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
-    let saddle = saddle.ok_or(Failure::TooMuch)?;
-    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
-    let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
-    refine(parts, saddle, negligible, &watch, |contour, saddle| {
+    let answer = |contour: &Contour, saddle: &mut Saddle| {
         let top = top(contour, target, saddle);
         let upper = satisfying(|e| contour.ends(e).1, target, saddle, top, &watch)?;
         let lower = exceeding(contour, target, saddle, upper);
@@ -516,7 +545,21 @@ pub(crate) fn epsilon(
             saddle.epsilon = upper;
         }
         Err(Failure::TooWide(bracket.relative_width()))
-    })
+    };
+    // Along the tilt, where the nearest one says that it is.
+    let shifted = |contour: &Contour, saddle: &mut Saddle| {
+        let epsilon = saddle.epsilon + (saddle.ln_delta - ln_target) / saddle.tilt;
+        answer(contour, &mut Saddle { epsilon: epsilon.max(0.0), ln_delta: ln_target, ..*saddle })
+    };
+    let distance = |saddle: &Saddle| (saddle.ln_delta - ln_target).abs();
+    if let Some(bracket) = contours.ask(distance, shifted) {
+        return Ok(bracket);
+    }
+    let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
+    let saddle = saddle.ok_or(Failure::TooMuch)?;
+    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
+    let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
+    refine(parts, saddle, negligible, &watch, answer).map(|found| contours.keep(found))
 }
 
 /// An epsilon that satisfies the target, to search below.
@@ -555,10 +598,9 @@ pub(crate) fn delta(
     epsilon: f64,
     tolerance: f64,
     watch: Watch<'_>,
+    contours: &Contours,
 ) -> Result<Ends, Failure> {
-    let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
-    let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
-    refine(parts, saddle, 0.1 * tolerance, &watch, |contour, saddle| {
+    let answer = |contour: &Contour, saddle: &mut Saddle| {
         let (lower, upper) = contour.ends(epsilon);
         let width = ((upper - lower) * upper.recip()).estimate();
         if width <= tolerance {
@@ -568,5 +610,12 @@ pub(crate) fn delta(
             saddle.ln_delta = upper.ln_estimate();
         }
         Err(Failure::TooWide(width))
-    })
+    };
+    watch.at(0.5)?;
+    if let Some(ends) = contours.ask(|saddle| (saddle.epsilon - epsilon).abs(), answer) {
+        return Ok(ends);
+    }
+    let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
+    let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
+    refine(parts, saddle, 0.1 * tolerance, &watch, answer).map(|found| contours.keep(found))
 }
