@@ -52,6 +52,9 @@ const ALLOWED: f64 = 1e-36;
 /// How many terms are computed one from the other.
 const RUN: usize = 128;
 
+/// The watcher is asked after so many powers.
+const OFTEN: usize = 1 << 16;
+
 /// A bound on a transform's rounding, relative to the sum of all magnitudes: each output is a
 /// sum along a tree of butterflies, one for each bit, that loses about 5 u at each. The same
 /// holds for the roots of the sums of squares, as every stage is a multiple of an isometry
@@ -79,7 +82,14 @@ impl Product {
     /// Multiplies by the power of one factor. If the transform is off by at most e, the
     /// power is off by at most (|phi| + e)^n - |phi|^n: the ceilings are the products of
     /// the first.
-    fn multiply(&mut self, mut weights: Weights, bits: u32, planner: &mut Planner) {
+    fn multiply(
+        &mut self,
+        mut weights: Weights,
+        bits: u32,
+        planner: &mut Planner,
+        watch: &Watch<'_>,
+    ) -> Result<(), Stopped> {
+        watch.at(0.5)?;
         let squares: f64 = weights.list.iter().map(|weight| weight * weight).sum();
         let plan = planner.plan_fft_forward(1 << bits);
         let mut spectrum = plan.make_output_vec();
@@ -89,7 +99,10 @@ impl Product {
         }
         let error = transform_error(bits);
         let both = self.values.iter_mut().zip(&mut self.ceilings);
-        for ((value, ceiling), phi) in both.zip(spectrum) {
+        for (done, ((value, ceiling), phi)) in both.zip(spectrum).enumerate() {
+            if done % OFTEN == 0 {
+                watch.at(0.5)?;
+            }
             let (power, most) = powers(phi, size(phi) + error, weights.count);
             *value *= power;
             *ceiling *= most;
@@ -105,6 +118,7 @@ impl Product {
             self.scale * Wide::from(weights.norm).powi(weights.count) * Wide::exp(reference);
         self.first += count * weights.first;
         self.last += count * weights.last;
+        Ok(())
     }
 }
 
@@ -143,9 +157,10 @@ impl Composed {
     ) -> Result<Option<Self>, Stopped> {
         let mut product = Product::new(bits);
         for weights in factors {
+            // Atoms are none too if it is time to stop.
             watch.at(0.5)?;
             let Some(weights) = weights else { return Ok(None) };
-            product.multiply(weights, bits, planner);
+            product.multiply(weights, bits, planner, watch)?;
         }
         let Product { mut values, ceilings, powers, relative, scale, first, last, forward, count } =
             product;
@@ -169,6 +184,7 @@ impl Composed {
         let together = growth * forward + 3.0 * powers * mean(ceiling_squares).sqrt();
         let off = mean(off_squares).sqrt().min(together + 2.0 * ALLOWED);
         let error_in_square = off + transform_error(bits) * mean(squares).sqrt();
+        watch.at(0.5)?;
         let plan = planner.plan_fft_inverse(1 << bits);
         let mut masses = plan.make_output_vec();
         if let Some(value) = values.first_mut() {
