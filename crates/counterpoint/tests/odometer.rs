@@ -126,9 +126,7 @@ fn every_reading_is_the_theorems() {
     let of_pure: Vec<Wide> = orders().map(|order| response(&exact(&tenth), order)).collect();
     let noisy = Query::gaussian(amount("10"), amount("1")).unwrap();
     let of_noisy: Vec<Wide> = orders().map(|order| gaussian(10.0, order)).collect();
-    for (query, divergences, each) in
-        [(pure, of_pure, Some(&tenth)), (noisy, of_noisy, None)]
-    {
+    for (query, divergences, each) in [(pure, of_pure, Some(&tenth)), (noisy, of_noisy, None)] {
         let due: Vec<_> =
             (1..=QUERIES).map(|n| reading(&odometer, &share, &divergences, each, n)).collect();
         assert_eq!(differences(&odometer, &due, &query), 0);
@@ -147,7 +145,8 @@ fn randomized_responses_pass_the_reading_less_often_than_delta() {
     for epsilon in ["0.05", "0.2", "1"] {
         let (odometer, _) = odometer();
         let each = amount(epsilon);
-        let price = odometer.charge(&Query::approx_dp(each.clone(), Amount::ZERO).unwrap()).unwrap();
+        let price =
+            odometer.charge(&Query::approx_dp(each.clone(), Amount::ZERO).unwrap()).unwrap();
         let (mut spent, steps) = (odometer.start(), 1000_usize);
         let up = 1.0 / (1.0 + (-each.lower()).exp());
         // Place i is a loss of (i - steps) epsilons.

@@ -48,8 +48,7 @@ impl Ledger {
             plan_rules::unshared(&parent)?;
             let found = find_slot(tables, within, slot)?;
             let asked = one_opening(slot);
-            let debit =
-                rules::reserve(&parent, Some(&found), None, &asked, rules::releases(1))?;
+            let debit = rules::reserve(&parent, Some(&found), None, &asked, rules::releases(1))?;
             let event = Event::Open {
                 at: now(),
                 account: account.to_owned(),
@@ -96,12 +95,12 @@ impl Ledger {
         plan_rules::dominate(&found, &given, &made)?;
         self.write(|tables, head| {
             let (found, given) = self::given(tables, account, openings)?;
+            let (used, balance) = plan_rules::recut(&found, &given, &made)?;
             for slot in &made {
                 if tables.slot(account, &slot.name)?.is_some() {
                     return Err(LedgerError::Exists { what: "slot", name: slot.name.clone() });
                 }
             }
-            let (used, balance) = plan_rules::recut(&found, &given, &made)?;
             let event = Event::Recut {
                 at: now(),
                 account: account.to_owned(),

@@ -181,8 +181,7 @@ impl Books {
         let found = self.account(account)?.clone();
         slots::unshared(&found).map_err(text)?;
         let slot = |one: &Openings| Ok((self.slot(account, &one.slot)?.clone(), one.count));
-        let given: Vec<(Slot, u64)> =
-            openings.iter().map(slot).collect::<Result<_, Problem>>()?;
+        let given: Vec<(Slot, u64)> = openings.iter().map(slot).collect::<Result<_, Problem>>()?;
         slots::dominate(&found, &given, into).map_err(text)?;
         let (used, balance) = slots::recut(&found, &given, into).map_err(text)?;
         for ((slot, _), used) in given.iter().zip(used) {

@@ -242,6 +242,9 @@ pub(crate) fn unused(slot: Slot) -> rows::Slot {
     rows::Slot { name: slot.name, total: slot.count, used: 0, release: slot.release }
 }
 
+/// Digits after the point that a share of an amount is kept to, well within what can be read.
+const SHARE_PLACES: u32 = 2000;
+
 /// What an analyst may spend, in the account's currency.
 fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
     let Cost { main, delta } = &account.balance.capacity;
@@ -252,7 +255,10 @@ fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError>
         (Rule::Plan(_), NewQuota::Share(share)) => {
             Ok(Cost { main: (main * share).floor(0), delta: Amount::ZERO })
         }
-        (_, NewQuota::Share(share)) => Ok(Cost { main: main * share, delta: delta * share }),
+        (_, NewQuota::Share(share)) => {
+            let part = |amount: &Amount| (amount * share).floor(SHARE_PLACES);
+            Ok(Cost { main: part(main), delta: part(delta) })
+        }
         (Rule::Plan(_), NewQuota::Releases(count)) => {
             Ok(Cost { main: (*count).into(), delta: Amount::ZERO })
         }

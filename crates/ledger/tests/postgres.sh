@@ -59,7 +59,6 @@ openssl x509 -req -days 2 -in "$folder/server.csr" -CA "$folder/authority.pem" \
     -out "$folder/data/server.crt" 2>/dev/null
 chmod 600 "$folder/data/server.key"
 [ "$(id -u)" != 0 ] || chown "$user" "$folder/data/server.key" "$folder/data/server.crt"
-chmod 755 "$folder"
 export COUNTERPOINT_POSTGRES_AUTHORITIES="$folder"
 
 # A port may be taken between looking and listening: try some.

@@ -161,7 +161,8 @@ fn line(entry: &HistoryEntry) -> [String; 7] {
         Event::Reserve { key, analyst, release, charge, .. } => {
             let asked = match release {
                 Asked::Slot { name, count, run } => {
-                    let times = if *count == 1 { String::new() } else { format!(", {count} times") };
+                    let times =
+                        if *count == 1 { String::new() } else { format!(", {count} times") };
                     let run = run.as_ref().map(|run| format!(", for {}", run.mechanism()));
                     format!("slot {name:?}{times}{}", run.unwrap_or_default())
                 }

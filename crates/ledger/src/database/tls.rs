@@ -89,8 +89,9 @@ impl Roots {
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider);
-        let builder =
-            builder.with_safe_default_protocol_versions().map_err(|error| bad(error.to_string()))?;
+        let builder = builder
+            .with_safe_default_protocol_versions()
+            .map_err(|error| bad(error.to_string()))?;
         let mut config = builder.with_root_certificates(store).with_no_client_auth();
         config.alpn_protocols = vec![b"postgresql".to_vec()];
         Ok(config)
@@ -135,7 +136,8 @@ mod tests {
 
     #[test]
     fn only_what_stays_on_the_machine_goes_without_tls() {
-        for local in ["localhost", "127.0.0.1:5433", "127.9.9.9", "[::1]:5432", "%2Frun%2Fpostgres"] {
+        for local in ["localhost", "127.0.0.1:5433", "127.9.9.9", "[::1]:5432", "%2Frun%2Fpostgres"]
+        {
             let url = format!("postgres://u@{local}/d");
             assert_eq!(mode(&url), Ok((SslMode::Disable, None)), "{url}");
             let verified = Ok((SslMode::Require, Some(Roots::System)));

@@ -90,7 +90,8 @@ fn a_retry_is_not_acknowledged_by_a_disk_that_does_not_sync() {
                 let settings = faults("sync", 1);
                 let library = library.to_str().unwrap();
                 std::fs::remove_file(format!("{}-stopped", place.file().display())).unwrap();
-                let mut child = start(&["show", &place.url, "w-0", what], Some((library, &settings)));
+                let mut child =
+                    start(&["show", &place.url, "w-0", what], Some((library, &settings)));
                 assert_eq!(child.all(), ["ready", "error"], "{what}");
             }
         }

@@ -91,7 +91,10 @@ fn forged(place: &Place, from: &str, to: &str) -> String {
     let mut database = forge(place);
     unguard(&mut *database);
     let rows = database
-        .query("SELECT sequence, previous, body FROM ledger_entry ORDER BY sequence DESC LIMIT 1", &[])
+        .query(
+            "SELECT sequence, previous, body FROM ledger_entry ORDER BY sequence DESC LIMIT 1",
+            &[],
+        )
         .unwrap();
     let [Cell::Whole(sequence), Cell::Bytes(previous), Cell::Text(body)] = &rows[0][..] else {
         panic!("{rows:?}")
@@ -130,7 +133,8 @@ fn a_history_that_breaks_the_rules_of_slots_is_found() {
 
     let place = Place::sqlite();
     let mut ledger = with_plan(&place);
-    let into = plan(r#"{"release":[{"name":"x","mechanism":"approx-dp","epsilon":0.25,"count":2}]}"#);
+    let into =
+        plan(r#"{"release":[{"name":"x","mechanism":"approx-dp","epsilon":0.25,"count":2}]}"#);
     ledger.recut("plan", &openings(&[("pay", 1)]), &into).unwrap();
     let problem = forged(&place, r#""0.25""#, r#""0.251""#);
     assert!(problem.contains("is not shown to be covered by"), "{problem}");

@@ -118,7 +118,9 @@ impl Rule {
 }
 
 /// Reads a text that must be what writing the value gives, to the byte.
-pub(super) fn canonical<T: Serialize + serde::de::DeserializeOwned>(text: &str) -> Result<T, NotCanonical> {
+pub(super) fn canonical<T: Serialize + serde::de::DeserializeOwned>(
+    text: &str,
+) -> Result<T, NotCanonical> {
     let wrong = |error: serde_json::Error| NotCanonical { problem: error.to_string() };
     let value: T = serde_json::from_str(text).map_err(wrong)?;
     if serde_json::to_string(&value).map_err(wrong)? == text {
