@@ -208,7 +208,7 @@ fn slots_are_cut_anew_only_where_the_old_dominate() {
         let head = ledger.head().unwrap();
         // Used openings are gone, and names are given once.
         refused(ledger.recut("plan", &one, &parts("0.1", "0.1")));
-        let error = ledger.recut("plan", &openings(&[("ages", 2)]), &parts("0.01", "0.01"));
+        let error = ledger.recut("plan", &openings(&[("ages", 3)]), &parts("0.01", "0.01"));
         let error = error.unwrap_err().to_string();
         assert!(error.starts_with("slot \"x\" is there already"), "{error}");
         for bad in [vec![], openings(&[("ages", 0)]), openings(&[("ages", 1), ("ages", 1)])] {
