@@ -35,10 +35,10 @@ fn main() {
         compare("PostgreSQL", &schema(server, "speed_ledger"), &mut bare);
     }
     let sizes = [0, entries / 100, entries];
-    let names = sizes.map(|size| format!("history_{size}"));
-    long("SQLite", &names.clone().map(|name| file(&name)), &sizes);
+    let names = ["history_none", "history_short", "history_long"];
+    long("SQLite", &names.map(file), &sizes);
     if let Some(server) = &server {
-        long("PostgreSQL", &names.map(|name| schema(server, &name)), &sizes);
+        long("PostgreSQL", &names.map(|name| schema(server, name)), &sizes);
     }
 }
 
