@@ -46,6 +46,8 @@ cd "$folder"
 "${as_user[@]}" "$bin/initdb" -D "$folder/data" -U ledger --auth=trust -E UTF8 --locale=C.UTF-8 \
     >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 2; }
 
+command -v openssl >/dev/null || { echo "$0: needs openssl (Debian: apt-get install openssl)" >&2; exit 2; }
+
 # A certificate for the server by an authority of its own, and another authority.
 for name in authority other; do
     openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test $name" \
