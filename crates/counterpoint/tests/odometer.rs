@@ -1,7 +1,7 @@
 //! What an odometer reads, against its theorem in arbitrary precision and against the exact
 //! chance that it is ever passed.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "reference/real.rs"]
 #[allow(dead_code)] // Not all of it is used here.
@@ -87,9 +87,8 @@ type Held = (Amount, Wide, Wide);
 /// What the theorem says after n equal queries: the least epsilon whose level holds, or the
 /// sum of epsilons.
 fn reading(levels: &[Held], each: Option<&Amount>, n: u64) -> Option<Amount> {
-    let holds = levels.iter().filter_map(|(epsilon, most, one)| {
-        (&wide(n as f64) * one <= *most).then(|| epsilon.clone())
-    });
+    let holds = levels.iter().filter(|(_, most, one)| &wide(n as f64) * one <= *most);
+    let holds = holds.map(|(epsilon, ..)| epsilon.clone());
     holds.chain(each.map(|each| each.times(n))).min()
 }
 
