@@ -122,7 +122,7 @@ pub(super) fn unusable(error: &postgres::Error) -> DatabaseError {
 }
 
 /// An error with its cause, in one line.
-fn described(error: &postgres::Error) -> String {
+pub(super) fn described(error: &postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

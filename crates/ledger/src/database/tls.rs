@@ -58,11 +58,16 @@ impl Target {
     }
 
     pub(super) fn connect(&self) -> Result<Client, DatabaseError> {
-        let client = match &self.roots {
-            None => self.config.connect(NoTls),
-            Some(roots) => self.config.connect(MakeRustlsConnect::new(roots.checked()?)),
+        let Some(roots) = &self.roots else {
+            let client = self.config.connect(NoTls);
+            return client.map_err(|error| super::postgres::unusable(&error));
         };
-        client.map_err(|error| super::postgres::unusable(&error))
+        let client = self.config.connect(MakeRustlsConnect::new(roots.checked()?));
+        client.map_err(|error| {
+            let problem = super::postgres::described(&error);
+            // Whether it is the server's TLS or something else, this is what was asked for.
+            DatabaseError::Unusable(format!("{problem} (with TLS; legal sslmode: {MODES})"))
+        })
     }
 }
 

@@ -42,7 +42,13 @@ fn a_server_is_believed_by_its_certificate_alone() {
         other => panic!("{other:?}"),
     };
     let other = format!("sslmode=require&sslrootcert={}", authority("other"));
-    assert!(unusable(with(&place, &other)).contains("UnknownIssuer"));
+    let problem = unusable(with(&place, &other));
+    assert!(problem.contains("UnknownIssuer"), "{problem}");
+    assert!(
+        problem.ends_with(
+            "(with TLS; legal sslmode: disable, or verify-full (require means the same))"
+        )
+    );
     // The certificate is 127.0.0.1's.
     let name = place.url.replace("127.0.0.1", "localhost");
     let problem = unusable(format!("{name}&{root}").parse().unwrap());
