@@ -36,6 +36,28 @@ fn release(mechanism: Mechanism) -> Query {
     Query::from(Release::from((mechanism, Count::ONE)))
 }
 
+/// Amounts as long as can be read: what they cost is no longer, and not less.
+#[test]
+fn every_charge_can_be_read_back() {
+    let long = amount(&format!("0.1{}7", "3".repeat(2498)));
+    let mu = Query::gdp(long.clone()).unwrap();
+    let square = &long * &long;
+    for (filter, times) in [
+        (Filter::gdp(amount("1"), amount("1e-6"), terms()).unwrap(), 2),
+        (Filter::zcdp(amount("1"), amount("1e-6"), Amount::ZERO, terms()).unwrap(), 1),
+    ] {
+        let charge = filter.charge(&mu).unwrap().main;
+        assert_eq!(charge.to_string().parse(), Ok(charge.clone()));
+        // mu^2, and half of it in concentrated privacy.
+        let over = charge.times(2).less(&square.times(times)).unwrap();
+        assert!(over < amount("1e-2498"), "{over}");
+    }
+    let filter = Filter::gdp_budget(long, terms()).unwrap();
+    let capacity = &filter.capacity().main;
+    assert_eq!(&capacity.to_string().parse::<Amount>().unwrap(), capacity);
+    assert!(capacity < &square);
+}
+
 /// How often a query is admitted before it is refused.
 fn admitted(filter: &Filter, query: &Query) -> u64 {
     let (charge, mut spent, mut n) = (filter.charge(query).unwrap(), Charge::default(), 0);

@@ -9,14 +9,14 @@
 use std::time::Instant;
 
 use counterpoint::Adjacency;
-use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
+use counterpoint_ledger::database::Access;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, ExactPlan};
 
 /// Pairs in one measurement, and measurements of each kind, taken in turn.
-const PAIRS: u64 = 80;
-const ROUNDS: u64 = 15;
+const PAIRS: u64 = 40;
+const ROUNDS: u64 = 41;
 
 fn main() {
     let entries = std::env::args().nth(1).map_or(1_000_000, |text| text.parse().unwrap());
@@ -24,15 +24,22 @@ fn main() {
     let file = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
     println!("{:<12}{:>16}{:>16}{:>8}", "pairs/s", "ledger", "bare SQL", "ratio");
     compare("SQLite", &file("ledger"), &mut BareSqlite::new(&file("bare")));
-    if let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") {
-        let url = |schema: &str| {
-            let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
-            client.batch_execute(&format!("CREATE SCHEMA {schema}")).unwrap();
-            format!("{server}?options=-csearch_path%3D{schema}")
-        };
-        compare("PostgreSQL", &url("speed_ledger"), &mut BarePostgres::new(&url("speed_bare")));
+    let server = std::env::var("COUNTERPOINT_POSTGRES").ok();
+    let schema = |server: &str, name: &str| {
+        let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
+        client.batch_execute(&format!("CREATE SCHEMA {name}")).unwrap();
+        format!("{server}?options=-csearch_path%3D{name}")
+    };
+    if let Some(server) = &server {
+        let mut bare = BarePostgres::new(&schema(server, "speed_bare"));
+        compare("PostgreSQL", &schema(server, "speed_ledger"), &mut bare);
     }
-    long(&file("long"), entries);
+    let sizes = [0, entries / 100, entries];
+    let names = ["history_none", "history_short", "history_long"];
+    long("SQLite", &names.map(file), &sizes);
+    if let Some(server) = &server {
+        long("PostgreSQL", &names.map(|name| schema(server, name)), &sizes);
+    }
 }
 
 fn release() -> Asked {
@@ -80,37 +87,79 @@ fn compare(name: &str, url: &str, bare: &mut dyn Bare) {
     println!("{name:<12}{:>16.0}{:>16.0}{ratio:>8.2}", median(ours), median(theirs));
 }
 
-/// What a long history costs.
-fn long(url: &str, entries: u64) {
-    let url: Url = url.parse().unwrap();
-    set_up(&mut Ledger::init(&url).unwrap());
-    let measure = |label: &str| {
-        let mut ledger = Ledger::open(&url).unwrap();
-        let entries = ledger.head().unwrap().sequence;
-        let rate =
-            median((0..5).map(|i| pairs(&mut ledger, &format!("{label}-{i}"), 100)).collect());
+/// What a long history costs: the same pairs on a new ledger and on long ones, in turn.
+fn long(name: &str, urls: &[String; 3], sizes: &[u64; 3]) {
+    println!("\n{name}, reserve and commit after so many entries, and status");
+    let urls: Vec<Url> = urls.iter().map(|url| url.parse().unwrap()).collect();
+    urls.iter().zip(sizes).for_each(|(url, size)| fill(url, *size));
+    let mut ledgers: Vec<Ledger> = urls.iter().map(|url| Ledger::open(url).unwrap()).collect();
+    let before: Vec<u64> = ledgers.iter_mut().map(|one| one.head().unwrap().sequence).collect();
+    let mut rates = vec![Vec::new(); urls.len()];
+    for round in 0..ROUNDS {
+        for (ledger, rates) in ledgers.iter_mut().zip(&mut rates) {
+            rates.push(pairs(ledger, &format!("round-{round}"), PAIRS));
+        }
+    }
+    let first = rates[0].clone();
+    for ((url, entries), rates) in urls.iter().zip(before).zip(rates) {
+        let ratio = median(rates.iter().zip(&first).map(|(one, new)| one / new).collect());
         let time = |_| {
             let start = Instant::now();
-            Ledger::open(&url).unwrap().status(Some("account")).unwrap();
+            Ledger::open(url).unwrap().status(Some("account")).unwrap();
             start.elapsed().as_secs_f64() * 1e3
         };
-        let status = median((0..9).map(time).collect());
-        println!("{entries:>9} entries: {rate:>6.0} pairs/s, status {status:.2} ms");
+        let (rate, status) = (median(rates), median((0..9).map(time).collect()));
+        println!(
+            "{entries:>9} entries: {rate:>6.0} pairs/s, {ratio:.2} of the first, status {status:.2} ms"
+        );
+    }
+}
+
+/// Makes a ledger with so many entries more, of which the tables have every row. (No chain: it
+/// is never looked at again.)
+fn fill(url: &Url, entries: u64) {
+    set_up(&mut Ledger::init(url).unwrap());
+    let mut database = url.open(false).unwrap();
+    database.begin(Access::Write).unwrap();
+    let numbers = |most: u64| {
+        format!(
+            "WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL \
+             SELECT i + 1 FROM n WHERE i < {most})"
+        )
     };
-    println!("\nSQLite, the same account");
-    measure("short");
-    let batched = Batched { inner: url.open(false).unwrap(), open: false, count: 0 };
-    let mut ledger = Ledger::open_in(Box::new(batched)).unwrap();
-    pairs(&mut ledger, "fill", entries / 2);
-    drop(ledger);
+    if entries > 0 {
+        let entry = format!(
+            "INSERT INTO ledger_entry (sequence, previous, hash, account, body) {} \
+             SELECT h.sequence + i, h.hash, h.hash, 'account', '{BODY}' FROM n, ledger_head h",
+            numbers(entries)
+        );
+        let release = format!(
+            "INSERT INTO ledger_release (key, account, request, reserved, committed, response) {} \
+             SELECT 'fill-' || i, 'account', h.hash, h.sequence + 2 * i - 1, h.sequence + 2 * i, \
+             h.hash FROM n, ledger_head h",
+            numbers(entries / 2)
+        );
+        let head = format!("UPDATE ledger_head SET sequence = sequence + {entries}");
+        for sql in [entry, release, head] {
+            database.execute(&sql, &[]).unwrap();
+        }
+    }
+    database.commit().unwrap();
+    drop(database);
     // What is measured is a long history, not the disk still busy with making it.
-    let Url::Sqlite(path) = &url else { return };
-    let connection = rusqlite::Connection::open(path).unwrap();
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
-    drop(connection);
-    std::fs::File::open(path).unwrap().sync_all().unwrap();
-    measure("long");
-    measure("again");
+    match url {
+        Url::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+            std::fs::File::open(path).unwrap().sync_all().unwrap();
+        }
+        Url::Postgres(url) => {
+            let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+            client.batch_execute("VACUUM ANALYZE").unwrap();
+            client.batch_execute("CHECKPOINT").unwrap();
+        }
+        _ => {}
+    }
 }
 
 /// A reserve and a commit, in the statements that the ledger itself uses.
@@ -241,53 +290,5 @@ impl Bare for BarePostgres {
         self.run(SET_HEAD, &[&second, &hash(second)]);
         self.run(RESPOND, &[&second, &&b"42.1234567"[..], &key]);
         self.client.batch_execute("COMMIT").unwrap();
-    }
-}
-
-/// Many transactions in one, to make a long history quickly.
-struct Batched {
-    inner: Box<dyn Database>,
-    open: bool,
-    count: u64,
-}
-
-impl Database for Batched {
-    fn begin(&mut self, _: Access) -> Result<(), DatabaseError> {
-        if !self.open {
-            self.inner.begin(Access::Write)?;
-            self.open = true;
-        }
-        Ok(())
-    }
-
-    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
-        self.inner.query(sql, parameters)
-    }
-
-    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
-        self.inner.execute(sql, parameters)
-    }
-
-    fn commit(&mut self) -> Result<(), DatabaseError> {
-        self.count += 1;
-        if self.count.is_multiple_of(20_000) {
-            self.inner.commit()?;
-            self.open = false;
-        }
-        Ok(())
-    }
-
-    fn rollback(&mut self) {}
-
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
-    }
-}
-
-impl Drop for Batched {
-    fn drop(&mut self) {
-        if self.open {
-            self.inner.commit().unwrap();
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Rows of cells, which may hold anything, as what they should mean.
 
 use counterpoint_wire::adjacency_named;
-use counterpoint_wire::ledger::{Cost, Rule};
+use counterpoint_wire::ledger::{Cost, Described, Rule};
 
 use crate::chain::{Hash, Head};
 use crate::database::{Cell, Row};
@@ -57,7 +57,8 @@ pub(crate) fn account(row: &[Cell]) -> Outcome<Account> {
 
 pub(crate) fn slot(row: &[Cell]) -> Outcome<Slot> {
     let row = Reader(row);
-    Ok(Slot { name: row.text(0)?, total: row.count(1)?, used: row.count(2)? })
+    let release = Described::read(&row.text(3)?).map_err(|error| damaged(&error.problem))?;
+    Ok(Slot { name: row.text(0)?, total: row.count(1)?, used: row.count(2)?, release })
 }
 
 pub(crate) fn share(row: &[Cell]) -> Outcome<Share> {

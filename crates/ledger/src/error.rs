@@ -1,6 +1,6 @@
 //! What can go wrong, and what is refused.
 
-use counterpoint::filter::{Amount, FilterError};
+use counterpoint::filter::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
 
 use crate::database::DatabaseError;
@@ -84,6 +84,14 @@ pub enum LedgerError {
     /// A rule that cannot be made, or a release it cannot charge.
     #[error(transparent)]
     Rule(Box<FilterError>),
+    /// Something that slots of a plan account are not shown to cover.
+    #[error("account {account:?}: {error}")]
+    Uncovered {
+        /// The account.
+        account: String,
+        /// Why.
+        error: Box<OpenError>,
+    },
     /// A plan whose cost cannot be certified.
     #[error("the plan's cost cannot be certified: {0}")]
     Uncertified(String),

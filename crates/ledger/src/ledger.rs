@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use counterpoint_wire::ledger::Event;
+use counterpoint_wire::ledger::{Cost, Event};
 
 use crate::chain::Head;
 use crate::database::{Access, Database, Url, VERSION, migrations};
@@ -18,6 +18,8 @@ pub struct Ledger {
     database: Box<dyn Database>,
     /// Accounts that were reserved from, for their rules, which never change.
     known: BTreeMap<String, Account>,
+    /// Prices that were computed, by account and what was asked.
+    pub(crate) prices: BTreeMap<(String, String), Cost>,
 }
 
 impl Ledger {
@@ -73,7 +75,7 @@ impl Ledger {
     }
 
     fn new(database: Box<dyn Database>) -> Self {
-        Self { database, known: BTreeMap::new() }
+        Self { database, known: BTreeMap::new(), prices: BTreeMap::new() }
     }
 
     /// An account with its rule; what is spent of it may be out of date.
@@ -94,6 +96,12 @@ impl Ledger {
         let outcome = work(&mut Tables(&mut *self.database));
         self.database.rollback();
         outcome
+    }
+
+    /// Waits until all that was read is durable. Whoever wrote it may have died between its write
+    /// and its sync, and answers that are shown must not be lost: a retry would draw others.
+    pub(crate) fn settle(&mut self) -> Result<(), LedgerError> {
+        self.write(|tables, head| tables.touch(head))
     }
 
     /// Runs within a transaction that has the ledger's lock and knows its head.

@@ -36,12 +36,14 @@ pub mod database;
 mod error;
 mod ledger;
 mod name;
+mod plan;
 mod read;
 mod release;
 mod replay;
 mod rows;
 mod rules;
 mod setup;
+mod slots;
 mod tables;
 mod verify;
 

@@ -73,7 +73,7 @@ impl Ledger {
         &mut self,
         mut each: impl FnMut(HistoryEntry),
     ) -> Result<(Head, Vec<Response>), LedgerError> {
-        self.read(|tables| {
+        let told = self.read(|tables| {
             entries(tables, None, &mut each)?;
             let (mut responses, mut after) = (Vec::new(), 0);
             loop {
@@ -86,7 +86,9 @@ impl Ledger {
                 responses.extend(page.into_iter().filter_map(response));
             }
             Ok((tables.head()?, responses))
-        })
+        })?;
+        self.settle()?;
+        Ok(told)
     }
 
     /// Whether an account is a plan account.
@@ -97,17 +99,21 @@ impl Ledger {
         self.read(|tables| Ok(matches!(find_account(tables, account)?.rule, Rule::Plan(_))))
     }
 
-    /// The stored response of a key, if it was committed.
+    /// The stored response of a key, if it was committed. It may be shown: it is durable.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
     pub fn response(&mut self, key: &str) -> Result<Option<Vec<u8>>, LedgerError> {
         name::word("key", key)?;
-        self.read(|tables| {
+        let response = self.read(|tables| {
             let legal = "one that was reserved";
             let unknown = || LedgerError::Unknown { what: "key", name: key.to_owned(), legal };
             Ok(tables.release(key)?.ok_or_else(unknown)?.response)
-        })
+        })?;
+        if response.is_some() {
+            self.settle()?;
+        }
+        Ok(response)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The two steps of a release.
 
 use counterpoint::Adjacency;
-use counterpoint_wire::ledger::{Asked, Cost, Event};
+use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 
+use crate::cells::{damaged, unwritable};
 use crate::chain::{Hash, Head};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, append, find_account, now};
@@ -10,6 +11,9 @@ use crate::rows::{Account, Release, Share, Slot};
 use crate::setup::agree;
 use crate::tables::Tables;
 use crate::{MOST_RESPONSE, name, rules};
+
+/// How many prices are kept.
+const MOST_PRICES: usize = 1024;
 
 /// What is asked of an account.
 #[derive(Clone, Copy, Debug)]
@@ -70,16 +74,36 @@ impl Ledger {
     /// [`LedgerError::Refused`] if a budget does not allow it.
     pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
         check(request)?;
-        // An account's rule never changes, so that the price, which may take a while to
-        // compute, can be known before the ledger is locked.
-        let account = self.known(request.account)?;
-        agree(request.adjacency, account.adjacency)?;
-        let charge = rules::price(account, request.asked)?;
+        let known = self.known(request.account)?.clone();
+        let charge = self.price(&known, request)?;
         let digest = digest(request);
         self.write(|tables, head| match tables.release(request.key)? {
             Some(release) => repeated(tables, head, release, digest),
-            None => reserve(tables, head, request, digest, charge),
+            None => reserve(tables, head, request, digest, (&known, charge)),
         })
+    }
+
+    /// What a request costs. Neither an account's rule nor what a slot declares ever changes, so
+    /// that this, which may take a while, can be known before the ledger is locked, and is
+    /// computed once for the same thing asked again.
+    fn price(&mut self, account: &Account, request: &Request<'_>) -> Result<Cost, LedgerError> {
+        agree(request.adjacency, account.adjacency)?;
+        let asked = (account.name.clone(), request.asked.text().map_err(unwritable)?);
+        if let Some(price) = self.prices.get(&asked) {
+            return Ok(price.clone());
+        }
+        let slot = match request.asked {
+            Asked::Slot { name, run: Some(_), .. } if matches!(account.rule, Rule::Plan(_)) => {
+                Some(self.read(|tables| find_slot(tables, &account.name, name))?)
+            }
+            _ => None,
+        };
+        let price = rules::price(account, slot.as_ref(), request.asked)?;
+        if self.prices.len() >= MOST_PRICES {
+            self.prices.clear();
+        }
+        self.prices.insert(asked, price.clone());
+        Ok(price)
     }
 
     /// Stores a response. Only what this returns may be shown: if the key was committed before,
@@ -114,7 +138,7 @@ impl Ledger {
 fn check(request: &Request<'_>) -> Result<(), LedgerError> {
     name::word("key", request.key)?;
     request.analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
-    if let Asked::Slot { name, count: 0 } = request.asked {
+    if let Asked::Slot { name, count: 0, .. } = request.asked {
         let (account, problem) = (request.account.to_owned(), format!("slot {name:?}, 0 times"));
         return Err(LedgerError::Unfit { account, problem, legal: "a count from 1" });
     }
@@ -156,10 +180,17 @@ fn reserve(
     head: Head,
     request: &Request<'_>,
     digest: Hash,
-    charge: Cost,
+    (known, charge): (&Account, Cost),
 ) -> Result<Reservation, LedgerError> {
     let account = find_account(tables, request.account)?;
-    let slot = find_slot(tables, &account, request.asked)?;
+    // The price is by the rule that was known.
+    if (account.opened, &account.rule) != (known.opened, &known.rule) {
+        return Err(damaged("the account is not the one it was; legal: open the ledger again"));
+    }
+    let slot = match request.asked {
+        Asked::Slot { name, .. } => Some(find_slot(tables, &account.name, name)?),
+        _ => None,
+    };
     let share = find_share(tables, &account, request.analyst)?;
     let debit = rules::reserve(&account, slot.as_ref(), share.as_ref(), request.asked, charge)?;
     let event = Event::Reserve {
@@ -190,15 +221,14 @@ fn reserve(
     Ok(Reservation { entry, charge: Some(debit.charge), response: None, head })
 }
 
-fn find_slot(
+pub(crate) fn find_slot(
     tables: &mut Tables<'_>,
-    account: &Account,
-    asked: &Asked,
-) -> Result<Option<Slot>, LedgerError> {
-    let Asked::Slot { name, .. } = asked else { return Ok(None) };
+    account: &str,
+    name: &str,
+) -> Result<Slot, LedgerError> {
     let legal = "the name of a release in the account's plan";
-    let unknown = || LedgerError::Unknown { what: "slot", name: name.clone(), legal };
-    Ok(Some(tables.slot(&account.name, name)?.ok_or_else(unknown)?))
+    let unknown = || LedgerError::Unknown { what: "slot", name: name.to_owned(), legal };
+    tables.slot(account, name)?.ok_or_else(unknown)
 }
 
 /// The share that is to be charged: in an account with quotas there must be one.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
+use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Rule};
 
 use crate::chain::Hash;
 use crate::database::VERSION;
 use crate::error::LedgerError;
 use crate::release::{Request, digest};
 use crate::rows::{Account, Balance, Share, Slot};
-use crate::setup::without_slots;
-use crate::{name, rules};
+use crate::setup::{unused, without_slots};
+use crate::{name, plan, rules, slots};
 
 /// Everything that follows from a history.
 #[derive(Debug, Default)]
@@ -59,9 +59,13 @@ impl Books {
                 let (name, opened, parent) = (name.clone(), sequence, None);
                 self.add(Account { name, parent, opened, adjacency, rule, balance, quotas: 0 })
             }
-            Event::Open { account, dataset, rule, charge, .. } => {
+            Event::Open { account, dataset, slot: None, rule, charge, .. } => {
                 self.open(sequence, account, dataset, rule, charge)
             }
+            Event::Open { account, dataset, slot: Some(slot), rule, charge, .. } => {
+                self.open_in_slot(sequence, account, (dataset, slot), rule, charge)
+            }
+            Event::Recut { account, unused, into, .. } => self.recut(account, unused, into),
             Event::Quota { account, analyst, capacity, .. } => {
                 self.quota(account, analyst, capacity)
             }
@@ -119,12 +123,7 @@ impl Books {
         if let Some(parent) = self.accounts.get_mut(dataset) {
             parent.balance = balance;
         }
-        for slot in slots {
-            let place = (account.to_owned(), slot.name.clone());
-            if self.slots.insert(place, slot).is_some() {
-                return Err("two slots have one name".to_owned());
-            }
-        }
+        self.add_slots(account, slots)?;
         self.add(Account {
             name: account.to_owned(),
             parent: Some(dataset.to_owned()),
@@ -134,6 +133,82 @@ impl Books {
             balance: Balance::new(capacity),
             quotas: 0,
         })
+    }
+
+    fn open_in_slot(
+        &mut self,
+        sequence: u64,
+        account: &str,
+        (within, name): (&str, &str),
+        rule: &Rule,
+        charge: &Cost,
+    ) -> Result<(), Problem> {
+        let parent = self.account(within)?.clone();
+        slots::unshared(&parent).map_err(text)?;
+        let filter = plan::stored(&parent, rule).map_err(text)?;
+        let Rule::Filter(record) = rule else { return Err("its rule is none".to_owned()) };
+        if rules::overstated(record, parent.adjacency).map_err(text)? {
+            return Err("its rule promises what it does not keep".to_owned());
+        }
+        let slot = self.slot(within, name)?;
+        slots::holds(&parent, slot, &filter).map_err(text)?;
+        let asked = plan::one_opening(name);
+        let debit = rules::reserve(&parent, Some(slot), None, &asked, rules::releases(1));
+        let debit = debit.map_err(text)?;
+        if debit.charge != *charge {
+            return Err("the charge is not one opening".to_owned());
+        }
+        slot.used = debit.used.unwrap_or(slot.total);
+        self.account(within)?.balance = debit.account;
+        self.add(Account {
+            name: account.to_owned(),
+            parent: Some(within.to_owned()),
+            opened: sequence,
+            adjacency: parent.adjacency,
+            rule: rule.clone(),
+            balance: Balance::new(record.capacity.clone()),
+            quotas: 0,
+        })
+    }
+
+    fn recut(
+        &mut self,
+        account: &str,
+        openings: &[Openings],
+        into: &[wire::Slot],
+    ) -> Result<(), Problem> {
+        plan::check(account, openings).map_err(text)?;
+        let found = self.account(account)?.clone();
+        slots::unshared(&found).map_err(text)?;
+        let slot = |one: &Openings| Ok((self.slot(account, &one.slot)?.clone(), one.count));
+        let given: Vec<(Slot, u64)> = openings.iter().map(slot).collect::<Result<_, Problem>>()?;
+        slots::dominate(&found, &given, into).map_err(text)?;
+        let (used, balance) = slots::recut(&found, &given, into).map_err(text)?;
+        for ((slot, _), used) in given.iter().zip(used) {
+            self.slot(account, &slot.name)?.used = used;
+        }
+        self.account(account)?.balance = balance;
+        self.add_slots(account, into.iter().cloned().map(unused).collect())
+    }
+
+    fn add_slots(&mut self, account: &str, slots: Vec<Slot>) -> Result<(), Problem> {
+        for slot in slots {
+            name::slot(&slot.name).map_err(text)?;
+            if slot.release.query().map_err(|error| error.to_string())?.count().get() != slot.total
+            {
+                return Err("a slot opens more often than was declared".to_owned());
+            }
+            let place = (account.to_owned(), slot.name.clone());
+            if self.slots.insert(place, slot).is_some() {
+                return Err("two slots have one name".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, account: &str, name: &str) -> Result<&mut Slot, Problem> {
+        let place = (account.to_owned(), name.to_owned());
+        self.slots.get_mut(&place).ok_or_else(|| "its slot was not there".to_owned())
     }
 
     fn quota(&mut self, account: &str, analyst: &str, capacity: &Cost) -> Result<(), Problem> {
@@ -198,8 +273,12 @@ impl Books {
         if let Some(price) = self.prices.get(&known) {
             return Ok(price.clone());
         }
-        let account = self.account(request.account)?;
-        let price = rules::price(account, request.asked).map_err(text)?;
+        let account = self.account(request.account)?.clone();
+        let slot = match request.asked {
+            Asked::Slot { name, .. } => Some(&*self.slot(request.account, name)?),
+            _ => None,
+        };
+        let price = rules::price(&account, slot, request.asked).map_err(text)?;
         self.prices.insert(known, price.clone());
         Ok(price)
     }

@@ -2,7 +2,7 @@
 
 use counterpoint::Adjacency;
 use counterpoint::filter::{Amount, Filter};
-use counterpoint_wire::ledger::{Cost, Rule};
+use counterpoint_wire::ledger::{Cost, Described, Rule};
 
 use crate::chain::Hash;
 
@@ -34,6 +34,8 @@ pub(crate) struct Slot {
     pub(crate) name: String,
     pub(crate) total: u64,
     pub(crate) used: u64,
+    /// What was declared, count included.
+    pub(crate) release: Described,
 }
 
 /// An analyst's share.

@@ -11,6 +11,7 @@ use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord
 
 use crate::error::{LedgerError, Refusal};
 use crate::rows::{Account, Balance, Share, Slot};
+use crate::slots;
 
 /// Which filter, and what it is to promise.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,13 +139,23 @@ pub(crate) struct Debit {
     pub(crate) used: Option<u64>,
 }
 
-/// What a release costs an open account. It depends on the description alone.
-pub(crate) fn price(account: &Account, asked: &Asked) -> Result<Cost, LedgerError> {
+/// What a release costs. It depends on the description alone, and in a plan account on
+/// what its slot declares.
+pub(crate) fn price(
+    account: &Account,
+    slot: Option<&Slot>,
+    asked: &Asked,
+) -> Result<Cost, LedgerError> {
     match (&account.rule, asked) {
         (Rule::Filter(_), Asked::Described(described)) => {
             Ok(filter_of(account)?.charge(&described.query()?)?.into())
         }
-        (Rule::Plan(_), Asked::Slot { count, .. }) => Ok(releases(*count)),
+        (Rule::Plan(_), Asked::Slot { count, run, .. }) => {
+            if let (Some(slot), Some(run)) = (slot, run) {
+                slots::runs(account, slot, *count, run)?;
+            }
+            Ok(releases(*count))
+        }
         (Rule::Plan(_), _) => Err(unfit(account, "is a plan account", "the name of a slot")),
         _ => Err(unfit(account, "is an open account", "a file with one release")),
     }
@@ -177,7 +188,7 @@ pub(crate) fn reserve(
 }
 
 /// How often a slot is used once it is opened so many times more.
-fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64, LedgerError> {
+pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64, LedgerError> {
     let left = slot.total.saturating_sub(slot.used);
     if count <= left {
         return Ok(slot.used + count);
@@ -231,7 +242,7 @@ fn within(
     Ok(balance.charged(Cost { main, delta }))
 }
 
-fn releases(count: u64) -> Cost {
+pub(crate) fn releases(count: u64) -> Cost {
     Cost { main: count.into(), delta: Amount::ZERO }
 }
 

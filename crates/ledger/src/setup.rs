@@ -98,7 +98,7 @@ impl Ledger {
             let (charge, balance) = rules::open(&parent, &rule)?;
             let (slots, kept) = without_slots(rule.clone());
             let (name, dataset) = (account.to_owned(), dataset.to_owned());
-            let event = Event::Open { at: now(), account: name, dataset, rule, charge };
+            let event = Event::Open { at: now(), account: name, dataset, slot: None, rule, charge };
             let head = append(tables, head, &event)?;
             tables.charge_account(&parent, &balance)?;
             tables.add_account(&Account {
@@ -152,7 +152,7 @@ impl Ledger {
     }
 }
 
-fn vacant(tables: &mut Tables<'_>, name: &str) -> Result<(), LedgerError> {
+pub(crate) fn vacant(tables: &mut Tables<'_>, name: &str) -> Result<(), LedgerError> {
     match tables.account(name)? {
         None => Ok(()),
         Some(found) => {
@@ -202,12 +202,12 @@ pub(crate) fn agree(plan: Option<Adjacency>, dataset: Adjacency) -> Result<(), L
     }
 }
 
-fn unfit_plan(problem: String, legal: &'static str) -> LedgerError {
+pub(crate) fn unfit_plan(problem: String, legal: &'static str) -> LedgerError {
     LedgerError::Unfit { account: "the plan".to_owned(), problem, legal }
 }
 
 /// The releases of a plan as slots, each with a name of its own.
-fn slots(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
+pub(crate) fn slots(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
     if plan.releases.len() > MOST_SLOTS {
         let problem = format!("has {} releases", plan.releases.len());
         return Err(unfit_plan(problem, "at most 100000, each with a count"));
@@ -230,13 +230,20 @@ fn slots(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
 pub(crate) fn without_slots(rule: Rule) -> (Vec<rows::Slot>, Rule) {
     match rule {
         Rule::Plan(PlanRecord { epsilon, delta, slots }) => {
-            let row = |slot: Slot| rows::Slot { name: slot.name, total: slot.count, used: 0 };
             let kept = PlanRecord { epsilon, delta, slots: Vec::new() };
-            (slots.into_iter().map(row).collect(), Rule::Plan(kept))
+            (slots.into_iter().map(unused).collect(), Rule::Plan(kept))
         }
         rule => (Vec::new(), rule),
     }
 }
+
+/// A new slot as a row.
+pub(crate) fn unused(slot: Slot) -> rows::Slot {
+    rows::Slot { name: slot.name, total: slot.count, used: 0, release: slot.release }
+}
+
+/// Digits after the point that a share of an amount is kept to, well within what can be read.
+const SHARE_PLACES: u32 = 2000;
 
 /// What an analyst may spend, in the account's currency.
 fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
@@ -248,7 +255,10 @@ fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError>
         (Rule::Plan(_), NewQuota::Share(share)) => {
             Ok(Cost { main: (main * share).floor(0), delta: Amount::ZERO })
         }
-        (_, NewQuota::Share(share)) => Ok(Cost { main: main * share, delta: delta * share }),
+        (_, NewQuota::Share(share)) => {
+            let part = |amount: &Amount| (amount * share).floor(SHARE_PLACES);
+            Ok(Cost { main: part(main), delta: part(delta) })
+        }
         (Rule::Plan(_), NewQuota::Releases(count)) => {
             Ok(Cost { main: (*count).into(), delta: Amount::ZERO })
         }

@@ -10,7 +10,7 @@ use crate::cells::{
 use crate::chain::Head;
 use crate::database::{Cell, Database, Dialect, Row};
 use crate::error::LedgerError;
-use crate::rows::{Account, Balance, Release, Share, Slot};
+use crate::rows::{Account, Balance, Release, Share, Slot, sortable};
 
 /// The tables, within a transaction.
 pub(crate) struct Tables<'a>(pub(crate) &'a mut dyn Database);
@@ -131,6 +131,10 @@ impl Tables<'_> {
     }
 
     pub(crate) fn account(&mut self, name: &str) -> Outcome<Option<Account>> {
+        // No name has one, and PostgreSQL has no such text.
+        if name.contains('\0') {
+            return Ok(None);
+        }
         let rows = self.0.query(
             "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
              capacity_main, capacity_delta, spent_main, spent_delta \
@@ -177,6 +181,22 @@ impl Tables<'_> {
         self.one(sql, &cells)
     }
 
+    /// Writes what there is and what is spent after a recut, if the old is still there.
+    pub(crate) fn recut_account(&mut self, old: &Account, new: &Balance) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET capacity_main = $1, spent_main = $2 \
+                   WHERE name = $3 AND capacity_main = $4 AND spent_main = $5";
+        let main = |amount| Cell::Text(sortable(amount));
+        let was = &old.balance;
+        let cells = [
+            main(&new.capacity.main),
+            main(&new.spent.main),
+            old.name.as_str().into(),
+            main(&was.capacity.main),
+            main(&was.spent.main),
+        ];
+        self.one(sql, &cells)
+    }
+
     /// Counts one more quota, if as many as were read are still there.
     pub(crate) fn count_quota(&mut self, account: &Account) -> Outcome<()> {
         let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
@@ -184,20 +204,30 @@ impl Tables<'_> {
     }
 
     pub(crate) fn slot(&mut self, account: &str, name: &str) -> Outcome<Option<Slot>> {
-        let sql = "SELECT name, total, used FROM ledger_slot WHERE account = $1 AND name = $2";
+        if name.contains('\0') {
+            return Ok(None);
+        }
+        let sql = "SELECT name, total, used, release FROM ledger_slot \
+                   WHERE account = $1 AND name = $2";
         let rows = self.0.query(sql, &[account.into(), name.into()])?;
         rows.first().map(|row| slot(row)).transpose()
     }
 
     pub(crate) fn slots(&mut self, account: &str) -> Outcome<Vec<Slot>> {
-        let sql = "SELECT name, total, used FROM ledger_slot WHERE account = $1";
+        let sql = "SELECT name, total, used, release FROM ledger_slot WHERE account = $1";
         self.0.query(sql, &[account.into()])?.iter().map(|row| slot(row)).collect()
     }
 
     pub(crate) fn add_slot(&mut self, account: &str, slot: &Slot) -> Outcome<()> {
-        let sql = "INSERT INTO ledger_slot (account, name, total, used) VALUES ($1, $2, $3, $4)";
-        let cells =
-            [account.into(), slot.name.as_str().into(), whole(slot.total)?, whole(slot.used)?];
+        let sql = "INSERT INTO ledger_slot (account, name, total, used, release) \
+                   VALUES ($1, $2, $3, $4, $5)";
+        let cells = [
+            account.into(),
+            slot.name.as_str().into(),
+            whole(slot.total)?,
+            whole(slot.used)?,
+            Cell::Text(slot.release.text().map_err(unwritable)?),
+        ];
         self.one(sql, &cells)
     }
 

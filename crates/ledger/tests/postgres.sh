@@ -46,10 +46,27 @@ cd "$folder"
 "${as_user[@]}" "$bin/initdb" -D "$folder/data" -U ledger --auth=trust -E UTF8 --locale=C.UTF-8 \
     >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 2; }
 
+command -v openssl >/dev/null || { echo "$0: needs openssl (Debian: apt-get install openssl)" >&2; exit 2; }
+
+# A certificate for the server by an authority of its own, and another authority.
+for name in authority other; do
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test $name" \
+        -keyout "$folder/$name.key" -out "$folder/$name.pem" 2>/dev/null
+done
+printf 'subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n' >"$folder/server.ext"
+openssl req -newkey rsa:2048 -nodes -subj "/CN=test server" \
+    -keyout "$folder/data/server.key" -out "$folder/server.csr" 2>/dev/null
+openssl x509 -req -days 2 -in "$folder/server.csr" -CA "$folder/authority.pem" \
+    -CAkey "$folder/authority.key" -CAcreateserial -extfile "$folder/server.ext" \
+    -out "$folder/data/server.crt" 2>/dev/null
+chmod 600 "$folder/data/server.key"
+[ "$(id -u)" != 0 ] || chown "$user" "$folder/data/server.key" "$folder/data/server.crt"
+export COUNTERPOINT_POSTGRES_AUTHORITIES="$folder"
+
 # A port may be taken between looking and listening: try some.
 for _ in 1 2 3 4 5 6 7 8; do
     port=$((20000 + RANDOM % 20000))
-    settings="-p $port -h 127.0.0.1 -k $folder -c max_connections=300"
+    settings="-p $port -h 127.0.0.1 -k $folder -c max_connections=300 -c ssl=on"
     if "${as_user[@]}" "$bin/pg_ctl" -D "$folder/data" -l "$folder/data/log" -w -t 60 \
         -o "$settings" start >/dev/null 2>&1; then
         export COUNTERPOINT_POSTGRES="postgres://ledger@127.0.0.1:$port/postgres"

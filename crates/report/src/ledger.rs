@@ -140,21 +140,32 @@ fn line(entry: &HistoryEntry) -> [String; 7] {
         Event::Dataset { filter, .. } => {
             (format!("epsilon {}, delta {}", up(&filter.epsilon), up(&filter.delta)), None)
         }
-        Event::Open { dataset, rule, charge, .. } => {
+        Event::Open { dataset, slot, rule, charge, .. } => {
             let kind = match rule {
                 Rule::Plan(plan) => format!("plan of {} slots", plan.slots.len()),
                 Rule::Filter(filter) => filter.kind.clone(),
                 _ => String::new(),
             };
-            (format!("{kind} under {dataset}"), Some(charge))
+            let slot = slot.as_ref().map(|slot| format!("slot {slot:?} of "));
+            (format!("{kind} under {}{dataset}", slot.unwrap_or_default()), Some(charge))
+        }
+        Event::Recut { unused, into, .. } => {
+            let given = unused.iter().map(|one| format!("{} of slot {:?}", one.count, one.slot));
+            let made = into.iter().map(|slot| format!("{:?}, {} times", slot.name, slot.count));
+            let list = |names: Vec<String>| names.join("; ");
+            (format!("{} into {}", list(given.collect()), list(made.collect())), None)
         }
         Event::Quota { analyst, capacity, .. } => {
             (format!("{analyst}: {} to spend", down(&capacity.main)), None)
         }
         Event::Reserve { key, analyst, release, charge, .. } => {
             let asked = match release {
-                Asked::Slot { name, count: 1 } => format!("slot {name:?}"),
-                Asked::Slot { name, count } => format!("slot {name:?}, {count} times"),
+                Asked::Slot { name, count, run } => {
+                    let times =
+                        if *count == 1 { String::new() } else { format!(", {count} times") };
+                    let run = run.as_ref().map(|run| format!(", for {}", run.mechanism()));
+                    format!("slot {name:?}{times}{}", run.unwrap_or_default())
+                }
                 Asked::Described(described) => described.mechanism().to_owned(),
                 _ => String::new(),
             };

@@ -6,6 +6,7 @@ use counterpoint::filter::Amount;
 use counterpoint::quantity::Order;
 use counterpoint_ledger::{Head, Kind};
 use counterpoint_wire::adjacency_named;
+use counterpoint_wire::ledger::Openings;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LedgerArgs {
@@ -29,6 +30,8 @@ pub(crate) enum LedgerCommand {
     Dataset(DatasetArgs),
     /// Open an account and charge its data set for all of it
     Open(OpenArgs),
+    /// Exchange unused openings of a plan account for slots that they dominate
+    Recut(RecutArgs),
     /// Give an analyst a share of an account
     Quota(QuotaArgs),
     /// Debit a release, before any noise is drawn
@@ -95,8 +98,17 @@ pub(crate) struct OpenArgs {
     pub(crate) account: String,
 
     /// The data set it is opened under
-    #[arg(long, value_name = "NAME")]
-    pub(crate) dataset: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "within")]
+    #[arg(conflicts_with = "within")]
+    pub(crate) dataset: Option<String>,
+
+    /// A plan account instead: an opening of its --slot pays for this one
+    #[arg(long, value_name = "ACCOUNT", requires = "slot", conflicts_with = "plan")]
+    pub(crate) within: Option<String>,
+
+    /// The slot, which has to dominate what is promised
+    #[arg(long, value_name = "SLOT", requires = "within")]
+    pub(crate) slot: Option<String>,
 
     /// A plan whose releases are the account's slots; - for standard input
     #[arg(long, value_name = "PLAN", required_unless_present = "filter")]
@@ -129,6 +141,21 @@ pub(crate) struct OpenArgs {
     /// A plan of what will be asked, to choose the Rényi order by
     #[arg(long, value_name = "PLAN", conflicts_with = "plan")]
     pub(crate) expect: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecutArgs {
+    /// The plan account
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: String,
+
+    /// So many unused openings of a slot; may be given for several slots
+    #[arg(long, value_name = "N:SLOT", value_parser = openings, required = true)]
+    pub(crate) unused: Vec<Openings>,
+
+    /// A plan whose releases are the new slots; - for standard input
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) into: String,
 }
 
 #[derive(Debug, clap::Args)]
@@ -183,6 +210,11 @@ pub(crate) struct ReserveArgs {
     /// In a plan account: how often to open the slot [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u64>,
+
+    /// In a plan account: what is run in the slot each time, given like RELEASE in an open one; it
+    /// is refused unless the slot dominates it
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) run: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -217,6 +249,14 @@ fn kind_values() -> impl TypedValueParser<Value = Kind> {
         let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
         found.ok_or("legal: sums, renyi, zcdp, gdp")
     })
+}
+
+fn openings(text: &str) -> Result<Openings, String> {
+    let openings = text.split_once(':').and_then(|(count, slot)| {
+        let count = count.parse().ok().filter(|count| *count > 0)?;
+        Some(Openings { slot: slot.to_owned(), count })
+    });
+    openings.ok_or_else(|| "legal: a count from 1, a colon, the slot's name".to_owned())
 }
 
 fn amount(text: &str) -> Result<Amount, String> {

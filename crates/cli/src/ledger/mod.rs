@@ -11,13 +11,14 @@ use counterpoint_ledger::{
 };
 use counterpoint_report::ledger as tables;
 use counterpoint_wire::ledger::{
-    Asked, Committed, Done, ExactPlan, Export, History, No, Reserved, Short, Verified,
+    Asked, Committed, Described, Done, ExactPlan, Export, History, No, Reserved, Short, Verified,
 };
 use counterpoint_wire::{Format, Question};
 
 pub(crate) use args::LedgerArgs;
 use args::{
-    CommitArgs, DatasetArgs, LedgerCommand, OpenArgs, QuotaArgs, ReserveArgs, ResponseArgs,
+    CommitArgs, DatasetArgs, LedgerCommand, OpenArgs, QuotaArgs, RecutArgs, ReserveArgs,
+    ResponseArgs,
 };
 
 use crate::input;
@@ -58,6 +59,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Init => bail!("init is over"),
         LedgerCommand::Dataset(args) => done(dataset(ledger, args)?, json),
         LedgerCommand::Open(args) => done(open(ledger, args)?, json),
+        LedgerCommand::Recut(args) => done(recut(ledger, args)?, json),
         LedgerCommand::Quota(args) => done(quota(ledger, args)?, json),
         LedgerCommand::Reserve(args) => reserve(ledger, args, json),
         LedgerCommand::Commit(args) => commit(ledger, args, json),
@@ -122,7 +124,18 @@ fn open(ledger: &mut Ledger, args: &OpenArgs) -> Result<Head> {
         }
         (None, None) => bail!("no rule is given; legal: --plan, or --filter"),
     };
-    Ok(ledger.open_account(&args.account, &args.dataset, &new)?)
+    match (&args.dataset, &args.within, &args.slot, &new) {
+        (Some(dataset), ..) => Ok(ledger.open_account(&args.account, dataset, &new)?),
+        (_, Some(within), Some(slot), NewAccount::Filter(filter)) => {
+            Ok(ledger.open_in_slot(&args.account, within, slot, filter)?)
+        }
+        _ => bail!("nothing pays for the account; legal: --dataset, or --within and --slot"),
+    }
+}
+
+fn recut(ledger: &mut Ledger, args: &RecutArgs) -> Result<Head> {
+    let into = input::exact_plan(&args.into).with_context(|| input::shown(&args.into))?;
+    Ok(ledger.recut(&args.account, &args.unused, &into)?)
 }
 
 /// The question on the command line, which replaces the plan's.
@@ -155,11 +168,12 @@ fn quota(ledger: &mut Ledger, args: &QuotaArgs) -> Result<Head> {
 
 fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Result<Outcome> {
     let (asked, adjacency) = if ledger.is_plan(&args.account)? {
-        (Asked::Slot { name: args.release.clone(), count: args.count.unwrap_or(1) }, None)
-    } else if args.count.is_some() {
-        bail!("--count is given with an open account; legal: count in the release")
+        in_slot(args)?
+    } else if args.count.is_some() || args.run.is_some() {
+        bail!("--count or --run is given with an open account; legal: the release alone")
     } else {
-        described(&args.release)?
+        let (release, adjacency) = described(&args.release)?;
+        (Asked::Described(release), adjacency)
     };
     let analyst = args.analyst.as_deref();
     let request = Request { analyst, adjacency, ..Request::new(&args.account, &args.key, &asked) };
@@ -180,8 +194,16 @@ fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Result<Outcom
     told(json, || reserved.json(), || tables::reserved(&reserved))
 }
 
+/// A slot, and what is run in it if that is said.
+fn in_slot(args: &ReserveArgs) -> Result<(Asked, Option<counterpoint::Adjacency>)> {
+    let run = args.run.as_deref().map(described).transpose()?;
+    let (run, adjacency) = run.map_or((None, None), |(run, relation)| (Some(run), relation));
+    let (name, count) = (args.release.clone(), args.count.unwrap_or(1));
+    Ok((Asked::Slot { name, count, run }, adjacency))
+}
+
 /// One release: in a file, on standard input, or itself.
-fn described(text: &str) -> Result<(Asked, Option<counterpoint::Adjacency>)> {
+fn described(text: &str) -> Result<(Described, Option<counterpoint::Adjacency>)> {
     let shown = || if text.starts_with('{') { "RELEASE".to_owned() } else { input::shown(text) };
     let plan = if text.starts_with('{') {
         let plan = format!("{{\"release\":[{text}]}}");
@@ -194,7 +216,7 @@ fn described(text: &str) -> Result<(Asked, Option<counterpoint::Adjacency>)> {
     }
     let adjacency = plan.adjacency;
     match <[_; 1]>::try_from(plan.releases) {
-        Ok([release]) => Ok((Asked::Described(release), adjacency)),
+        Ok([release]) => Ok((release, adjacency)),
         Err(releases) => bail!("{}: has {} releases; legal: one", shown(), releases.len()),
     }
 }

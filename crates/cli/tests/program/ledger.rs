@@ -140,6 +140,56 @@ fn a_plan_account_is_opened_slot_by_slot() {
 }
 
 #[test]
+fn slots_run_hold_and_become_what_they_dominate() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-6"]].concat());
+    let file = |name: &str, epsilon: &str, count: u64| {
+        let text = format!(
+            "delta = 0\n[[release]]\nname = \"{name}\"\nmechanism = \"approx-dp\"\n\
+             epsilon = {epsilon}\ncount = {count}\n"
+        );
+        ledger.folder.file(&format!("{name}.toml"), text)
+    };
+    let plan = file("week", "0.5", 6);
+    ledger.object(&["open", "weekly", "--dataset", "census", "--plan", &plan]);
+    let run = |scale: &str| {
+        let release = format!(r#"{{"mechanism": "laplace", "scale": {scale}}}"#);
+        ledger.run(&["reserve", "weekly", "week", "--key", "a", "--run", &release, "--json"])
+    };
+    let error = run("1.99");
+    let error = error.error();
+    assert!(error.contains("laplace is not shown to be covered by approx-dp"), "{error}");
+    assert_eq!(run("2").object()["charge"]["main"], "1");
+    let open = ["open", "inner", "--within", "weekly", "--slot", "week", "--filter", "sums"];
+    let error = ledger.run(&[&open[..], &["--epsilon", "0.51", "--delta", "0"]].concat());
+    assert!(error.error().contains("is not shown to be covered by"), "{}", error.stderr);
+    ledger.object(&[&open[..], &["--epsilon", "0.5", "--delta", "0"]].concat());
+    let (fits, wide) = (file("half", "0.25", 2), file("most", "0.26", 2));
+    let recut = |unused: &str, into: &str| {
+        ledger.run(&["recut", "weekly", "--unused", unused, "--into", into, "--json"])
+    };
+    assert!(recut("1:week", &wide).error().contains("is not shown to be covered by"));
+    assert_eq!(recut("1:week", &fits).object()["outcome"], "done");
+    for bad in ["week", "0:week", "x:week"] {
+        assert!(recut(bad, &fits).error().contains("legal: a count from 1"), "{bad}");
+    }
+    let status = ledger.object(&["status", "weekly"]);
+    let expected = json!([{"name": "half", "count": 2, "used": 0},
+                          {"name": "week", "count": 6, "used": 3}]);
+    assert_eq!(status["accounts"][0]["slots"], expected);
+    let history = ledger.run(&["history"]).answer().to_owned();
+    for part in [
+        "a: slot \"week\", for laplace",
+        "sums under slot \"week\" of weekly",
+        "1 of slot \"week\" into \"half\", 2 times",
+    ] {
+        assert!(history.contains(part), "{history}");
+    }
+    assert_eq!(ledger.object(&["verify"])["outcome"], "verified");
+}
+
+#[test]
 fn verification_tells_what_it_cannot_exclude() {
     let ledger = Ledger::with_account("0.3");
     let head = ledger.reserve("k", "0.1")["head"].as_str().unwrap().to_owned();

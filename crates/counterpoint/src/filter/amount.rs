@@ -41,7 +41,8 @@ pub struct AmountError {
     pub text: String,
 }
 
-const MOST_PLACES: u32 = 2500;
+/// The most digits after the point that can be read back.
+pub(super) const MOST_PLACES: u32 = 2500;
 const MOST_WHOLE: u32 = 40;
 
 impl Amount {

@@ -1,7 +1,7 @@
 //! What one query costs, in each currency. Exact where the cost is a decimal fraction,
 //! rounded up to the grid where it is not.
 
-use super::amount::{Amount, GRID_PLACES};
+use super::amount::{Amount, GRID_PLACES, MOST_PLACES};
 use super::error::FilterError;
 use super::query::{Description, Query};
 use super::terms::{Charge, Currency, Interleaving, Terms};
@@ -13,8 +13,13 @@ use crate::rounding::{Dd, STEP, Wide, normal_tail};
 use crate::route::{closed, smooth};
 use crate::view::Part;
 
-/// The charge of a query, once.
+/// The charge of a query, once. Whatever is charged can be written down and read back.
 pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
+    let Charge { main, delta } = exactly(query, currency, terms)?;
+    Ok(Charge { main: main.ceil(MOST_PLACES), delta: delta.ceil(MOST_PLACES) })
+}
+
+fn exactly(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
     let meanings = meanings(query, terms)?;
     match currency {
         Currency::Sums => label(query, terms, &meanings)

@@ -5,7 +5,7 @@
 //! quantities that no choice of a later query can undo; "the optimal composition of what was
 //! accepted is still within the budget" is no such rule, and is unsound.
 
-use super::amount::Amount;
+use super::amount::{Amount, MOST_PLACES};
 use super::charge;
 use super::convert;
 use super::error::{FilterError, Refused};
@@ -175,7 +175,7 @@ impl Filter {
     /// [`FilterError::Range`] if mu is not legal.
     pub fn gdp_budget(mu: Amount, terms: Terms) -> Result<Self, FilterError> {
         Mu::new(mu.upper())?;
-        let capacity = Charge { main: &mu * &mu, delta: Amount::ZERO };
+        let capacity = Charge { main: (&mu * &mu).floor(MOST_PLACES), delta: Amount::ZERO };
         Ok(Self { currency: Currency::Gdp, terms, promise: Promise::Gdp { mu }, capacity })
     }
 

@@ -4,6 +4,7 @@
 mod postgres;
 mod schema;
 mod sqlite;
+mod tls;
 
 use std::str::FromStr;
 

@@ -5,8 +5,9 @@ use std::error::Error;
 
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, NoTls, Statement};
+use postgres::{Client, Statement};
 
+use super::tls::Target;
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// A ledger on a server.
@@ -25,8 +26,8 @@ impl Postgres {
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
-        let unusable = |error: postgres::Error| DatabaseError::Unusable(described(&error));
-        let mut client = Client::connect(url, NoTls).map_err(unusable)?;
+        let unusable = |error| unusable(&error);
+        let mut client = Target::read(url)?.connect()?;
         client
             .batch_execute("SET synchronous_commit = on; SET lock_timeout = '60s'")
             .map_err(unusable)?;
@@ -116,8 +117,12 @@ impl Database for Postgres {
     }
 }
 
+pub(super) fn unusable(error: &postgres::Error) -> DatabaseError {
+    DatabaseError::Unusable(described(error))
+}
+
 /// An error with its cause, in one line.
-fn described(error: &postgres::Error) -> String {
+pub(super) fn described(error: &postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

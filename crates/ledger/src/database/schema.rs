@@ -52,6 +52,7 @@ const FIRST: [&str; 8] = [
         name TEXT NOT NULL,
         total INT NOT NULL CHECK (total > 0),
         used INT NOT NULL CHECK (used >= 0 AND used <= total),
+        release TEXT NOT NULL,
         PRIMARY KEY (account, name)
     )STRICT",
     "CREATE TABLE ledger_quota (

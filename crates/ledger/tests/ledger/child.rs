@@ -102,6 +102,7 @@ fn run() {
     match orders[..] {
         ["release", url, key, point, noise] => one_release(url, key, point, noise),
         ["once", url, key] => once(url, key),
+        ["show", url, key, what] => show(url, key, what),
         ["loop", url, prefix, most] => many(url, prefix, most.parse().unwrap()),
         _ => panic!("no such orders: {orders:?}"),
     }
@@ -140,6 +141,17 @@ fn once(url: &str, key: &str) {
         Err(LedgerError::Refused(_)) => say("no"),
         Err(error) => say(&format!("error {error}")),
     }
+}
+
+/// A stored response.
+fn show(url: &str, key: &str, what: &str) {
+    let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
+    say("ready");
+    let shown = match what {
+        "response" => ledger.response(key).is_ok(),
+        _ => ledger.export(|_| ()).is_ok(),
+    };
+    say(if shown { "shown" } else { "error" });
 }
 
 /// Releases, one after the other; after an error, whether anything still works.

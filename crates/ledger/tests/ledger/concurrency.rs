@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::sync::Barrier;
 
-use counterpoint_ledger::{LedgerError, Request};
+use counterpoint::Adjacency;
+use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, Request};
 
 use crate::child::{Running, start};
-use crate::{Place, Random, amount, assert_sound, release, size, with_account};
+use crate::{Place, Random, amount, assert_sound, budget, release, size, with_account};
 
 const CLIENTS: u64 = 64;
 
@@ -71,10 +72,10 @@ fn processes_on_sqlite() {
     (0..size(200, 1)).for_each(|seed| processes(&Place::sqlite(), 1000 + seed));
 }
 
-/// Full: 20 seeds. Quick: 1.
+/// Full: 200 seeds. Quick: 1.
 #[test]
 fn processes_on_postgres() {
-    for seed in 0..size(20, 1) {
+    for seed in 0..size(200, 1) {
         let Some(place) = Place::postgres() else { return };
         processes(&place, 1000 + seed);
     }
@@ -101,6 +102,39 @@ fn processes(place: &Place, seed: u64) {
         }
     }
     check(place, n, admitted);
+}
+
+/// Accounts opened all at once, and a data set's budget for exactly n of them. Full: 50 seeds.
+/// Quick: 2.
+#[test]
+fn accounts_that_are_opened_all_at_once() {
+    for seed in 0..size(50, 2) {
+        for place in Place::all() {
+            let n = 1 + Random(seed).below(12);
+            let mut ledger = Ledger::init(&place.url()).unwrap();
+            let most = amount("0.1").times(n).to_string();
+            ledger.dataset("data", Adjacency::Replace, &budget(Kind::Sums, &most, "0")).unwrap();
+            let barrier = Barrier::new(16);
+            let client = |index: u64| {
+                let mut ledger = place.open();
+                let account = NewAccount::Filter(budget(Kind::Sums, "0.1", "0"));
+                barrier.wait();
+                match ledger.open_account(&format!("account-{index}"), "data", &account) {
+                    Ok(_) => 1,
+                    Err(LedgerError::Refused(_)) => 0,
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            let opened: u64 = std::thread::scope(|scope| {
+                let client = &client;
+                let handles: Vec<_> =
+                    (0..16).map(|index| scope.spawn(move || client(index))).collect();
+                handles.into_iter().map(|handle| handle.join().unwrap()).sum()
+            });
+            assert_eq!(opened, n);
+            assert_sound(&mut ledger);
+        }
+    }
 }
 
 /// Clients that all use one key are charged once and show one response. Full: 50 seeds.

@@ -24,13 +24,15 @@ fn library(folder: &Path) -> PathBuf {
     path
 }
 
+/// What the library is told.
+fn faults(kind: &str, at: u64) -> [(&'static str, String); 3] {
+    let path = "ledger.db".to_owned();
+    [("FAULT_PATH", path), ("FAULT_KIND", kind.to_owned()), ("FAULT_AT", at.to_string())]
+}
+
 /// A worker on a disk that fails; what it said.
 fn worker(place: &Place, library: &Path, kind: &str, at: u64) -> Vec<String> {
-    let settings = [
-        ("FAULT_PATH", "ledger.db".to_owned()),
-        ("FAULT_KIND", kind.to_owned()),
-        ("FAULT_AT", at.to_string()),
-    ];
+    let settings = faults(kind, at);
     let library = library.to_str().unwrap();
     start(&["loop", &place.url, "w-", "12"], Some((library, &settings))).all()
 }
@@ -82,6 +84,17 @@ fn a_retry_is_not_acknowledged_by_a_disk_that_does_not_sync() {
         let said = worker(&place, &library, "sync", 1);
         assert_eq!(said[0], "ready");
         assert!(said[1].starts_with("error "), "{said:?}");
+        // Nor is the response shown by anybody who only reads.
+        if committed {
+            for what in ["response", "export"] {
+                let settings = faults("sync", 1);
+                let library = library.to_str().unwrap();
+                std::fs::remove_file(format!("{}-stopped", place.file().display())).unwrap();
+                let mut child =
+                    start(&["show", &place.url, "w-0", what], Some((library, &settings)));
+                assert_eq!(child.all(), ["ready", "error"], "{what}");
+            }
+        }
         drop(ledger);
     }
 }

@@ -10,7 +10,9 @@ mod child;
 mod concurrency;
 mod crash;
 mod disk;
+mod slots;
 mod tamper;
+mod tls;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -125,7 +127,7 @@ fn described(text: &str) -> Asked {
 }
 
 fn slot(name: &str, count: u64) -> Asked {
-    Asked::Slot { name: name.to_owned(), count }
+    Asked::Slot { name: name.to_owned(), count, run: None }
 }
 
 #[track_caller]

@@ -1,26 +1,39 @@
 //! Somebody with write access to the database.
 
 use counterpoint::Adjacency;
+use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewQuota, Request};
-use rusqlite::Connection;
-use rusqlite::types::Value;
+use counterpoint_wire::ledger::Openings;
 
 use crate::{Place, Random, amount, budget, described, plan, release, size, slot};
 
-const TABLES: [&str; 7] = [
-    "ledger_version",
-    "ledger_entry",
-    "ledger_head",
-    "ledger_account",
-    "ledger_slot",
-    "ledger_quota",
-    "ledger_release",
+/// The tables with their columns.
+const TABLES: [(&str, &str); 7] = [
+    ("ledger_version", "id, version"),
+    ("ledger_entry", "sequence, previous, hash, account, body"),
+    ("ledger_head", "id, sequence, hash"),
+    (
+        "ledger_account",
+        "name, parent, opened, adjacency, rule, capacity_main, capacity_delta, spent_main, \
+         spent_delta, charges, quotas",
+    ),
+    ("ledger_slot", "account, name, total, used, release"),
+    (
+        "ledger_quota",
+        "account, analyst, capacity_main, capacity_delta, spent_main, spent_delta, charges",
+    ),
+    ("ledger_release", "key, account, request, reserved, committed, response"),
 ];
+const ENTRIES: usize = 1;
+const HEAD: usize = 2;
+const RELEASES: usize = 6;
 
-/// A ledger with something of everything; its file's bytes half way and at the end, and its
-/// last head.
-fn rich() -> (Vec<u8>, Vec<u8>, Head) {
-    let place = Place::sqlite();
+/// All rows of all tables.
+type Rows = Vec<Vec<Row>>;
+
+/// A ledger with something of everything, its files' bytes half way (SQLite alone), and its last
+/// head.
+fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
     let mut ledger = Ledger::init(&place.url()).unwrap();
     ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "9", "0.001")).unwrap();
     ledger.dataset("e", Adjacency::Replace, &budget(Kind::Zcdp, "3", "1e-6")).unwrap();
@@ -31,14 +44,20 @@ fn rich() -> (Vec<u8>, Vec<u8>, Head) {
     let open = |kind, epsilon| NewAccount::Filter(budget(kind, epsilon, "1e-6"));
     ledger.open_account("sums", "d", &open(Kind::Sums, "1")).unwrap();
     ledger.open_account("renyi", "d", &open(Kind::Renyi, "2")).unwrap();
+    let pieces = r#"{"release": [{"name": "small", "mechanism": "approx-dp", "epsilon": 0.1,
+        "count": 2}]}"#;
+    let one = Openings { slot: "pay".to_owned(), count: 1 };
+    ledger.recut("plan", &[one], &plan(pieces)).unwrap();
+    ledger.open_in_slot("inner", "plan", "small", &budget(Kind::Sums, "0.1", "0")).unwrap();
     let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
     ledger.quota("sums", "ann", &share).unwrap();
     ledger.quota("sums", "bob", &NewQuota::Share(amount("0.6"))).unwrap();
     let half = |ledger: &mut Ledger, tag: &str| {
         let gaussian = described(r#"{"mechanism":"gaussian","sigma":40}"#);
-        let (ages, tenth) = (slot("ages", 2), release("0.1"));
+        let (ages, tenth, little) = (slot("ages", 2), release("0.1"), release("0.01"));
         for (account, asked, analyst) in [
             ("plan", &ages, None),
+            ("inner", &little, None),
             ("sums", &tenth, Some("ann")),
             ("sums", &tenth, Some("bob")),
             ("renyi", &gaussian, None),
@@ -52,12 +71,10 @@ fn rich() -> (Vec<u8>, Vec<u8>, Head) {
     };
     half(&mut ledger, "first");
     drop(ledger);
-    let before = std::fs::read(place.file()).unwrap();
+    let before = place.folder.as_ref().map(|_| std::fs::read(place.file()).unwrap());
     let mut ledger = place.open();
     half(&mut ledger, "second");
-    let head = ledger.head().unwrap();
-    drop(ledger);
-    (before, std::fs::read(place.file()).unwrap(), head)
+    (before, ledger.head().unwrap())
 }
 
 /// Whether a ledger with these bytes is found to be wrong.
@@ -70,110 +87,156 @@ fn is_found(place: &Place, head: Head) -> bool {
     }
 }
 
-/// Everything that is stored, in an order of its own.
-fn dump(connection: &Connection) -> Vec<String> {
-    let mut all = Vec::new();
-    for table in TABLES {
-        let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let width = statement.column_count();
-        let row = |row: &rusqlite::Row<'_>| {
-            let cells: Vec<Value> = (0..width).map(|at| row.get(at).unwrap()).collect();
-            Ok(format!("{table} {cells:?}"))
-        };
-        all.extend(statement.query_map([], row).unwrap().map(Result::unwrap));
+/// A handle that lets anything be written that the tables' types allow.
+pub(crate) fn forge(place: &Place) -> Box<dyn Database> {
+    let mut database = place.url().open(false).unwrap();
+    let settings: &[&str] = match database.dialect() {
+        Dialect::Sqlite => &[
+            "PRAGMA synchronous = OFF",
+            "PRAGMA foreign_keys = OFF",
+            "PRAGMA ignore_check_constraints = ON",
+        ],
+        // No triggers, no references.
+        Dialect::Postgres => &["SET session_replication_role = replica"],
+    };
+    for sql in settings {
+        database.execute(sql, &[]).unwrap();
     }
-    all.sort();
-    all
+    database
 }
 
-/// A random change: flipped, deleted, swapped, inserted or cut off.
-fn change(connection: &Connection, random: &mut Random) -> rusqlite::Result<String> {
-    let table = TABLES[random.below(TABLES.len() as u64) as usize];
-    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let rows = count(&format!("SELECT count(*) FROM {table}"))?.max(1) as u64;
-    let rowid = |offset: u64| {
-        let sql = format!("SELECT rowid FROM {table} ORDER BY rowid LIMIT 1 OFFSET {offset}");
-        count(&sql)
+/// Takes away what stands in the way of somebody who owns the database.
+pub(crate) fn unguard(database: &mut dyn Database) {
+    let guards = match database.dialect() {
+        Dialect::Sqlite => vec![
+            "DROP TRIGGER ledger_entry_kept".to_owned(),
+            "DROP TRIGGER ledger_entry_fixed".to_owned(),
+        ],
+        Dialect::Postgres => {
+            let sql = "SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname \
+                       FROM pg_constraint \
+                       WHERE contype = 'c' AND connamespace = current_schema()::regnamespace";
+            let rows = database.query(sql, &[]).unwrap();
+            rows.into_iter().map(|row| text(&row[0])).collect()
+        }
     };
-    let (one, two) = (rowid(random.below(rows))?, rowid(random.below(rows))?);
-    let columns: Vec<String> = connection
-        .prepare(&format!("SELECT * FROM {table}"))?
-        .column_names()
-        .map(str::to_owned)
-        .collect();
-    let column = &columns[random.below(columns.len() as u64) as usize];
-    let cell = |rowid: i64| {
-        let sql = format!("SELECT {column} FROM {table} WHERE rowid = ?1");
-        connection.query_row(&sql, [rowid], |row| row.get::<_, Value>(0))
+    assert!(guards.len() >= 2, "{guards:?}");
+    for sql in guards {
+        database.execute(&sql, &[]).unwrap();
+    }
+}
+
+fn text(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Everything that is stored, in an order of its own.
+fn read(database: &mut dyn Database) -> Result<Rows, DatabaseError> {
+    let table = |(table, columns): (&str, &str)| {
+        let mut rows = database.query(&format!("SELECT {columns} FROM {table}"), &[])?;
+        rows.sort_by_key(|row| format!("{row:?}"));
+        Ok(rows)
     };
-    let set = |rowid: i64, value: &Value| {
-        let sql = format!("UPDATE {table} SET {column} = ?1 WHERE rowid = ?2");
-        connection.execute(&sql, rusqlite::params![value, rowid])
-    };
-    match random.below(6) {
-        0 | 1 => {
-            let value = flipped(cell(one)?, random);
-            set(one, &value)?;
-            Ok(format!("{table}.{column} of {one} is now {value:?}"))
-        }
-        2 => {
-            connection.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [one])?;
-            Ok(format!("{table} {one} deleted"))
-        }
-        3 => {
-            let (a, b) = (cell(one)?, cell(two)?);
-            let apart = Value::Blob(vec![9; 32]);
-            // A value of its own in between, so that a unique column lets it happen.
-            if matches!(a, Value::Blob(_)) {
-                set(one, &apart)?;
-            }
-            set(two, &a)?;
-            set(one, &b)?;
-            Ok(format!("{table}.{column} of {one} and {two} swapped"))
-        }
-        4 => {
-            let list = columns.join(", ");
-            let fresh = columns.iter().map(|name| match name.as_str() {
-                "sequence" | "reserved" | "opened" | "id" => format!("{name} + 1000"),
-                "previous" | "hash" => "randomblob(32)".to_owned(),
-                "key" | "name" | "analyst" => format!("{name} || 'x'"),
-                _ => name.clone(),
-            });
-            let fresh = fresh.collect::<Vec<_>>().join(", ");
-            let sql = format!(
-                "INSERT INTO {table} ({list}) SELECT {fresh} FROM {table} WHERE rowid = ?1"
-            );
-            connection.execute(&sql, [one])?;
-            Ok(format!("{table} {one} copied"))
-        }
-        _ => {
-            // Cut off, and the head set back to hide it.
-            let last = count("SELECT max(sequence) FROM ledger_entry")?;
-            let kept = last - 1 - random.below(5) as i64;
-            connection.execute("DELETE FROM ledger_entry WHERE sequence > ?1", [kept])?;
-            connection.execute(
-                "UPDATE ledger_head SET (sequence, hash) = \
-                 (SELECT sequence, hash FROM ledger_entry ORDER BY sequence DESC LIMIT 1)",
-                [],
-            )?;
-            connection.execute("DELETE FROM ledger_release WHERE reserved > ?1", [kept])?;
-            Ok(format!("cut off after {kept}"))
+    TABLES.into_iter().map(table).collect()
+}
+
+/// Puts rows in the place of those that are there, in tables that differ.
+fn write(database: &mut dyn Database, rows: &Rows) -> Result<(), DatabaseError> {
+    database.begin(Access::Write)?;
+    let stored = read(database)?;
+    for ((table, columns), (rows, _)) in
+        TABLES.into_iter().zip(rows.iter().zip(stored)).filter(|(_, (rows, old))| *rows != old)
+    {
+        database.execute(&format!("DELETE FROM {table}"), &[])?;
+        let marks: Vec<String> =
+            (1..=columns.split(',').count()).map(|mark| format!("${mark}")).collect();
+        let sql = format!("INSERT INTO {table} ({columns}) VALUES ({})", marks.join(", "));
+        for row in rows {
+            database.execute(&sql, row)?;
         }
     }
+    database.commit()
+}
+
+/// A random change: flipped, deleted, swapped, inserted or cut off; in words.
+fn change(all: &mut Rows, random: &mut Random) -> String {
+    let at = random.below(TABLES.len() as u64) as usize;
+    let (table, columns) = TABLES[at];
+    let columns: Vec<&str> = columns.split(", ").collect();
+    let rows = &mut all[at];
+    let (one, two) = (pick(rows, random), pick(rows, random));
+    let column = pick(&columns, random);
+    let place = format!("{table}.{} of row {one}", columns[column]);
+    match random.below(6) {
+        0 | 1 => {
+            let value = flipped(rows[one][column].clone(), random);
+            rows[one][column] = value.clone();
+            format!("{place} is now {value:?}")
+        }
+        2 => {
+            rows.remove(one);
+            format!("{table} row {one} deleted")
+        }
+        3 => {
+            let cell = rows[one][column].clone();
+            rows[one][column] = std::mem::replace(&mut rows[two][column], cell);
+            format!("{place} and {two} swapped")
+        }
+        4 => {
+            let fresh = |(name, cell): (&&str, &Cell)| match (*name, cell) {
+                ("sequence" | "reserved" | "opened" | "id", Cell::Whole(n)) => {
+                    Cell::Whole(n + 1000)
+                }
+                ("previous" | "hash", _) => Cell::Bytes(random.bits().to_be_bytes().repeat(4)),
+                ("key" | "name" | "analyst", Cell::Text(text)) => Cell::Text(format!("{text}x")),
+                // Unique, if it is there.
+                ("committed", _) => Cell::Null,
+                (_, cell) => cell.clone(),
+            };
+            let mut copy: Row = columns.iter().zip(&rows[one]).map(fresh).collect();
+            if at == RELEASES {
+                copy[5] = Cell::Null;
+            }
+            rows.push(copy);
+            format!("{table} row {one} copied")
+        }
+        _ => cut(all, random),
+    }
+}
+
+fn pick<T>(list: &[T], random: &mut Random) -> usize {
+    random.below(list.len() as u64) as usize
+}
+
+/// The newest entries gone, and head and keys as if they had never been.
+fn cut(all: &mut Rows, random: &mut Random) -> String {
+    let number = |cell: &Cell| match cell {
+        Cell::Whole(number) => *number,
+        _ => 0,
+    };
+    all[ENTRIES].sort_by_key(|row| number(&row[0]));
+    let kept = all[ENTRIES].len() - 1 - random.below(5) as usize;
+    all[ENTRIES].truncate(kept);
+    let last = all[ENTRIES][kept - 1].clone();
+    all[HEAD] = vec![vec![Cell::Whole(1), last[0].clone(), last[2].clone()]];
+    all[RELEASES].retain(|row| number(&row[3]) <= kept as i64);
+    format!("cut off after {kept}")
 }
 
 /// Another value, close by.
-fn flipped(value: Value, random: &mut Random) -> Value {
+fn flipped(value: Cell, random: &mut Random) -> Cell {
     match value {
-        Value::Null => [Value::Integer(7), Value::Text("x".into()), Value::Blob(vec![1])]
+        Cell::Null => [Cell::Whole(7), Cell::Text("x".into()), Cell::Bytes(vec![1])]
             [random.below(3) as usize]
             .clone(),
-        Value::Integer(number) => {
+        Cell::Whole(number) => {
             let by = 1 + random.below(3) as i64;
-            Value::Integer(if random.below(2) == 0 { number + by } else { number - by })
+            Cell::Whole(if random.below(2) == 0 { number + by } else { number - by })
         }
-        Value::Real(number) => Value::Real(number + 1.0),
-        Value::Text(text) => {
+        Cell::Text(text) => {
             let mut characters: Vec<char> = text.chars().collect();
             let at = random.below(characters.len().max(1) as u64) as usize;
             match random.below(3) {
@@ -182,55 +245,64 @@ fn flipped(value: Value, random: &mut Random) -> Value {
                 _ if characters.is_empty() => characters.push('1'),
                 _ => characters[at] = if characters[at] == '1' { '2' } else { '1' },
             }
-            Value::Text(characters.into_iter().collect())
+            Cell::Text(characters.into_iter().collect())
         }
-        Value::Blob(mut bytes) => {
+        Cell::Bytes(mut bytes) => {
             let at = random.below(bytes.len().max(1) as u64) as usize;
             match bytes.get_mut(at) {
                 Some(byte) => *byte ^= 1 << random.below(8),
                 None => bytes.push(0),
             }
-            Value::Blob(bytes)
+            Cell::Bytes(bytes)
         }
     }
+}
+
+/// Makes changes, one at a time, and has each found by verification with the head.
+fn all_changes_are_found(place: &Place, changes: u64) {
+    let (_, head) = rich(place);
+    let mut database = forge(place);
+    unguard(&mut *database);
+    let original = read(&mut *database).unwrap();
+    assert!(original.iter().all(|rows| !rows.is_empty()));
+    assert!(!is_found(place, head), "nothing is wrong yet");
+    let (mut random, mut done) = (Random(42), 0);
+    while done < changes {
+        let mut changed = original.clone();
+        let what = change(&mut changed, &mut random);
+        if write(&mut *database, &changed).is_err() {
+            // What the database itself refuses is no change.
+            database = forge(place);
+            continue;
+        }
+        if read(&mut *database).unwrap() == original {
+            continue;
+        }
+        assert!(is_found(place, head), "{what}");
+        write(&mut *database, &original).unwrap();
+        done += 1;
+    }
+    assert!(!is_found(place, head), "all is as it was");
 }
 
 /// Full: 10,000 changes. Quick: 250.
 #[test]
 fn every_change_to_the_stored_rows_is_found() {
-    let (_, bytes, head) = rich();
-    let folder = Place::sqlite();
-    std::fs::write(folder.file(), &bytes).unwrap();
-    assert!(!is_found(&folder, head), "nothing is wrong yet");
-    let (mut random, mut done) = (Random(42), 0);
-    while done < size(10_000, 250) {
-        let place = Place::sqlite();
-        std::fs::write(place.file(), &bytes).unwrap();
-        let connection = Connection::open(place.file()).unwrap();
-        connection
-            .execute_batch(
-                "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;
-                 PRAGMA ignore_check_constraints = ON;
-                 DROP TRIGGER ledger_entry_kept; DROP TRIGGER ledger_entry_fixed;",
-            )
-            .unwrap();
-        let before = dump(&connection);
-        // What the database itself refuses is no change.
-        let Ok(what) = change(&connection, &mut random) else { continue };
-        if dump(&connection) == before {
-            continue;
-        }
-        drop(connection);
-        assert!(is_found(&place, head), "{what}");
-        done += 1;
-    }
+    all_changes_are_found(&Place::sqlite(), size(10_000, 250));
+}
+
+/// Full: 1000 changes. Quick: 50.
+#[test]
+fn every_change_is_found_on_postgres() {
+    let Some(place) = Place::postgres() else { return };
+    all_changes_are_found(&place, size(1000, 50));
 }
 
 #[test]
 fn an_old_backup_is_found_by_the_expected_head_alone() {
-    let (before, _, head) = rich();
+    let (before, head) = rich(&Place::sqlite());
     let place = Place::sqlite();
-    std::fs::write(place.file(), &before).unwrap();
+    std::fs::write(place.file(), before.unwrap()).unwrap();
     let mut ledger = place.open();
     assert_eq!(ledger.verify(None).unwrap().problem, None);
     let problem = ledger.verify(Some(head)).unwrap().problem.unwrap();

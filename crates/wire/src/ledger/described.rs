@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
 
+use super::event::{NotCanonical, canonical};
 use crate::error::PlanError;
 use crate::plan::{Format, Plan, Question, Release};
 
@@ -92,6 +93,22 @@ impl Described {
             canonical.insert(key, field);
         }
         Ok(Self(canonical))
+    }
+
+    /// The release as text.
+    ///
+    /// # Errors
+    /// None that can be named: every release can be written.
+    pub fn text(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads what [`Described::text`] wrote.
+    ///
+    /// # Errors
+    /// [`NotCanonical`] if it is not that.
+    pub fn read(text: &str) -> Result<Self, NotCanonical> {
+        canonical(text)
     }
 
     /// What people call it.

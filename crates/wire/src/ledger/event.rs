@@ -4,7 +4,7 @@ use counterpoint::Adjacency;
 use serde::{Deserialize, Serialize};
 
 use super::described::Described;
-use super::record::{Cost, FilterRecord, PlanRecord, relation};
+use super::record::{Cost, FilterRecord, PlanRecord, Slot, relation};
 
 /// One thing that happened. `at` is the writer's clock in Unix seconds; nothing depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +22,18 @@ pub enum Event {
         adjacency: Adjacency,
         filter: FilterRecord,
     },
-    /// An account was opened and charged to its data set.
-    Open { at: u64, account: String, dataset: String, rule: Rule, charge: Cost },
+    /// An account was opened and charged to its data set, or to a slot of a plan account.
+    Open {
+        at: u64,
+        account: String,
+        dataset: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slot: Option<String>,
+        rule: Rule,
+        charge: Cost,
+    },
+    /// Unused openings of a plan account were exchanged for slots that they dominate.
+    Recut { at: u64, account: String, unused: Vec<Openings>, into: Vec<Slot> },
     /// An analyst got a share of an account.
     Quota { at: u64, account: String, analyst: String, capacity: Cost },
     /// A release was debited.
@@ -61,9 +71,32 @@ pub enum Asked {
         name: String,
         /// So many times.
         count: u64,
+        /// What is run in it each time, if that is said: something the slot dominates.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<Described>,
     },
     /// A release described on the spot.
     Described(Described),
+}
+
+/// So many openings of a slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Openings {
+    /// The slot.
+    pub slot: String,
+    /// How many.
+    pub count: u64,
+}
+
+impl Asked {
+    /// What is asked as text: the same text for the same thing.
+    ///
+    /// # Errors
+    /// None that can be named: everything that is asked can be written.
+    pub fn text(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
 }
 
 impl Rule {
@@ -85,7 +118,9 @@ impl Rule {
 }
 
 /// Reads a text that must be what writing the value gives, to the byte.
-fn canonical<T: Serialize + serde::de::DeserializeOwned>(text: &str) -> Result<T, NotCanonical> {
+pub(super) fn canonical<T: Serialize + serde::de::DeserializeOwned>(
+    text: &str,
+) -> Result<T, NotCanonical> {
     let wrong = |error: serde_json::Error| NotCanonical { problem: error.to_string() };
     let value: T = serde_json::from_str(text).map_err(wrong)?;
     if serde_json::to_string(&value).map_err(wrong)? == text {
@@ -125,6 +160,7 @@ impl Event {
             Self::Init { at, .. }
             | Self::Dataset { at, .. }
             | Self::Open { at, .. }
+            | Self::Recut { at, .. }
             | Self::Quota { at, .. }
             | Self::Reserve { at, .. }
             | Self::Commit { at, .. } => *at,
@@ -138,6 +174,7 @@ impl Event {
             Self::Init { .. } => None,
             Self::Dataset { name, .. } => Some(name),
             Self::Open { account, .. }
+            | Self::Recut { account, .. }
             | Self::Quota { account, .. }
             | Self::Reserve { account, .. }
             | Self::Commit { account, .. } => Some(account),
@@ -151,6 +188,7 @@ impl Event {
             Self::Init { .. } => "init",
             Self::Dataset { .. } => "dataset",
             Self::Open { .. } => "open",
+            Self::Recut { .. } => "recut",
             Self::Quota { .. } => "quota",
             Self::Reserve { .. } => "reserve",
             Self::Commit { .. } => "commit",

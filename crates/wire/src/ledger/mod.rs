@@ -7,7 +7,7 @@ mod record;
 mod told;
 
 pub use described::{Described, ExactPlan};
-pub use event::{Asked, Event, NotCanonical, Rule};
+pub use event::{Asked, Event, NotCanonical, Openings, Rule};
 pub use record::{Cost, FilterRecord, PlanRecord, Slot};
 pub use told::{
     AccountStatus, Committed, Done, Export, History, HistoryEntry, No, QuotaStatus, Reserved,

@@ -1,0 +1,174 @@
+//! How a connection to a server is kept from others: encrypted and with the server's
+//! certificate checked, or not at all and within one machine, unless the URL says otherwise.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::DatabaseError;
+
+const MODES: &str = "disable, or verify-full (require means the same)";
+
+/// Where to connect to, and how.
+pub(super) struct Target {
+    config: Config,
+    /// Whose word is taken for the server; `None` without TLS.
+    roots: Option<Roots>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Roots {
+    System,
+    File(String),
+}
+
+impl Target {
+    /// Reads a URL, with `sslmode` and `sslrootcert` in it.
+    pub(super) fn read(url: &str) -> Result<Self, DatabaseError> {
+        let (place, settings) = url.split_once('?').unwrap_or((url, ""));
+        let (mut mode, mut file, mut rest) = (None, None, Vec::new());
+        for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
+            match setting.split_once('=') {
+                Some(("sslmode", value)) => mode = Some(value),
+                Some(("sslrootcert", value)) => file = Some(decoded(value)?),
+                _ => rest.push(setting),
+            }
+        }
+        let url = match rest.as_slice() {
+            [] => place.to_owned(),
+            rest => format!("{place}?{}", rest.join("&")),
+        };
+        let mut config: Config = url.parse().map_err(|error| super::postgres::unusable(&error))?;
+        let encrypted = match mode {
+            Some("require" | "verify-full") => true,
+            Some("disable") if file.is_none() => false,
+            Some("disable") => return Err(unusable("sslrootcert is given with sslmode=disable")),
+            Some(other) => return Err(unusable(&format!("sslmode is {other:?}"))),
+            None => file.is_some() || !is_local(&config),
+        };
+        config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
+        let roots = encrypted.then(|| file.map_or(Roots::System, Roots::File));
+        Ok(Self { config, roots })
+    }
+
+    pub(super) fn connect(&self) -> Result<Client, DatabaseError> {
+        let Some(roots) = &self.roots else {
+            let client = self.config.connect(NoTls);
+            return client.map_err(|error| super::postgres::unusable(&error));
+        };
+        let client = self.config.connect(MakeRustlsConnect::new(roots.checked()?));
+        client.map_err(|error| {
+            let problem = super::postgres::described(&error);
+            // Whether it is the server's TLS or something else, this is what was asked for.
+            DatabaseError::Unusable(format!("{problem} (with TLS; legal sslmode: {MODES})"))
+        })
+    }
+}
+
+impl Roots {
+    /// Connections to servers whose certificates these vouch for.
+    fn checked(&self) -> Result<ClientConfig, DatabaseError> {
+        let mut store = RootCertStore::empty();
+        let bad = |error: String| DatabaseError::Unusable(format!("sslrootcert: {error}"));
+        match self {
+            Self::System => {
+                store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+            Self::File(path) => {
+                let list = CertificateDer::pem_file_iter(path)
+                    .map_err(|error| bad(format!("{path}: {error}")))?;
+                for certificate in list {
+                    let certificate = certificate.map_err(|error| bad(error.to_string()))?;
+                    store.add(certificate).map_err(|error| bad(error.to_string()))?;
+                }
+            }
+        }
+        if store.is_empty() {
+            return Err(bad("there is no certificate; legal: a PEM file with some".to_owned()));
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider);
+        let builder = builder
+            .with_safe_default_protocol_versions()
+            .map_err(|error| bad(error.to_string()))?;
+        let mut config = builder.with_root_certificates(store).with_no_client_auth();
+        config.alpn_protocols = vec![b"postgresql".to_vec()];
+        Ok(config)
+    }
+}
+
+/// Whether nothing leaves the machine.
+fn is_local(config: &Config) -> bool {
+    let local_name = |name: &str| {
+        name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    };
+    let local_host = |host: &Host| match host {
+        Host::Tcp(name) => local_name(name),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    };
+    match config.get_hostaddrs() {
+        [] => config.get_hosts().iter().all(local_host),
+        addresses => addresses.iter().all(IpAddr::is_loopback),
+    }
+}
+
+/// A path as it is written in a URL.
+fn decoded(value: &str) -> Result<String, DatabaseError> {
+    let path = percent_encoding::percent_decode_str(value).decode_utf8();
+    let bad = |_| DatabaseError::Unusable("sslrootcert is no text; legal: a path".to_owned());
+    path.map(std::borrow::Cow::into_owned).map_err(bad)
+}
+
+fn unusable(problem: &str) -> DatabaseError {
+    DatabaseError::Unusable(format!("{problem}; legal: {MODES}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(url: &str) -> Result<(SslMode, Option<Roots>), String> {
+        let target = Target::read(url).map_err(|error| error.to_string())?;
+        Ok((target.config.get_ssl_mode(), target.roots))
+    }
+
+    #[test]
+    fn only_what_stays_on_the_machine_goes_without_tls() {
+        for local in ["localhost", "127.0.0.1:5433", "127.9.9.9", "[::1]:5432", "%2Frun%2Fpostgres"]
+        {
+            let url = format!("postgres://u@{local}/d");
+            assert_eq!(mode(&url), Ok((SslMode::Disable, None)), "{url}");
+            let verified = Ok((SslMode::Require, Some(Roots::System)));
+            assert_eq!(mode(&format!("{url}?sslmode=require")), verified);
+            assert_eq!(mode(&format!("{url}?connect_timeout=3&sslmode=verify-full")), verified);
+        }
+        for remote in
+            ["example.org", "10.0.0.1", "localhost,example.org", "localhost/d?hostaddr=10.0.0.1&x="]
+        {
+            let url = format!("postgres://u@{remote}");
+            let Ok((mode, roots)) = mode(&url) else { continue };
+            assert_eq!((mode, roots), (SslMode::Require, Some(Roots::System)), "{url}");
+        }
+        let url = "postgres://u@example.org/d?sslrootcert=%2Fetc%2Fca%20one.pem";
+        let file = Roots::File("/etc/ca one.pem".to_owned());
+        assert_eq!(mode(url), Ok((SslMode::Require, Some(file))));
+        assert_eq!(
+            mode("postgres://u@example.org/d?sslmode=disable"),
+            Ok((SslMode::Disable, None))
+        );
+        for weak in ["prefer", "allow", "verify-ca", ""] {
+            let error = mode(&format!("postgres://u@h/d?sslmode={weak}")).unwrap_err();
+            let expected = format!("sslmode is {weak:?}; legal: {MODES}");
+            assert_eq!(error, expected);
+        }
+        let both = "postgres://u@h/d?sslmode=disable&sslrootcert=x";
+        assert!(mode(both).unwrap_err().starts_with("sslrootcert is given with sslmode=disable"));
+    }
+}

@@ -1,0 +1,238 @@
+//! Plan accounts: what runs in a slot, accounts within one, slots cut anew.
+
+use counterpoint::Adjacency;
+use counterpoint_ledger::database::{Access, Cell};
+use counterpoint_ledger::{Head, Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
+use counterpoint_wire::ledger::{Asked, Openings};
+
+use crate::tamper::{forge, unguard};
+use crate::{Place, amount, assert_sound, budget, described, plan, refused, release, slot};
+
+const PLAN: &str = r#"{"delta": 1e-6, "release": [
+    {"name": "ages", "mechanism": "laplace", "scale": 10, "count": 5},
+    {"name": "pay", "mechanism": "approx-dp", "epsilon": 0.5, "count": 2},
+    {"name": "sample", "mechanism": "gaussian", "sigma": 2, "rate": 0.1}]}"#;
+
+fn with_plan(place: &Place) -> Ledger {
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "9", "1e-3")).unwrap();
+    ledger.open_account("plan", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
+    ledger
+}
+
+/// A slot, and what is run in it.
+fn runs(name: &str, count: u64, text: &str) -> Asked {
+    let Asked::Described(run) = described(text) else { panic!() };
+    Asked::Slot { name: name.to_owned(), count, run: Some(run) }
+}
+
+fn openings(list: &[(&str, u64)]) -> Vec<Openings> {
+    let one = |(slot, count): &(&str, u64)| Openings { slot: (*slot).to_owned(), count: *count };
+    list.iter().map(one).collect()
+}
+
+#[track_caller]
+fn uncovered<T: std::fmt::Debug>(outcome: Result<T, LedgerError>) {
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, LedgerError::Uncovered { .. }), "{error}");
+    assert!(error.to_string().contains("is not shown to be covered by"), "{error}");
+}
+
+fn used(ledger: &mut Ledger, name: &str) -> (u64, u64) {
+    let slots = ledger.status(Some("plan")).unwrap().accounts.remove(0).slots;
+    let slot = slots.into_iter().find(|slot| slot.name == name).unwrap();
+    (slot.used, slot.count)
+}
+
+#[test]
+fn a_slot_runs_what_it_dominates_and_nothing_else() {
+    for place in Place::all() {
+        let mut ledger = with_plan(&place);
+        for (key, name, count, run) in [
+            ("a", "ages", 1, r#"{"mechanism":"laplace","scale":10}"#),
+            ("b", "ages", 2, r#"{"mechanism":"laplace","scale":20,"sensitivity":2}"#),
+            ("c", "pay", 1, r#"{"mechanism":"randomized-response","epsilon":0.5,"buckets":2}"#),
+            ("d", "sample", 1, r#"{"mechanism":"gaussian","sigma":2.5,"rate":0.05}"#),
+        ] {
+            let asked = runs(name, count, run);
+            let done = ledger.reserve(&Request::new("plan", key, &asked)).unwrap();
+            assert_eq!(done.charge.unwrap().main, count.into());
+        }
+        let head = ledger.head().unwrap();
+        for (name, run) in [
+            ("ages", r#"{"mechanism":"laplace","scale":9.99}"#),
+            // Randomized response of the same epsilon is further apart than Laplace noise.
+            ("ages", r#"{"mechanism":"approx-dp","epsilon":0.1}"#),
+            ("pay", r#"{"mechanism":"approx-dp","epsilon":0.501}"#),
+            ("pay", r#"{"mechanism":"gaussian","sigma":1000}"#),
+            ("sample", r#"{"mechanism":"gaussian","sigma":2,"rate":0.101}"#),
+        ] {
+            uncovered(ledger.reserve(&Request::new("plan", "x", &runs(name, 1, run))));
+        }
+        let two = runs("ages", 1, r#"{"mechanism":"laplace","scale":10,"count":2}"#);
+        let error = ledger.reserve(&Request::new("plan", "x", &two)).unwrap_err().to_string();
+        assert!(error.contains("would run 2 releases in one opening; legal: one"), "{error}");
+        let unknown = runs("wages", 1, r#"{"mechanism":"laplace","scale":10}"#);
+        let error = ledger.reserve(&Request::new("plan", "x", &unknown)).unwrap_err();
+        assert!(matches!(error, LedgerError::Unknown { .. }), "{error}");
+        // As often as declared, and a key stands for what was run too.
+        let three = runs("ages", 3, r#"{"mechanism":"laplace","scale":10}"#);
+        refused(ledger.reserve(&Request::new("plan", "x", &three)));
+        let other = runs("ages", 1, r#"{"mechanism":"laplace","scale":11}"#);
+        let error = ledger.reserve(&Request::new("plan", "a", &other)).unwrap_err();
+        assert!(matches!(error, LedgerError::KeyInUse { .. }), "{error}");
+        assert_eq!((ledger.head().unwrap(), used(&mut ledger, "ages")), (head, (3, 5)));
+        assert_sound(&mut ledger);
+    }
+}
+
+/// The bodies of the newest entry changed, and everything after it made to fit.
+fn forged(place: &Place, from: &str, to: &str) -> String {
+    let mut database = forge(place);
+    unguard(&mut *database);
+    let rows = database
+        .query(
+            "SELECT sequence, previous, body FROM ledger_entry ORDER BY sequence DESC LIMIT 1",
+            &[],
+        )
+        .unwrap();
+    let [Cell::Whole(sequence), Cell::Bytes(previous), Cell::Text(body)] = &rows[0][..] else {
+        panic!("{rows:?}")
+    };
+    assert!(body.contains(from), "{body}");
+    let body = body.replace(from, to);
+    let before = Head {
+        sequence: *sequence as u64 - 1,
+        hash: counterpoint_ledger::Hash(previous.as_slice().try_into().unwrap()),
+    };
+    let hash = Cell::Bytes(before.then(&body).hash.0.to_vec());
+    database.begin(Access::Write).unwrap();
+    let sql = "UPDATE ledger_entry SET body = $1, hash = $2 WHERE sequence = $3";
+    database.execute(sql, &[body.as_str().into(), hash.clone(), (*sequence).into()]).unwrap();
+    database.execute("UPDATE ledger_head SET hash = $1", &[hash]).unwrap();
+    database.commit().unwrap();
+    place.open().verify(None).unwrap().problem.unwrap()
+}
+
+/// A whole history made up by somebody who can write: what breaks a rule is found without a
+/// head to compare with.
+#[test]
+fn a_history_that_breaks_the_rules_of_slots_is_found() {
+    let place = Place::sqlite();
+    let mut ledger = with_plan(&place);
+    let asked = runs("ages", 1, r#"{"mechanism":"laplace","scale":10}"#);
+    ledger.reserve(&Request::new("plan", "a", &asked)).unwrap();
+    let problem = forged(&place, r#""scale":"10""#, r#""scale":"9.9""#);
+    assert!(problem.contains("is not shown to be covered by"), "{problem}");
+
+    let place = Place::sqlite();
+    let mut ledger = with_plan(&place);
+    ledger.open_in_slot("inner", "plan", "pay", &budget(Kind::Sums, "0.5", "0")).unwrap();
+    let problem = forged(&place, r#""0.5""#, r#""0.501""#);
+    assert!(problem.contains("is not shown to be covered by"), "{problem}");
+
+    let place = Place::sqlite();
+    let mut ledger = with_plan(&place);
+    let into =
+        plan(r#"{"release":[{"name":"x","mechanism":"approx-dp","epsilon":0.25,"count":2}]}"#);
+    ledger.recut("plan", &openings(&[("pay", 1)]), &into).unwrap();
+    let problem = forged(&place, r#""0.25""#, r#""0.251""#);
+    assert!(problem.contains("is not shown to be covered by"), "{problem}");
+    // More openings than were declared.
+    let place = Place::sqlite();
+    with_plan(&place);
+    let problem = forged(&place, r#""name":"ages","count":5"#, r#""name":"ages","count":6"#);
+    assert!(problem.contains("opens more often than was declared"), "{problem}");
+}
+
+#[test]
+fn an_account_within_a_slot_promises_no_more_than_the_slot() {
+    for place in Place::all() {
+        let mut ledger = with_plan(&place);
+        let spent = ledger.status(Some("d")).unwrap().accounts[0].spent.clone();
+        // tanh(e/2) is at most 1 - exp(-1/20), the total variation of the Laplace pair, up to
+        // e = 0.09762.
+        uncovered(ledger.open_in_slot("a", "plan", "ages", &budget(Kind::Sums, "0.0977", "0")));
+        ledger.open_in_slot("a", "plan", "ages", &budget(Kind::Sums, "0.0976", "0")).unwrap();
+        uncovered(ledger.open_in_slot("b", "plan", "pay", &budget(Kind::Sums, "0.5", "1e-9")));
+        ledger.open_in_slot("b", "plan", "pay", &budget(Kind::Sums, "0.5", "0")).unwrap();
+        assert_eq!((used(&mut ledger, "ages"), used(&mut ledger, "pay")), ((1, 5), (1, 2)));
+        // What is asked there is adaptive, and costs neither the plan nor the data set.
+        for (key, epsilon) in [("1", "0.3"), ("2", "0.2")] {
+            ledger.reserve(&Request::new("b", key, &release(epsilon))).unwrap();
+        }
+        refused(ledger.reserve(&Request::new("b", "3", &release("0.0001"))));
+        assert_eq!(ledger.status(Some("d")).unwrap().accounts[0].spent, spent);
+        ledger.open_in_slot("c", "plan", "pay", &budget(Kind::Sums, "0.1", "0")).unwrap();
+        refused(ledger.open_in_slot("e", "plan", "pay", &budget(Kind::Sums, "0.1", "0")));
+        let head = ledger.head().unwrap();
+        let small = budget(Kind::Sums, "0.01", "0");
+        for (account, within, name, start) in [
+            ("c", "plan", "ages", "account \"c\" is there already"),
+            ("f", "plan", "wages", "there is no slot \"wages\""),
+            ("f", "d", "ages", "\"d\" is a data set"),
+            ("f", "b", "ages", "\"b\" is an open account; legal: a plan account"),
+        ] {
+            let error = ledger.open_in_slot(account, within, name, &small).unwrap_err().to_string();
+            assert!(error.starts_with(start), "{error}");
+        }
+        // Only data sets and slots pay for accounts.
+        let error = ledger.open_account("f", "b", &NewAccount::Filter(small)).unwrap_err();
+        assert!(matches!(error, LedgerError::Unknown { .. }), "{error}");
+        assert_eq!(ledger.head().unwrap(), head);
+        assert_sound(&mut ledger);
+    }
+}
+
+#[test]
+fn slots_are_cut_anew_only_where_the_old_dominate() {
+    for place in Place::all() {
+        let mut ledger = with_plan(&place);
+        let parts = |a: &str, b: &str| {
+            plan(&format!(
+                r#"{{"release":[{{"name":"x","mechanism":"approx-dp","epsilon":{a},"count":2}},
+                    {{"name":"y","mechanism":"approx-dp","epsilon":{b}}}]}}"#
+            ))
+        };
+        let one = openings(&[("pay", 1)]);
+        // Twice 0.2 and 0.1 are 0.5; with 0.101 there is a loss beyond it.
+        uncovered(ledger.recut("plan", &one, &parts("0.2", "0.101")));
+        let promised = ledger.status(Some("plan")).unwrap().accounts[0].epsilon.clone();
+        ledger.recut("plan", &one, &parts("0.2", "0.1")).unwrap();
+        let status = ledger.status(Some("plan")).unwrap().accounts.remove(0);
+        assert_eq!(status.epsilon, promised);
+        assert_eq!((status.capacity.main, status.spent.main), (amount("11"), amount("1")));
+        assert_eq!((used(&mut ledger, "pay"), used(&mut ledger, "x")), ((1, 2), (0, 2)));
+        ledger.reserve(&Request::new("plan", "k", &slot("x", 2))).unwrap();
+        ledger.reserve(&Request::new("plan", "l", &slot("pay", 1))).unwrap();
+        let head = ledger.head().unwrap();
+        // Used openings are gone, and names are given once.
+        refused(ledger.recut("plan", &one, &parts("0.1", "0.1")));
+        let error = ledger.recut("plan", &openings(&[("ages", 3)]), &parts("0.01", "0.01"));
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("slot \"x\" is there already"), "{error}");
+        for bad in [vec![], openings(&[("ages", 0)]), openings(&[("ages", 1), ("ages", 1)])] {
+            let error = ledger.recut("plan", &bad, &parts("0.01", "0.01")).unwrap_err();
+            assert!(error.to_string().ends_with("each with a count from 1"), "{error}");
+        }
+        assert_eq!(ledger.head().unwrap(), head);
+        assert_sound(&mut ledger);
+    }
+}
+
+#[test]
+fn slots_that_are_shared_out_are_left_as_they_are() {
+    let place = Place::sqlite();
+    let mut ledger = with_plan(&place);
+    ledger.quota("plan", "ann", &NewQuota::Releases(3)).unwrap();
+    let into = plan(r#"{"release":[{"mechanism":"approx-dp","epsilon":0.1}]}"#);
+    let small = budget(Kind::Sums, "0.01", "0");
+    for error in [
+        ledger.recut("plan", &openings(&[("pay", 1)]), &into).unwrap_err(),
+        ledger.open_in_slot("a", "plan", "pay", &small).unwrap_err(),
+    ] {
+        let expected = "\"plan\" has quotas; legal: a plan account without";
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_sound(&mut ledger);
+}
