@@ -38,13 +38,15 @@ impl Of {
         }
     }
 
-    /// How far one record moves the sum.
-    pub(crate) fn reach(self, adjacency: Adjacency) -> f64 {
+    /// How far one person's records move the sum; see [`Tally::sensitivity`].
+    pub(crate) fn reach(self, adjacency: Adjacency, records: u64) -> f64 {
         let (low, high) = self.range();
-        match adjacency {
+        let one = match adjacency {
             Adjacency::AddRemove => low.abs().max(high.abs()),
-            Adjacency::Replace => high - low,
-        }
+            Adjacency::Replace if records == 1 => high - low,
+            Adjacency::Replace => high.max(0.0) - low.min(0.0),
+        };
+        one * records as f64
     }
 }
 
@@ -67,11 +69,13 @@ impl Tally {
         self.grid
     }
 
-    /// How many units one person moves the sum, at least one.
+    /// How many units one person moves the sum, at least one. Who has several records may be
+    /// replaced by someone with fewer: what one of them adds, another need not take away.
     pub(crate) fn sensitivity(&self, adjacency: Adjacency, records: u64) -> u64 {
         let one = match adjacency {
             Adjacency::AddRemove => self.low.unsigned_abs().max(self.high.unsigned_abs()),
-            Adjacency::Replace => self.high.abs_diff(self.low),
+            Adjacency::Replace if records == 1 => self.high.abs_diff(self.low),
+            Adjacency::Replace => self.high.max(0).abs_diff(self.low.min(0)),
         };
         one.saturating_mul(records).max(1)
     }
