@@ -127,3 +127,17 @@ fn bad_parameters_are_named() {
     let none: [&Measurement; 0] = [];
     assert!(Sequence::new(none).is_err());
 }
+
+#[test]
+fn neither_data_nor_the_noisy_threshold_are_printed() {
+    let sparse = || Interactive::from(SparseVector::new(1.0, 1, 5.0, BOTH).unwrap());
+    let secret = [1234.5; 3];
+    script::with(&[6789, 6789], || {
+        let session = sparse().open(secret).unwrap();
+        let all = Concurrent::open(BOTH, secret, [("a", sparse())]).unwrap();
+        for text in [format!("{session:?}"), format!("{all:?}")] {
+            assert!(text.contains("SparseVector"), "{text}");
+            assert!(!text.contains("1234") && !text.contains("67"), "{text}");
+        }
+    });
+}
