@@ -24,6 +24,17 @@ fn the_threshold_is_drawn_once_and_each_query_gets_noise_of_its_own() {
     assert_eq!(replies, [below.clone(), above.clone(), below, above, Err(Error::Exhausted)]);
 }
 
+/// Ten times 0.4 is 4, although each rounds to nothing.
+#[test]
+fn a_sum_is_rounded_once() {
+    let sparse = SparseVector::new(1.0, 1, 4.0, BOTH).unwrap();
+    let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap(), BOTH);
+    let reply = script::with(&[0, 0], || {
+        Interactive::from(sparse).open([0.4; 10]).unwrap().ask(Question::Above(&sum))
+    });
+    assert_eq!(reply, Ok(Reply::Above(None)));
+}
+
 #[test]
 fn values_get_fresh_noise() {
     let sparse = SparseVector::new(1.0, 1, 5.0, BOTH).unwrap().with_values();

@@ -1,6 +1,6 @@
 //! Questions about a list of numbers, and how far one person can move their answers.
 //!
-//! Every number becomes a whole number of grid units between two fixed ones, by a rule that
+//! Every number becomes a whole number of small units between two fixed ones, by a rule that
 //! looks at that number alone; these are added in 128 bits, where nothing overflows. One
 //! person's records therefore move the sum by at most what the two fixed numbers say, in
 //! whatever order the list is and whatever is in it.

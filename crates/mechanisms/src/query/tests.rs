@@ -219,6 +219,22 @@ fn answers_without_noise() {
     }
 }
 
+/// Many small numbers on a coarse grid: the sum is rounded, not each of them.
+#[test]
+fn rounding_does_not_add_up() {
+    let bounds = Bounds::new(0.0, 1000.0).unwrap();
+    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+        let sum = Query::sum(bounds, adjacency).gaussian(3.0).unwrap();
+        let step = sum.noises()[0].grid().step();
+        assert!(step > 1.0, "{step}");
+        for value in [0.1, 1.0, 333.3, 999.9] {
+            let found = script::with(&[0], || sum.run(&[value; 10_000])).unwrap();
+            let off = (found.number().unwrap() - 10_000.0 * value).abs();
+            assert!(off <= 0.51 * step, "{value}: {off}");
+        }
+    }
+}
+
 #[test]
 fn bad_parameters_are_named() {
     let nan = f64::NAN;
