@@ -40,6 +40,12 @@ fn one(mechanism: counterpoint::Mechanism) -> Vec<Release> {
     vec![(mechanism, Count::ONE).into()]
 }
 
+/// A share of the charge to be reached in a full run, and in a quick one, whose bounds are
+/// further off; each is six standard deviations of luck or more from what is expected.
+fn in_full(full: f64, quick: f64) -> f64 {
+    if common::is_full() { full } else { quick }
+}
+
 /// The bound never exceeds the charge, nor what the attack is worth by the chances of its event
 /// on the two neighbours; and it comes as close to that as so many runs allow: six standard
 /// deviations are the auditor's, six are for bad luck, and one is to spare.
@@ -56,18 +62,19 @@ fn holds(what: &str, seen: Attack, releases: &[Release], delta: f64, chances: (f
 /// The chances are exactly e apart: nine tenths of it are certified.
 #[test]
 fn geometric_laplace_and_randomized_response_reach_their_charge() {
-    // 100,000 in a quick run leave about 0.93.
+    // 100,000 in a quick run leave about 0.93, give or take.
+    let least = in_full(0.9, 0.85);
     let many = draws(1_000_000, 0.1);
     let noise = Noise::geometric(1.0, 1).unwrap();
     let seen = attack(many, || noise.add(0).unwrap() <= 0, || noise.add(1).unwrap() <= 0);
     let chances = (at_least(0, 1.0), at_least(1, 1.0));
-    assert!(holds("geometric", seen, &one(noise.mechanism()), 0.0, chances) >= 0.9);
+    assert!(holds("geometric", seen, &one(noise.mechanism()), 0.0, chances) >= least);
 
     let noise = Noise::laplace(1.0, 1.0, Grid::new(-30).unwrap()).unwrap();
     let below = |x: f64| noise.release(x).unwrap() <= 0.0;
     let seen = attack(many, || below(0.0), || below(1.0));
     let chances = (laplace_at_least(0.0, 1.0), laplace_at_least(1.0, 1.0));
-    assert!(holds("laplace", seen, &one(noise.mechanism()), 0.0, chances) >= 0.9);
+    assert!(holds("laplace", seen, &one(noise.mechanism()), 0.0, chances) >= least);
 
     for buckets in [2, 5] {
         let response = RandomizedResponse::new(1.0, buckets).unwrap();
@@ -76,7 +83,7 @@ fn geometric_laplace_and_randomized_response_reach_their_charge() {
         let rest = (buckets - 1) as f64;
         let chances = (1.0_f64.exp() / (1.0_f64.exp() + rest), 1.0 / (1.0_f64.exp() + rest));
         let share = holds("randomized response", seen, &one(response.mechanism()), 0.0, chances);
-        assert!(share >= 0.9, "{share}");
+        assert!(share >= least, "{share}");
     }
 }
 
@@ -106,7 +113,7 @@ fn gaussian_noise_keeps_to_its_charge() {
     let from = |units: i32| (units..=1300).map(weight).sum::<f64>() / total;
     let share = holds("gaussian", seen, &one(noise.mechanism()), 0.1, (from(11), from(27)));
     // The attack is the best one: with 10^6 runs nothing but chance is lost.
-    assert!(share >= if common::is_full() { 0.8 } else { 0.3 }, "{share}");
+    assert!(share >= in_full(0.8, 0.2), "{share}");
 }
 
 /// A leak counts as delta; without it the chances are e apart.
@@ -120,7 +127,7 @@ fn leaky_responses_keep_to_their_charge() {
     let seen = attack(runs(), || told(true), || told(false));
     let chances = (delta + (1.0 - delta) * e / (1.0 + e), (1.0 - delta) / (1.0 + e));
     let share = holds("leaky response", seen, &one(response.mechanism()), delta, chances);
-    assert!(share >= 0.9, "{share}");
+    assert!(share >= in_full(0.9, 0.7), "{share}");
 }
 
 /// One score falls and twenty rise: weights a = e^(1/2) to 20 become 1 to 20 a, so that the
@@ -135,7 +142,7 @@ fn exponential_choices_keep_to_their_charge() {
     let a = 0.5_f64.exp();
     let chances = (a / (a + 20.0), 1.0 / (1.0 + 20.0 * a));
     let share = holds("exponential", seen, &one(choice.mechanism()), 0.0, chances);
-    assert!(share >= if common::is_full() { 0.8 } else { 0.3 }, "{share}");
+    assert!(share >= in_full(0.8, 0.3), "{share}");
 }
 
 fn number(measurement: &Measurement, data: &[f64]) -> f64 {
@@ -235,7 +242,7 @@ fn histograms_keep_to_their_charge() {
     let seen = attack(runs(), || moved(&[0.5]), || moved(&[1.5]));
     let chances = (at_least(0, 2.0).powi(2), at_least(1, 2.0).powi(2));
     let share = holds("histogram", seen, histogram.releases(), 0.0, chances);
-    assert!(share >= if common::is_full() { 0.9 } else { 0.6 }, "{share}");
+    assert!(share >= in_full(0.9, 0.6), "{share}");
 }
 
 /// Without the second number all 21 scores are -1. With it the middle one is 0 and the others
@@ -288,7 +295,7 @@ fn sparse_vector_keeps_to_three_epsilon() {
     };
     let chances = (chance(0, 1), chance(1, 0));
     let share = holds("sparse vector", seen, &declared.releases(), 0.0, chances);
-    assert!(share >= if common::is_full() { 0.8 } else { 0.0 }, "{share}");
+    assert!(share >= in_full(0.8, 0.0), "{share}");
 }
 
 /// A guess of 0 is wrong, and the value is at least 1: noise on the threshold, the distance and
