@@ -46,6 +46,14 @@ impl Grid {
         Self::new((step.to_bits() >> 52) as i32 - 1023)
     }
 
+    /// A grid so much finer, by how many bits, that numbers up to a size have at least `bits`
+    /// bits on it; but not finer by more than `most`.
+    pub(crate) fn refined(self, size: f64, bits: i32, most: i32) -> (Self, u32) {
+        let wanted = Self::at_most(size).map_or(0, |size| size.exponent) - bits;
+        let shift = (self.exponent - wanted).clamp(0, most).min(self.exponent + 900);
+        (Self { exponent: self.exponent - shift }, shift.unsigned_abs())
+    }
+
     /// The step.
     #[must_use]
     pub fn step(self) -> f64 {
@@ -109,6 +117,19 @@ mod tests {
             let grid = Grid::new(exponent).unwrap();
             assert_eq!(grid.step().to_bits(), 2.0_f64.powi(exponent).to_bits());
         }
+    }
+
+    #[test]
+    fn a_finer_grid_for_small_numbers() {
+        let refined = |exponent, size, most| {
+            let (fine, shift) = Grid::new(exponent).unwrap().refined(size, 40, most);
+            (fine.exponent, shift)
+        };
+        assert_eq!(refined(0, 1.0, 100), (-40, 40));
+        assert_eq!(refined(-38, 1.5, 100), (-40, 2));
+        assert_eq!(refined(-50, 1.5, 100), (-50, 0));
+        assert_eq!(refined(900, 1e-200, 100), (800, 100));
+        assert_eq!(refined(-890, 1e-268, 100), (-900, 10));
     }
 
     #[test]

@@ -72,4 +72,8 @@ fn a_fine_grid_is_charged_one_step_more() {
     let Mechanism::Laplace { scale, sensitivity } = noise.mechanism() else { panic!() };
     let steps = 2.0_f64.powi(20);
     assert!((scale.get() - steps).abs() < 0.5 && (sensitivity.get() - steps - 1.0).abs() < 0.5);
+    // At 2^53 steps one more is no double: two are charged.
+    let noise = Noise::geometric(1.0, 1 << 53).unwrap();
+    let Mechanism::Laplace { sensitivity, .. } = noise.mechanism() else { panic!() };
+    assert!(sensitivity.get() > 2.0_f64.powi(53));
 }

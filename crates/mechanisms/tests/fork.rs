@@ -1,17 +1,26 @@
-//! A forked process does not repeat its parent's noise, nor do two processes share any.
+//! A forked process does not repeat its parent's noise, nor do two processes share any; one
+//! whose generator is merely inherited would, and is found out.
 //! Without the test harness: a process with threads should not fork.
 
 #![allow(clippy::expect_used)]
 
 use counterpoint_mechanisms::Noise;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::fs;
 use std::process::Command;
 
-/// Forty draws at a scale at which two lists alike by chance are unheard of.
+const DRAWS: usize = 40;
+
+/// One draw a line.
+fn lines(draw: impl FnMut() -> String) -> String {
+    std::iter::repeat_with(draw).take(DRAWS).collect::<Vec<_>>().join("\n")
+}
+
+/// Draws at a scale at which two alike by chance are unheard of.
 fn draws() -> String {
     let noise = Noise::geometric(1e15, 1).expect("legal");
-    let draw = |_| noise.add(0).expect("randomness").to_string();
-    (0..40).map(draw).collect::<Vec<_>>().join("\n")
+    lines(|| noise.add(0).expect("randomness").to_string())
 }
 
 fn main() {
@@ -24,14 +33,21 @@ fn main() {
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
-    forked();
-    separate();
+    // The generator is seeded before the fork, so that the child inherits its state.
+    let _ = draws();
+    let (own, other) = forked(draws);
+    assert_eq!(repeated(&own, &other), 0, "noise repeated after a fork");
+    let (one, other) = separate();
+    assert_eq!(repeated(&one, &other), 0, "noise repeated in another process");
+    // The bug this looks for: a good generator that does not notice the fork.
+    let mut inherited = ChaCha20Rng::seed_from_u64(1);
+    let (own, other) = forked(|| lines(|| inherited.next_u64().to_string()));
+    assert_eq!(repeated(&own, &other), DRAWS, "an inherited generator goes unnoticed");
     println!("forked and separate processes draw noise of their own");
 }
 
-fn forked() {
-    // The generator is seeded before the fork, so that the child inherits its state.
-    let _ = draws();
+/// What this process draws after a fork, and what its child does.
+fn forked(draws: impl FnOnce() -> String) -> (String, String) {
     let path = std::env::temp_dir().join(format!("counterpoint-fork-{}", std::process::id()));
     match fork::fork().expect("a fork") {
         fork::Fork::Child => {
@@ -43,22 +59,22 @@ fn forked() {
             fork::waitpid(child).expect("the child ends");
             let other = fs::read_to_string(&path).expect("the child's draws");
             let _ = fs::remove_file(&path);
-            different(&own, &other);
+            (own, other)
         }
     }
 }
 
-fn separate() {
+fn separate() -> (String, String) {
     let run = || {
         let this = std::env::current_exe().expect("this program");
         let output = Command::new(this).arg("--draws").output().expect("a process");
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
     };
-    different(&run(), &run());
+    (run(), run())
 }
 
-fn different(one: &str, other: &str) {
-    assert_eq!((one.lines().count(), other.lines().count()), (40, 40));
-    let repeated = one.lines().filter(|line| other.lines().any(|seen| seen == *line)).count();
-    assert_eq!(repeated, 0, "noise repeated");
+/// How many of one's draws are among the other's.
+fn repeated(one: &str, other: &str) -> usize {
+    assert_eq!((one.lines().count(), other.lines().count()), (DRAWS, DRAWS));
+    one.lines().filter(|line| other.lines().any(|seen| seen == *line)).count()
 }

@@ -6,7 +6,9 @@ mod common;
 
 use common::draws;
 use counterpoint::Adjacency;
-use counterpoint_mechanisms::{Bounds, Grid, Measurement, Noise, Query};
+use counterpoint_mechanisms::{
+    Bounds, Grid, GuessAndCheck, Interactive, Measurement, Noise, Query, Question, SparseVector,
+};
 
 fn is_multiple(x: f64, step: f64) -> bool {
     // Division by a power of two is exact.
@@ -34,21 +36,47 @@ fn noise_on_two_neighbours() {
 #[test]
 fn sums_on_two_neighbours() {
     let bounds = Bounds::new(0.0, 1.0).unwrap();
-    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+    let (added, replaced) = ([0.1, 0.2, 0.7], [0.1, 0.2, 0.3]);
+    let pairs = [
+        (Adjacency::AddRemove, [&added[..], &added[..2]]),
+        (Adjacency::Replace, [&added[..], &replaced[..]]),
+    ];
+    for (adjacency, neighbours) in pairs {
         let query = Query::sum(bounds, adjacency);
-        let measurements = [query.laplace(0.3).unwrap(), query.gaussian(2.0).unwrap()];
-        for measurement in &measurements {
-            for data in [&[0.1, 0.2, 0.7][..], &[0.1, 0.2][..]] {
-                on_grid(measurement, data);
-            }
+        for measurement in [query.laplace(0.3).unwrap(), query.gaussian(2.0).unwrap()] {
+            neighbours.iter().for_each(|data| on_grid(&measurement, data));
         }
     }
 }
 
 fn on_grid(measurement: &Measurement, data: &[f64]) {
     let step = measurement.noises()[0].grid().step();
-    for _ in 0..draws(500_000, 0.002) {
+    for _ in 0..draws(1_000_000, 0.002) {
         let answer = measurement.run(data).unwrap().number().unwrap();
         assert!(is_multiple(answer, step), "{answer:e}");
+    }
+}
+
+/// Sums of eighths on a grid of quarters, each correction and each value above.
+#[test]
+fn values_of_sessions_on_two_neighbours() {
+    let grid = Grid::new(-2).unwrap();
+    let adjacency = Adjacency::AddRemove;
+    let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap(), adjacency);
+    let many = draws(1_000_000, 0.002);
+    let sparse = SparseVector::new(1.0, many, -1e15, adjacency).unwrap().with_values();
+    let sparse = Interactive::from(sparse.scaled(1.0, grid).unwrap());
+    let guess = GuessAndCheck::new(1.0, many, 1.0, adjacency).unwrap();
+    let guess = Interactive::from(guess.scaled(1.0, grid).unwrap());
+    let questions = [(sparse, Question::Above(&sum)), (guess, Question::Check(&sum, 1e15))];
+    for (declared, question) in questions {
+        for data in [&[0.125, 0.375, 0.875][..], &[0.125, 0.375][..]] {
+            let session = declared.clone().open(data).unwrap();
+            for _ in 0..many {
+                let answer = session.ask(question).unwrap().number().unwrap();
+                assert!(is_multiple(answer, grid.step()), "{answer:e}");
+            }
+            assert!(session.is_exhausted());
+        }
     }
 }

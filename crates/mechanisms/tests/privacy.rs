@@ -1,13 +1,15 @@
 //! Attacks fixed beforehand, run on neighbouring data: what they certify never exceeds what is
 //! charged, comes close to it where it should, and exceeds it for every bug planted here.
-//! 10^6 runs on each neighbour in a full run, 2 to 4 % of that in a quick one.
+//! 10^6 runs on each neighbour in a full run, 1 to 10 % of that in a quick one.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 mod planted;
 
-use common::audit::{Seen, attack, epsilon_at_least};
+use common::attack::{attack, epsilon_at_least, worth};
+use common::chance::{at_least, expect, laplace_at_least};
 use common::draws;
+use counterpoint::audit::Attack;
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Options, Plan, Release};
 use counterpoint_mechanisms::{
@@ -38,93 +40,222 @@ fn one(mechanism: counterpoint::Mechanism) -> Vec<Release> {
     vec![(mechanism, Count::ONE).into()]
 }
 
-/// The bound never exceeds the charge, and reaches a share of it.
-fn holds(what: &str, seen: Seen, releases: &[Release], delta: f64, share: f64) {
-    let (bound, charge) = (epsilon_at_least(seen, delta), charged(releases, delta));
-    assert!(bound <= charge, "{what}: at least {bound}, charged {charge}");
-    assert!(bound >= share * charge, "{what}: at least {bound}, charged {charge}");
+/// A share of the charge to be reached in a full run, and in a quick one, whose bounds are
+/// further off; each is six standard deviations of luck or more from what is expected.
+fn in_full(full: f64, quick: f64) -> f64 {
+    if common::is_full() { full } else { quick }
 }
 
+/// The bound never exceeds the charge, nor what the attack is worth by the chances of its event
+/// on the two neighbours; and it comes as close to that as so many runs allow: six standard
+/// deviations are the auditor's, six are for bad luck, and one is to spare.
+fn holds(what: &str, seen: Attack, releases: &[Release], delta: f64, chances: (f64, f64)) -> f64 {
+    let (bound, charge) = (epsilon_at_least(seen, delta), charged(releases, delta));
+    assert!(bound <= charge, "{what}: at least {bound}, charged {charge}");
+    let runs = seen.misses.trials();
+    let (least, most) = (worth(chances, runs, delta, 13.0), worth(chances, runs, delta, 0.0));
+    assert!((least..=most).contains(&bound), "{what}: {bound}, not from {least} to {most}");
+    assert!(most <= charge * (1.0 + 1e-9), "{what}: worth {most}, charged {charge}");
+    bound / charge
+}
+
+/// The chances are exactly e apart: nine tenths of it are certified.
 #[test]
 fn geometric_laplace_and_randomized_response_reach_their_charge() {
-    // 100,000 in a quick run leave about 0.93.
+    // 100,000 in a quick run leave about 0.93, give or take.
+    let least = in_full(0.9, 0.85);
     let many = draws(1_000_000, 0.1);
     let noise = Noise::geometric(1.0, 1).unwrap();
     let seen = attack(many, || noise.add(0).unwrap() <= 0, || noise.add(1).unwrap() <= 0);
-    holds("geometric", seen, &one(noise.mechanism()), 0.0, 0.9);
+    let chances = (at_least(0, 1.0), at_least(1, 1.0));
+    assert!(holds("geometric", seen, &one(noise.mechanism()), 0.0, chances) >= least);
 
     let noise = Noise::laplace(1.0, 1.0, Grid::new(-30).unwrap()).unwrap();
     let below = |x: f64| noise.release(x).unwrap() <= 0.0;
     let seen = attack(many, || below(0.0), || below(1.0));
-    holds("laplace", seen, &one(noise.mechanism()), 0.0, 0.9);
+    let chances = (laplace_at_least(0.0, 1.0), laplace_at_least(1.0, 1.0));
+    assert!(holds("laplace", seen, &one(noise.mechanism()), 0.0, chances) >= least);
 
     for buckets in [2, 5] {
         let response = RandomizedResponse::new(1.0, buckets).unwrap();
         let truth = |answer: u64| response.release(answer).unwrap() == 0;
         let seen = attack(many, || truth(0), || truth(1));
-        holds("randomized response", seen, &one(response.mechanism()), 0.0, 0.9);
+        let rest = (buckets - 1) as f64;
+        let chances = (1.0_f64.exp() / (1.0_f64.exp() + rest), 1.0 / (1.0_f64.exp() + rest));
+        let share = holds("randomized response", seen, &one(response.mechanism()), 0.0, chances);
+        assert!(share >= least, "{share}");
     }
 }
 
+/// Eight steps add one level to each x <= 0: the chances are e apart. With the boundary at 4
+/// (8/(1 + e^(1/2)) is 3.02, and 3.5 is nearest to it half a step off the grid) the weights of
+/// zero, its level and all levels are 1, 7 and 7 + 16 (1/e + 1/e^2 + ...).
 #[test]
-fn other_noise_keeps_to_its_charge() {
+fn staircase_noise_keeps_to_its_charge() {
     let noise = Noise::staircase(1.0, None, 8.0, Grid::WHOLE).unwrap();
     let seen = attack(fewer(), || noise.add(0).unwrap() <= 0, || noise.add(8).unwrap() <= 0);
-    holds("staircase", seen, &one(noise.mechanism()), 0.0, 0.7);
+    let zero = 1.0 / (7.0 + 16.0 / 1.0_f64.exp_m1());
+    let low = 0.5 * (1.0 + zero);
+    let chances = (low, low / 1.0_f64.exp());
+    holds("staircase", seen, &one(noise.mechanism()), 0.0, chances);
+}
 
+/// At delta 0.1 one shift of half a sigma costs 0.29. The best test is where the loss, x/4 -
+/// 1/8, is that: from x = 1.66 on. It has the chances 0.37 and 0.20, and ln(0.27/0.20) = 0.29.
+#[test]
+fn gaussian_noise_keeps_to_its_charge() {
     let noise = Noise::gaussian(2.0, 1.0, Grid::new(-4).unwrap()).unwrap();
-    let high = |x: f64| noise.release(x).unwrap() >= 1.0;
+    let high = |x: f64| noise.release(x).unwrap() >= 1.6875;
     let seen = attack(runs(), || high(1.0), || high(0.0));
-    holds("gaussian", seen, &one(noise.mechanism()), 0.1, 0.4);
+    // 27/16 in units of 1/16, in which sigma is 32.
+    let weight = |units: i32| (-0.5 * (f64::from(units) / 32.0).powi(2)).exp();
+    let total: f64 = (-1300..=1300).map(weight).sum();
+    let from = |units: i32| (units..=1300).map(weight).sum::<f64>() / total;
+    let share = holds("gaussian", seen, &one(noise.mechanism()), 0.1, (from(11), from(27)));
+    // The attack is the best one: with 10^6 runs nothing but chance is lost.
+    assert!(share >= in_full(0.8, 0.2), "{share}");
+}
 
-    let response = LeakyResponse::new(1.0, 0.05).unwrap();
+/// A leak counts as delta; without it the chances are e apart.
+#[test]
+fn leaky_responses_keep_to_their_charge() {
+    let (e, delta) = (1.0_f64.exp(), 0.05);
+    let response = LeakyResponse::new(1.0, delta).unwrap();
     let told = |bit| match response.release(bit).unwrap() {
         Leaky::Leaked(bit) | Leaky::Randomized(bit) => bit,
     };
-    let seen = attack(fewer(), || told(true), || told(false));
-    holds("leaky response", seen, &one(response.mechanism()), 0.05, 0.7);
+    let seen = attack(runs(), || told(true), || told(false));
+    let chances = (delta + (1.0 - delta) * e / (1.0 + e), (1.0 - delta) / (1.0 + e));
+    let share = holds("leaky response", seen, &one(response.mechanism()), delta, chances);
+    assert!(share >= in_full(0.9, 0.7), "{share}");
+}
 
+/// One score falls and twenty rise: weights a = e^(1/2) to 20 become 1 to 20 a, so that the
+/// chances a/(a + 20) and 1/(1 + 20 a) are 2.59 = e^0.95 apart. (Two places alone: e^0.5.)
+#[test]
+fn exponential_choices_keep_to_their_charge() {
     let choice = Exponential::new(1.0, 1).unwrap();
+    let (mut with, mut without) = ([0_i64; 21], [1_i64; 21]);
+    (with[0], without[0]) = (1, 0);
     let first = |scores: &[i64]| choice.release(scores).unwrap() == 0;
-    let seen = attack(fewer(), || first(&[1, 0]), || first(&[0, 1]));
-    holds("exponential", seen, &one(choice.mechanism()), 0.0, 0.3);
+    let seen = attack(runs(), || first(&with), || first(&without));
+    let a = 0.5_f64.exp();
+    let chances = (a / (a + 20.0), 1.0 / (1.0 + 20.0 * a));
+    let share = holds("exponential", seen, &one(choice.mechanism()), 0.0, chances);
+    assert!(share >= in_full(0.8, 0.3), "{share}");
 }
 
 fn number(measurement: &Measurement, data: &[f64]) -> f64 {
     measurement.run(data).unwrap().number().unwrap()
 }
 
+/// Where the answer itself is where the noise is centred, the chances are e apart.
 #[test]
-fn queries_keep_to_their_charge() {
+fn counts_and_sums_keep_to_their_charge() {
     let bounds = Bounds::new(-1.0, 3.0).unwrap();
     let (with, without) = ([0.5, 3.0, 7.0], [0.5, 3.0]);
     let queries = [
-        (Query::count(ADD_REMOVE), 2.5),
-        (Query::count_within(Bounds::new(2.0, 9.0).unwrap(), ADD_REMOVE), 1.5),
-        (Query::sum(bounds, ADD_REMOVE), 5.0),
-        (Query::mean(bounds, ADD_REMOVE), 1.9),
-        (Query::variance(bounds, ADD_REMOVE), 1.5),
+        (Query::count(ADD_REMOVE), 3.0, (at_least(0, 1.0), at_least(1, 1.0))),
+        (
+            Query::count_within(Bounds::new(2.0, 9.0).unwrap(), ADD_REMOVE),
+            2.0,
+            (at_least(0, 1.0), at_least(1, 1.0)),
+        ),
+        // One record adds up to 3, and the seven counts as that.
+        (Query::sum(bounds, ADD_REMOVE), 6.5, (0.5, 0.5 * (-1.0_f64).exp())),
     ];
-    for (query, level) in queries {
+    for (query, level, chances) in queries {
         let measurement = query.laplace(1.0).unwrap();
         let above = |data: &[f64]| number(&measurement, data) >= level;
         let seen = attack(fewer(), || above(&with), || above(&without));
-        holds(&format!("{query:?}"), seen, measurement.releases(), 0.0, 0.0);
+        holds(&format!("{query:?}"), seen, measurement.releases(), 0.0, chances);
     }
+}
+
+/// Someone with two records is replaced by someone with none: the sum falls from 12 to 0, which
+/// is all that noise of scale 12 covers. How many records there are must not show otherwise.
+#[test]
+fn several_records_a_person_keep_to_their_charge() {
+    let query = Query::sum(Bounds::new(4.0, 6.0).unwrap(), Adjacency::Replace);
+    let measurement = query.records(2).unwrap().laplace(1.0).unwrap();
+    let above = |data: &[f64]| number(&measurement, data) >= 12.0;
+    let seen = attack(fewer(), || above(&[6.0, 6.0]), || above(&[]));
+    let chances = (0.5, 0.5 * (-1.0_f64).exp());
+    holds("two records", seen, measurement.releases(), 0.0, chances);
+}
+
+/// The number of records and the sum of their distances from 1, with noise of scale 2 and 4: a
+/// person at -1 adds to the one and takes from the other, and both lower the mean.
+#[test]
+fn means_keep_to_their_charge() {
+    const LEVEL: f64 = 1.5;
+    let query = Query::mean(Bounds::new(-1.0, 3.0).unwrap(), ADD_REMOVE);
+    let measurement = query.laplace(1.0).unwrap();
+    let low = |data: &[f64]| number(&measurement, data) <= LEVEL;
+    let seen = attack(fewer(), || low(&[3.0, 3.0, -7.0]), || low(&[3.0, 3.0]));
+    let chance = |records: i64, offsets: f64| {
+        expect(2.0, |noise| {
+            let people = (records + noise).max(1) as f64;
+            laplace_at_least(offsets - (LEVEL - 1.0) * people, 4.0)
+        })
+    };
+    let chances = (chance(3, 2.0), chance(2, 4.0));
+    holds("mean", seen, measurement.releases(), 0.0, chances);
+}
+
+/// Noise of scale 3, 6 and 12 on the number, the sum of distances from 1 and that of their
+/// squares. The sum's is integrated in steps of 1/20.
+#[test]
+fn variances_keep_to_their_charge() {
+    let query = Query::variance(Bounds::new(-1.0, 3.0).unwrap(), ADD_REMOVE);
+    let measurement = query.laplace(1.0).unwrap();
+    let high = |data: &[f64]| number(&measurement, data) >= 1.5;
+    let seen = attack(fewer(), || high(&[0.5, 3.0, 7.0]), || high(&[0.5, 3.0]));
+    let chance = |records: i64, offsets: f64, squares: f64| {
+        expect(3.0, |noise| {
+            let people = (records + noise).max(1) as f64;
+            let given = |offsets: f64| {
+                let mean = (offsets / people).clamp(-2.0, 2.0);
+                laplace_at_least((1.5 + mean * mean) * people - squares, 12.0)
+            };
+            let cell = |i: i32| {
+                let x = f64::from(i) / 20.0;
+                let mass = laplace_at_least(x - 0.025, 6.0) - laplace_at_least(x + 0.025, 6.0);
+                mass * given(offsets + x)
+            };
+            (-3000..=3000).map(cell).sum()
+        })
+    };
+    let chances = (chance(3, 3.5, 8.25), chance(2, 1.5, 4.25));
+    holds("variance", seen, measurement.releases(), 0.0, chances);
+}
+
+/// Half of epsilon for each of two bins, which both have to be right.
+#[test]
+fn histograms_keep_to_their_charge() {
     let histogram = Query::histogram(&[0.0, 1.0, 2.0], Adjacency::Replace).unwrap();
     let histogram = histogram.laplace(1.0).unwrap();
     let moved = |data: &[f64]| match histogram.run(data).unwrap() {
         Reply::Table(bins) => bins[0] >= 1.0 && bins[1] <= 0.0,
         _ => false,
     };
-    let seen = attack(fewer(), || moved(&[0.5]), || moved(&[1.5]));
-    holds("histogram", seen, histogram.releases(), 0.0, 0.6);
+    let seen = attack(runs(), || moved(&[0.5]), || moved(&[1.5]));
+    let chances = (at_least(0, 2.0).powi(2), at_least(1, 2.0).powi(2));
+    let share = holds("histogram", seen, histogram.releases(), 0.0, chances);
+    assert!(share >= in_full(0.9, 0.6), "{share}");
+}
 
-    let median = Query::quantile((1, 2), &[0.0, 1.0, 2.0], ADD_REMOVE).unwrap();
+/// Without the second number all 21 scores are -1. With it the middle one is 0 and the others
+/// are -2: chances 1/(1 + 20/e) and 1/21, e^0.92 apart.
+#[test]
+fn quantiles_keep_to_their_charge() {
+    let candidates: Vec<f64> = (0..=20).map(f64::from).collect();
+    let median = Query::quantile((1, 2), &candidates, ADD_REMOVE).unwrap();
     let median = median.exponential(1.0).unwrap();
-    let last = |data: &[f64]| number(&median, data) > 1.5;
-    let seen = attack(fewer(), || last(&[1.5, 1.5]), || last(&[1.5]));
-    holds("quantile", seen, median.releases(), 0.0, 0.0);
+    let middle = |data: &[f64]| (number(&median, data) - 10.0).abs() < 0.5;
+    let seen = attack(fewer(), || middle(&[9.5, 10.5]), || middle(&[9.5]));
+    let chances = (1.0 / (1.0 + 20.0 / 1.0_f64.exp()), 1.0 / 21.0);
+    holds("quantile", seen, median.releases(), 0.0, chances);
 }
 
 /// How many are one: one person's record counts, or does not.
@@ -140,30 +271,51 @@ fn open(declared: impl Into<Interactive>, data: &[f64]) -> Session {
     declared.into().open(data).unwrap()
 }
 
-/// Below, then above: the first query falls and the second rises with the person's record.
+/// Below four times, then above, where the first query falls and the second rises with the
+/// person's record. Threshold and queries have noise of scale 2; the chances, 0.0425 and
+/// 0.0102, are e^1.43 apart.
 #[test]
-fn sparse_vector_keeps_to_three_epsilon_and_guess_and_check_to_four() {
+fn sparse_vector_keeps_to_three_epsilon() {
     let replace = Adjacency::Replace;
-    let declared = SparseVector::new(0.5, 1, 1.0, replace).unwrap();
+    let declared = SparseVector::new(0.5, 1, 0.0, replace).unwrap();
+    let (falling, rising) = (zeros(replace), ones(replace));
     let pattern = |data: &[f64]| {
         let session = open(declared.clone(), data);
-        session.ask(Question::Above(&zeros(replace))).unwrap() == Reply::Below
-            && session.ask(Question::Above(&ones(replace))).unwrap() == Reply::Above(None)
+        let ask = |query| session.ask(Question::Above(query)).unwrap();
+        (0..4).all(|_| ask(&falling) == Reply::Below) && ask(&rising) == Reply::Above(None)
     };
-    let seen = attack(fewer(), || pattern(&[1.0]), || pattern(&[0.0]));
     let charge = charged(&declared.releases(), 0.0);
     assert!((charge - 1.5).abs() < 1e-9, "3 epsilon, not {charge}");
-    holds("sparse vector", seen, &declared.releases(), 0.0, 0.2);
+    let seen = attack(fewer(), || pattern(&[1.0]), || pattern(&[0.0]));
+    let chance = |falling: i64, rising: i64| {
+        expect(2.0, |threshold| {
+            let below = 1.0 - at_least(threshold - falling, 2.0);
+            below.powi(4) * at_least(threshold - rising, 2.0)
+        })
+    };
+    let chances = (chance(0, 1), chance(1, 0));
+    let share = holds("sparse vector", seen, &declared.releases(), 0.0, chances);
+    assert!(share >= in_full(0.8, 0.0), "{share}");
+}
 
+/// A guess of 0 is wrong, and the value is at least 1: noise on the threshold, the distance and
+/// the value, all of this scale.
+fn corrected(truth: i64, scale: f64) -> f64 {
+    expect(scale, |noise| at_least(1 + noise - truth, scale)) * at_least(1 - truth, scale)
+}
+
+#[test]
+fn guess_and_check_keeps_to_four_epsilon() {
     let declared = GuessAndCheck::new(0.5, 1, 1.0, ADD_REMOVE).unwrap();
     let wrong = |data: &[f64]| {
         let session = open(declared.clone(), data);
         matches!(session.ask(Question::Check(&ones(ADD_REMOVE), 0.0)), Ok(Reply::Wrong(x)) if x >= 1.0)
     };
-    let seen = attack(fewer(), || wrong(&[1.0]), || wrong(&[]));
     let charge = charged(&declared.releases(), 0.0);
     assert!((charge - 2.0).abs() < 1e-9, "4 epsilon, not {charge}");
-    holds("guess and check", seen, &declared.releases(), 0.0, 0.1);
+    let seen = attack(fewer(), || wrong(&[1.0]), || wrong(&[]));
+    let chances = (corrected(1, 2.0), corrected(0, 2.0));
+    holds("guess and check", seen, &declared.releases(), 0.0, chances);
 }
 
 /// Two sessions, interleaved: the second is asked what the first one's answer suggests.
@@ -188,7 +340,8 @@ fn sessions_side_by_side_keep_to_the_total() {
     let charge = charged(all.releases(), 0.0);
     assert!((charge - 1.5).abs() < 1e-9, "4 * 0.25 + 0.5, not {charge}");
     let seen = attack(fewer(), || found(&[1.0]), || found(&[]));
-    holds("side by side", seen, all.releases(), 0.0, 0.2);
+    let chance = |truth: i64| at_least(1 - truth, 2.0) * corrected(truth, 4.0);
+    holds("side by side", seen, all.releases(), 0.0, (chance(1), chance(0)));
 }
 
 /// The halt, as any gate must keep it: so many answers above, then none.

@@ -201,7 +201,7 @@ impl Ledger {
         analyst: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (asked, adjacency) = match (slot, release) {
-            (Some(name), None) => (Asked::Slot { name, count }, None),
+            (Some(name), None) => (Asked::Slot { name, count, run: None }, None),
             (None, Some(text)) => one(plan(text, None)?)?,
             _ => {
                 return Err(invalid(

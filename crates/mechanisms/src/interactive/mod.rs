@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::query::{Measurement, Query};
 use crate::reply::Reply;
 use counterpoint::{Adjacency, Release};
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 /// A declaration: what will be charged, before anything is asked.
@@ -96,20 +97,24 @@ impl Interactive {
 /// }
 /// # Ok::<(), counterpoint_mechanisms::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Session {
     declared: Interactive,
     data: Arc<[f64]>,
     running: Mutex<Running>,
 }
 
-#[derive(Debug)]
+/// Without the data and the noisy threshold: what is printed may end up in a log.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("declared", &self.declared).finish_non_exhaustive()
+    }
+}
+
 struct Running {
     state: State,
     answered: u64,
 }
 
-#[derive(Debug)]
 enum State {
     /// The prices not yet paid.
     Slots(Vec<Vec<Release>>),

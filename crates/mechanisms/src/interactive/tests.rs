@@ -24,6 +24,17 @@ fn the_threshold_is_drawn_once_and_each_query_gets_noise_of_its_own() {
     assert_eq!(replies, [below.clone(), above.clone(), below, above, Err(Error::Exhausted)]);
 }
 
+/// Ten times 0.4 is 4, although each rounds to nothing.
+#[test]
+fn a_sum_is_rounded_once() {
+    let sparse = SparseVector::new(1.0, 1, 4.0, BOTH).unwrap();
+    let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap(), BOTH);
+    let reply = script::with(&[0, 0], || {
+        Interactive::from(sparse).open([0.4; 10]).unwrap().ask(Question::Above(&sum))
+    });
+    assert_eq!(reply, Ok(Reply::Above(None)));
+}
+
 #[test]
 fn values_get_fresh_noise() {
     let sparse = SparseVector::new(1.0, 1, 5.0, BOTH).unwrap().with_values();
@@ -126,4 +137,18 @@ fn bad_parameters_are_named() {
     assert!(sparse.scaled(0.0, crate::Grid::WHOLE).is_err());
     let none: [&Measurement; 0] = [];
     assert!(Sequence::new(none).is_err());
+}
+
+#[test]
+fn neither_data_nor_the_noisy_threshold_are_printed() {
+    let sparse = || Interactive::from(SparseVector::new(1.0, 1, 5.0, BOTH).unwrap());
+    let secret = [1234.5; 3];
+    script::with(&[6789, 6789], || {
+        let session = sparse().open(secret).unwrap();
+        let all = Concurrent::open(BOTH, secret, [("a", sparse())]).unwrap();
+        for text in [format!("{session:?}"), format!("{all:?}")] {
+            assert!(text.contains("SparseVector"), "{text}");
+            assert!(!text.contains("1234") && !text.contains("67"), "{text}");
+        }
+    });
 }

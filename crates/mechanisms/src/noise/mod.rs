@@ -62,6 +62,8 @@ impl Noise {
     /// # Errors
     /// [`Error::OutOfRange`] unless 2^-20 <= scale <= 2^80 and 1 <= sensitivity <= 2^53.
     pub fn geometric(scale: f64, sensitivity: u64) -> Result<Self, Error> {
+        let legal = "a whole number from 1 to 2^53";
+        check(sensitivity <= 1 << 53, "sensitivity", sensitivity as f64, legal)?;
         Self::laplace(scale, sensitivity as f64, Grid::WHOLE)
     }
 
@@ -92,8 +94,9 @@ impl Noise {
             Mechanism::Geometric { scale: Scale::new(units)?, sensitivity: Steps::new(steps)? }
         } else {
             // One step more makes the continuous pair dominate the discrete one
-            // (docs/theorems.md, *Noise on a grid*).
-            let sensitivity = Sensitivity::new((steps + 1) as f64)?;
+            // (docs/theorems.md, *Noise on a grid*). 2^53 + 1 is no double.
+            let steps = steps as f64;
+            let sensitivity = Sensitivity::new(steps.next_up().max(steps + 1.0))?;
             Mechanism::Laplace { scale: Scale::new(units)?, sensitivity }
         };
         Ok(Self {
@@ -274,5 +277,8 @@ mod tests {
         }
         assert!(Noise::discrete_gaussian(1.0, 100_001).is_err());
         assert!(Noise::geometric(1.0, 0).is_err());
+        // As doubles the two are the same: only the smaller may pass.
+        assert!(Noise::geometric(1.0, 1 << 53).is_ok());
+        assert!(Noise::geometric(1.0, (1 << 53) + 1).is_err());
     }
 }

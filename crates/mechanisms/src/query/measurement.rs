@@ -118,17 +118,14 @@ impl Query {
 
     fn with(&self, style: Style) -> Result<Measurement, Error> {
         let sums = |list: &[Of]| self.sums(list, style);
-        let replace = self.adjacency == Adjacency::Replace;
+        let public = self.is_length_public();
         match &self.kind {
             Kind::Count(within) => sums(&[Of::Ones(*within)]),
-            // Replacing a person leaves the number of records alone: it is public.
-            Kind::Sum(bounds) if replace => sums(&[Of::Offsets(*bounds)]),
+            Kind::Sum(bounds) if public => sums(&[Of::Offsets(*bounds)]),
             Kind::Sum(bounds) => sums(&[Of::Values(*bounds)]),
-            Kind::Mean(bounds) if replace => sums(&[Of::Offsets(*bounds)]),
+            Kind::Mean(bounds) if public => sums(&[Of::Offsets(*bounds)]),
             Kind::Mean(bounds) => sums(&[Of::Ones(None), Of::Offsets(*bounds)]),
-            Kind::Variance(bounds) if replace => {
-                sums(&[Of::Offsets(*bounds), Of::Squares(*bounds)])
-            }
+            Kind::Variance(bounds) if public => sums(&[Of::Offsets(*bounds), Of::Squares(*bounds)]),
             Kind::Variance(bounds) => {
                 sums(&[Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)])
             }
@@ -143,7 +140,7 @@ impl Query {
     fn sums(&self, list: &[Of], style: Style) -> Result<Measurement, Error> {
         let style = style.shared(list.len() as f64);
         let sum = |of: &Of| {
-            let reach = of.reach(self.adjacency) * self.records as f64;
+            let reach = of.reach(self.adjacency, self.records);
             let grid = match of {
                 Of::Ones(_) => Grid::WHOLE,
                 _ => style.grid(reach)?,
@@ -314,9 +311,9 @@ impl Measurement {
 
     /// From noisy sums to the answer. The true number of records is used where it is public.
     fn finish(&self, noisy: &[f64], records: f64) -> f64 {
-        let replace = self.query.adjacency == Adjacency::Replace;
+        let public = self.query.is_length_public();
         match (&self.query.kind, noisy) {
-            (Kind::Sum(bounds), &[offsets]) if replace => offsets + bounds.center() * records,
+            (Kind::Sum(bounds), &[offsets]) if public => offsets + bounds.center() * records,
             (Kind::Mean(bounds), &[offsets]) => {
                 bounds.clamp(bounds.center() + offsets / records.max(1.0))
             }

@@ -1,6 +1,6 @@
 //! Questions about a list of numbers, and how far one person can move their answers.
 //!
-//! Every number becomes a whole number of grid units between two fixed ones, by a rule that
+//! Every number becomes a whole number of small units between two fixed ones, by a rule that
 //! looks at that number alone; these are added in 128 bits, where nothing overflows. One
 //! person's records therefore move the sum by at most what the two fixed numbers say, in
 //! whatever order the list is and whatever is in it.
@@ -179,7 +179,9 @@ impl Query {
         Ok(Self::new(Kind::Quantile { share, candidates: candidates.into() }, adjacency))
     }
 
-    /// The same question where one person contributes up to so many numbers.
+    /// The same question where one person contributes up to so many numbers, and another person
+    /// in their place perhaps fewer or more. How many numbers there are in all is then private
+    /// even where people are replaced; it is public only where each contributes just one.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless that is 1 to 10,000.
@@ -193,6 +195,11 @@ impl Query {
     #[must_use]
     pub fn adjacency(&self) -> Adjacency {
         self.adjacency
+    }
+
+    /// Whether neighbours have equally many records: one for one is replaced.
+    fn is_length_public(&self) -> bool {
+        self.adjacency == Adjacency::Replace && self.records == 1
     }
 
     /// Scores of a quantile's candidates: how far, in whole numbers, the share below each is

@@ -5,14 +5,23 @@ use crate::error::Error;
 use crate::grid::Grid;
 use counterpoint::Adjacency;
 
-/// A sum over records of whole numbers of grid units, each from `low` to `high`.
+/// A sum over records of whole numbers, each from `low` to `high`, of a unit that is a 2^shift-th
+/// part of a grid step; the sum is rounded to the grid once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tally {
     of: Of,
     grid: Grid,
+    fine: Grid,
+    shift: u32,
     low: i64,
     high: i64,
 }
+
+/// What one record adds has this many bits: rounding a million of them is not felt.
+const BITS: i32 = 40;
+
+/// A grid step is at most 2^100 units, so that half of one can be added to any sum.
+const MOST_SHIFT: i32 = 100;
 
 /// What is added up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,20 +47,23 @@ impl Of {
         }
     }
 
-    /// How far one record moves the sum.
-    pub(crate) fn reach(self, adjacency: Adjacency) -> f64 {
+    /// How far one person's records move the sum; see [`Tally::sensitivity`].
+    pub(crate) fn reach(self, adjacency: Adjacency, records: u64) -> f64 {
         let (low, high) = self.range();
-        match adjacency {
+        let one = match adjacency {
             Adjacency::AddRemove => low.abs().max(high.abs()),
-            Adjacency::Replace => high - low,
-        }
+            Adjacency::Replace if records == 1 => high - low,
+            Adjacency::Replace => high.max(0.0) - low.min(0.0),
+        };
+        one * records as f64
     }
 }
 
 impl Tally {
     pub(crate) fn new(of: Of, grid: Grid) -> Self {
         let (low, high) = of.range();
-        Self { of, grid, low: grid.units(low), high: grid.units(high) }
+        let (fine, shift) = grid.refined(low.abs().max(high.abs()), BITS, MOST_SHIFT);
+        Self { of, grid, fine, shift, low: fine.units(low), high: fine.units(high) }
     }
 
     /// A count's or a sum's.
@@ -67,18 +79,26 @@ impl Tally {
         self.grid
     }
 
-    /// How many units one person moves the sum, at least one.
+    /// How many grid steps one person moves the rounded sum, at least one: as many as cover the
+    /// units that the sum moves by. Who has several records may be replaced by someone with
+    /// fewer: what one of them adds, another need not take away.
     pub(crate) fn sensitivity(&self, adjacency: Adjacency, records: u64) -> u64 {
         let one = match adjacency {
             Adjacency::AddRemove => self.low.unsigned_abs().max(self.high.unsigned_abs()),
-            Adjacency::Replace => self.high.abs_diff(self.low),
+            Adjacency::Replace if records == 1 => self.high.abs_diff(self.low),
+            Adjacency::Replace => self.high.max(0).abs_diff(self.low.min(0)),
         };
-        one.saturating_mul(records).max(1)
+        let units = u128::from(one) * u128::from(records);
+        let steps = units.div_ceil(1 << self.shift);
+        u64::try_from(steps).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The sum: at most 2^63 records of at most 2^62 units.
+    /// The sum in grid steps, rounded as [`Grid::units`] rounds: at most 2^63 records of at most
+    /// 2^62 units.
     pub(crate) fn sum(&self, data: &[f64]) -> i128 {
-        data.iter().map(|&x| i128::from(self.units(x))).sum()
+        let sum: i128 = data.iter().map(|&x| i128::from(self.units(x))).sum();
+        let half = (1_i128 << self.shift) >> 1;
+        (sum + half) >> self.shift
     }
 
     /// What one record adds. The last clamp is what bounds it: the arithmetic before may
@@ -94,6 +114,6 @@ impl Tally {
                 offset * offset
             }
         };
-        self.grid.units(value).clamp(self.low, self.high)
+        self.fine.units(value).clamp(self.low, self.high)
     }
 }

@@ -90,48 +90,6 @@ fn the_weight_is_below_the_published_one() {
 }
 
 #[test]
-fn cuts_are_as_accurate_as_promised() {
-    let sketching = sketching();
-    let nodes = 2 * sketching.cut_weight() as usize;
-    let edges = (0..nodes).flat_map(|i| (1..8).map(move |d| (i, (i + d * d) % nodes, 1.0)));
-    let edges = edges.filter(|&(i, j, _)| i < j);
-    let graph = Graph::new(nodes, edges).unwrap();
-    let set: Vec<usize> = (0..nodes / 3).collect();
-    let truth = graph.cut(&set);
-    let (mut off, mut sum) = (0, 0.0);
-    for _ in 0..20 {
-        let sketch = sketching.cuts(&graph).unwrap();
-        let sketch = sketch.accepting_real_arithmetic();
-        let answer = sketch.cut(&set).unwrap();
-        let allowed = sketching.eta() * truth + sketch.tau(&set).unwrap();
-        off += u32::from((answer - truth).abs() > allowed);
-        sum += (answer - truth) / allowed;
-    }
-    // Twenty with nu = 0.1 each: more than 11 have a chance below 1e-6.
-    assert!(off <= 11, "{off}");
-    assert!((sum / 20.0).abs() < 0.5, "biased by {}", sum / 20.0);
-}
-
-#[test]
-fn variances_are_as_accurate_as_promised() {
-    let sketching = sketching();
-    let size = 2.0 * sketching.variance_weight();
-    let row = |i: usize| vec![size * (i as f64).sin(), 0.1 * size * (i as f64).cos(), 1.0];
-    let matrix: Vec<Vec<f64>> = (0..100).map(row).collect();
-    let x = [0.6, 0.8, 0.0];
-    let truth: f64 =
-        matrix.iter().map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>().powi(2)).sum();
-    let mut off = 0;
-    for _ in 0..20 {
-        let sketch = sketching.variances(&matrix).unwrap();
-        let sketch = sketch.accepting_real_arithmetic();
-        let allowed = sketching.eta() * truth + sketch.tau();
-        off += u32::from((sketch.variance(&x).unwrap() - truth).abs() > allowed);
-    }
-    assert!(off <= 11, "{off}");
-}
-
-#[test]
 fn bad_input_is_named() {
     for bad in [f64::NAN, 0.0, -1.0, 200.0] {
         assert!(Sketching::new(bad, 0.1, 0.5, 0.1).is_err());

@@ -2,7 +2,8 @@
 
 #![allow(dead_code)] // Not every test uses all of it.
 
-pub(crate) mod audit;
+pub(crate) mod attack;
+pub(crate) mod chance;
 pub(crate) mod fit;
 
 /// The whole run rather than a sample of it.
@@ -13,19 +14,6 @@ pub(crate) fn is_full() -> bool {
 /// How many draws: all of them in a full run, else a stated fraction.
 pub(crate) fn draws(full: u64, fraction: f64) -> u64 {
     if is_full() { full } else { (full as f64 * fraction) as u64 }
-}
-
-/// ln Gamma, by Stirling's series after shifting upward.
-pub(crate) fn ln_gamma(x: f64) -> f64 {
-    let (mut x, mut shift) = (x, 0.0);
-    while x < 20.0 {
-        shift += x.ln();
-        x += 1.0;
-    }
-    let inverse = 1.0 / x;
-    let square = inverse * inverse;
-    let series = inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0));
-    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014), for data and planted bugs only.
