@@ -3,7 +3,7 @@
 use counterpoint::filter::Amount;
 use counterpoint::{Delta, Epsilon};
 use counterpoint_ledger::{Head, Kind, NewAccount, NewFilter, NewQuota, Request, Url};
-use counterpoint_wire::ledger::{Asked, ExactPlan, Export, History};
+use counterpoint_wire::ledger::{Asked, Described, ExactPlan, Export, History};
 use counterpoint_wire::{Format, Question};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -188,7 +188,7 @@ impl Ledger {
     }
 
     /// Debits a release: one slot of a plan account, or a release described in JSON.
-    #[pyo3(name = "_reserve", signature = (account, key, slot, count, release, analyst))]
+    #[pyo3(name = "_reserve", signature = (account, key, slot, count, release, run, analyst))]
     #[allow(clippy::too_many_arguments)]
     fn reserve<'py>(
         &self,
@@ -198,11 +198,19 @@ impl Ledger {
         slot: Option<String>,
         count: u64,
         release: Option<&[u8]>,
+        run: Option<&[u8]>,
         analyst: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (asked, adjacency) = match (slot, release) {
-            (Some(name), None) => (Asked::Slot { name, count, run: None }, None),
-            (None, Some(text)) => one(plan(text, None)?)?,
+            (Some(name), None) => {
+                let run = run.map(|text| one(plan(text, None)?)).transpose()?;
+                (Asked::Slot { name, count, run }, None)
+            }
+            (None, Some(text)) => {
+                let plan = plan(text, None)?;
+                let adjacency = plan.adjacency;
+                (Asked::Described(one(plan)?), adjacency)
+            }
             _ => {
                 return Err(invalid(
                     "release is missing; legal: a mechanism, or the name of a slot",
@@ -299,13 +307,9 @@ fn entry<'py>(
     Ok(dict)
 }
 
-/// The one release of a plan, and what that says neighbours are.
-fn one(plan: ExactPlan) -> PyResult<(Asked, Option<counterpoint::Adjacency>)> {
-    let adjacency = plan.adjacency;
-    match <[_; 1]>::try_from(plan.releases) {
-        Ok([release]) => Ok((Asked::Described(release), adjacency)),
-        Err(releases) => {
-            Err(invalid(format!("release holds {} releases; legal: one", releases.len())))
-        }
-    }
+/// The one release of a plan.
+fn one(plan: ExactPlan) -> PyResult<Described> {
+    let legal = |count| invalid(format!("release holds {count} releases; legal: one"));
+    let [release] = <[_; 1]>::try_from(plan.releases).map_err(|all| legal(all.len()))?;
+    Ok(release)
 }

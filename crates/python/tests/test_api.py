@@ -201,7 +201,10 @@ def test_the_ledger(tmp_path: Path) -> None:
     assert ledger.reserve("team", cp.ApproxDP(0.2), key="c", analyst="bob").outcome == "reserved"
     with pytest.raises(cp.Refused):
         ledger.reserve("team", cp.ApproxDP(1e-9), key="d", analyst="bob")
-    assert ledger.reserve("weekly", "week", key="w", count=4).outcome == "reserved"
+    assert ledger.reserve("weekly", "week", key="w", count=3, run=cp.Laplace(20)).outcome == "reserved"
+    with pytest.raises(cp.LedgerError):
+        ledger.reserve("weekly", "week", key="v", run=cp.Laplace(5))
+    assert ledger.reserve("weekly", "week", key="v").outcome == "reserved"
     assert ledger.commit("a", "first").response == b"first" == ledger.commit("a", b"second").response
     assert ledger.reserve("team", cp.ApproxDP(0.1), key="a", analyst="eve").response == b"first"
     assert ledger.response("a") == b"first" and ledger.response("c") is None

@@ -274,6 +274,7 @@ class Ledger:
         slot: str | None,
         count: int,
         release: bytes | None,
+        run: bytes | None,
         analyst: str | None,
     ) -> dict[str, Any]: ...
     def _commit(self, key: str, response: bytes) -> dict[str, Any]: ...

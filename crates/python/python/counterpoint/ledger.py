@@ -183,14 +183,17 @@ class Ledger(_native.Ledger):
         key: str,
         analyst: str | None = None,
         count: int = 1,
+        run: Mechanism | None = None,
     ) -> Reservation:
         """Debits a release, durably. Draw noise only after this has returned.
 
-        ``release`` is a mechanism, or the name of a slot of a plan account, ``count`` times. If the
-        key was reserved before nothing is charged. Raises :class:`counterpoint.Refused`.
+        ``release`` is a mechanism, or the name of a slot of a plan account, ``count`` times; then ``run``
+        says what is run in it, which must be something that the slot dominates. If the key was reserved
+        before nothing is charged. Raises :class:`counterpoint.Refused`.
         """
         slot, text = (release, None) if isinstance(release, str) else (None, _release(release, count))
-        return Reservation(key, self._reserve(account, key, slot, count, text, analyst))
+        ran = None if run is None else _release(run, 1)
+        return Reservation(key, self._reserve(account, key, slot, count, text, ran, analyst))
 
     def commit(self, key: str, response: bytes | str) -> Committed:
         """Stores the response, durably. Show only what this returns."""
