@@ -21,6 +21,16 @@ from scenarios import BY_KEY
 MEMORY_LIMIT_GIB = 12
 
 
+def counterpoint():
+    import counterpoint as cp
+
+    def ask(scenario):
+        plan = cp.compose([cp.ApproxDP(e, d, count=count) for e, d, count in scenario.releases])
+        return plan.epsilon(scenario.delta)  # a bracket unpacks as lower, upper
+
+    return ask
+
+
 def dp_accounting(interval=1e-4, tree=False, randomized_response=False):
     from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as pld
@@ -127,8 +137,11 @@ def only(*keys):
     return lambda scenario: scenario.key in keys
 
 
+CERTIFIED = "certified bracket"
+
 # name -> (adapter, scenarios it can do, what its epsilon claims to be)
 LIBRARIES = {
+    "**counterpoint**, from Python": (counterpoint, always, CERTIFIED),
     "numpy, exact formula": (numpy_exact, is_equal, "estimate"),
     "dp-accounting": (dp_accounting, always, "upper bound"),
     "dp-accounting, pairwise tree": (lambda: dp_accounting(tree=True), is_equal, "upper bound"),

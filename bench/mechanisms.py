@@ -126,6 +126,65 @@ def reference(scenario):
 # Adapters: each returns `ask`, from a scenario to (lower, upper), as in libraries.py.
 
 
+def counterpoint():
+    import counterpoint as cp
+    from counterpoint.mechanisms import CLASSES
+
+    def mechanism(mechanism, **fields):
+        return CLASSES[mechanism](**fields)
+
+    def ask(scenario):
+        plan = cp.compose([mechanism(**release) for release in scenario.releases], adjacency="add-remove")
+        return plan.epsilon(scenario.delta)
+
+    return ask
+
+
+def opacus(accountant, **options):
+    """Opacus' own accountants. They compute without PyTorch, but the package imports it, and one
+    of its classes for an annotation; so the package is entered beside its front door."""
+    import importlib.util
+    import types
+
+    package, optimizers = types.ModuleType("opacus"), types.ModuleType("opacus.optimizers")
+    package.__path__ = importlib.util.find_spec("opacus").submodule_search_locations
+    optimizers.DPOptimizer = object
+    sys.modules.update({"opacus": package, "opacus.optimizers": optimizers})
+    from opacus.accountants import create_accountant
+
+    def ask(scenario):
+        whole = create_accountant(accountant)
+        whole.history = [(r["sigma"], r["rate"], r["count"]) for r in scenario.releases]
+        return None, whole.get_epsilon(scenario.delta, **options)
+
+    return ask
+
+
+def autodp():
+    """Rényi divergences by autodp's mechanisms, composed and converted by it."""
+    from autodp import mechanism_zoo as zoo
+    from autodp.transformer_zoo import AmplificationBySampling, Composition
+
+    def mechanism(release):
+        kind = release["mechanism"]
+        if kind == "laplace":
+            return zoo.LaplaceMechanism(release["scale"])
+        if kind == "randomized-response":
+            return zoo.RandresponseMechanism(1 / (1 + math.exp(-release["epsilon"])))
+        one = zoo.GaussianMechanism(release["sigma"])
+        if release["rate"] == 1:
+            return one
+        one.neighboring = "add_remove"
+        # The tight bound, which is proved for Gaussian noise.
+        return AmplificationBySampling(PoissonSampling=True)(one, release["rate"], improved_bound_flag=True)
+
+    def ask(scenario):
+        counts = [r["count"] for r in scenario.releases]
+        return None, Composition()([mechanism(r) for r in scenario.releases], counts).get_eps(scenario.delta)
+
+    return ask
+
+
 def noise_parameter(release):
     """dp-accounting's randomized response: uniform with this probability, else the truth."""
     return release["buckets"] / (math.exp(release["epsilon"]) + release["buckets"] - 1)
@@ -246,12 +305,17 @@ def has_kind(scenario):
     return not is_pure_only(scenario)
 
 
+def is_gaussian(scenario):
+    return scenario.kinds == {"gaussian"}
+
+
 def has_exponential(scenario):
     return "exponential" in scenario.kinds
 
 
 # name -> (adapter, scenarios it can do, what its epsilon claims to be)
 LIBRARIES = {
+    "**counterpoint**, from Python": (counterpoint, libraries.always, libraries.CERTIFIED),
     "dp-accounting, PLD accountant": (
         lambda: dp_accounting("pld", "PLDAccountant"), libraries.always, "upper bound"),
     "dp-accounting, PLDs by hand": (
@@ -264,6 +328,9 @@ LIBRARIES = {
     "prv-accountant, eps_error 0.1": (lambda: prv_accountant(0.1), has_kind, "bracket"),
     "prv-accountant, eps_error 0.01": (lambda: prv_accountant(0.01), has_kind, "bracket"),
     "prv-accountant, as pure, eps_error 0.1": (lambda: prv_accountant(0.1, as_pure=True), is_pure_only, "upper bound"),
+    "opacus, PRV accountant": (lambda: opacus("prv"), is_gaussian, "upper bound"),
+    "opacus, RDP accountant": (lambda: opacus("rdp"), is_gaussian, "upper bound"),
+    "autodp, Renyi": (autodp, has_kind, "upper bound"),
 }  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 use counterpoint::theorem::Theorem;
 use counterpoint_wire::decimal;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyFloat, PyType};
+
+use crate::errors::invalid;
 
 /// Two numbers with the truth between them, rounding included.
 ///
@@ -28,7 +30,7 @@ impl Bracket {
             return Ok(counterpoint::Bracket { lower, upper }.into());
         }
         let text = format!("lower is {lower:?} and upper {upper:?}; legal: lower at most upper");
-        Err(crate::errors::invalid(text))
+        Err(invalid(text))
     }
 
     /// Never above the truth.
@@ -105,12 +107,32 @@ impl Bracket {
         format!("{lower:?} .. {upper:?}")
     }
 
+    /// The upper end as a float would be formatted, rounded up.
     fn __format__(&self, format: &Bound<'_, PyAny>) -> PyResult<String> {
         if format.len()? == 0 {
             return Ok(self.__str__());
         }
-        let upper = pyo3::types::PyFloat::new(format.py(), self.inner.upper);
-        upper.call_method1("__format__", (format,))?.extract()
+        let upper = self.inner.upper;
+        let shown = |value: f64| -> PyResult<(String, f64)> {
+            let text: String =
+                PyFloat::new(format.py(), value).call_method1("__format__", (format,))?.extract()?;
+            let read = read(&text);
+            let legal = "one whose text is a number, as .3f or .4g";
+            Ok((text, read.ok_or_else(|| invalid(format!("format is {format}; legal: {legal}")))?))
+        };
+        let (nearest, below) = shown(upper)?;
+        // Half a last digit at most: somewhat more of it shows the next one.
+        let mut more = upper - below;
+        if !more.is_finite() || more <= 0.0 {
+            return Ok(nearest);
+        }
+        loop {
+            let (text, value) = shown(upper + more)?;
+            if value >= upper {
+                return Ok(text);
+            }
+            more *= 1.5;
+        }
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (f64, f64)) {
@@ -168,6 +190,15 @@ impl Answer {
         let Self { route, theorem } = slf.get();
         let parts = (ends.lower, ends.upper, route.clone(), theorem.clone());
         (slf.py().get_type::<Self>(), parts)
+    }
+}
+
+/// The number that a formatted one says.
+fn read(text: &str) -> Option<f64> {
+    let kept: String = text.chars().filter(|c| !",_ ".contains(*c)).collect();
+    match kept.strip_suffix('%') {
+        Some(hundredths) => hundredths.parse::<f64>().ok().map(|number| number / 100.0),
+        None => kept.parse().ok(),
     }
 }
 

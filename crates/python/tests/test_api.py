@@ -85,7 +85,12 @@ def test_brackets() -> None:
     assert answer.upper in answer and -1.0 not in answer and 0 <= answer.relative_width <= 1e-6
     assert answer.theorem == "dominating-pairs" and "Zhu" in answer.source
     assert isinstance(answer, cp.Bracket) and pickle.loads(pickle.dumps(answer)) == answer
-    assert f"{answer:.2f}" == f"{answer.upper:.2f}" and f"{answer}" == str(answer)
+    assert f"{answer}" == str(answer)
+    for form in (".0f", ".1f", ".3f", ".9f", ".2e", ".1g", ".4g", "10.3f", ",.2f", ".3%"):
+        shown = f"{answer:{form}}".strip()
+        value = float(shown.rstrip("%")) / (100 if "%" in form else 1)
+        assert answer.upper <= value <= answer.upper * 1.5, form
+    assert f"{cp.Bracket(8.7, 8.77320158):.3f}" == "8.774" and f"{cp.Bracket(1, 2):.3f}" == "2.000"
     low, _, high = str(answer).partition(" .. ")
     assert float(low) <= answer.lower and answer.upper <= float(high)
     assert eval(repr(answer), vars(cp)) == answer

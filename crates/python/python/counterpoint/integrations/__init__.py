@@ -1,0 +1,1 @@
+"""Drop-ins for other libraries, each imported only when asked for."""
