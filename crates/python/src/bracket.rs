@@ -114,8 +114,9 @@ impl Bracket {
         }
         let upper = self.inner.upper;
         let shown = |value: f64| -> PyResult<(String, f64)> {
-            let text: String =
-                PyFloat::new(format.py(), value).call_method1("__format__", (format,))?.extract()?;
+            let text: String = PyFloat::new(format.py(), value)
+                .call_method1("__format__", (format,))?
+                .extract()?;
             let read = read(&text);
             let legal = "one whose text is a number, as .3f or .4g";
             Ok((text, read.ok_or_else(|| invalid(format!("format is {format}; legal: {legal}")))?))
