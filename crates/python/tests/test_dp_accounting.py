@@ -100,7 +100,7 @@ UNSUPPORTED = [
 ]
 
 FREE = [
-    NoOp(), Composed([]), Repeated(Gaussian(1.0), 0), Gaussian(math.inf), Laplace(math.inf), Discrete(1.0, 0),
+    NoOp(), Composed([]), Gaussian(math.inf), Laplace(math.inf), Discrete(1.0, 0),
     Mixture(1.0, [0.0, 3.0], [1.0, 0.0]), Poisson(0.0, Gaussian(0.0)), Poisson(0.5, NoOp()),
     Truncated(10, 0.0, 5, 1.0), Truncated(10, 0.5, 0, 1.0), ZCDp(0.0), Select(NoOp(), 5.0, 1.0),
 ]
@@ -140,6 +140,7 @@ def test_what_is_not_supported_says_so(event: Any, relations: Any) -> None:
 def test_what_costs_nothing(event: Any) -> None:
     assert mechanisms(event) == []
     assert Accountant().compose(event, 5).get_epsilon(0.0) == 0.0
+    assert mechanisms(Repeated(Gaussian(1.0), 0)) == []
 
 
 @pytest.mark.parametrize(("event", "relations"), SUPPORTED)
@@ -179,7 +180,7 @@ def test_wrong_arguments() -> None:
             ask()
 
 
-def agree(ours: Accountant, theirs: Any, delta: float, gap: float = 3e-4) -> None:
+def agree(ours: Accountant, theirs: Any, delta: float, gap: float = 1e-4) -> None:
     """Theirs rounds up on a grid of losses: nowhere below the truth, and not far above it."""
     bracket, epsilon = ours.epsilon_bracket(delta), theirs.get_epsilon(delta)
     assert bracket.lower <= epsilon + 1e-9
@@ -216,9 +217,10 @@ def some_event(rng: random.Random, relation: Any, depth: int) -> Any:
 @pytest.mark.parametrize("relation", list(Relation))
 def test_random_events_cost_what_their_pld_accountant_says(relation: Any, full: bool) -> None:
     rng = random.Random(20240711)
-    for _ in range(100 if full else 4):
+    for _ in range(100 if full else 5):
         event = some_event(rng, relation, 3)
-        ours, theirs = Accountant(relation).compose(event), PLDAccountant(relation).compose(event)
+        # Theirs is slow; this is ten times coarser than its default, and near enough.
+        ours, theirs = Accountant(relation).compose(event), PLDAccountant(relation, 1e-3).compose(event)
         if ours.plan is None:
             assert theirs.get_epsilon(1e-5) <= 1e-9
         else:
