@@ -180,12 +180,21 @@ def test_wrong_arguments() -> None:
             ask()
 
 
-def agree(ours: Accountant, theirs: Any, delta: float, gap: float = 1e-4) -> None:
+# A grid of losses for their accountant, ten times coarser than its default, which is slow.
+STEP = 1e-3
+
+
+def slack(ours: Accountant, step: float = STEP) -> float:
+    """How far theirs may lie above the truth: a step where losses have atoms, and hardly at all else."""
+    return step * sum(one.count for one in ours.plan or () if not isinstance(one, cp.Gaussian)) + 1e-4
+
+
+def agree(ours: Accountant, theirs: Any, delta: float, step: float = STEP) -> None:
     """Theirs rounds up on a grid of losses: nowhere below the truth, and not far above it."""
     bracket, epsilon = ours.epsilon_bracket(delta), theirs.get_epsilon(delta)
     assert bracket.lower <= epsilon + 1e-9
     assert bracket.relative_width <= 1e-6
-    assert epsilon <= bracket.upper * (1 + gap) + gap, (ours.plan, bracket, epsilon)
+    assert epsilon <= bracket.upper + slack(ours, step), (ours.plan, bracket, epsilon)
     assert ours.get_epsilon(delta) == bracket.upper
 
 
@@ -219,22 +228,21 @@ def test_random_events_cost_what_their_pld_accountant_says(relation: Any, full: 
     rng = random.Random(20240711)
     for _ in range(100 if full else 5):
         event = some_event(rng, relation, 3)
-        # Theirs is slow; this is ten times coarser than its default, and near enough.
-        ours, theirs = Accountant(relation).compose(event), PLDAccountant(relation, 1e-3).compose(event)
+        ours, theirs = Accountant(relation).compose(event), PLDAccountant(relation, STEP).compose(event)
         if ours.plan is None:
             assert theirs.get_epsilon(1e-5) <= 1e-9
         else:
             agree(ours, theirs, rng.choice([1e-3, 1e-5]))
             epsilon = rng.uniform(0.1, 1) * ours.get_epsilon(1e-5)
-            delta = ours.delta_bracket(epsilon)
-            assert delta.lower <= theirs.get_delta(epsilon) + 1e-12
-            assert theirs.get_delta(epsilon) <= delta.upper * 1.01 + 1e-9
+            assert ours.delta_bracket(epsilon).lower <= theirs.get_delta(epsilon) + 1e-12
+            nearer = max(0.0, epsilon - slack(ours))
+            assert theirs.get_delta(epsilon) <= ours.delta_bracket(nearer).upper + 1e-9
 
 
 @pytest.mark.parametrize(("event", "relations"), SUPPORTED)
 def test_every_event_that_both_support_costs_the_same(event: Any, relations: Any) -> None:
     for relation in relations:
-        theirs = PLDAccountant(relation)
+        theirs = PLDAccountant(relation, STEP)
         if theirs.supports(event):
             agree(Accountant(relation).compose(event, 1), theirs.compose(event, 1), 1e-4)
 
