@@ -373,7 +373,8 @@ def test_the_plan_and_the_ledger_hold_what_was_composed() -> None:
     accountant.compose(Laplace(3.0), 2)
     assert accountant.plan == cp.compose(
         [cp.Gaussian(2.0, rate=0.1) * 100, cp.Laplace(3.0) * 2], adjacency="add-remove")
-    assert accountant.ledger == Composed([Repeated(Poisson(0.1, Gaussian(2.0)), 100), Repeated(Laplace(3.0), 2)])
+    assert accountant.ledger == Composed(
+        [Repeated(Poisson(0.1, Gaussian(2.0)), 100), Repeated(Laplace(3.0), 2)])
     assert Accountant(REPLACE).compose(Gaussian(1.0)).plan.adjacency == "replace"
     before = accountant.plan
     assert accountant.supports(Gaussian(1.0)) and accountant.supports(NonPrivate())

@@ -20,6 +20,7 @@ WHOLE = dp.vector_domain(dp.atom_domain(T=int))
 ADDED = (WHOLE, dp.symmetric_distance())
 NUMBER = (dp.atom_domain(T=int), dp.absolute_distance(T=int))
 SCORES = (WHOLE, dp.linf_distance(T=int))
+RISING = (WHOLE, dp.linf_distance(T=int, monotonic=True))
 
 
 def counting(noise: Any, metric: Any = None) -> Any:
@@ -50,7 +51,7 @@ def user(measure: Any, privacy_map: Any) -> Any:
     (dp.m.make_randomized_response_bool(0.75), math.log(3)),
     (dp.m.make_randomized_response([1, 2, 3], 0.75), math.log(6)),
     (dp.m.make_noisy_max(*SCORES, dp.max_divergence(), scale=4.0), 2 / 4),
-    (dp.m.make_noisy_max(WHOLE, dp.linf_distance(T=int, monotonic=True), dp.max_divergence(), scale=4.0), 1 / 4),
+    (dp.m.make_noisy_max(*RISING, dp.max_divergence(), scale=4.0), 1 / 4),
     (dp.c.make_composition([laplace(2.0), laplace(4.0)]), 3 / 4),
     (dp.c.make_adaptive_composition(*ADDED, dp.max_divergence(), 1, [0.5, 0.25]), 3 / 4),
     (dp.c.make_privacy_filter(

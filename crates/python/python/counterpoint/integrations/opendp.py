@@ -56,7 +56,7 @@ def mechanism(
     _check(measurement)
     measure = str(measurement.output_measure.type)
     if delta is not None and measure != "SmoothedMaxDivergence":
-        raise InvalidArgument(f"delta is {delta}, and the measure {measure}; legal: with privacy profiles alone")
+        raise InvalidArgument(f"delta is {delta}, the measure {measure}; legal: with privacy profiles alone")
     charged = _charge(measure, measurement.map(d_in), delta)
     return charged.replace(count=count, name=name, partition=partition)
 
@@ -138,7 +138,7 @@ def _charge(measure: str, cost: Any, delta: float | None) -> Mechanism:
 
 def _at_a_point(profile: Any, delta: float | None) -> Mechanism:
     if delta is None:
-        raise Unsupported("SmoothedMaxDivergence is a whole profile, of which one point can be charged; legal: "
+        raise Unsupported("SmoothedMaxDivergence is a profile, of which one point can be charged; legal: "
                           "with delta, or the measurement before it was converted")
     return ApproxDP(_finite("SmoothedMaxDivergence", profile.epsilon(delta)), delta)
 
