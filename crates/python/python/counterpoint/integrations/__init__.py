@@ -1,1 +1,1 @@
-"""Drop-ins for other libraries, each imported only when asked for."""
+"""Drop-ins for other libraries, each imported on demand only."""

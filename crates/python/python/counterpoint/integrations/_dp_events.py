@@ -1,0 +1,302 @@
+"""What dp-accounting's events mean, as mechanisms."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+from dp_accounting import dp_event
+from dp_accounting.privacy_accountant import NeighboringRelation
+
+from ..errors import InvalidArgument, NoFiniteEpsilon, Unsupported
+from ..mechanisms import ZCDP, ApproxDP, Finite, Gaussian, Geometric, Laplace, RandomizedResponse
+from ._orders import tabulated
+from ._rounding import down, inverse_down, log_up, root_up, up
+
+if TYPE_CHECKING:
+    from .._native import Mechanism
+
+ADD_OR_REMOVE_ONE = NeighboringRelation.ADD_OR_REMOVE_ONE
+REPLACE_ONE = NeighboringRelation.REPLACE_ONE
+REPLACE_SPECIAL = NeighboringRelation.REPLACE_SPECIAL
+
+
+class UnsupportedEvent(Unsupported):
+    """An event without a certified counterpart."""
+
+    event: Any
+    """The event, which may be part of the one that was given."""
+
+    def __init__(self, event: Any, why: str) -> None:
+        super().__init__(f"{type(event).__name__} has no certified counterpart: {why}")
+        self.event = event
+
+
+def mechanisms(event: Any, neighboring_relation: Any = ADD_OR_REMOVE_ONE) -> list[Mechanism]:
+    """The mechanisms that an event stands for; none where it costs nothing.
+
+    Raises :class:`UnsupportedEvent` where there are none that cost as much, and
+    :class:`counterpoint.NoFiniteEpsilon` where the event is not private at all.
+
+    >>> from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+    >>> mechanisms(SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 1000))
+    [Gaussian(sigma=1.1, sensitivity=1.0, rate=0.01, count=1000)]
+    """
+    if not isinstance(event, dp_event.DpEvent):
+        raise TypeError(f"event is of type {type(event).__name__}; legal: a DpEvent")
+    return _translate(event, NeighboringRelation(neighboring_relation))
+
+
+@singledispatch
+def _translate(event: Any, relation: Any) -> list[Mechanism]:
+    raise UnsupportedEvent(event, "it is not known here")
+
+
+@_translate.register(dp_event.UnsupportedDpEvent)
+def _unsupported(event: Any, relation: Any) -> list[Mechanism]:
+    raise UnsupportedEvent(event, "it says nothing of what is released")
+
+
+@_translate.register(dp_event.NoOpDpEvent)
+def _nothing(event: Any, relation: Any) -> list[Mechanism]:
+    return []
+
+
+@_translate.register(dp_event.NonPrivateDpEvent)
+def _non_private(event: Any, relation: Any) -> list[Mechanism]:
+    raise _no_privacy(event)
+
+
+@_translate.register(dp_event.ComposedDpEvent)
+def _composed(event: Any, relation: Any) -> list[Mechanism]:
+    found: list[Mechanism] = []
+    leak = None
+    for part in event.events:
+        try:
+            found += _translate(part, relation)
+        except NoFiniteEpsilon as error:
+            # What is not supported, further on, has precedence.
+            leak = error
+    if leak is not None:
+        raise leak
+    return found
+
+
+@_translate.register(dp_event.SelfComposedDpEvent)
+def _self_composed(event: Any, relation: Any) -> list[Mechanism]:
+    count = _whole("count", event.count)
+    inner = _translate(event.event, relation)
+    return [mechanism * count for mechanism in inner] if count else []
+
+
+@_translate.register(dp_event.GaussianDpEvent)
+def _gaussian(event: Any, relation: Any) -> list[Mechanism]:
+    return _noisy(Gaussian, event, relation)
+
+
+@_translate.register(dp_event.LaplaceDpEvent)
+def _laplace(event: Any, relation: Any) -> list[Mechanism]:
+    return _noisy(Laplace, event, relation)
+
+
+@_translate.register(dp_event.DiscreteLaplaceDpEvent)
+def _discrete_laplace(event: Any, relation: Any) -> list[Mechanism]:
+    steps = _whole("sensitivity", event.sensitivity) * _moves(relation)
+    if not steps:
+        return []
+    noise = float(event.noise_parameter)
+    # At zero the noise is without bound, but dp-accounting has it for none: the side of more loss.
+    if noise in (0, math.inf):
+        raise _no_privacy(event)
+    if not noise >= 1e-100:
+        raise InvalidArgument(f"noise_parameter is {noise}; legal: 0, or a number of at least 1e-100")
+    return [Geometric(inverse_down(noise), steps)]
+
+
+@_translate.register(dp_event.RandomizedResponseDpEvent)
+def _randomized_response(event: Any, relation: Any) -> list[Mechanism]:
+    if relation is ADD_OR_REMOVE_ONE:
+        raise UnsupportedEvent(event, "without a person's answer there is no output; REPLACE_ONE and "
+                                      "REPLACE_SPECIAL have one")
+    buckets = _whole("num_buckets", event.num_buckets)
+    noise = _probability("noise_parameter", event.noise_parameter)
+    if buckets < 1:
+        raise InvalidArgument(f"num_buckets is {buckets}; legal: a whole number of at least 1")
+    if buckets == 1 or noise == 1:
+        return []
+    if noise == 0:
+        raise _no_privacy(event)
+    other = noise / buckets
+    if relation is REPLACE_ONE:
+        return [RandomizedResponse(log_up((1 - noise + other) / other), buckets)]
+    # The special record's answer is uniform. Apart by the roundings, never closer.
+    same = 1 - noise + other
+    any_one = Fraction(1, buckets)
+    return [Finite([up(same), down(1 - same)], [down(any_one), up(1 - any_one)])]
+
+
+@_translate.register(dp_event.MixtureOfGaussiansDpEvent)
+def _mixture(event: Any, relation: Any) -> list[Mechanism]:
+    if relation is REPLACE_ONE:
+        raise UnsupportedEvent(event, "it has no meaning under REPLACE_ONE")
+    weights = _weights(event)
+    shifts = sorted(shift for shift in weights if shift)
+    if not shifts:
+        return []
+    if event.standard_deviation == 0:
+        raise _no_privacy(event)
+    if len(shifts) > 1:
+        raise UnsupportedEvent(event, "it mixes more than one sensitivity besides 0")
+    (shift,) = shifts
+    rate = None if len(weights) == 1 else min(1.0, up(weights[shift]))
+    return [Gaussian(float(event.standard_deviation), shift, rate=rate)]
+
+
+@_translate.register(dp_event.PoissonSampledDpEvent)
+def _poisson_sampled(event: Any, relation: Any) -> list[Mechanism]:
+    return _sampled(event, event.event, relation)
+
+
+def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
+    """A Poisson sample that an event draws for an inner one."""
+    rate = _probability("sampling_probability", event.sampling_probability)
+    try:
+        releases = _translate(inner, relation)
+    except NoFiniteEpsilon:
+        if rate:
+            raise
+        return []
+    if not rate or not releases:
+        return []
+    if rate == 1:
+        return releases
+    if relation is REPLACE_ONE:
+        raise UnsupportedEvent(event, "a Poisson sample is proved for ADD_OR_REMOVE_ONE and REPLACE_SPECIAL")
+    one = _as_one(releases)
+    if one is None:
+        raise UnsupportedEvent(event, "on a sample are possible one Laplace release, or Gaussian ones")
+    # A sample of a sample is a smaller one.
+    return [one.replace(rate=min(1.0, up(rate * Fraction(1 if one.rate is None else one.rate))))]
+
+
+@_translate.register(dp_event.SampledWithReplacementDpEvent)
+def _with_replacement(event: Any, relation: Any) -> list[Mechanism]:
+    raise UnsupportedEvent(event, "the pairs of a sample with replacement are not known here")
+
+
+@_translate.register(dp_event.SampledWithoutReplacementDpEvent)
+def _without_replacement(event: Any, relation: Any) -> list[Mechanism]:
+    inner = _translate(event.event, relation)
+    if event.sample_size == event.source_dataset_size and relation is not ADD_OR_REMOVE_ONE:
+        return inner
+    raise UnsupportedEvent(event, "a sample of a fixed size is no Poisson sample")
+
+
+@_translate.register(dp_event.SingleEpochTreeAggregationDpEvent)
+def _tree(event: Any, relation: Any) -> list[Mechanism]:
+    if relation is not REPLACE_SPECIAL:
+        raise UnsupportedEvent(event, "a tree is proved for REPLACE_SPECIAL")
+    try:
+        steps = [_whole("step_counts", count) for count in event.step_counts]
+    except TypeError:
+        steps = [_whole("step_counts", event.step_counts)]
+    if not steps:
+        raise InvalidArgument("step_counts is empty; legal: a whole number or some of them")
+    # A record is in one tree, and there in one node a level.
+    levels = max(steps).bit_length()
+    return [node * levels for node in _noisy(Gaussian, event, relation)] if levels else []
+
+
+@_translate.register(dp_event.RepeatAndSelectDpEvent)
+def _repeat_and_select(event: Any, relation: Any) -> list[Mechanism]:
+    inner = _translate(event.event, relation)
+    if not inner:
+        return []
+    if event.mean == 1 and 0 <= event.shape < math.inf:
+        # All but Poisson's laws have no run less than one: one it is.
+        return inner
+    raise UnsupportedEvent(event, "the choice among a random number of runs has no known pair")
+
+
+@_translate.register(dp_event.ZCDpEvent)
+def _zcdp(event: Any, relation: Any) -> list[Mechanism]:
+    rho, xi = float(event.rho), float(event.xi)
+    if not (rho >= 0 and xi >= 0):
+        raise InvalidArgument(f"rho is {rho} and xi is {xi}; legal: numbers of at least 0")
+    if math.isinf(rho + xi):
+        raise _no_privacy(event)
+    if not xi:
+        return [ZCDP(rho)] if rho else []
+    if not rho:
+        # All divergences at most xi: so is the largest loss.
+        return [ApproxDP(xi)]
+    start, slope = Fraction(xi), Fraction(rho)
+    return [tabulated(lambda order: up(start + slope * Fraction(order)), type(event).__name__)]
+
+
+@_translate.register(dp_event.TruncatedSubsampledGaussianDpEvent)
+def _truncated(event: Any, relation: Any) -> list[Mechanism]:
+    if not (event.sampling_probability and event.truncated_batch_size and event.dataset_size):
+        return []
+    if event.truncated_batch_size < event.dataset_size:
+        raise UnsupportedEvent(event, "a batch cut short mixes two mechanisms; uncut ones are possible")
+    return _sampled(event, dp_event.GaussianDpEvent(event.noise_multiplier), relation)
+
+
+def _no_privacy(event: Any) -> NoFiniteEpsilon:
+    return NoFiniteEpsilon(f"{type(event).__name__} is not private; no finite epsilon holds")
+
+
+def _moves(relation: Any) -> int:
+    """How often a person's largest value fits into the change of a sum."""
+    return 2 if relation is REPLACE_ONE else 1
+
+
+def _noisy(kind: type[Gaussian] | type[Laplace], event: Any, relation: Any) -> list[Mechanism]:
+    noise = float(event.noise_multiplier)
+    if noise == 0:
+        raise _no_privacy(event)
+    return [] if noise == math.inf else [kind(noise, float(_moves(relation)))]
+
+
+def _weights(event: Any) -> dict[float, Fraction]:
+    """A mixture's sensitivities with their probabilities."""
+    shifts, chances = list(event.sensitivities), list(event.sampling_probs)
+    if len(shifts) != len(chances) or not math.isclose(math.fsum(chances), 1, abs_tol=1e-9):
+        raise InvalidArgument(f"sampling_probs is {chances}; legal: as many as sensitivities, with sum 1")
+    weights: dict[float, Fraction] = {}
+    for shift, chance in zip(shifts, chances):
+        chance = _probability("sampling_probs", chance)
+        if not 0 <= shift < math.inf:
+            raise InvalidArgument(f"sensitivities has {shift}; legal: finite numbers of at least 0")
+        if chance:
+            weights[float(shift)] = weights.get(float(shift), Fraction(0)) + chance
+    return weights
+
+
+def _as_one(releases: list[Mechanism]) -> Mechanism | None:
+    """Releases on one sample as one release, if they are Gaussian or there is only one."""
+    first = releases[0]
+    if len(releases) == 1 and first.count == 1 and isinstance(first, (Gaussian, Laplace)):
+        return first
+    if not all(isinstance(one, Gaussian) and one.rate is None for one in releases):
+        return None
+    squares = [one.count * (Fraction(one.sensitivity) / Fraction(one.sigma)) ** 2 for one in releases]
+    return Gaussian(1.0, root_up(sum(squares, Fraction(0))))
+
+
+def _whole(field: str, value: Any) -> int:
+    number = value.__index__() if hasattr(value, "__index__") else None
+    if number is None:
+        raise TypeError(f"{field} is of type {type(value).__name__}; legal: a whole number")
+    if number < 0:
+        raise InvalidArgument(f"{field} is {number}; legal: a whole number of at least 0")
+    return int(number)
+
+
+def _probability(field: str, value: Any) -> Fraction:
+    if not 0 <= value <= 1:
+        raise InvalidArgument(f"{field} is {value}; legal: a number from 0 to 1")
+    return Fraction(float(value))

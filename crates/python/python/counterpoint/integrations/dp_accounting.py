@@ -1,0 +1,154 @@
+"""Google's dp-accounting: its events as mechanisms, and an accountant in the place of its own.
+
+>>> import dp_accounting
+>>> from counterpoint.integrations.dp_accounting import Accountant
+>>> step = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0))
+>>> accountant = Accountant().compose(step, 1000)
+>>> accountant.get_epsilon(1e-6) == accountant.epsilon_bracket(1e-6).upper
+True
+
+An event means what its documentation says. In ``GaussianDpEvent``, ``LaplaceDpEvent`` and
+``DiscreteLaplaceDpEvent`` one person adds at most 1 to the norm; replacing one person by another
+(``REPLACE_ONE``) changes the sum by up to twice that. A person replaced by a record that counts for nothing
+(``REPLACE_SPECIAL``) is as one removed. A parameter without an exact counterpart is rounded by a unit
+in the last place, to the side of more loss.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from dp_accounting.privacy_accountant import PrivacyAccountant
+
+from .._native import Bracket
+from ..errors import InvalidArgument, NoFiniteEpsilon, ToleranceNotMet
+from ..plan import Plan
+from ._dp_events import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnsupportedEvent, mechanisms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .._native import Mechanism
+
+__all__ = ["Accountant", "UnsupportedEvent", "mechanisms"]
+
+# An upper bound is wanted even where no bracket as narrow as usual can be certified.
+WIDER = (1e-4, 1e-2, 0.1)
+
+
+class Accountant(PrivacyAccountant):  # type: ignore[misc]
+    """A dp-accounting accountant whose numbers are certified upper bounds.
+
+    It takes the place of ``PLDAccountant`` and ``RdpAccountant``, in ``calibrate_dp_mechanism`` too.
+
+    >>> import dp_accounting
+    >>> accountant = Accountant().compose(dp_accounting.LaplaceDpEvent(2.0), 10)
+    >>> round(accountant.get_epsilon(1e-6), 3)
+    4.999
+    >>> accountant.plan
+    Plan([Laplace(scale=2.0, sensitivity=1.0, count=10)], adjacency='add-remove')
+    """
+
+    def __init__(self, neighboring_relation: Any = ADD_OR_REMOVE_ONE) -> None:
+        super().__init__(neighboring_relation)
+        self._counts: dict[Mechanism, int] = {}
+        self._is_private = True
+        self._plan: Plan | None = None
+
+    def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:
+        try:
+            found = mechanisms(event, self.neighboring_relation)
+        except UnsupportedEvent as error:
+            return self.CompositionErrorDetails(invalid_event=error.event, error_message=str(error))
+        except NoFiniteEpsilon:
+            self._is_private = self._is_private and not do_compose
+            return None
+        if do_compose:
+            self._add(found, count)
+        return None
+
+    def _add(self, found: Iterable[Mechanism], count: int) -> None:
+        self._plan = None
+        for mechanism in found:
+            single = mechanism.replace(count=1)
+            self._counts[single] = self._counts.get(single, 0) + mechanism.count * count
+
+    @property
+    def plan(self) -> Plan | None:
+        """What was composed; None if it cost nothing.
+
+        Raises :class:`counterpoint.NoFiniteEpsilon` if it is not private.
+
+        >>> Accountant().plan is None
+        True
+        """
+        if not self._is_private:
+            raise NoFiniteEpsilon("an event is not private; no finite epsilon holds")
+        if self._plan is None and self._counts:
+            adjacency = "replace" if self.neighboring_relation is REPLACE_ONE else "add-remove"
+            listed = [single.replace(count=count) for single, count in self._counts.items()]
+            self._plan = Plan(listed, adjacency=adjacency)
+        return self._plan
+
+    def epsilon_bracket(self, delta: float, *, tolerance: float | None = None) -> Bracket:
+        """The bracket of the least epsilon at this delta.
+
+        >>> import dp_accounting
+        >>> print(Accountant().compose(dp_accounting.GaussianDpEvent(1.0)).epsilon_bracket(1e-6))
+        4.88655 .. 4.88656
+        """
+        if not 0 <= delta <= 1:
+            raise InvalidArgument(f"delta is {delta}; legal: a number from 0 to 1")
+        plan = self.plan
+        if plan is None or delta == 1:
+            return Bracket(0.0, 0.0)
+        return plan.epsilon(float(delta), tolerance=tolerance)
+
+    def delta_bracket(self, epsilon: float, *, tolerance: float | None = None) -> Bracket:
+        """The bracket of the least delta at this epsilon, at most 1e6.
+
+        >>> import dp_accounting
+        >>> accountant = Accountant().compose(dp_accounting.LaplaceDpEvent(1.0))
+        >>> 0.0 in accountant.delta_bracket(1.0)
+        True
+        """
+        if not epsilon >= 0:
+            raise InvalidArgument(f"epsilon is {epsilon}; legal: a number of at least 0")
+        plan = self.plan
+        if plan is None:
+            return Bracket(0.0, 0.0)
+        return plan.delta(float(epsilon), tolerance=tolerance)
+
+    def get_epsilon(self, target_delta: float) -> float:
+        """An epsilon that holds at this delta: the upper end of :meth:`epsilon_bracket`, or infinity.
+
+        Where no bracket as narrow as usual can be certified it is that of a wider one.
+        """
+        try:
+            return _upper(self.epsilon_bracket, target_delta)
+        except NoFiniteEpsilon:
+            return math.inf
+
+    def get_delta(self, target_epsilon: float) -> float:
+        """A delta that holds at this epsilon: the upper end of :meth:`delta_bracket`.
+
+        Where no bracket as narrow as usual can be certified it is that of a wider one. A delta that
+        holds for one epsilon holds for all that are larger.
+        """
+        if not target_epsilon >= 0:
+            raise InvalidArgument(f"target_epsilon is {target_epsilon}; legal: a number of at least 0")
+        smaller = min(target_epsilon, 1e6) if target_epsilon >= 1e-100 else 0.0
+        try:
+            return _upper(self.delta_bracket, smaller)
+        except NoFiniteEpsilon:
+            return 1.0
+
+
+def _upper(bracket: Callable[..., Bracket], target: float) -> float:
+    for tolerance in (None, *WIDER[:-1]):
+        try:
+            return bracket(target, tolerance=tolerance).upper
+        except ToleranceNotMet:
+            pass
+    return bracket(target, tolerance=WIDER[-1]).upper
