@@ -281,9 +281,10 @@ def _as_one(releases: list[Mechanism]) -> Mechanism | None:
     first = releases[0]
     if len(releases) == 1 and first.count == 1 and isinstance(first, (Gaussian, Laplace)):
         return first
-    if not all(isinstance(one, Gaussian) and one.rate is None for one in releases):
+    gaussians = [one for one in releases if isinstance(one, Gaussian) and one.rate is None]
+    if len(gaussians) < len(releases):
         return None
-    squares = [one.count * (Fraction(one.sensitivity) / Fraction(one.sigma)) ** 2 for one in releases]
+    squares = [one.count * (Fraction(one.sensitivity) / Fraction(one.sigma)) ** 2 for one in gaussians]
     return Gaussian(1.0, root_up(sum(squares, Fraction(0))))
 
 
