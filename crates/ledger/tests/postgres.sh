@@ -46,7 +46,13 @@ cd "$folder"
 "${as_user[@]}" "$bin/initdb" -D "$folder/data" -U ledger --auth=trust -E UTF8 --locale=C.UTF-8 \
     >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 2; }
 
-command -v openssl >/dev/null || { echo "$0: needs openssl (Debian: apt-get install openssl)" >&2; exit 2; }
+if ! command -v openssl >/dev/null; then
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "$0: needs openssl (Debian: apt-get install openssl)" >&2
+        exit 2
+    fi
+    DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends openssl >&2
+fi
 
 # A certificate for the server by an authority of its own, and another authority.
 for name in authority other; do
