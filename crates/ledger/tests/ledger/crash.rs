@@ -178,7 +178,8 @@ pub(crate) fn kept(place: &Place, said: &[String]) {
     let mut ledger = place.open();
     let (mut hashes, mut keys) = (BTreeMap::new(), BTreeMap::<String, usize>::new());
     let (head, spent) = loop {
-        (hashes.clear(), keys.clear());
+        hashes.clear();
+        keys.clear();
         let head = ledger.history(None, |entry| {
             hashes.insert(entry.sequence, entry.hash);
             if let Event::Reserve { key, .. } = entry.event {
