@@ -1,5 +1,5 @@
 //! Many questions at once against the same questions one by one, and against closed forms.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 mod reference;
