@@ -15,7 +15,7 @@ import pytest
 
 import counterpoint as cp
 
-# Seconds of work in a single question, and a minute in many.
+# Work for seconds in a single question, and for a good part of one in many.
 SLOW = "cp.compose([cp.Gaussian(1.0, rate=0.001) * 20], adjacency='add-remove')"
 MANY = "cp.compose([cp.Gaussian(1.0, rate=0.01) * 1000], adjacency='add-remove')"
 
@@ -28,8 +28,11 @@ plan = {{}}
 {call.splitlines()[0]}
 print("ready", flush=True)
 try:
-    {call.splitlines()[1]}
-    print("finished")
+    while True:
+        try:
+            {call.splitlines()[1]}
+        except cp.ToleranceNotMet:
+            pass
 except KeyboardInterrupt:
     print(time.time())
 """
@@ -40,7 +43,6 @@ except KeyboardInterrupt:
     process.send_signal(signal.SIGINT)
     told = process.stdout.read().strip()
     process.wait()
-    assert told != "finished", "too quick to be interrupted"
     return float(told) - at
 
 
@@ -66,22 +68,23 @@ def test_progress() -> None:
     def told(done: float) -> None:
         seen.append(done)
 
-    plan.epsilon(np.geomspace(1e-7, 1e-5, 3_000), progress=told)
+    deltas = np.geomspace(1e-10, 1e-2, 1_000_000)
+    plan.epsilon(deltas, progress=told)
     assert seen and all(0 <= done <= 1 for done in seen)
     with pytest.raises(cp.Stopped):
-        plan.epsilon(np.geomspace(1e-10, 1e-2, 100_000), progress=lambda done: False)
+        plan.epsilon(deltas, progress=lambda done: False)
 
     def fails(done: float) -> None:
         raise RuntimeError("not now")
 
     with pytest.raises(RuntimeError, match="not now"):
-        plan.epsilon(np.geomspace(1e-10, 1e-2, 100_000), progress=fails)
+        plan.epsilon(deltas, progress=fails)
 
 
 def test_eight_threads_run_at_once() -> None:
     """While eight threads compute, this one counts: it could not if they held the interpreter's lock."""
     plan = eval(MANY, {"cp": cp})
-    deltas = np.geomspace(1e-7, 1e-5, 500)
+    deltas = np.geomspace(1e-10, 1e-2, 200_000)
     results: list[cp.Brackets] = []
     threads = [threading.Thread(target=lambda: results.append(plan.epsilon(deltas))) for _ in range(8)]
     for thread in threads:
