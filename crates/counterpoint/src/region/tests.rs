@@ -5,18 +5,12 @@ use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism};
 use crate::quantity::{Count, Group};
 use crate::watch::Watch;
 
-/// SplitMix64.
-struct Random(u64);
+#[path = "../../tests/common/random.rs"]
+#[allow(dead_code)]
+mod random;
+use random::Random;
 
 impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 * 2.0_f64.powi(-53)
-    }
-
     /// Probabilities of up to eight outcomes, some of them zero.
     fn vector(&mut self, length: usize) -> Vec<f64> {
         let raw: Vec<f64> = (0..length)
@@ -39,7 +33,7 @@ impl Random {
 
 #[test]
 fn slopes_bracket_what_vertices_tell() {
-    let mut random = Random(20);
+    let mut random = Random::new(20);
     let options = Options::default();
     let mut checked = 0;
     while checked < 60 {

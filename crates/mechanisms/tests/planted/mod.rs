@@ -1,8 +1,8 @@
 //! Mechanisms with one bug each. Every one is caught by the attacks, by the halt or by the
 //! grid; none is in the crate.
 
-use super::common::Random;
 use super::common::attack::{attack, epsilon_at_least};
+use super::common::random::Random;
 use super::{answers_above, runs};
 use counterpoint_mechanisms::Noise;
 
@@ -21,7 +21,7 @@ fn caught(charge: f64, first: impl FnMut() -> bool, second: impl FnMut() -> bool
 fn low_bits_of_floating_point_noise() {
     // 1 + x is a multiple of 2^-53 wherever it is small; x alone hardly ever is.
     let off_grid = |y: f64| y.abs() < 0.5 && (y * 2.0_f64.powi(53)).fract().abs() > 0.0;
-    let (mut one, mut other) = (Random(1), Random(2));
+    let (mut one, mut other) = (Random::new(1), Random::new(2));
     let seen_first = || off_grid(float_laplace(&mut one, 1.0));
     assert!(caught(1.0, seen_first, || off_grid(1.0 + float_laplace(&mut other, 1.0))));
 }
@@ -109,7 +109,7 @@ fn pattern(gate: &mut Broken<'_>, low: i64, high: i64) -> bool {
 /// Without noise of its own for each query the answers are in order: impossible where the
 /// value below is the larger.
 fn pattern_is_caught(bug: Bug, epsilon: f64, answers: u64) -> bool {
-    let (mut one, mut other) = (Random(1), Random(2));
+    let (mut one, mut other) = (Random::new(1), Random::new(2));
     let with = || pattern(&mut Broken::new(bug, epsilon, answers, &mut one), -1, 0);
     let without = || pattern(&mut Broken::new(bug, epsilon, answers, &mut other), 0, -1);
     epsilon_at_least(attack(4_000_000, with, without), 0.0) > 3.0 * epsilon
@@ -127,7 +127,7 @@ fn lopsided_is_caught(bug: Bug) -> bool {
         }
         more >= 5
     };
-    let (mut one, mut other) = (Random(1), Random(2));
+    let (mut one, mut other) = (Random::new(1), Random::new(2));
     let seen = attack(1000, || lopsided(&mut one, 1, 0), || lopsided(&mut other, 0, 1));
     epsilon_at_least(seen, 0.0) > 3.0
 }
@@ -158,7 +158,7 @@ fn a_threshold_refreshed_for_free() {
 #[test]
 fn a_halt_off_by_one() {
     let above = |bug| {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         let mut gate = Broken::new(bug, 1.0, 1, &mut random);
         answers_above(|| gate.ask(100))
     };
