@@ -128,6 +128,9 @@ def test_regions() -> None:
     assert region.contains(corner + 1e-6, corner + 1e-6) == "yes"
     assert region.contains(corner - 1e-6, corner - 1e-6) == "no"
     assert abs(float(region.total_variation) - np.tanh(0.5)) < 1e-12
+    assert abs(float(region.best_advantage(corner)) - np.tanh(0.5)) < 1e-12
+    # A triangle: half of the total variation.
+    assert abs(float(region.area) - 0.5 * np.tanh(0.5)) < 1e-12
     wider = cp.compose([cp.RandomizedResponse(2.0)]).region()
     assert region.is_within(wider) == "yes" and wider.is_within(region) == "no"
     # Gaussian: Phi(Phi^-1(1 - a) - 1/sigma) at a = 1/2.
@@ -165,15 +168,21 @@ def test_calibrations() -> None:
 
 
 def test_audits() -> None:
-    audit = cp.audit([((1840, 10_000), (5003, 10_000))], confidence=0.95)
-    assert 0.93 < float(audit) < 0.96 and audit.rates[0][0] > 0.184
+    from scipy.stats import beta
+
+    audit = cp.audit([((1840, 10_000), (5003, 10_000))], delta=1e-3, confidence=0.95)
+    # Clopper and Pearson, the risk halved; then Kairouz, Oh and Viswanath's (1).
+    alarm, miss = (float(beta.ppf(1 - 0.025, count + 1, 10_000 - count)) for count in (1840, 5003))
+    assert np.allclose(audit.rates, [(alarm, miss)], rtol=1e-9)
+    assert np.isclose(float(audit), np.log((1 - 1e-3 - miss) / alarm), rtol=1e-9)
     assert audit.refutes(cp.compose([cp.ApproxDP(0.5)])) and not audit.refutes(cp.compose([cp.ApproxDP(1.0)]))
 
 
 def test_notebooks_and_pictures() -> None:
     plan = cp.compose([cp.Gaussian(2.0, name="<b>"), cp.ApproxDP(0.1) * 5])
     assert "&lt;b&gt;" in plan._repr_html_() and "<table>" in plan.compare(delta=1e-6)._repr_html_()
-    matplotlib = pytest.importorskip("matplotlib")
+    import matplotlib
+
     matplotlib.use("Agg")
     axes = plan.plot()
     assert axes.get_yscale() == "log" and len(axes.lines[0].get_xdata()) > 100

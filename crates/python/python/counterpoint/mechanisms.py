@@ -2,6 +2,10 @@
 
 A mechanism is inert data: what was run, on which sample of the data, how many times. ``mechanism * n``
 runs it n times; ``replace`` changes any field. Fields, defaults and ranges are those of plan files.
+
+Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data it
+looks at. ``ApproxDP``, ``Laplace``, ``Gaussian`` and ``DiscreteGaussian`` take ``rate``, that of the Poisson
+sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``.
 """
 
 from __future__ import annotations
@@ -12,9 +16,22 @@ from typing import TYPE_CHECKING
 from ._native import Mechanism
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
+
+    class Release(TypedDict, total=False):
+        count: int
+        name: str | None
+        partition: str | None
+
+    class Sampled(Release, total=False):
+        rate: float | None
+        examples: int | None
+        batch: int | None
+        epochs: float | None
 
     Numbers = Sequence[float] | NDArray[np.floating]
 
@@ -52,20 +69,8 @@ class ApproxDP(Mechanism):
     epsilon: float
     delta: float
 
-    def __new__(
-        cls,
-        epsilon: float,
-        delta: float = 0.0,
-        *,
-        rate: float | None = None,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "approx-dp", "epsilon": epsilon, "delta": delta,
-            "rate": rate, "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, epsilon: float, delta: float = 0.0, **release: Unpack[Sampled]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="approx-dp", epsilon=epsilon, delta=delta, **release))
 
 
 class Laplace(Mechanism):
@@ -79,20 +84,9 @@ class Laplace(Mechanism):
     scale: float
     sensitivity: float
 
-    def __new__(
-        cls,
-        scale: float,
-        sensitivity: float = 1.0,
-        *,
-        rate: float | None = None,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "laplace", "scale": scale, "sensitivity": sensitivity,
-            "rate": rate, "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, scale: float, sensitivity: float = 1.0, **release: Unpack[Sampled]) -> Self:
+        fields = dict(mechanism="laplace", scale=scale, sensitivity=sensitivity, **release)
+        return Mechanism.__new__(cls, fields)
 
 
 class Geometric(Mechanism):
@@ -102,19 +96,9 @@ class Geometric(Mechanism):
     scale: float
     sensitivity: int
 
-    def __new__(
-        cls,
-        scale: float,
-        sensitivity: int = 1,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "geometric", "scale": scale, "sensitivity": sensitivity,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, scale: float, sensitivity: int = 1, **release: Unpack[Release]) -> Self:
+        fields = dict(mechanism="geometric", scale=scale, sensitivity=sensitivity, **release)
+        return Mechanism.__new__(cls, fields)
 
 
 class Gaussian(Mechanism):
@@ -133,24 +117,9 @@ class Gaussian(Mechanism):
     sigma: float
     sensitivity: float
 
-    def __new__(
-        cls,
-        sigma: float,
-        sensitivity: float = 1.0,
-        *,
-        rate: float | None = None,
-        examples: int | None = None,
-        batch: int | None = None,
-        epochs: float | None = None,
-        count: int | None = None,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "gaussian", "sigma": sigma, "sensitivity": sensitivity,
-            "rate": rate, "examples": examples, "batch": batch, "epochs": epochs,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, sigma: float, sensitivity: float = 1.0, **release: Unpack[Sampled]) -> Self:
+        fields = dict(mechanism="gaussian", sigma=sigma, sensitivity=sensitivity, **release)
+        return Mechanism.__new__(cls, fields)
 
 
 class DiscreteGaussian(Mechanism):
@@ -160,20 +129,9 @@ class DiscreteGaussian(Mechanism):
     sigma: float
     sensitivity: int
 
-    def __new__(
-        cls,
-        sigma: float,
-        sensitivity: int = 1,
-        *,
-        rate: float | None = None,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "discrete-gaussian", "sigma": sigma, "sensitivity": sensitivity,
-            "rate": rate, "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, sigma: float, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
+        fields = dict(mechanism="discrete-gaussian", sigma=sigma, sensitivity=sensitivity, **release)
+        return Mechanism.__new__(cls, fields)
 
 
 class RandomizedResponse(Mechanism):
@@ -183,19 +141,9 @@ class RandomizedResponse(Mechanism):
     epsilon: float
     buckets: int
 
-    def __new__(
-        cls,
-        epsilon: float,
-        buckets: int = 2,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "randomized-response", "epsilon": epsilon, "buckets": buckets,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, epsilon: float, buckets: int = 2, **release: Unpack[Release]) -> Self:
+        fields = dict(mechanism="randomized-response", epsilon=epsilon, buckets=buckets, **release)
+        return Mechanism.__new__(cls, fields)
 
 
 class Exponential(Mechanism):
@@ -204,18 +152,8 @@ class Exponential(Mechanism):
     __slots__ = ()
     epsilon: float
 
-    def __new__(
-        cls,
-        epsilon: float,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "exponential", "epsilon": epsilon,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, epsilon: float, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="exponential", epsilon=epsilon, **release))
 
 
 class Staircase(Mechanism):
@@ -225,19 +163,8 @@ class Staircase(Mechanism):
     epsilon: float
     gamma: float
 
-    def __new__(
-        cls,
-        epsilon: float,
-        gamma: float | None = None,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "staircase", "epsilon": epsilon, "gamma": gamma,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, epsilon: float, gamma: float | None = None, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="staircase", epsilon=epsilon, gamma=gamma, **release))
 
 
 class NameAndShame(Mechanism):
@@ -246,18 +173,8 @@ class NameAndShame(Mechanism):
     __slots__ = ()
     delta: float
 
-    def __new__(
-        cls,
-        delta: float,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "name-and-shame", "delta": delta,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, delta: float, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="name-and-shame", delta=delta, **release))
 
 
 class ZCDP(Mechanism):
@@ -267,19 +184,8 @@ class ZCDP(Mechanism):
     rho: float
     delta: float
 
-    def __new__(
-        cls,
-        rho: float,
-        delta: float = 0.0,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "zcdp", "rho": rho, "delta": delta,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, rho: float, delta: float = 0.0, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="zcdp", rho=rho, delta=delta, **release))
 
 
 class TCDP(Mechanism):
@@ -289,19 +195,8 @@ class TCDP(Mechanism):
     rho: float
     omega: float
 
-    def __new__(
-        cls,
-        rho: float,
-        omega: float,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "tcdp", "rho": rho, "omega": omega,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, rho: float, omega: float, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="tcdp", rho=rho, omega=omega, **release))
 
 
 class RDP(Mechanism):
@@ -311,19 +206,8 @@ class RDP(Mechanism):
     orders: list[float]
     epsilons: list[float]
 
-    def __new__(
-        cls,
-        orders: Numbers,
-        epsilons: Numbers,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "rdp", "orders": orders, "epsilons": epsilons,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, orders: Numbers, epsilons: Numbers, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="rdp", orders=orders, epsilons=epsilons, **release))
 
 
 class GDP(Mechanism):
@@ -332,18 +216,8 @@ class GDP(Mechanism):
     __slots__ = ()
     mu: float
 
-    def __new__(
-        cls,
-        mu: float,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "gdp", "mu": mu,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, mu: float, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="gdp", mu=mu, **release))
 
 
 class SparseVector(Mechanism):
@@ -353,20 +227,9 @@ class SparseVector(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(
-        cls,
-        epsilon_threshold: float,
-        epsilon_queries: float,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "sparse-vector",
-            "epsilon_threshold": epsilon_threshold, "epsilon_queries": epsilon_queries,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, epsilon_threshold: float, epsilon_queries: float, **release: Unpack[Release]) -> Self:
+        spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
+        return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
 
 
 class Finite(Mechanism):
@@ -376,19 +239,8 @@ class Finite(Mechanism):
     p: list[float]
     q: list[float]
 
-    def __new__(
-        cls,
-        p: Numbers,
-        q: Numbers,
-        *,
-        count: int = 1,
-        name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        return Mechanism.__new__(cls, {
-            "mechanism": "finite", "p": p, "q": q,
-            "count": count, "name": name, "partition": partition,
-        })
+    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[Release]) -> Self:
+        return Mechanism.__new__(cls, dict(mechanism="finite", p=p, q=q, **release))
 
 
 CLASSES: dict[str, type[Mechanism]] = {
