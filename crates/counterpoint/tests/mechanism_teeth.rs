@@ -15,8 +15,9 @@ use common::formulas::{gaussian_epsilon, renyi_epsilon};
 use common::mechanisms::*;
 use common::random::Random;
 use common::{Question, is_full};
+use counterpoint::loss::Direction;
 use counterpoint::route::Route;
-use counterpoint::{AskError, Bracket, Options, Plan, Release};
+use counterpoint::{AskError, Bracket, Epsilon, Options, Plan, Release};
 
 /// What a forced route says; nothing if it refuses.
 fn forced(plan: &Plan, question: Question, route: Route, tolerance: f64) -> Option<Bracket> {
@@ -106,7 +107,11 @@ fn answers_near_the_largest_loss_agree_with_the_lattice() {
     for epsilon in [2.0_f64, 3.0, 5.0] {
         let half = (1.0 + (-epsilon).exp()).recip();
         // With their largest losses and the probabilities of those.
-        let lists: [(&[Release], f64, f64); 5] = [
+        let rest = 0.8 * (-epsilon).exp();
+        let top = (0.2 * epsilon.exp_m1()).ln_1p();
+        let lists: [(&[Release], f64, f64); 7] = [
+            (&[sampled(2, laplace(1.0, epsilon), 0.2)], 2.0 * top, (0.1 + 0.5 * rest).powi(2)),
+            (&[sampled(3, laplace(1.0, epsilon), 0.2)], 3.0 * top, (0.1 + 0.5 * rest).powi(3)),
             (&[times(2, laplace(1.0, epsilon))], 2.0 * epsilon, 0.25),
             (&[times(3, laplace(1.0, epsilon))], 3.0 * epsilon, 0.125),
             (&[times(5, laplace(1.0, epsilon))], 5.0 * epsilon, 0.03125),
@@ -143,7 +148,36 @@ fn answers_near_the_largest_loss_agree_with_the_lattice() {
             }
         }
     }
-    assert!(sharp[0] >= 8 && sharp[1] >= 12, "{sharp:?} of 45 would notice one percent");
+    assert!(sharp[0] >= 8 && sharp[1] >= 12, "{sharp:?} of 63 would notice one percent");
+}
+
+/// Laplace noise on a sample, next to its largest loss in either direction, against the profile of
+/// one that is sampled: `q d(ln(1 + (e^x - 1)/q))` and `r d(ln(q e^x/r))`, r = 1 - (1-q) e^x, where
+/// d(y) = 1 - e^((y - e)/2) (Balle, Barthe and Gaboardi 2018).
+#[test]
+fn sampled_noise_near_its_largest_loss_has_the_profile_of_one() {
+    const CLOSE: f64 = 1e-3;
+    for (epsilon, rate) in [(2.0_f64, 0.2), (1.0, 0.5), (0.5, 0.9), (4.0, 0.3)] {
+        let plan = plan(&[sampled(1, laplace(1.0, epsilon), rate)]);
+        let whole = |y: f64| -((y - epsilon) / 2.0).exp_m1();
+        let remove = |x: f64| rate * whole((x.exp_m1() / rate).ln_1p());
+        let add = |x: f64| {
+            let rest = 1.0 - (1.0 - rate) * x.exp();
+            rest * whole((rate * x.exp() / rest).ln())
+        };
+        let top = |y: f64| (rate * y.exp_m1()).ln_1p();
+        for gap in [0.05, 0.01, 0.002] {
+            let ask = |direction, largest: f64| {
+                let at = Epsilon::new(largest - gap).unwrap();
+                let answer = plan.delta_towards(direction, at, &options(CLOSE)).unwrap();
+                (largest - gap, answer.bracket)
+            };
+            let (at, bracket) = ask(Direction::Remove, top(epsilon));
+            assert_holds(&bracket, remove(at), &format!("remove, {epsilon} {rate} {gap}"));
+            let (at, bracket) = ask(Direction::Add, -top(-epsilon));
+            assert_holds(&bracket, add(at), &format!("add, {epsilon} {rate} {gap}"));
+        }
+    }
 }
 
 /// The bracket holds a formula's value and is so narrow that one percent shows.

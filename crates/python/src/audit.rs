@@ -3,6 +3,7 @@
 use counterpoint::audit::{Attack, Tally};
 use counterpoint::quantity::Confidence;
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 use crate::errors::{invalid, out_of_range, wrong_type};
 use crate::plan::{Plan, delta};
@@ -49,8 +50,9 @@ impl Audit {
         plan: PyRef<'_, Plan>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let (how, plan) = (How::new(None, None, progress)?, plan.ready.clone());
-        Ok(how.run(py, |options| self.inner.refutes(&plan, options))?.refuted)
+        let (audit, plan) = (self.inner.clone(), Arc::clone(&plan.ready));
+        let how = How::new(None, None, progress)?;
+        Ok(how.run(py, move |options| audit.refutes(&plan, options))?.refuted)
     }
 
     fn __float__(&self) -> f64 {
@@ -90,7 +92,8 @@ pub(crate) fn audit(
     };
     let confidence = confidence.map_or(Ok(0.95), |given| number("confidence", given))?;
     let confidence = Confidence::new(confidence).map_err(out_of_range("confidence"))?;
-    Ok(Audit { inner: py.detach(|| counterpoint::audit::audit(&list, delta, confidence)) })
+    let judge = move || counterpoint::audit::audit(&list, delta, confidence);
+    Ok(Audit { inner: How::in_background(py, judge)? })
 }
 
 fn attack(index: usize, given: &Bound<'_, PyAny>) -> PyResult<Attack> {

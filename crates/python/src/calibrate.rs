@@ -51,8 +51,7 @@ impl Calibration {
     /// The mechanisms with the value filled in.
     #[getter]
     fn mechanisms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let all = self.described.iter().map(|release| mechanism::wrap(py, release));
-        PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
+        mechanism::wrap_all(py, &self.described)
     }
 
     fn __float__(&self) -> f64 {
@@ -93,9 +92,9 @@ pub(crate) fn calibrate(
     let varying = places(varying.unwrap_or_default(), described.len())?;
     let list: Vec<Release> = described.iter().map(Release::from).collect();
     let (adjacency, group) = (self::adjacency(adjacency)?, self::group(group)?);
-    let search = Search { releases: &list, varying: &varying, unknown, adjacency, group };
     let how = How::new(tolerance, None, progress)?;
-    let ask = |options: &counterpoint::Options<'_>| {
+    let ask = move |options: &counterpoint::Options<'_>| {
+        let search = Search { releases: &list, varying: &varying, unknown, adjacency, group };
         counterpoint::ask::calibrate(&search, epsilon, delta, options)
     };
     let found = how.run_as(py, ask, |error: CalibrateError| errors::calibrate(error))?;

@@ -74,9 +74,14 @@ pub(crate) fn ask(error: AskError) -> PyErr {
         AskError::ToleranceNotMet { achieved, .. } => {
             with(Kind::ToleranceNotMet, text, "achieved", achieved)
         }
-        AskError::Stopped => Kind::Stopped.error(text),
+        AskError::Stopped => stopped(),
         _ => invalid(text),
     }
+}
+
+/// A progress function said to stop.
+pub(crate) fn stopped() -> PyErr {
+    Kind::Stopped.error(AskError::Stopped.to_string())
 }
 
 /// The exception with a number beside its text.

@@ -3,7 +3,7 @@
 use counterpoint::filter::Amount;
 use counterpoint::{Delta, Epsilon};
 use counterpoint_ledger::{Head, Kind, NewAccount, NewFilter, NewQuota, Request, Url};
-use counterpoint_wire::ledger::{Asked, Described, ExactPlan, Export, History};
+use counterpoint_wire::ledger::{Asked, Described, ExactPlan, Export, History, Openings};
 use counterpoint_wire::{Format, Question};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -129,13 +129,15 @@ impl Ledger {
     }
 
     /// Opens an account by a filter.
-    #[pyo3(name = "_open_filter", signature = (account, dataset, filter, epsilon, delta, order, leaks, expect))]
+    #[pyo3(name = "_open_filter", signature = (account, dataset, within, slot, filter, epsilon, delta, order, leaks, expect))]
     #[allow(clippy::too_many_arguments)]
     fn open_filter(
         &self,
         py: Python<'_>,
         account: &str,
-        dataset: &str,
+        dataset: Option<&str>,
+        within: Option<&str>,
+        slot: Option<&str>,
         filter: &str,
         epsilon: &str,
         delta: &str,
@@ -154,8 +156,37 @@ impl Ledger {
         if let Some(text) = expect {
             filter.expected = plan(text, None)?.releases;
         }
-        let new = NewAccount::Filter(filter);
-        self.with(py, |ledger| Ok(ledger.open_account(account, dataset, &new)?.to_string()))
+        let head = match (dataset, within, slot) {
+            (Some(dataset), None, None) => {
+                let new = NewAccount::Filter(filter);
+                self.with(py, |ledger| ledger.open_account(account, dataset, &new))?
+            }
+            (None, Some(within), Some(slot)) => {
+                self.with(py, |ledger| ledger.open_in_slot(account, within, slot, &filter))?
+            }
+            _ => {
+                return Err(invalid(
+                    "nothing pays for the account; legal: dataset, or within and slot",
+                ));
+            }
+        };
+        Ok(head.to_string())
+    }
+
+    /// Exchanges unused openings of slots for new slots.
+    #[pyo3(name = "_recut", signature = (account, unused, text, path))]
+    fn recut(
+        &self,
+        py: Python<'_>,
+        account: &str,
+        unused: Vec<(String, u64)>,
+        text: &[u8],
+        path: Option<&str>,
+    ) -> PyResult<String> {
+        let into = plan(text, path)?;
+        let openings = unused.into_iter().map(|(slot, count)| Openings { slot, count });
+        let openings: Vec<Openings> = openings.collect();
+        self.with(py, |ledger| Ok(ledger.recut(account, &openings, &into)?.to_string()))
     }
 
     /// Gives an analyst a share of an account.

@@ -45,15 +45,18 @@ impl Losses {
         Ok(plan.losses()?.into_iter().enumerate().map(one).collect())
     }
 
-    fn ask<T: Send>(
+    fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
         how: &How,
-        ask: impl FnOnce(&PrivacyLoss<'_>, &counterpoint::Options<'_>) -> Result<T, AskError> + Send,
+        ask: impl Fn(&PrivacyLoss<'_>, &counterpoint::Options<'_>) -> Result<T, AskError>
+        + Send
+        + 'static,
     ) -> PyResult<T> {
-        how.run(py, |options| {
-            let all = self.plan.losses()?;
-            ask(all.get(self.index).ok_or(AskError::NoDistribution)?, options)
+        let (plan, index) = (Arc::clone(&self.plan), self.index);
+        how.run(py, move |options| {
+            let all = plan.losses()?;
+            ask(all.get(index).ok_or(AskError::NoDistribution)?, options)
         })
     }
 }
@@ -106,7 +109,7 @@ impl Losses {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bracket> {
         let (loss, how) = (number("loss", loss)?, How::new(tolerance, None, progress)?);
-        Ok(self.ask(py, &how, |losses, options| losses.above(loss, options))?.into())
+        Ok(self.ask(py, &how, move |losses, options| losses.above(loss, options))?.into())
     }
 
     /// The probabilities of losses above each of these, packed.
@@ -120,7 +123,7 @@ impl Losses {
     ) -> PyResult<Ends<'py>> {
         let how = How::new(tolerance, None, progress)?;
         let places: Vec<f64> = doubles(losses).collect();
-        let list = self.ask(py, &how, |losses, options| {
+        let list = self.ask(py, &how, move |losses, options| {
             places.iter().map(|&loss| losses.above(loss, options)).collect::<Result<Vec<_>, _>>()
         })?;
         ends(py, &list)
@@ -137,6 +140,6 @@ impl Losses {
     ) -> PyResult<Bracket> {
         let level = Level::new(number("level", level)?).map_err(out_of_range("level"))?;
         let how = How::new(tolerance, None, progress)?;
-        Ok(self.ask(py, &how, |losses, options| losses.quantile(level, options))?.into())
+        Ok(self.ask(py, &how, move |losses, options| losses.quantile(level, options))?.into())
     }
 }

@@ -4,7 +4,7 @@ use counterpoint_wire::{Release, Table};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::errors::{invalid, wrong_type};
@@ -188,7 +188,7 @@ fn build<'py>(
 }
 
 /// A release as an object of its own class.
-pub(crate) fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'py, PyAny>> {
+fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'py, PyAny>> {
     static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let bare = Mechanism { release: release.clone() };
     let classes = CLASSES.get_or_try_init(py, || -> PyResult<Py<PyDict>> {
@@ -197,6 +197,23 @@ pub(crate) fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'p
     })?;
     let class = classes.bind(py).as_any().get_item(bare.kind()?)?;
     build(class.cast::<PyType>()?, &bare.fields(py)?)
+}
+
+/// Looks after the interpreter's signals, now and then on the way through a long list.
+fn look(py: Python<'_>, index: usize) -> PyResult<()> {
+    if index % 10_000 == 9_999 { py.check_signals() } else { Ok(()) }
+}
+
+/// Releases as objects of their classes.
+pub(crate) fn wrap_all<'py>(
+    py: Python<'py>,
+    releases: &[Release],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let one = |(index, release)| {
+        look(py, index)?;
+        wrap(py, release)
+    };
+    PyTuple::new(py, releases.iter().enumerate().map(one).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// The releases of a list of mechanisms.
@@ -209,6 +226,7 @@ pub(crate) fn releases(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec
     let mut releases = Vec::new();
     for (index, item) in items.enumerate() {
         let item = item?;
+        look(given.py(), index)?;
         match item.cast::<Mechanism>() {
             Ok(one) => releases.push(one.get().release.clone()),
             Err(_) => {

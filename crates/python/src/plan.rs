@@ -20,16 +20,29 @@ use crate::value::{number, whole};
 /// Releases about the same data, ready for questions.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Plan {
-    pub(crate) described: counterpoint_wire::Plan,
+    pub(crate) described: Arc<counterpoint_wire::Plan>,
     pub(crate) ready: Arc<counterpoint::Plan>,
 }
 
 impl Plan {
-    fn of(described: counterpoint_wire::Plan) -> PyResult<Self> {
-        let ready = described.prepare().map_err(|error| invalid(error.to_string()))?;
-        Ok(Self { described, ready: Arc::new(ready) })
+    /// Makes a plan ready, away from the interpreter if it is large.
+    fn make(
+        py: Python<'_>,
+        large: bool,
+        describe: impl FnOnce() -> Result<counterpoint_wire::Plan, String> + Send + 'static,
+    ) -> PyResult<Self> {
+        let make = move || {
+            let described = describe()?;
+            let ready = described.prepare().map_err(|error| error.to_string())?;
+            Ok(Self { described: Arc::new(described), ready: Arc::new(ready) })
+        };
+        let made = if large { How::in_background(py, make)? } else { make() };
+        made.map_err(|text: String| invalid(text))
     }
 }
+
+/// Plans of more releases and texts of more bytes take a while.
+const LARGE: usize = 10_000;
 
 /// A delta, by the name of the argument.
 pub(crate) fn delta(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Delta> {
@@ -102,46 +115,53 @@ impl Plan {
     #[new]
     #[pyo3(signature = (mechanisms, *, adjacency = None, group = None))]
     fn new(
+        py: Python<'_>,
         mechanisms: &Bound<'_, PyAny>,
         adjacency: Option<&Bound<'_, PyAny>>,
         group: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        if let (Ok(plan), None, None) = (mechanisms.cast::<Self>(), adjacency, group) {
+            let Self { described, ready } = plan.get();
+            return Ok(Self { described: Arc::clone(described), ready: Arc::clone(ready) });
+        }
         let releases = releases("mechanisms", mechanisms)?;
         if releases.is_empty() {
             return Err(invalid("mechanisms is empty; legal: 1 to 10^7 mechanisms"));
         }
-        Self::of(counterpoint_wire::Plan {
+        let described = counterpoint_wire::Plan {
             question: None,
             adjacency: self::adjacency(adjacency)?,
             group: self::group(group)?,
             releases,
             blanks: Vec::new(),
-        })
+        };
+        let large = described.releases.len() > LARGE;
+        Self::make(py, large, move || Ok(described))
     }
 
-    /// A plan and the question its file asks, from TOML or JSON text.
+    /// A plan from TOML or JSON text. The question it may ask is not part of it.
     #[staticmethod]
     #[pyo3(signature = (text, path = None))]
-    fn parse(text: &[u8], path: Option<&str>) -> PyResult<(Self, Option<(&'static str, f64)>)> {
+    fn parse(py: Python<'_>, text: &[u8], path: Option<&str>) -> PyResult<Self> {
         let format = Format::detect(path.map(Path::new), text);
-        let parsed = counterpoint_wire::Plan::parse(text, format);
-        let described = parsed.map_err(|error| invalid(error.to_string()))?;
-        let question = described.question.map(|question| match question {
-            Question::EpsilonAt(delta) => ("delta", delta.get()),
-            Question::DeltaAt(epsilon) => ("epsilon", epsilon.get()),
-        });
-        Ok((Self::of(described)?, question))
+        let text = text.to_vec();
+        Self::make(py, text.len() > LARGE, move || {
+            let parsed = counterpoint_wire::Plan::parse(&text, format);
+            let described = parsed.map_err(|error| error.to_string())?;
+            Ok(counterpoint_wire::Plan { question: None, ..described })
+        })
     }
 
     /// The plan as the text of a plan file.
     #[pyo3(signature = (format, *, delta = None, epsilon = None))]
     fn text(
         &self,
+        py: Python<'_>,
         format: &str,
         delta: Option<&Bound<'_, PyAny>>,
         epsilon: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let mut described = self.described.clone();
+        let mut described = counterpoint_wire::Plan::clone(&self.described);
         described.question = match (delta, epsilon) {
             (None, None) => None,
             (Some(given), None) => Some(Question::EpsilonAt(self::delta("delta", given)?)),
@@ -150,10 +170,14 @@ impl Plan {
                 return Err(invalid("delta and epsilon are both given; legal: one of them"));
             }
         };
-        let text = match format {
-            "toml" => described.to_toml(),
-            "json" => described.to_json(),
+        let write = match format {
+            "toml" => counterpoint_wire::Plan::to_toml,
+            "json" => counterpoint_wire::Plan::to_json,
             _ => return Err(invalid(format!("format is {format:?}; legal: \"toml\" or \"json\""))),
+        };
+        let text = match described.releases.len() > LARGE {
+            true => How::in_background(py, move || write(&described))?,
+            false => write(&described),
         };
         text.map_err(|error| invalid(error.to_string()))
     }
@@ -161,8 +185,7 @@ impl Plan {
     /// The mechanisms, in order.
     #[getter]
     fn mechanisms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let all = self.described.releases.iter().map(|release| mechanism::wrap(py, release));
-        PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
+        mechanism::wrap_all(py, &self.described.releases)
     }
 
     /// What neighbouring data sets are: "add-remove", "replace", or None.
@@ -193,7 +216,8 @@ impl Plan {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<Answer>> {
         let (delta, how) = (self::delta("delta", delta)?, How::new(tolerance, route, progress)?);
-        Answer::wrap(py, &how.run(py, |options| self.ready.epsilon(delta, options))?)
+        let plan = Arc::clone(&self.ready);
+        Answer::wrap(py, &how.run(py, move |options| plan.epsilon(delta, options))?)
     }
 
     #[pyo3(signature = (epsilon, *, tolerance = None, route = None, progress = None))]
@@ -207,7 +231,8 @@ impl Plan {
     ) -> PyResult<Py<Answer>> {
         let epsilon = self::epsilon("epsilon", epsilon)?;
         let how = How::new(tolerance, route, progress)?;
-        Answer::wrap(py, &how.run(py, |options| self.ready.delta(epsilon, options))?)
+        let plan = Arc::clone(&self.ready);
+        Answer::wrap(py, &how.run(py, move |options| plan.delta(epsilon, options))?)
     }
 
     /// The ends of epsilon at each of many deltas, packed.
@@ -222,7 +247,8 @@ impl Plan {
     ) -> PyResult<Ends<'py>> {
         let deltas = checked("delta", deltas, Delta::new)?;
         let how = How::new(tolerance, route, progress)?;
-        ends(py, &how.run(py, |options| self.ready.epsilons(&deltas, options))?)
+        let plan = Arc::clone(&self.ready);
+        ends(py, &how.run(py, move |options| plan.epsilons(&deltas, options))?)
     }
 
     /// The ends of delta at each of many epsilons, packed.
@@ -237,7 +263,8 @@ impl Plan {
     ) -> PyResult<Ends<'py>> {
         let epsilons = checked("epsilon", epsilons, Epsilon::new)?;
         let how = How::new(tolerance, route, progress)?;
-        ends(py, &how.run(py, |options| self.ready.deltas(&epsilons, options))?)
+        let plan = Arc::clone(&self.ready);
+        ends(py, &how.run(py, move |options| plan.deltas(&epsilons, options))?)
     }
 
     /// The certified optimum and what other theorems charge: name to value, or to why it has none.
@@ -251,14 +278,15 @@ impl Plan {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Py<Answer>, Bound<'py, PyDict>)> {
         let how = How::new(tolerance, None, progress)?;
+        let plan = Arc::clone(&self.ready);
         let comparison = match (delta, epsilon) {
             (Some(given), None) => {
                 let delta = self::delta("delta", given)?;
-                how.run(py, |options| self.ready.compare(delta, options))?
+                how.run(py, move |options| plan.compare(delta, options))?
             }
             (None, Some(given)) => {
                 let epsilon = self::epsilon("epsilon", given)?;
-                how.run(py, |options| self.ready.compare_delta(epsilon, options))?
+                how.run(py, move |options| plan.compare_delta(epsilon, options))?
             }
             _ => {
                 return Err(invalid("compare needs a question; legal: delta or epsilon, not both"));
@@ -278,12 +306,14 @@ impl Plan {
     ) -> PyResult<Region> {
         let rates = checked("false_alarms", false_alarms, Rate::new)?;
         let how = How::new(tolerance, None, progress)?;
-        Ok(Region { inner: how.run(py, |options| self.ready.region(&rates, options))? })
+        let plan = Arc::clone(&self.ready);
+        Ok(Region { inner: how.run(py, move |options| plan.region(&rates, options))? })
     }
 
     /// The privacy loss in each direction that differs, on each part of the data.
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = How::default().run(py, |_| Losses::all(&self.ready))?;
+        let plan = Arc::clone(&self.ready);
+        let list = How::default().run(py, move |_| Losses::all(&plan))?;
         PyList::new(py, list.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -295,10 +325,10 @@ impl Plan {
         other.cast::<Self>().is_ok_and(|other| other.get().described == self.described)
     }
 
-    fn __hash__(&self) -> PyResult<u64> {
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        self.text("json", None, None)?.hash(&mut hasher);
+        self.text(py, "json", None, None)?.hash(&mut hasher);
         Ok(hasher.finish())
     }
 
@@ -307,7 +337,7 @@ impl Plan {
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyType>, String))> {
         let restore = slf.py().import("counterpoint.plan")?.getattr("_restore")?;
-        Ok((restore, (slf.get_type(), slf.get().text("json", None, None)?)))
+        Ok((restore, (slf.get_type(), slf.get().text(slf.py(), "json", None, None)?)))
     }
 }
 

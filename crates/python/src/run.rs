@@ -5,7 +5,12 @@ use counterpoint::quantity::Tolerance;
 use counterpoint::route::Route;
 use counterpoint::watch::{Go, Watch};
 use pyo3::prelude::*;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::errors::{self, invalid, out_of_range, wrong_type};
@@ -39,32 +44,82 @@ impl How {
     }
 
     /// Asks without holding the interpreter's lock.
-    pub(crate) fn run<T: Send>(
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&Options<'_>) -> Result<T, AskError> + Send,
+        ask: impl Fn(&Options<'_>) -> Result<T, AskError> + Send + 'static,
     ) -> PyResult<T> {
         self.run_as(py, ask, errors::ask)
     }
 
     /// The same for questions with errors of their own.
-    pub(crate) fn run_as<T: Send, E: Send>(
+    ///
+    /// Most answers take microseconds and are found on the spot. A question that does not is asked
+    /// again on a thread of its own, so that this one can look out for Ctrl-C whatever the library does.
+    pub(crate) fn run_as<T: Send + 'static, E: Send + 'static>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&Options<'_>) -> Result<T, E> + Send,
+        ask: impl Fn(&Options<'_>) -> Result<T, E> + Send + 'static,
         raise: impl FnOnce(E) -> PyErr,
     ) -> PyResult<T> {
-        let (answer, raised) = py.detach(|| {
-            let watcher = Watcher::new(self.progress.as_ref());
-            let callback = |done| watcher.look(done);
-            let watch = Watch::with(&callback);
-            let options = Options { tolerance: self.tolerance, route: self.route, watch };
-            let answer = ask(&options);
-            (answer, watcher.raised.into_inner())
-        });
-        match raised {
-            Some(error) => Err(error),
-            None => answer.map_err(raise),
+        let (tolerance, route) = (self.tolerance, self.route);
+        let answer = move |look: &dyn Fn(f64) -> Go| {
+            ask(&Options { tolerance, route, watch: Watch::with(look) })
+        };
+        let (short, answer) = py.detach(move || (on_the_spot(&answer), answer));
+        let found = match short {
+            Some(found) => found,
+            None => self.wait(py, move |course| answer(&|done| course.look(done)))?,
+        };
+        found.map_err(raise)
+    }
+
+    /// Work that cannot be watched, on a thread of its own.
+    pub(crate) fn in_background<T: Send + 'static>(
+        py: Python<'_>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> PyResult<T> {
+        Self::default().wait(py, |_| work())
+    }
+
+    /// Waits for work on another thread. An exception, such as Ctrl-C's, is raised at once; the
+    /// work is told to stop and ends on its own.
+    fn wait<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Course) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let course = Arc::new(Course::default());
+        let (sender, mut receiver) = mpsc::channel();
+        let worker = {
+            let course = Arc::clone(&course);
+            // Nobody receives what comes after an exception.
+            let work = move || drop(sender.send(work(&course)));
+            thread::Builder::new().name("counterpoint".to_owned()).spawn(work)?
+        };
+        loop {
+            let receiver = &mut receiver;
+            match py.detach(move || receiver.recv_timeout(PATIENCE)) {
+                Ok(found) => return Ok(found),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look(py, &course).inspect_err(|_| course.stop())?;
+                }
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Ok(()) => return Err(errors::stopped()),
+                    Err(panic) => resume_unwind(panic),
+                },
+            }
+        }
+    }
+
+    /// Looks after the interpreter's signals and tells how far the work is.
+    fn look(&self, py: Python<'_>, course: &Course) -> PyResult<()> {
+        py.check_signals()?;
+        let Some(progress) = &self.progress else { return Ok(()) };
+        let said = progress.call1(py, (course.done(),))?;
+        match said.extract::<bool>(py) {
+            Ok(false) => Err(errors::stopped()),
+            _ => Ok(()),
         }
     }
 }
@@ -77,47 +132,41 @@ fn route_named(name: &str) -> PyResult<Route> {
     })
 }
 
-/// How often the interpreter is asked whether to go on.
+/// What is not answered by then gets a thread of its own.
+const SHORT: Duration = Duration::from_millis(1);
+
+/// How often a waiting thread looks after the interpreter.
 const PATIENCE: Duration = Duration::from_millis(25);
 
-/// Looks on from the interpreter's side.
-struct Watcher<'a> {
-    progress: Option<&'a Py<PyAny>>,
-    next: Cell<Instant>,
-    raised: RefCell<Option<PyErr>>,
+/// An answer that comes soon, or `None`.
+fn on_the_spot<T, E>(answer: impl Fn(&dyn Fn(f64) -> Go) -> Result<T, E>) -> Option<Result<T, E>> {
+    let (end, late) = (Instant::now() + SHORT, Cell::new(false));
+    let found = answer(&|_| {
+        late.set(Instant::now() > end);
+        if late.get() { Go::Stop } else { Go::On }
+    });
+    // A question that was stopped may fail with any error.
+    if late.get() && found.is_err() { None } else { Some(found) }
 }
 
-impl<'a> Watcher<'a> {
-    fn new(progress: Option<&'a Py<PyAny>>) -> Self {
-        let next = Cell::new(Instant::now() + PATIENCE);
-        Self { progress, next, raised: RefCell::new(None) }
+/// How far work on another thread is, and whether it is still wanted.
+#[derive(Default)]
+struct Course {
+    done: AtomicU64,
+    unwanted: AtomicBool,
+}
+
+impl Course {
+    fn look(&self, done: f64) -> Go {
+        self.done.store(done.to_bits(), Ordering::Relaxed);
+        if self.unwanted.load(Ordering::Relaxed) { Go::Stop } else { Go::On }
     }
 
-    fn look(&self, done: f64) -> Go {
-        if self.raised.borrow().is_some() {
-            return Go::Stop;
-        }
-        if Instant::now() < self.next.get() {
-            return Go::On;
-        }
-        let looked = Python::attach(|py| {
-            py.check_signals()?;
-            match self.progress {
-                Some(progress) => {
-                    let said = progress.call1(py, (done,))?;
-                    Ok(said.extract::<bool>(py).unwrap_or(true))
-                }
-                None => Ok(true),
-            }
-        });
-        self.next.set(Instant::now() + PATIENCE);
-        match looked {
-            Ok(true) => Go::On,
-            Ok(false) => Go::Stop,
-            Err(error) => {
-                *self.raised.borrow_mut() = Some(error);
-                Go::Stop
-            }
-        }
+    fn done(&self) -> f64 {
+        f64::from_bits(self.done.load(Ordering::Relaxed))
+    }
+
+    fn stop(&self) {
+        self.unwanted.store(true, Ordering::Relaxed);
     }
 }

@@ -32,14 +32,14 @@ pub(crate) fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Valu
         return Ok(Value::Bool(truth.is_true()));
     }
     if let Ok(text) = given.cast::<PyString>() {
-        return Ok(Value::Text(text.to_string().into()));
+        return Ok(Value::Text(text.to_cow()?.into_owned().into()));
     }
     if let Ok(number) = given.cast::<PyFloat>() {
         return Ok(Value::Real(number.extract()?));
     }
     // numpy's whole numbers have an index, its other numbers a float.
     if let Ok(index) = given.call_method0("__index__") {
-        let text = index.str()?.to_string();
+        let text = index.str()?.to_cow()?.into_owned();
         return Ok(text.parse().map_or(Value::TooLarge(text), Value::Whole));
     }
     if let Ok(number) = given.extract::<f64>() {

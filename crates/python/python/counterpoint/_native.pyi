@@ -75,13 +75,13 @@ class Answer(Bracket):
 class Plan:
     def __new__(
         cls,
-        mechanisms: Iterable[Mechanism] | Mechanism,
+        mechanisms: Iterable[Mechanism] | Mechanism | Plan,
         *,
         adjacency: str | None = None,
         group: int | None = None,
     ) -> Self: ...
     @staticmethod
-    def parse(text: bytes, path: str | None = None) -> tuple[Plan, tuple[str, float] | None]: ...
+    def parse(text: bytes, path: str | None = None) -> Plan: ...
     def text(
         self, format: str, *, delta: float | None = None, epsilon: float | None = None
     ) -> str: ...
@@ -250,7 +250,9 @@ class Ledger:
     def _open_filter(
         self,
         account: str,
-        dataset: str,
+        dataset: str | None,
+        within: str | None,
+        slot: str | None,
         filter: str,
         epsilon: str,
         delta: str,
@@ -258,6 +260,7 @@ class Ledger:
         leaks: str | None,
         expect: bytes | None,
     ) -> str: ...
+    def _recut(self, account: str, unused: list[tuple[str, int]], text: bytes, path: str | None) -> str: ...
     def _quota(
         self,
         account: str,

@@ -9,6 +9,7 @@ from . import _native
 from .errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from decimal import Decimal
     from fractions import Fraction
 
@@ -22,6 +23,7 @@ __all__ = ["Committed", "Ledger", "Reservation"]
 def _text(argument: str, amount: Any) -> str:
     """An amount as the exact decimal it stands for: a float for the shortest that reads as it."""
     from decimal import Decimal
+    from numbers import Rational
 
     if isinstance(amount, bool) or amount is None:
         raise TypeError(f"{argument} is of type {type(amount).__name__}; legal: a number or its text")
@@ -31,19 +33,12 @@ def _text(argument: str, amount: Any) -> str:
         return repr(float(amount))
     if isinstance(amount, Decimal):
         return format(amount, "f") if amount.is_finite() else str(amount)
-    text = getattr(amount, "numerator", None)
-    if text is not None:
-        numerator, denominator = int(amount.numerator), int(amount.denominator)
-        shift = 0
-        while denominator % 2 == 0 or denominator % 5 == 0:
-            shift += 1
-            numerator, denominator = numerator * 10, denominator
-            from math import gcd
-
-            common = gcd(numerator, denominator)
-            numerator, denominator = numerator // common, denominator // common
-        if denominator == 1:
-            return format(Decimal(numerator).scaleb(-shift), "f")
+    if isinstance(amount, Rational):
+        # A denominator 2^a 5^b divides 10^max(a, b).
+        digits = amount.denominator.bit_length()
+        whole, rest = divmod(amount.numerator * 10**digits, amount.denominator)
+        if rest == 0:
+            return f"{whole}e-{digits}"
         raise InvalidArgument(f"{argument} is {amount}; legal: a number with finitely many decimals")
     raise TypeError(f"{argument} is of type {type(amount).__name__}; legal: a number or its text")
 
@@ -127,12 +122,7 @@ class Ledger(_native.Ledger):
         epsilon: Amount | None = None,
     ) -> str:
         """Opens an account with declared slots, from a plan or a plan file; returns the head."""
-        if isinstance(plan, _native.Plan):
-            data, path = plan.text("json").encode(), None
-        else:
-            path = os.fspath(plan)
-            with open(path, "rb") as file:
-                data = file.read()
+        data, path = _plan(plan)
         return self._open_plan(
             account, dataset, data, path, _maybe("delta", delta), _maybe("epsilon", epsilon)
         )
@@ -140,10 +130,12 @@ class Ledger(_native.Ledger):
     def open_filter(
         self,
         account: str,
-        dataset: str,
+        dataset: str | None = None,
         *,
         epsilon: Amount,
         delta: Amount,
+        within: str | None = None,
+        slot: str | None = None,
         filter: str = "renyi",
         order: float | None = None,
         leaks: Amount | None = None,
@@ -151,13 +143,29 @@ class Ledger(_native.Ledger):
     ) -> str:
         """Opens an account for mechanisms chosen as one goes; returns the head.
 
-        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen.
+        A data set pays for it, or one opening of a ``slot`` of the plan account ``within``, which must
+        dominate all that is promised here. ``expect`` is a plan of the use one expects, for which the
+        Rényi order is chosen.
         """
         text = None if expect is None else expect.text("json").encode()
         return self._open_filter(
-            account, dataset, filter, _text("epsilon", epsilon), _text("delta", delta),
+            account, dataset, within, slot, filter, _text("epsilon", epsilon), _text("delta", delta),
             order, _maybe("leaks", leaks), text,
         )
+
+    def recut(
+        self,
+        account: str,
+        *,
+        unused: Mapping[str, int],
+        into: _native.Plan | str | os.PathLike[str],
+    ) -> str:
+        """Exchanges unused openings of slots for the releases of a plan as new slots; returns the head.
+
+        The openings, so many by a slot's name, must dominate the new slots all together.
+        """
+        data, path = _plan(into)
+        return self._recut(account, list(unused.items()), data, path)
 
     def quota(
         self,
@@ -225,6 +233,14 @@ class Ledger(_native.Ledger):
         if problem is not None:
             raise LedgerError(f"verification failed: {problem}")
         return head
+
+
+def _plan(plan: _native.Plan | str | os.PathLike[str]) -> tuple[bytes, str | None]:
+    """The text of a plan or of a plan file, and the file's path."""
+    if isinstance(plan, _native.Plan):
+        return plan.text("json").encode(), None
+    with open(plan, "rb") as file:
+        return file.read(), os.fspath(plan)
 
 
 def _release(release: Any, count: int) -> bytes:

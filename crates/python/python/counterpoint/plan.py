@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
 from .arrays import Brackets, is_scalar, one_question, packed, unpacked
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[float], bool | None]
 
-P = TypeVar("P", bound="Plan")
 
 __all__ = ["Comparison", "Plan", "compose", "load"]
 
@@ -185,7 +184,7 @@ class Plan(_native.Plan):
     def from_text(cls, text: str | bytes) -> Self:
         """The plan of a plan file's text, TOML or JSON."""
         data = text.encode() if isinstance(text, str) else bytes(text)
-        return _adopt(cls, _native.Plan.parse(data)[0])
+        return cls(_native.Plan.parse(data))
 
     def to_toml(self, *, delta: float | None = None, epsilon: float | None = None) -> str:
         """The plan as a TOML plan file, with a question if one is given."""
@@ -254,10 +253,6 @@ def _short(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _adopt(cls: type[P], plan: _native.Plan) -> P:
-    return cls(plan.mechanisms, adjacency=plan.adjacency, group=plan.group)
-
-
 def _restore(cls: type[Plan], text: str) -> Plan:
     """What a pickle does."""
     return cls.from_text(text)
@@ -286,7 +281,7 @@ def load(path: str | os.PathLike[str]) -> Plan:
     """The plan of a plan file, TOML or JSON."""
     with open(path, "rb") as file:
         data = file.read()
-    return _adopt(Plan, _native.Plan.parse(data, os.fspath(path))[0])
+    return Plan(_native.Plan.parse(data, os.fspath(path)))
 
 
 class Comparison:

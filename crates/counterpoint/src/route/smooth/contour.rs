@@ -13,6 +13,9 @@ use crate::watch::Watch;
 /// The most turns one contour may take.
 const MOST_WORK: f64 = 1e7;
 
+/// The watcher is asked after so many points.
+const OFTEN: u64 = 16;
+
 /// One point: phi and its error relative to M(t), kernel included.
 struct Point {
     index: u64,
@@ -47,8 +50,7 @@ impl Contour {
         negligible: f64,
         watch: &Watch<'_>,
     ) -> Result<Self, Failure> {
-        let Course { t, period, others } =
-            course(parts, saddle, negligible).ok_or(Failure::TooMuch)?;
+        let Course { t, period, others } = course(parts, saddle, negligible, watch)?;
         let terms: Option<Vec<Term>> = parts.iter().map(|part| Term::new(part, t)).collect();
         let terms = terms.ok_or(Failure::TooMuch)?;
         let (cumulant, error) = total_cumulant(parts, t).ok_or(Failure::TooMuch)?;
@@ -95,11 +97,11 @@ impl Contour {
             return Err(Failure::TooMuch);
         }
         let last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
-        let mut spent = self.evaluate_block(terms, Block { first: 0, last }, &work)?;
+        let mut spent = self.evaluate_block(terms, Block { first: 0, last }, &work, watch)?;
         let mut first = last + 1;
         let mut reach = first;
         loop {
-            watch.at(0.5).map_err(|_| Failure::Stopped)?;
+            watch.at(0.5)?;
             let tail = tail(terms, first - 1, unit);
             if tail <= 0.1 * allowance {
                 self.rest += tail;
@@ -115,7 +117,7 @@ impl Contour {
                 reach /= 2;
                 continue;
             } else {
-                spent += self.evaluate_block(terms, block, &work)?;
+                spent += self.evaluate_block(terms, block, &work, watch)?;
                 reach = 4;
             }
             first = block.last + 1;
@@ -130,12 +132,16 @@ impl Contour {
         terms: &[Term],
         block: Block,
         work: &dyn Fn(u64) -> f64,
+        watch: &Watch<'_>,
     ) -> Result<f64, Failure> {
         let spent = work(block.last) * (block.last - block.first + 1) as f64;
         if spent > MOST_WORK {
             return Err(Failure::TooMuch);
         }
         for index in block.first..=block.last {
+            if index % OFTEN == 0 {
+                watch.at(0.5)?;
+            }
             let point = point(terms, self.t, Place { index, period: self.period });
             self.points.push(point.ok_or(Failure::TooMuch)?);
         }

@@ -5,7 +5,9 @@ use super::{sampled, total_cumulant};
 use crate::loss::Loss;
 use crate::renyi::cumulant;
 use crate::route::saddle::Saddle;
+use crate::route::sandwich::Failure;
 use crate::view::Part;
+use crate::watch::Watch;
 
 const MOST_TILT: f64 = 1e9;
 
@@ -56,15 +58,20 @@ fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
 
 /// The saddle point at which a quantity that rises with t vanishes; none if no contour would
 /// follow ([`Term::new`]), before much is spent on dear cumulants.
-pub(super) fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Option<Saddle> {
+pub(super) fn saddle_where(
+    parts: &[Part],
+    watch: Watch<'_>,
+    goal: impl Fn(&Saddle) -> f64,
+) -> Result<Saddle, Failure> {
     if parts.iter().any(|part| matches!(part.loss, Loss::SampledLaplace { .. })) {
-        return None;
+        return Err(Failure::TooMuch);
     }
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
     let mut t: f64 = 1.0;
     let mut last: Option<(f64, f64)> = None;
     let mut found = None;
     for _ in 0..60 {
+        watch.at(0.1)?;
         let Some(saddle) = saddle_at(parts, t) else {
             // Too far out to be computed.
             high = t;
@@ -74,7 +81,7 @@ pub(super) fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Opt
         let height = goal(&saddle);
         found = Some(saddle);
         if height.abs() < 1e-2 || high / low < 1.0 + 1e-6 {
-            return Some(saddle);
+            return Ok(saddle);
         }
         if height < 0.0 {
             low = t;
@@ -96,8 +103,9 @@ pub(super) fn saddle_where(parts: &[Part], goal: impl Fn(&Saddle) -> f64) -> Opt
             t = (low * high).sqrt();
         }
     }
-    found
+    found.ok_or(Failure::TooMuch)
 }
+
 /// Where to draw the line, and what shows that its aliases are negligible; estimates.
 pub(super) struct Course {
     pub(super) t: f64,
@@ -117,13 +125,19 @@ const TILTS: [f64; 30] = [
 /// Rare large losses make K a cliff: at the saddle point both they and the many small ones
 /// count, and the period must span the two. A line a little below it loses some digits to
 /// cancellation and needs a period no longer than what it is about.
-pub(super) fn course(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option<Course> {
+pub(super) fn course(
+    parts: &[Part],
+    saddle: &Saddle,
+    negligible: f64,
+    watch: &Watch<'_>,
+) -> Result<Course, Failure> {
     let goal = saddle.ln_delta + (0.01 * negligible).ln();
-    let rated = |c: &f64| {
+    let mut rates: Vec<(f64, f64)> = Vec::with_capacity(TILTS.len());
+    for c in TILTS {
+        watch.at(0.2)?;
         let t = c * saddle.tilt;
-        total_cumulant(parts, t).map(|k| (t, k.0.hi - t * saddle.epsilon))
-    };
-    let rates: Vec<(f64, f64)> = TILTS.iter().filter_map(rated).collect();
+        rates.extend(total_cumulant(parts, t).map(|k| (t, k.0.hi - t * saddle.epsilon)));
+    }
     // Not more should cancel: each factor's rounding counts.
     let many: f64 =
         parts.iter().filter(|part| is_sampled(part)).map(|part| part.count as f64).sum();
@@ -140,7 +154,7 @@ pub(super) fn course(parts: &[Part], saddle: &Saddle, negligible: f64) -> Option
             best = Some((cost, Course { t, period, others }));
         }
     }
-    best.map(|(_, course)| course)
+    best.map(|(_, course)| course).ok_or(Failure::TooMuch)
 }
 
 fn is_sampled(part: &Part) -> bool {

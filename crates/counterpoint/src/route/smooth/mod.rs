@@ -49,6 +49,7 @@ fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     }
     Some(sum)
 }
+
 /// Neglects ever less until an answer is not too wide, or no longer gets narrower.
 fn refine<T>(
     parts: &[Part],
@@ -140,8 +141,7 @@ pub(crate) fn epsilon(
     if let Some(bracket) = contours.ask(distance, shifted) {
         return Ok(bracket);
     }
-    let saddle = saddle_where(parts, |saddle| ln_target - saddle.ln_delta);
-    let saddle = saddle.ok_or(Failure::TooMuch)?;
+    let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
     let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
     let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
     refine(parts, saddle, negligible, &watch, answer).map(|found| contours.keep(found))
@@ -200,7 +200,7 @@ pub(crate) fn delta(
     if let Some(ends) = contours.ask(|saddle| (saddle.epsilon - epsilon).abs(), answer) {
         return Ok(ends);
     }
-    let saddle = saddle_where(parts, |saddle| (saddle.epsilon - epsilon) * saddle.tilt);
-    let saddle = Saddle { epsilon, ..saddle.ok_or(Failure::TooMuch)? };
+    let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
+    let saddle = Saddle { epsilon, ..saddle };
     refine(parts, saddle, 0.1 * tolerance, &watch, answer).map(|found| contours.keep(found))
 }
