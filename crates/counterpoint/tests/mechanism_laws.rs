@@ -9,8 +9,12 @@
 mod common;
 mod reference;
 
+use common::Question;
 use common::mechanisms::*;
+use counterpoint::route::Route;
+use counterpoint::watch::{Go, Watch};
 use counterpoint::{AskError, Bracket, Delta, Epsilon, Mechanism, Options, Plan, Release};
+use std::cell::Cell;
 
 fn epsilon(releases: &[Release], delta: f64) -> Bracket {
     let delta = Delta::new(delta).unwrap();
@@ -312,6 +316,40 @@ fn the_two_questions_agree() {
             let cost = epsilon(&list, at);
             assert!(delta(&list, cost.upper).lower <= at);
             assert!(delta(&list, cost.lower).upper >= at);
+        }
+    }
+}
+
+/// Whoever is told to stop has no answer: not even one that could do without what was stopped.
+#[test]
+fn a_stop_leaves_no_half_answer() {
+    let plans = [
+        plan(&[times(3, exponential(0.3)), times(2, laplace(5.0, 1.0))]),
+        plan(&[times(1, zcdp(0.05)), times(2, laplace(5.0, 1.0))]),
+        plan(&[times(1, zcdp(0.05)), times(4, exponential(0.2))]),
+        plan(&[sampled(50, gaussian(2.0, 1.0), 0.05)]),
+        plan(&[times(2, response(0.4, 7)), times(3, laplace(4.0, 1.0))]),
+    ];
+    for plan in &plans {
+        for question in [Question::Epsilon(1e-6), Question::Delta(1.0)] {
+            let polls = Cell::new(0_u32);
+            let stopped_at = |place: u32| {
+                polls.set(0);
+                let callback = |_: f64| {
+                    polls.set(polls.get() + 1);
+                    if polls.get() == place { Go::Stop } else { Go::On }
+                };
+                let watch = Watch::with(&callback);
+                ask_with(plan, question, &Options { watch, ..Options::default() })
+            };
+            let whole = stopped_at(0);
+            let all = polls.get();
+            assert!(all > 0 || whole.is_ok_and(|answer| answer.route == Route::Closed), "{plan:?}");
+            for place in (1..=all).step_by((all as usize / 4).max(1)) {
+                let answer = stopped_at(place);
+                let is_stopped = matches!(answer, Err(AskError::Stopped));
+                assert!(is_stopped, "{answer:?} at {place} of {all}: {question:?} of {plan:?}");
+            }
         }
     }
 }

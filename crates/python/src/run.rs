@@ -145,8 +145,7 @@ fn on_the_spot<T, E>(answer: impl Fn(&dyn Fn(f64) -> Go) -> Result<T, E>) -> Opt
         late.set(Instant::now() > end);
         if late.get() { Go::Stop } else { Go::On }
     });
-    // A question that was stopped may fail with any error.
-    if late.get() && found.is_err() { None } else { Some(found) }
+    if late.get() { None } else { Some(found) }
 }
 
 /// How far work on another thread is, and whether it is still wanted.

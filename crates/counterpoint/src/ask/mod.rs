@@ -23,7 +23,8 @@ use crate::bracket::Bracket;
 use crate::quantity::Tolerance;
 use crate::route::Route;
 use crate::theorem::Theorem;
-use crate::watch::Watch;
+use crate::watch::{Go, Watch};
+use std::cell::Cell;
 
 /// How to answer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,6 +36,23 @@ pub struct Options<'a> {
     pub route: Option<Route>,
     /// Who watches long work.
     pub watch: Watch<'a>,
+}
+
+impl Options<'_> {
+    /// Asks under the same watch. Once it says stop there is no answer, even if what was stopped
+    /// is something one can do without.
+    fn obeying<T>(
+        &self,
+        ask: impl FnOnce(&Options<'_>) -> Result<T, AskError>,
+    ) -> Result<T, AskError> {
+        let stopped = Cell::new(false);
+        let callback = |done: f64| {
+            stopped.set(stopped.get() || self.watch.at(done).is_err());
+            if stopped.get() { Go::Stop } else { Go::On }
+        };
+        let answer = ask(&Options { watch: Watch::with(&callback), ..*self });
+        if stopped.get() { Err(AskError::Stopped) } else { answer }
+    }
 }
 
 /// A certified answer.

@@ -7,7 +7,7 @@ use crate::loss::Loss;
 use crate::rounding::Wide;
 use crate::route::closed::{self, Listed};
 use crate::route::sandwich::{Ends, Failure};
-use crate::route::smooth::Contours;
+use crate::route::smooth::{Contours, Effort};
 use crate::route::{Route, grid, smooth};
 use crate::view::Part;
 use crate::watch::Watch;
@@ -31,10 +31,12 @@ pub(super) fn epsilon(
     {
         return Ok((bracket, Route::Grouped));
     }
-    first_of(options, parts, |route| match (route, parts) {
-        (Route::Closed, [part]) => closed::epsilon(part, target, tolerance, watch),
-        (Route::Lattice, _) => grid::epsilon(parts, target, tolerance, watch),
-        _ => smooth::epsilon(parts, target, tolerance, watch, contours),
+    first_of(options, parts, |way| match (way, parts) {
+        (Way::Closed, [part]) => closed::epsilon(part, target, tolerance, watch),
+        (Way::Contour(effort), _) => {
+            smooth::epsilon(parts, target, tolerance, (effort, watch), contours)
+        }
+        _ => grid::epsilon(parts, target, tolerance, watch),
     })
 }
 
@@ -61,7 +63,7 @@ pub(super) fn delta(
             return Ok(((lower, upper), Route::Grouped));
         }
     }
-    first_of(options, parts, |route| by(route, parts, (epsilon, tolerance), watch, contours))
+    first_of(options, parts, |way| by(way, parts, (epsilon, tolerance), watch, contours))
 }
 
 /// The pure delta where only an absolute width is within reach; whether it is so near zero is soon
@@ -73,7 +75,7 @@ pub(super) fn delta_near_zero(
 ) -> Option<(Ends, Route)> {
     for tolerance in [1e-2, 1e-3, 1e-4, 1e-5] {
         let contours = Contours::default();
-        let by = |route: Route| by(route, parts, (epsilon, tolerance), options.watch, &contours);
+        let by = |way: Way| by(way, parts, (epsilon, tolerance), options.watch, &contours);
         match first_of(options, parts, by) {
             Ok((ends, route)) if ends.1 - ends.0 <= Wide::from(NEAR_ZERO) => {
                 return Some((ends, route));
@@ -88,17 +90,37 @@ pub(super) fn delta_near_zero(
 /// The absolute width that is promised of answers near zero.
 pub(super) const NEAR_ZERO: f64 = 1e-12;
 
+/// One way to an answer.
+#[derive(Clone, Copy)]
+enum Way {
+    Closed,
+    Contour(Effort),
+    Lattice,
+}
+
+impl Way {
+    fn route(self) -> Route {
+        match self {
+            Self::Closed => Route::Closed,
+            Self::Contour(_) => Route::Contour,
+            Self::Lattice => Route::Lattice,
+        }
+    }
+}
+
 fn by(
-    route: Route,
+    way: Way,
     parts: &[Part],
     (epsilon, tolerance): (f64, f64),
     watch: Watch<'_>,
     contours: &Contours,
 ) -> Result<Ends, Failure> {
-    match (route, parts) {
-        (Route::Closed, [part]) => closed::delta(part, epsilon, watch),
-        (Route::Lattice, _) => grid::delta(parts, epsilon, tolerance, watch),
-        _ => smooth::delta(parts, epsilon, tolerance, watch, contours),
+    match (way, parts) {
+        (Way::Closed, [part]) => closed::delta(part, epsilon, watch),
+        (Way::Contour(effort), _) => {
+            smooth::delta(parts, epsilon, tolerance, (effort, watch), contours)
+        }
+        _ => grid::delta(parts, epsilon, tolerance, watch),
     }
 }
 
@@ -107,22 +129,24 @@ fn is_discrete(part: &Part) -> bool {
     matches!(part.loss, Loss::Atoms(_) | Loss::Response { .. })
 }
 
-/// The first route that succeeds, of those that apply.
+/// The first way that succeeds, of those that apply. Where a contour ends at all it mostly ends
+/// soon; where it does not, a lattice is the better bet.
 fn first_of<T>(
     options: &Options<'_>,
     parts: &[Part],
-    by: impl Fn(Route) -> Result<T, Failure>,
+    by: impl Fn(Way) -> Result<T, Failure>,
 ) -> Result<(T, Route), AskError> {
     // One Gaussian is what the contour does best.
     let alone =
         matches!(parts, [part] if part.count == 1 && !matches!(part.loss, Loss::Gaussian { .. }));
-    let routes: &[Route] = match options.route {
-        None if alone => &[Route::Closed, Route::Contour, Route::Lattice],
-        None if parts.iter().all(is_discrete) => &[Route::Lattice, Route::Contour],
-        None => &[Route::Contour, Route::Lattice],
-        Some(Route::Closed) if alone => &[Route::Closed],
-        Some(Route::Contour) => &[Route::Contour],
-        Some(Route::Lattice) => &[Route::Lattice],
+    let (soon, at_last) = (Way::Contour(Effort::Little), Way::Contour(Effort::Much));
+    let ways: &[Way] = match options.route {
+        None if alone => &[Way::Closed, soon, Way::Lattice, at_last],
+        None if parts.iter().all(is_discrete) => &[Way::Lattice, at_last],
+        None => &[soon, Way::Lattice, at_last],
+        Some(Route::Closed) if alone => &[Way::Closed],
+        Some(Route::Contour) => &[at_last],
+        Some(Route::Lattice) => &[Way::Lattice],
         Some(route) => {
             let reason = match route {
                 Route::Closed => "there is more than one mechanism",
@@ -133,9 +157,9 @@ fn first_of<T>(
         }
     };
     let mut achieved = f64::INFINITY;
-    for &route in routes {
-        match by(route) {
-            Ok(answer) => return Ok((answer, route)),
+    for &way in ways {
+        match by(way) {
+            Ok(answer) => return Ok((answer, way.route())),
             Err(Failure::Stopped) => return Err(AskError::Stopped),
             Err(Failure::TooWide(width)) => achieved = achieved.min(width),
             Err(Failure::TooMuch) => {}

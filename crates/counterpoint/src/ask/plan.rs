@@ -138,12 +138,14 @@ impl View {
             Some(target) => target,
             None => return self.largest(delta),
         };
-        if by_curves || !self.curves.is_empty() {
-            return curves::epsilon(self, &target, options);
-        }
-        let (bracket, route) = pairs::epsilon(&self.parts, &target, options, contours)?;
-        let answer = Answer { bracket, route, theorem: Theorem::DominatingPairs };
-        Ok(curves::better_epsilon(self, &target, answer, options))
+        options.obeying(|options| {
+            if by_curves || !self.curves.is_empty() {
+                return curves::epsilon(self, &target, options);
+            }
+            let (bracket, route) = pairs::epsilon(&self.parts, &target, options, contours)?;
+            let answer = Answer { bracket, route, theorem: Theorem::DominatingPairs };
+            Ok(curves::better_epsilon(self, &target, answer, options))
+        })
     }
 
     /// What the leaks leave of a delta; None if nothing.
@@ -199,17 +201,18 @@ impl View {
             let below = super::delta(&self.below, epsilon, options)?;
             return Ok(between(below, above));
         }
-        let ((lower, upper), route, theorem) = if by_curves || !self.curves.is_empty() {
-            curves::delta(self, epsilon.get(), options)?
-        } else {
+        let ((lower, upper), route, theorem) = options.obeying(|options| {
+            if by_curves || !self.curves.is_empty() {
+                return curves::delta(self, epsilon.get(), options);
+            }
             let found = match pairs::delta(&self.parts, epsilon.get(), options, contours) {
                 Err(refusal @ AskError::ToleranceNotMet { .. }) => {
                     self.delta_near_zero(epsilon.get(), options).ok_or(refusal)
                 }
                 found => found,
             };
-            curves::better_delta(self, epsilon.get(), found?, options)
-        };
+            Ok(curves::better_delta(self, epsilon.get(), found?, options))
+        })?;
         Ok(Answer { bracket: self.with_leaks(lower, upper), route, theorem })
     }
 

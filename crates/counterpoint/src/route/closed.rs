@@ -1,7 +1,7 @@
 //! What needs no composition: one mechanism run once, and the ends of bounded losses.
 
 use super::sandwich::{Ends, Failure};
-use super::smooth::{self, Contours};
+use super::smooth::{self, Contours, Effort};
 use crate::bracket::Bracket;
 use crate::leak::Target;
 use crate::loss::{Atom, Atoms, Direction, Loss};
@@ -313,7 +313,8 @@ fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure>
     let part = [Part { loss: loss.clone(), count: 1 }];
     let size = epsilon.abs();
     // Neighbouring doubles, whichever way the profile goes.
-    let at = |e: f64| smooth::delta(&part, e.max(0.0), 1e-12, watch, &Contours::default());
+    let much = (Effort::Much, watch);
+    let at = |e: f64| smooth::delta(&part, e.max(0.0), 1e-12, much, &Contours::default());
     let (lower, upper) = (at(size.upper())?.0, at(size.lower())?.1);
     if !epsilon.is_negative() {
         return Ok((lower, upper));

@@ -10,8 +10,24 @@ use crate::route::sandwich::{Ends, Failure};
 use crate::view::Part;
 use crate::watch::Watch;
 
-/// The most turns one contour may take.
-const MOST_WORK: f64 = 1e7;
+/// How much work a contour may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As much as is spent on the chance that it ends soon; more if it is known to end.
+    Little,
+    /// All that is bearable.
+    Much,
+}
+
+impl Effort {
+    /// The most turns one contour may take.
+    fn most_work(self) -> f64 {
+        match self {
+            Self::Little => 2e5,
+            Self::Much => 1e7,
+        }
+    }
+}
 
 /// The watcher is asked after so many points.
 const OFTEN: u64 = 16;
@@ -48,6 +64,7 @@ impl Contour {
         parts: &[Part],
         saddle: &Saddle,
         negligible: f64,
+        effort: Effort,
         watch: &Watch<'_>,
     ) -> Result<Self, Failure> {
         let Course { t, period, others } = course(parts, saddle, negligible, watch)?;
@@ -69,7 +86,7 @@ impl Contour {
         // What the sum will be, about, and at most.
         let ln_sum = saddle.ln_delta + t * saddle.epsilon - cumulant.hi + period.ln();
         let sum = exp(ln_sum.clamp(-600.0, 600.0)).min(1.0 / (t * (1.0 + t)));
-        contour.evaluate(&terms, 0.1 * negligible * sum, watch)?;
+        contour.evaluate(&terms, 0.1 * negligible * sum, effort, watch)?;
         for (slot, other) in contour.aliases.iter_mut().zip(others) {
             *slot = alias(parts, other, t, period).ok_or(Failure::TooMuch)?;
         }
@@ -83,21 +100,24 @@ impl Contour {
         &mut self,
         terms: &[Term],
         allowance: f64,
+        effort: Effort,
         watch: &Watch<'_>,
     ) -> Result<(), Failure> {
         let spread: f64 = terms.iter().map(|term| term.variance * term.count as f64).sum();
         let unit = std::f64::consts::TAU / self.period;
         let work =
             |index: u64| terms.iter().map(|term| term.work(index as f64 * unit)).sum::<f64>();
-        // Losses whose envelopes never fall far enough are not worth a start.
+        // Losses whose envelopes never fall far enough are not worth a start; others surely end.
         let enveloped = terms.iter().all(Term::is_enveloped);
+        let most = if enveloped { Effort::Much } else { effort }.most_work();
         let at_last = |term: &Term| term.count as f64 * ln(term.envelope(1e150));
         let never = enveloped && terms.iter().map(at_last).sum::<f64>() > -30.0;
-        if never && tail(terms, (MOST_WORK / work(1)) as u64, unit) > 10.0 * allowance {
+        if never && tail(terms, (most / work(1)) as u64, unit) > 10.0 * allowance {
             return Err(Failure::TooMuch);
         }
         let last = (6.0 / (spread.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
-        let mut spent = self.evaluate_block(terms, Block { first: 0, last }, &work, watch)?;
+        let mut spent =
+            self.evaluate_block(terms, Block { first: 0, last }, (&work, most), watch)?;
         let mut first = last + 1;
         let mut reach = first;
         loop {
@@ -117,11 +137,11 @@ impl Contour {
                 reach /= 2;
                 continue;
             } else {
-                spent += self.evaluate_block(terms, block, &work, watch)?;
+                spent += self.evaluate_block(terms, block, (&work, most), watch)?;
                 reach = 4;
             }
             first = block.last + 1;
-            if spent > MOST_WORK || first > 1 << 50 {
+            if spent > most || first > 1 << 50 {
                 return Err(Failure::TooMuch);
             }
         }
@@ -131,11 +151,11 @@ impl Contour {
         &mut self,
         terms: &[Term],
         block: Block,
-        work: &dyn Fn(u64) -> f64,
+        (work, most): (&dyn Fn(u64) -> f64, f64),
         watch: &Watch<'_>,
     ) -> Result<f64, Failure> {
         let spent = work(block.last) * (block.last - block.first + 1) as f64;
-        if spent > MOST_WORK {
+        if spent > most {
             return Err(Failure::TooMuch);
         }
         for index in block.first..=block.last {

@@ -23,6 +23,7 @@ use crate::rounding::{Dd, STEP};
 use crate::view::Part;
 use crate::watch::Watch;
 use contour::Contour;
+pub(crate) use contour::Effort;
 use course::saddle_where;
 use std::cell::RefCell;
 
@@ -55,13 +56,13 @@ fn refine<T>(
     parts: &[Part],
     mut saddle: Saddle,
     negligible: f64,
-    watch: &Watch<'_>,
+    (effort, watch): (Effort, &Watch<'_>),
     answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
 ) -> Result<(T, Kept), Failure> {
     let mut negligible = negligible.clamp(1e-14, 1e-3);
     let mut best = f64::INFINITY;
     for _ in 0..4 {
-        let contour = match Contour::new(parts, &saddle, negligible, watch) {
+        let contour = match Contour::new(parts, &saddle, negligible, effort, watch) {
             Err(Failure::TooMuch) if best.is_finite() => break,
             contour => contour?,
         };
@@ -114,7 +115,7 @@ pub(crate) fn epsilon(
     parts: &[Part],
     target: &Target,
     tolerance: f64,
-    watch: Watch<'_>,
+    (effort, watch): (Effort, Watch<'_>),
     contours: &Contours,
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
@@ -144,7 +145,7 @@ pub(crate) fn epsilon(
     let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
     let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
     let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
-    refine(parts, saddle, negligible, &watch, answer).map(|found| contours.keep(found))
+    refine(parts, saddle, negligible, (effort, &watch), answer).map(|found| contours.keep(found))
 }
 
 /// An epsilon that satisfies the target, to search below.
@@ -182,7 +183,7 @@ pub(crate) fn delta(
     parts: &[Part],
     epsilon: f64,
     tolerance: f64,
-    watch: Watch<'_>,
+    (effort, watch): (Effort, Watch<'_>),
     contours: &Contours,
 ) -> Result<Ends, Failure> {
     let answer = |contour: &Contour, saddle: &mut Saddle| {
@@ -202,5 +203,6 @@ pub(crate) fn delta(
     }
     let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
     let saddle = Saddle { epsilon, ..saddle };
-    refine(parts, saddle, 0.1 * tolerance, &watch, answer).map(|found| contours.keep(found))
+    refine(parts, saddle, 0.1 * tolerance, (effort, &watch), answer)
+        .map(|found| contours.keep(found))
 }
