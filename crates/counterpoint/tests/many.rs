@@ -48,7 +48,7 @@ fn places(many: usize, most: f64) -> Vec<f64> {
 }
 
 /// Every bracket shares a point with the single answer's, and is as narrow as promised where
-/// that one is.
+/// that one is; nothing is promised of plans known by a Rényi curve.
 fn agree(plan: &Plan, list: &[Bracket], ask: impl Fn(usize) -> Option<Bracket>, step: usize) {
     for index in (0..list.len()).step_by(step) {
         let many = list[index];
@@ -57,8 +57,10 @@ fn agree(plan: &Plan, list: &[Bracket], ask: impl Fn(usize) -> Option<Bracket>, 
             continue;
         };
         assert!(one.overlaps(&many), "{plan:?}, {index}: {one} and {many}");
-        let narrow = |b: Bracket| b.relative_width() <= 1e-6 || b.width() <= 1e-12;
-        assert!(!narrow(one) || narrow(many), "{plan:?}, {index}: {one} and {many}");
+        if plan.losses().is_ok() {
+            let narrow = |b: Bracket| b.relative_width() <= 1e-6 || b.width() <= 1e-12;
+            assert!(!narrow(one) || narrow(many), "{plan:?}, {index}: {one} and {many}");
+        }
         // A bound known to be wide is nearly the same bound.
         assert!((many.upper - one.upper).abs() <= 3e-6 * one.upper + 1e-12, "{one} and {many}");
     }

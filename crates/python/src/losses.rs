@@ -49,7 +49,7 @@ impl Losses {
         &self,
         py: Python<'_>,
         how: &How,
-        ask: impl Fn(&PrivacyLoss<'_>, &counterpoint::Options<'_>) -> Result<T, AskError>
+        ask: impl FnOnce(&PrivacyLoss<'_>, &counterpoint::Options<'_>) -> Result<T, AskError>
         + Send
         + 'static,
     ) -> PyResult<T> {

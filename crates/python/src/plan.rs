@@ -217,7 +217,7 @@ impl Plan {
     ) -> PyResult<Py<Answer>> {
         let (delta, how) = (self::delta("delta", delta)?, How::new(tolerance, route, progress)?);
         let plan = Arc::clone(&self.ready);
-        Answer::wrap(py, &how.run(py, move |options| plan.epsilon(delta, options))?)
+        Answer::wrap(py, &how.run_quickly(py, move |options| plan.epsilon(delta, options))?)
     }
 
     #[pyo3(signature = (epsilon, *, tolerance = None, route = None, progress = None))]
@@ -232,7 +232,7 @@ impl Plan {
         let epsilon = self::epsilon("epsilon", epsilon)?;
         let how = How::new(tolerance, route, progress)?;
         let plan = Arc::clone(&self.ready);
-        Answer::wrap(py, &how.run(py, move |options| plan.delta(epsilon, options))?)
+        Answer::wrap(py, &how.run_quickly(py, move |options| plan.delta(epsilon, options))?)
     }
 
     /// The ends of epsilon at each of many deltas, packed.

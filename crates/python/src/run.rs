@@ -43,35 +43,45 @@ impl How {
         Ok(Self { tolerance, route, progress: progress.map(|given| given.clone().unbind()) })
     }
 
-    /// Asks without holding the interpreter's lock.
-    pub(crate) fn run<T: Send + 'static>(
+    /// Asks something that is mostly answered within microseconds, on the spot if it is. What is
+    /// not is asked again on a thread of its own.
+    pub(crate) fn run_quickly<T: Send + 'static>(
         &self,
         py: Python<'_>,
         ask: impl Fn(&Options<'_>) -> Result<T, AskError> + Send + 'static,
+    ) -> PyResult<T> {
+        let (tolerance, route) = (self.tolerance, self.route);
+        let (short, ask) = py
+            .detach(move || (on_the_spot(|watch| ask(&Options { tolerance, route, watch })), ask));
+        match short {
+            Some(found) => found.map_err(errors::ask),
+            None => self.run(py, ask),
+        }
+    }
+
+    /// Asks on a thread of its own, without the interpreter's lock: this one can look out for
+    /// Ctrl-C whatever the library does.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&Options<'_>) -> Result<T, AskError> + Send + 'static,
     ) -> PyResult<T> {
         self.run_as(py, ask, errors::ask)
     }
 
     /// The same for questions with errors of their own.
-    ///
-    /// Most answers take microseconds and are found on the spot. A question that does not is asked
-    /// again on a thread of its own, so that this one can look out for Ctrl-C whatever the library does.
     pub(crate) fn run_as<T: Send + 'static, E: Send + 'static>(
         &self,
         py: Python<'_>,
-        ask: impl Fn(&Options<'_>) -> Result<T, E> + Send + 'static,
+        ask: impl FnOnce(&Options<'_>) -> Result<T, E> + Send + 'static,
         raise: impl FnOnce(E) -> PyErr,
     ) -> PyResult<T> {
         let (tolerance, route) = (self.tolerance, self.route);
-        let answer = move |look: &dyn Fn(f64) -> Go| {
-            ask(&Options { tolerance, route, watch: Watch::with(look) })
-        };
-        let (short, answer) = py.detach(move || (on_the_spot(&answer), answer));
-        let found = match short {
-            Some(found) => found,
-            None => self.wait(py, move |course| answer(&|done| course.look(done)))?,
-        };
-        found.map_err(raise)
+        let found = self.wait(py, move |course| {
+            let callback = |done| course.look(done);
+            ask(&Options { tolerance, route, watch: Watch::with(&callback) })
+        });
+        found?.map_err(raise)
     }
 
     /// Work that cannot be watched, on a thread of its own.
@@ -133,18 +143,19 @@ fn route_named(name: &str) -> PyResult<Route> {
 }
 
 /// What is not answered by then gets a thread of its own.
-const SHORT: Duration = Duration::from_millis(1);
+const SHORT: Duration = Duration::from_micros(200);
 
 /// How often a waiting thread looks after the interpreter.
 const PATIENCE: Duration = Duration::from_millis(25);
 
 /// An answer that comes soon, or `None`.
-fn on_the_spot<T, E>(answer: impl Fn(&dyn Fn(f64) -> Go) -> Result<T, E>) -> Option<Result<T, E>> {
+fn on_the_spot<T>(ask: impl FnOnce(Watch<'_>) -> T) -> Option<T> {
     let (end, late) = (Instant::now() + SHORT, Cell::new(false));
-    let found = answer(&|_| {
+    let callback = |_| {
         late.set(Instant::now() > end);
         if late.get() { Go::Stop } else { Go::On }
-    });
+    };
+    let found = ask(Watch::with(&callback));
     if late.get() { None } else { Some(found) }
 }
 

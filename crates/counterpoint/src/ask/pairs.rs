@@ -20,9 +20,11 @@ pub(super) fn epsilon(
     contours: &Contours,
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
-    let near_the_top =
-        closed::near_the_top(parts, target).filter(|bracket| bracket.keeps(tolerance));
-    if let (None, Some(bracket)) = (options.route, near_the_top) {
+    if options.route.is_none()
+        && !is_alone(parts)
+        && let Some(bracket) = closed::near_the_top(parts, target)
+        && bracket.keeps(tolerance)
+    {
         return Ok((bracket, Route::Closed));
     }
     if options.route.is_none_or(|route| route == Route::Grouped)
@@ -124,6 +126,12 @@ fn by(
     }
 }
 
+/// Whether it is one mechanism run once, which has a formula. One Gaussian is what the contour does
+/// best.
+fn is_alone(parts: &[Part]) -> bool {
+    matches!(parts, [part] if part.count == 1 && !matches!(part.loss, Loss::Gaussian { .. }))
+}
+
 /// Whether it has atoms only: contours do not end there.
 fn is_discrete(part: &Part) -> bool {
     matches!(part.loss, Loss::Atoms(_) | Loss::Response { .. })
@@ -136,9 +144,7 @@ fn first_of<T>(
     parts: &[Part],
     by: impl Fn(Way) -> Result<T, Failure>,
 ) -> Result<(T, Route), AskError> {
-    // One Gaussian is what the contour does best.
-    let alone =
-        matches!(parts, [part] if part.count == 1 && !matches!(part.loss, Loss::Gaussian { .. }));
+    let alone = is_alone(parts);
     let (soon, at_last) = (Way::Contour(Effort::Little), Way::Contour(Effort::Much));
     let ways: &[Way] = match options.route {
         None if alone => &[Way::Closed, soon, Way::Lattice, at_last],

@@ -100,7 +100,7 @@ fn closer_to_the_top(parts: &[Part], target: &Target, bracket: Bracket) -> Optio
         let (mut low, mut high) = (bracket.lower, bracket.upper);
         for _ in 0..60 {
             let middle = low + 0.5 * (high - low);
-            if middle <= low || middle >= high {
+            if middle <= low || middle >= high || high - low < 1e-13 * high {
                 break;
             }
             if passes(&over_the_top(parts, middle)?) {

@@ -34,9 +34,10 @@ def _text(argument: str, amount: Any) -> str:
     if isinstance(amount, Decimal):
         return format(amount, "f") if amount.is_finite() else str(amount)
     if isinstance(amount, Rational):
+        numerator, denominator = int(amount.numerator), int(amount.denominator)
         # A denominator 2^a 5^b divides 10^max(a, b).
-        digits = amount.denominator.bit_length()
-        whole, rest = divmod(amount.numerator * 10**digits, amount.denominator)
+        digits = denominator.bit_length()
+        whole, rest = divmod(numerator * 10**digits, denominator)
         if rest == 0:
             return f"{whole}e-{digits}"
         raise InvalidArgument(f"{argument} is {amount}; legal: a number with finitely many decimals")

@@ -155,6 +155,8 @@ impl Composed {
         planner: &mut Planner,
         watch: &Watch<'_>,
     ) -> Result<Option<Self>, Stopped> {
+        // Before much memory is filled.
+        watch.at(0.5)?;
         let mut product = Product::new(bits);
         for weights in factors {
             // Atoms are none too if it is time to stop.
