@@ -11,18 +11,16 @@ from fractions import Fraction
 from typing import Any
 from unittest import mock
 
+import dp_accounting
 import pytest
+from dp_accounting import dp_event, privacy_accountant_test
+from dp_accounting.pld import pld_privacy_accountant, pld_privacy_accountant_test
+from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.rdp import RdpAccountant
 
-dp_accounting = pytest.importorskip("dp_accounting")
-
-from dp_accounting import dp_event, privacy_accountant_test  # noqa: E402
-from dp_accounting.pld import pld_privacy_accountant, pld_privacy_accountant_test  # noqa: E402
-from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: E402
-from dp_accounting.rdp import RdpAccountant  # noqa: E402
-
-import counterpoint as cp  # noqa: E402
-from counterpoint.integrations import _dp_events, _rounding  # noqa: E402
-from counterpoint.integrations.dp_accounting import Accountant, UnsupportedEvent, mechanisms  # noqa: E402
+import counterpoint as cp
+from counterpoint.integrations import _dp_events, _rounding
+from counterpoint.integrations.dp_accounting import Accountant, UnsupportedEvent, mechanisms
 
 Relation = dp_accounting.NeighboringRelation
 ADD, REPLACE, SPECIAL = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE, Relation.REPLACE_SPECIAL
@@ -398,3 +396,14 @@ def test_extreme_epsilons_are_asked_on_the_safe_side() -> None:
 def test_counterpoint_alone_does_not_import_dp_accounting() -> None:
     code = "import sys, counterpoint; assert not {'dp_accounting', 'opendp', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("rate", "sigma", "steps", "least"), [(0.1, 0.01, 1, 5000.0), (1e-5, 0.5, 2, 4e-4)])
+def test_where_the_usual_tolerance_is_out_of_reach(rate: float, sigma: float, steps: int, least: float) -> None:
+    """An accountant has to say something; its own bracket says that it cannot be as narrow as usual."""
+    event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(sigma))
+    accountant = Accountant().compose(event, steps)
+    with pytest.raises(cp.ToleranceNotMet):
+        accountant.epsilon_bracket(1e-6)
+    # More steps cost no less than one, whose epsilon has a formula: 5423.2 and 0.00044.
+    assert least < accountant.get_epsilon(1e-6) < math.inf

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import opendp.prelude as dp
 import pytest
 
-pytest.importorskip("opendp")
-
-import opendp.prelude as dp  # noqa: E402
-
-import counterpoint as cp  # noqa: E402
-from counterpoint.integrations import opendp  # noqa: E402
+import counterpoint as cp
+from counterpoint.integrations import opendp
 
 dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
 

@@ -17,24 +17,23 @@ in the last place, to the side of more loss.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dp_accounting.privacy_accountant import PrivacyAccountant
 
 from .._native import Bracket
-from ..errors import InvalidArgument, NoFiniteEpsilon, ToleranceNotMet
+from ..errors import InvalidArgument, NoFiniteEpsilon
 from ..plan import Plan
 from ._dp_events import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnsupportedEvent, mechanisms
+from ._narrowest import narrowest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from .._native import Mechanism
 
 __all__ = ["Accountant", "UnsupportedEvent", "mechanisms"]
-
-# An upper bound is wanted even where no bracket as narrow as usual can be certified.
-WIDER = (1e-4, 1e-2, 0.1)
 
 
 class Accountant(PrivacyAccountant):  # type: ignore[misc]
@@ -91,7 +90,9 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
             self._plan = Plan(listed, adjacency=adjacency)
         return self._plan
 
-    def epsilon_bracket(self, delta: float, *, tolerance: float | None = None) -> Bracket:
+    def epsilon_bracket(
+        self, delta: float, *, tolerance: float | None = None, route: str | None = None
+    ) -> Bracket:
         """The bracket of the least epsilon at this delta.
 
         >>> import dp_accounting
@@ -103,9 +104,11 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
         plan = self.plan
         if plan is None or delta == 1:
             return Bracket(0.0, 0.0)
-        return plan.epsilon(float(delta), tolerance=tolerance)
+        return plan.epsilon(float(delta), tolerance=tolerance, route=route)
 
-    def delta_bracket(self, epsilon: float, *, tolerance: float | None = None) -> Bracket:
+    def delta_bracket(
+        self, epsilon: float, *, tolerance: float | None = None, route: str | None = None
+    ) -> Bracket:
         """The bracket of the least delta at this epsilon, at most 1e6.
 
         >>> import dp_accounting
@@ -118,7 +121,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
         plan = self.plan
         if plan is None:
             return Bracket(0.0, 0.0)
-        return plan.delta(float(epsilon), tolerance=tolerance)
+        return plan.delta(float(epsilon), tolerance=tolerance, route=route)
 
     def get_epsilon(self, target_delta: float) -> float:
         """An epsilon that holds at this delta: the upper end of :meth:`epsilon_bracket`, or infinity.
@@ -126,7 +129,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
         Where no bracket as narrow as usual can be certified it is that of a wider one.
         """
         try:
-            return _upper(self.epsilon_bracket, target_delta)
+            return narrowest(partial(self.epsilon_bracket, target_delta)).upper
         except NoFiniteEpsilon:
             return math.inf
 
@@ -140,15 +143,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
             raise InvalidArgument(f"target_epsilon is {target_epsilon}; legal: a number of at least 0")
         smaller = min(target_epsilon, 1e6) if target_epsilon >= 1e-100 else 0.0
         try:
-            return _upper(self.delta_bracket, smaller)
+            return narrowest(partial(self.delta_bracket, smaller)).upper
         except NoFiniteEpsilon:
             return 1.0
 
-
-def _upper(bracket: Callable[..., Bracket], target: float) -> float:
-    for tolerance in (None, *WIDER[:-1]):
-        try:
-            return bracket(target, tolerance=tolerance).upper
-        except ToleranceNotMet:
-            pass
-    return bracket(target, tolerance=WIDER[-1]).upper

@@ -15,6 +15,7 @@ import math
 import sys
 import warnings
 from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import opacus.accountants as accountants
@@ -22,9 +23,10 @@ import opacus.accountants.utils
 import opacus.privacy_engine  # noqa: F401  both hold a name of their own for create_accountant
 
 from .._native import Bracket
-from ..errors import InvalidArgument, ToleranceNotMet
+from ..errors import InvalidArgument
 from ..mechanisms import Gaussian
 from ..plan import Plan, compose
+from ._narrowest import narrowest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
@@ -68,12 +70,9 @@ class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
         if any(sigma == 0 for sigma, _, _ in self.history):
             return Bracket(math.inf, math.inf)
         plan = self.plan()
-        try:
+        if tolerance is not None:
             return plan.epsilon(delta, tolerance=tolerance)
-        except ToleranceNotMet as short:
-            if tolerance is not None or short.achieved is None:
-                raise
-            return plan.epsilon(delta, tolerance=2 * short.achieved)
+        return narrowest(partial(plan.epsilon, delta))
 
     def get_epsilon(self, delta: float, *, tolerance: float | None = None, **others: Any) -> float:
         """The epsilon spent so far, from above.
