@@ -67,10 +67,13 @@ for _ in range(5):
     ],
 )
 def test_ctrl_c(setting: str, call: str) -> None:
-    late = interrupted(setting, call)
-    print(*(f"{seconds:.3f}" for seconds in late), "s after Ctrl-C")
-    # Not the latest of them: another process may keep this one from running for a while.
-    assert statistics.median(late) < 0.2
+    # Another process may keep this one from running for a while: not the latest counts, nor one round.
+    for _ in range(3):
+        late = interrupted(setting, call)
+        print(*(f"{seconds:.3f}" for seconds in late), "s after Ctrl-C")
+        if statistics.median(late) < 0.2:
+            return
+    pytest.fail("three times in a row a call went on for more than 0.2 s after most Ctrl-Cs")
 
 
 def test_progress() -> None:
