@@ -143,7 +143,7 @@ fn route_named(name: &str) -> PyResult<Route> {
 }
 
 /// What is not answered by then gets a thread of its own.
-const SHORT: Duration = Duration::from_micros(200);
+const SHORT: Duration = Duration::from_millis(1);
 
 /// How often a waiting thread looks after the interpreter.
 const PATIENCE: Duration = Duration::from_millis(25);

@@ -301,6 +301,7 @@ impl<'a> Attempt<'a> {
     fn above(&self, planner: &mut Planner) -> Result<Above<'_>, Failure> {
         let mut leak = Wide::ZERO;
         let factors = self.placed.iter().map(|placed| {
+            self.problem.watch.at(0.5).ok()?;
             let (weights, lost) = split(placed, &self.frame)?;
             leak = leak + lost * Wide::from(placed.count as f64 * (1.0 + 1e-9));
             Some(weights)
@@ -315,6 +316,7 @@ impl<'a> Attempt<'a> {
         let (mut centre, mut bias) = (0.0, 0.0);
         let mut under_q = Vec::with_capacity(self.placed.len());
         let factors = self.placed.iter().map(|placed| {
+            self.problem.watch.at(0.5).ok()?;
             let Merged { p, q, moments: own, bias: moved } =
                 merge(placed, &self.frame, self.exponents)?;
             for (product, own) in moments.iter_mut().zip(own) {
