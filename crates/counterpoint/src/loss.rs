@@ -567,9 +567,18 @@ fn sampled_discrete_gaussian(
     Ok(Atoms::new(list, whole.cut, false))
 }
 
-/// ln(1 - q + q e^l).
+/// ln(1 - q + q e^l). Where little is left of 1 - q + q e^l, it is better known by its summands than
+/// by its distance from one.
 pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
-    if loss.hi > 600.0 { amplified(rate.hi, loss) } else { (loss.expm1() * rate).ln_1p() }
+    if loss.hi > 600.0 {
+        return amplified(rate.hi, loss);
+    }
+    let rise = loss.expm1() * rate;
+    if rise.hi > -0.5 {
+        return rise.ln_1p();
+    }
+    let rest = if loss.hi > -590.0 { loss.exp() * rate } else { Dd::ZERO };
+    (Dd::ONE - rate + rest).ln()
 }
 
 impl Atoms {
@@ -582,5 +591,23 @@ impl Atoms {
         let left_out = (all - list.len()) as f64 * NOTHING;
         list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
         Self { list, cut: cut + left_out, symmetric }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With 1 - q = 2^-n: ln(2^-n) + ln(1 + (2^n - 1) e^l), in which nothing cancels.
+    #[test]
+    fn a_nearly_whole_sample_keeps_its_digits() {
+        for (n, loss) in [(1, -0.5), (10, -3.0), (40, -20.0), (40, -40.0), (50, -36.0)] {
+            let rest = 2_f64.powi(-n);
+            let ratio = Dd::from(2_f64.powi(n) - 1.0) * Dd::from(loss).exp();
+            let truth = Dd::from(rest).ln() + ratio.ln_1p();
+            let off = mixed(Dd::from(1.0 - rest), Dd::from(loss)) - truth;
+            let allowed = 4.0 * crate::rounding::STEP * truth.hi.abs().max(0.1);
+            assert!(off.hi.abs() <= allowed, "{n} {loss}: {} of {}", off.hi, truth.hi);
+        }
     }
 }

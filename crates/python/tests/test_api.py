@@ -196,6 +196,36 @@ def test_comparisons() -> None:
     assert "optimal" in str(comparison)
 
 
+def test_slots_hold_accounts_and_are_cut_anew(tmp_path: Path) -> None:
+    ledger = cp.Ledger(f"sqlite:{tmp_path / 'slots.db'}", create=True)
+    ledger.dataset("census", adjacency="add-remove", epsilon=3, delta="1e-6")
+    ledger.open_plan("year", "census", cp.compose([cp.ApproxDP(0.2, name="month") * 6]), delta="1e-7")
+    ledger.open_filter("june", within="year", slot="month", filter="sums", epsilon="0.2", delta=0)
+    assert ledger.reserve("june", cp.Laplace(scale=5), key="june").outcome == "reserved"
+    with pytest.raises(cp.LedgerError):
+        ledger.open_filter("july", within="year", slot="month", filter="sums", epsilon="0.3", delta=0)
+    with pytest.raises(cp.InvalidArgument, match="nothing pays"):
+        ledger.open_filter("july", filter="sums", epsilon="0.1", delta=0)
+    ledger.recut("year", unused={"month": 2}, into=cp.compose([cp.ApproxDP(0.1, name="half") * 4]))
+    with pytest.raises(cp.LedgerError):
+        ledger.recut("year", unused={"month": 1}, into=cp.compose([cp.ApproxDP(0.11, name="more") * 2]))
+    assert ledger.reserve("year", "half", key="half", count=4).outcome == "reserved"
+    # All of it is spent, and not a hundredth more.
+    with pytest.raises(cp.Refused):
+        ledger.reserve("june", cp.ApproxDP(0.002), key="more")
+
+
+def test_amounts_are_exact() -> None:
+    from counterpoint.ledger import _text
+
+    rng = random.Random(3)
+    for _ in range(200):
+        amount = Fraction(rng.randrange(1, 10**30), 2 ** rng.randrange(60) * 5 ** rng.randrange(60))
+        assert Fraction(_text("epsilon", amount)) == amount
+    with pytest.raises(cp.InvalidArgument, match="finitely many decimals"):
+        _text("epsilon", Fraction(1, 3))
+
+
 def test_the_ledger(tmp_path: Path) -> None:
     from decimal import Decimal
     from fractions import Fraction
@@ -223,21 +253,6 @@ def test_the_ledger(tmp_path: Path) -> None:
     assert ledger.reserve("team", cp.ApproxDP(0.1), key="a", analyst="eve").response == b"first"
     assert ledger.response("a") == b"first" and ledger.response("c") is None
     # Another handle, as another process would have.
-    ledger.open_plan("year", "census", cp.compose([cp.ApproxDP(0.2, name="month") * 6]), delta="1e-7")
-    ledger.open_filter("june", within="year", slot="month", filter="sums", epsilon="0.2", delta=0)
-    assert ledger.reserve("june", cp.Laplace(scale=5), key="june").outcome == "reserved"
-    with pytest.raises(cp.LedgerError):
-        ledger.open_filter("july", within="year", slot="month", filter="sums", epsilon="0.3", delta=0)
-    with pytest.raises(cp.InvalidArgument, match="nothing pays"):
-        ledger.open_filter("july", filter="sums", epsilon="0.1", delta=0)
-    ledger.recut("year", unused={"month": 2}, into=cp.compose([cp.ApproxDP(0.1, name="half") * 4]))
-    with pytest.raises(cp.LedgerError):
-        ledger.recut("year", unused={"month": 1}, into=cp.compose([cp.ApproxDP(0.11, name="more") * 2]))
-    assert ledger.reserve("year", "half", key="half", count=4).outcome == "reserved"
-    # Every decimal of a fraction counts.
-    ledger.open_filter("fine", "census", filter="sums", epsilon=Fraction(1, 2**50), delta=0)
-    assert ledger.reserve("fine", cp.ApproxDP(2.0**-50), key="fine").outcome == "reserved"
-
     other = cp.Ledger(url)
     assert other.head == ledger.head == other.verify(ledger.head) and "team" in str(other.status())
     assert len(other.history("team")["entries"]) >= 4 and "census" in other.export()

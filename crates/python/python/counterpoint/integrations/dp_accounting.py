@@ -146,4 +146,3 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
             return narrowest(partial(self.delta_bracket, smaller)).upper
         except NoFiniteEpsilon:
             return 1.0
-
