@@ -12,7 +12,7 @@ use counterpoint::Adjacency;
 use counterpoint_ledger::database::Access;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan};
+use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
 
 /// Pairs in one measurement, and measurements of each kind, taken in turn.
 const PAIRS: u64 = 40;
@@ -44,14 +44,15 @@ fn main() {
 
 fn release() -> Asked {
     let text = br#"{"release":[{"mechanism":"laplace","scale":10}]}"#;
-    Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases.remove(0))
+    Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
 }
 
 fn set_up(ledger: &mut Ledger) {
     let budget = |epsilon: &str| {
         NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "1e-6".parse().unwrap())
     };
-    ledger.dataset("data", Adjacency::AddRemove, &budget("1000000")).unwrap();
+    let relation = Relation::new(Adjacency::AddRemove, 1).unwrap();
+    ledger.dataset("data", relation, &budget("1000000")).unwrap();
     let account = NewAccount::Filter(budget("900000"));
     ledger.open_account("account", "data", &account).unwrap();
 }
@@ -62,7 +63,7 @@ fn pairs(ledger: &mut Ledger, prefix: &str, count: u64) -> f64 {
     for index in 0..count {
         let key = format!("{prefix}-{index}");
         ledger.reserve(&Request::new("account", &key, &asked)).unwrap();
-        ledger.commit(&key, b"42.1234567").unwrap();
+        ledger.commit("account", &key, b"42.1234567").unwrap();
     }
     count as f64 / start.elapsed().as_secs_f64()
 }
@@ -134,9 +135,9 @@ fn fill(url: &Url, entries: u64) {
             numbers(entries)
         );
         let release = format!(
-            "INSERT INTO ledger_release (key, account, request, reserved, committed, response) {} \
-             SELECT 'fill-' || i, 'account', h.hash, h.sequence + 2 * i - 1, h.sequence + 2 * i, \
-             h.hash FROM n, ledger_head h",
+            "INSERT INTO ledger_release (key, account, session, request, reserved, committed, \
+             response) {} SELECT 'fill-' || i, 'account', 0, h.hash, h.sequence + 2 * i - 1, \
+             h.sequence + 2 * i, h.hash FROM n, ledger_head h",
             numbers(entries / 2)
         );
         let head = format!("UPDATE ledger_head SET sequence = sequence + {entries}");
@@ -168,20 +169,21 @@ trait Bare {
 }
 
 const HEAD: &str = "SELECT id, sequence, hash FROM ledger_head";
-const KEY: &str = "SELECT key, account, request, reserved, committed, response \
-                   FROM ledger_release WHERE key = $1";
-const ACCOUNT: &str = "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
-                       capacity_main, capacity_delta, spent_main, spent_delta \
-                       FROM ledger_account WHERE name = $1";
+const KEY: &str = "SELECT key, account, analyst, session, request, reserved, committed, response \
+                   FROM ledger_release WHERE key = $1 AND account = $2";
+const ACCOUNT: &str = "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, \
+                       closed, charges, capacity_main, capacity_delta, capacity_pure, \
+                       spent_main, spent_delta, spent_pure FROM ledger_account WHERE name = $1";
 const ENTRY: &str = "INSERT INTO ledger_entry (sequence, previous, hash, account, body) \
                      VALUES ($1, $2, $3, $4, $5)";
 const SET_HEAD: &str = "UPDATE ledger_head SET sequence = $1, hash = $2 WHERE id = 1";
 const CHARGE: &str = "UPDATE ledger_account SET charges = $1, spent_main = $2 WHERE name = $3";
-const RELEASE: &str = "INSERT INTO ledger_release (key, account, request, reserved) \
-                       VALUES ($1, $2, $3, $4)";
-const RESPOND: &str = "UPDATE ledger_release SET committed = $1, response = $2 WHERE key = $3";
+const RELEASE: &str = "INSERT INTO ledger_release (key, account, session, request, reserved) \
+                       VALUES ($1, $2, 0, $3, $4)";
+const RESPOND: &str = "UPDATE ledger_release SET committed = $1, response = $2 \
+                       WHERE key = $3 AND account = $4";
 
-const BODY: &str = r#"{"event":"reserve","at":1763190000,"account":"account","key":"round-0-000","analyst":null,"release":{"described":{"mechanism":"laplace","scale":"10"}},"charge":{"main":"0.1","delta":"0"}}"#;
+const BODY: &str = r#"{"event":"reserve","at":1763190000,"account":"account","key":"round-0-000","analyst":null,"release":{"described":[{"mechanism":"laplace","scale":"10"}]},"charge":{"main":"0.1","delta":"0"}}"#;
 
 fn hash(number: i64) -> Vec<u8> {
     number.to_be_bytes().repeat(4)
@@ -220,7 +222,7 @@ impl Bare for BareSqlite {
         let (key, first) = (format!("bare-{index}"), 2 * index as i64 + 1000);
         self.run("BEGIN IMMEDIATE", []);
         self.read(HEAD, []);
-        self.read(KEY, [&key]);
+        self.read(KEY, [key.as_str(), "account"]);
         self.read(ACCOUNT, ["account"]);
         self.run(ENTRY, rusqlite::params![first, hash(first - 1), hash(first), "account", BODY]);
         self.run(SET_HEAD, rusqlite::params![first, hash(first)]);
@@ -231,10 +233,10 @@ impl Bare for BareSqlite {
         let second = first + 1;
         self.run("BEGIN IMMEDIATE", []);
         self.read(HEAD, []);
-        self.read(KEY, [&key]);
+        self.read(KEY, [key.as_str(), "account"]);
         self.run(ENTRY, rusqlite::params![second, hash(first), hash(second), "account", BODY]);
         self.run(SET_HEAD, rusqlite::params![second, hash(second)]);
-        self.run(RESPOND, rusqlite::params![second, b"42.1234567", key]);
+        self.run(RESPOND, rusqlite::params![second, b"42.1234567", key, "account"]);
         self.run("COMMIT", []);
     }
 }
@@ -274,7 +276,7 @@ impl Bare for BarePostgres {
         let (key, first) = (format!("bare-{index}"), 2 * index as i64 + 1000);
         self.client.batch_execute("BEGIN").unwrap();
         self.read(LOCK, &[]);
-        self.read(KEY, &[&key]);
+        self.read(KEY, &[&key, &"account"]);
         self.read(ACCOUNT, &[&"account"]);
         self.run(ENTRY, &[&first, &hash(first - 1), &hash(first), &"account", &BODY]);
         self.run(SET_HEAD, &[&first, &hash(first)]);
@@ -285,10 +287,10 @@ impl Bare for BarePostgres {
         let second = first + 1;
         self.client.batch_execute("BEGIN").unwrap();
         self.read(LOCK, &[]);
-        self.read(KEY, &[&key]);
+        self.read(KEY, &[&key, &"account"]);
         self.run(ENTRY, &[&second, &hash(first), &hash(second), &"account", &BODY]);
         self.run(SET_HEAD, &[&second, &hash(second)]);
-        self.run(RESPOND, &[&second, &&b"42.1234567"[..], &key]);
+        self.run(RESPOND, &[&second, &&b"42.1234567"[..], &key, &"account"]);
         self.client.batch_execute("COMMIT").unwrap();
     }
 }

@@ -1,12 +1,12 @@
 //! Rows of cells, which may hold anything, as what they should mean.
 
 use counterpoint_wire::adjacency_named;
-use counterpoint_wire::ledger::{Cost, Described, Rule};
+use counterpoint_wire::ledger::{Cost, Described, Relation, Rule};
 
 use crate::chain::{Hash, Head};
 use crate::database::{Cell, Row};
 use crate::error::LedgerError;
-use crate::rows::{Account, Balance, Release, Share, Slot, amount, sortable};
+use crate::rows::{Account, Answer, Balance, Release, Session, Share, Slot, amount, sortable};
 
 /// An entry as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,16 +42,20 @@ pub(crate) fn stored(row: &[Cell]) -> Outcome<Stored> {
 
 pub(crate) fn account(row: &[Cell]) -> Outcome<Account> {
     let row = Reader(row);
-    let adjacency = adjacency_named(&row.text(3)?);
-    let rule = Rule::read(&row.text(4)?).map_err(|error| damaged(&error.problem))?;
+    let adjacency = adjacency_named(&row.text(4)?);
+    let adjacency = adjacency.ok_or_else(|| damaged("an adjacency is none"))?;
+    let rule = Rule::read(&row.text(7)?).map_err(|error| damaged(&error.problem))?;
     Ok(Account {
         name: row.text(0)?,
         parent: row.optional_text(1)?,
-        opened: row.count(2)?,
-        adjacency: adjacency.ok_or_else(|| damaged("an adjacency is none"))?,
+        slot: row.optional_text(2)?,
+        opened: row.count(3)?,
+        relation: Relation::new(adjacency, row.count(5)?).map_err(unwritable)?,
+        part: row.optional_text(6)?,
         rule,
-        quotas: row.count(5)?,
-        balance: row.balance(6)?,
+        quotas: row.count(8)?,
+        closed: row.optional_count(9)?,
+        balance: row.balance(10)?,
     })
 }
 
@@ -71,33 +75,65 @@ pub(crate) fn release(row: &[Cell]) -> Outcome<Release> {
     Ok(Release {
         key: row.text(0)?,
         account: row.text(1)?,
-        request: row.hash(2)?,
-        reserved: row.count(3)?,
-        committed: match row.cell(4) {
-            Cell::Null => None,
-            _ => Some(row.count(4)?),
+        analyst: row.optional_text(2)?,
+        session: match row.whole(3)? {
+            0 => false,
+            1 => true,
+            _ => return Err(damaged("a cell is neither 0 nor 1")),
         },
-        response: match row.cell(5) {
+        request: row.hash(4)?,
+        reserved: row.count(5)?,
+        committed: row.optional_count(6)?,
+        response: match row.cell(7) {
             Cell::Null => None,
-            _ => Some(row.bytes(5)?),
+            _ => Some(row.bytes(7)?),
         },
     })
 }
 
+pub(crate) fn session(row: &[Cell]) -> Outcome<Session> {
+    let row = Reader(row);
+    Ok(Session {
+        key: row.text(0)?,
+        account: row.text(1)?,
+        begun: row.count(2)?,
+        answered: row.count(3)?,
+        ended: row.optional_count(4)?,
+        declaration: row.bytes(5)?,
+    })
+}
+
+pub(crate) fn answer(row: &[Cell]) -> Outcome<Answer> {
+    let row = Reader(row);
+    Ok(Answer {
+        key: row.text(0)?,
+        account: row.text(1)?,
+        number: row.count(2)?,
+        ask: row.text(3)?,
+        question: row.hash(4)?,
+        entry: row.count(5)?,
+        response: row.bytes(6)?,
+    })
+}
+
 pub(crate) fn balance_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
-    let text = |amount| Cell::Text(sortable(amount));
-    Ok(vec![
-        whole(balance.charges)?,
-        text(&balance.capacity.main),
-        text(&balance.capacity.delta),
-        text(&balance.spent.main),
-        text(&balance.spent.delta),
-    ])
+    let charges = whole(balance.charges)?;
+    let (capacity, spent) = (cost_cells(&balance.capacity), cost_cells(&balance.spent));
+    Ok(std::iter::once(charges).chain(capacity).chain(spent).collect())
 }
 
 pub(crate) fn spent_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
+    Ok(std::iter::once(whole(balance.charges)?).chain(cost_cells(&balance.spent)).collect())
+}
+
+fn cost_cells(cost: &Cost) -> [Cell; 3] {
     let text = |amount| Cell::Text(sortable(amount));
-    Ok(vec![whole(balance.charges)?, text(&balance.spent.main), text(&balance.spent.delta)])
+    let pure = cost.pure.as_ref().map_or(Cell::Null, text);
+    [text(&cost.main), text(&cost.delta), pure]
+}
+
+pub(crate) fn optional(text: Option<&str>) -> Cell {
+    text.map_or(Cell::Null, Cell::from)
 }
 
 pub(crate) fn whole(number: u64) -> Outcome<Cell> {
@@ -131,6 +167,13 @@ impl Reader<'_> {
         u64::try_from(self.whole(index)?).map_err(|_| damaged("a cell is below zero"))
     }
 
+    pub(crate) fn optional_count(&self, index: usize) -> Outcome<Option<u64>> {
+        match self.cell(index) {
+            Cell::Null => Ok(None),
+            _ => self.count(index).map(Some),
+        }
+    }
+
     pub(crate) fn text(&self, index: usize) -> Outcome<String> {
         self.optional_text(index)?.ok_or_else(|| damaged("a cell has no text"))
     }
@@ -157,12 +200,16 @@ impl Reader<'_> {
 
     /// Charges, capacity and what is spent, from a column on.
     pub(crate) fn balance(&self, index: usize) -> Outcome<Balance> {
-        let amount =
-            |index| amount(&self.text(index)?).ok_or_else(|| damaged("a cell holds no amount"));
-        Ok(Balance {
-            charges: self.count(index)?,
-            capacity: Cost { main: amount(index + 1)?, delta: amount(index + 2)? },
-            spent: Cost { main: amount(index + 3)?, delta: amount(index + 4)? },
+        let (capacity, spent) = (self.cost(index + 1)?, self.cost(index + 4)?);
+        Ok(Balance { charges: self.count(index)?, capacity, spent })
+    }
+
+    fn cost(&self, index: usize) -> Outcome<Cost> {
+        let read = |text: String| amount(&text).ok_or_else(|| damaged("a cell holds no amount"));
+        Ok(Cost {
+            main: read(self.text(index)?)?,
+            delta: read(self.text(index + 1)?)?,
+            pure: self.optional_text(index + 2)?.map(read).transpose()?,
         })
     }
 }

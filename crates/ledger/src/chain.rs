@@ -33,7 +33,7 @@ impl Head {
         let sequence = self.sequence + 1;
         // What comes before the body has a fixed length, so no two entries look the same.
         let hash = Sha256::new()
-            .chain_update(b"counterpoint ledger 1\n")
+            .chain_update(b"counterpoint ledger 2\n")
             .chain_update(self.hash.0)
             .chain_update(sequence.to_be_bytes())
             .chain_update(body)
@@ -47,6 +47,18 @@ impl Hash {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Reads 64 hexadecimal digits.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
     }
 }
 
@@ -73,17 +85,11 @@ impl FromStr for Head {
 
     fn from_str(text: &str) -> Result<Self, HeadError> {
         let (sequence, hash) = text.split_once(':').ok_or(HeadError)?;
-        let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if hash.len() != 64 || !is_plain(hash) || !is_plain(sequence) {
+        if !sequence.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(HeadError);
         }
-        let mut bytes = [0; 32];
-        for (byte, digits) in bytes.iter_mut().zip(hash.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).map_err(|_| HeadError)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| HeadError)?;
-        }
         let sequence = sequence.parse().map_err(|_| HeadError)?;
-        Ok(Self { sequence, hash: Hash(bytes) })
+        Ok(Self { sequence, hash: Hash::read(hash).ok_or(HeadError)? })
     }
 }
 
@@ -96,7 +102,7 @@ mod tests {
         // FIPS 180-2, appendix B.1.
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(Hash::of(b"abc").to_string(), abc);
-        let mut text = b"counterpoint ledger 1\n".to_vec();
+        let mut text = b"counterpoint ledger 2\n".to_vec();
         text.extend([0; 32]);
         text.extend([0, 0, 0, 0, 0, 0, 0, 1]);
         text.extend(b"{}");

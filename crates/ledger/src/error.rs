@@ -3,7 +3,7 @@
 use counterpoint::filter::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
 
-use crate::database::DatabaseError;
+use crate::database::{DatabaseError, VERSION};
 
 /// Why a ledger did not do what it was asked. Nothing was written, but for
 /// [`DatabaseError::Uncertain`], which says so.
@@ -23,7 +23,7 @@ pub enum LedgerError {
     #[error("there is a ledger here already; legal: init once")]
     Initialised,
     /// A ledger of another version.
-    #[error("the ledger's version is {found}; legal: {}", crate::database::VERSION)]
+    #[error("the ledger's format is version {found}; legal: {}; {}", VERSION, advice(*found))]
     Version {
         /// The version found.
         found: i64,
@@ -72,11 +72,41 @@ pub enum LedgerError {
         /// The key.
         key: String,
     },
-    /// A response that is too long.
-    #[error("the response has {length} bytes; legal: at most {}", crate::MOST_RESPONSE)]
-    Response {
-        /// How long it is.
+    /// A key that this is not asked of.
+    #[error("key {key:?} {problem}; legal: {legal}")]
+    UnfitKey {
+        /// The key.
+        key: String,
+        /// What is wrong.
+        problem: &'static str,
+        /// What is legal.
+        legal: &'static str,
+    },
+    /// Somebody else answered in a session in between; nothing was written.
+    #[error(
+        "session {key:?} has {answered} answers by now; nothing was written, read its state again"
+    )]
+    Moved {
+        /// The session's key.
+        key: String,
+        /// How many answers there are.
+        answered: u64,
+    },
+    /// A session that has ended.
+    #[error("session {key:?} is over; legal: what was answered before, or a new session")]
+    Over {
+        /// The session's key.
+        key: String,
+    },
+    /// Bytes that are too many or too few.
+    #[error("the {what} has {length} bytes; legal: {least} to {most}", most = crate::MOST_RESPONSE)]
+    Length {
+        /// What they are.
+        what: &'static str,
+        /// How many there are.
         length: usize,
+        /// How many there must be.
+        least: usize,
     },
     /// A plan or release that cannot be read.
     #[error(transparent)]
@@ -98,6 +128,16 @@ pub enum LedgerError {
     /// A stored row that says nothing a ledger writes; `verify` says more.
     #[error("the ledger is damaged: {0}")]
     Damaged(String),
+}
+
+/// What to do with a ledger of another version.
+fn advice(found: i64) -> &'static str {
+    if found < VERSION {
+        "keep this one as a record, with the program that wrote it, and start a new ledger whose \
+         data sets have what they had less what was spent"
+    } else {
+        "it was written by a later program; use that"
+    }
 }
 
 /// A budget that would be exceeded. It depends on nothing but the ledger and the request.

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use counterpoint_wire::ledger::{Cost, Event};
 
 use crate::chain::Head;
-use crate::database::{Access, Database, Url, VERSION, migrations};
+use crate::database::{Access, Database, Url, VERSION, schema};
 use crate::error::LedgerError;
 use crate::rows::Account;
 use crate::rules;
@@ -131,10 +131,8 @@ fn create(database: &mut dyn Database) -> Result<(), LedgerError> {
         return Err(LedgerError::Initialised);
     }
     let dialect = tables.0.dialect();
-    for version in 0..VERSION {
-        for statement in migrations(version, dialect) {
-            tables.0.execute(&statement, &[])?;
-        }
+    for statement in schema(dialect) {
+        tables.0.execute(&statement, &[])?;
     }
     tables.set_version(VERSION)?;
     tables.set_out()?;

@@ -9,7 +9,7 @@
 //! use counterpoint::Adjacency;
 //! use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
 //! use counterpoint_wire::Format;
-//! use counterpoint_wire::ledger::{Asked, ExactPlan};
+//! use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let url: Url = format!("sqlite:{}", folder.path().join("ledger").display()).parse()?;
@@ -17,15 +17,15 @@
 //! let budget = |epsilon: &str| -> Result<_, counterpoint::filter::AmountError> {
 //!     Ok(NewFilter::new(Kind::Sums, epsilon.parse()?, "1e-6".parse()?))
 //! };
-//! ledger.dataset("census", Adjacency::AddRemove, &budget("1")?)?;
+//! let relation = Relation::new(Adjacency::AddRemove, 1)?;
+//! ledger.dataset("census", relation, &budget("1")?)?;
 //! ledger.open_account("team", "census", &NewAccount::Filter(budget("0.3")?))?;
 //!
 //! let text = br#"{"release": [{"mechanism": "laplace", "scale": 10}]}"#;
-//! let release = ExactPlan::parse(text, Format::Json)?.releases.remove(0);
-//! let asked = Asked::Described(release);
+//! let asked = Asked::Described(ExactPlan::parse(text, Format::Json)?.releases);
 //! let reservation = ledger.reserve(&Request::new("team", "monday", &asked))?;
 //! assert!(reservation.response.is_none()); // Now noise may be drawn.
-//! let stored = ledger.commit("monday", b"42.17")?;
+//! let stored = ledger.commit("team", "monday", b"42.17")?;
 //! assert_eq!(stored.response, b"42.17"); // Now it may be shown.
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -42,6 +42,7 @@ mod release;
 mod replay;
 mod rows;
 mod rules;
+mod session;
 mod setup;
 mod slots;
 mod tables;
@@ -51,13 +52,20 @@ pub use chain::{Hash, Head, HeadError};
 pub use database::{DatabaseError, Url};
 pub use error::{LedgerError, Refusal};
 pub use ledger::Ledger;
-pub use release::{Committed, Request, Reservation};
+pub use release::{Committed, Price, Request, Reservation};
 pub use rules::{Kind, NewFilter};
+pub use session::{Answer, Answered, NewAnswer, Secret, Session};
 pub use setup::{NewAccount, NewQuota};
 pub use verify::Verification;
 
-/// The longest response that is stored, in bytes.
+/// The longest response, declaration or state that is stored, in bytes.
 pub const MOST_RESPONSE: usize = 1 << 20;
+
+/// The shortest state that is stored, in bytes: it holds that many of salt.
+pub const LEAST_STATE: usize = 32;
+
+/// The most releases that are charged together.
+pub const MOST_TOGETHER: usize = 1000;
 
 /// The most slots a plan account has.
 pub const MOST_SLOTS: usize = 100_000;

@@ -9,7 +9,7 @@ use crate::chain::Head;
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, append, find_account, now};
 use crate::release::find_slot;
-use crate::rows::{Account, Balance, Slot};
+use crate::rows::{Account, Slot};
 use crate::rules::NewFilter;
 use crate::setup::{agree, slots, unfit_plan, unused, vacant};
 use crate::tables::Tables;
@@ -38,8 +38,7 @@ impl Ledger {
             let declared = find_slot(tables, within, slot)?;
             Ok((parent, declared))
         })?;
-        let record = filter.record(parent.adjacency)?;
-        let rule = Rule::Filter(record.clone());
+        let rule = Rule::Filter(filter.record(parent.relation.adjacency())?);
         let filter = stored(&parent, &rule)?;
         plan_rules::holds(&parent, &declared, &filter)?;
         self.write(|tables, head| {
@@ -52,8 +51,9 @@ impl Ledger {
             let event = Event::Open {
                 at: now(),
                 account: account.to_owned(),
-                dataset: within.to_owned(),
+                parent: within.to_owned(),
                 slot: Some(slot.to_owned()),
+                part: found.part(),
                 rule: rule.clone(),
                 charge: debit.charge,
             };
@@ -61,13 +61,9 @@ impl Ledger {
             tables.charge_account(&parent, &debit.account)?;
             tables.use_slot(within, &found, debit.used.unwrap_or(found.total))?;
             tables.add_account(&Account {
-                name: account.to_owned(),
-                parent: Some(parent.name),
-                opened: head.sequence,
-                adjacency: parent.adjacency,
-                rule,
-                balance: Balance::new(record.capacity),
-                quotas: 0,
+                slot: Some(slot.to_owned()),
+                part: found.part(),
+                ..Account::new(account, Some(&parent.name), head.sequence, parent.relation, rule)
             })?;
             Ok(head)
         })
@@ -88,7 +84,7 @@ impl Ledger {
         let made = slots(into)?;
         check(account, openings)?;
         let (found, given) = self.read(|tables| given(tables, account, openings))?;
-        agree(into.adjacency, found.adjacency)?;
+        agree(into.adjacency, None, found.relation)?;
         if into.group != 1 {
             return Err(unfit_plan(format!("group is {}", into.group), "1"));
         }
@@ -122,13 +118,13 @@ impl Ledger {
 
 /// To open a slot once.
 pub(crate) fn one_opening(slot: &str) -> Asked {
-    Asked::Slot { name: slot.to_owned(), count: 1, run: None }
+    Asked::Slot { name: slot.to_owned(), count: 1, run: Vec::new() }
 }
 
 /// The filter that a rule stands for.
 pub(crate) fn stored(parent: &Account, rule: &Rule) -> Result<Filter, LedgerError> {
     let filter = match rule {
-        Rule::Filter(record) => record.filter(parent.adjacency),
+        Rule::Filter(record) => record.filter(parent.relation.adjacency()),
         _ => None,
     };
     filter.ok_or_else(|| rules::unfit(parent, "gets an account of another kind", "an open one"))
@@ -154,6 +150,7 @@ fn given(
     openings: &[Openings],
 ) -> Result<(Account, Vec<(Slot, u64)>), LedgerError> {
     let found = find_account(tables, account)?;
+    rules::is_open(&found)?;
     plan_rules::unshared(&found)?;
     let slot = |one: &Openings| Ok((find_slot(tables, account, &one.slot)?, one.count));
     let given: Result<Vec<(Slot, u64)>, LedgerError> = openings.iter().map(slot).collect();

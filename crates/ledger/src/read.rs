@@ -1,15 +1,20 @@
 //! What is told about a ledger.
 
+use std::collections::BTreeSet;
+
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
-    AccountStatus, Event, HistoryEntry, QuotaStatus, Response, Rule, SlotStatus, Status,
+    AccountStatus, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Relation, Response,
+    Responses, Rule, SessionStatus, SlotStatus, Status,
 };
 
 use crate::cells::{Stored, damaged};
 use crate::chain::{Hash, Head};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, find_account};
+use crate::release::find_release;
 use crate::rows::{Account, Release, Share};
+use crate::session::find_session;
 use crate::tables::Tables;
 use crate::{name, rules};
 
@@ -46,22 +51,122 @@ impl Ledger {
         })
     }
 
-    /// Gives each entry of the history, or of one account's part of it, to a function.
+    /// Gives each entry of the history, or of one account's or one analyst's part of it, to a
+    /// function. An analyst's are those that name the analyst, and what became of their keys.
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
     pub fn history(
         &mut self,
         account: Option<&str>,
+        analyst: Option<&str>,
         mut each: impl FnMut(HistoryEntry),
     ) -> Result<Head, LedgerError> {
+        let mut keys = BTreeSet::new();
         self.read(|tables| {
             if let Some(name) = account {
                 known(tables, name)?;
             }
-            entries(tables, account, &mut each)?;
+            let mut of_analyst = |entry: HistoryEntry| {
+                if analyst.is_none_or(|who| is_of(&entry.event, who, &mut keys)) {
+                    each(entry);
+                }
+            };
+            entries(tables, account, &mut of_analyst)?;
             tables.head()
         })
+    }
+
+    /// The stored responses of one account or all, of one analyst or all, in the order of their
+    /// reservations. They may be shown: they are durable.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read.
+    pub fn responses(
+        &mut self,
+        account: Option<&str>,
+        analyst: Option<&str>,
+    ) -> Result<Responses, LedgerError> {
+        let told = self.read(|tables| {
+            if let Some(name) = account {
+                known(tables, name)?;
+            }
+            let responses = responses(tables, account, analyst)?;
+            Ok(Responses { head: tables.head()?.to_string(), responses })
+        })?;
+        self.settle()?;
+        Ok(told)
+    }
+
+    /// What is debited, in one account or in all, and has no response, or is a session that is
+    /// not over.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn pending(&mut self, account: Option<&str>) -> Result<Pending, LedgerError> {
+        self.read(|tables| {
+            if let Some(name) = account {
+                known(tables, name)?;
+            }
+            let mut pending = Vec::new();
+            for release in tables.uncommitted()? {
+                if account.is_some_and(|account| account != release.account) {
+                    continue;
+                }
+                let Release { account, key, analyst, reserved: entry, session, .. } = release;
+                let found = if session { tables.session(&account, &key)? } else { None };
+                if found.as_ref().is_some_and(|found| found.ended.is_some()) {
+                    continue;
+                }
+                let answered = found.map(|found| found.answered);
+                pending.push(PendingKey { account, key, analyst, entry, session, answered });
+            }
+            Ok(Pending { head: tables.head()?.to_string(), pending })
+        })
+    }
+
+    /// What may be known of a session: neither its state nor its answers.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the key was not reserved for a session.
+    pub fn session_status(
+        &mut self,
+        account: &str,
+        key: &str,
+    ) -> Result<SessionStatus, LedgerError> {
+        name::place(account, key)?;
+        self.read(|tables| {
+            let release = find_session(tables, account, key)?;
+            let found = tables.session(account, key)?;
+            let answers = tables.answers_of(account, key)?;
+            Ok(SessionStatus {
+                account: release.account,
+                key: release.key,
+                analyst: release.analyst,
+                entry: release.reserved,
+                begun: found.as_ref().map(|found| found.begun),
+                ended: found.and_then(|found| found.ended),
+                answers: answers.into_iter().map(|answer| answer.ask).collect(),
+                head: tables.head()?.to_string(),
+            })
+        })
+    }
+
+    /// The accounts in which a key was reserved.
+    ///
+    /// # Errors
+    /// [`LedgerError::Name`] if the key is none.
+    pub fn accounts_with(&mut self, key: &str) -> Result<Vec<String>, LedgerError> {
+        name::word("key", key)?;
+        self.read(|tables| tables.accounts_with(key))
+    }
+
+    /// Which data sets an account's releases have to take for neighbours.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such data set or account.
+    pub fn relation(&mut self, account: &str) -> Result<Relation, LedgerError> {
+        self.read(|tables| Ok(known(tables, account)?.relation))
     }
 
     /// Gives each entry to a function; the head, and all stored responses in the order of
@@ -75,16 +180,7 @@ impl Ledger {
     ) -> Result<(Head, Vec<Response>), LedgerError> {
         let told = self.read(|tables| {
             entries(tables, None, &mut each)?;
-            let (mut responses, mut after) = (Vec::new(), 0);
-            loop {
-                let page = tables.releases(after, RELEASES)?;
-                let Some(last) = page.last() else { break };
-                after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
-                let response = |release: Release| {
-                    Some(Response { bytes: release.response?, key: release.key })
-                };
-                responses.extend(page.into_iter().filter_map(response));
-            }
+            let responses = responses(tables, None, None)?;
             Ok((tables.head()?, responses))
         })?;
         self.settle()?;
@@ -103,17 +199,57 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
-    pub fn response(&mut self, key: &str) -> Result<Option<Vec<u8>>, LedgerError> {
-        name::word("key", key)?;
-        let response = self.read(|tables| {
-            let legal = "one that was reserved";
-            let unknown = || LedgerError::Unknown { what: "key", name: key.to_owned(), legal };
-            Ok(tables.release(key)?.ok_or_else(unknown)?.response)
-        })?;
+    pub fn response(&mut self, account: &str, key: &str) -> Result<Option<Vec<u8>>, LedgerError> {
+        name::place(account, key)?;
+        let response = self.read(|tables| Ok(find_release(tables, account, key)?.response))?;
         if response.is_some() {
             self.settle()?;
         }
         Ok(response)
+    }
+}
+
+/// Whether an event is an analyst's, who has the keys of earlier ones.
+fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<(String, String)>) -> bool {
+    let place = event.account().zip(event.key());
+    let place = place.map(|(account, key)| (account.to_owned(), key.to_owned()));
+    if event.analyst() == Some(analyst) {
+        keys.extend(place);
+        return true;
+    }
+    place.is_some_and(|place| keys.contains(&place))
+}
+
+/// Responses and answers, in the order of their reservations.
+fn responses(
+    tables: &mut Tables<'_>,
+    account: Option<&str>,
+    analyst: Option<&str>,
+) -> Result<Vec<Response>, LedgerError> {
+    let (mut list, mut after) = (Vec::new(), 0);
+    loop {
+        let page = tables.releases(after, RELEASES)?;
+        let Some(last) = page.last() else { return Ok(list) };
+        after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
+        let is_asked = |release: &Release| {
+            account.is_none_or(|name| name == release.account)
+                && analyst.is_none_or(|who| Some(who) == release.analyst.as_deref())
+        };
+        for release in page.into_iter().filter(is_asked) {
+            let Release { account, key, analyst, session, response, .. } = release;
+            let own = |ask: Option<String>, bytes: Vec<u8>| Response {
+                account: account.clone(),
+                key: key.clone(),
+                ask,
+                analyst: analyst.clone(),
+                bytes,
+            };
+            if session {
+                let answers = tables.answers_of(&account, &key)?;
+                list.extend(answers.into_iter().map(|one| own(Some(one.ask), one.response)));
+            }
+            list.extend(response.map(|bytes| own(None, bytes)));
+        }
     }
 }
 
@@ -155,7 +291,12 @@ fn in_full(tables: &mut Tables<'_>, account: &Account) -> Result<AccountStatus, 
     let mut slots: Vec<SlotStatus> = tables
         .slots(&account.name)?
         .into_iter()
-        .map(|slot| SlotStatus { name: slot.name, count: slot.total, used: slot.used })
+        .map(|slot| SlotStatus {
+            part: slot.part(),
+            name: slot.name,
+            count: slot.total,
+            used: slot.used,
+        })
         .collect();
     slots.sort_by(|a, b| a.name.cmp(&b.name));
     let mut quotas: Vec<QuotaStatus> = tables.shares(&account.name)?.iter().map(quota).collect();
@@ -173,24 +314,27 @@ fn quota(share: &Share) -> QuotaStatus {
 }
 
 fn summary(account: &Account) -> Result<AccountStatus, LedgerError> {
-    let (epsilon, delta) =
-        rules::promise(&account.rule).ok_or_else(|| damaged("a rule promises nothing"))?;
+    let promise = rules::promise(&account.rule);
+    let promise = promise.ok_or_else(|| damaged("a rule promises nothing"))?;
     let (kind, order) = match &account.rule {
         Rule::Filter(record) => (record.kind.clone(), record.order.clone()),
         _ => ("plan".to_owned(), None),
     };
     Ok(AccountStatus {
         name: account.name.clone(),
-        dataset: account.parent.clone(),
-        adjacency: adjacency_name(account.adjacency),
+        parent: account.parent.clone(),
+        slot: account.slot.clone(),
+        part: account.part.clone(),
+        adjacency: adjacency_name(account.relation.adjacency()),
+        records: account.relation.records(),
         kind,
         order,
-        epsilon,
-        delta,
+        promise,
         unit: account.unit(),
         capacity: account.balance.capacity.clone(),
         spent: account.balance.spent.clone(),
         charges: account.balance.charges,
+        closed: account.closed.is_some(),
         slots: Vec::new(),
         quotas: Vec::new(),
     })

@@ -1,11 +1,11 @@
 //! The two steps of a release.
 
 use counterpoint::Adjacency;
-use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
+use counterpoint_wire::ledger::{Asked, Cost, Event, Relation, Rule};
 
 use crate::cells::{damaged, unwritable};
 use crate::chain::{Hash, Head};
-use crate::error::LedgerError;
+use crate::error::{LedgerError, Refusal};
 use crate::ledger::{Ledger, append, find_account, now};
 use crate::rows::{Account, Release, Share, Slot};
 use crate::setup::agree;
@@ -20,22 +20,46 @@ const MOST_PRICES: usize = 1024;
 pub struct Request<'a> {
     /// The account.
     pub account: &'a str,
-    /// The caller's name for this release. The same key is charged once.
+    /// The caller's name for this release, in the account. The same key is charged once.
     pub key: &'a str,
     /// Who asks.
     pub analyst: Option<&'a str>,
     /// For what.
     pub asked: &'a Asked,
+    /// Whether answers are given one by one: it is then a session, debited in full.
+    pub session: bool,
     /// What the request says neighbours are, if it does: it must be what the data set says.
     pub adjacency: Option<Adjacency>,
+    /// How many records the request says a person has, if it does: as many as the data set says.
+    pub records: Option<u64>,
 }
 
 impl<'a> Request<'a> {
     /// A request by nobody in particular.
     #[must_use]
     pub fn new(account: &'a str, key: &'a str, asked: &'a Asked) -> Self {
-        Self { account, key, analyst: None, asked, adjacency: None }
+        let (analyst, session, adjacency, records) = (None, false, None, None);
+        Self { account, key, analyst, asked, session, adjacency, records }
     }
+
+    /// The same about data with this relation, which must be the data set's.
+    #[must_use]
+    pub fn under(self, relation: Relation) -> Self {
+        let (adjacency, records) = (Some(relation.adjacency()), Some(relation.records()));
+        Self { adjacency, records, ..self }
+    }
+}
+
+/// What a reservation would cost, and whether it would be made.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Price {
+    /// What it would cost.
+    pub charge: Cost,
+    /// Whose budget is too short for it now; `None` if it fits.
+    pub refusal: Option<Refusal>,
+    /// The ledger's head when it was looked up.
+    pub head: Head,
 }
 
 /// A debit that is durable.
@@ -73,36 +97,63 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Refused`] if a budget does not allow it.
     pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
-        check(request)?;
-        let known = self.known(request.account)?.clone();
-        let charge = self.price(&known, request)?;
+        name::word("key", request.key)?;
+        let (known, charge) = self.cost(request)?;
         let digest = digest(request);
-        self.write(|tables, head| match tables.release(request.key)? {
+        self.write(|tables, head| match tables.release(request.account, request.key)? {
             Some(release) => repeated(tables, head, release, digest),
             None => reserve(tables, head, request, digest, (&known, charge)),
         })
     }
 
+    /// What a reservation would cost and whether it would be made now. The key is not looked
+    /// at, and nothing is written.
+    ///
+    /// # Errors
+    /// As [`Ledger::reserve`], but for a budget that is too short.
+    pub fn price(&mut self, request: &Request<'_>) -> Result<Price, LedgerError> {
+        let (known, charge) = self.cost(request)?;
+        self.read(|tables| {
+            let head = tables.head()?;
+            let refusal = match debit(tables, request, (&known, charge.clone())) {
+                Ok(_) => None,
+                Err(LedgerError::Refused(refusal)) => Some(*refusal),
+                Err(error) => return Err(error),
+            };
+            Ok(Price { charge, refusal, head })
+        })
+    }
+
+    /// The account that is asked, and what it would charge.
+    fn cost(&mut self, request: &Request<'_>) -> Result<(Account, Cost), LedgerError> {
+        request.analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
+        let known = self.known(request.account)?.clone();
+        agree(request.adjacency, request.records, known.relation)?;
+        let charge = self.known_price(&known, request.asked)?;
+        Ok((known, charge))
+    }
+
     /// What a request costs. Neither an account's rule nor what a slot declares ever changes, so
     /// that this, which may take a while, can be known before the ledger is locked, and is
     /// computed once for the same thing asked again.
-    fn price(&mut self, account: &Account, request: &Request<'_>) -> Result<Cost, LedgerError> {
-        agree(request.adjacency, account.adjacency)?;
-        let asked = (account.name.clone(), request.asked.text().map_err(unwritable)?);
-        if let Some(price) = self.prices.get(&asked) {
+    fn known_price(&mut self, account: &Account, asked: &Asked) -> Result<Cost, LedgerError> {
+        let place = (account.name.clone(), asked.text().map_err(unwritable)?);
+        if let Some(price) = self.prices.get(&place) {
             return Ok(price.clone());
         }
-        let slot = match request.asked {
-            Asked::Slot { name, run: Some(_), .. } if matches!(account.rule, Rule::Plan(_)) => {
+        let slot = match asked {
+            Asked::Slot { name, run, .. }
+                if !run.is_empty() && matches!(account.rule, Rule::Plan(_)) =>
+            {
                 Some(self.read(|tables| find_slot(tables, &account.name, name))?)
             }
             _ => None,
         };
-        let price = rules::price(account, slot.as_ref(), request.asked)?;
+        let price = rules::price(account, slot.as_ref(), asked)?;
         if self.prices.len() >= MOST_PRICES {
             self.prices.clear();
         }
-        self.prices.insert(asked, price.clone());
+        self.prices.insert(place, price.clone());
         Ok(price)
     }
 
@@ -111,38 +162,51 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
-    pub fn commit(&mut self, key: &str, response: &[u8]) -> Result<Committed, LedgerError> {
-        name::word("key", key)?;
-        if response.len() > MOST_RESPONSE {
-            return Err(LedgerError::Response { length: response.len() });
-        }
+    pub fn commit(
+        &mut self,
+        account: &str,
+        key: &str,
+        response: &[u8],
+    ) -> Result<Committed, LedgerError> {
+        name::place(account, key)?;
+        fits("response", response, 0)?;
         self.write(|tables, head| {
-            let legal = "one that was reserved";
-            let unknown = || LedgerError::Unknown { what: "key", name: key.to_owned(), legal };
-            let release = tables.release(key)?.ok_or_else(unknown)?;
+            let release = find_release(tables, account, key)?;
+            if release.session {
+                let (key, problem) = (release.key, "is a session's");
+                return Err(LedgerError::UnfitKey { key, problem, legal: "its answers" });
+            }
             if let (Some(entry), Some(response)) = (release.committed, release.response) {
                 tables.touch(head)?;
                 return Ok(Committed { entry, response, repeated: true, head });
             }
-            let (account, key) = (release.account, key.to_owned());
             let (sha256, length) = (Hash::of(response).to_string(), response.len() as u64);
-            let event = Event::Commit { at: now(), account, key: key.clone(), sha256, length };
+            let (at, account_, key_) = (now(), account.to_owned(), key.to_owned());
+            let event = Event::Commit { at, account: account_, key: key_, sha256, length };
             let head = append(tables, head, &event)?;
             let entry = head.sequence;
-            tables.respond(&key, entry, response)?;
+            tables.respond(account, key, entry, response)?;
             Ok(Committed { entry, response: response.to_vec(), repeated: false, head })
         })
     }
 }
 
-fn check(request: &Request<'_>) -> Result<(), LedgerError> {
-    name::word("key", request.key)?;
-    request.analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
-    if let Asked::Slot { name, count: 0, .. } = request.asked {
-        let (account, problem) = (request.account.to_owned(), format!("slot {name:?}, 0 times"));
-        return Err(LedgerError::Unfit { account, problem, legal: "a count from 1" });
+/// Bytes that can be stored.
+pub(crate) fn fits(what: &'static str, bytes: &[u8], least: usize) -> Result<(), LedgerError> {
+    match bytes.len() {
+        length if (least..=MOST_RESPONSE).contains(&length) => Ok(()),
+        length => Err(LedgerError::Length { what, length, least }),
     }
-    Ok(())
+}
+
+pub(crate) fn find_release(
+    tables: &mut Tables<'_>,
+    account: &str,
+    key: &str,
+) -> Result<Release, LedgerError> {
+    let legal = "one that was reserved in the account";
+    let unknown = || LedgerError::Unknown { what: "key", name: key.to_owned(), legal };
+    tables.release(account, key)?.ok_or_else(unknown)
 }
 
 /// What makes two requests the same.
@@ -152,7 +216,8 @@ pub(crate) fn digest(request: &Request<'_>) -> Hash {
         account: request.account.to_owned(),
         key: request.key.to_owned(),
         analyst: request.analyst.map(str::to_owned),
-        release: request.asked.clone(),
+        session: request.session,
+        release: request.asked.normal(),
         charge: Cost::default(),
     };
     // Every event can be written.
@@ -180,24 +245,15 @@ fn reserve(
     head: Head,
     request: &Request<'_>,
     digest: Hash,
-    (known, charge): (&Account, Cost),
+    price: (&Account, Cost),
 ) -> Result<Reservation, LedgerError> {
-    let account = find_account(tables, request.account)?;
-    // The price is by the rule that was known.
-    if (account.opened, &account.rule) != (known.opened, &known.rule) {
-        return Err(damaged("the account is not the one it was; legal: open the ledger again"));
-    }
-    let slot = match request.asked {
-        Asked::Slot { name, .. } => Some(find_slot(tables, &account.name, name)?),
-        _ => None,
-    };
-    let share = find_share(tables, &account, request.analyst)?;
-    let debit = rules::reserve(&account, slot.as_ref(), share.as_ref(), request.asked, charge)?;
+    let Found { account, slot, share, debit } = debit(tables, request, price)?;
     let event = Event::Reserve {
         at: now(),
         account: request.account.to_owned(),
         key: request.key.to_owned(),
         analyst: request.analyst.map(str::to_owned),
+        session: request.session,
         release: request.asked.clone(),
         charge: debit.charge.clone(),
     };
@@ -213,12 +269,42 @@ fn reserve(
     tables.add_release(&Release {
         key: request.key.to_owned(),
         account: account.name,
+        analyst: request.analyst.map(str::to_owned),
+        session: request.session,
         request: digest,
         reserved: entry,
         committed: None,
         response: None,
     })?;
     Ok(Reservation { entry, charge: Some(debit.charge), response: None, head })
+}
+
+/// What pays for a release, and what it leaves of that.
+struct Found {
+    account: Account,
+    slot: Option<Slot>,
+    share: Option<Share>,
+    debit: rules::Debit,
+}
+
+/// Whether account, slot and quota as they are now allow a release at a price.
+fn debit(
+    tables: &mut Tables<'_>,
+    request: &Request<'_>,
+    (known, charge): (&Account, Cost),
+) -> Result<Found, LedgerError> {
+    let account = find_account(tables, request.account)?;
+    // The price is by the rule that was known.
+    if (account.opened, &account.rule) != (known.opened, &known.rule) {
+        return Err(damaged("the account is not the one it was; legal: open the ledger again"));
+    }
+    let slot = match request.asked {
+        Asked::Slot { name, .. } => Some(find_slot(tables, &account.name, name)?),
+        _ => None,
+    };
+    let share = find_share(tables, &account, request.analyst)?;
+    let debit = rules::reserve(&account, slot.as_ref(), share.as_ref(), request.asked, charge)?;
+    Ok(Found { account, slot, share, debit })
 }
 
 pub(crate) fn find_slot(

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Rule};
+use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Relation, Rule};
 
 use crate::chain::Hash;
 use crate::database::VERSION;
 use crate::error::LedgerError;
 use crate::release::{Request, digest};
 use crate::rows::{Account, Balance, Share, Slot};
+use crate::session::Sessions;
 use crate::setup::{unused, without_slots};
 use crate::{name, plan, rules, slots};
 
@@ -20,7 +21,9 @@ pub(crate) struct Books {
     pub(crate) slots: BTreeMap<(String, String), Slot>,
     /// By account and analyst.
     pub(crate) shares: BTreeMap<(String, String), Share>,
-    pub(crate) releases: BTreeMap<String, Kept>,
+    /// By account and key.
+    pub(crate) releases: BTreeMap<Place, Kept>,
+    pub(crate) sessions: Sessions,
     /// What was already priced: prices depend on the account's rule and the description alone.
     prices: BTreeMap<(String, Hash), Cost>,
 }
@@ -28,7 +31,8 @@ pub(crate) struct Books {
 /// What became of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
-    pub(crate) account: String,
+    pub(crate) analyst: Option<String>,
+    pub(crate) session: bool,
     pub(crate) request: Hash,
     pub(crate) reserved: u64,
     /// The entry, and the response's digest and length.
@@ -36,10 +40,10 @@ pub(crate) struct Kept {
 }
 
 /// An account, and a name in it.
-type Place = (String, String);
+pub(crate) type Place = (String, String);
 
 /// Why an event could not have happened.
-type Problem = String;
+pub(crate) type Problem = String;
 
 impl Books {
     /// One event later.
@@ -50,41 +54,66 @@ impl Books {
                 if first { Ok(()) } else { Err("a ledger begins here".to_owned()) }
             }
             _ if sequence == 1 => Err("the history does not begin with init".to_owned()),
-            Event::Dataset { name, adjacency, filter, .. } => {
+            Event::Dataset { name, adjacency, records, filter, .. } => {
                 if rules::overstated(filter, *adjacency).map_err(text)? {
                     return Err("there is more to spend than is promised".to_owned());
                 }
-                let rule = Rule::Filter(filter.clone());
-                let (balance, adjacency) = (Balance::new(filter.capacity.clone()), *adjacency);
-                let (name, opened, parent) = (name.clone(), sequence, None);
-                self.add(Account { name, parent, opened, adjacency, rule, balance, quotas: 0 })
+                let relation = Relation::new(*adjacency, *records);
+                let relation = relation.map_err(|error| error.to_string())?;
+                self.add(Account::new(name, None, sequence, relation, Rule::Filter(filter.clone())))
             }
-            Event::Open { account, dataset, slot: None, rule, charge, .. } => {
-                self.open(sequence, account, dataset, rule, charge)
+            Event::Open { account, parent, slot: None, part: None, rule, charge, .. } => {
+                self.open(sequence, account, parent, rule, charge)
             }
-            Event::Open { account, dataset, slot: Some(slot), rule, charge, .. } => {
-                self.open_in_slot(sequence, account, (dataset, slot), rule, charge)
+            Event::Open { account, parent, slot: Some(slot), part, rule, charge, .. } => {
+                let part = part.as_deref();
+                self.open_in_slot(sequence, account, (parent, slot, part), rule, charge)
             }
             Event::Recut { account, unused, into, .. } => self.recut(account, unused, into),
             Event::Quota { account, analyst, capacity, .. } => {
                 self.quota(account, analyst, capacity)
             }
-            Event::Reserve { account, key, analyst, release, charge, .. } => {
-                let request =
-                    Request { analyst: analyst.as_deref(), ..Request::new(account, key, release) };
+            Event::Reserve { account, key, analyst, session, release, charge, .. } => {
+                let request = Request {
+                    analyst: analyst.as_deref(),
+                    session: *session,
+                    ..Request::new(account, key, release)
+                };
                 self.reserve(sequence, &request, charge)
             }
             Event::Commit { account, key, sha256, length, .. } => {
-                let kept = self.releases.get_mut(key).filter(|kept| kept.account == *account);
-                let kept = kept.ok_or("the key was not reserved in this account")?;
+                let kept = self.kept(account, key, false)?;
                 if kept.committed.is_some() {
                     return Err("the key was committed before".to_owned());
                 }
                 kept.committed = Some((sequence, sha256.clone(), *length));
                 Ok(())
             }
+            Event::Begin { account, key, .. }
+            | Event::Answer { account, key, .. }
+            | Event::End { account, key, .. } => {
+                self.kept(account, key, true)?;
+                self.sessions.apply(sequence, (account, key), event)
+            }
+            Event::Close { account, .. } => {
+                let found = self.account(account)?;
+                match found.closed.replace(sequence) {
+                    None => Ok(()),
+                    Some(_) => Err("the account was closed before".to_owned()),
+                }
+            }
             _ => Err("the event is of no known kind".to_owned()),
         }
+    }
+
+    /// A key that was reserved, for a session or for a single release.
+    fn kept(&mut self, account: &str, key: &str, session: bool) -> Result<&mut Kept, Problem> {
+        let kept = self.releases.get_mut(&(account.to_owned(), key.to_owned()));
+        let kept = kept.ok_or("the key was not reserved in this account")?;
+        if kept.session == session {
+            return Ok(kept);
+        }
+        Err("the key is a session's, or a single release's, and not used as one".to_owned())
     }
 
     fn add(&mut self, account: Account) -> Result<(), Problem> {
@@ -105,7 +134,7 @@ impl Books {
     ) -> Result<(), Problem> {
         let parent = self.accounts.get(dataset).filter(|found| found.parent.is_none());
         let parent = parent.ok_or("its data set was not there")?;
-        let adjacency = parent.adjacency;
+        let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
             Rule::Plan(plan) => rules::understated(plan, adjacency),
             Rule::Filter(filter) => rules::overstated(filter, adjacency),
@@ -118,20 +147,15 @@ impl Books {
         if due != *charge {
             return Err("the charge is not what the rule costs".to_owned());
         }
-        let capacity = rules::capacity(rule).ok_or("its rule has no capacity")?;
+        rules::capacity(rule).ok_or("its rule has no capacity")?;
         let (slots, kept) = without_slots(rule.clone());
         if let Some(parent) = self.accounts.get_mut(dataset) {
             parent.balance = balance;
         }
         self.add_slots(account, slots)?;
         self.add(Account {
-            name: account.to_owned(),
-            parent: Some(dataset.to_owned()),
-            opened: sequence,
-            adjacency,
             rule: kept,
-            balance: Balance::new(capacity),
-            quotas: 0,
+            ..Account::new(account, Some(dataset), sequence, relation, rule.clone())
         })
     }
 
@@ -139,7 +163,7 @@ impl Books {
         &mut self,
         sequence: u64,
         account: &str,
-        (within, name): (&str, &str),
+        (within, name, part): (&str, &str, Option<&str>),
         rule: &Rule,
         charge: &Cost,
     ) -> Result<(), Problem> {
@@ -147,11 +171,14 @@ impl Books {
         slots::unshared(&parent).map_err(text)?;
         let filter = plan::stored(&parent, rule).map_err(text)?;
         let Rule::Filter(record) = rule else { return Err("its rule is none".to_owned()) };
-        if rules::overstated(record, parent.adjacency).map_err(text)? {
+        if rules::overstated(record, parent.relation.adjacency()).map_err(text)? {
             return Err("its rule promises what it does not keep".to_owned());
         }
         let slot = self.slot(within, name)?;
         slots::holds(&parent, slot, &filter).map_err(text)?;
+        if slot.release.part() != part {
+            return Err("it is about another part of the data than its slot".to_owned());
+        }
         let asked = plan::one_opening(name);
         let debit = rules::reserve(&parent, Some(slot), None, &asked, rules::releases(1));
         let debit = debit.map_err(text)?;
@@ -161,13 +188,9 @@ impl Books {
         slot.used = debit.used.unwrap_or(slot.total);
         self.account(within)?.balance = debit.account;
         self.add(Account {
-            name: account.to_owned(),
-            parent: Some(within.to_owned()),
-            opened: sequence,
-            adjacency: parent.adjacency,
-            rule: rule.clone(),
-            balance: Balance::new(record.capacity.clone()),
-            quotas: 0,
+            slot: Some(name.to_owned()),
+            part: part.map(str::to_owned),
+            ..Account::new(account, Some(within), sequence, parent.relation, rule.clone())
         })
     }
 
@@ -179,6 +202,7 @@ impl Books {
     ) -> Result<(), Problem> {
         plan::check(account, openings).map_err(text)?;
         let found = self.account(account)?.clone();
+        rules::is_open(&found).map_err(text)?;
         slots::unshared(&found).map_err(text)?;
         let slot = |one: &Openings| Ok((self.slot(account, &one.slot)?.clone(), one.count));
         let given: Vec<(Slot, u64)> = openings.iter().map(slot).collect::<Result<_, Problem>>()?;
@@ -193,7 +217,9 @@ impl Books {
 
     fn add_slots(&mut self, account: &str, slots: Vec<Slot>) -> Result<(), Problem> {
         for slot in slots {
-            name::slot(&slot.name).map_err(text)?;
+            name::words("slot", &slot.name).map_err(text)?;
+            let part = slot.release.part();
+            part.map_or(Ok(()), |part| name::words("partition", part)).map_err(text)?;
             if slot.release.query().map_err(|error| error.to_string())?.count().get() != slot.total
             {
                 return Err("a slot opens more often than was declared".to_owned());
@@ -214,6 +240,7 @@ impl Books {
     fn quota(&mut self, account: &str, analyst: &str, capacity: &Cost) -> Result<(), Problem> {
         name::word("analyst", analyst).map_err(text)?;
         let found = self.account(account)?;
+        rules::is_open(found).map_err(text)?;
         if found.quotas == 0 && found.balance.charges > 0 {
             return Err("releases were made without a quota".to_owned());
         }
@@ -233,6 +260,7 @@ impl Books {
         charge: &Cost,
     ) -> Result<(), Problem> {
         name::word("key", request.key).map_err(text)?;
+        request.analyst.map_or(Ok(()), |name| name::word("analyst", name)).map_err(text)?;
         let due = self.price(request)?;
         if due != *charge {
             return Err("the charge is not what the release costs".to_owned());
@@ -259,16 +287,22 @@ impl Books {
         {
             share.balance = balance;
         }
-        let (request, key) = (digest(request), request.key.to_owned());
-        let kept = Kept { account: name, request, reserved: sequence, committed: None };
-        match self.releases.insert(key, kept) {
+        let place = (name, request.key.to_owned());
+        let kept = Kept {
+            analyst: request.analyst.map(str::to_owned),
+            session: request.session,
+            request: digest(request),
+            reserved: sequence,
+            committed: None,
+        };
+        match self.releases.insert(place, kept) {
             None => Ok(()),
             Some(_) => Err("the key was reserved before".to_owned()),
         }
     }
 
     fn price(&mut self, request: &Request<'_>) -> Result<Cost, Problem> {
-        let same = Request { key: "", analyst: None, ..*request };
+        let same = Request { key: "", analyst: None, session: false, ..*request };
         let known = (request.account.to_owned(), digest(&same));
         if let Some(price) = self.prices.get(&known) {
             return Ok(price.clone());

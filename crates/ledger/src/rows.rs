@@ -1,23 +1,29 @@
 //! The rows that are derived from the history.
 
-use counterpoint::Adjacency;
 use counterpoint::filter::{Amount, Filter};
-use counterpoint_wire::ledger::{Cost, Described, Rule};
+use counterpoint_wire::ledger::{Cost, Described, Relation, Rule};
 
 use crate::chain::Hash;
+use crate::rules;
 
 /// A data set (which has no parent) or an account.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Account {
     pub(crate) name: String,
     pub(crate) parent: Option<String>,
+    /// The slot of the parent it is within.
+    pub(crate) slot: Option<String>,
     pub(crate) opened: u64,
-    pub(crate) adjacency: Adjacency,
+    pub(crate) relation: Relation,
+    /// The part of the data it is about; all of it if `None`.
+    pub(crate) part: Option<String>,
     /// A plan is kept without its slots.
     pub(crate) rule: Rule,
     pub(crate) balance: Balance,
     /// How many quotas were given.
     pub(crate) quotas: u64,
+    /// The entry that closed it.
+    pub(crate) closed: Option<u64>,
 }
 
 /// What there is, what is spent, and by how many charges.
@@ -45,20 +51,49 @@ pub(crate) struct Share {
     pub(crate) balance: Balance,
 }
 
-/// A key and what became of it.
+/// A key of an account and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Release {
     pub(crate) key: String,
     pub(crate) account: String,
+    pub(crate) analyst: Option<String>,
+    pub(crate) session: bool,
     pub(crate) request: Hash,
     pub(crate) reserved: u64,
     pub(crate) committed: Option<u64>,
     pub(crate) response: Option<Vec<u8>>,
 }
 
+/// A session that was begun. Its private state is kept apart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Session {
+    pub(crate) key: String,
+    pub(crate) account: String,
+    pub(crate) begun: u64,
+    pub(crate) declaration: Vec<u8>,
+    /// How many answers there are.
+    pub(crate) answered: u64,
+    pub(crate) ended: Option<u64>,
+}
+
+/// An answer of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) key: String,
+    pub(crate) account: String,
+    /// From 1, in the order they were given.
+    pub(crate) number: u64,
+    pub(crate) ask: String,
+    pub(crate) question: Hash,
+    pub(crate) entry: u64,
+    pub(crate) response: Vec<u8>,
+}
+
 impl Balance {
     pub(crate) fn new(capacity: Cost) -> Self {
-        Self { capacity, ..Self::default() }
+        // What adds up own epsilons starts at none.
+        let pure = capacity.pure.as_ref().map(|_| Amount::ZERO);
+        Self { capacity, spent: Cost { pure, ..Cost::default() }, charges: 0 }
     }
 
     /// One more charge.
@@ -67,11 +102,40 @@ impl Balance {
     }
 }
 
+impl Slot {
+    /// The part of the data it is about.
+    pub(crate) fn part(&self) -> Option<String> {
+        self.release.part().map(str::to_owned)
+    }
+}
+
 impl Account {
+    /// A new one about all of the data. A plan has its slots here, and is kept without.
+    pub(crate) fn new(
+        name: &str,
+        parent: Option<&str>,
+        opened: u64,
+        relation: Relation,
+        rule: Rule,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            parent: parent.map(str::to_owned),
+            slot: None,
+            opened,
+            relation,
+            part: None,
+            balance: Balance::new(rules::capacity(&rule).unwrap_or_default()),
+            rule,
+            quotas: 0,
+            closed: None,
+        }
+    }
+
     /// The filter of a data set or an open account.
     pub(crate) fn filter(&self) -> Option<Filter> {
         match &self.rule {
-            Rule::Filter(record) => record.filter(self.adjacency),
+            Rule::Filter(record) => record.filter(self.relation.adjacency()),
             _ => None,
         }
     }

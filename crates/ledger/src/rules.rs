@@ -2,16 +2,16 @@
 //! same functions decide now and when the history is verified.
 
 use counterpoint::filter::{
-    Amount, Currency, Filter, FilterError, GRID_PLACES, PlanAccount, Query, Terms,
+    Amount, Charge, Currency, Filter, FilterError, GRID_PLACES, PlanAccount, Promise, Query, Terms,
 };
 use counterpoint::quantity::{Delta, Epsilon, Order};
 use counterpoint::{Adjacency, Options};
 use counterpoint_wire::Question;
-use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Rule};
+use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Promised, Rule};
 
 use crate::error::{LedgerError, Refusal};
 use crate::rows::{Account, Balance, Share, Slot};
-use crate::slots;
+use crate::{MOST_TOGETHER, name, slots};
 
 /// Which filter, and what it is to promise.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +19,9 @@ use crate::slots;
 pub struct NewFilter {
     /// What is added up.
     pub kind: Kind,
-    /// What the account as a whole may cost.
-    pub epsilon: Amount,
-    /// At this delta.
-    pub delta: Amount,
+    /// What the account as a whole may cost: an (epsilon, delta), or a budget in what is added
+    /// up itself.
+    pub promise: Promised,
     /// The Rényi order; the best for the expected use if `None`.
     pub order: Option<Order>,
     /// The share of delta set aside for the releases' own deltas; half if `None`.
@@ -62,24 +61,53 @@ impl Kind {
 }
 
 impl NewFilter {
-    /// A filter of a kind, its order and its shares chosen for it.
+    /// A filter of a kind that promises (epsilon, delta)-privacy, its order and its shares
+    /// chosen for it.
     #[must_use]
     pub fn new(kind: Kind, epsilon: Amount, delta: Amount) -> Self {
-        Self { kind, epsilon, delta, order: None, leaks: None, expected: Vec::new() }
+        Self::promising(kind, Promised::ApproxDp { epsilon, delta })
+    }
+
+    /// A filter of a kind that keeps a promise.
+    #[must_use]
+    pub fn promising(kind: Kind, promise: Promised) -> Self {
+        Self { kind, promise, order: None, leaks: None, expected: Vec::new() }
     }
 
     pub(crate) fn record(&self, adjacency: Adjacency) -> Result<FilterRecord, LedgerError> {
-        let filter = self.filter(Terms::new(adjacency))?;
+        let terms = Terms::new(adjacency);
+        let filter = match (self.kind, self.promise.clone()) {
+            (_, Promised::ApproxDp { epsilon, delta }) => self.filter(epsilon, delta, terms)?,
+            (Kind::Zcdp, Promised::Zcdp { rho, delta }) => Filter::zcdp_budget(rho, delta, terms)?,
+            (Kind::Gdp, Promised::Gdp { mu }) => Filter::gdp_budget(mu, terms)?,
+            _ => {
+                let (account, problem) = ("the filter".to_owned(), self.mismatch());
+                let legal = "epsilon and delta with any, rho with zcdp, mu with gdp, order and \
+                             tau with renyi";
+                return Err(LedgerError::Unfit { account, problem, legal });
+            }
+        };
         FilterRecord::of(&filter)
-            .ok_or_else(|| LedgerError::Uncertified("the filter promises no epsilon".to_owned()))
+            .ok_or_else(|| LedgerError::Uncertified("the promise cannot be written".to_owned()))
     }
 
-    fn filter(&self, terms: Terms) -> Result<Filter, LedgerError> {
-        let (epsilon, delta) = (self.epsilon.clone(), self.delta.clone());
-        let leaks = || self.leaks.clone().unwrap_or_else(|| self.delta.half());
+    fn mismatch(&self) -> String {
+        let promised = match self.promise {
+            Promised::Zcdp { .. } => "rho",
+            Promised::Gdp { .. } => "mu",
+            Promised::Renyi { .. } => "order and tau",
+            _ => "epsilon",
+        };
+        format!("of kind {} is to promise {promised}", self.kind.name())
+    }
+
+    fn filter(&self, epsilon: Amount, delta: Amount, terms: Terms) -> Result<Filter, LedgerError> {
+        let leaks = || self.leaks.clone().unwrap_or_else(|| delta.half());
         Ok(match (self.kind, self.order) {
             (Kind::Sums, _) => Filter::sums(epsilon, delta, terms)?,
-            (Kind::Renyi, Some(order)) => Filter::renyi(epsilon, delta, leaks(), order, terms)?,
+            (Kind::Renyi, Some(order)) => {
+                Filter::renyi(epsilon, delta.clone(), leaks(), order, terms)?
+            }
             (Kind::Renyi, None) => {
                 let expected: Result<Vec<Query>, _> =
                     self.expected.iter().map(Described::query).collect();
@@ -91,17 +119,19 @@ impl NewFilter {
                     _ => chosen,
                 }
             }
-            (Kind::Zcdp, _) => Filter::zcdp(epsilon, delta, leaks(), terms)?,
+            (Kind::Zcdp, _) => Filter::zcdp(epsilon, delta.clone(), leaks(), terms)?,
             (Kind::Gdp, _) => Filter::gdp(epsilon, delta, terms)?,
         })
     }
 }
 
 /// What an account promises as a whole, which is what it costs its data set.
-pub(crate) fn promise(rule: &Rule) -> Option<(Amount, Amount)> {
+pub(crate) fn promise(rule: &Rule) -> Option<Promised> {
     match rule {
-        Rule::Plan(plan) => Some((plan.epsilon.clone(), plan.delta.clone())),
-        Rule::Filter(filter) => Some((filter.epsilon.clone(), filter.delta.clone())),
+        Rule::Plan(PlanRecord { epsilon, delta, .. }) => {
+            Some(Promised::ApproxDp { epsilon: epsilon.clone(), delta: delta.clone() })
+        }
+        Rule::Filter(filter) => Some(filter.promise.clone()),
         _ => None,
     }
 }
@@ -110,9 +140,9 @@ pub(crate) fn promise(rule: &Rule) -> Option<(Amount, Amount)> {
 /// balance after it.
 pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance), LedgerError> {
     let filter = filter_of(dataset)?;
-    let (epsilon, delta) = promise(rule).ok_or_else(|| damaged(&dataset.name))?;
-    let query = Query::approx_dp(epsilon, delta).map_err(FilterError::from)?;
-    let charge = Cost::from(filter.charge(&query)?);
+    let promise = promise(rule).and_then(|promise| promise.promise());
+    let promise: Promise = promise.ok_or_else(|| damaged(&dataset.name))?;
+    let charge = Cost::from(filter.charge_account(&promise)?);
     let place = format!("data set {:?}", dataset.name);
     let balance = charged(&filter, &dataset.balance, &charge, &place)?;
     Ok((charge, balance))
@@ -146,18 +176,60 @@ pub(crate) fn price(
     slot: Option<&Slot>,
     asked: &Asked,
 ) -> Result<Cost, LedgerError> {
+    for label in asked.described().iter().filter_map(Described::part) {
+        name::words("partition", label)?;
+    }
     match (&account.rule, asked) {
-        (Rule::Filter(_), Asked::Described(described)) => {
-            Ok(filter_of(account)?.charge(&described.query()?)?.into())
+        (Rule::Filter(_), Asked::Described(list)) => together(account, list),
+        (Rule::Plan(_), Asked::Slot { name, count: 0, .. }) => {
+            Err(unfit(account, &format!("slot {name:?}, 0 times"), "a count from 1"))
         }
         (Rule::Plan(_), Asked::Slot { count, run, .. }) => {
-            if let (Some(slot), Some(run)) = (slot, run) {
+            if !run.is_empty() {
+                let slot = slot.ok_or_else(|| damaged(&account.name))?;
                 slots::runs(account, slot, *count, run)?;
             }
             Ok(releases(*count))
         }
         (Rule::Plan(_), _) => Err(unfit(account, "is a plan account", "the name of a slot")),
-        _ => Err(unfit(account, "is an open account", "a file with one release")),
+        _ => Err(unfit(account, "is an open account", "a file with releases")),
+    }
+}
+
+/// What releases cost together: the sum. Each must be about the account's part of the data.
+fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> {
+    if !(1..=MOST_TOGETHER).contains(&list.len()) {
+        let problem = format!("is asked for {} releases under one key", list.len());
+        return Err(unfit(account, &problem, "1 to 1000"));
+    }
+    let filter = filter_of(account)?;
+    let mut total: Option<Charge> = None;
+    for described in list {
+        let query = described.query()?;
+        is_about(account, &query)?;
+        let charge = filter.charge(&query)?;
+        total = Some(total.map_or_else(|| charge.clone(), |total| total.plus(&charge)));
+    }
+    Ok(total.unwrap_or_default().into())
+}
+
+/// Whether a release is about nothing but the account's part of the data. What an account about
+/// all of it is charged covers any part.
+fn is_about(account: &Account, query: &Query) -> Result<(), LedgerError> {
+    let Some(part) = &account.part else { return Ok(()) };
+    if query.part().is_some_and(|asked| **asked == **part) {
+        return Ok(());
+    }
+    let asked = query.part().map_or("all of it".to_owned(), |asked| format!("part {asked:?}"));
+    let problem = format!("is about part {part:?} of the data and is asked about {asked}");
+    Err(unfit(account, &problem, "the same partition"))
+}
+
+/// Whether an account is still open.
+pub(crate) fn is_open(account: &Account) -> Result<(), LedgerError> {
+    match account.closed {
+        None => Ok(()),
+        Some(_) => Err(unfit(account, "is closed", "an open account")),
     }
 }
 
@@ -170,6 +242,7 @@ pub(crate) fn reserve(
     asked: &Asked,
     charge: Cost,
 ) -> Result<Debit, LedgerError> {
+    is_open(account)?;
     let used = match (asked, slot) {
         (Asked::Slot { count, .. }, Some(slot)) => Some(opened(account, slot, *count)?),
         _ => None,
@@ -225,9 +298,8 @@ fn within(
 ) -> Result<Balance, LedgerError> {
     let Balance { capacity, spent, .. } = balance;
     let total = |what: &str, capacity: &Amount, spent: &Amount, asked: &Amount| {
-        let total = spent + asked;
-        if total <= *capacity {
-            return Ok(total);
+        if spent + asked <= *capacity {
+            return Ok(());
         }
         Err(LedgerError::from(Refusal {
             place: place.to_owned(),
@@ -237,13 +309,23 @@ fn within(
             capacity: capacity.clone(),
         }))
     };
-    let main = total(unit, &capacity.main, &spent.main, &charge.main)?;
-    let delta = total("delta", &capacity.delta, &spent.delta, &charge.delta)?;
-    Ok(balance.charged(Cost { main, delta }))
+    let pure = plus(spent.pure.as_ref(), charge.pure.as_ref());
+    let (main, delta) = (&spent.main + &charge.main, &spent.delta + &charge.delta);
+    let is_pure = pure.as_ref().zip(capacity.pure.as_ref()).is_some_and(|(sum, most)| sum <= most);
+    if !is_pure {
+        total(unit, &capacity.main, &spent.main, &charge.main)?;
+        total("delta", &capacity.delta, &spent.delta, &charge.delta)?;
+    }
+    Ok(balance.charged(Cost { main, delta, pure }))
+}
+
+/// The sum of own epsilons, as long as there is one.
+fn plus(spent: Option<&Amount>, charge: Option<&Amount>) -> Option<Amount> {
+    spent.zip(charge).map(|(spent, charge)| spent + charge)
 }
 
 pub(crate) fn releases(count: u64) -> Cost {
-    Cost { main: count.into(), delta: Amount::ZERO }
+    Cost { main: count.into(), ..Cost::default() }
 }
 
 fn filter_of(account: &Account) -> Result<Filter, LedgerError> {
@@ -298,14 +380,16 @@ pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<
     let new = NewFilter {
         order,
         leaks: Some(record.capacity.delta.clone()),
-        ..NewFilter::new(kind, record.epsilon.clone(), record.delta.clone())
+        ..NewFilter::promising(kind, record.promise.clone())
     };
-    let most = new.record(adjacency)?.capacity;
-    if kind == Kind::Sums {
-        return Ok(record.capacity != most);
+    let most = new.record(adjacency)?;
+    let derived = matches!(record.promise, Promised::ApproxDp { .. }) && kind != Kind::Sums;
+    if !derived {
+        return Ok(*record != most);
     }
+    let (stored, most) = (&record.capacity, &most.capacity);
     let slack = most.main.over(&Amount::from(1_000_000_000_000)).unwrap_or_default();
-    Ok(record.capacity.main > &most.main + &slack || record.capacity.delta > most.delta)
+    Ok(stored.main > &most.main + &slack || stored.delta > most.delta || stored.pure != most.pure)
 }
 
 /// Whether the slots are known to cost more than a stored plan says.

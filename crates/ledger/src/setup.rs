@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use counterpoint::Adjacency;
 use counterpoint::filter::Amount;
-use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Rule, Slot};
+use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Relation, Rule, Slot};
 use counterpoint_wire::{Question, adjacency_name};
 
 use crate::chain::Head;
@@ -50,28 +50,19 @@ impl Ledger {
     pub fn dataset(
         &mut self,
         name: &str,
-        adjacency: Adjacency,
+        relation: Relation,
         budget: &NewFilter,
     ) -> Result<Head, LedgerError> {
         name::word("data set", name)?;
+        let (adjacency, records) = (relation.adjacency(), relation.records());
         let filter = budget.record(adjacency)?;
         self.write(|tables, head| {
             vacant(tables, name)?;
             let rule = Rule::Filter(filter.clone());
-            let name = name.to_owned();
-            let event = Event::Dataset { at: now(), name: name.clone(), adjacency, filter };
+            let (at, name_) = (now(), name.to_owned());
+            let event = Event::Dataset { at, name: name_, adjacency, records, filter };
             let head = append(tables, head, &event)?;
-            let balance = Balance::new(rules::capacity(&rule).unwrap_or_default());
-            let (opened, parent) = (head.sequence, None);
-            tables.add_account(&Account {
-                name,
-                parent,
-                opened,
-                adjacency,
-                rule,
-                balance,
-                quotas: 0,
-            })?;
+            tables.add_account(&Account::new(name, None, head.sequence, relation, rule))?;
             Ok(head)
         })
     }
@@ -89,26 +80,28 @@ impl Ledger {
         name::word("account", account)?;
         // A data set's relation never changes, so that the rule, which may take long to
         // certify, can be made before the ledger is locked.
-        let adjacency = self.read(|tables| Ok(find_dataset(tables, dataset)?.adjacency))?;
-        let rule = rule(new, adjacency)?;
-        let capacity = rules::capacity(&rule).ok_or_else(|| too_many(account))?;
+        let relation = self.read(|tables| Ok(find_dataset(tables, dataset)?.relation))?;
+        let rule = rule(new, relation)?;
+        rules::capacity(&rule).ok_or_else(|| too_many(account))?;
         self.write(|tables, head| {
             vacant(tables, account)?;
             let parent = find_dataset(tables, dataset)?;
             let (charge, balance) = rules::open(&parent, &rule)?;
             let (slots, kept) = without_slots(rule.clone());
-            let (name, dataset) = (account.to_owned(), dataset.to_owned());
-            let event = Event::Open { at: now(), account: name, dataset, slot: None, rule, charge };
+            let event = Event::Open {
+                at: now(),
+                account: account.to_owned(),
+                parent: dataset.to_owned(),
+                slot: None,
+                part: None,
+                rule: rule.clone(),
+                charge,
+            };
             let head = append(tables, head, &event)?;
             tables.charge_account(&parent, &balance)?;
             tables.add_account(&Account {
-                name: account.to_owned(),
-                parent: Some(parent.name),
-                opened: head.sequence,
-                adjacency,
                 rule: kept,
-                balance: Balance::new(capacity),
-                quotas: 0,
+                ..Account::new(account, Some(dataset), head.sequence, relation, rule)
             })?;
             for slot in slots {
                 tables.add_slot(account, &slot)?;
@@ -131,6 +124,7 @@ impl Ledger {
         name::word("analyst", analyst)?;
         self.write(|tables, head| {
             let found = find_account(tables, account)?;
+            rules::is_open(&found)?;
             if tables.share(account, analyst)?.is_some() {
                 let name = analyst.to_owned();
                 return Err(LedgerError::Exists { what: "a quota of analyst", name });
@@ -147,6 +141,27 @@ impl Ledger {
             let head = append(tables, head, &event)?;
             tables.count_quota(&found)?;
             tables.add_share(account, &share)?;
+            Ok(head)
+        })
+    }
+}
+
+impl Ledger {
+    /// Closes an account for good: there are no new releases, quotas, slots or accounts in it.
+    /// What was paid for goes on: responses to what was reserved, answers of sessions, accounts
+    /// within its slots.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn close(&mut self, account: &str) -> Result<Head, LedgerError> {
+        self.write(|tables, head| {
+            if find_account(tables, account)?.closed.is_some() {
+                tables.touch(head)?;
+                return Ok(head);
+            }
+            let event = Event::Close { at: now(), account: account.to_owned() };
+            let head = append(tables, head, &event)?;
+            tables.close(account, head.sequence)?;
             Ok(head)
         })
     }
@@ -174,11 +189,12 @@ fn too_many(account: &str) -> LedgerError {
 }
 
 /// The rule of a new account.
-fn rule(new: &NewAccount, adjacency: Adjacency) -> Result<Rule, LedgerError> {
+fn rule(new: &NewAccount, relation: Relation) -> Result<Rule, LedgerError> {
+    let adjacency = relation.adjacency();
     match new {
         NewAccount::Filter(filter) => Ok(Rule::Filter(filter.record(adjacency)?)),
         NewAccount::Plan(plan, question) => {
-            agree(plan.adjacency, adjacency)?;
+            agree(plan.adjacency, None, relation)?;
             if plan.group != 1 {
                 return Err(unfit_plan(format!("group is {}", plan.group), "1"));
             }
@@ -191,15 +207,20 @@ fn rule(new: &NewAccount, adjacency: Adjacency) -> Result<Rule, LedgerError> {
     }
 }
 
-/// A plan may not speak of another neighbouring relation than its data set.
-pub(crate) fn agree(plan: Option<Adjacency>, dataset: Adjacency) -> Result<(), LedgerError> {
-    match plan {
-        Some(other) if other != dataset => {
-            let problem = format!("adjacency is {}", adjacency_name(other));
-            Err(unfit_plan(problem, "that of the data set, or none"))
-        }
-        _ => Ok(()),
+/// A plan or a request may not speak of another neighbouring relation than its data set.
+pub(crate) fn agree(
+    adjacency: Option<Adjacency>,
+    records: Option<u64>,
+    dataset: Relation,
+) -> Result<(), LedgerError> {
+    let legal = "that of the data set, or none";
+    if let Some(other) = adjacency.filter(|other| *other != dataset.adjacency()) {
+        return Err(unfit_plan(format!("adjacency is {}", adjacency_name(other)), legal));
     }
+    if let Some(other) = records.filter(|other| *other != dataset.records()) {
+        return Err(unfit_plan(format!("records a person are {other}"), legal));
+    }
+    Ok(())
 }
 
 pub(crate) fn unfit_plan(problem: String, legal: &'static str) -> LedgerError {
@@ -215,7 +236,8 @@ pub(crate) fn slots(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
     let mut names = BTreeSet::new();
     let slot = |(index, release): (usize, &counterpoint_wire::ledger::Described)| {
         let name = release.name().map_or_else(|| (index + 1).to_string(), str::to_owned);
-        name::slot(&name)?;
+        name::words("slot", &name)?;
+        release.part().map_or(Ok(()), |part| name::words("partition", part))?;
         if !names.insert(name.clone()) {
             let problem = format!("names two releases {name:?}");
             return Err(unfit_plan(problem, "a name of its own for each"));
@@ -247,25 +269,23 @@ const SHARE_PLACES: u32 = 2000;
 
 /// What an analyst may spend, in the account's currency.
 fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
-    let Cost { main, delta } = &account.balance.capacity;
+    let Cost { main, delta, pure } = &account.balance.capacity;
     match (&account.rule, quota) {
         (_, NewQuota::Share(share)) if share.is_zero() || *share > Amount::from(1) => {
             Err(rules::unfit(account, &format!("gets a share of {share}"), "above 0, at most 1"))
         }
         (Rule::Plan(_), NewQuota::Share(share)) => {
-            Ok(Cost { main: (main * share).floor(0), delta: Amount::ZERO })
+            Ok(Cost { main: (main * share).floor(0), ..Cost::default() })
         }
         (_, NewQuota::Share(share)) => {
             let part = |amount: &Amount| (amount * share).floor(SHARE_PLACES);
-            Ok(Cost { main: part(main), delta: part(delta) })
+            Ok(Cost { main: part(main), delta: part(delta), pure: pure.as_ref().map(part) })
         }
-        (Rule::Plan(_), NewQuota::Releases(count)) => {
-            Ok(Cost { main: (*count).into(), delta: Amount::ZERO })
-        }
+        (Rule::Plan(_), NewQuota::Releases(count)) => Ok(rules::releases(*count)),
         (Rule::Filter(record), NewQuota::Cost { epsilon, delta })
             if record.kind == Kind::Sums.name() =>
         {
-            Ok(Cost { main: epsilon.clone(), delta: delta.clone() })
+            Ok(Cost { main: epsilon.clone(), delta: delta.clone(), pure: None })
         }
         (Rule::Plan(_), _) => {
             Err(rules::unfit(account, "is a plan account", "--releases, or --share"))

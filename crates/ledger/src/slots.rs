@@ -1,7 +1,7 @@
 //! What slots of a plan account may be used for: the seam to the core's declared plans. The same
 //! functions decide now and when the history is verified.
 
-use counterpoint::filter::{Amount, Filter, OpenError, PlanAccount, Query, Terms};
+use counterpoint::filter::{Amount, Filter, OpenError, PlanAccount, Query, Terms, covers};
 use counterpoint::quantity::Count;
 use counterpoint_wire::ledger::{self as wire, Described, Rule};
 
@@ -9,23 +9,30 @@ use crate::error::LedgerError;
 use crate::rows::{Account, Balance, Slot};
 use crate::rules;
 
-/// Whether a slot, opened so many times, dominates what is run in it each time.
+/// Whether a slot, opened so many times, dominates what is run in it each time. Releases that
+/// are run together take one opening.
 pub(crate) fn runs(
     account: &Account,
     slot: &Slot,
     count: u64,
-    run: &Described,
+    run: &[Described],
 ) -> Result<(), LedgerError> {
-    let (declared, query) = (slot.release.query()?, run.query()?);
-    if query.count() != Count::ONE {
-        let problem = format!("would run {} releases in one opening", query.count().get());
-        return Err(rules::unfit(account, &problem, "one; --count opens the slot several times"));
-    }
+    let declared = slot.release.query()?;
+    let queries: Vec<Query> = run.iter().map(Described::query).collect::<Result<_, _>>()?;
     // More openings than there can be are refused later, by the slot's balance.
     let count = Count::new(count.min(slot.total)).unwrap_or(Count::ONE);
-    let mut plan = plan(account, vec![declared.times(count)])?;
-    plan.open(0, &query.times(count)).map_err(|error| uncovered(account, error))?;
-    Ok(())
+    let queries = match queries.as_slice() {
+        _ if count == Count::ONE => queries,
+        [one] if one.count() == Count::ONE => vec![one.clone().times(count)],
+        _ => {
+            let problem = format!("would run several releases in each of {} openings", count.get());
+            let legal = "one release each time, or several in one opening";
+            return Err(rules::unfit(account, &problem, legal));
+        }
+    };
+    let terms = Terms::new(account.relation.adjacency());
+    let covered = covers(&[declared.times(count)], &queries, terms);
+    covered.map(drop).map_err(|error| uncovered(account, error.into()))
 }
 
 /// Whether one opening of a slot dominates all that an open account promises.
@@ -78,7 +85,7 @@ pub(crate) fn unshared(account: &Account) -> Result<(), LedgerError> {
 }
 
 fn plan(account: &Account, declared: Vec<Query>) -> Result<PlanAccount, LedgerError> {
-    PlanAccount::new(declared, Terms::new(account.adjacency))
+    PlanAccount::new(declared, Terms::new(account.relation.adjacency()))
         .map_err(|error| LedgerError::Uncertified(error.to_string()))
 }
 

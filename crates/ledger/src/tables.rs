@@ -4,8 +4,8 @@ use counterpoint_wire::adjacency_name;
 
 pub(crate) use crate::cells::damaged;
 use crate::cells::{
-    Reader, Stored, account, balance_cells, only_head, release, share, slot, spent_cells, stored,
-    unwritable, whole,
+    Reader, Stored, account, balance_cells, only_head, optional, release, share, slot, spent_cells,
+    stored, unwritable, whole,
 };
 use crate::chain::Head;
 use crate::database::{Cell, Database, Dialect, Row};
@@ -136,8 +136,8 @@ impl Tables<'_> {
             return Ok(None);
         }
         let rows = self.0.query(
-            "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
-             capacity_main, capacity_delta, spent_main, spent_delta \
+            "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
+             capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
              FROM ledger_account WHERE name = $1",
             &[name.into()],
         )?;
@@ -147,8 +147,8 @@ impl Tables<'_> {
     /// All data sets and accounts, in the order they were opened.
     pub(crate) fn accounts(&mut self) -> Outcome<Vec<Account>> {
         let rows = self.0.query(
-            "SELECT name, parent, opened, adjacency, rule, quotas, charges, \
-             capacity_main, capacity_delta, spent_main, spent_delta \
+            "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
+             capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
              FROM ledger_account ORDER BY opened",
             &[],
         )?;
@@ -156,14 +156,18 @@ impl Tables<'_> {
     }
 
     pub(crate) fn add_account(&mut self, account: &Account) -> Outcome<()> {
-        let sql = "INSERT INTO ledger_account (name, parent, opened, adjacency, rule, quotas, \
-                   charges, capacity_main, capacity_delta, spent_main, spent_delta) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        let sql = "INSERT INTO ledger_account (name, parent, slot, opened, adjacency, records, \
+                   part, rule, quotas, charges, capacity_main, capacity_delta, capacity_pure, \
+                   spent_main, spent_delta, spent_pure) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
         let mut cells = vec![
             account.name.as_str().into(),
-            account.parent.as_deref().map_or(Cell::Null, Cell::from),
+            optional(account.parent.as_deref()),
+            optional(account.slot.as_deref()),
             whole(account.opened)?,
-            adjacency_name(account.adjacency).into(),
+            adjacency_name(account.relation.adjacency()).into(),
+            whole(account.relation.records())?,
+            optional(account.part.as_deref()),
             Cell::Text(account.rule.text().map_err(unwritable)?),
             whole(account.quotas)?,
         ];
@@ -173,18 +177,26 @@ impl Tables<'_> {
 
     /// Writes an account's new balance, if the old one is still there.
     pub(crate) fn charge_account(&mut self, old: &Account, new: &Balance) -> Outcome<()> {
-        let sql = "UPDATE ledger_account SET charges = $1, spent_main = $2, spent_delta = $3 \
-                   WHERE name = $4 AND charges = $5 AND spent_main = $6 AND spent_delta = $7";
+        let sql = "UPDATE ledger_account SET charges = $1, spent_main = $2, spent_delta = $3, \
+                   spent_pure = $4 WHERE name = $5 AND charges = $6 AND spent_main = $7 \
+                   AND spent_delta = $8 AND spent_pure IS NOT DISTINCT FROM $9 \
+                   AND closed IS NULL";
         let mut cells = spent_cells(new)?;
         cells.push(old.name.as_str().into());
         cells.extend(spent_cells(&old.balance)?);
         self.one(sql, &cells)
     }
 
+    /// Closes an account, if it is open.
+    pub(crate) fn close(&mut self, account: &str, entry: u64) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET closed = $1 WHERE name = $2 AND closed IS NULL";
+        self.one(sql, &[whole(entry)?, account.into()])
+    }
+
     /// Writes what there is and what is spent after a recut, if the old is still there.
     pub(crate) fn recut_account(&mut self, old: &Account, new: &Balance) -> Outcome<()> {
         let sql = "UPDATE ledger_account SET capacity_main = $1, spent_main = $2 \
-                   WHERE name = $3 AND capacity_main = $4 AND spent_main = $5";
+                   WHERE name = $3 AND capacity_main = $4 AND spent_main = $5 AND closed IS NULL";
         let main = |amount| Cell::Text(sortable(amount));
         let was = &old.balance;
         let cells = [
@@ -239,22 +251,23 @@ impl Tables<'_> {
     }
 
     pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Outcome<Option<Share>> {
-        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, spent_main, \
-                   spent_delta FROM ledger_quota WHERE account = $1 AND analyst = $2";
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
+                   spent_main, spent_delta, spent_pure \
+                   FROM ledger_quota WHERE account = $1 AND analyst = $2";
         let rows = self.0.query(sql, &[account.into(), analyst.into()])?;
         rows.first().map(|row| share(row)).transpose()
     }
 
     pub(crate) fn shares(&mut self, account: &str) -> Outcome<Vec<Share>> {
-        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, spent_main, \
-                   spent_delta FROM ledger_quota WHERE account = $1";
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
+                   spent_main, spent_delta, spent_pure FROM ledger_quota WHERE account = $1";
         self.0.query(sql, &[account.into()])?.iter().map(|row| share(row)).collect()
     }
 
     pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Outcome<()> {
         let sql = "INSERT INTO ledger_quota (account, analyst, charges, capacity_main, \
-                   capacity_delta, spent_main, spent_delta) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
+                   capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let mut cells = vec![account.into(), share.analyst.as_str().into()];
         cells.extend(balance_cells(&share.balance)?);
         self.one(sql, &cells)
@@ -267,35 +280,51 @@ impl Tables<'_> {
         old: &Share,
         new: &Balance,
     ) -> Outcome<()> {
-        let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3 \
-                   WHERE account = $4 AND analyst = $5 \
-                   AND charges = $6 AND spent_main = $7 AND spent_delta = $8";
+        let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3, \
+                   spent_pure = $4 WHERE account = $5 AND analyst = $6 AND charges = $7 \
+                   AND spent_main = $8 AND spent_delta = $9 \
+                   AND spent_pure IS NOT DISTINCT FROM $10";
         let mut cells = spent_cells(new)?;
         cells.extend([account.into(), old.analyst.as_str().into()]);
         cells.extend(spent_cells(&old.balance)?);
         self.one(sql, &cells)
     }
 
-    pub(crate) fn release(&mut self, key: &str) -> Outcome<Option<Release>> {
-        let sql = "SELECT key, account, request, reserved, committed, response \
-                   FROM ledger_release WHERE key = $1";
-        let rows = self.0.query(sql, &[key.into()])?;
+    pub(crate) fn release(&mut self, account: &str, key: &str) -> Outcome<Option<Release>> {
+        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
+                   FROM ledger_release WHERE key = $1 AND account = $2";
+        let rows = self.0.query(sql, &[key.into(), account.into()])?;
         rows.first().map(|row| release(row)).transpose()
+    }
+
+    /// The accounts in which a key was reserved.
+    pub(crate) fn accounts_with(&mut self, key: &str) -> Outcome<Vec<String>> {
+        let sql = "SELECT account FROM ledger_release WHERE key = $1 ORDER BY account";
+        self.0.query(sql, &[key.into()])?.iter().map(|row| Reader(row).text(0)).collect()
     }
 
     /// Releases reserved after an entry, in order, at most so many.
     pub(crate) fn releases(&mut self, after: i64, most: u64) -> Outcome<Vec<Release>> {
-        let sql = "SELECT key, account, request, reserved, committed, response \
+        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
                    FROM ledger_release WHERE reserved > $1 ORDER BY reserved LIMIT $2";
         self.0.query(sql, &[after.into(), whole(most)?])?.iter().map(|row| release(row)).collect()
     }
 
+    /// Releases without a response, sessions among them, in the order of their reservations.
+    pub(crate) fn uncommitted(&mut self) -> Outcome<Vec<Release>> {
+        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
+                   FROM ledger_release WHERE committed IS NULL ORDER BY reserved";
+        self.0.query(sql, &[])?.iter().map(|row| release(row)).collect()
+    }
+
     pub(crate) fn add_release(&mut self, release: &Release) -> Outcome<()> {
-        let sql = "INSERT INTO ledger_release (key, account, request, reserved) \
-                   VALUES ($1, $2, $3, $4)";
+        let sql = "INSERT INTO ledger_release (key, account, analyst, session, request, reserved) \
+                   VALUES ($1, $2, $3, $4, $5, $6)";
         let cells = [
             release.key.as_str().into(),
             release.account.as_str().into(),
+            optional(release.analyst.as_deref()),
+            i64::from(release.session).into(),
             Cell::from(&release.request.0[..]),
             whole(release.reserved)?,
         ];
@@ -303,25 +332,31 @@ impl Tables<'_> {
     }
 
     /// Stores a response, if there is none.
-    pub(crate) fn respond(&mut self, key: &str, committed: u64, response: &[u8]) -> Outcome<()> {
+    pub(crate) fn respond(
+        &mut self,
+        account: &str,
+        key: &str,
+        committed: u64,
+        response: &[u8],
+    ) -> Outcome<()> {
         let sql = "UPDATE ledger_release SET committed = $1, response = $2 \
-                   WHERE key = $3 AND committed IS NULL";
-        self.one(sql, &[whole(committed)?, response.into(), key.into()])
+                   WHERE key = $3 AND account = $4 AND session = 0 AND committed IS NULL";
+        self.one(sql, &[whole(committed)?, response.into(), key.into(), account.into()])
     }
 
-    /// How many rows there are in the tables that hang on an account.
-    pub(crate) fn counts(&mut self) -> Outcome<[i64; 2]> {
-        let mut counts = [0; 2];
-        let tables = ["SELECT count(*) FROM ledger_slot", "SELECT count(*) FROM ledger_quota"];
-        for (count, sql) in counts.iter_mut().zip(tables) {
-            let rows = self.0.query(sql, &[])?;
-            *count = Reader(rows.first().map_or(&[][..], |row| row)).whole(0)?;
+    /// How many rows there are in some tables.
+    pub(crate) fn counts<const N: usize>(&mut self, tables: [&str; N]) -> Outcome<[usize; N]> {
+        let mut counts = [0; N];
+        for (count, table) in counts.iter_mut().zip(tables) {
+            let rows = self.0.query(&format!("SELECT count(*) FROM {table}"), &[])?;
+            let rows = Reader(rows.first().map_or(&[][..], |row| row)).whole(0)?;
+            *count = usize::try_from(rows).unwrap_or(usize::MAX);
         }
         Ok(counts)
     }
 
     /// A statement that must change one row; anything else means that something moved.
-    fn one(&mut self, sql: &str, cells: &[Cell]) -> Outcome<()> {
+    pub(crate) fn one(&mut self, sql: &str, cells: &[Cell]) -> Outcome<()> {
         match self.0.execute(sql, cells)? {
             1 => Ok(()),
             changed => {

@@ -9,8 +9,9 @@ use crate::chain::{Hash, Head};
 use crate::database::DatabaseError;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
-use crate::replay::Books;
+use crate::replay::{Books, Kept};
 use crate::rows::{Account, Release};
+use crate::session;
 use crate::tables::Tables;
 
 /// What verification came to.
@@ -73,8 +74,12 @@ fn verify(
             expected.sequence
         )));
     }
-    match accounts(tables, &books)? {
-        None => releases(tables, books),
+    if let Some(problem) = accounts(tables, &books)? {
+        return Ok(Some(problem));
+    }
+    let due = std::mem::take(&mut books.sessions);
+    match releases(tables, books)? {
+        None => session::sessions(tables, due),
         problem => Ok(problem),
     }
 }
@@ -165,8 +170,8 @@ fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<Option<String>, Le
             }
         }
     }
-    let due = [books.slots.len() as i64, books.shares.len() as i64];
-    if counts != due || tables.counts()? != due {
+    let due = [books.slots.len(), books.shares.len()];
+    if counts != due || tables.counts(["ledger_slot", "ledger_quota"])? != due {
         return Ok(Some("slots or quotas are missing, or too many".to_owned()));
     }
     Ok(None)
@@ -180,25 +185,21 @@ fn releases(tables: &mut Tables<'_>, mut books: Books) -> Result<Option<String>,
         let Some(last) = page.last() else { break };
         after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
         for release in page {
-            let key = &release.key;
-            let Some(kept) = books.releases.remove(key) else {
+            let Release { key, account, analyst, session, request, reserved, .. } = release;
+            let Some(kept) = books.releases.remove(&(account, key.clone())) else {
                 return Ok(Some(format!("key {key:?} was never reserved")));
             };
             let committed = release.response.as_ref().map(|response| {
                 let hash = Hash::of(response).to_string();
                 (release.committed.unwrap_or_default(), hash, response.len() as u64)
             });
-            let Release { account, request, reserved, .. } = &release;
-            let same = kept.account == *account
-                && kept.request == *request
-                && kept.reserved == *reserved
-                && kept.committed == committed
-                && release.committed.is_some() == committed.is_some();
-            if !same {
+            let both = release.committed.is_some() == committed.is_some();
+            let stored = Kept { analyst, session, request, reserved, committed };
+            if kept != stored || !both {
                 return Ok(Some(format!("key {key:?} is not what its history says")));
             }
         }
     }
     let missing = books.releases.keys().next();
-    Ok(missing.map(|key| format!("key {key:?} was reserved and is missing")))
+    Ok(missing.map(|(_, key)| format!("key {key:?} was reserved and is missing")))
 }

@@ -1,7 +1,14 @@
 //! Releases with exact amounts: the text counts, not the nearest double.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use counterpoint::filter::{Amount, Description};
+use std::collections::BTreeSet;
+
+use counterpoint::filter::{Amount, Description, Query};
+use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::quantity::{
+    Buckets, Count, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
+};
+use counterpoint::{Delta, Epsilon, Guarantee, Mechanism, Release};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, Cost, Described, Event, ExactPlan};
 
@@ -16,13 +23,14 @@ fn stored(release: &Described) -> String {
         account: "a".into(),
         key: "k".into(),
         analyst: None,
-        release: Asked::Described(release.clone()),
+        session: false,
+        release: Asked::Described(vec![release.clone()]),
         charge: Cost::default(),
     };
     let body = event.body().unwrap();
     assert_eq!(Event::read(&body).unwrap(), event);
-    let start = body.find("\"described\":").unwrap() + "\"described\":".len();
-    body[start..body.rfind("},\"charge\"").unwrap()].to_owned()
+    let start = body.find("\"described\":[").unwrap() + "\"described\":[".len();
+    body[start..body.rfind("]},\"charge\"").unwrap()].to_owned()
 }
 
 fn amount(text: &str) -> Amount {
@@ -81,4 +89,212 @@ fn what_is_no_amount_is_an_error_that_says_where() {
     let error = ExactPlan::parse(text.as_bytes(), Format::Toml).unwrap_err().to_string();
     assert!(error.starts_with("release 1 (\"x\"): scale is 1e90; legal: a decimal"), "{error}");
     assert!(ExactPlan::parse(b"{}", Format::Json).is_err());
+}
+
+/// The kinds of mechanism that a plan can name, as the error for another one lists them.
+fn kinds() -> BTreeSet<String> {
+    legal(r#"{"mechanism":"x"}"#)
+}
+
+/// What an error says is legal.
+fn legal(release: &str) -> BTreeSet<String> {
+    let text = format!(r#"{{"release":[{release}]}}"#);
+    let error = ExactPlan::parse(text.as_bytes(), Format::Json).unwrap_err().to_string();
+    let (_, list) = error.split_once("legal: ").unwrap();
+    list.split(", ").map(str::to_owned).collect()
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A double of any length between two others of the same order.
+    fn double(&mut self, from: f64, to: f64) -> f64 {
+        let share = (self.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        match self.bits() % 3 {
+            0 => from + (to - from) * share,
+            // Far apart in scale, and short ones.
+            1 => from.max(1e-90) * (to / from.max(1e-90)).powf(share),
+            _ => ((from + (to - from) * share) * 16.0).ceil() / 16.0,
+        }
+        .clamp(from, to)
+    }
+
+    fn whole(&mut self, from: u64, to: u64) -> u64 {
+        from + self.bits() % (to - from)
+    }
+}
+
+/// One of each kind, its numbers drawn.
+fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
+    let mut epsilon = || Epsilon::new(random.double(1e-90, 20.0)).unwrap();
+    let [a, b, c, d, e, f] = [(); 6].map(|()| epsilon());
+    let mut delta = || Delta::new(random.double(0.0, 0.9)).unwrap();
+    let [leak, small, tiny] = [(); 3].map(|()| delta());
+    let mut noise = || Noise::new(random.double(1e-90, 1e39)).unwrap();
+    let [scale, sigma, steep, narrow] = [(); 4].map(|()| noise());
+    let mut sensitivity = || Sensitivity::new(random.double(1e-90, 1e39)).unwrap();
+    let [far, wide] = [(); 2].map(|()| sensitivity());
+    let mut steps = || Steps::new(random.whole(1, 100_000)).unwrap();
+    let [near, some] = [(); 2].map(|()| steps());
+    let p = random.double(0.01, 0.5);
+    let pair = FinitePair::new(&[p, 1.0 - p], &[1.0 - p, p]).unwrap();
+    let curve = RenyiCurve::new(&[1.5, 2.0 + p, 7.0], &[p, 2.0 * p, 3.0]).unwrap();
+    let rho = Rho::new(random.double(1e-90, 10.0)).unwrap();
+    vec![
+        Mechanism::ApproxDp(Guarantee { epsilon: a, delta: leak }),
+        Mechanism::Laplace { scale, sensitivity: far },
+        Mechanism::Geometric { scale: steep, sensitivity: near },
+        Mechanism::Gaussian { sigma, sensitivity: wide },
+        Mechanism::DiscreteGaussian { sigma: narrow, sensitivity: some },
+        Mechanism::RandomizedResponse {
+            epsilon: b,
+            buckets: Buckets::new(random.whole(2, 1 << 39)).unwrap(),
+        },
+        Mechanism::Exponential { epsilon: c },
+        Mechanism::Staircase { epsilon: d, gamma: Some(Share::new(p).unwrap()) },
+        Mechanism::Staircase { epsilon: d, gamma: None },
+        Mechanism::NameAndShame { delta: small },
+        Mechanism::Zcdp { rho, delta: tiny },
+        Mechanism::Tcdp { rho, omega: Order::new(1.0 + p).unwrap() },
+        Mechanism::Rdp(curve),
+        Mechanism::Gdp { mu: Mu::new(random.double(1e-90, 9.0)).unwrap() },
+        Mechanism::SparseVector { threshold: e, queries: f },
+        Mechanism::Finite(pair),
+    ]
+}
+
+/// Full: 2000 of each kind. Quick: 50.
+#[test]
+fn a_release_described_is_the_query_that_it_is() {
+    let full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
+    let (mut random, mut seen) = (Random(7), BTreeSet::new());
+    for round in 0..if full { 2000 } else { 50 } {
+        for mechanism in mechanisms(&mut random) {
+            let part = (round % 3 == 1).then(|| "north".into());
+            let count = Count::new([1, random.whole(1, 1 << 39)][round % 2]).unwrap();
+            let sampled = matches!(
+                mechanism,
+                Mechanism::ApproxDp(_)
+                    | Mechanism::Laplace { .. }
+                    | Mechanism::Gaussian { .. }
+                    | Mechanism::DiscreteGaussian { .. }
+            );
+            let rate = Rate::new(random.double(0.0, 0.999)).unwrap();
+            let rate = (sampled && round % 4 == 3).then_some(rate);
+            let release = Release { mechanism, rate, count, part };
+            let described = Described::of(&release).unwrap();
+            assert_eq!(described.query().unwrap(), Query::from(release.clone()), "{release:?}");
+            assert_eq!(Described::read(&described.text().unwrap()), Ok(described.clone()));
+            assert_eq!(described.normal(), described);
+            seen.insert(described.mechanism().to_owned());
+        }
+    }
+    assert_eq!(seen, kinds());
+}
+
+/// The way through shortest decimals: 0.1 is less than the double that is read as it, so that
+/// noise of that scale would be charged for more of it than there is.
+#[test]
+fn a_scale_is_the_double_that_is_run_not_its_shortest_text() {
+    let scale = Noise::new(0.3).unwrap();
+    let sensitivity = Sensitivity::new(1.0).unwrap();
+    let release = Release::from((Mechanism::Laplace { scale, sensitivity }, Count::ONE));
+    let text = Described::of(&release).unwrap().text().unwrap();
+    // The exact value of the double, below 0.3.
+    let exact = "0.299999999999999988897769753748434595763683319091796875";
+    assert_eq!(text, format!(r#"{{"mechanism":"laplace","scale":"{exact}"}}"#));
+}
+
+#[test]
+fn what_the_format_has_no_number_for_is_an_error() {
+    let scale = Noise::new(1e50).unwrap();
+    let sensitivity = Sensitivity::new(1.0).unwrap();
+    let release = Release::from((Mechanism::Laplace { scale, sensitivity }, Count::ONE));
+    let error = Described::of(&release).unwrap_err().to_string();
+    assert!(error.starts_with("scale is a number of 51 characters; legal: a decimal"), "{error}");
+    let steps = Steps::new(1).unwrap();
+    let mechanism = Mechanism::Geometric { scale: Noise::new(1.0).unwrap(), sensitivity: steps };
+    let rate = Some(Rate::new(0.5).unwrap());
+    let release = Release { rate, ..Release::from((mechanism, Count::ONE)) };
+    let error = Described::of(&release).unwrap_err().to_string();
+    assert!(error.contains("rate is not a field of geometric"), "{error}");
+}
+
+/// A release of each kind with all of its own fields.
+const WHOLE: [&str; 15] = [
+    r#"{"mechanism":"approx-dp","epsilon":1,"delta":0.5}"#,
+    r#"{"mechanism":"laplace","scale":3,"sensitivity":2}"#,
+    r#"{"mechanism":"geometric","scale":3,"sensitivity":2}"#,
+    r#"{"mechanism":"gaussian","sigma":3,"sensitivity":2}"#,
+    r#"{"mechanism":"discrete-gaussian","sigma":3,"sensitivity":2}"#,
+    r#"{"mechanism":"randomized-response","epsilon":1,"buckets":5}"#,
+    r#"{"mechanism":"exponential","epsilon":1}"#,
+    r#"{"mechanism":"staircase","epsilon":1,"sensitivity":2,"gamma":0.5}"#,
+    r#"{"mechanism":"name-and-shame","delta":0.5}"#,
+    r#"{"mechanism":"zcdp","rho":1,"delta":0.5}"#,
+    r#"{"mechanism":"tcdp","rho":1,"omega":3}"#,
+    r#"{"mechanism":"rdp","orders":[2],"epsilons":[1]}"#,
+    r#"{"mechanism":"gdp","mu":1}"#,
+    r#"{"mechanism":"sparse-vector","epsilon_threshold":1,"epsilon_queries":1}"#,
+    r#"{"mechanism":"finite","p":[1],"q":[1]}"#,
+];
+
+/// What fields stand for if they are left out, as the plan format has it; `None` where leaving
+/// one out says something that no value of it does.
+const DEFAULTS: [(&str, Option<&str>); 11] = [
+    ("count", Some("1")),
+    ("rate", Some("1")),
+    ("delta", Some("0")),
+    ("sensitivity", Some("1")),
+    ("buckets", Some("2")),
+    ("gamma", None),
+    ("name", None),
+    ("partition", None),
+    ("examples", None),
+    ("batch", None),
+    ("epochs", None),
+];
+
+#[test]
+fn every_default_that_is_spelled_out_makes_the_same_request() {
+    let mut seen = BTreeSet::new();
+    for whole in WHOLE {
+        let fields: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(whole).unwrap();
+        seen.insert(fields["mechanism"].as_str().unwrap().to_owned());
+        let mut wrong = fields.clone();
+        wrong.insert("no such field".into(), 1.into());
+        for name in legal(&serde_json::to_string(&wrong).unwrap()) {
+            let mut without = fields.clone();
+            without.remove(&name);
+            let one = |fields: &serde_json::Map<_, _>| {
+                let text = format!(r#"{{"release":[{}]}}"#, serde_json::to_string(fields).unwrap());
+                ExactPlan::parse(text.as_bytes(), Format::Json)
+                    .map(|mut plan| plan.releases.remove(0))
+            };
+            // What may not be left out has no default.
+            let Ok(silent) = one(&without) else { continue };
+            let default = DEFAULTS.iter().find(|(field, _)| *field == name);
+            let (_, default) = default.unwrap_or_else(|| panic!("{whole}: {name} has a default"));
+            let Some(default) = default else { continue };
+            without.insert(name.clone(), serde_json::from_str(default).unwrap());
+            let spelled = one(&without).unwrap();
+            assert_ne!(spelled, silent, "{whole} {name}");
+            assert_eq!(spelled.normal(), silent.normal(), "{whole} {name}");
+            assert_eq!(spelled.query().unwrap(), silent.query().unwrap(), "{whole} {name}");
+            without.insert(name.clone(), 3.into());
+            if let Ok(other) = one(&without) {
+                assert_ne!(other.normal(), silent.normal(), "{whole} {name}");
+            }
+        }
+    }
+    assert_eq!(seen, kinds());
 }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 pub use self::postgres::Postgres;
 pub use self::sqlite::Sqlite;
-pub(crate) use schema::{VERSION, migrations};
+pub(crate) use schema::{VERSION, schema};
 
 /// A value in a row or a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]

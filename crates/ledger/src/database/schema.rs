@@ -1,20 +1,17 @@
-//! The tables, as steps from one version of the format to the next.
+//! The tables.
 
 use super::Dialect;
 
 /// The version this program reads and writes.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
-/// The statements that lead from a version to the next; none if there is no such step.
-pub(crate) fn migrations(from: i64, dialect: Dialect) -> Vec<String> {
-    match from {
-        0 => FIRST.iter().chain(append_only(dialect)).map(|sql| spelled(sql, dialect)).collect(),
-        _ => Vec::new(),
-    }
+/// The statements that make the tables.
+pub(crate) fn schema(dialect: Dialect) -> Vec<String> {
+    TABLES.iter().chain(append_only(dialect)).map(|sql| spelled(sql, dialect)).collect()
 }
 
-/// Amounts are compared as text, byte by byte.
-const FIRST: [&str; 8] = [
+/// Amounts are compared as text, byte by byte. (A CHECK that comes to NULL would pass.)
+const TABLES: [&str; 11] = [
     "CREATE TABLE ledger_version (
         id INT PRIMARY KEY CHECK (id = 1),
         version INT NOT NULL
@@ -35,17 +32,23 @@ const FIRST: [&str; 8] = [
     "CREATE TABLE ledger_account (
         name TEXT PRIMARY KEY,
         parent TEXT REFERENCES ledger_account (name),
+        slot TEXT,
         opened INT NOT NULL UNIQUE REFERENCES ledger_entry (sequence),
         adjacency TEXT NOT NULL,
+        records INT NOT NULL CHECK (records > 0),
+        part TEXT,
         rule TEXT NOT NULL,
         capacity_main AMOUNT NOT NULL,
         capacity_delta AMOUNT NOT NULL,
+        capacity_pure AMOUNT ,
         spent_main AMOUNT NOT NULL,
         spent_delta AMOUNT NOT NULL,
+        spent_pure AMOUNT ,
         charges INT NOT NULL CHECK (charges >= 0),
         quotas INT NOT NULL CHECK (quotas >= 0),
-        CHECK (spent_main <= capacity_main),
-        CHECK (spent_delta <= capacity_delta)
+        closed INT UNIQUE REFERENCES ledger_entry (sequence),
+        CHECK ((spent_main <= capacity_main AND spent_delta <= capacity_delta)
+            OR COALESCE(spent_pure <= capacity_pure, FALSE))
     )STRICT",
     "CREATE TABLE ledger_slot (
         account TEXT NOT NULL REFERENCES ledger_account (name),
@@ -60,22 +63,60 @@ const FIRST: [&str; 8] = [
         analyst TEXT NOT NULL,
         capacity_main AMOUNT NOT NULL,
         capacity_delta AMOUNT NOT NULL,
+        capacity_pure AMOUNT ,
         spent_main AMOUNT NOT NULL,
         spent_delta AMOUNT NOT NULL,
+        spent_pure AMOUNT ,
         charges INT NOT NULL CHECK (charges >= 0),
         PRIMARY KEY (account, analyst),
-        CHECK (spent_main <= capacity_main),
-        CHECK (spent_delta <= capacity_delta)
+        CHECK ((spent_main <= capacity_main AND spent_delta <= capacity_delta)
+            OR COALESCE(spent_pure <= capacity_pure, FALSE))
     )STRICT",
     "CREATE TABLE ledger_release (
-        key TEXT PRIMARY KEY,
+        key TEXT NOT NULL,
         account TEXT NOT NULL REFERENCES ledger_account (name),
+        analyst TEXT,
+        session INT NOT NULL CHECK (session = 0 OR session = 1),
         request BLOB NOT NULL CHECK (length(request) = 32),
         reserved INT NOT NULL UNIQUE REFERENCES ledger_entry (sequence),
         committed INT UNIQUE REFERENCES ledger_entry (sequence),
         response BLOB,
+        PRIMARY KEY (key, account),
         CHECK ((committed IS NULL) = (response IS NULL)),
-        CHECK (committed > reserved)
+        CHECK (committed > reserved),
+        CHECK (session = 0 OR committed IS NULL)
+    )STRICT",
+    "CREATE TABLE ledger_session (
+        key TEXT NOT NULL,
+        account TEXT NOT NULL,
+        begun INT NOT NULL UNIQUE REFERENCES ledger_entry (sequence),
+        answered INT NOT NULL CHECK (answered >= 0),
+        ended INT UNIQUE REFERENCES ledger_entry (sequence),
+        declaration BLOB NOT NULL,
+        PRIMARY KEY (key, account),
+        FOREIGN KEY (key, account) REFERENCES ledger_release (key, account),
+        CHECK (ended > begun)
+    )STRICT",
+    "CREATE TABLE ledger_answer (
+        key TEXT NOT NULL,
+        account TEXT NOT NULL,
+        number INT NOT NULL CHECK (number > 0),
+        ask TEXT NOT NULL,
+        question BLOB NOT NULL CHECK (length(question) = 32),
+        entry INT NOT NULL UNIQUE REFERENCES ledger_entry (sequence),
+        response BLOB NOT NULL,
+        PRIMARY KEY (key, account, number),
+        UNIQUE (key, account, ask),
+        FOREIGN KEY (key, account) REFERENCES ledger_session (key, account)
+    )STRICT",
+    // The secrets, apart from everything else and without a check: a row that fails one is
+    // shown in the error.
+    "CREATE TABLE ledger_state (
+        key TEXT NOT NULL,
+        account TEXT NOT NULL,
+        state BLOB NOT NULL,
+        PRIMARY KEY (key, account),
+        FOREIGN KEY (key, account) REFERENCES ledger_session (key, account)
     )STRICT",
 ];
 

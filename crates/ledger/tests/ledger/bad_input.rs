@@ -1,12 +1,13 @@
 //! Bad input: a typed error, and nothing written.
 
-use counterpoint::Adjacency;
 use counterpoint_ledger::{
     Kind, Ledger, LedgerError, MOST_RESPONSE, NewAccount, NewFilter, NewQuota, Request, Url,
 };
 use counterpoint_wire::ledger::Asked;
 
-use crate::{Place, amount, assert_sound, budget, described, plan, release, slot, with_account};
+use crate::{
+    Place, amount, assert_sound, budget, described, plan, release, replace, slot, with_account,
+};
 
 const HOSTILE: [&str; 12] = [
     "",
@@ -33,7 +34,7 @@ fn names_that_are_none() {
         let account = NewAccount::Filter(sums.clone());
         for name in HOSTILE.into_iter().chain([long.as_str()]) {
             let errors = [
-                ledger.dataset(name, Adjacency::Replace, &sums).unwrap_err(),
+                ledger.dataset(name, replace(), &sums).unwrap_err(),
                 ledger.open_account(name, "data", &account).unwrap_err(),
                 ledger.quota("account", name, &NewQuota::Releases(1)).unwrap_err(),
                 ledger.reserve(&Request::new("account", name, &asked)).unwrap_err(),
@@ -43,7 +44,7 @@ fn names_that_are_none() {
                         ..Request::new("account", "k", &asked)
                     })
                     .unwrap_err(),
-                ledger.commit(name, b"").unwrap_err(),
+                ledger.commit("account", name, b"").unwrap_err(),
             ];
             for error in errors {
                 assert!(matches!(error, LedgerError::Name { .. }), "{name:?}: {error}");
@@ -53,7 +54,7 @@ fn names_that_are_none() {
                 ledger.reserve(&Request::new(name, "k", &asked)).unwrap_err(),
                 ledger.open_account("x", name, &account).unwrap_err(),
                 ledger.status(Some(name)).unwrap_err(),
-                ledger.history(Some(name), |_| ()).unwrap_err(),
+                ledger.history(Some(name), None, |_| ()).unwrap_err(),
             ] {
                 assert!(matches!(error, LedgerError::Unknown { .. }), "{name:?}: {error}");
             }
@@ -70,7 +71,7 @@ fn names_that_are_taken_or_belong_to_something_else() {
     let sums = budget(Kind::Sums, "1", "0");
     let account = NewAccount::Filter(sums.clone());
     for name in ["data", "account"] {
-        let error = ledger.dataset(name, Adjacency::Replace, &sums).unwrap_err();
+        let error = ledger.dataset(name, replace(), &sums).unwrap_err();
         assert!(matches!(error, LedgerError::Exists { .. }), "{error}");
         let error = ledger.open_account(name, "data", &account).unwrap_err();
         assert!(matches!(error, LedgerError::Exists { .. }), "{error}");
@@ -80,8 +81,11 @@ fn names_that_are_taken_or_belong_to_something_else() {
     let error = ledger.reserve(&Request::new("data", "k", &release("0.1"))).unwrap_err();
     assert!(error.to_string().contains("\"data\" is a data set; legal: an account"), "{error}");
     let error = ledger.reserve(&Request::new("account", "k", &slot("x", 1))).unwrap_err();
-    assert!(error.to_string().contains("is an open account; legal: a file"), "{error}");
-    let error = ledger.commit("unknown", b"").unwrap_err();
+    assert!(
+        error.to_string().contains("is an open account; legal: a file with releases"),
+        "{error}"
+    );
+    let error = ledger.commit("account", "unknown", b"").unwrap_err();
     assert!(error.to_string().starts_with("there is no key \"unknown\""), "{error}");
     assert_eq!(ledger.head().unwrap(), head);
 }
@@ -95,10 +99,7 @@ fn amounts_and_plans_that_are_none() {
     let mut ledger = with_account(&place, "1");
     let head = ledger.head().unwrap();
     let delta_one = NewFilter::new(Kind::Sums, amount("1"), amount("1"));
-    assert!(matches!(
-        ledger.dataset("x", Adjacency::Replace, &delta_one),
-        Err(LedgerError::Rule(_))
-    ));
+    assert!(matches!(ledger.dataset("x", replace(), &delta_one), Err(LedgerError::Rule(_))));
     let none_left = budget(Kind::Renyi, "1", "0");
     let opened = ledger.open_account("x", "data", &NewAccount::Filter(none_left));
     assert!(matches!(opened, Err(LedgerError::Rule(_))));
@@ -121,7 +122,7 @@ fn amounts_and_plans_that_are_none() {
         let error = error.unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
-    let zero = Asked::Slot { name: "a".into(), count: 0, run: None };
+    let zero = Asked::Slot { name: "a".into(), count: 0, run: Vec::new() };
     assert!(ledger.reserve(&Request::new("account", "k", &zero)).is_err());
     assert_eq!(ledger.head().unwrap(), head);
 }
@@ -151,10 +152,10 @@ fn a_response_that_is_too_long_is_not_stored() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
         ledger.reserve(&Request::new("account", "k", &release("0.1"))).unwrap();
-        let error = ledger.commit("k", &vec![0; MOST_RESPONSE + 1]).unwrap_err();
-        assert!(matches!(error, LedgerError::Response { .. }), "{error}");
-        ledger.commit("k", &vec![7; MOST_RESPONSE]).unwrap();
-        assert_eq!(ledger.response("k").unwrap().unwrap().len(), MOST_RESPONSE);
+        let error = ledger.commit("account", "k", &vec![0; MOST_RESPONSE + 1]).unwrap_err();
+        assert!(matches!(error, LedgerError::Length { .. }), "{error}");
+        ledger.commit("account", "k", &vec![7; MOST_RESPONSE]).unwrap();
+        assert_eq!(ledger.response("account", "k").unwrap().unwrap().len(), MOST_RESPONSE);
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use counterpoint::Adjacency;
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
-use counterpoint_wire::ledger::Event;
+use counterpoint_wire::ledger::{Event, Promised};
 
 use crate::{
-    Place, amount, assert_sound, budget, described, plan, refused, release, slot, with_account,
+    Place, add_remove, amount, assert_sound, budget, described, plan, refused, release, replace,
+    slot, with_account,
 };
 
 #[test]
@@ -44,7 +45,7 @@ fn laplace_of_scale_ten_costs_a_tenth_and_gaussians_nothing_that_sums_know() {
 fn opening_an_account_costs_the_data_set_all_of_it() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", Adjacency::Replace, &budget(Kind::Sums, "1", "1e-6")).unwrap();
+        ledger.dataset("d", replace(), &budget(Kind::Sums, "1", "1e-6")).unwrap();
         let open = |kind, epsilon, delta| NewAccount::Filter(budget(kind, epsilon, delta));
         ledger.open_account("a", "d", &open(Kind::Renyi, "0.7", "5e-7")).unwrap();
         let refusal = refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.31", "0")));
@@ -62,7 +63,7 @@ fn a_hundred_tenths_fit_a_renyi_account_of_5_08() {
     // Theory: the filter at the best order certifies 5.0731 for them.
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "6", "1e-6")).unwrap();
+    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "6", "1e-6")).unwrap();
     let mut filter = budget(Kind::Renyi, "5.08", "1e-6");
     let hundred = r#"{"release":[{"mechanism":"approx-dp","epsilon":0.1,"count":100}]}"#;
     filter.expected = plan(hundred).releases;
@@ -84,9 +85,11 @@ const PLAN: &str = r#"{"delta": 1e-6, "release": [
 fn slots_open_in_any_order_and_no_more_often_than_declared() {
     for place in Place::all() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "5", "1e-6")).unwrap();
+        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "5", "1e-6")).unwrap();
         ledger.open_account("a", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
-        let promised = ledger.status(Some("a")).unwrap().accounts[0].epsilon.upper();
+        let promise = ledger.status(Some("a")).unwrap().accounts[0].promise.clone();
+        let Promised::ApproxDp { epsilon, .. } = promise else { panic!("{promise:?}") };
+        let promised = epsilon.upper();
         // Optimal composition of 100 tenths costs 4.7746; of 99 and a little less.
         assert!(promised < 4.774_567_588_108 && promised > 4.5, "{promised}");
         for (key, asked) in
@@ -183,9 +186,9 @@ fn a_key_is_charged_once_and_its_first_response_stays() {
         let again = ledger.reserve(&request).unwrap();
         assert_eq!((again.entry, again.charge, again.response), (first.entry, None, None));
         let bytes = [0, 255, 10, 13, 0];
-        let stored = ledger.commit("key", &bytes).unwrap();
+        let stored = ledger.commit("account", "key", &bytes).unwrap();
         assert_eq!((stored.response.as_slice(), stored.repeated), (&bytes[..], false));
-        let other = ledger.commit("key", b"another draw").unwrap();
+        let other = ledger.commit("account", "key", b"another draw").unwrap();
         assert_eq!((other.response.as_slice(), other.repeated), (&bytes[..], true));
         let replay = ledger.reserve(&request).unwrap();
         assert_eq!((replay.response.unwrap(), replay.head), (bytes.to_vec(), stored.head));
@@ -205,7 +208,7 @@ fn a_refusal_says_the_same_whatever_was_answered() {
         let place = Place::sqlite();
         let mut ledger = with_account(&place, "0.1");
         ledger.reserve(&Request::new("account", "a", &release("0.1"))).unwrap();
-        ledger.commit("a", response).unwrap();
+        ledger.commit("account", "a", response).unwrap();
         refused(ledger.reserve(&Request::new("account", "b", &release("0.1"))))
     };
     assert_eq!(refusal(b"0"), refusal(&[255; 100_000]));
@@ -245,13 +248,13 @@ fn the_history_tells_everything_in_order() {
     for place in Place::all() {
         let mut ledger = with_account(&place, "1");
         ledger.reserve(&Request::new("account", "k", &release("0.1"))).unwrap();
-        let head = ledger.commit("k", b"42").unwrap().head;
+        let head = ledger.commit("account", "k", b"42").unwrap().head;
         let mut names = Vec::new();
-        let last = ledger.history(None, |entry| names.push(entry.event.name())).unwrap();
+        let last = ledger.history(None, None, |entry| names.push(entry.event.name())).unwrap();
         assert_eq!(names, ["init", "dataset", "open", "reserve", "commit"]);
         assert_eq!((last, last.sequence), (head, 5));
         let mut of_account = Vec::new();
-        ledger.history(Some("account"), |entry| of_account.push(entry)).unwrap();
+        ledger.history(Some("account"), None, |entry| of_account.push(entry)).unwrap();
         assert_eq!(of_account.len(), 3);
         let Event::Commit { length: 2, sha256, .. } = &of_account[2].event else { panic!() };
         // printf 42 | sha256sum
@@ -267,7 +270,7 @@ fn the_history_tells_everything_in_order() {
 fn a_release_looks_at_a_few_rows_however_long_the_history() {
     let place = Place::sqlite();
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "9", "1e-6")).unwrap();
+    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-6")).unwrap();
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
     ledger.open_account("sums", "d", &NewAccount::Filter(budget(Kind::Sums, "1", "0"))).unwrap();
     for account in ["plan", "sums"] {
@@ -282,7 +285,7 @@ fn a_release_looks_at_a_few_rows_however_long_the_history() {
         let request = Request { analyst: Some("ann"), ..Request::new(account, key, &asked) };
         seen.lock().unwrap().clear();
         ledger.reserve(&request).unwrap();
-        ledger.commit(key, b"42").unwrap();
+        ledger.commit(account, key, b"42").unwrap();
         seen.lock().unwrap().clone()
     };
     // The first of an account reads its rule.

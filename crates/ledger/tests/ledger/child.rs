@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Ledger, LedgerError, Request, Url};
 
-use crate::release;
+use crate::{release, sessions};
 
 /// Where a release may be killed, in the order it gets there.
 pub(crate) const POINTS: [&str; 18] = [
@@ -29,6 +29,57 @@ pub(crate) const POINTS: [&str; 18] = [
     "commit:durable",
     "stored",
     "shown",
+];
+
+/// Where a session may be killed, in the order it gets there.
+pub(crate) const SESSION_POINTS: [&str; 46] = [
+    "reserve:begin",
+    "reserve:locked",
+    "reserve:entry",
+    "reserve:head",
+    "reserve:balance",
+    "reserve:key",
+    "reserve:written",
+    "reserve:durable",
+    "reserved",
+    "drawn",
+    "begin:begin",
+    "begin:locked",
+    "begin:entry",
+    "begin:head",
+    "begin:session",
+    "begin:state",
+    "begin:written",
+    "begin:durable",
+    "begun",
+    "first:begin",
+    "first:locked",
+    "first:entry",
+    "first:head",
+    "first:count",
+    "first:answer",
+    "first:new state",
+    "first:written",
+    "first:durable",
+    "stored",
+    "shown",
+    "second:begin",
+    "second:locked",
+    "second:entry",
+    "second:head",
+    "second:count",
+    "second:answer",
+    "second:ended",
+    "second:forgotten",
+    "second:written",
+    "second:durable",
+    "stored second",
+    "shown second",
+    // Between two of them, with the state of the first in hand.
+    "first",
+    "second",
+    "reserve",
+    "begin",
 ];
 
 /// A running child; killed when dropped.
@@ -101,6 +152,13 @@ fn run() {
     let orders: Vec<&str> = orders.split('\n').collect();
     match orders[..] {
         ["release", url, key, point, noise] => one_release(url, key, point, noise),
+        ["session", url, key, point, seed] => one_session(url, key, point, seed.parse().unwrap()),
+        ["asks", url, key, prefix, most] => {
+            let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
+            say("ready");
+            std::io::stdin().lock().read_line(&mut String::new()).unwrap();
+            sessions::ask_many(&mut ledger, key, prefix, most.parse().unwrap(), say);
+        }
         ["once", url, key] => once(url, key),
         ["show", url, key, what] => show(url, key, what),
         ["loop", url, prefix, most] => many(url, prefix, most.parse().unwrap()),
@@ -123,11 +181,36 @@ fn one_release(url: &str, key: &str, point: &str, noise: &str) {
     let response = noise.as_bytes().repeat(noise.len() * 17);
     pause("drawn", point);
     *phase.lock().unwrap() = "commit";
-    let stored = ledger.commit(key, &response).unwrap();
+    let stored = ledger.commit("account", key, &response).unwrap();
     say(&format!("stored {}", stored.head));
     pause("stored", point);
     say(&format!("shown {}", hex(&stored.response)));
     pause("shown", point);
+}
+
+/// One session, stopping at a point until it is killed there.
+fn one_session(url: &str, key: &str, point: &str, seed: u64) {
+    let url: Url = url.parse().unwrap();
+    let phase = Arc::new(Mutex::new("open"));
+    let inner = url.open(false).unwrap();
+    let pausing = Pausing { inner, phase: Arc::clone(&phase), point: point.to_owned() };
+    let mut ledger = Ledger::open_in(Box::new(pausing)).unwrap();
+    let mut asked = "";
+    sessions::play(&mut ledger, key, seed, &mut |step, detail| {
+        if !detail.is_empty() {
+            say(&format!("{step} {detail}"));
+        }
+        let step = match (step, asked) {
+            ("stored", "second") => "stored second",
+            ("shown", "second") => "shown second",
+            _ => step,
+        };
+        pause(step, point);
+        if sessions::ASKS.contains(&step) {
+            asked = step;
+        }
+        *phase.lock().unwrap() = step;
+    });
 }
 
 /// One release, as soon as there is a line to read.
@@ -137,7 +220,7 @@ fn once(url: &str, key: &str) {
     std::io::stdin().lock().read_line(&mut String::new()).unwrap();
     let tenth = release("0.1");
     match ledger.reserve(&Request::new("account", key, &tenth)) {
-        Ok(_) => say(&format!("yes {}", ledger.commit(key, b"answer").is_ok())),
+        Ok(_) => say(&format!("yes {}", ledger.commit("account", key, b"answer").is_ok())),
         Err(LedgerError::Refused(_)) => say("no"),
         Err(error) => say(&format!("error {error}")),
     }
@@ -148,7 +231,7 @@ fn show(url: &str, key: &str, what: &str) {
     let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
     say("ready");
     let shown = match what {
-        "response" => ledger.response(key).is_ok(),
+        "response" => ledger.response("account", key).is_ok(),
         _ => ledger.export(|_| ()).is_ok(),
     };
     say(if shown { "shown" } else { "error" });
@@ -164,7 +247,7 @@ fn many(url: &str, prefix: &str, most: u64) {
         let step = |ledger: &mut Ledger| {
             let head = ledger.reserve(&Request::new("account", &key, &tenth))?.head;
             say(&format!("reserved {key} {head}"));
-            let stored = ledger.commit(&key, format!("{key} answer").as_bytes())?;
+            let stored = ledger.commit("account", &key, format!("{key} answer").as_bytes())?;
             say(&format!("shown {key} {} {}", stored.head, hex(&stored.response)));
             Ok::<_, LedgerError>(())
         };
@@ -172,7 +255,7 @@ fn many(url: &str, prefix: &str, most: u64) {
             say(&format!("error {error}"));
             let later = [
                 ledger.reserve(&Request::new("account", "later", &tenth)).is_ok(),
-                ledger.commit(&key, b"later").is_ok(),
+                ledger.commit("account", &key, b"later").is_ok(),
                 ledger.status(None).is_ok(),
             ];
             say(&format!("after {later:?}"));
@@ -231,6 +314,13 @@ impl Database for Pausing {
             ("UPDATE ledger_account", "balance"),
             ("INSERT INTO ledger_release", "key"),
             ("UPDATE ledger_release", "response"),
+            ("INSERT INTO ledger_session", "session"),
+            ("INSERT INTO ledger_state", "state"),
+            ("UPDATE ledger_session SET answered", "count"),
+            ("INSERT INTO ledger_answer", "answer"),
+            ("UPDATE ledger_state", "new state"),
+            ("UPDATE ledger_session SET ended", "ended"),
+            ("DELETE FROM ledger_state", "forgotten"),
         ];
         if let Some((_, step)) = steps.iter().find(|(start, _)| sql.starts_with(start)) {
             self.at(step);

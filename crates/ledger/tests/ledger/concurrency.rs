@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::sync::Barrier;
 
-use counterpoint::Adjacency;
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, Request};
 
 use crate::child::{Running, start};
-use crate::{Place, Random, amount, assert_sound, budget, release, size, with_account};
+use crate::{Place, Random, amount, assert_sound, budget, release, replace, size, with_account};
 
 const CLIENTS: u64 = 64;
 
@@ -36,7 +35,7 @@ fn threads(place: &Place, seed: u64) {
         barrier.wait();
         match ledger.reserve(&Request::new("account", &key, &tenth)) {
             Ok(_) => {
-                ledger.commit(&key, b"answer").unwrap();
+                ledger.commit("account", &key, b"answer").unwrap();
                 1
             }
             Err(LedgerError::Refused(_)) => 0,
@@ -113,7 +112,7 @@ fn accounts_that_are_opened_all_at_once() {
             let n = 1 + Random(seed).below(12);
             let mut ledger = Ledger::init(&place.url()).unwrap();
             let most = amount("0.1").times(n).to_string();
-            ledger.dataset("data", Adjacency::Replace, &budget(Kind::Sums, &most, "0")).unwrap();
+            ledger.dataset("data", replace(), &budget(Kind::Sums, &most, "0")).unwrap();
             let barrier = Barrier::new(16);
             let client = |index: u64| {
                 let mut ledger = place.open();
@@ -151,7 +150,7 @@ fn one_key_for_all() {
                 let own = format!("draw {seed} of {index}");
                 match reserved.response {
                     Some(response) => response,
-                    None => ledger.commit("key", own.as_bytes()).unwrap().response,
+                    None => ledger.commit("account", "key", own.as_bytes()).unwrap().response,
                 }
             };
             let shown: Vec<Vec<u8>> = std::thread::scope(|scope| {

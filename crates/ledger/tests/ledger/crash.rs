@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use counterpoint_ledger::{Head, Ledger, Request};
 use counterpoint_wire::ledger::Event;
 
-use crate::child::{POINTS, Running, hex, start};
+use crate::child::{POINTS, Running, SESSION_POINTS, hex, start};
+use crate::sessions::{ASKS, play};
 use crate::{Place, Random, amount, release, size, with_account};
 
 /// Full: 200 seeds at each point and 200 random moments. Quick: 1 and 5.
@@ -28,19 +29,95 @@ fn killed_at_any_point(place: impl Fn() -> Place) {
         for (index, point) in POINTS.into_iter().enumerate() {
             let key = format!("key-{index}");
             let noise = format!("{:x}", Random(seed * 1000 + index as u64).bits());
-            let mut child = start(&["release", &place.url, &key, point, &noise], None);
-            let mut said = Vec::new();
-            loop {
-                let line = child.said().unwrap_or_else(|| panic!("{point}: never reached"));
-                if line == format!("at {point}") {
-                    break;
-                }
-                said.push(line);
-            }
-            child.kill();
+            let said = killed(&["release", &place.url, &key, point, &noise], point);
             check(&place, &key, &said, index as u64 + 1, point);
         }
     }
+}
+
+/// What a child said before it was killed at a point.
+fn killed(orders: &[&str], point: &str) -> Vec<String> {
+    let mut child = start(orders, None);
+    let mut said = Vec::new();
+    loop {
+        let line = child.said().unwrap_or_else(|| panic!("{point}: never reached"));
+        if line == format!("at {point}") {
+            child.kill();
+            return said;
+        }
+        said.push(line);
+    }
+}
+
+/// Full: 200 seeds at each point of a session. Quick: 1.
+#[test]
+fn sessions_killed_at_any_point_on_sqlite() {
+    sessions_killed_at_any_point(Place::sqlite);
+}
+
+#[test]
+fn sessions_killed_at_any_point_on_postgres() {
+    if Place::postgres().is_some() {
+        sessions_killed_at_any_point(|| Place::postgres().unwrap());
+    }
+}
+
+fn sessions_killed_at_any_point(place: impl Fn() -> Place) {
+    for seed in 0..size(200, 1) {
+        let place = place();
+        drop(with_account(&place, "1000"));
+        for (index, point) in SESSION_POINTS.into_iter().enumerate() {
+            let (key, draw) = (format!("key-{index}"), (seed * 1000 + index as u64).to_string());
+            let said = killed(&["session", &place.url, &key, point, &draw], point);
+            check_session(&place, &key, &said, index as u64 + 1, point);
+        }
+    }
+}
+
+/// What must hold of a session after a crash, before and after a retry.
+fn check_session(place: &Place, key: &str, said: &[String], sessions: u64, point: &str) {
+    let mut ledger = place.open();
+    let told = |name: &str| said.iter().filter_map(move |line| line.strip_prefix(name)).next_back();
+    let heads = ["stored ", "begun ", "reserved "].into_iter().find_map(told);
+    let acknowledged: Option<Head> = heads.map(|head| head.parse().unwrap());
+    assert_eq!(ledger.verify(acknowledged).unwrap().problem, None, "{point}");
+    let shown: Vec<(&str, &str)> =
+        said.iter().filter_map(|line| line.strip_prefix("shown ")?.split_once(' ')).collect();
+    for (ask, bytes) in &shown {
+        let stored = ledger.answered("account", key, ask).unwrap().unwrap();
+        assert_eq!(hex(&stored.response), *bytes, "{point}");
+    }
+    // What the dead one stored, if it came so far, is what the next goes on from.
+    let kept = match ledger.session("account", key) {
+        Ok(Some(session)) => session.state.map(|state| state.bytes()[32..].to_vec()),
+        _ => None,
+    };
+    assert!(told("begun ").is_none() || ledger.session("account", key).unwrap().is_some());
+    let transcript = play(&mut ledger, key, 999_999, &mut |_, _| ());
+    for (ask, bytes) in shown {
+        let index = ASKS.iter().position(|known| *known == ask).unwrap();
+        assert_eq!(hex(&transcript[index]), bytes, "{point}");
+    }
+    // One threshold for all answers, and the one that was stored: nothing was drawn again.
+    assert_eq!(transcript[0][..16], transcript[1][..16], "{point}");
+    if let Some(threshold) = kept {
+        assert_eq!(transcript[0][..16], *hex(&threshold).as_bytes(), "{point}");
+    }
+    assert_eq!(play(&mut ledger, key, 7, &mut |_, _| ()), transcript, "{point}");
+    let mut events = Vec::new();
+    let mut note = |event: &Event| events.push(event.name());
+    ledger
+        .history(Some("account"), None, |entry| {
+            if entry.event.key() == Some(key) {
+                note(&entry.event);
+            }
+        })
+        .unwrap();
+    assert_eq!(events, ["reserve", "begin", "answer", "answer"], "{point}");
+    let spent = ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone();
+    assert_eq!(spent, amount("0.1").times(sessions), "{point}");
+    let head = ledger.head().unwrap();
+    assert_eq!(ledger.verify(Some(head)).unwrap().problem, None, "{point}");
 }
 
 /// What must hold of a key after a crash, before and after a retry.
@@ -61,7 +138,7 @@ fn check(place: &Place, key: &str, said: &[String], releases: u64, point: &str) 
     assert!(commits == 1 || word("stored").is_none(), "{point}");
     let shown = word("shown");
     if let Some(shown) = &shown {
-        assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), *shown, "{point}");
+        assert_eq!(hex(&ledger.response("account", key).unwrap().unwrap()), *shown, "{point}");
     }
     // The retry.
     let tenth = release("0.1");
@@ -69,10 +146,10 @@ fn check(place: &Place, key: &str, said: &[String], releases: u64, point: &str) 
     let reservation = ledger.reserve(&request).unwrap();
     let first = match reservation.response {
         Some(stored) => stored,
-        None => ledger.commit(key, b"a new draw").unwrap().response,
+        None => ledger.commit("account", key, b"a new draw").unwrap().response,
     };
     assert!(shown.is_none_or(|shown| shown == hex(&first)), "{point}");
-    assert_eq!(ledger.commit(key, b"and another").unwrap().response, first, "{point}");
+    assert_eq!(ledger.commit("account", key, b"and another").unwrap().response, first, "{point}");
     assert_eq!(ledger.reserve(&request).unwrap().response, Some(first), "{point}");
     assert_eq!(events(&mut ledger, key), [1, 1], "{point}");
     let spent = ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone();
@@ -89,7 +166,7 @@ fn events(ledger: &mut Ledger, key: &str) -> [usize; 2] {
         Event::Commit { key: k, .. } if k == key => counts[1] += 1,
         _ => {}
     };
-    ledger.history(None, count).unwrap();
+    ledger.history(None, None, count).unwrap();
     counts
 }
 
@@ -180,7 +257,7 @@ pub(crate) fn kept(place: &Place, said: &[String]) {
     let (head, spent) = loop {
         hashes.clear();
         keys.clear();
-        let head = ledger.history(None, |entry| {
+        let head = ledger.history(None, None, |entry| {
             hashes.insert(entry.sequence, entry.hash);
             if let Event::Reserve { key, .. } = entry.event {
                 *keys.entry(key).or_default() += 1;
@@ -203,7 +280,7 @@ pub(crate) fn kept(place: &Place, said: &[String]) {
             assert!(keys.contains_key(key), "{line}");
         }
         if let ["shown", key, _, bytes] = words[..] {
-            assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), bytes);
+            assert_eq!(hex(&ledger.response("account", key).unwrap().unwrap()), bytes);
         }
     }
     assert_eq!(spent, amount("0.1").times(keys.len() as u64));

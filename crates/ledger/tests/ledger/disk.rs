@@ -78,7 +78,7 @@ fn a_retry_is_not_acknowledged_by_a_disk_that_does_not_sync() {
         let tenth = crate::release("0.1");
         ledger.reserve(&counterpoint_ledger::Request::new("account", "w-0", &tenth)).unwrap();
         if committed {
-            ledger.commit("w-0", b"w-0 answer").unwrap();
+            ledger.commit("account", "w-0", b"w-0 answer").unwrap();
         }
         // The log stays: nothing is synced for any other reason.
         let said = worker(&place, &library, "sync", 1);
@@ -148,7 +148,7 @@ fn found_or_kept(place: &Place, said: &[String], what: &str) -> bool {
     for line in said {
         let words: Vec<&str> = line.split(' ').collect();
         if let ["shown", key, _, bytes] = words[..] {
-            assert_eq!(hex(&ledger.response(key).unwrap().unwrap()), bytes, "{what}");
+            assert_eq!(hex(&ledger.response("account", key).unwrap().unwrap()), bytes, "{what}");
         }
     }
     false

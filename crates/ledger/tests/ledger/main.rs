@@ -10,6 +10,8 @@ mod child;
 mod concurrency;
 mod crash;
 mod disk;
+mod requests;
+mod sessions;
 mod slots;
 mod tamper;
 mod tls;
@@ -20,7 +22,7 @@ use counterpoint::Adjacency;
 use counterpoint::filter::Amount;
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter, Url};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan};
+use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
 
 /// The whole run rather than a sample of it.
 fn is_full() -> bool {
@@ -95,6 +97,16 @@ impl Place {
     }
 }
 
+/// One record of one person more or less.
+fn add_remove() -> Relation {
+    Relation::new(Adjacency::AddRemove, 1).unwrap()
+}
+
+/// One record replaced.
+fn replace() -> Relation {
+    Relation::new(Adjacency::Replace, 1).unwrap()
+}
+
 fn amount(text: &str) -> Amount {
     text.parse().unwrap()
 }
@@ -106,7 +118,7 @@ fn budget(kind: Kind, epsilon: &str, delta: &str) -> NewFilter {
 /// A ledger with a data set and one open account that adds up epsilons.
 fn with_account(place: &Place, epsilon: &str) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("data", Adjacency::AddRemove, &budget(Kind::Sums, "1000000", "0.5")).unwrap();
+    ledger.dataset("data", add_remove(), &budget(Kind::Sums, "1000000", "0.5")).unwrap();
     let account = NewAccount::Filter(budget(Kind::Sums, epsilon, "0.001"));
     ledger.open_account("account", "data", &account).unwrap();
     ledger
@@ -123,11 +135,11 @@ fn release(epsilon: &str) -> Asked {
 }
 
 fn described(text: &str) -> Asked {
-    Asked::Described(plan(&format!(r#"{{"release":[{text}]}}"#)).releases.remove(0))
+    Asked::Described(plan(&format!(r#"{{"release":[{text}]}}"#)).releases)
 }
 
 fn slot(name: &str, count: u64) -> Asked {
-    Asked::Slot { name: name.to_owned(), count, run: None }
+    Asked::Slot { name: name.to_owned(), count, run: Vec::new() }
 }
 
 #[track_caller]

@@ -1,12 +1,12 @@
 //! Plan accounts: what runs in a slot, accounts within one, slots cut anew.
 
-use counterpoint::Adjacency;
-use counterpoint_ledger::database::{Access, Cell};
-use counterpoint_ledger::{Head, Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
+use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Asked, Openings};
 
-use crate::tamper::{forge, unguard};
-use crate::{Place, amount, assert_sound, budget, described, plan, refused, release, slot};
+use crate::tamper::forge_last;
+use crate::{
+    Place, add_remove, amount, assert_sound, budget, described, plan, refused, release, slot,
+};
 
 const PLAN: &str = r#"{"delta": 1e-6, "release": [
     {"name": "ages", "mechanism": "laplace", "scale": 10, "count": 5},
@@ -15,7 +15,7 @@ const PLAN: &str = r#"{"delta": 1e-6, "release": [
 
 fn with_plan(place: &Place) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "9", "1e-3")).unwrap();
+    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(PLAN), None)).unwrap();
     ledger
 }
@@ -23,7 +23,7 @@ fn with_plan(place: &Place) -> Ledger {
 /// A slot, and what is run in it.
 fn runs(name: &str, count: u64, text: &str) -> Asked {
     let Asked::Described(run) = described(text) else { panic!() };
-    Asked::Slot { name: name.to_owned(), count, run: Some(run) }
+    Asked::Slot { name: name.to_owned(), count, run }
 }
 
 fn openings(list: &[(&str, u64)]) -> Vec<Openings> {
@@ -69,9 +69,12 @@ fn a_slot_runs_what_it_dominates_and_nothing_else() {
         ] {
             uncovered(ledger.reserve(&Request::new("plan", "x", &runs(name, 1, run))));
         }
-        let two = runs("ages", 1, r#"{"mechanism":"laplace","scale":10,"count":2}"#);
-        let error = ledger.reserve(&Request::new("plan", "x", &two)).unwrap_err().to_string();
-        assert!(error.contains("would run 2 releases in one opening; legal: one"), "{error}");
+        // Several in one opening, or one in each of several.
+        let two = r#"{"mechanism":"laplace","scale":10,"count":2}"#;
+        uncovered(ledger.reserve(&Request::new("plan", "x", &runs("ages", 1, two))));
+        let error = ledger.reserve(&Request::new("plan", "x", &runs("ages", 2, two))).unwrap_err();
+        let problem = "would run several releases in each of 2 openings; legal: one release each";
+        assert!(error.to_string().contains(problem), "{error}");
         let unknown = runs("wages", 1, r#"{"mechanism":"laplace","scale":10}"#);
         let error = ledger.reserve(&Request::new("plan", "x", &unknown)).unwrap_err();
         assert!(matches!(error, LedgerError::Unknown { .. }), "{error}");
@@ -86,32 +89,9 @@ fn a_slot_runs_what_it_dominates_and_nothing_else() {
     }
 }
 
-/// The bodies of the newest entry changed, and everything after it made to fit.
+/// What is found wrong once some text of the newest entry is another.
 fn forged(place: &Place, from: &str, to: &str) -> String {
-    let mut database = forge(place);
-    unguard(&mut *database);
-    let rows = database
-        .query(
-            "SELECT sequence, previous, body FROM ledger_entry ORDER BY sequence DESC LIMIT 1",
-            &[],
-        )
-        .unwrap();
-    let [Cell::Whole(sequence), Cell::Bytes(previous), Cell::Text(body)] = &rows[0][..] else {
-        panic!("{rows:?}")
-    };
-    assert!(body.contains(from), "{body}");
-    let body = body.replace(from, to);
-    let before = Head {
-        sequence: *sequence as u64 - 1,
-        hash: counterpoint_ledger::Hash(previous.as_slice().try_into().unwrap()),
-    };
-    let hash = Cell::Bytes(before.then(&body).hash.0.to_vec());
-    database.begin(Access::Write).unwrap();
-    let sql = "UPDATE ledger_entry SET body = $1, hash = $2 WHERE sequence = $3";
-    database.execute(sql, &[body.as_str().into(), hash.clone(), (*sequence).into()]).unwrap();
-    database.execute("UPDATE ledger_head SET hash = $1", &[hash]).unwrap();
-    database.commit().unwrap();
-    place.open().verify(None).unwrap().problem.unwrap()
+    forge_last(place, &|body: &str| body.replace(from, to))
 }
 
 /// A whole history made up by somebody who can write: what breaks a rule is found without a
@@ -197,10 +177,10 @@ fn slots_are_cut_anew_only_where_the_old_dominate() {
         let one = openings(&[("pay", 1)]);
         // Twice 0.2 and 0.1 are 0.5; with 0.101 there is a loss beyond it.
         uncovered(ledger.recut("plan", &one, &parts("0.2", "0.101")));
-        let promised = ledger.status(Some("plan")).unwrap().accounts[0].epsilon.clone();
+        let promised = ledger.status(Some("plan")).unwrap().accounts[0].promise.clone();
         ledger.recut("plan", &one, &parts("0.2", "0.1")).unwrap();
         let status = ledger.status(Some("plan")).unwrap().accounts.remove(0);
-        assert_eq!(status.epsilon, promised);
+        assert_eq!(status.promise, promised);
         assert_eq!((status.capacity.main, status.spent.main), (amount("11"), amount("1")));
         assert_eq!((used(&mut ledger, "pay"), used(&mut ledger, "x")), ((1, 2), (0, 2)));
         ledger.reserve(&Request::new("plan", "k", &slot("x", 2))).unwrap();
@@ -235,4 +215,134 @@ fn slots_that_are_shared_out_are_left_as_they_are() {
         assert_eq!(error.to_string(), expected);
     }
     assert_sound(&mut ledger);
+}
+
+const PARTS: &str = r#"{"delta": 0, "release": [
+    {"name": "a", "mechanism": "approx-dp", "epsilon": 1, "partition": "a", "count": 2},
+    {"name": "b", "mechanism": "approx-dp", "epsilon": 1, "partition": "b", "count": 2},
+    {"name": "all", "mechanism": "approx-dp", "epsilon": 0.5, "count": 2}]}"#;
+
+/// Slots about two parts of the data, and about all of it.
+fn with_parts(place: &Place) -> Ledger {
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "3.1", "0")).unwrap();
+    ledger.open_account("plan", "d", &NewAccount::Plan(plan(PARTS), None)).unwrap();
+    ledger
+}
+
+/// A release about a part of the data, or about all of it.
+fn about(part: Option<&str>, epsilon: &str) -> String {
+    let part = part.map(|part| format!(r#","partition":"{part}""#)).unwrap_or_default();
+    format!(r#"{{"mechanism":"approx-dp","epsilon":{epsilon}{part}}}"#)
+}
+
+/// Each part has a budget of its own: what is about another part, or about all of the data,
+/// would not be paid for.
+#[test]
+fn an_account_within_a_slot_is_about_the_slots_part_of_the_data() {
+    for place in Place::all() {
+        let mut ledger = with_parts(&place);
+        let one = budget(Kind::Sums, "1", "0");
+        for part in ["a", "b"] {
+            ledger.open_in_slot(&format!("in-{part}"), "plan", part, &one).unwrap();
+        }
+        let head = ledger.head().unwrap();
+        for (account, part) in [
+            ("in-a", Some("b")),
+            ("in-a", None),
+            ("in-a", Some("a ")),
+            ("in-a", Some("A")),
+            ("in-b", Some("a")),
+        ] {
+            let asked = described(&about(part, "0.1"));
+            let error = ledger.reserve(&Request::new(account, "k", &asked)).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains("legal: the same partition") || part == Some("a "), "{text}");
+            assert_eq!(ledger.price(&Request::new(account, "k", &asked)).unwrap_err(), error);
+            // One of several is enough to refuse all.
+            let own = about(Some(&account[3..]), "0.1");
+            let both = described(&format!("{own},{}", about(part, "0.1")));
+            assert_eq!(ledger.reserve(&Request::new(account, "k", &both)).unwrap_err(), error);
+        }
+        assert_eq!(ledger.head().unwrap(), head);
+        for part in ["a", "b"] {
+            let asked = described(&about(Some(part), "1"));
+            let account = format!("in-{part}");
+            ledger.reserve(&Request::new(&account, "k", &asked)).unwrap();
+            let status = ledger.status(Some(&account)).unwrap().accounts.remove(0);
+            assert_eq!((status.part.as_deref(), status.slot.as_deref()), (Some(part), Some(part)));
+        }
+        // An account about all of the data is charged for any part as for all of it.
+        ledger.open_in_slot("in-all", "plan", "all", &budget(Kind::Sums, "0.5", "0")).unwrap();
+        for (key, part) in [("1", Some("a")), ("2", Some("b")), ("3", None)] {
+            let asked = described(&about(part, "0.1"));
+            ledger.reserve(&Request::new("in-all", key, &asked)).unwrap();
+        }
+        let spent = ledger.status(Some("in-all")).unwrap().accounts[0].spent.main.clone();
+        assert_eq!(spent, amount("0.3"));
+        assert_sound(&mut ledger);
+    }
+}
+
+#[test]
+fn what_runs_in_a_slot_or_is_cut_from_it_is_about_its_part() {
+    for place in Place::all() {
+        let mut ledger = with_parts(&place);
+        for (slot, part) in [("a", Some("b")), ("a", None), ("b", Some("a"))] {
+            let asked = runs(slot, 1, &about(part, "0.5"));
+            uncovered(ledger.reserve(&Request::new("plan", "k", &asked)));
+            let into = plan(&format!(r#"{{"release":[{}]}}"#, about(part, "0.5")));
+            uncovered(ledger.recut("plan", &openings(&[(slot, 1)]), &into));
+        }
+        ledger.reserve(&Request::new("plan", "a", &runs("a", 1, &about(Some("a"), "1")))).unwrap();
+        let all = runs("all", 1, &about(Some("a"), "0.5"));
+        ledger.reserve(&Request::new("plan", "all", &all)).unwrap();
+        let into = about(Some("b"), "0.5").replace('{', r#"{"name":"half","count":2,"#);
+        let into = plan(&format!(r#"{{"release":[{into}]}}"#));
+        ledger.recut("plan", &openings(&[("b", 1)]), &into).unwrap();
+        ledger.open_in_slot("in", "plan", "half", &budget(Kind::Sums, "0.5", "0")).unwrap();
+        let other = described(&about(Some("a"), "0.1"));
+        assert!(ledger.reserve(&Request::new("in", "k", &other)).is_err());
+        assert_sound(&mut ledger);
+    }
+}
+
+#[test]
+fn a_history_that_mixes_up_parts_is_found() {
+    let one = || budget(Kind::Sums, "1", "0");
+    let place = Place::sqlite();
+    let mut ledger = with_parts(&place);
+    ledger.open_in_slot("in", "plan", "a", &one()).unwrap();
+    drop(ledger);
+    for to in [r#""part":"b","#, ""] {
+        let copy = Place::sqlite();
+        std::fs::copy(place.file(), copy.file()).unwrap();
+        let problem = forged(&copy, r#""part":"a","#, to);
+        assert!(problem.contains("about another part of the data than its slot"), "{problem}");
+    }
+    let mut ledger = place.open();
+    let asked = described(&about(Some("a"), "0.1"));
+    ledger.reserve(&Request::new("in", "k", &asked)).unwrap();
+    drop(ledger);
+    let problem = forged(&place, r#""partition":"a""#, r#""partition":"b""#);
+    assert!(problem.contains("is about part \"a\" of the data and is asked about"), "{problem}");
+}
+
+#[test]
+fn several_releases_run_together_in_one_opening() {
+    for place in Place::all() {
+        let mut ledger = with_plan(&place);
+        let quarter = r#"{"mechanism":"laplace","scale":4}"#;
+        let three = format!("{quarter},{quarter},{quarter}");
+        uncovered(ledger.reserve(&Request::new("plan", "x", &runs("pay", 1, &three))));
+        let two = runs("pay", 1, &format!("{quarter},{quarter}"));
+        assert_eq!(
+            ledger.reserve(&Request::new("plan", "x", &two)).unwrap().charge.unwrap().main,
+            amount("1")
+        );
+        let counted = runs("pay", 1, r#"{"mechanism":"laplace","scale":4,"count":2}"#);
+        ledger.reserve(&Request::new("plan", "y", &counted)).unwrap();
+        assert_eq!(used(&mut ledger, "pay"), (2, 2));
+        assert_sound(&mut ledger);
+    }
 }

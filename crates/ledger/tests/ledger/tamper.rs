@@ -1,32 +1,41 @@
 //! Somebody with write access to the database.
 
-use counterpoint::Adjacency;
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
-use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewQuota, Request};
+use counterpoint_ledger::{Hash, Head, Kind, Ledger, NewAccount, NewAnswer, NewQuota, Request};
 use counterpoint_wire::ledger::Openings;
 
-use crate::{Place, Random, amount, budget, described, plan, release, size, slot};
+use crate::{
+    Place, Random, add_remove, amount, budget, described, plan, release, replace, size, slot,
+};
 
 /// The tables with their columns.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 10] = [
     ("ledger_version", "id, version"),
     ("ledger_entry", "sequence, previous, hash, account, body"),
     ("ledger_head", "id, sequence, hash"),
     (
         "ledger_account",
-        "name, parent, opened, adjacency, rule, capacity_main, capacity_delta, spent_main, \
-         spent_delta, charges, quotas",
+        "name, parent, slot, opened, adjacency, records, part, rule, capacity_main, \
+         capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure, charges, quotas, \
+         closed",
     ),
     ("ledger_slot", "account, name, total, used, release"),
     (
         "ledger_quota",
-        "account, analyst, capacity_main, capacity_delta, spent_main, spent_delta, charges",
+        "account, analyst, capacity_main, capacity_delta, capacity_pure, spent_main, \
+         spent_delta, spent_pure, charges",
     ),
-    ("ledger_release", "key, account, request, reserved, committed, response"),
+    ("ledger_release", "key, account, analyst, session, request, reserved, committed, response"),
+    ("ledger_session", "key, account, begun, answered, ended, declaration"),
+    ("ledger_answer", "key, account, number, ask, question, entry, response"),
+    ("ledger_state", "key, account, state"),
 ];
 const ENTRIES: usize = 1;
 const HEAD: usize = 2;
 const RELEASES: usize = 6;
+const SESSIONS: usize = 7;
+const ANSWERS: usize = 8;
+const STATES: usize = 9;
 
 /// All rows of all tables.
 type Rows = Vec<Vec<Row>>;
@@ -35,11 +44,12 @@ type Rows = Vec<Vec<Row>>;
 /// head.
 fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
     let mut ledger = Ledger::init(&place.url()).unwrap();
-    ledger.dataset("d", Adjacency::AddRemove, &budget(Kind::Sums, "9", "0.001")).unwrap();
-    ledger.dataset("e", Adjacency::Replace, &budget(Kind::Zcdp, "3", "1e-6")).unwrap();
+    ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0.001")).unwrap();
+    ledger.dataset("e", replace(), &budget(Kind::Zcdp, "3", "1e-6")).unwrap();
     let slots = r#"{"delta": 1e-7, "release": [
         {"name": "ages", "mechanism": "laplace", "scale": 10, "count": 5},
-        {"name": "pay", "mechanism": "approx-dp", "epsilon": 0.5}]}"#;
+        {"name": "pay", "mechanism": "approx-dp", "epsilon": 0.5},
+        {"name": "north", "mechanism": "approx-dp", "epsilon": 0.1, "partition": "north"}]}"#;
     ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
     let open = |kind, epsilon| NewAccount::Filter(budget(kind, epsilon, "1e-6"));
     ledger.open_account("sums", "d", &open(Kind::Sums, "1")).unwrap();
@@ -49,6 +59,8 @@ fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
     let one = Openings { slot: "pay".to_owned(), count: 1 };
     ledger.recut("plan", &[one], &plan(pieces)).unwrap();
     ledger.open_in_slot("inner", "plan", "small", &budget(Kind::Sums, "0.1", "0")).unwrap();
+    ledger.open_in_slot("part", "plan", "north", &budget(Kind::Sums, "0.1", "0")).unwrap();
+    ledger.close("part").unwrap();
     let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
     ledger.quota("sums", "ann", &share).unwrap();
     ledger.quota("sums", "bob", &NewQuota::Share(amount("0.6"))).unwrap();
@@ -65,8 +77,19 @@ fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
             let key = format!("{account}-{}-{tag}", analyst.unwrap_or("all"));
             ledger.reserve(&Request { analyst, ..Request::new(account, &key, asked) }).unwrap();
             if account != "renyi" {
-                ledger.commit(&key, key.repeat(3).as_bytes()).unwrap();
+                ledger.commit(account, &key, key.repeat(3).as_bytes()).unwrap();
             }
+        }
+        let key = format!("session-{tag}");
+        ledger.reserve(&Request { session: true, ..Request::new("renyi", &key, &tenth) }).unwrap();
+        ledger.begin("renyi", &key, b"toy", &[1; 40]).unwrap();
+        for (after, ask) in ["one", "two"].into_iter().enumerate() {
+            let question = Hash::of(ask.as_bytes());
+            let (response, state) = (format!("{ask} {tag}"), [after as u8; 40]);
+            let last = tag == "first" && ask == "two";
+            let (after, response) = (after as u64, response.as_bytes());
+            let new = NewAnswer { ask, question, after, response, state: &state, last };
+            ledger.answer("renyi", &key, &new).unwrap();
         }
     };
     half(&mut ledger, "first");
@@ -124,6 +147,30 @@ pub(crate) fn unguard(database: &mut dyn Database) {
     for sql in guards {
         database.execute(&sql, &[]).unwrap();
     }
+}
+
+/// The newest entry's body changed, and everything after it made to fit; what is found wrong.
+pub(crate) fn forge_last(place: &Place, change: &dyn Fn(&str) -> String) -> String {
+    let mut database = forge(place);
+    unguard(&mut *database);
+    let sql = "SELECT sequence, previous, body FROM ledger_entry ORDER BY sequence DESC LIMIT 1";
+    let rows = database.query(sql, &[]).unwrap();
+    let [Cell::Whole(sequence), Cell::Bytes(previous), Cell::Text(body)] = &rows[0][..] else {
+        panic!("{rows:?}")
+    };
+    let forged = change(body);
+    assert_ne!(forged, *body);
+    let before = Head {
+        sequence: *sequence as u64 - 1,
+        hash: Hash(previous.as_slice().try_into().unwrap()),
+    };
+    let hash = Cell::Bytes(before.then(&forged).hash.0.to_vec());
+    database.begin(Access::Write).unwrap();
+    let sql = "UPDATE ledger_entry SET body = $1, hash = $2 WHERE sequence = $3";
+    database.execute(sql, &[forged.as_str().into(), hash.clone(), (*sequence).into()]).unwrap();
+    database.execute("UPDATE ledger_head SET hash = $1", &[hash]).unwrap();
+    database.commit().unwrap();
+    place.open().verify(None).unwrap().problem.unwrap()
 }
 
 fn text(cell: &Cell) -> String {
@@ -187,18 +234,21 @@ fn change(all: &mut Rows, random: &mut Random) -> String {
         }
         4 => {
             let fresh = |(name, cell): (&&str, &Cell)| match (*name, cell) {
-                ("sequence" | "reserved" | "opened" | "id", Cell::Whole(n)) => {
-                    Cell::Whole(n + 1000)
-                }
+                (
+                    "sequence" | "reserved" | "opened" | "id" | "begun" | "number" | "entry",
+                    Cell::Whole(n),
+                ) => Cell::Whole(n + 1000),
                 ("previous" | "hash", _) => Cell::Bytes(random.bits().to_be_bytes().repeat(4)),
-                ("key" | "name" | "analyst", Cell::Text(text)) => Cell::Text(format!("{text}x")),
+                ("key" | "name" | "analyst" | "ask", Cell::Text(text)) => {
+                    Cell::Text(format!("{text}x"))
+                }
                 // Unique, if it is there.
-                ("committed", _) => Cell::Null,
+                ("committed" | "ended" | "closed", _) => Cell::Null,
                 (_, cell) => cell.clone(),
             };
             let mut copy: Row = columns.iter().zip(&rows[one]).map(fresh).collect();
             if at == RELEASES {
-                copy[5] = Cell::Null;
+                copy[7] = Cell::Null;
             }
             rows.push(copy);
             format!("{table} row {one} copied")
@@ -222,7 +272,11 @@ fn cut(all: &mut Rows, random: &mut Random) -> String {
     all[ENTRIES].truncate(kept);
     let last = all[ENTRIES][kept - 1].clone();
     all[HEAD] = vec![vec![Cell::Whole(1), last[0].clone(), last[2].clone()]];
-    all[RELEASES].retain(|row| number(&row[3]) <= kept as i64);
+    for (table, column) in [(RELEASES, 5), (SESSIONS, 2), (ANSWERS, 5)] {
+        all[table].retain(|row| number(&row[column]) <= kept as i64);
+    }
+    let sessions = all[SESSIONS].clone();
+    all[STATES].retain(|row| sessions.iter().any(|session| session[..2] == row[..2]));
     format!("cut off after {kept}")
 }
 

@@ -33,7 +33,7 @@ fn a_server_is_believed_by_its_certificate_alone() {
         assert!(is_encrypted(&url), "{settings}");
         let (mut ledger, asked) = (Ledger::open(&url).unwrap(), release("0.1"));
         ledger.reserve(&Request::new("account", "key", &asked)).unwrap();
-        assert_eq!(ledger.commit("key", b"42").unwrap().response, b"42");
+        assert_eq!(ledger.commit("account", "key", b"42").unwrap().response, b"42");
         assert_sound(&mut ledger);
     }
     assert!(!is_encrypted(&place.url()) && !is_encrypted(&with(&place, "sslmode=disable")));

@@ -13,9 +13,21 @@ use toml::de::{DeTable, DeValue};
 use super::event::{NotCanonical, canonical};
 use crate::error::PlanError;
 use crate::plan::{Format, Plan, Question, Release};
+use crate::sample::Sample;
+use crate::value::Value;
 
 /// The fields of a release that are words; all others are numbers.
 const WORDS: [&str; 3] = ["name", "mechanism", "partition"];
+
+/// What a field that is left out stands for, and the kinds that may leave it out (all that have
+/// it, if none is named).
+const DEFAULTS: [(&str, &str, &[&str]); 5] = [
+    ("count", "1", &[]),
+    ("rate", "1", &[]),
+    ("delta", "0", &["approx-dp", "zcdp"]),
+    ("sensitivity", "1", &[]),
+    ("buckets", "2", &[]),
+];
 
 /// A release, its fields in alphabetical order and its numbers as decimal text in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +88,47 @@ impl ExactPlan {
 }
 
 impl Described {
+    /// A release as it is run: its doubles, exactly. [`Described::query`] of it is the query
+    /// that the release itself is.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it has no place in the format.
+    pub fn of(release: &counterpoint::Release) -> Result<Self, PlanError> {
+        let sample = release.rate.map(|rate| Box::new(Sample { rate, batches: None }));
+        let release = Release {
+            name: None,
+            mechanism: release.mechanism.clone(),
+            sample,
+            count: release.count,
+            partition: release.part.clone(),
+        };
+        let mut fields = BTreeMap::new();
+        for (key, value) in release.fields()? {
+            let field = exact(&value).ok_or_else(|| {
+                PlanError::field(&key, format!("is {value}; legal: {}", Amount::LEGAL))
+            })?;
+            fields.insert(key.into_owned(), field);
+        }
+        let described = Self::canonical(fields)?.normal();
+        // What cannot be read again could not be charged.
+        described.release()?;
+        Ok(described)
+    }
+
+    /// The same release with nothing said that goes without saying: a default that is spelled
+    /// out makes no other release.
+    #[must_use]
+    pub fn normal(&self) -> Self {
+        let is_default = |key: &str, field: &Field| {
+            DEFAULTS.iter().any(|(name, default, kinds)| {
+                let meant = kinds.is_empty() || kinds.contains(&self.mechanism());
+                *name == key && meant && *field == Field::One((*default).to_owned())
+            })
+        };
+        let said = self.0.iter().filter(|(key, field)| !is_default(key, field));
+        Self(said.map(|(key, field)| (key.clone(), field.clone())).collect())
+    }
+
     fn canonical(fields: BTreeMap<String, Field>) -> Result<Self, PlanError> {
         let mut canonical = BTreeMap::new();
         for (key, field) in fields {
@@ -123,15 +176,22 @@ impl Described {
         self.word("mechanism").unwrap_or_default()
     }
 
+    /// The part of the data it is about; all of it if `None`.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.word("partition")
+    }
+
     /// What it asks of an account. Guarantees, Laplace and Gaussian noise, zCDP and GDP are
     /// taken exactly; of the others, and on Poisson samples, numbers mean the nearest doubles.
     ///
     /// # Errors
     /// [`PlanError`] if the fields do not describe a release.
     pub fn query(&self) -> Result<Query, PlanError> {
-        let release = self.release()?;
-        let sample = release.sample.as_ref();
-        if sample.is_some_and(|sample| sample.rate.get() < 1.0) {
+        let mut release = self.release()?;
+        // A sample of everything is none.
+        release.sample = release.sample.filter(|sample| sample.rate.get() < 1.0);
+        if release.sample.is_some() {
             return Ok(Query::from(counterpoint::Release::from(&release)));
         }
         let exact = match &release.mechanism {
@@ -191,6 +251,20 @@ impl Described {
             Some(Field::One(text)) => Some(text),
             _ => None,
         }
+    }
+}
+
+/// A value with every digit of its doubles.
+fn exact(value: &Value<'_>) -> Option<Field> {
+    let text = |value: &Value<'_>| match value {
+        Value::Real(number) => Some(Amount::from_f64(*number)?.to_string()),
+        Value::Whole(number) => Some(number.to_string()),
+        Value::Text(text) => Some(text.clone().into_owned()),
+        _ => None,
+    };
+    match value {
+        Value::List(list) => Some(Field::Many(list.iter().map(text).collect::<Option<_>>()?)),
+        value => text(value).map(Field::One),
     }
 }
 

@@ -4,7 +4,7 @@ use counterpoint::Adjacency;
 use serde::{Deserialize, Serialize};
 
 use super::described::Described;
-use super::record::{Cost, FilterRecord, PlanRecord, Slot, relation};
+use super::record::{Cost, FilterRecord, PlanRecord, Slot, neighbours};
 
 /// One thing that happened. `at` is the writer's clock in Unix seconds; nothing depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,17 +18,20 @@ pub enum Event {
     Dataset {
         at: u64,
         name: String,
-        #[serde(with = "relation")]
+        #[serde(with = "neighbours")]
         adjacency: Adjacency,
+        records: u64,
         filter: FilterRecord,
     },
-    /// An account was opened and charged to its data set, or to a slot of a plan account.
+    /// An account was opened and charged to its parent: a data set, or a slot of a plan account.
     Open {
         at: u64,
         account: String,
-        dataset: String,
+        parent: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slot: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<String>,
         rule: Rule,
         charge: Cost,
     },
@@ -36,17 +39,42 @@ pub enum Event {
     Recut { at: u64, account: String, unused: Vec<Openings>, into: Vec<Slot> },
     /// An analyst got a share of an account.
     Quota { at: u64, account: String, analyst: String, capacity: Cost },
-    /// A release was debited.
+    /// A release was debited, or a whole session.
     Reserve {
         at: u64,
         account: String,
         key: String,
         analyst: Option<String>,
+        #[serde(default, skip_serializing_if = "is_false")]
+        session: bool,
         release: Asked,
         charge: Cost,
     },
     /// Its response was stored.
     Commit { at: u64, account: String, key: String, sha256: String, length: u64 },
+    /// A session's declaration and its first private state were stored: their SHA-256.
+    Begin { at: u64, account: String, key: String, declaration: String, state: String },
+    /// An answer of a session was stored with the private state after it; there is none after
+    /// the last.
+    Answer {
+        at: u64,
+        account: String,
+        key: String,
+        ask: String,
+        number: u64,
+        question: String,
+        sha256: String,
+        length: u64,
+        state: Option<String>,
+    },
+    /// A session was ended.
+    End { at: u64, account: String, key: String },
+    /// An account was closed for good.
+    Close { at: u64, account: String },
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The rule of an account.
@@ -71,12 +99,13 @@ pub enum Asked {
         name: String,
         /// So many times.
         count: u64,
-        /// What is run in it each time, if that is said: something the slot dominates.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        run: Option<Described>,
+        /// What is run in it each time, if that is said: something the slot dominates. Several
+        /// are run together in one opening.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        run: Vec<Described>,
     },
-    /// A release described on the spot.
-    Described(Described),
+    /// Releases described on the spot, charged together.
+    Described(Vec<Described>),
 }
 
 /// So many openings of a slot.
@@ -96,6 +125,27 @@ impl Asked {
     /// None that can be named: everything that is asked can be written.
     pub fn text(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
+    }
+
+    /// The same thing with nothing said that goes without saying.
+    #[must_use]
+    pub fn normal(&self) -> Self {
+        let normal = |list: &[Described]| list.iter().map(Described::normal).collect();
+        match self {
+            Self::Slot { name, count, run } => {
+                Self::Slot { name: name.clone(), count: *count, run: normal(run) }
+            }
+            Self::Described(list) => Self::Described(normal(list)),
+        }
+    }
+
+    /// The releases that are described, if any are.
+    #[must_use]
+    pub fn described(&self) -> &[Described] {
+        match self {
+            Self::Slot { run, .. } => run,
+            Self::Described(list) => list,
+        }
     }
 }
 
@@ -163,7 +213,11 @@ impl Event {
             | Self::Recut { at, .. }
             | Self::Quota { at, .. }
             | Self::Reserve { at, .. }
-            | Self::Commit { at, .. } => *at,
+            | Self::Commit { at, .. }
+            | Self::Begin { at, .. }
+            | Self::Answer { at, .. }
+            | Self::End { at, .. }
+            | Self::Close { at, .. } => *at,
         }
     }
 
@@ -177,7 +231,34 @@ impl Event {
             | Self::Recut { account, .. }
             | Self::Quota { account, .. }
             | Self::Reserve { account, .. }
-            | Self::Commit { account, .. } => Some(account),
+            | Self::Commit { account, .. }
+            | Self::Begin { account, .. }
+            | Self::Answer { account, .. }
+            | Self::End { account, .. }
+            | Self::Close { account, .. } => Some(account),
+        }
+    }
+
+    /// The key it is about.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Reserve { key, .. }
+            | Self::Commit { key, .. }
+            | Self::Begin { key, .. }
+            | Self::Answer { key, .. }
+            | Self::End { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The analyst it names.
+    #[must_use]
+    pub fn analyst(&self) -> Option<&str> {
+        match self {
+            Self::Quota { analyst, .. } => Some(analyst),
+            Self::Reserve { analyst, .. } => analyst.as_deref(),
+            _ => None,
         }
     }
 
@@ -192,6 +273,10 @@ impl Event {
             Self::Quota { .. } => "quota",
             Self::Reserve { .. } => "reserve",
             Self::Commit { .. } => "commit",
+            Self::Begin { .. } => "begin",
+            Self::Answer { .. } => "answer",
+            Self::End { .. } => "end",
+            Self::Close { .. } => "close",
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::described::Described;
 
-/// Two exact totals: what something costs, or what there is to spend.
+/// Exact totals: what something costs, or what there is to spend.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
@@ -17,6 +17,49 @@ pub struct Cost {
     /// The releases' own deltas.
     #[serde(with = "amount")]
     pub delta: Amount,
+    /// The sum of own epsilons where all is pure, and the account goes by that sum too.
+    #[serde(default, with = "optional_amount", skip_serializing_if = "Option::is_none")]
+    pub pure: Option<Amount>,
+}
+
+/// What an account as a whole guarantees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Promised {
+    /// (epsilon, delta)-privacy.
+    ApproxDp {
+        /// The multiplicative part.
+        #[serde(with = "amount")]
+        epsilon: Amount,
+        /// The additive part.
+        #[serde(with = "amount")]
+        delta: Amount,
+    },
+    /// Concentrated privacy, but for a leak.
+    Zcdp {
+        /// The slope of the Rényi curve.
+        #[serde(with = "amount")]
+        rho: Amount,
+        /// The leak.
+        #[serde(with = "amount")]
+        delta: Amount,
+    },
+    /// Gaussian privacy.
+    Gdp {
+        /// How many standard deviations apart.
+        #[serde(with = "amount")]
+        mu: Amount,
+    },
+    /// A Rényi divergence at one order.
+    Renyi {
+        /// The order.
+        #[serde(with = "amount")]
+        order: Amount,
+        /// The divergence.
+        #[serde(with = "amount")]
+        tau: Amount,
+    },
 }
 
 /// The rule of an open account.
@@ -29,11 +72,7 @@ pub struct FilterRecord {
     #[serde(with = "optional_amount")]
     pub order: Option<Amount>,
     /// What the account as a whole promises.
-    #[serde(with = "amount")]
-    pub epsilon: Amount,
-    /// At this delta.
-    #[serde(with = "amount")]
-    pub delta: Amount,
+    pub promise: Promised,
     /// What there is to spend.
     pub capacity: Cost,
 }
@@ -66,7 +105,7 @@ pub struct Slot {
 
 impl From<Charge> for Cost {
     fn from(charge: Charge) -> Self {
-        Self { main: charge.main, delta: charge.delta }
+        Self { main: charge.main, delta: charge.delta, pure: None }
     }
 }
 
@@ -76,11 +115,34 @@ impl From<Cost> for Charge {
     }
 }
 
+impl Promised {
+    /// What a filter promises; `None` if it cannot be written.
+    #[must_use]
+    pub fn of(promise: &Promise) -> Option<Self> {
+        match promise.clone() {
+            Promise::ApproxDp { epsilon, delta } => Some(Self::ApproxDp { epsilon, delta }),
+            Promise::Zcdp { rho, delta } => Some(Self::Zcdp { rho, delta }),
+            Promise::Gdp { mu } => Some(Self::Gdp { mu }),
+            _ => None,
+        }
+    }
+
+    /// The promise; `None` if there is no such filter.
+    #[must_use]
+    pub fn promise(&self) -> Option<Promise> {
+        match self.clone() {
+            Self::ApproxDp { epsilon, delta } => Some(Promise::ApproxDp { epsilon, delta }),
+            Self::Zcdp { rho, delta } => Some(Promise::Zcdp { rho, delta }),
+            Self::Gdp { mu } => Some(Promise::Gdp { mu }),
+            Self::Renyi { .. } => None,
+        }
+    }
+}
+
 impl FilterRecord {
-    /// A filter that promises (epsilon, delta)-privacy; `None` if it promises something else.
+    /// A filter as it is stored; `None` if it promises what cannot be written.
     #[must_use]
     pub fn of(filter: &Filter) -> Option<Self> {
-        let Promise::ApproxDp { epsilon, delta } = filter.promise() else { return None };
         let order = match filter.currency() {
             Currency::Renyi { order } => Some(Amount::from_f64(order.get())?),
             _ => None,
@@ -88,8 +150,7 @@ impl FilterRecord {
         Some(Self {
             kind: filter.currency().name().to_owned(),
             order,
-            epsilon: epsilon.clone(),
-            delta: delta.clone(),
+            promise: Promised::of(filter.promise())?,
             capacity: filter.capacity().clone().into(),
         })
     }
@@ -99,22 +160,21 @@ impl FilterRecord {
     pub fn filter(&self, adjacency: Adjacency) -> Option<Filter> {
         let currency = match (self.kind.as_str(), &self.order) {
             ("sums", None) => Currency::Sums,
-            ("renyi", Some(order)) => {
-                let exact = order.lower();
-                let order = Order::new(exact)
-                    .ok()
-                    .filter(|_| order == &Amount::from_f64(exact).unwrap_or_default())?;
-                Currency::Renyi { order }
-            }
+            ("renyi", Some(order)) => Currency::Renyi { order: exact_order(order)? },
             ("zcdp", None) => Currency::Zcdp,
             ("gdp", None) => Currency::Gdp,
             _ => return None,
         };
-        let promise =
-            Promise::ApproxDp { epsilon: self.epsilon.clone(), delta: self.delta.clone() };
-        let capacity = self.capacity.clone().into();
+        let (promise, capacity) = (self.promise.promise()?, self.capacity.clone().into());
         Some(Filter::restored(currency, promise, capacity, Terms::new(adjacency)))
     }
+}
+
+/// An order that is exactly a double.
+fn exact_order(order: &Amount) -> Option<Order> {
+    let double = order.lower();
+    let exact = Amount::from_f64(double).is_some_and(|exact| exact == *order);
+    Order::new(double).ok().filter(|_| exact)
 }
 
 /// An amount as decimal text.
@@ -159,8 +219,8 @@ pub(super) mod optional_amount {
     }
 }
 
-/// A neighbouring relation by its word in a plan.
-pub(super) mod relation {
+/// What neighbours are, by its word in a plan.
+pub(super) mod neighbours {
     use counterpoint::Adjacency;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -4,7 +4,7 @@ use counterpoint::filter::Amount;
 use serde::{Serialize, Serializer};
 
 use super::event::Event;
-use super::record::{Cost, amount, optional_amount};
+use super::record::{Cost, Promised, amount, optional_amount};
 
 /// `status`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,21 +20,25 @@ pub struct Status {
 pub struct AccountStatus {
     /// Its name.
     pub name: String,
-    /// The data set it was opened under; `None` for a data set.
-    pub dataset: Option<String>,
+    /// The data set or plan account it was opened under; `None` for a data set.
+    pub parent: Option<String>,
+    /// The slot of the plan account it is within.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
+    /// The part of the data it is about, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// What neighbouring data sets are.
     pub adjacency: &'static str,
+    /// How many records a person has at most.
+    pub records: u64,
     /// `plan`, or the filter's kind.
     pub kind: String,
     /// The Rényi order, if the kind has one.
     #[serde(with = "optional_amount")]
     pub order: Option<Amount>,
     /// What it promises as a whole, however much is spent.
-    #[serde(with = "amount")]
-    pub epsilon: Amount,
-    /// At this delta.
-    #[serde(with = "amount")]
-    pub delta: Amount,
+    pub promise: Promised,
     /// What the first of each two totals counts.
     pub unit: &'static str,
     /// What there is to spend.
@@ -43,6 +47,8 @@ pub struct AccountStatus {
     pub spent: Cost,
     /// How many charges there were.
     pub charges: u64,
+    /// Whether it was closed.
+    pub closed: bool,
     /// The slots of a plan account, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<SlotStatus>,
@@ -60,6 +66,9 @@ pub struct SlotStatus {
     pub count: u64,
     /// How often it was.
     pub used: u64,
+    /// The part of the data it is about, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 /// An analyst's share.
@@ -105,15 +114,31 @@ pub struct Export {
     pub head: String,
     /// The entries, in order.
     pub entries: Vec<HistoryEntry>,
-    /// The stored responses, by key, in the order of their reservations.
+    /// The stored responses, in the order of their reservations.
     pub responses: Vec<Response>,
 }
 
-/// A stored response.
+/// `responses`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Responses {
+    /// The last entry's number and hash.
+    pub head: String,
+    /// The stored responses, in the order of their reservations.
+    pub responses: Vec<Response>,
+}
+
+/// A stored response, or an answer of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Response {
-    /// The release's key.
+    /// The account.
+    pub account: String,
+    /// The release's key in it.
     pub key: String,
+    /// The answer's key in the session, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask: Option<String>,
+    /// Who asked, if that was said.
+    pub analyst: Option<String>,
     /// Its bytes, in Base64.
     #[serde(rename = "response_base64", serialize_with = "base64")]
     pub bytes: Vec<u8>,
@@ -128,12 +153,76 @@ pub struct Done {
     pub head: String,
 }
 
+/// `pending`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pending {
+    /// The last entry's number and hash.
+    pub head: String,
+    /// What is debited and not over, in the order of the reservations.
+    pub pending: Vec<PendingKey>,
+}
+
+/// A key that is debited and without a response, or a session that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PendingKey {
+    /// The account.
+    pub account: String,
+    /// The key.
+    pub key: String,
+    /// Who asked, if that was said.
+    pub analyst: Option<String>,
+    /// The entry that made the reservation.
+    pub entry: u64,
+    /// Whether it is a session.
+    pub session: bool,
+    /// How many answers the session has; `None` if it has not begun.
+    pub answered: Option<u64>,
+}
+
+/// `session`: what may be known of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionStatus {
+    /// The account.
+    pub account: String,
+    /// The key.
+    pub key: String,
+    /// Who asked, if that was said.
+    pub analyst: Option<String>,
+    /// The entry that made the reservation.
+    pub entry: u64,
+    /// The entry that began it, if it has begun.
+    pub begun: Option<u64>,
+    /// The entry that ended it, if it is over.
+    pub ended: Option<u64>,
+    /// The keys of its answers, in order.
+    pub answers: Vec<String>,
+    /// The last entry's number and hash.
+    pub head: String,
+}
+
+/// `price`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Price {
+    /// The account.
+    pub account: String,
+    /// What a reservation would cost.
+    pub charge: Cost,
+    /// Whether one would be made now.
+    pub fits: bool,
+    /// Whose budget is too short, if one is.
+    pub refusal: Option<Short>,
+    /// The last entry's number and hash.
+    pub head: String,
+}
+
 /// `reserve`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reserved {
     /// `reserved` now, `pending` if it was before, `committed` if there is a response.
     pub outcome: &'static str,
-    /// The release's key.
+    /// The account.
+    pub account: String,
+    /// The release's key in it.
     pub key: String,
     /// The entry that made the reservation.
     pub entry: u64,
@@ -151,7 +240,9 @@ pub struct Reserved {
 pub struct Committed {
     /// `committed`.
     pub outcome: &'static str,
-    /// The release's key.
+    /// The account.
+    pub account: String,
+    /// The release's key in it.
     pub key: String,
     /// The entry that stored the response.
     pub entry: u64,
@@ -221,7 +312,21 @@ macro_rules! json {
     )*};
 }
 
-json!(Status, History, Export, Response, Done, Reserved, Committed, No, Verified);
+json!(
+    Status,
+    History,
+    Export,
+    Responses,
+    Response,
+    Pending,
+    SessionStatus,
+    Price,
+    Done,
+    Reserved,
+    Committed,
+    No,
+    Verified
+);
 
 fn base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&encoded(bytes))
