@@ -8,6 +8,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// A column of numbers with the relation they are protected under. Everything asked about them
 /// is scaled and charged for that relation; no question can state another.
 ///

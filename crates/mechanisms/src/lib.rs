@@ -54,6 +54,12 @@ pub mod query;
 pub mod interactive;
 pub mod sketch;
 
+/// A generator for tests that every crate shares.
+#[cfg(test)]
+#[allow(dead_code)] // Not all of it is used here.
+#[path = "../../counterpoint/tests/common/random.rs"]
+mod random;
+
 pub use choice::{Exponential, Leaky, LeakyResponse, RandomizedResponse};
 pub use data::{Data, Person};
 pub use error::Error;

@@ -140,7 +140,7 @@ impl Protocol {
             }
             _ => return Err(Error::Question { legal: self.answers() }),
         };
-        Ok((reply, State { answered: state.answered + 1, left, ..*state }))
+        Ok((reply, State { answered: state.answered.saturating_add(1), left, ..*state }))
     }
 
     fn answers(&self) -> &'static str {
