@@ -54,6 +54,6 @@ pub mod watch;
 pub use ask::{Answer, AskError, Options, compare, delta, epsilon};
 pub use bracket::Bracket;
 pub use composition::Composition;
-pub use mechanism::{Adjacency, Guarantee, Mechanism, Release};
+pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};
 pub use view::{Plan, PlanError};

@@ -5,6 +5,7 @@ use crate::quantity::{
     Buckets, Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rate, Rho, Sensitivity, Share,
     Steps,
 };
+use std::fmt;
 use std::sync::Arc;
 
 /// An (epsilon, delta) differential-privacy guarantee.
@@ -254,6 +255,71 @@ pub enum Adjacency {
     Replace,
 }
 
+/// Which data sets are neighbours: one person's records, at most so many, are added or removed,
+/// or those of another person are in their place.
+///
+/// A person may have none up to that many records. Where *one* record is *replaced* each person
+/// has exactly one, so that neighbours are equally long; nowhere else are they.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relation {
+    adjacency: Adjacency,
+    records: u64,
+}
+
+impl Relation {
+    /// The legal range of records a person, in words.
+    pub const LEGAL: &'static str = "a whole number from 1 to 10000";
+
+    /// Checks how many records a person may have.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] unless that is 1 to 10,000.
+    pub fn new(adjacency: Adjacency, records: u64) -> Result<Self, OutOfRange> {
+        if (1..=10_000).contains(&records) {
+            Ok(Self { adjacency, records })
+        } else {
+            let value = records as f64;
+            Err(OutOfRange { quantity: "records", value, legal: Self::LEGAL })
+        }
+    }
+
+    /// One record a person.
+    #[must_use]
+    pub const fn one(adjacency: Adjacency) -> Self {
+        Self { adjacency, records: 1 }
+    }
+
+    /// Whether people are added and removed, or replaced.
+    #[must_use]
+    pub const fn adjacency(self) -> Adjacency {
+        self.adjacency
+    }
+
+    /// How many records a person may have.
+    #[must_use]
+    pub const fn records(self) -> u64 {
+        self.records
+    }
+
+    /// Whether neighbours have equally many records, so that their number is no secret: one for
+    /// one is replaced.
+    #[must_use]
+    pub fn is_length_public(self) -> bool {
+        self == Self::one(Adjacency::Replace)
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let adjacency = match self.adjacency {
+            Adjacency::AddRemove => "add-remove",
+            Adjacency::Replace => "replace",
+        };
+        let plural = if self.records == 1 { "" } else { "s" };
+        write!(f, "{adjacency}, {} record{plural} a person", self.records)
+    }
+}
+
 /// A mechanism as it is run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
@@ -270,5 +336,36 @@ pub struct Release {
 impl<M: Into<Mechanism>> From<(M, Count)> for Release {
     fn from((mechanism, count): (M, Count)) -> Self {
         Self { mechanism: mechanism.into(), rate: None, count, part: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relation_is_one_to_ten_thousand_records_a_person() {
+        for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+            assert_eq!(Relation::new(adjacency, 1), Ok(Relation::one(adjacency)));
+            assert!(Relation::new(adjacency, 10_000).is_ok());
+            for bad in [0, 10_001, u64::MAX] {
+                let text = Relation::new(adjacency, bad).unwrap_err().to_string();
+                assert!(text.ends_with("legal: a whole number from 1 to 10000"), "{text}");
+            }
+        }
+        let shown = |adjacency, records| Relation::new(adjacency, records).unwrap().to_string();
+        assert_eq!(shown(Adjacency::AddRemove, 3), "add-remove, 3 records a person");
+        assert_eq!(shown(Adjacency::Replace, 1), "replace, 1 record a person");
+    }
+
+    /// Who has several records may be replaced by someone with none.
+    #[test]
+    fn only_one_record_for_one_keeps_the_length() {
+        let public = |adjacency, records| {
+            Relation::new(adjacency, records).is_ok_and(Relation::is_length_public)
+        };
+        assert!(public(Adjacency::Replace, 1));
+        assert!(!public(Adjacency::Replace, 2));
+        assert!(!public(Adjacency::AddRemove, 1) && !public(Adjacency::AddRemove, 2));
     }
 }

@@ -2,8 +2,8 @@
 //! `cargo bench -p counterpoint-mechanisms`.
 #![allow(clippy::unwrap_used)]
 
-use counterpoint::Adjacency;
-use counterpoint_mechanisms::{Grid, Interactive, Noise, Query, Question, SparseVector};
+use counterpoint::{Adjacency, Relation};
+use counterpoint_mechanisms::{Data, Grid, Interactive, Noise, Query, Question, SparseVector};
 use dashu_ratio::RBig;
 use divan::{Bencher, black_box};
 use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
@@ -60,8 +60,9 @@ fn sparse_vector_noise_alone(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_size = 1000)]
 fn sparse_vector_query(bencher: Bencher<'_, '_>) {
     let data: Vec<f64> = (0..100).map(f64::from).collect();
-    let gate = SparseVector::new(1.0, 10, 1e15, Adjacency::AddRemove).unwrap();
-    let session = Interactive::from(gate).open(data).unwrap();
-    let query = Query::count(Adjacency::AddRemove);
-    bencher.bench_local(|| session.ask(Question::Above(black_box(&query))).unwrap());
+    let data = Data::new(Relation::one(Adjacency::AddRemove), data);
+    let gate = SparseVector::new(1.0, 10, 1e15).unwrap();
+    let session = Interactive::from(gate).open(&data).unwrap();
+    let question = Question::Above(Query::count());
+    bencher.bench_local(|| session.ask(black_box(&question)).unwrap());
 }

@@ -6,36 +6,33 @@
 //! The file has a line `age,income` for each person; examples/town.csv (made up) if not given.
 
 use counterpoint::quantity::Delta;
-use counterpoint::{Adjacency, Mechanism, Release};
+use counterpoint::{Adjacency, Mechanism, Relation, Release};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Error, GuessAndCheck, Measurement, Query, Question, Reply, Sequence,
+    Bounds, Concurrent, Data, Error, GuessAndCheck, Interactive, Query, Question, Recipe, Reply,
+    Sequence,
 };
-use std::sync::Arc;
 
 const TOWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/town.csv");
-const NEIGHBOURS: Adjacency = Adjacency::AddRemove;
+/// One person more or less, with one line.
+const NEIGHBOURS: Relation = Relation::one(Adjacency::AddRemove);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| TOWN.to_owned());
     let (ages, incomes) = read(&std::fs::read_to_string(path)?)?;
 
     // Everything is declared, and so charged, before the first question.
-    let by_thousands = |step: u32| -> Result<Measurement, Error> {
+    let by_thousands = |step: u32| -> Result<Recipe, Error> {
         let edges: Vec<f64> = (0..=12 / step).map(|bin| 1000.0 * f64::from(bin * step)).collect();
-        Query::histogram(&edges, NEIGHBOURS)?.laplace(0.4)
+        Query::histogram(&edges)?.laplace(0.4)
     };
     let (coarse, fine) = (by_thousands(4)?, by_thousands(1)?);
-    let guesses = GuessAndCheck::new(0.2, 3, 60.0, NEIGHBOURS)?;
+    let guesses = Interactive::from(GuessAndCheck::new(0.2, 3, 60.0)?);
+    let tables = Interactive::from(Sequence::new([coarse.clone(), fine.clone()])?);
     println!("Ann declares guess-and-check, three corrections:");
-    guesses.releases().iter().for_each(|release| println!("    {}", cost(release)));
+    guesses.under(NEIGHBOURS)?.releases().iter().for_each(|one| println!("    {}", cost(one)));
     println!("Bob declares two histograms:");
-    for release in [coarse.releases(), fine.releases()].concat() {
-        println!("    {}", cost(&release));
-    }
-    let town = Concurrent::over(
-        NEIGHBOURS,
-        [("ann", guesses.into(), ages), ("bob", Sequence::new([&coarse, &fine])?.into(), incomes)],
-    )?;
+    tables.under(NEIGHBOURS)?.releases().iter().for_each(|one| println!("    {}", cost(one)));
+    let town = Concurrent::over([("ann", guesses, ages), ("bob", tables, incomes)])?;
 
     println!("\nThe questions, as they come:");
     let mut elderly = 250.0;
@@ -48,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     bob(&town, "incomes by 1,000", &fine)?;
     ann(&town, "under 20", 0.0, 19.0, 300.0)?;
     ann(&town, "65 and over", 65.0, 120.0, elderly)?;
-    match town.session("bob")?.ask(Question::Measure(&fine)) {
+    match town.session("bob")?.ask(&Question::Measure(fine)) {
         Err(error) => println!("bob: incomes by 1,000, again: refused: {error}"),
         Ok(_) => return Err("a third histogram was answered".into()),
     }
@@ -73,9 +70,9 @@ fn ann(
     to: f64,
     guess: f64,
 ) -> Result<Option<f64>, Error> {
-    let query = Query::count_within(Bounds::new(from, to)?, NEIGHBOURS);
+    let query = Query::count_within(Bounds::new(from, to)?);
     let session = town.session("ann")?;
-    let (said, value) = match session.ask(Question::Check(&query, guess)) {
+    let (said, value) = match session.ask(&Question::Check(query, guess)) {
         Ok(Reply::Wrong(value)) => (format!("wrong, rather {value}"), Some(value)),
         Ok(_) => ("about right".to_owned(), None),
         Err(Error::Exhausted) => ("refused: no corrections are left".to_owned(), None),
@@ -86,8 +83,9 @@ fn ann(
 }
 
 /// Runs a histogram.
-fn bob(town: &Concurrent, what: &str, measurement: &Measurement) -> Result<Vec<f64>, Error> {
-    let reply = town.session("bob")?.ask(Question::Measure(measurement))?;
+fn bob(town: &Concurrent, what: &str, recipe: &Recipe) -> Result<Vec<f64>, Error> {
+    let reply = town.session("bob")?.ask(&Question::Measure(recipe.clone()))?;
+    let measurement = recipe.under(NEIGHBOURS)?;
     let paid: Vec<String> = measurement.releases().iter().map(cost).collect();
     let within = measurement.half_width(0, 0.95)?;
     let Reply::Table(bins) = reply else { return Ok(Vec::new()) };
@@ -112,9 +110,7 @@ fn cost(release: &Release) -> String {
     }
 }
 
-type Columns = (Arc<[f64]>, Arc<[f64]>);
-
-fn read(text: &str) -> Result<Columns, Box<dyn std::error::Error>> {
+fn read(text: &str) -> Result<(Data, Data), Box<dyn std::error::Error>> {
     let mut rows: Vec<(f64, f64)> = Vec::new();
     for (number, line) in text.lines().enumerate().skip(1) {
         let (age, income) = line
@@ -122,5 +118,6 @@ fn read(text: &str) -> Result<Columns, Box<dyn std::error::Error>> {
             .ok_or_else(|| format!("line {} has no comma; legal: age,income", number + 1))?;
         rows.push((age.trim().parse()?, income.trim().parse()?));
     }
-    Ok(rows.into_iter().unzip::<f64, f64, Vec<f64>, Vec<f64>>()).map(|(a, b)| (a.into(), b.into()))
+    let (ages, incomes): (Vec<f64>, Vec<f64>) = rows.into_iter().unzip();
+    Ok((Data::new(NEIGHBOURS, ages), Data::new(NEIGHBOURS, incomes)))
 }

@@ -1,7 +1,7 @@
 //! What can go wrong. No error depends on the data, so that none of them tells anything
 //! about it.
 
-use counterpoint::{Adjacency, AskError, OutOfRange, PlanError};
+use counterpoint::{AskError, OutOfRange, PlanError, Relation};
 
 /// Why nothing was released.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -40,13 +40,13 @@ pub enum Error {
         /// What would be legal.
         legal: &'static str,
     },
-    /// A query for a neighbouring relation other than the session's.
-    #[error("the query is for adjacency {asked:?}; legal here: {declared:?}")]
-    Adjacency {
-        /// The query's.
-        asked: Adjacency,
-        /// The session's.
-        declared: Adjacency,
+    /// Data of another neighbouring relation than something was made for.
+    #[error("made for data of {made}; these are of {data}")]
+    Relation {
+        /// What the noise is scaled and charged for.
+        made: Relation,
+        /// The data's.
+        data: Relation,
     },
     /// A query that one person moves further than was declared.
     #[error("the query's sensitivity is {asked} grid units; legal here: at most {declared}")]
@@ -65,6 +65,12 @@ pub enum Error {
     /// A measurement that costs something else than what is left in the plan.
     #[error("the measurement's cost is not among the releases still open in the plan")]
     NotDeclared,
+    /// A state that was not reached from this declaration.
+    #[error("the state is not one of the session as declared: {problem}")]
+    State {
+        /// What differs.
+        problem: &'static str,
+    },
     /// The session has given all the answers it may give.
     #[error("the session is exhausted: it answers nothing more")]
     Exhausted,

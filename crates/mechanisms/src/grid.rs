@@ -1,6 +1,7 @@
 //! Numbers as whole numbers of a step that does not depend on the data.
 
 use crate::error::{Error, check};
+use serde::{Deserialize, Serialize};
 
 /// The power of two that all answers are multiples of.
 ///
@@ -12,7 +13,8 @@ use crate::error::{Error, check};
 /// assert_eq!(eighths.value(2), 0.25);
 /// # Ok::<(), counterpoint_mechanisms::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "i32", try_from = "i32")]
 pub struct Grid {
     exponent: i32,
 }
@@ -86,10 +88,26 @@ impl Grid {
         Ok((steps as u64).max(1))
     }
 
-    /// A number of steps as a number.
+    /// A number of steps as a number, which is finite: the furthest there is for what is too far
+    /// out.
     #[must_use]
     pub fn value(self, units: i128) -> f64 {
-        units as f64 * self.step()
+        (units as f64 * self.step()).clamp(f64::MIN, f64::MAX)
+    }
+}
+
+/// Written as its exponent.
+impl From<Grid> for i32 {
+    fn from(grid: Grid) -> Self {
+        grid.exponent
+    }
+}
+
+impl TryFrom<i32> for Grid {
+    type Error = Error;
+
+    fn try_from(exponent: i32) -> Result<Self, Error> {
+        Self::new(exponent)
     }
 }
 

@@ -1,17 +1,19 @@
 //! Private mechanisms that run.
 //!
-//! A data custodian asks a [`Query`] with some noise, and gets three things from one value:
-//! the answer, how accurate it is, and what it costs, in the words that `counterpoint`
-//! composes:
+//! A data custodian says once which data sets are neighbours, as part of the [`Data`]. Whoever asks
+//! writes a [`Recipe`]: a [`Query`] with some noise. Of both is made a [`Measurement`], which gives
+//! three things: the answer, how accurate it is, and what it costs, in the words that
+//! `counterpoint` composes:
 //!
 //! ```
-//! use counterpoint::{Adjacency, Delta, Options, Plan};
-//! use counterpoint_mechanisms::{Bounds, Query};
+//! use counterpoint::{Adjacency, Delta, Options, Plan, Relation};
+//! use counterpoint_mechanisms::{Bounds, Data, Query};
 //!
-//! let salaries = [2_100.0, 3_400.0, 2_750.0, 5_200.0, 1_980.0, 4_010.0];
+//! let each = Relation::one(Adjacency::Replace); // one salary for each person
+//! let salaries = Data::new(each, [2_100.0, 3_400.0, 2_750.0, 5_200.0, 1_980.0, 4_010.0]);
 //! let bounds = Bounds::new(0.0, 10_000.0)?;
-//! let total = Query::sum(bounds, Adjacency::Replace).laplace(0.5)?;
-//! let people = Query::count_within(bounds, Adjacency::Replace).gaussian(4.0)?;
+//! let total = Query::sum(bounds).laplace(0.5)?.under(each)?;
+//! let people = Query::count_within(bounds).gaussian(4.0)?.under(each)?;
 //!
 //! println!("total {:?}", total.run(&salaries)?.number());
 //! println!("people {:?}", people.run(&salaries)?.number());
@@ -26,9 +28,11 @@
 //! - [`Noise`], [`RandomizedResponse`], [`LeakyResponse`] and [`Exponential`] are the noise
 //!   itself: exact samplers, whole-number arithmetic, answers on a grid that does not depend
 //!   on the data.
-//! - [`Query`] and [`Measurement`] add what a person can change, derived and not believed.
+//! - [`Query`], [`Recipe`] and [`Measurement`] add what a person can change, derived and not
+//!   believed; [`Data::of_people`] sees to it that nobody has more records than was said.
 //! - [`Interactive`] mechanisms are held open and asked again: [`SparseVector`],
-//!   [`GuessAndCheck`] and [`Sequence`], many of them side by side as [`Concurrent`].
+//!   [`GuessAndCheck`] and [`Sequence`], many of them side by side as [`Concurrent`]. As a
+//!   [`Protocol`] their answers are functions of a [`State`] that can be kept anywhere.
 //! - [`sketch`] answers graph cuts and variances, for idealised arithmetic only.
 //!
 //! # What is assumed
@@ -45,16 +49,26 @@ mod sample;
 pub mod noise;
 pub mod choice;
 pub mod reply;
+pub mod data;
 pub mod query;
 pub mod interactive;
 pub mod sketch;
 
+/// A generator for tests that every crate shares.
+#[cfg(test)]
+#[allow(dead_code)] // Not all of it is used here.
+#[path = "../../counterpoint/tests/common/random.rs"]
+mod random;
+
 pub use choice::{Exponential, Leaky, LeakyResponse, RandomizedResponse};
+pub use data::{Data, Person};
 pub use error::Error;
 pub use grid::Grid;
 pub use interactive::{
-    Concurrent, GuessAndCheck, Interactive, Question, Sequence, Session, SparseVector,
+    Concurrent, GuessAndCheck, Interactive, Protocol, Question, Sequence, Session, SparseVector,
+    State,
 };
 pub use noise::Noise;
-pub use query::{Bounds, Measurement, Query};
+pub use query::{Bounds, Measurement, Query, Recipe, Style};
 pub use reply::Reply;
+pub use sample::secret;

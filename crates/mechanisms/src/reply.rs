@@ -1,7 +1,10 @@
 //! What comes back.
 
-/// An answer that may be published.
-#[derive(Clone, Debug, PartialEq)]
+use serde::{Deserialize, Serialize};
+
+/// An answer that may be published. Every number in it is finite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reply {
     /// A number with noise.

@@ -57,6 +57,19 @@ pub(crate) fn bits() -> Result<u128, Error> {
     samplers::sample_from_uniform_bytes::<u128, 16>().map_err(failed)
 }
 
+/// Thirty-two secret bytes, from the same source as all noise: a key for
+/// [`Data::of_people`](crate::Data::of_people), or what makes the hash of a secret useless for
+/// guessing it.
+///
+/// # Errors
+/// [`Error::Randomness`] if there is none to be had.
+pub fn secret() -> Result<[u8; 32], Error> {
+    let (mut secret, halves) = ([0; 32], [bits()?, bits()?]);
+    let bytes = halves.into_iter().flat_map(u128::to_be_bytes);
+    secret.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    Ok(secret)
+}
+
 /// Masses proportional to e^(-x / scale) on 0, 1, 2, ...: that is what discrete Laplace noise
 /// is where it is at least zero, and what -1 - noise is where it is not.
 pub(crate) fn geometric(scale: &RBig) -> Result<IBig, Error> {

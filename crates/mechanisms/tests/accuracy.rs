@@ -4,8 +4,8 @@
 mod common;
 
 use common::draws;
-use counterpoint::Adjacency;
-use counterpoint_mechanisms::{Bounds, Measurement, Query, Reply};
+use counterpoint::{Adjacency, Relation};
+use counterpoint_mechanisms::{Bounds, Data, Measurement, Query, Reply};
 
 const RECORDS: u64 = 400;
 
@@ -22,7 +22,7 @@ fn first(reply: &Reply) -> f64 {
 
 /// How often answers are within the half-width, and the mean distance from the truth.
 fn seen(measurement: &Measurement, truth: f64, runs: u64) -> (f64, f64) {
-    let data = data();
+    let data = Data::new(measurement.relation(), data());
     let half_width = measurement.half_width(RECORDS, 0.9).unwrap();
     let (mut within, mut distance) = (0.0, 0.0);
     for _ in 0..runs {
@@ -43,16 +43,17 @@ fn answers_are_as_close_as_promised() {
     let mean = sum / count;
     let variance = list.iter().map(|x| x * x).sum::<f64>() / count - mean * mean;
     let low = list.iter().filter(|&&x| x < 5.0).count() as f64;
-    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
         let cases = [
-            (Query::count(adjacency), count, true),
-            (Query::sum(bounds, adjacency), sum, true),
-            (Query::histogram(&[0.0, 5.0], adjacency).unwrap(), low, true),
-            (Query::mean(bounds, adjacency), mean, false),
-            (Query::variance(bounds, adjacency), variance, false),
+            (Query::count(), count, true),
+            (Query::sum(bounds), sum, true),
+            (Query::histogram(&[0.0, 5.0]).unwrap(), low, true),
+            (Query::mean(bounds), mean, false),
+            (Query::variance(bounds), variance, false),
         ];
         for (query, truth, exact) in cases {
-            for measurement in [query.laplace(0.8).unwrap(), query.gaussian(3.0).unwrap()] {
+            for recipe in [query.laplace(0.8).unwrap(), query.gaussian(3.0).unwrap()] {
+                let measurement = recipe.under(relation).unwrap();
                 let (within, distance) = seen(&measurement, truth, runs);
                 // Six standard deviations of a mean of so many.
                 let slack = 6.0 * (0.09 / runs as f64).sqrt();
@@ -71,15 +72,17 @@ fn answers_are_as_close_as_promised() {
 #[test]
 fn a_half_width_can_be_asked_for() {
     let bounds = Bounds::new(0.0, 10.0).unwrap();
-    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
-        for query in [Query::sum(bounds, adjacency), Query::mean(bounds, adjacency)] {
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+        for query in [Query::sum(bounds), Query::mean(bounds)] {
+            let within = |half_width, confidence| {
+                query.laplace_within(half_width, confidence, RECORDS, relation)
+            };
             for wanted in [0.2, 3.0] {
-                let found = query.laplace_within(wanted, RECORDS, 0.95).unwrap();
+                let found = within(wanted, 0.95).unwrap().under(relation).unwrap();
                 let half_width = found.half_width(RECORDS, 0.95).unwrap();
                 assert!(half_width <= wanted && half_width >= 0.99 * wanted, "{half_width}");
             }
-            assert!(query.laplace_within(0.0, RECORDS, 0.95).is_err());
-            assert!(query.laplace_within(1.0, RECORDS, 1.0).is_err());
+            assert!(within(0.0, 0.95).is_err() && within(1.0, 1.0).is_err());
         }
     }
 }

@@ -5,9 +5,10 @@
 mod common;
 
 use common::draws;
-use counterpoint::Adjacency;
+use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Grid, GuessAndCheck, Interactive, Measurement, Noise, Query, Question, SparseVector,
+    Bounds, Data, Grid, GuessAndCheck, Interactive, Measurement, Noise, Query, Question,
+    SparseVector,
 };
 
 fn is_multiple(x: f64, step: f64) -> bool {
@@ -42,14 +43,15 @@ fn sums_on_two_neighbours() {
         (Adjacency::Replace, [&added[..], &replaced[..]]),
     ];
     for (adjacency, neighbours) in pairs {
-        let query = Query::sum(bounds, adjacency);
-        for measurement in [query.laplace(0.3).unwrap(), query.gaussian(2.0).unwrap()] {
-            neighbours.iter().for_each(|data| on_grid(&measurement, data));
+        let (query, relation) = (Query::sum(bounds), Relation::one(adjacency));
+        for recipe in [query.laplace(0.3).unwrap(), query.gaussian(2.0).unwrap()] {
+            let measurement = recipe.under(relation).unwrap();
+            neighbours.iter().for_each(|&data| on_grid(&measurement, &Data::new(relation, data)));
         }
     }
 }
 
-fn on_grid(measurement: &Measurement, data: &[f64]) {
+fn on_grid(measurement: &Measurement, data: &Data) {
     let step = measurement.noises()[0].grid().step();
     for _ in 0..draws(1_000_000, 0.002) {
         let answer = measurement.run(data).unwrap().number().unwrap();
@@ -61,19 +63,19 @@ fn on_grid(measurement: &Measurement, data: &[f64]) {
 #[test]
 fn values_of_sessions_on_two_neighbours() {
     let grid = Grid::new(-2).unwrap();
-    let adjacency = Adjacency::AddRemove;
-    let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap(), adjacency);
+    let relation = Relation::one(Adjacency::AddRemove);
+    let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap());
     let many = draws(1_000_000, 0.002);
-    let sparse = SparseVector::new(1.0, many, -1e15, adjacency).unwrap().with_values();
+    let sparse = SparseVector::new(1.0, many, -1e15).unwrap().with_values();
     let sparse = Interactive::from(sparse.scaled(1.0, grid).unwrap());
-    let guess = GuessAndCheck::new(1.0, many, 1.0, adjacency).unwrap();
+    let guess = GuessAndCheck::new(1.0, many, 1.0).unwrap();
     let guess = Interactive::from(guess.scaled(1.0, grid).unwrap());
-    let questions = [(sparse, Question::Above(&sum)), (guess, Question::Check(&sum, 1e15))];
+    let questions = [(sparse, Question::Above(sum.clone())), (guess, Question::Check(sum, 1e15))];
     for (declared, question) in questions {
         for data in [&[0.125, 0.375, 0.875][..], &[0.125, 0.375][..]] {
-            let session = declared.clone().open(data).unwrap();
+            let session = declared.open(&Data::new(relation, data)).unwrap();
             for _ in 0..many {
-                let answer = session.ask(question).unwrap().number().unwrap();
+                let answer = session.ask(&question).unwrap().number().unwrap();
                 assert!(is_multiple(answer, grid.step()), "{answer:e}");
             }
             assert!(session.is_exhausted());

@@ -11,14 +11,15 @@ use common::chance::{at_least, expect, laplace_at_least};
 use common::draws;
 use counterpoint::audit::Attack;
 use counterpoint::quantity::Group;
-use counterpoint::{Adjacency, Count, Delta, Options, Plan, Release};
+use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation, Release};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Exponential, Grid, GuessAndCheck, Interactive, Leaky, LeakyResponse,
+    Bounds, Concurrent, Data, Exponential, Grid, GuessAndCheck, Interactive, Leaky, LeakyResponse,
     Measurement, Noise, Query, Question, RandomizedResponse, Reply, Sequence, Session,
     SparseVector,
 };
 
-pub(crate) const ADD_REMOVE: Adjacency = Adjacency::AddRemove;
+pub(crate) const ADD_REMOVE: Relation = Relation::one(Adjacency::AddRemove);
+const REPLACE: Relation = Relation::one(Adjacency::Replace);
 
 pub(crate) fn runs() -> u64 {
     draws(1_000_000, 0.03)
@@ -31,7 +32,8 @@ fn fewer() -> u64 {
 
 /// What is charged for releases at a delta: the accountant's upper bound.
 pub(crate) fn charged(releases: &[Release], delta: f64) -> f64 {
-    let plan = Plan::with(releases.iter().cloned(), Some(ADD_REMOVE), Group::ONE).unwrap();
+    let plan =
+        Plan::with(releases.iter().cloned(), Some(Adjacency::AddRemove), Group::ONE).unwrap();
     let delta = Delta::new(delta).unwrap();
     plan.epsilon(delta, &Options::default()).unwrap().bracket.upper
 }
@@ -146,7 +148,7 @@ fn exponential_choices_keep_to_their_charge() {
 }
 
 fn number(measurement: &Measurement, data: &[f64]) -> f64 {
-    measurement.run(data).unwrap().number().unwrap()
+    measurement.run(&Data::new(measurement.relation(), data)).unwrap().number().unwrap()
 }
 
 /// Where the answer itself is where the noise is centred, the chances are e apart.
@@ -155,17 +157,17 @@ fn counts_and_sums_keep_to_their_charge() {
     let bounds = Bounds::new(-1.0, 3.0).unwrap();
     let (with, without) = ([0.5, 3.0, 7.0], [0.5, 3.0]);
     let queries = [
-        (Query::count(ADD_REMOVE), 3.0, (at_least(0, 1.0), at_least(1, 1.0))),
+        (Query::count(), 3.0, (at_least(0, 1.0), at_least(1, 1.0))),
         (
-            Query::count_within(Bounds::new(2.0, 9.0).unwrap(), ADD_REMOVE),
+            Query::count_within(Bounds::new(2.0, 9.0).unwrap()),
             2.0,
             (at_least(0, 1.0), at_least(1, 1.0)),
         ),
         // One record adds up to 3, and the seven counts as that.
-        (Query::sum(bounds, ADD_REMOVE), 6.5, (0.5, 0.5 * (-1.0_f64).exp())),
+        (Query::sum(bounds), 6.5, (0.5, 0.5 * (-1.0_f64).exp())),
     ];
     for (query, level, chances) in queries {
-        let measurement = query.laplace(1.0).unwrap();
+        let measurement = query.laplace(1.0).unwrap().under(ADD_REMOVE).unwrap();
         let above = |data: &[f64]| number(&measurement, data) >= level;
         let seen = attack(fewer(), || above(&with), || above(&without));
         holds(&format!("{query:?}"), seen, measurement.releases(), 0.0, chances);
@@ -176,8 +178,9 @@ fn counts_and_sums_keep_to_their_charge() {
 /// is all that noise of scale 12 covers. How many records there are must not show otherwise.
 #[test]
 fn several_records_a_person_keep_to_their_charge() {
-    let query = Query::sum(Bounds::new(4.0, 6.0).unwrap(), Adjacency::Replace);
-    let measurement = query.records(2).unwrap().laplace(1.0).unwrap();
+    let two = Relation::new(Adjacency::Replace, 2).unwrap();
+    let sum = Query::sum(Bounds::new(4.0, 6.0).unwrap());
+    let measurement = sum.laplace(1.0).unwrap().under(two).unwrap();
     let above = |data: &[f64]| number(&measurement, data) >= 12.0;
     let seen = attack(fewer(), || above(&[6.0, 6.0]), || above(&[]));
     let chances = (0.5, 0.5 * (-1.0_f64).exp());
@@ -189,8 +192,8 @@ fn several_records_a_person_keep_to_their_charge() {
 #[test]
 fn means_keep_to_their_charge() {
     const LEVEL: f64 = 1.5;
-    let query = Query::mean(Bounds::new(-1.0, 3.0).unwrap(), ADD_REMOVE);
-    let measurement = query.laplace(1.0).unwrap();
+    let query = Query::mean(Bounds::new(-1.0, 3.0).unwrap());
+    let measurement = query.laplace(1.0).unwrap().under(ADD_REMOVE).unwrap();
     let low = |data: &[f64]| number(&measurement, data) <= LEVEL;
     let seen = attack(fewer(), || low(&[3.0, 3.0, -7.0]), || low(&[3.0, 3.0]));
     let chance = |records: i64, offsets: f64| {
@@ -207,8 +210,8 @@ fn means_keep_to_their_charge() {
 /// squares. The sum's is integrated in steps of 1/20.
 #[test]
 fn variances_keep_to_their_charge() {
-    let query = Query::variance(Bounds::new(-1.0, 3.0).unwrap(), ADD_REMOVE);
-    let measurement = query.laplace(1.0).unwrap();
+    let query = Query::variance(Bounds::new(-1.0, 3.0).unwrap());
+    let measurement = query.laplace(1.0).unwrap().under(ADD_REMOVE).unwrap();
     let high = |data: &[f64]| number(&measurement, data) >= 1.5;
     let seen = attack(fewer(), || high(&[0.5, 3.0, 7.0]), || high(&[0.5, 3.0]));
     let chance = |records: i64, offsets: f64, squares: f64| {
@@ -233,9 +236,9 @@ fn variances_keep_to_their_charge() {
 /// Half of epsilon for each of two bins, which both have to be right.
 #[test]
 fn histograms_keep_to_their_charge() {
-    let histogram = Query::histogram(&[0.0, 1.0, 2.0], Adjacency::Replace).unwrap();
-    let histogram = histogram.laplace(1.0).unwrap();
-    let moved = |data: &[f64]| match histogram.run(data).unwrap() {
+    let histogram = Query::histogram(&[0.0, 1.0, 2.0]).unwrap();
+    let histogram = histogram.laplace(1.0).unwrap().under(REPLACE).unwrap();
+    let moved = |data: &[f64]| match histogram.run(&Data::new(REPLACE, data)).unwrap() {
         Reply::Table(bins) => bins[0] >= 1.0 && bins[1] <= 0.0,
         _ => false,
     };
@@ -250,8 +253,8 @@ fn histograms_keep_to_their_charge() {
 #[test]
 fn quantiles_keep_to_their_charge() {
     let candidates: Vec<f64> = (0..=20).map(f64::from).collect();
-    let median = Query::quantile((1, 2), &candidates, ADD_REMOVE).unwrap();
-    let median = median.exponential(1.0).unwrap();
+    let median = Query::quantile((1, 2), &candidates).unwrap();
+    let median = median.exponential(1.0).unwrap().under(ADD_REMOVE).unwrap();
     let middle = |data: &[f64]| (number(&median, data) - 10.0).abs() < 0.5;
     let seen = attack(fewer(), || middle(&[9.5, 10.5]), || middle(&[9.5]));
     let chances = (1.0 / (1.0 + 20.0 / 1.0_f64.exp()), 1.0 / 21.0);
@@ -259,16 +262,21 @@ fn quantiles_keep_to_their_charge() {
 }
 
 /// How many are one: one person's record counts, or does not.
-fn ones(adjacency: Adjacency) -> Query {
-    Query::count_within(Bounds::new(1.0, 2.0).unwrap(), adjacency)
+fn ones() -> Query {
+    Query::count_within(Bounds::new(1.0, 2.0).unwrap())
 }
 
-fn zeros(adjacency: Adjacency) -> Query {
-    Query::count_within(Bounds::new(0.0, 0.5).unwrap(), adjacency)
+fn zeros() -> Query {
+    Query::count_within(Bounds::new(0.0, 0.5).unwrap())
 }
 
-fn open(declared: impl Into<Interactive>, data: &[f64]) -> Session {
-    declared.into().open(data).unwrap()
+fn open(declared: &Interactive, relation: Relation, data: &[f64]) -> Session {
+    declared.open(&Data::new(relation, data)).unwrap()
+}
+
+/// What the whole of it is charged as.
+fn price(declared: &Interactive, relation: Relation) -> Vec<Release> {
+    declared.under(relation).unwrap().releases().to_vec()
 }
 
 /// Below four times, then above, where the first query falls and the second rises with the
@@ -276,15 +284,15 @@ fn open(declared: impl Into<Interactive>, data: &[f64]) -> Session {
 /// 0.0102, are e^1.43 apart.
 #[test]
 fn sparse_vector_keeps_to_three_epsilon() {
-    let replace = Adjacency::Replace;
-    let declared = SparseVector::new(0.5, 1, 0.0, replace).unwrap();
-    let (falling, rising) = (zeros(replace), ones(replace));
+    let declared = Interactive::from(SparseVector::new(0.5, 1, 0.0).unwrap());
+    let (falling, rising) = (Question::Above(zeros()), Question::Above(ones()));
     let pattern = |data: &[f64]| {
-        let session = open(declared.clone(), data);
-        let ask = |query| session.ask(Question::Above(query)).unwrap();
+        let session = open(&declared, REPLACE, data);
+        let ask = |question| session.ask(question).unwrap();
         (0..4).all(|_| ask(&falling) == Reply::Below) && ask(&rising) == Reply::Above(None)
     };
-    let charge = charged(&declared.releases(), 0.0);
+    let price = price(&declared, REPLACE);
+    let charge = charged(&price, 0.0);
     assert!((charge - 1.5).abs() < 1e-9, "3 epsilon, not {charge}");
     let seen = attack(fewer(), || pattern(&[1.0]), || pattern(&[0.0]));
     let chance = |falling: i64, rising: i64| {
@@ -294,7 +302,7 @@ fn sparse_vector_keeps_to_three_epsilon() {
         })
     };
     let chances = (chance(0, 1), chance(1, 0));
-    let share = holds("sparse vector", seen, &declared.releases(), 0.0, chances);
+    let share = holds("sparse vector", seen, &price, 0.0, chances);
     assert!(share >= in_full(0.8, 0.0), "{share}");
 }
 
@@ -306,34 +314,37 @@ fn corrected(truth: i64, scale: f64) -> f64 {
 
 #[test]
 fn guess_and_check_keeps_to_four_epsilon() {
-    let declared = GuessAndCheck::new(0.5, 1, 1.0, ADD_REMOVE).unwrap();
+    let declared = Interactive::from(GuessAndCheck::new(0.5, 1, 1.0).unwrap());
+    let question = Question::Check(ones(), 0.0);
     let wrong = |data: &[f64]| {
-        let session = open(declared.clone(), data);
-        matches!(session.ask(Question::Check(&ones(ADD_REMOVE), 0.0)), Ok(Reply::Wrong(x)) if x >= 1.0)
+        let session = open(&declared, ADD_REMOVE, data);
+        matches!(session.ask(&question), Ok(Reply::Wrong(x)) if x >= 1.0)
     };
-    let charge = charged(&declared.releases(), 0.0);
+    let price = price(&declared, ADD_REMOVE);
+    let charge = charged(&price, 0.0);
     assert!((charge - 2.0).abs() < 1e-9, "4 epsilon, not {charge}");
     let seen = attack(fewer(), || wrong(&[1.0]), || wrong(&[]));
     let chances = (corrected(1, 2.0), corrected(0, 2.0));
-    holds("guess and check", seen, &declared.releases(), 0.0, chances);
+    holds("guess and check", seen, &price, 0.0, chances);
 }
 
 /// Two sessions, interleaved: the second is asked what the first one's answer suggests.
 #[test]
 fn sessions_side_by_side_keep_to_the_total() {
-    let count = ones(ADD_REMOVE).laplace(0.5).unwrap();
+    let count = ones().laplace(0.5).unwrap();
+    let measure = Question::Measure(count.clone());
     let open = |data: &[f64]| {
-        let guess = GuessAndCheck::new(0.25, 1, 1.0, ADD_REMOVE).unwrap();
-        let sequence = Sequence::new([&count]).unwrap();
+        let guess = GuessAndCheck::new(0.25, 1, 1.0).unwrap();
+        let sequence = Sequence::new([count.clone()]).unwrap();
         let all = [("guess", guess.into()), ("sequence", sequence.into())];
-        Concurrent::open(ADD_REMOVE, data, all).unwrap()
+        Concurrent::open(&Data::new(ADD_REMOVE, data), all).unwrap()
     };
     let found = |data: &[f64]| {
         let all = open(data);
-        let reply = all.session("sequence").unwrap().ask(Question::Measure(&count)).unwrap();
+        let reply = all.session("sequence").unwrap().ask(&measure).unwrap();
         let guess = reply.number().unwrap();
-        let check = Question::Check(&ones(ADD_REMOVE), if guess >= 1.0 { 0.0 } else { 1.0 });
-        let reply = all.session("guess").unwrap().ask(check).unwrap();
+        let check = Question::Check(ones(), if guess >= 1.0 { 0.0 } else { 1.0 });
+        let reply = all.session("guess").unwrap().ask(&check).unwrap();
         guess >= 1.0 && matches!(reply, Reply::Wrong(value) if value >= 1.0)
     };
     let all = open(&[1.0]);
@@ -352,8 +363,10 @@ pub(crate) fn answers_above(mut ask: impl FnMut() -> Option<bool>) -> u64 {
 #[test]
 fn a_session_ends_with_its_last_answer_above() {
     for count in [1, 2, 7] {
-        let session = open(SparseVector::new(1.0, count, -100.0, ADD_REMOVE).unwrap(), &[]);
-        let above = answers_above(|| match session.ask(Question::Above(&ones(ADD_REMOVE))) {
+        let declared = SparseVector::new(1.0, count, -100.0).unwrap();
+        let session = open(&declared.into(), ADD_REMOVE, &[]);
+        let question = Question::Above(ones());
+        let above = answers_above(|| match session.ask(&question) {
             Ok(reply) => Some(reply != Reply::Below),
             Err(_) => None,
         });

@@ -4,27 +4,27 @@
 
 mod common;
 
-use counterpoint::{Adjacency, Delta};
+use counterpoint::{Adjacency, Delta, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Error, GuessAndCheck, Measurement, Query, Question, Reply, Sequence,
+    Bounds, Concurrent, Data, Error, GuessAndCheck, Query, Question, Recipe, Reply, Sequence,
     SparseVector,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const BOTH: Adjacency = Adjacency::AddRemove;
+const BOTH: Relation = Relation::one(Adjacency::AddRemove);
 const CORRECTIONS: u64 = 40;
 const ABOVE: u64 = 60;
 const MEASUREMENTS: usize = 500;
 
-fn declare(histogram: &Measurement) -> Concurrent {
+fn declare(histogram: &Recipe) -> Concurrent {
     let data: Vec<f64> = (0..200).map(f64::from).collect();
-    let guess = GuessAndCheck::new(0.5, CORRECTIONS, 500.0, BOTH).unwrap();
-    let sparse = SparseVector::new(0.5, ABOVE, 900.0, BOTH).unwrap().with_values();
-    let sequence = Sequence::new(vec![histogram; MEASUREMENTS]).unwrap();
+    let guess = GuessAndCheck::new(0.5, CORRECTIONS, 500.0).unwrap();
+    let sparse = SparseVector::new(0.5, ABOVE, 900.0).unwrap().with_values();
+    let sequence = Sequence::new(vec![histogram.clone(); MEASUREMENTS]).unwrap();
     let all: [(&str, counterpoint_mechanisms::Interactive); 3] =
         [("guess", guess.into()), ("sparse", sparse.into()), ("sequence", sequence.into())];
-    Concurrent::open(BOTH, data, all).unwrap()
+    Concurrent::open(&Data::new(BOTH, data), all).unwrap()
 }
 
 #[derive(Default)]
@@ -58,25 +58,26 @@ fn count(reply: Result<Reply, Error>, tally: &Tally) {
 #[test]
 fn sixty_four_threads_share_sessions() {
     let time = Duration::from_secs(if common::is_full() { 60 } else { 2 });
-    let histogram = Query::histogram(&[0.0, 50.0, 100.0], BOTH).unwrap().laplace(0.01).unwrap();
-    let low = Query::count_within(Bounds::new(0.0, 99.5).unwrap(), BOTH);
+    let histogram = Query::histogram(&[0.0, 50.0, 100.0]).unwrap().laplace(0.01).unwrap();
+    let low = Query::count_within(Bounds::new(0.0, 99.5).unwrap());
     let all = declare(&histogram);
+    let questions = [
+        ("guess", Question::Check(low.clone(), 100.0)),
+        ("sparse", Question::Above(low)),
+        ("sequence", Question::Measure(histogram)),
+    ];
     let before = all.epsilon(Delta::new(1e-6).unwrap()).unwrap().bracket;
     let tally = Tally::default();
     let start = Instant::now();
     std::thread::scope(|scope| {
         for thread in 0..64_u64 {
-            let (all, tally, low, histogram) = (&all, &tally, &low, &histogram);
+            let (all, tally, questions) = (&all, &tally, &questions);
             scope.spawn(move || {
                 let mut turn = thread;
                 while start.elapsed() < time {
                     turn += 1;
-                    let reply = match turn % 3 {
-                        0 => all.session("guess").unwrap().ask(Question::Check(low, 100.0)),
-                        1 => all.session("sparse").unwrap().ask(Question::Above(low)),
-                        _ => all.session("sequence").unwrap().ask(Question::Measure(histogram)),
-                    };
-                    count(reply, tally);
+                    let (name, question) = &questions[(turn % 3) as usize];
+                    count(all.session(name).unwrap().ask(question), tally);
                 }
             });
         }

@@ -1,12 +1,11 @@
 //! Many sessions about the same data, side by side, under one plan.
 
-use super::sequence::same;
 use super::{Interactive, Session};
+use crate::data::Data;
 use crate::error::Error;
 use counterpoint::quantity::Group;
-use counterpoint::{Adjacency, Answer, Delta, Epsilon, Options, Plan, Release};
+use counterpoint::{Answer, Delta, Epsilon, Options, Plan, Release};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Sessions that were all declared before any was opened. Their questions may be interleaved
 /// in any way, by any number of analysts who may talk to each other: what everything costs
@@ -14,17 +13,17 @@ use std::sync::Arc;
 /// 2023).
 ///
 /// ```
-/// use counterpoint::{Adjacency, Delta};
-/// use counterpoint_mechanisms::{Bounds, Concurrent, GuessAndCheck, Query, Question, Sequence};
+/// use counterpoint::{Adjacency, Delta, Relation};
+/// use counterpoint_mechanisms::{Concurrent, Data, GuessAndCheck, Query, Question, Sequence};
 ///
-/// let ages = [31.0, 45.0, 27.0, 62.0, 38.0];
+/// let ages = Data::new(Relation::one(Adjacency::AddRemove), [31.0, 45.0, 27.0, 62.0, 38.0]);
 /// let by_decade: Vec<f64> = (0..=10).map(|decade| 10.0 * f64::from(decade)).collect();
-/// let histogram = Query::histogram(&by_decade, Adjacency::AddRemove)?.laplace(0.5)?;
-/// let all = Concurrent::open(Adjacency::AddRemove, ages, [
-///     ("ann", GuessAndCheck::new(0.25, 3, 10.0, Adjacency::AddRemove)?.into()),
-///     ("bob", Sequence::new([&histogram])?.into()),
+/// let histogram = Query::histogram(&by_decade)?.laplace(0.5)?;
+/// let all = Concurrent::open(&ages, [
+///     ("ann", GuessAndCheck::new(0.25, 3, 10.0)?.into()),
+///     ("bob", Sequence::new([histogram.clone()])?.into()),
 /// ])?;
-/// println!("{:?}", all.session("bob")?.ask(Question::Measure(&histogram))?);
+/// println!("{:?}", all.session("bob")?.ask(&Question::Measure(histogram))?);
 /// let total = all.epsilon(Delta::new(1e-6)?)?;
 /// assert!(total.bracket.upper <= 4.0 * 0.25 + 0.5 + 1e-9);
 /// # Ok::<(), counterpoint_mechanisms::Error>(())
@@ -40,41 +39,39 @@ impl Concurrent {
     /// Declares the plan, then opens every session on the same data.
     ///
     /// # Errors
-    /// [`Error::Adjacency`] if a declaration is for another one, [`Error::Name`] if two have
-    /// the same name, [`Error::Plan`] if they cannot be composed, [`Error::Randomness`].
+    /// [`Error::Name`] if two have the same name, [`Error::Plan`] if they cannot be composed;
+    /// otherwise as [`Interactive::open`].
     pub fn open<'a>(
-        adjacency: Adjacency,
-        data: impl Into<Arc<[f64]>>,
+        data: &Data,
         declared: impl IntoIterator<Item = (&'a str, Interactive)>,
     ) -> Result<Self, Error> {
-        let data = data.into();
-        Self::over(adjacency, declared.into_iter().map(|(name, one)| (name, one, data.clone())))
+        Self::over(declared.into_iter().map(|(name, one)| (name, one, data.clone())))
     }
 
     /// The same where each session sees a column of its own. **Columns are of the same people,
     /// row by row**: a neighbour differs in the same rows of all of them.
     ///
     /// # Errors
-    /// As [`Concurrent::open`]; [`Error::Length`] unless all columns are equally long.
+    /// As [`Concurrent::open`]; [`Error::Relation`] unless all columns are of one relation,
+    /// [`Error::Length`] unless they are equally long.
     pub fn over<'a>(
-        adjacency: Adjacency,
-        declared: impl IntoIterator<Item = (&'a str, Interactive, Arc<[f64]>)>,
+        declared: impl IntoIterator<Item = (&'a str, Interactive, Data)>,
     ) -> Result<Self, Error> {
-        let declared: Vec<_> = declared.into_iter().collect();
-        let rows = declared.first().map_or(0, |(_, _, data)| data.len());
-        let mut releases = Vec::new();
-        for (_, one, data) in &declared {
-            same(one.adjacency(), adjacency)?;
-            if data.len() != rows {
-                let (what, legal) = ("a column", "as many as the others");
-                return Err(Error::Length { what, length: data.len(), legal });
-            }
-            releases.extend(one.releases());
+        let protocol = |(name, one, data): (&'a str, Interactive, Data)| {
+            Ok((name, one.under(data.relation())?, data))
+        };
+        let declared = declared.into_iter().map(protocol).collect::<Result<Vec<_>, Error>>()?;
+        let first = declared.first().map(|(.., data)| data.clone());
+        if let Some(first) = &first {
+            declared.iter().try_for_each(|(.., data)| data.is_beside(first))?;
         }
-        let plan = Plan::with(releases.iter().cloned(), Some(adjacency), Group::ONE)?;
+        let releases: Vec<Release> =
+            declared.iter().flat_map(|(_, one, _)| one.releases().to_vec()).collect();
+        let adjacency = first.map(|first| first.relation().adjacency());
+        let plan = Plan::with(releases.iter().cloned(), adjacency, Group::ONE)?;
         let mut sessions = BTreeMap::new();
-        for (name, one, data) in declared {
-            if sessions.insert(name.to_owned(), one.open(data)?).is_some() {
+        for (name, protocol, data) in declared {
+            if sessions.insert(name.to_owned(), Session::begin(protocol, data)?).is_some() {
                 return Err(Error::Name { name: name.to_owned(), problem: "declared twice" });
             }
         }

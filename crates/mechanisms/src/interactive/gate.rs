@@ -6,182 +6,50 @@
 //! is for the threshold. Values of these c queries, with fresh noise Lap(c/eps), cost eps more.
 //! All of it is discrete Laplace noise on whole numbers of grid units.
 
-use super::State;
-use super::sequence::same;
+use super::state::{GateLeft, Left};
+use crate::data::Data;
 use crate::error::{Error, check};
 use crate::grid::Grid;
 use crate::noise::Noise;
 use crate::query::{Query, Tally};
 use crate::reply::Reply;
 use counterpoint::quantity::Epsilon;
-use counterpoint::{Adjacency, Count, Mechanism, Release};
-
-/// What both have in common.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Gate {
-    epsilon: f64,
-    answers: Count,
-    /// What telling above from below is charged as.
-    mechanism: Mechanism,
-    /// Of the threshold, before it is rounded to the grid.
-    level: f64,
-    adjacency: Adjacency,
-    grid: Grid,
-    noise: GateNoise,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct GateNoise {
-    threshold: Noise,
-    query: Noise,
-    value: Noise,
-}
-
-impl Gate {
-    fn new(epsilon: f64, answers: u64, level: f64, adjacency: Adjacency) -> Result<Self, Error> {
-        let legal = "a number from 2^-20 to 100";
-        check((2.0_f64.powi(-20)..=100.0).contains(&epsilon), "epsilon", epsilon, legal)?;
-        let legal = "a whole number from 1 to 10^6";
-        check((1..=1_000_000).contains(&answers), "answers", answers as f64, legal)?;
-        check(level.abs() <= 1e100, "threshold", level, "a number from -1e100 to 1e100")?;
-        let (grid, noise) = (Grid::WHOLE, GateNoise::new(epsilon, answers, 1.0, Grid::WHOLE)?);
-        let (threshold, queries) = (Epsilon::new(epsilon)?, Epsilon::new(2.0 * epsilon)?);
-        let mechanism = Mechanism::SparseVector { threshold, queries };
-        let answers = Count::new(answers)?;
-        Ok(Self { epsilon, answers, mechanism, level, adjacency, grid, noise })
-    }
-
-    fn scaled(self, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
-        let noise = GateNoise::new(self.epsilon, self.answers.get(), sensitivity, grid)?;
-        Ok(Self { grid, noise, ..self })
-    }
-
-    pub(super) fn adjacency(&self) -> Adjacency {
-        self.adjacency
-    }
-
-    /// Draws the threshold's noise, once and for all.
-    pub(super) fn open(&self) -> Result<State, Error> {
-        let threshold = self.noise.threshold.add(self.grid.units(self.level).into())?;
-        Ok(State::Gate { threshold, left: self.answers.get() })
-    }
-
-    /// The query in grid units, if one person moves it no further than declared.
-    fn tally(&self, query: &Query) -> Result<Tally, Error> {
-        same(query.adjacency(), self.adjacency)?;
-        let tally = Tally::of_query(query, self.grid)?;
-        let asked = tally.sensitivity(self.adjacency, query.records);
-        let declared = self.noise.query.sensitivity();
-        if asked > declared {
-            return Err(Error::Sensitivity { asked, declared });
-        }
-        Ok(tally)
-    }
-
-    /// Whether a number with fresh noise is at the noisy threshold or above. If so it counts,
-    /// before anything else is drawn.
-    fn passes(&self, units: i128, threshold: i128, left: &mut u64) -> Result<bool, Error> {
-        let above = self.noise.query.add(units)? >= threshold;
-        if above {
-            *left -= 1;
-        }
-        Ok(above)
-    }
-
-    fn value(&self, units: i128) -> Result<f64, Error> {
-        Ok(self.grid.value(self.noise.value.add(units)?))
-    }
-
-    /// eps for the threshold, 2 eps for the queries, and the values one by one.
-    fn releases(&self, values: bool) -> Vec<Release> {
-        let mut releases: Vec<Release> = vec![(self.mechanism.clone(), Count::ONE).into()];
-        if values {
-            releases.push((self.noise.value.mechanism(), self.answers).into());
-        }
-        releases
-    }
-}
-
-impl GateNoise {
-    fn new(epsilon: f64, answers: u64, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
-        let steps = grid.steps(sensitivity)?;
-        let most = "at most 2^32 grid steps";
-        check(steps <= 1 << 32, "sensitivity", sensitivity, most)?;
-        // Rounded up: no more is spent than is charged.
-        let noise = |steps: u64, count: u64| {
-            let units = ((steps * count) as f64 / epsilon).next_up().next_up();
-            Noise::laplace(units * grid.step(), sensitivity, grid)
-        };
-        // Beyond 10^5 steps one more is charged for a value.
-        let charged = if steps > 100_000 { steps + 1 } else { steps };
-        Ok(Self {
-            threshold: noise(steps, 1)?,
-            query: noise(steps, answers)?,
-            value: noise(charged, answers)?,
-        })
-    }
-}
+use counterpoint::{Count, Mechanism, Relation, Release};
+use serde::{Deserialize, Serialize};
 
 /// Which queries are above a threshold: many questions, few answers above.
 ///
 /// Charged 3 epsilon, and a fourth if values are given. Ends with the last answer above.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SparseVector {
-    gate: Gate,
-    values: bool,
+    pub(super) gate: Gate,
+    pub(super) values: bool,
 }
 
 impl SparseVector {
     /// For counting queries; see [`SparseVector::scaled`] for others.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 100 and 1 <= answers <= 10^6.
-    pub fn new(
-        epsilon: f64,
-        answers: u64,
-        threshold: f64,
-        adjacency: Adjacency,
-    ) -> Result<Self, Error> {
-        Ok(Self { gate: Gate::new(epsilon, answers, threshold, adjacency)?, values: false })
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 100, 1 <= answers <= 10^6 and the
+    /// threshold is at most 1e100 in size.
+    pub fn new(epsilon: f64, answers: u64, threshold: f64) -> Result<Self, Error> {
+        Ok(Self { gate: Gate::counting(epsilon, answers, threshold)?, values: false })
     }
 
-    /// For queries that one person moves by at most this, answered on a grid.
+    /// For queries that one *record* moves by at most this, answered on a grid. A person moves
+    /// them by so much for each record they may have.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the sensitivity is above zero and at most 2^32 steps.
-    pub fn scaled(self, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
-        Ok(Self { gate: self.gate.scaled(sensitivity, grid)?, ..self })
+    /// [`Error::OutOfRange`] unless the reach is above zero and at most 2^32 steps.
+    pub fn scaled(self, reach: f64, grid: Grid) -> Result<Self, Error> {
+        Ok(Self { gate: self.gate.scaled(reach, grid)?, ..self })
     }
 
     /// Gives the value with each answer above, for epsilon more.
     #[must_use]
     pub fn with_values(self) -> Self {
         Self { values: true, ..self }
-    }
-
-    /// What the whole session is charged as.
-    #[must_use]
-    pub fn releases(&self) -> Vec<Release> {
-        self.gate.releases(self.values)
-    }
-
-    pub(super) fn gate(&self) -> &Gate {
-        &self.gate
-    }
-
-    pub(super) fn answer(
-        &self,
-        query: &Query,
-        data: &[f64],
-        threshold: i128,
-        left: &mut u64,
-    ) -> Result<Reply, Error> {
-        let units = self.gate.tally(query)?.sum(data);
-        if !self.gate.passes(units, threshold, left)? {
-            return Ok(Reply::Below);
-        }
-        let value = if self.values { Some(self.gate.value(units)?) } else { None };
-        Ok(Reply::Above(value))
     }
 }
 
@@ -190,9 +58,10 @@ impl SparseVector {
 /// Charged 4 epsilon: 3 for telling wrong from right, and one for the corrections. Ends with
 /// the last correction. That the two parts may be interleaved rests on concurrent composition
 /// (Lyu 2022, Theorem 5).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Gate", try_from = "Gate")]
 pub struct GuessAndCheck {
-    gate: Gate,
+    pub(super) gate: Gate,
 }
 
 impl GuessAndCheck {
@@ -201,49 +70,202 @@ impl GuessAndCheck {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 100, 1 <= corrections <= 10^6 and the
-    /// tolerance is above 0.
-    pub fn new(
-        epsilon: f64,
-        corrections: u64,
-        tolerance: f64,
-        adjacency: Adjacency,
-    ) -> Result<Self, Error> {
-        check(tolerance > 0.0, "tolerance", tolerance, "a number above 0, at most 1e100")?;
-        Ok(Self { gate: Gate::new(epsilon, corrections, tolerance, adjacency)? })
+    /// tolerance is above 0 and at most 1e100.
+    pub fn new(epsilon: f64, corrections: u64, tolerance: f64) -> Result<Self, Error> {
+        Gate::counting(epsilon, corrections, tolerance)?.try_into()
     }
 
-    /// For queries that one person moves by at most this, answered on a grid.
+    /// For queries that one *record* moves by at most this, answered on a grid. A person moves
+    /// them by so much for each record they may have.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the sensitivity is above zero and at most 2^32 steps.
-    pub fn scaled(self, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
-        Ok(Self { gate: self.gate.scaled(sensitivity, grid)? })
+    /// [`Error::OutOfRange`] unless the reach is above zero and at most 2^32 steps.
+    pub fn scaled(self, reach: f64, grid: Grid) -> Result<Self, Error> {
+        Ok(Self { gate: self.gate.scaled(reach, grid)? })
+    }
+}
+
+impl From<GuessAndCheck> for Gate {
+    fn from(guess: GuessAndCheck) -> Self {
+        guess.gate
+    }
+}
+
+impl TryFrom<Gate> for GuessAndCheck {
+    type Error = Error;
+
+    fn try_from(gate: Gate) -> Result<Self, Error> {
+        let legal = "a number above 0, at most 1e100";
+        check(gate.threshold > 0.0, "tolerance", gate.threshold, legal)?;
+        Ok(Self { gate })
+    }
+}
+
+/// What both declare.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub(super) struct Gate {
+    epsilon: f64,
+    answers: u64,
+    /// Before it is rounded to the grid.
+    threshold: f64,
+    /// How far one record moves a query.
+    reach: f64,
+    grid: Grid,
+}
+
+/// A gate as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    epsilon: f64,
+    answers: u64,
+    threshold: f64,
+    reach: f64,
+    grid: Grid,
+}
+
+impl TryFrom<Unchecked> for Gate {
+    type Error = Error;
+
+    fn try_from(read: Unchecked) -> Result<Self, Error> {
+        Self::counting(read.epsilon, read.answers, read.threshold)?.scaled(read.reach, read.grid)
+    }
+}
+
+impl Gate {
+    /// For queries that one record moves by one.
+    fn counting(epsilon: f64, answers: u64, threshold: f64) -> Result<Self, Error> {
+        let legal = "a number from 2^-20 to 100";
+        check((2.0_f64.powi(-20)..=100.0).contains(&epsilon), "epsilon", epsilon, legal)?;
+        let legal = "a whole number from 1 to 10^6";
+        check((1..=1_000_000).contains(&answers), "answers", answers as f64, legal)?;
+        check(threshold.abs() <= 1e100, "threshold", threshold, "a number from -1e100 to 1e100")?;
+        // One zero, so that equal declarations are identical.
+        let threshold = threshold + 0.0;
+        Ok(Self { epsilon, answers, threshold, reach: 1.0, grid: Grid::WHOLE })
     }
 
-    /// What the whole session is charged as.
-    #[must_use]
-    pub fn releases(&self) -> Vec<Release> {
-        self.gate.releases(true)
+    fn scaled(self, reach: f64, grid: Grid) -> Result<Self, Error> {
+        let gate = Self { reach, grid, ..self };
+        gate.steps(1)?;
+        Ok(gate)
     }
 
-    pub(super) fn gate(&self) -> &Gate {
-        &self.gate
+    /// How far so many records move a query, in grid steps.
+    fn steps(&self, records: u64) -> Result<u64, Error> {
+        let steps = self.grid.steps(self.reach)?.saturating_mul(records);
+        let legal = "at most 2^32 grid steps for all records of a person";
+        check(steps <= 1 << 32, "reach", self.reach, legal)?;
+        Ok(steps)
     }
 
-    /// The distance to a fixed guess moves no further than the query.
-    pub(super) fn answer(
+    /// All of it, as the fingerprint takes it.
+    pub(super) fn numbers(&self) -> [u64; 5] {
+        let Self { epsilon, answers, threshold, reach, grid } = self;
+        let exponent = i64::from(i32::from(*grid)).cast_unsigned();
+        [epsilon.to_bits(), *answers, threshold.to_bits(), reach.to_bits(), exponent]
+    }
+
+    /// With its noise, for what one person can change.
+    pub(super) fn under(&self, relation: Relation) -> Result<OpenGate, Error> {
+        let steps = self.steps(relation.records())?;
+        // Rounded up: no more is spent than is charged.
+        let noise = |steps: u64, count: u64, sensitivity: u64| {
+            let units = ((steps * count) as f64 / self.epsilon).next_up().next_up();
+            let step = self.grid.step();
+            Noise::laplace(units * step, sensitivity as f64 * step, self.grid)
+        };
+        // Beyond 10^5 steps one more is charged for a value.
+        let charged = if steps > 100_000 { steps + 1 } else { steps };
+        Ok(OpenGate {
+            gate: *self,
+            relation,
+            threshold: noise(steps, 1, steps)?,
+            query: noise(steps, self.answers, steps)?,
+            value: noise(charged, self.answers, steps)?,
+        })
+    }
+}
+
+/// A gate with its noise.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OpenGate {
+    gate: Gate,
+    relation: Relation,
+    threshold: Noise,
+    query: Noise,
+    value: Noise,
+}
+
+impl OpenGate {
+    /// eps for the threshold, 2 eps for the queries, and the values one by one.
+    pub(super) fn releases(&self, values: bool) -> Result<Vec<Release>, Error> {
+        let epsilon = self.gate.epsilon;
+        let (threshold, queries) = (Epsilon::new(epsilon)?, Epsilon::new(2.0 * epsilon)?);
+        let told = (Mechanism::SparseVector { threshold, queries }, Count::ONE);
+        let mut releases: Vec<Release> = vec![told.into()];
+        if values {
+            releases.push((self.value.mechanism(), Count::new(self.gate.answers)?).into());
+        }
+        Ok(releases)
+    }
+
+    /// Draws the threshold's noise, once and for all.
+    pub(super) fn begin(&self) -> Result<Left, Error> {
+        let threshold = self.threshold.add(self.gate.grid.units(self.gate.threshold).into())?;
+        Ok(Left::Gate(GateLeft { threshold, answers: self.gate.answers }))
+    }
+
+    pub(super) fn includes(&self, left: &GateLeft) -> bool {
+        left.answers <= self.gate.answers
+    }
+
+    /// The query in grid units, if one person moves it no further than declared.
+    fn tally(&self, query: &Query) -> Result<Tally, Error> {
+        let tally = Tally::of_query(query, self.gate.grid)?;
+        let (asked, declared) = (tally.sensitivity(self.relation), self.query.sensitivity());
+        if asked > declared {
+            return Err(Error::Sensitivity { asked, declared });
+        }
+        Ok(tally)
+    }
+
+    /// Is this at the threshold or above?
+    pub(super) fn above(
+        &self,
+        query: &Query,
+        values: bool,
+        data: &Data,
+        left: &GateLeft,
+    ) -> Result<(Reply, Left), Error> {
+        let units = self.tally(query)?.sum(data.values());
+        let above = self.query.add(units)? >= left.threshold;
+        // Drawn in any case: that it is, how long it takes and whether it fails tell nothing.
+        let value = if values { Some(self.value(units)?) } else { None };
+        let reply = if above { Reply::Above(value) } else { Reply::Below };
+        Ok((reply, left.after(above)))
+    }
+
+    /// Is this guess about right? The distance to it moves no further than the query.
+    pub(super) fn check(
         &self,
         query: &Query,
         guess: f64,
-        data: &[f64],
-        threshold: i128,
-        left: &mut u64,
-    ) -> Result<Reply, Error> {
-        let units = self.gate.tally(query)?.sum(data);
+        data: &Data,
+        left: &GateLeft,
+    ) -> Result<(Reply, Left), Error> {
+        check(guess.abs() <= 1e100, "guess", guess, "a number from -1e100 to 1e100")?;
+        let units = self.tally(query)?.sum(data.values());
         let distance = (units - i128::from(self.gate.grid.units(guess))).abs();
-        if !self.gate.passes(distance, threshold, left)? {
-            return Ok(Reply::Pass);
-        }
-        Ok(Reply::Wrong(self.gate.value(units)?))
+        let wrong = self.query.add(distance)? >= left.threshold;
+        // Drawn in any case, as above.
+        let value = self.value(units)?;
+        let reply = if wrong { Reply::Wrong(value) } else { Reply::Pass };
+        Ok((reply, left.after(wrong)))
+    }
+
+    fn value(&self, units: i128) -> Result<f64, Error> {
+        Ok(self.gate.grid.value(self.value.add(units)?))
     }
 }

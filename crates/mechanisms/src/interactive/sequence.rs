@@ -1,62 +1,93 @@
 //! Measurements chosen from earlier answers, at prices fixed before the first.
 
+use super::state::Left;
+use crate::data::Data;
 use crate::error::Error;
-use crate::query::Measurement;
+use crate::query::Recipe;
 use crate::reply::Reply;
-use counterpoint::{Adjacency, Release};
+use counterpoint::{Relation, Release};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// A declared list of prices. Any measurement may be run whose cost is on the list and not yet
-/// paid: which one, and when, may depend on all earlier answers.
-#[derive(Clone, Debug, PartialEq)]
+/// A declared list of measurements, for their prices. Any measurement may be run whose cost is
+/// on the list and not yet paid: which one, and when, may depend on all earlier answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Arc<[Recipe]>", try_from = "Vec<Recipe>")]
 pub struct Sequence {
-    adjacency: Adjacency,
-    slots: Vec<Vec<Release>>,
+    pub(super) recipes: Arc<[Recipe]>,
+}
+
+impl From<Sequence> for Arc<[Recipe]> {
+    fn from(sequence: Sequence) -> Self {
+        sequence.recipes
+    }
+}
+
+impl TryFrom<Vec<Recipe>> for Sequence {
+    type Error = Error;
+
+    fn try_from(recipes: Vec<Recipe>) -> Result<Self, Error> {
+        Self::new(recipes)
+    }
 }
 
 impl Sequence {
-    /// The prices of these measurements.
+    /// At the prices of these.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are none, [`Error::Adjacency`] if they differ in it.
-    pub fn new<'a>(measurements: impl IntoIterator<Item = &'a Measurement>) -> Result<Self, Error> {
-        let mut measurements = measurements.into_iter().peekable();
-        let (what, length, legal) = ("measurements", 0, "at least one");
-        let first = measurements.peek().ok_or(Error::Length { what, length, legal })?;
-        let declared = first.query().adjacency();
-        let mut slots = Vec::new();
-        for measurement in measurements {
-            same(measurement.query().adjacency(), declared)?;
-            slots.push(measurement.releases().to_vec());
+    /// [`Error::Length`] unless there are 1 to 10^6.
+    pub fn new(recipes: impl IntoIterator<Item = Recipe>) -> Result<Self, Error> {
+        let recipes: Arc<[Recipe]> = recipes.into_iter().collect();
+        let (what, length, legal) = ("the sequence", recipes.len(), "1 to 10^6");
+        if !(1..=1_000_000).contains(&length) {
+            return Err(Error::Length { what, length, legal });
         }
-        Ok(Self { adjacency: declared, slots })
-    }
-
-    pub(super) fn adjacency(&self) -> Adjacency {
-        self.adjacency
-    }
-
-    pub(super) fn slots(&self) -> &[Vec<Release>] {
-        &self.slots
-    }
-
-    pub(super) fn releases(&self) -> Vec<Release> {
-        self.slots.concat()
-    }
-
-    /// The price is struck off before any noise is drawn.
-    pub(super) fn answer(
-        &self,
-        measurement: &Measurement,
-        data: &[f64],
-        slots: &mut Vec<Vec<Release>>,
-    ) -> Result<Reply, Error> {
-        same(measurement.query().adjacency(), self.adjacency)?;
-        let price = slots.iter().position(|slot| slot.as_slice() == measurement.releases());
-        slots.swap_remove(price.ok_or(Error::NotDeclared)?);
-        measurement.run(data)
+        Ok(Self { recipes })
     }
 }
 
-pub(super) fn same(asked: Adjacency, declared: Adjacency) -> Result<(), Error> {
-    if asked == declared { Ok(()) } else { Err(Error::Adjacency { asked, declared }) }
+/// What each measurement of a sequence costs under one relation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Prices {
+    relation: Relation,
+    prices: Vec<Vec<Release>>,
+}
+
+impl Prices {
+    pub(super) fn new(sequence: &Sequence, relation: Relation) -> Result<Self, Error> {
+        let price = |recipe: &Recipe| Ok(recipe.under(relation)?.releases().to_vec());
+        let prices = sequence.recipes.iter().map(price).collect::<Result<_, Error>>()?;
+        Ok(Self { relation, prices })
+    }
+
+    pub(super) fn releases(&self) -> Vec<Release> {
+        self.prices.concat()
+    }
+
+    /// All of them, by their places.
+    pub(super) fn slots(&self) -> Vec<usize> {
+        (0..self.prices.len()).collect()
+    }
+
+    /// Whether these places are on the list, none of them twice.
+    pub(super) fn include(&self, left: &[usize]) -> bool {
+        left.is_sorted_by(|one, next| one < next)
+            && left.last().is_none_or(|last| *last < self.prices.len())
+    }
+
+    /// Strikes off the first price that is the measurement's, and runs it.
+    pub(super) fn measure(
+        &self,
+        recipe: &Recipe,
+        data: &Data,
+        left: &[usize],
+    ) -> Result<(Reply, Left), Error> {
+        let measurement = recipe.under(self.relation)?;
+        let is_price = |slot: &usize| {
+            self.prices.get(*slot).is_some_and(|price| price == measurement.releases())
+        };
+        let paid = *left.iter().find(|slot| is_price(slot)).ok_or(Error::NotDeclared)?;
+        let rest = left.iter().copied().filter(|slot| *slot != paid).collect();
+        Ok((measurement.run(data)?, Left::Slots(rest)))
+    }
 }

@@ -5,20 +5,24 @@
 //! person's records therefore move the sum by at most what the two fixed numbers say, in
 //! whatever order the list is and whatever is in it.
 
+mod recipe;
 mod measurement;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 pub use measurement::Measurement;
+pub use recipe::{Recipe, Style};
 pub(crate) use tally::Tally;
 
 use crate::error::{Error, check};
-use counterpoint::Adjacency;
+use counterpoint::{Adjacency, Relation};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The ends that numbers are clamped to. What is no number counts as the lower end.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "(f64, f64)", try_from = "(f64, f64)")]
 pub struct Bounds {
     low: f64,
     high: f64,
@@ -63,31 +67,61 @@ impl Bounds {
     }
 }
 
+impl From<Bounds> for (f64, f64) {
+    fn from(bounds: Bounds) -> Self {
+        (bounds.low, bounds.high)
+    }
+}
+
+impl TryFrom<(f64, f64)> for Bounds {
+    type Error = Error;
+
+    fn try_from((low, high): (f64, f64)) -> Result<Self, Error> {
+        Self::new(low, high)
+    }
+}
+
 /// A question about a list of numbers.
 ///
-/// Which data sets are neighbours is part of the question. A person contributes one number
-/// unless [`Query::records`] says otherwise.
+/// Which data sets are neighbours is no part of the question: that belongs to the
+/// [`Data`](crate::Data), and what a person can change follows from both.
 ///
 /// ```
-/// use counterpoint::Adjacency;
-/// use counterpoint_mechanisms::{Bounds, Query};
+/// use counterpoint::{Adjacency, Relation};
+/// use counterpoint_mechanisms::{Bounds, Data, Query};
 ///
-/// let ages = [31.0, 45.0, 27.0, 62.0, 38.0];
-/// let mean = Query::mean(Bounds::new(0.0, 100.0)?, Adjacency::Replace).laplace(1.0)?;
+/// let ages = Data::new(Relation::one(Adjacency::Replace), [31.0, 45.0, 27.0, 62.0, 38.0]);
+/// let mean = Query::mean(Bounds::new(0.0, 100.0)?).laplace(1.0)?.under(ages.relation())?;
 /// println!("{:?}", mean.run(&ages)?);
 /// println!("within {} nineteen times in twenty", mean.half_width(5, 0.95)?);
 /// println!("charged as {:?}", mean.releases());
 /// # Ok::<(), counterpoint_mechanisms::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Whoever asks cannot say how many records a person has:
+///
+/// ```compile_fail,E0599
+/// # use counterpoint_mechanisms::Query;
+/// Query::count().records(1);
+/// ```
+///
+/// nor who is a neighbour of whom:
+///
+/// ```compile_fail,E0061
+/// # use counterpoint_mechanisms::Query;
+/// Query::count(counterpoint::Adjacency::Replace);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Kind", try_from = "Kind")]
 pub struct Query {
     pub(crate) kind: Kind,
-    pub(crate) adjacency: Adjacency,
-    pub(crate) records: u64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// The kinds of questions. What is read may be anything; in a [`Query`] it has been checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Kind {
+    /// Within bounds, or of all.
     Count(Option<Bounds>),
     Sum(Bounds),
     Mean(Bounds),
@@ -114,40 +148,55 @@ impl Kind {
     }
 }
 
-impl Query {
-    fn new(kind: Kind, adjacency: Adjacency) -> Self {
-        Self { kind, adjacency, records: 1 }
+impl From<Query> for Kind {
+    fn from(query: Query) -> Self {
+        query.kind
     }
+}
 
+/// The lists are checked here; bounds have been.
+impl TryFrom<Kind> for Query {
+    type Error = Error;
+
+    fn try_from(kind: Kind) -> Result<Self, Error> {
+        match kind {
+            Kind::Histogram(edges) => Self::histogram(&edges),
+            Kind::Quantile { share, candidates } => Self::quantile(share, &candidates),
+            Kind::Count(_) | Kind::Sum(_) | Kind::Mean(_) | Kind::Variance(_) => Ok(Self { kind }),
+        }
+    }
+}
+
+impl Query {
     /// How many numbers there are.
     #[must_use]
-    pub fn count(adjacency: Adjacency) -> Self {
-        Self::new(Kind::Count(None), adjacency)
+    pub fn count() -> Self {
+        Self { kind: Kind::Count(None) }
     }
 
     /// How many numbers are within bounds, both ends included.
     #[must_use]
-    pub fn count_within(bounds: Bounds, adjacency: Adjacency) -> Self {
-        Self::new(Kind::Count(Some(bounds)), adjacency)
+    pub fn count_within(bounds: Bounds) -> Self {
+        Self { kind: Kind::Count(Some(bounds)) }
     }
 
     /// The sum of the numbers, each clamped.
     #[must_use]
-    pub fn sum(bounds: Bounds, adjacency: Adjacency) -> Self {
-        Self::new(Kind::Sum(bounds), adjacency)
+    pub fn sum(bounds: Bounds) -> Self {
+        Self { kind: Kind::Sum(bounds) }
     }
 
-    /// The mean of the numbers, each clamped. Where people may be added or removed, their
-    /// number is private too, and is estimated from the same budget.
+    /// The mean of the numbers, each clamped. Where people may be added or removed, or have
+    /// several records, how many there are is private too, and is estimated from the same budget.
     #[must_use]
-    pub fn mean(bounds: Bounds, adjacency: Adjacency) -> Self {
-        Self::new(Kind::Mean(bounds), adjacency)
+    pub fn mean(bounds: Bounds) -> Self {
+        Self { kind: Kind::Mean(bounds) }
     }
 
     /// The variance of the numbers, each clamped.
     #[must_use]
-    pub fn variance(bounds: Bounds, adjacency: Adjacency) -> Self {
-        Self::new(Kind::Variance(bounds), adjacency)
+    pub fn variance(bounds: Bounds) -> Self {
+        Self { kind: Kind::Variance(bounds) }
     }
 
     /// How many numbers are in each bin: from one edge up to but not including the next.
@@ -156,9 +205,8 @@ impl Query {
     /// # Errors
     /// [`Error::Length`] unless there are 2 to 10^6 edges, [`Error::Order`] unless they are
     /// finite and increasing.
-    pub fn histogram(edges: &[f64], adjacency: Adjacency) -> Result<Self, Error> {
-        in_order("edges", edges, 2, "2 to 10^6")?;
-        Ok(Self::new(Kind::Histogram(edges.into()), adjacency))
+    pub fn histogram(edges: &[f64]) -> Result<Self, Error> {
+        Ok(Self { kind: Kind::Histogram(in_order("edges", edges, 2, "2 to 10^6")?) })
     }
 
     /// The candidate below which about a share of the numbers lies.
@@ -166,44 +214,17 @@ impl Query {
     /// # Errors
     /// [`Error::OutOfRange`] unless the share is strictly between 0 and 1 with a denominator of
     /// at most 1000; [`Error::Length`] and [`Error::Order`] as for a histogram's edges.
-    pub fn quantile(
-        share: (u32, u32),
-        candidates: &[f64],
-        adjacency: Adjacency,
-    ) -> Result<Self, Error> {
+    pub fn quantile(share: (u32, u32), candidates: &[f64]) -> Result<Self, Error> {
         let (part, whole) = share;
         let value = f64::from(part) / f64::from(whole);
         let legal = "strictly between 0 and 1, with a denominator of at most 1000";
         check(part > 0 && part < whole && whole <= 1000, "share", value, legal)?;
-        in_order("candidates", candidates, 1, "1 to 10^6")?;
-        Ok(Self::new(Kind::Quantile { share, candidates: candidates.into() }, adjacency))
-    }
-
-    /// The same question where one person contributes up to so many numbers, and another person
-    /// in their place perhaps fewer or more. How many numbers there are in all is then private
-    /// even where people are replaced; it is public only where each contributes just one.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] unless that is 1 to 10,000.
-    pub fn records(self, records: u64) -> Result<Self, Error> {
-        let legal = "a whole number from 1 to 10000";
-        check((1..=10_000).contains(&records), "records", records as f64, legal)?;
-        Ok(Self { records, ..self })
-    }
-
-    /// Which data sets are neighbours.
-    #[must_use]
-    pub fn adjacency(&self) -> Adjacency {
-        self.adjacency
-    }
-
-    /// Whether neighbours have equally many records: one for one is replaced.
-    fn is_length_public(&self) -> bool {
-        self.adjacency == Adjacency::Replace && self.records == 1
+        let candidates = in_order("candidates", candidates, 1, "1 to 10^6")?;
+        Ok(Self { kind: Kind::Quantile { share, candidates } })
     }
 
     /// Scores of a quantile's candidates: how far, in whole numbers, the share below each is
-    /// from the one wanted; and how far one person moves them.
+    /// from the one wanted.
     fn scores(&self, data: &[f64]) -> Vec<i64> {
         let Kind::Quantile { share: (part, whole), candidates } = &self.kind else {
             return Vec::new();
@@ -225,16 +246,6 @@ impl Query {
         firsts.iter().take(candidates.len()).map(score).collect()
     }
 
-    /// One record more moves whole * below - part * n by -part or whole - part; another record
-    /// in one's place moves it by whole at most.
-    fn score_sensitivity(&self, (part, whole): (u32, u32)) -> u64 {
-        let one = match self.adjacency {
-            Adjacency::AddRemove => part.max(whole - part),
-            Adjacency::Replace => whole,
-        };
-        u64::from(one) * self.records
-    }
-
     /// How many numbers are in each bin.
     fn bins(&self, data: &[f64]) -> Vec<i128> {
         let Kind::Histogram(edges) = &self.kind else { return Vec::new() };
@@ -249,12 +260,24 @@ impl Query {
     }
 }
 
+/// One record more moves whole * below - part * n by -part or whole - part; another record in
+/// one's place moves it by whole at most.
+fn score_sensitivity((part, whole): (u32, u32), relation: Relation) -> u64 {
+    let one = match relation.adjacency() {
+        Adjacency::AddRemove => part.max(whole - part),
+        Adjacency::Replace => whole,
+    };
+    u64::from(one) * relation.records()
+}
+
+/// The list, if it is finite, increasing and neither too short nor too long. With one zero, so
+/// that equal lists are identical.
 fn in_order(
     what: &'static str,
     list: &[f64],
     least: usize,
     legal: &'static str,
-) -> Result<(), Error> {
+) -> Result<Arc<[f64]>, Error> {
     if !(least..=1_000_000).contains(&list.len()) {
         return Err(Error::Length { what, length: list.len(), legal });
     }
@@ -267,6 +290,6 @@ fn in_order(
     }
     match list.iter().find(|x| !x.is_finite()) {
         Some(&bad) => Err(Error::Order { what, low: bad, high: bad }),
-        None => Ok(()),
+        None => Ok(list.iter().map(|x| x + 0.0).collect()),
     }
 }

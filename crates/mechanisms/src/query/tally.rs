@@ -3,7 +3,7 @@
 use super::{Bounds, Kind, Query};
 use crate::error::Error;
 use crate::grid::Grid;
-use counterpoint::Adjacency;
+use counterpoint::{Adjacency, Relation};
 
 /// A sum over records of whole numbers, each from `low` to `high`, of a unit that is a 2^shift-th
 /// part of a grid step; the sum is rounded to the grid once.
@@ -48,14 +48,14 @@ impl Of {
     }
 
     /// How far one person's records move the sum; see [`Tally::sensitivity`].
-    pub(crate) fn reach(self, adjacency: Adjacency, records: u64) -> f64 {
+    pub(crate) fn reach(self, relation: Relation) -> f64 {
         let (low, high) = self.range();
-        let one = match adjacency {
+        let one = match relation.adjacency() {
             Adjacency::AddRemove => low.abs().max(high.abs()),
-            Adjacency::Replace if records == 1 => high - low,
+            Adjacency::Replace if relation.is_length_public() => high - low,
             Adjacency::Replace => high.max(0.0) - low.min(0.0),
         };
-        one * records as f64
+        one * relation.records() as f64
     }
 }
 
@@ -82,13 +82,13 @@ impl Tally {
     /// How many grid steps one person moves the rounded sum, at least one: as many as cover the
     /// units that the sum moves by. Who has several records may be replaced by someone with
     /// fewer: what one of them adds, another need not take away.
-    pub(crate) fn sensitivity(&self, adjacency: Adjacency, records: u64) -> u64 {
-        let one = match adjacency {
+    pub(crate) fn sensitivity(&self, relation: Relation) -> u64 {
+        let one = match relation.adjacency() {
             Adjacency::AddRemove => self.low.unsigned_abs().max(self.high.unsigned_abs()),
-            Adjacency::Replace if records == 1 => self.high.abs_diff(self.low),
+            Adjacency::Replace if relation.is_length_public() => self.high.abs_diff(self.low),
             Adjacency::Replace => self.high.max(0).abs_diff(self.low.min(0)),
         };
-        let units = u128::from(one) * u128::from(records);
+        let units = u128::from(one) * u128::from(relation.records());
         let steps = units.div_ceil(1 << self.shift);
         u64::try_from(steps).unwrap_or(u64::MAX).max(1)
     }

@@ -1,0 +1,224 @@
+//! The data, and which data sets are their neighbours: said once, by whoever holds them.
+
+use crate::error::Error;
+use counterpoint::Relation;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// A column of numbers with the relation they are protected under. Everything asked about them
+/// is scaled and charged for that relation; no question can state another.
+///
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Data {
+    relation: Relation,
+    values: Arc<[f64]>,
+}
+
+/// Without the numbers, and without how many there are: what is printed may end up in a log.
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Data").field("relation", &self.relation).finish_non_exhaustive()
+    }
+}
+
+/// Whose record it is. People are the same if this is equal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Person<'a> {
+    /// By a number.
+    Number(u64),
+    /// By a name.
+    Text(&'a str),
+    /// By anything else.
+    Bytes(&'a [u8]),
+}
+
+impl Data {
+    /// **The custodian vouches** that nobody has more records among these than the relation
+    /// says; where one record is replaced, that everybody has exactly one.
+    #[must_use]
+    pub fn new(relation: Relation, values: impl Into<Arc<[f64]>>) -> Self {
+        Self { relation, values: values.into() }
+    }
+
+    /// Columns of a table that says for each row whose it is. Of whoever has more rows than the
+    /// relation allows, only so many are used: those whose HMAC under the key comes first, of
+    /// the person, the row and which of several equal rows it is. The choice depends on that
+    /// person's own rows alone, not on their order, and is the same for all columns.
+    ///
+    /// The key is for the custodian to keep: who knows it could see to it which of their rows
+    /// are used. Privacy does not rest on it.
+    ///
+    /// ```
+    /// use counterpoint::{Adjacency, Relation};
+    /// use counterpoint_mechanisms::{Bounds, Data, Query};
+    ///
+    /// let customers = ["ann", "bob", "ann", "cleo", "ann"];
+    /// let (prices, weights) = ([3.0, 8.5, 2.0, 4.0, 99.0], [1.0, 0.5, 2.0, 2.0, 9.0]);
+    /// let relation = Relation::new(Adjacency::AddRemove, 2)?;
+    /// let key = counterpoint_mechanisms::secret()?; // once, and kept
+    /// let columns = Data::of_people(relation, customers, &[&prices, &weights], &key)?;
+    /// let total = Query::sum(Bounds::new(0.0, 10.0)?).laplace(0.5)?.under(relation)?;
+    /// println!("{:?}", total.run(&columns[0])?); // of two of Ann's purchases
+    /// # Ok::<(), counterpoint_mechanisms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless each column has as many rows as there are people named.
+    pub fn of_people<'a>(
+        relation: Relation,
+        people: impl IntoIterator<Item = impl Into<Person<'a>>>,
+        columns: &[&[f64]],
+        key: &[u8; 32],
+    ) -> Result<Vec<Self>, Error> {
+        let mut rows: Vec<(Person<'a>, usize)> =
+            people.into_iter().enumerate().map(|(row, person)| (person.into(), row)).collect();
+        if let Some(other) = columns.iter().find(|column| column.len() != rows.len()) {
+            let (what, legal) = ("a column", "as many as there are people named, row by row");
+            return Err(Error::Length { what, length: other.len(), legal });
+        }
+        let order = Order::new(columns, key)?;
+        rows.sort_unstable();
+        let own = rows.chunk_by(|one, other| one.0 == other.0);
+        let mut kept: Vec<usize> =
+            own.flat_map(|own| order.first(own, relation.records() as usize)).collect();
+        kept.sort_unstable();
+        let column = |values: &&[f64]| {
+            let used = kept.iter().filter_map(|&row| values.get(row).copied());
+            Self::new(relation, used.collect::<Vec<f64>>())
+        };
+        Ok(columns.iter().map(column).collect())
+    }
+
+    /// Which data sets are its neighbours.
+    #[must_use]
+    pub fn relation(&self) -> Relation {
+        self.relation
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// An error unless something was made for this relation.
+    pub(crate) fn is_under(&self, made: Relation) -> Result<(), Error> {
+        same(made, self.relation)
+    }
+
+    /// An error unless both can be columns of one table.
+    pub(crate) fn is_beside(&self, other: &Self) -> Result<(), Error> {
+        same(other.relation, self.relation)?;
+        if self.values.len() == other.values.len() {
+            return Ok(());
+        }
+        let (what, legal) = ("a column", "as many as the others");
+        Err(Error::Length { what, length: self.values.len(), legal })
+    }
+}
+
+/// An [`Error::Relation`] unless both are equal.
+pub(crate) fn same(made: Relation, data: Relation) -> Result<(), Error> {
+    if made == data { Ok(()) } else { Err(Error::Relation { made, data }) }
+}
+
+/// Which of a person's rows come first.
+struct Order<'a> {
+    columns: &'a [&'a [f64]],
+    keyed: Hmac<Sha256>,
+}
+
+impl<'a> Order<'a> {
+    fn new(columns: &'a [&'a [f64]], key: &[u8; 32]) -> Result<Self, Error> {
+        let (what, length, legal) = ("the key", key.len(), "32 bytes");
+        let keyed = Hmac::new_from_slice(key).map_err(|_| Error::Length { what, length, legal })?;
+        Ok(Self { columns, keyed })
+    }
+
+    /// What is in a row, bit by bit.
+    fn row(&self, row: usize) -> impl Iterator<Item = u64> {
+        self.columns.iter().map(move |column| column.get(row).map_or(0, |x| x.to_bits()))
+    }
+
+    fn compare(&self, one: usize, other: usize) -> Ordering {
+        self.row(one).cmp(self.row(other))
+    }
+
+    /// A person's first rows, at most so many.
+    fn first(&self, own: &[(Person<'_>, usize)], most: usize) -> Vec<usize> {
+        let mut rows: Vec<usize> = own.iter().map(|(_, row)| *row).collect();
+        let Some(&(person, _)) = own.first().filter(|_| own.len() > most) else { return rows };
+        // Equal rows are numbered, so that each has a place of its own in the order; it does not
+        // matter which of them has which.
+        rows.sort_unstable_by(|&one, &other| self.compare(one, other));
+        let equal = rows.chunk_by(|&one, &other| self.compare(one, other).is_eq());
+        let mut placed: Vec<([u8; 32], usize)> = equal
+            .flat_map(|equal| (0_u64..).zip(equal))
+            .map(|(copy, &row)| (self.place(person, copy, row), row))
+            .collect();
+        placed.sort_by_key(|(place, _)| *place);
+        placed.into_iter().take(most).map(|(_, row)| row).collect()
+    }
+
+    /// Different for different people, rows and copies: every part has a fixed length or is
+    /// preceded by it.
+    fn place(&self, person: Person<'_>, copy: u64, row: usize) -> [u8; 32] {
+        let mut hash = self.keyed.clone();
+        person.feed(&mut hash);
+        hash.update(&copy.to_be_bytes());
+        self.row(row).for_each(|bits| hash.update(&bits.to_be_bytes()));
+        hash.finalize().into_bytes().into()
+    }
+}
+
+impl Person<'_> {
+    fn feed(self, hash: &mut Hmac<Sha256>) {
+        let number = match self {
+            Self::Number(number) => number.to_be_bytes(),
+            _ => [0; 8],
+        };
+        let (kind, bytes) = match self {
+            Self::Number(_) => (0, number.as_slice()),
+            Self::Text(text) => (1, text.as_bytes()),
+            Self::Bytes(bytes) => (2, bytes),
+        };
+        hash.update(&[kind]);
+        hash.update(&(bytes.len() as u64).to_be_bytes());
+        hash.update(bytes);
+    }
+}
+
+impl From<u64> for Person<'_> {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&u64> for Person<'_> {
+    fn from(number: &u64) -> Self {
+        Self::Number(*number)
+    }
+}
+
+impl<'a> From<&'a str> for Person<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Person<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Person<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}

@@ -1,0 +1,173 @@
+//! A declaration made ready for data of one relation, and asked step by step.
+
+use super::gate::OpenGate;
+use super::sequence::Prices;
+use super::state::{Left, State};
+use super::{Interactive, Question};
+use crate::data::{Data, same};
+use crate::error::Error;
+use crate::reply::Reply;
+use counterpoint::{Relation, Release};
+
+/// A declaration made ready for data of one relation: with its noise, and knowing what all of it
+/// costs.
+///
+/// ```
+/// use counterpoint::{Adjacency, Relation};
+/// use counterpoint_mechanisms::{Data, Interactive, Query, Question, SparseVector};
+///
+/// let visits = Data::new(Relation::new(Adjacency::AddRemove, 3)?, [1.0, 1.0, 2.0, 5.0]);
+/// let declared = Interactive::from(SparseVector::new(0.5, 2, 100.0)?);
+/// let protocol = declared.under(visits.relation())?;
+/// println!("charged as {:?}", protocol.releases());
+/// let start = protocol.begin()?; // to be kept, and kept secret
+/// let question = Question::Above(Query::count());
+/// let (reply, next) = protocol.answer(&visits, &start, &question)?;
+/// println!("{reply:?}"); // once `next` is kept in the place of `start`
+/// # assert_eq!(next.answered(), 1);
+/// # Ok::<(), counterpoint_mechanisms::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Protocol {
+    declared: Interactive,
+    relation: Relation,
+    fingerprint: [u8; 32],
+    releases: Vec<Release>,
+    body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Body {
+    Sequence(Prices),
+    SparseVector { gate: OpenGate, values: bool },
+    GuessAndCheck(OpenGate),
+}
+
+impl Interactive {
+    /// Made ready for data of this relation: noise is scaled, and charged, for what one person
+    /// with as many records can change.
+    ///
+    /// # Errors
+    /// As [`Recipe::under`](crate::Recipe::under) for what a sequence declares;
+    /// [`Error::OutOfRange`] if a person moves a gate's queries by more than 2^32 grid steps.
+    pub fn under(&self, relation: Relation) -> Result<Protocol, Error> {
+        let (body, releases) = match self {
+            Self::Sequence(sequence) => {
+                let prices = Prices::new(sequence, relation)?;
+                let releases = prices.releases();
+                (Body::Sequence(prices), releases)
+            }
+            Self::SparseVector(sparse) => {
+                let (gate, values) = (sparse.gate.under(relation)?, sparse.values);
+                let releases = gate.releases(values)?;
+                (Body::SparseVector { gate, values }, releases)
+            }
+            Self::GuessAndCheck(guess) => {
+                let gate = guess.gate.under(relation)?;
+                let releases = gate.releases(true)?;
+                (Body::GuessAndCheck(gate), releases)
+            }
+        };
+        let fingerprint = super::fingerprint::of(self);
+        Ok(Protocol { declared: self.clone(), relation, fingerprint, releases, body })
+    }
+}
+
+impl Protocol {
+    /// What the whole session is charged as, however much of it is used.
+    #[must_use]
+    pub fn releases(&self) -> &[Release] {
+        &self.releases
+    }
+
+    /// What was declared.
+    #[must_use]
+    pub fn declared(&self) -> &Interactive {
+        &self.declared
+    }
+
+    /// The relation it was made for.
+    #[must_use]
+    pub fn relation(&self) -> Relation {
+        self.relation
+    }
+
+    /// The state before the first question, with all that is drawn once and for all. **Each state
+    /// begun is a session of its own**, to be charged again.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`] if there is none to be had.
+    pub fn begin(&self) -> Result<State, Error> {
+        let left = match &self.body {
+            Body::Sequence(prices) => Left::Slots(prices.slots()),
+            Body::SparseVector { gate, .. } | Body::GuessAndCheck(gate) => gate.begin()?,
+        };
+        Ok(State { relation: self.relation, declared: self.fingerprint, answered: 0, left })
+    }
+
+    /// The reply to a question, and the state after it. The question is checked before the data
+    /// are looked at, so that a refusal tells nothing about them.
+    ///
+    /// **A state is to be answered from once.** Whoever shows a reply must from then on ask with
+    /// the state that came with it. After [`Error::Randomness`] the session is over: how long
+    /// a choice takes, and so perhaps whether it fails, depends on the data.
+    ///
+    /// # Errors
+    /// [`Error::Relation`] if the data or the state are of another relation; [`Error::State`] if
+    /// the state is of another declaration; [`Error::Exhausted`] once all answers have been given;
+    /// [`Error::Question`], [`Error::Sensitivity`], [`Error::NotDeclared`], [`Error::Unsuited`] or
+    /// [`Error::OutOfRange`] if the question does not fit the declaration; [`Error::Randomness`].
+    pub fn answer(
+        &self,
+        data: &Data,
+        state: &State,
+        question: &Question,
+    ) -> Result<(Reply, State), Error> {
+        data.is_under(self.relation)?;
+        self.owns(state)?;
+        if state.is_exhausted() {
+            return Err(Error::Exhausted);
+        }
+        let (reply, left) = match (&self.body, question, &state.left) {
+            (Body::Sequence(prices), Question::Measure(recipe), Left::Slots(left)) => {
+                prices.measure(recipe, data, left)?
+            }
+            (Body::SparseVector { gate, values }, Question::Above(query), Left::Gate(left)) => {
+                gate.above(query, *values, data, left)?
+            }
+            (Body::GuessAndCheck(gate), Question::Check(query, guess), Left::Gate(left)) => {
+                gate.check(query, *guess, data, left)?
+            }
+            _ => return Err(Error::Question { legal: self.answers() }),
+        };
+        Ok((reply, State { answered: state.answered.saturating_add(1), left, ..*state }))
+    }
+
+    fn answers(&self) -> &'static str {
+        match &self.body {
+            Body::Sequence(_) => "Measure",
+            Body::SparseVector { .. } => "Above",
+            Body::GuessAndCheck(_) => "Check",
+        }
+    }
+
+    /// An error unless the state can have been reached from [`Protocol::begin`].
+    fn owns(&self, state: &State) -> Result<(), Error> {
+        same(self.relation, state.relation)?;
+        if state.declared != self.fingerprint {
+            return Err(Error::State { problem: "another one was declared" });
+        }
+        let is_within = match (&self.body, &state.left) {
+            (Body::Sequence(prices), Left::Slots(left)) => prices.include(left),
+            (Body::SparseVector { gate, .. } | Body::GuessAndCheck(gate), Left::Gate(left)) => {
+                gate.includes(left)
+            }
+            _ => false,
+        };
+        if is_within {
+            Ok(())
+        } else {
+            Err(Error::State { problem: "more is left than there was" })
+        }
+    }
+}

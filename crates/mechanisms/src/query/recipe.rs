@@ -1,0 +1,197 @@
+//! A query and how it is to be answered: all that whoever asks may choose.
+
+use super::{Kind, Query};
+use crate::error::{Error, check};
+use counterpoint::Relation;
+use serde::{Deserialize, Serialize};
+
+/// A query with the noise it is to be answered with, relative to what one person can change.
+///
+/// How much noise that is, and what it is charged as, is known once the data's relation is:
+/// [`Recipe::under`] makes a [`Measurement`](super::Measurement) of it. No recipe states a
+/// relation of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Recipe {
+    pub(super) query: Query,
+    pub(super) style: Style,
+}
+
+/// The kinds of noise, as they are asked for: relative to the sensitivity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Style {
+    /// Laplace noise; geometric on counts.
+    Laplace {
+        /// What it costs at most, in all.
+        epsilon: f64,
+    },
+    /// Gaussian noise; discrete Gaussian on counts.
+    Gaussian {
+        /// Of so many sensitivities.
+        multiplier: f64,
+    },
+    /// Staircase noise.
+    Staircase {
+        /// What it costs at most, in all.
+        epsilon: f64,
+    },
+    /// A choice by the exponential mechanism.
+    Exponential {
+        /// What it costs.
+        epsilon: f64,
+    },
+}
+
+/// A recipe as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    query: Query,
+    style: Style,
+}
+
+impl TryFrom<Unchecked> for Recipe {
+    type Error = Error;
+
+    fn try_from(read: Unchecked) -> Result<Self, Error> {
+        Self::new(read.query, read.style)
+    }
+}
+
+impl Recipe {
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500 and 0.025 <= multiplier <= 1000;
+    /// [`Error::Unsuited`] unless quantiles, and only they, are chosen.
+    pub fn new(query: Query, style: Style) -> Result<Self, Error> {
+        style.check()?;
+        let quantile = matches!(query.kind, Kind::Quantile { .. });
+        match style {
+            Style::Exponential { .. } if !quantile => {
+                Err(style.unsuited(query.kind.name(), "a quantile"))
+            }
+            Style::Laplace { .. } | Style::Gaussian { .. } | Style::Staircase { .. }
+                if quantile =>
+            {
+                Err(style.unsuited(query.kind.name(), "exponential"))
+            }
+            _ => Ok(Self { query, style }),
+        }
+    }
+
+    /// What is asked.
+    #[must_use]
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// How it is answered.
+    #[must_use]
+    pub fn style(&self) -> Style {
+        self.style
+    }
+}
+
+impl Query {
+    /// Answered with Laplace noise, costing at most epsilon in all. Counts get geometric
+    /// noise.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500; [`Error::Unsuited`] for a quantile.
+    pub fn laplace(&self, epsilon: f64) -> Result<Recipe, Error> {
+        Recipe::new(self.clone(), Style::Laplace { epsilon })
+    }
+
+    /// Answered with Gaussian noise of so many sensitivities (in Euclidean norm, where several
+    /// numbers are released), rounded up to 12 bits. Counts get discrete Gaussian noise.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 0.025 <= multiplier <= 1000; [`Error::Unsuited`] for a
+    /// quantile.
+    pub fn gaussian(&self, multiplier: f64) -> Result<Recipe, Error> {
+        Recipe::new(self.clone(), Style::Gaussian { multiplier })
+    }
+
+    /// Answered with staircase noise, costing at most epsilon in all.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500; [`Error::Unsuited`] for a quantile.
+    pub fn staircase(&self, epsilon: f64) -> Result<Recipe, Error> {
+        Recipe::new(self.clone(), Style::Staircase { epsilon })
+    }
+
+    /// A quantile chosen by the exponential mechanism, costing epsilon.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500; [`Error::Unsuited`] for other
+    /// queries.
+    pub fn exponential(&self, epsilon: f64) -> Result<Recipe, Error> {
+        Recipe::new(self.clone(), Style::Exponential { epsilon })
+    }
+
+    /// Answered with the least Laplace epsilon, to three digits, that keeps to a half-width on
+    /// so many rows of data of this relation.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if the confidence is not legal or no epsilon up to 500 will do.
+    pub fn laplace_within(
+        &self,
+        half_width: f64,
+        confidence: f64,
+        rows: u64,
+        relation: Relation,
+    ) -> Result<Recipe, Error> {
+        let keeps = |recipe: &Recipe| {
+            let found = recipe.under(relation)?.half_width(rows, confidence)?;
+            Ok::<bool, Error>(found <= half_width)
+        };
+        let (mut low, mut high) = (LEAST_EPSILON, MOST_EPSILON);
+        let mut best = self.laplace(high)?;
+        let legal = "no less than what epsilon 500 gives";
+        check(keeps(&best)?, "half-width", half_width, legal)?;
+        while high / low > 1.001 {
+            let middle = (low * high).sqrt();
+            let trial = self.laplace(middle)?;
+            if keeps(&trial)? {
+                (high, best) = (middle, trial);
+            } else {
+                low = middle;
+            }
+        }
+        Ok(best)
+    }
+}
+
+const LEAST_EPSILON: f64 = 1.0 / (1_u64 << 20) as f64;
+const MOST_EPSILON: f64 = 500.0;
+
+impl Style {
+    fn check(self) -> Result<(), Error> {
+        match self {
+            Self::Laplace { epsilon }
+            | Self::Staircase { epsilon }
+            | Self::Exponential { epsilon } => {
+                let legal = "a number from 2^-20 to 500";
+                check((LEAST_EPSILON..=MOST_EPSILON).contains(&epsilon), "epsilon", epsilon, legal)
+            }
+            Self::Gaussian { multiplier } => {
+                let legal = "a number from 0.025 to 1000";
+                check((0.025..=1000.0).contains(&multiplier), "multiplier", multiplier, legal)
+            }
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Laplace { .. } => "laplace",
+            Self::Gaussian { .. } => "gaussian",
+            Self::Staircase { .. } => "staircase",
+            Self::Exponential { .. } => "exponential",
+        }
+    }
+
+    pub(super) fn unsuited(self, query: &'static str, legal: &'static str) -> Error {
+        Error::Unsuited { noise: self.name(), query, legal }
+    }
+}
