@@ -28,6 +28,9 @@ pub struct Request<'a> {
     pub asked: &'a Asked,
     /// Whether answers are given one by one: it is then a session, debited in full.
     pub session: bool,
+    /// The digest of the question that is asked at this price, if that is said: the key stands
+    /// for it too.
+    pub question: Option<Hash>,
     /// What the request says neighbours are, if it does: it must be what the data set says.
     pub adjacency: Option<Adjacency>,
     /// How many records the request says a person has, if it does: as many as the data set says.
@@ -38,8 +41,8 @@ impl<'a> Request<'a> {
     /// A request by nobody in particular.
     #[must_use]
     pub fn new(account: &'a str, key: &'a str, asked: &'a Asked) -> Self {
-        let (analyst, session, adjacency, records) = (None, false, None, None);
-        Self { account, key, analyst, asked, session, adjacency, records }
+        let (analyst, question, adjacency, records) = (None, None, None, None);
+        Self { account, key, analyst, asked, session: false, question, adjacency, records }
     }
 
     /// The same about data with this relation, which must be the data set's.
@@ -217,6 +220,7 @@ pub(crate) fn digest(request: &Request<'_>) -> Hash {
         key: request.key.to_owned(),
         analyst: request.analyst.map(str::to_owned),
         session: request.session,
+        question: request.question.map(|question| question.to_string()),
         release: request.asked.normal(),
         charge: Cost::default(),
     };
@@ -254,6 +258,7 @@ fn reserve(
         key: request.key.to_owned(),
         analyst: request.analyst.map(str::to_owned),
         session: request.session,
+        question: request.question.map(|question| question.to_string()),
         release: request.asked.clone(),
         charge: debit.charge.clone(),
     };

@@ -73,10 +73,14 @@ impl Books {
             Event::Quota { account, analyst, capacity, .. } => {
                 self.quota(account, analyst, capacity)
             }
-            Event::Reserve { account, key, analyst, session, release, charge, .. } => {
+            Event::Reserve {
+                account, key, analyst, session, question, release, charge, ..
+            } => {
+                let digest = |text: &String| Hash::read(text).ok_or("its question has no digest");
                 let request = Request {
                     analyst: analyst.as_deref(),
                     session: *session,
+                    question: question.as_ref().map(digest).transpose()?,
                     ..Request::new(account, key, release)
                 };
                 self.reserve(sequence, &request, charge)

@@ -47,6 +47,8 @@ pub enum Event {
         analyst: Option<String>,
         #[serde(default, skip_serializing_if = "is_false")]
         session: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<String>,
         release: Asked,
         charge: Cost,
     },
