@@ -1,0 +1,44 @@
+//! The one way from a debit to an answer.
+//!
+//! A [`Recipe`] (what an analyst asks) meets [`Data`] (what a custodian holds) here and nowhere
+//! else: it is priced, *debited*, drawn, *stored*, and only then shown. [`answer`] does all of
+//! it for one question; [`open`], [`ask`] and [`close`] for mechanisms that are held open. What
+//! they return, a [`Shown`], is made of what the ledger stored: there is no other way to get one.
+//!
+//! ```
+//! use counterpoint::{Adjacency, Relation};
+//! use counterpoint_curator::{Bill, answer};
+//! use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
+//! use counterpoint_mechanisms::{Bounds, Data, Query};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let url: Url = format!("sqlite:{}", folder.path().join("ledger").display()).parse()?;
+//! let mut ledger = Ledger::init(&url)?;
+//! let relation = Relation::one(Adjacency::AddRemove);
+//! let budget = NewFilter::new(Kind::Sums, "1".parse()?, "0".parse()?);
+//! ledger.dataset("ages", relation, &budget)?;
+//! ledger.open_account("team", "ages", &NewAccount::Filter(budget))?;
+//!
+//! let ages = Data::new(relation, [31.0, 45.0, 27.0, 62.0, 38.0]);
+//! let mean = Query::mean(Bounds::new(0.0, 100.0)?).laplace(0.5)?;
+//! let shown = answer(&mut ledger, &Bill::new("team", "monday"), &mean, &ages)?;
+//! // A retry is answered with the same bytes, for nothing.
+//! let again = answer(&mut ledger, &Bill::new("team", "monday"), &mean, &ages)?;
+//! assert_eq!(shown.bytes(), again.bytes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answer;
+mod bill;
+mod error;
+mod session;
+mod shown;
+mod text;
+
+pub use answer::{answer, price};
+pub use bill::Bill;
+pub use error::Error;
+pub use session::{Opened, ask, close, open};
+pub use shown::Shown;
+
+pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe};

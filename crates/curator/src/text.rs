@@ -1,0 +1,41 @@
+//! What is stored, as text: JSON of the mechanisms' own plain data, whose numbers are read back
+//! to the bit.
+
+use crate::error::Error;
+use counterpoint_ledger::Hash;
+use counterpoint_mechanisms::State;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The text of a value.
+pub(crate) fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(value).map_err(|error| Error::Unwritable(error.to_string()))
+}
+
+/// What a stored text says.
+pub(crate) fn read<T: DeserializeOwned>(what: &'static str, bytes: &[u8]) -> Result<T, Error> {
+    // Serde's words may repeat what was read, and that may be secret.
+    serde_json::from_slice(bytes).map_err(|_| Error::Unreadable { what })
+}
+
+/// What makes two questions the same.
+pub(crate) fn digest<T: Serialize>(question: &T) -> Result<Hash, Error> {
+    Ok(Hash::of(&write(question)?))
+}
+
+/// A session's state as it is stored. The history holds its SHA-256, from which the few
+/// thresholds that are likely could be found by trying: the salt is what keeps them secret.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Salted {
+    salt: [u8; 32],
+    state: State,
+}
+
+pub(crate) fn salted(state: State) -> Result<Vec<u8>, Error> {
+    write(&Salted { salt: counterpoint_mechanisms::secret()?, state })
+}
+
+pub(crate) fn state(bytes: &[u8]) -> Result<State, Error> {
+    Ok(read::<Salted>("a session's state", bytes)?.state)
+}

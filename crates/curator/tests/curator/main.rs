@@ -1,0 +1,116 @@
+//! From debit to answer: what is shown, what is charged, and what a crash leaves.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod child;
+mod crash;
+mod one_call;
+mod sessions;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use counterpoint::filter::{Amount, Filter, Query, Terms};
+use counterpoint::{Adjacency, Relation, Release};
+use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
+use counterpoint_mechanisms::{Data, Recipe};
+
+fn is_full() -> bool {
+    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
+}
+
+/// As many in the full run, else so many.
+fn size(full: u64, quick: u64) -> u64 {
+    if is_full() { full } else { quick }
+}
+
+/// Where a test's ledger is; gone when dropped.
+struct Place {
+    url: String,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("ledger.db").display());
+        Self { url, _folder: Some(folder) }
+    }
+
+    /// A schema of its own on the tests' server, if there is one.
+    fn postgres() -> Option<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") else {
+            assert!(!is_full(), "the full run needs COUNTERPOINT_POSTGRES (postgres.sh)");
+            eprintln!("not tested on PostgreSQL: COUNTERPOINT_POSTGRES is not set");
+            return None;
+        };
+        let name = format!("c{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+        client.batch_execute(&format!("CREATE SCHEMA {name}")).unwrap();
+        let url = format!("{server}?options=-csearch_path%3D{name}");
+        Some(Self { url, _folder: None })
+    }
+
+    /// Both, or SQLite alone.
+    fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::sqlite()).chain(Self::postgres())
+    }
+
+    fn url(&self) -> Url {
+        self.url.parse().unwrap()
+    }
+
+    fn open(&self) -> Ledger {
+        Ledger::open(&self.url()).unwrap()
+    }
+}
+
+fn amount(text: &str) -> Amount {
+    text.parse().unwrap()
+}
+
+fn sums(epsilon: &str) -> NewFilter {
+    NewFilter::new(Kind::Sums, amount(epsilon), amount("0.001"))
+}
+
+/// The relation of most tests: people come and go with one record each.
+fn relation() -> Relation {
+    Relation::one(Adjacency::AddRemove)
+}
+
+fn ages() -> Data {
+    Data::new(relation(), [31.0, 45.0, 27.0, 62.0, 38.0])
+}
+
+/// A ledger with a data set and one open account that adds up epsilons.
+fn with_account(place: &Place, relation: Relation, epsilon: &str) -> Ledger {
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    ledger.dataset("data", relation, &sums("1000000")).unwrap();
+    ledger.open_account("account", "data", &NewAccount::Filter(sums(epsilon))).unwrap();
+    ledger
+}
+
+/// What the very numbers of the releases cost, added up: a little below what was asked for, since
+/// noise is rounded up.
+fn cost(releases: &[Release]) -> Amount {
+    let filter =
+        Filter::sums(amount("1000"), amount("0"), Terms::new(Adjacency::AddRemove)).unwrap();
+    releases.iter().fold(Amount::ZERO, |sum, release| {
+        &sum + &filter.charge(&Query::from(release.clone())).unwrap().main
+    })
+}
+
+/// What an answer costs.
+fn due(recipe: &Recipe) -> Amount {
+    cost(recipe.under(relation()).unwrap().releases())
+}
+
+fn spent(ledger: &mut Ledger) -> Amount {
+    ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone()
+}
+
+/// All is well, up to the head.
+#[track_caller]
+fn assert_sound(ledger: &mut Ledger) {
+    let head = ledger.head().unwrap();
+    assert_eq!(ledger.verify(Some(head)).unwrap().problem, None);
+}
