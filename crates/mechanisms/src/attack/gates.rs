@@ -209,6 +209,29 @@ fn a_gate_gives_away_no_more_than_it_costs() {
     assert!(most > 0.9 && answered > 1000, "{most} {answered}");
 }
 
+/// The noise grows with the relation, on every grid; the cost does not.
+#[test]
+fn a_gate_costs_three_epsilon_or_four_whatever_the_relation() {
+    for records in [1, 3, 10, 10_000] {
+        let relation = Relation::new(Adjacency::Replace, records).unwrap();
+        for (reach, grid) in [(1.0, 0), (0.3, -2), (0.7, -16), (1e9, 20)] {
+            let grid = Grid::new(grid).unwrap();
+            let sparse = SparseVector::new(0.3, 7, 1.0).unwrap().scaled(reach, grid).unwrap();
+            let guess = GuessAndCheck::new(0.3, 7, 1.0).unwrap().scaled(reach, grid).unwrap();
+            let declared: [(Interactive, f64); 3] = [
+                (sparse.clone().into(), 3.0),
+                (sparse.with_values().into(), 4.0),
+                (guess.into(), 4.0),
+            ];
+            for (declared, times) in declared {
+                let cost = charged(declared.under(relation).unwrap().releases()).pure;
+                let most = times * 0.3 * ROUNDING;
+                assert!(cost <= most && cost > most - 1e-4, "{declared:?} of {relation}: {cost}");
+            }
+        }
+    }
+}
+
 /// Records ignored, or taken from the question.
 #[test]
 fn a_gate_that_is_not_under_the_datas_relation_is_found_out() {
