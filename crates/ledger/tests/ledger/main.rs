@@ -18,11 +18,11 @@ mod tls;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use counterpoint::Adjacency;
 use counterpoint::filter::Amount;
+use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter, Url};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
+use counterpoint_wire::ledger::{Asked, ExactPlan};
 
 /// The whole run rather than a sample of it.
 fn is_full() -> bool {
@@ -99,12 +99,12 @@ impl Place {
 
 /// One record of one person more or less.
 fn add_remove() -> Relation {
-    Relation::new(Adjacency::AddRemove, 1).unwrap()
+    Relation::one(Adjacency::AddRemove)
 }
 
 /// One record replaced.
 fn replace() -> Relation {
-    Relation::new(Adjacency::Replace, 1).unwrap()
+    Relation::one(Adjacency::Replace)
 }
 
 fn amount(text: &str) -> Amount {
