@@ -29,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backup;
 mod cells;
 mod chain;
 pub mod database;
@@ -36,6 +37,7 @@ mod error;
 mod ledger;
 mod name;
 mod plan;
+mod pool;
 mod read;
 mod release;
 mod replay;
@@ -50,7 +52,8 @@ mod verify;
 pub use chain::{Hash, Head, HeadError};
 pub use database::{DatabaseError, Url};
 pub use error::{LedgerError, Refusal};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, OpenOptions};
+pub use pool::Pool;
 pub use release::{Committed, Price, Request, Reservation};
 pub use rules::{Kind, NewFilter};
 pub use session::{Answer, Answered, NewAnswer, Secret, Session};
