@@ -8,11 +8,11 @@
 
 use std::time::Instant;
 
-use counterpoint::Adjacency;
+use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::Access;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
+use counterpoint_wire::ledger::{Asked, ExactPlan};
 
 /// Pairs in one measurement, and measurements of each kind, taken in turn.
 const PAIRS: u64 = 40;
@@ -51,7 +51,7 @@ fn set_up(ledger: &mut Ledger) {
     let budget = |epsilon: &str| {
         NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "1e-6".parse().unwrap())
     };
-    let relation = Relation::new(Adjacency::AddRemove, 1).unwrap();
+    let relation = Relation::one(Adjacency::AddRemove);
     ledger.dataset("data", relation, &budget("1000000")).unwrap();
     let account = NewAccount::Filter(budget("900000"));
     ledger.open_account("account", "data", &account).unwrap();

@@ -1,7 +1,8 @@
 //! Rows of cells, which may hold anything, as what they should mean.
 
+use counterpoint::Relation;
 use counterpoint_wire::adjacency_named;
-use counterpoint_wire::ledger::{Cost, Described, Relation, Rule};
+use counterpoint_wire::ledger::{Cost, Described, Rule};
 
 use crate::chain::{Hash, Head};
 use crate::database::{Cell, Row};

@@ -3,6 +3,7 @@
 use counterpoint::filter::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
 
+use crate::chain::Head;
 use crate::database::{DatabaseError, VERSION};
 
 /// Why a ledger did not do what it was asked. Nothing was written, but for
@@ -125,6 +126,23 @@ pub enum LedgerError {
     /// A plan whose cost cannot be certified.
     #[error("the plan's cost cannot be certified: {0}")]
     Uncertified(String),
+    /// A history that does not go on from where it is known to have been.
+    #[error(
+        "the history is not the one that was known: entry {expected} is not in it (it ends at {head}); \
+         nothing was written. Legal: the ledger itself, not an old copy of it"
+    )]
+    OtherHistory {
+        /// The entry that was known.
+        expected: Head,
+        /// The last entry there is.
+        head: Head,
+    },
+    /// Something that one who only reads cannot do.
+    #[error(
+        "the ledger is open to read only; legal: status, history, head and verify, and on a \
+         read-only medium responses too"
+    )]
+    ReadOnly,
     /// A stored row that says nothing a ledger writes; `verify` says more.
     #[error("the ledger is damaged: {0}")]
     Damaged(String),

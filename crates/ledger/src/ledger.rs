@@ -20,6 +20,21 @@ pub struct Ledger {
     known: BTreeMap<String, Account>,
     /// Prices that were computed, by account and what was asked.
     pub(crate) prices: BTreeMap<(String, String), Cost>,
+    /// Whether nothing is to be written.
+    read_only: bool,
+    /// The last entry that is known to have been durable: it was expected, or acknowledged here.
+    /// Every write must find it.
+    seen: Head,
+}
+
+/// How a ledger is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Nothing is written, whatever is asked.
+    pub read_only: bool,
+    /// An entry that the history must hold, or nothing is written: the last head that an earlier
+    /// call returned, kept elsewhere.
+    pub expect: Option<Head>,
 }
 
 impl Ledger {
@@ -37,14 +52,15 @@ impl Ledger {
     /// [`LedgerError::Initialised`] if there is one.
     pub fn init_in(mut database: Box<dyn Database>) -> Result<Self, LedgerError> {
         database.begin(Access::Write)?;
-        match create(&mut *database) {
-            Ok(()) => database.commit()?,
+        let seen = match create(&mut *database) {
+            Ok(head) => head,
             Err(error) => {
                 database.rollback();
                 return Err(error);
             }
-        }
-        Ok(Self::new(database))
+        };
+        database.commit()?;
+        Ok(Self { seen, ..Self::new(database) })
     }
 
     /// Opens a ledger.
@@ -53,6 +69,23 @@ impl Ledger {
     /// [`LedgerError`] if there is none, or one of another version.
     pub fn open(url: &Url) -> Result<Self, LedgerError> {
         Self::open_in(url.open(false)?)
+    }
+
+    /// Opens a ledger, to read it alone or if it is the one that is expected.
+    ///
+    /// # Errors
+    /// [`LedgerError::OtherHistory`] if the expected entry is not in it.
+    pub fn open_with(url: &Url, options: &OpenOptions) -> Result<Self, LedgerError> {
+        let database = if options.read_only { url.open_read_only() } else { url.open(false) };
+        let mut ledger = Self::open_in(database?)?;
+        ledger.read_only = options.read_only;
+        ledger.expect(options.expect.unwrap_or(Head::NONE));
+        let seen = ledger.seen;
+        ledger.read(|tables| {
+            let head = tables.head()?;
+            goes_on(tables, seen, head)
+        })?;
+        Ok(ledger)
     }
 
     /// Opens the ledger in an open database.
@@ -75,7 +108,26 @@ impl Ledger {
     }
 
     fn new(database: Box<dyn Database>) -> Self {
-        Self { database, known: BTreeMap::new(), prices: BTreeMap::new() }
+        let (known, prices) = (BTreeMap::new(), BTreeMap::new());
+        Self { database, known, prices, read_only: false, seen: Head::NONE }
+    }
+
+    /// The last entry that is known to have been durable; [`Head::NONE`] if there is none.
+    pub(crate) fn seen(&self) -> Head {
+        self.seen
+    }
+
+    /// Later writes must find this entry, if it is later than what they must find anyway.
+    pub(crate) fn expect(&mut self, entry: Head) {
+        if self.seen.sequence <= entry.sequence {
+            self.seen = entry;
+        }
+    }
+
+    /// Whether the handle stopped at a failure: every later call is an error.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.database.is_stopped()
     }
 
     /// An account with its rule; what is spent of it may be out of date.
@@ -93,7 +145,7 @@ impl Ledger {
         work: impl FnOnce(&mut Tables<'_>) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         self.database.begin(Access::Read)?;
-        let outcome = work(&mut Tables(&mut *self.database));
+        let outcome = work(&mut Tables(&mut *self.database, Head::NONE));
         self.database.rollback();
         outcome
     }
@@ -101,6 +153,9 @@ impl Ledger {
     /// Waits until all that was read is durable. Whoever wrote it may have died between its write
     /// and its sync, and answers that are shown must not be lost: a retry would draw others.
     pub(crate) fn settle(&mut self) -> Result<(), LedgerError> {
+        if self.read_only && self.database.is_immutable() {
+            return Ok(());
+        }
         self.write(|tables, head| tables.touch(head))
     }
 
@@ -109,11 +164,20 @@ impl Ledger {
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, Head) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
+        if self.read_only {
+            return Err(LedgerError::ReadOnly);
+        }
         self.database.begin(Access::Write)?;
-        let mut tables = Tables(&mut *self.database);
-        match tables.lock().and_then(|head| work(&mut tables, head)) {
+        let mut tables = Tables(&mut *self.database, Head::NONE);
+        let outcome = tables.lock().and_then(|head| {
+            goes_on(&mut tables, self.seen, head)?;
+            work(&mut tables, head)
+        });
+        let head = tables.1;
+        match outcome {
             Ok(value) => {
                 self.database.commit()?;
+                self.seen = head;
                 Ok(value)
             }
             Err(error) => {
@@ -122,11 +186,24 @@ impl Ledger {
             }
         }
     }
+
+    /// Writes a copy of everything to a new file.
+    pub(crate) fn copy(&mut self, file: &str) -> Result<(), LedgerError> {
+        Ok(self.database.copy(file)?)
+    }
+}
+
+/// Refuses a history in which an entry that was seen is missing.
+fn goes_on(tables: &mut Tables<'_>, seen: Head, head: Head) -> Result<(), LedgerError> {
+    if [Head::NONE, head].contains(&seen) || tables.contains(seen)? {
+        return Ok(());
+    }
+    Err(LedgerError::OtherHistory { expected: seen, head })
 }
 
 /// The tables and the first entry.
-fn create(database: &mut dyn Database) -> Result<(), LedgerError> {
-    let mut tables = Tables(database);
+fn create(database: &mut dyn Database) -> Result<Head, LedgerError> {
+    let mut tables = Tables(database, Head::NONE);
     if tables.exist()? {
         return Err(LedgerError::Initialised);
     }
@@ -137,8 +214,7 @@ fn create(database: &mut dyn Database) -> Result<(), LedgerError> {
     tables.set_version(VERSION)?;
     tables.set_out()?;
     let event = Event::Init { at: now(), format: VERSION.unsigned_abs() };
-    append(&mut tables, Head::NONE, &event)?;
-    Ok(())
+    append(&mut tables, Head::NONE, &event)
 }
 
 /// Writes an event after the head.

@@ -6,10 +6,10 @@
 //! order of writes, every crash and the assumptions are in `docs/ledger.md`.
 //!
 //! ```
-//! use counterpoint::Adjacency;
+//! use counterpoint::{Adjacency, Relation};
 //! use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
 //! use counterpoint_wire::Format;
-//! use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
+//! use counterpoint_wire::ledger::{Asked, ExactPlan};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let url: Url = format!("sqlite:{}", folder.path().join("ledger").display()).parse()?;
@@ -17,8 +17,7 @@
 //! let budget = |epsilon: &str| -> Result<_, counterpoint::filter::AmountError> {
 //!     Ok(NewFilter::new(Kind::Sums, epsilon.parse()?, "1e-6".parse()?))
 //! };
-//! let relation = Relation::new(Adjacency::AddRemove, 1)?;
-//! ledger.dataset("census", relation, &budget("1")?)?;
+//! ledger.dataset("census", Relation::one(Adjacency::AddRemove), &budget("1")?)?;
 //! ledger.open_account("team", "census", &NewAccount::Filter(budget("0.3")?))?;
 //!
 //! let text = br#"{"release": [{"mechanism": "laplace", "scale": 10}]}"#;
@@ -30,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backup;
 mod cells;
 mod chain;
 pub mod database;
@@ -37,6 +37,7 @@ mod error;
 mod ledger;
 mod name;
 mod plan;
+mod pool;
 mod read;
 mod release;
 mod replay;
@@ -51,7 +52,8 @@ mod verify;
 pub use chain::{Hash, Head, HeadError};
 pub use database::{DatabaseError, Url};
 pub use error::{LedgerError, Refusal};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, OpenOptions};
+pub use pool::Pool;
 pub use release::{Committed, Price, Request, Reservation};
 pub use rules::{Kind, NewFilter};
 pub use session::{Answer, Answered, NewAnswer, Secret, Session};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use counterpoint::Relation;
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
-    AccountStatus, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Relation, Response,
-    Responses, Rule, SessionStatus, SlotStatus, Status,
+    AccountStatus, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Response, Responses,
+    Rule, SessionStatus, SlotStatus, Status,
 };
 
 use crate::cells::{Stored, damaged};

@@ -1,7 +1,7 @@
 //! The two steps of a release.
 
-use counterpoint::Adjacency;
-use counterpoint_wire::ledger::{Asked, Cost, Event, Relation, Rule};
+use counterpoint::{Adjacency, Relation};
+use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 
 use crate::cells::{damaged, unwritable};
 use crate::chain::{Hash, Head};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Relation, Rule};
+use counterpoint::Relation;
+use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Rule};
 
 use crate::chain::Hash;
 use crate::database::VERSION;

@@ -1,7 +1,8 @@
 //! The rows that are derived from the history.
 
+use counterpoint::Relation;
 use counterpoint::filter::{Amount, Filter};
-use counterpoint_wire::ledger::{Cost, Described, Relation, Rule};
+use counterpoint_wire::ledger::{Cost, Described, Rule};
 
 use crate::chain::Hash;
 use crate::rules;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::Adjacency;
 use counterpoint::filter::Amount;
-use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Relation, Rule, Slot};
+use counterpoint::{Adjacency, Relation};
+use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Rule, Slot};
 use counterpoint_wire::{Question, adjacency_name};
 
 use crate::chain::Head;

@@ -12,8 +12,8 @@ use crate::database::{Cell, Database, Dialect, Row};
 use crate::error::LedgerError;
 use crate::rows::{Account, Balance, Release, Share, Slot, sortable};
 
-/// The tables, within a transaction.
-pub(crate) struct Tables<'a>(pub(crate) &'a mut dyn Database);
+/// The tables, within a transaction, and the last head that it has read or written.
+pub(crate) struct Tables<'a>(pub(crate) &'a mut dyn Database, pub(crate) Head);
 
 type Outcome<T> = Result<T, LedgerError>;
 
@@ -60,7 +60,15 @@ impl Tables<'_> {
             Dialect::Sqlite => self.0.query(HEAD, &[])?,
             Dialect::Postgres => self.0.query(HEAD_LOCKED, &[])?,
         };
-        only_head(&rows)
+        self.1 = only_head(&rows)?;
+        Ok(self.1)
+    }
+
+    /// Whether an entry is in the history.
+    pub(crate) fn contains(&mut self, entry: Head) -> Outcome<bool> {
+        let sql = "SELECT sequence FROM ledger_entry WHERE sequence = $1 AND hash = $2";
+        let rows = self.0.query(sql, &[whole(entry.sequence)?, Cell::from(&entry.hash.0[..])])?;
+        Ok(!rows.is_empty())
     }
 
     pub(crate) fn head(&mut self) -> Outcome<Head> {
@@ -90,6 +98,7 @@ impl Tables<'_> {
         let sql = "UPDATE ledger_head SET sequence = $1, hash = $2 \
                    WHERE id = 1 AND sequence = $3 AND hash = $4";
         self.one(sql, &[sequence, hash, whole(head.sequence)?, previous])?;
+        self.1 = next;
         Ok(next)
     }
 

@@ -40,6 +40,24 @@ pub(crate) enum LedgerCommand {
     Commit(CommitArgs),
     /// Print a stored response
     Response(ResponseArgs),
+    /// Tell what a release would cost, and whether it would be allowed now
+    Price(PriceArgs),
+    /// List what is debited and not over
+    Pending {
+        /// A data set or an account [default: all]
+        #[arg(value_name = "ACCOUNT")]
+        account: Option<String>,
+    },
+    /// Tell how far a session is
+    Session(SessionArgs),
+    /// End a session: there are no more answers
+    End(SessionArgs),
+    /// Close an account for good; what was reserved goes on
+    Close {
+        /// The account
+        #[arg(value_name = "ACCOUNT")]
+        account: String,
+    },
     /// Tell what is promised, spent and left
     Status {
         /// A data set or an account [default: all]
@@ -47,11 +65,9 @@ pub(crate) enum LedgerCommand {
         account: Option<String>,
     },
     /// List what happened
-    History {
-        /// A data set or an account [default: all]
-        #[arg(value_name = "ACCOUNT")]
-        account: Option<String>,
-    },
+    History(PartArgs),
+    /// List stored responses
+    Responses(PartArgs),
     /// Derive everything from the history again and compare
     Verify {
         /// A head printed earlier and kept elsewhere
@@ -71,6 +87,10 @@ pub(crate) struct DatasetArgs {
     /// What neighbouring data sets are: add-remove or replace
     #[arg(long, value_name = "A", value_parser = adjacency_values())]
     pub(crate) adjacency: Adjacency,
+
+    /// How many records a person has at most
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) records: u64,
 
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
@@ -117,7 +137,6 @@ pub(crate) struct OpenArgs {
 
     /// What an open account adds up: sums, renyi, zcdp or gdp
     #[arg(long, value_name = "KIND", value_parser = kind_values())]
-    #[arg(requires = "epsilon", requires = "delta")]
     pub(crate) filter: Option<Kind>,
 
     /// What the account may cost; with a plan, the epsilon to certify a delta at
@@ -127,6 +146,21 @@ pub(crate) struct OpenArgs {
     /// At this delta; with a plan, the delta to certify an epsilon at
     #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
     pub(crate) delta: Option<Amount>,
+
+    /// In place of epsilon: the rho of a zcdp account
+    #[arg(long, value_name = "R", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["plan", "epsilon", "mu", "tau"])]
+    pub(crate) rho: Option<Amount>,
+
+    /// In place of epsilon and delta: the mu of a gdp account
+    #[arg(long, value_name = "M", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["plan", "epsilon", "delta", "tau"])]
+    pub(crate) mu: Option<Amount>,
+
+    /// In place of epsilon and delta: the divergence of a renyi account at --order
+    #[arg(long, value_name = "T", value_parser = amount, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["plan", "epsilon", "delta"], requires = "order")]
+    pub(crate) tau: Option<Amount>,
 
     /// The Rényi order [default: the best for what is expected]
     #[arg(long, value_name = "A", value_parser = order, allow_hyphen_values = true)]
@@ -194,14 +228,35 @@ pub(crate) struct ReserveArgs {
     #[arg(value_name = "ACCOUNT")]
     pub(crate) account: String,
 
-    /// In a plan account a slot's name; in an open one a file with one release in the plan
-    /// format, - for standard input, or the release itself as a JSON object
-    #[arg(value_name = "RELEASE")]
-    pub(crate) release: String,
+    #[command(flatten)]
+    pub(crate) asked: AskedArgs,
 
-    /// Your name for this release; the same key is charged once
+    /// Your name for this release, in the account; the same key is charged once
     #[arg(long, value_name = "K")]
     pub(crate) key: String,
+
+    /// Answers are given one by one: this pays for all of them
+    #[arg(long)]
+    pub(crate) session: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PriceArgs {
+    /// The account
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: String,
+
+    #[command(flatten)]
+    pub(crate) asked: AskedArgs,
+}
+
+/// What is asked of an account.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AskedArgs {
+    /// In a plan account a slot's name; in an open one a file in the plan format, all of whose
+    /// releases are charged together, - for standard input, or one release as a JSON object
+    #[arg(value_name = "RELEASE")]
+    pub(crate) release: String,
 
     /// Who asks
     #[arg(long, value_name = "WHO")]
@@ -217,11 +272,45 @@ pub(crate) struct ReserveArgs {
     pub(crate) run: Option<String>,
 }
 
+/// A key, and its account where two have it.
 #[derive(Debug, clap::Args)]
-pub(crate) struct CommitArgs {
+pub(crate) struct KeyArgs {
     /// The release's key
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
+
+    /// The account [default: the only one with this key]
+    #[arg(long, value_name = "ACCOUNT")]
+    pub(crate) account: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionArgs {
+    /// The account
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: String,
+
+    /// The session's key
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+}
+
+/// A part of a ledger.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PartArgs {
+    /// A data set or an account [default: all]
+    #[arg(value_name = "ACCOUNT")]
+    pub(crate) account: Option<String>,
+
+    /// Only what this analyst asked, and what became of it
+    #[arg(long, value_name = "WHO")]
+    pub(crate) analyst: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommitArgs {
+    #[command(flatten)]
+    pub(crate) place: KeyArgs,
 
     /// The response, at most 1 MiB; - for standard input
     #[arg(long, value_name = "FILE")]
@@ -230,9 +319,12 @@ pub(crate) struct CommitArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResponseArgs {
-    /// The release's key
-    #[arg(value_name = "KEY")]
-    pub(crate) key: String,
+    #[command(flatten)]
+    pub(crate) place: KeyArgs,
+
+    /// Of a session: the answer to the question of this key
+    #[arg(long, value_name = "ASK")]
+    pub(crate) ask: Option<String>,
 
     /// Write the bytes to this file
     #[arg(long, value_name = "FILE")]

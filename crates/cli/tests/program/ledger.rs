@@ -95,10 +95,10 @@ fn releases_come_from_files_standard_input_or_the_command_line() {
     assert_eq!(charge(&ledger.object(&["reserve", "team", &file, "--key", "a"])), "0.1");
     let args = ["ledger", "--url", &ledger.url, "reserve", "team", "-", "--key", "b", "--json"];
     assert_eq!(charge(&run_with(&args, toml.as_bytes()).object()), "0.1");
-    let another = "[[release]]\nmechanism = \"laplace\"\nscale = 1\n";
+    // All releases of a file are charged together.
+    let another = "[[release]]\nmechanism = \"geometric\"\nscale = 5\n";
     let two = ledger.folder.file("two.toml", format!("{toml}{another}"));
-    let run = ledger.run(&["reserve", "team", &two, "--key", "c"]);
-    assert!(run.error().ends_with("has 2 releases; legal: one"), "{}", run.stderr);
+    assert_eq!(charge(&ledger.object(&["reserve", "team", &two, "--key", "two"])), "0.3");
     let other = ledger.folder.file("other.toml", toml.replace("add-remove", "replace"));
     let run = ledger.run(&["reserve", "team", &other, "--key", "c"]);
     assert!(run.error().contains("adjacency is replace; legal: that of the data set"));
@@ -129,7 +129,7 @@ fn a_plan_account_is_opened_slot_by_slot() {
     let status = ledger.object(&["status", "weekly"]);
     let account = &status["accounts"][0];
     // Optimal composition: KOV Theorem III.3.
-    let epsilon: f64 = account["epsilon"].as_str().unwrap().parse().unwrap();
+    let epsilon: f64 = account["promise"]["epsilon"].as_str().unwrap().parse().unwrap();
     assert!(epsilon > 4.774_567_588 && epsilon < 4.774_573, "{epsilon}");
     assert_eq!(account["slots"], json!([{"name": "weekly count", "count": 100, "used": 50}]));
     assert_eq!(account["quotas"][0]["spent"]["main"], "50");
@@ -227,7 +227,9 @@ fn history_and_export_are_one_object_each() {
     let table = ledger.run(&["history", "team"]);
     assert_eq!(table.answer().lines().count(), 6, "{}", table.stdout);
     let export = ledger.object(&["export"]);
-    assert_eq!(export["responses"], json!([{"key": "k", "response_base64": "AJ+Slg=="}]));
+    let response =
+        json!({"account": "team", "key": "k", "analyst": null, "response_base64": "AJ+Slg=="});
+    assert_eq!((&export["version"], &export["responses"]), (&json!(2), &json!([response])));
     assert_eq!(export["head"], history["head"]);
     let run = ledger.run(&["response", "k"]);
     assert!(run.error().contains("is not text; legal: --out FILE"), "{}", run.stderr);
@@ -254,7 +256,7 @@ fn bad_usage_is_one_line_and_writes_nothing() {
     let release = r#"{"mechanism": "approx-dp", "epsilon": 0.1}"#;
     let dataset = ["dataset", "x", "--adjacency", "replace", "--epsilon"];
     #[rustfmt::skip]
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 22] = [
         (&["init"], "there is a ledger here already"),
         (&["dataset", "x"], "--adjacency <A>"),
         (&["dataset", "x", "--adjacency", "both"], "add-remove, replace"),
@@ -266,12 +268,20 @@ fn bad_usage_is_one_line_and_writes_nothing() {
         (&["open", "x", "--dataset", "census"], "--plan <PLAN>"),
         (&["open", "x", "--dataset", "nope", "--filter", "sums", "--epsilon", "1", "--delta", "0"],
             "there is no data set \"nope\""),
-        (&["open", "x", "--dataset", "census", "--filter", "sums"], "--epsilon <E>"),
+        (&["open", "x", "--dataset", "census", "--filter", "sums"],
+            "legal: --epsilon and --delta, --rho"),
         (&["reserve", "team", release], "--key <K>"),
         (&["reserve", "nobody", release, "--key", "k"], "there is no account \"nobody\""),
         (&["reserve", "team", "/no/such/file", "--key", "k"], "/no/such/file: cannot be read"),
         (&["commit", "k", "--response", "/dev/null"], "there is no key \"k\""),
         (&["status", "nobody"], "there is no account \"nobody\""),
+        (&["close", "nobody"], "there is no account \"nobody\""),
+        (&["close", "census"], "\"census\" is a data set"),
+        (&["session", "team", "k"], "there is no key \"k\""),
+        (&["end", "team", "k"], "there is no session \"k\""),
+        (&["pending", "nobody"], "there is no account \"nobody\""),
+        (&[&dataset[..], &["1", "--delta", "0", "--records", "0"]].concat(), "records is 0; legal"),
+        (&["open", "x", "--dataset", "census", "--filter", "renyi", "--tau", "1"], "--order <A>"),
     ];
     for (args, expected) in cases {
         let run = ledger.run(args);
@@ -289,4 +299,167 @@ fn bad_usage_is_one_line_and_writes_nothing() {
     assert!(line.error().contains("subcommands: init, dataset, open"), "{}", line.stderr);
     let line = run(&["ledger", "status"]);
     assert!(line.error().contains("--url <URL>"), "{}", line.stderr);
+}
+
+#[test]
+fn a_price_is_told_without_a_reservation() {
+    let ledger = Ledger::with_account("0.3");
+    let head = ledger.object(&["status"])["head"].clone();
+    let release = |epsilon: &str| format!(r#"{{"mechanism": "approx-dp", "epsilon": {epsilon}}}"#);
+    let fits = ledger.object(&["price", "team", &release("0.3")]);
+    assert_eq!((&fits["fits"], &fits["refusal"]), (&json!(true), &Value::Null));
+    assert_eq!(fits["charge"], json!({"main": "0.3", "delta": "0"}));
+    let short = ledger.object(&["price", "team", &release("0.31")]);
+    assert_eq!((&short["fits"], &short["refusal"]["left"]), (&json!(false), &json!("0.3")));
+    let text = ledger.run(&["price", "team", &release("0.31")]);
+    assert!(text.answer().contains("too much for account \"team\": 0.3 of 0.3 epsilon is left"));
+    assert!(ledger.run(&["price", "team", &release("0.1")]).answer().contains("it fits"));
+    assert_eq!(ledger.object(&["status"])["head"], head);
+}
+
+#[test]
+fn a_key_needs_its_account_only_where_two_have_it() {
+    let ledger = Ledger::with_account("0.3");
+    let open = ["open", "other", "--dataset", "census", "--filter", "sums"];
+    ledger.object(&[&open[..], &["--epsilon", "0.3", "--delta", "0"]].concat());
+    let release = r#"{"mechanism": "approx-dp", "epsilon": 0.1}"#;
+    let answer = ledger.folder.file("answer", "42");
+    ledger.reserve("k", "0.1");
+    let pending = ledger.object(&["pending"]);
+    let one = json!({"account": "team", "key": "k", "analyst": null, "entry": 5,
+                     "session": false, "answered": null});
+    assert_eq!(pending["pending"], json!([one]));
+    assert_eq!(ledger.object(&["commit", "k", "--response", &answer])["account"], "team");
+    assert!(ledger.run(&["pending", "team"]).answer().starts_with("nothing is pending"));
+    ledger.object(&["reserve", "other", release, "--key", "k", "--analyst", "ann"]);
+    let text = ledger.run(&["pending"]);
+    assert!(
+        text.answer().contains("other    k    ann          7  no response yet"),
+        "{}",
+        text.stdout
+    );
+    let run = ledger.run(&["commit", "k", "--response", &answer]);
+    let error = "key \"k\" is in other, team; legal: --account with one of them";
+    assert!(run.error().ends_with(error), "{}", run.stderr);
+    assert!(ledger.run(&["response", "k"]).error().ends_with(error));
+    ledger.object(&["commit", "k", "--account", "other", "--response", &answer]);
+    assert_eq!(ledger.run(&["response", "k", "--account", "other"]).answer(), "42");
+    // One analyst's part.
+    let responses = ledger.object(&["responses", "--analyst", "ann"]);
+    let own = json!({"account": "other", "key": "k", "analyst": "ann", "response_base64": "NDI="});
+    assert_eq!(responses["responses"], json!([own]));
+    assert_eq!(ledger.object(&["responses", "team"])["responses"].as_array().unwrap().len(), 1);
+    let text = ledger.run(&["responses"]);
+    assert!(text.answer().contains("other    k         ann      42"), "{}", text.stdout);
+    let events = |args: &[&str]| ledger.object(args)["entries"].as_array().unwrap().len();
+    assert_eq!(events(&["history", "--analyst", "ann"]), 2);
+    assert_eq!(events(&["history", "team", "--analyst", "ann"]), 0);
+}
+
+#[test]
+fn a_session_is_debited_once_and_told_about() {
+    let ledger = Ledger::with_account("0.3");
+    let release =
+        r#"{"mechanism": "sparse-vector", "epsilon_threshold": 0.125, "epsilon_queries": 0.125}"#;
+    let reserve = ["reserve", "team", release, "--key", "s", "--session"];
+    assert_eq!(ledger.object(&reserve)["charge"]["main"], "0.25");
+    assert_eq!(ledger.object(&reserve)["outcome"], "pending");
+    assert!(ledger.run(&reserve).answer().contains("begin the session or go on"));
+    let run = ledger.run(&["reserve", "team", release, "--key", "s"]);
+    assert!(run.error().contains("stands for another request"), "{}", run.stderr);
+    let answer = ledger.folder.file("answer", "42");
+    let run = ledger.run(&["commit", "s", "--response", &answer]);
+    assert!(run.error().contains("is a session's; legal: its answers"), "{}", run.stderr);
+    let mut library = counterpoint_ledger::Ledger::open(&ledger.url.parse().unwrap()).unwrap();
+    library.begin("team", "s", b"gate", b"a state that nobody is to see: 12345").unwrap();
+    let new = counterpoint_ledger::NewAnswer {
+        ask: "q1",
+        question: counterpoint_ledger::Hash::of(b"q1"),
+        after: 0,
+        response: b"below",
+        state: b"a state that nobody is to see: 67890",
+        last: false,
+    };
+    library.answer("team", "s", &new).unwrap();
+    let session = ledger.object(&["session", "team", "s"]);
+    assert_eq!((&session["answers"], &session["ended"]), (&json!(["q1"]), &Value::Null));
+    assert_eq!(ledger.object(&["pending"])["pending"][0]["answered"], 1);
+    assert_eq!(ledger.run(&["response", "s", "--ask", "q1"]).answer(), "below");
+    let run = ledger.run(&["response", "s", "--ask", "q2"]);
+    assert!(run.error().contains("\"q2\" is not answered in \"s\""), "{}", run.stderr);
+    assert_eq!(ledger.object(&["end", "team", "s"])["outcome"], "done");
+    let texts = [
+        ledger.run(&["session", "team", "s"]).answer().to_owned(),
+        ledger.run(&["history"]).answer().to_owned(),
+        ledger.run(&["status"]).answer().to_owned(),
+        ledger.run(&["responses"]).answer().to_owned(),
+        ledger.run(&["export"]).answer().to_owned(),
+    ];
+    assert!(texts[0].contains("answers   1: q1"), "{}", texts[0]);
+    assert!(texts[1].contains("s: session, sparse-vector"), "{}", texts[1]);
+    assert!(texts[1].contains("s: q1, answer 1, 5 bytes"), "{}", texts[1]);
+    assert!(texts.iter().all(|text| !text.contains("nobody is to see")));
+    assert_eq!(ledger.object(&["verify"])["outcome"], "verified");
+}
+
+#[test]
+fn nested_accounts_stand_under_their_parents() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "replace", "--records", "3"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-3"]].concat());
+    let plan = ledger.folder.file(
+        "plan.toml",
+        "delta = 1e-6\n[[release]]\nname = \"curve\"\nmechanism = \"zcdp\"\nrho = 0.05\n\
+         count = 2\n[[release]]\nname = \"north\"\nmechanism = \"approx-dp\"\nepsilon = 0.5\n\
+         count = 2\n",
+    );
+    ledger.object(&["open", "weekly", "--dataset", "census", "--plan", &plan]);
+    ledger.object(&[
+        "open",
+        "later",
+        "--dataset",
+        "census",
+        "--filter",
+        "sums",
+        "--epsilon",
+        "1",
+        "--delta",
+        "0",
+    ]);
+    let within = ["--within", "weekly", "--slot"];
+    ledger.object(
+        &[&["open", "inner"], &within[..], &["curve", "--filter", "zcdp", "--rho", "0.05"]]
+            .concat(),
+    );
+    let run = ledger.run(
+        &[&["open", "x"], &within[..], &["curve", "--filter", "zcdp", "--rho", "0.06"]].concat(),
+    );
+    assert!(run.error().contains("is not shown to be covered by"), "{}", run.stderr);
+    let run = ledger.run(
+        &[&["open", "x"], &within[..], &["curve", "--filter", "gdp", "--rho", "0.05"]].concat(),
+    );
+    assert!(run.error().contains("of kind gdp is to promise rho"), "{}", run.stderr);
+    let text = ledger.run(&["status"]).answer().to_owned();
+    let names: Vec<&str> = text.lines().skip(1).map_while(|line| line.get(..9)).collect();
+    assert_eq!(names[..4], ["census   ", "  weekly ", "    inner", "  later  "], "{text}");
+    assert!(text.contains("rho 0.05"), "{text}");
+    let text = ledger.run(&["status", "inner"]).answer().to_owned();
+    for part in [
+        "under       slot \"curve\" of account weekly",
+        "neighbours  replace, 3 records a person",
+        "promise     rho 0.05, delta 0",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let text = ledger.run(&["status", "weekly"]).answer().to_owned();
+    assert!(text.contains("under       data set census"), "{text}");
+    let status = ledger.object(&["status", "inner"])["accounts"][0].clone();
+    assert_eq!((&status["parent"], &status["slot"]), (&json!("weekly"), &json!("curve")));
+    assert_eq!(status["promise"], json!({"rho": "0.05", "delta": "0"}));
+    // For good.
+    assert_eq!(ledger.object(&["close", "inner"])["outcome"], "done");
+    let release = r#"{"mechanism": "zcdp", "rho": 0.01}"#;
+    let run = ledger.run(&["reserve", "inner", release, "--key", "k"]);
+    assert!(run.error().contains("\"inner\" is closed"), "{}", run.stderr);
+    assert!(ledger.run(&["status"]).answer().contains("zcdp, closed"));
 }

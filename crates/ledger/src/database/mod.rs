@@ -1,6 +1,9 @@
 //! The one small interface to a database. All statements are in `tables`, in SQL that
 //! both databases understand; what differs between them is here.
 
+mod copy;
+mod files;
+mod mounts;
 mod postgres;
 mod schema;
 mod sqlite;
@@ -10,6 +13,7 @@ use std::str::FromStr;
 
 pub use self::postgres::Postgres;
 pub use self::sqlite::Sqlite;
+pub(crate) use files::{beside, sync_folder};
 pub(crate) use schema::{VERSION, schema};
 
 /// A value in a row or a statement.
@@ -101,6 +105,20 @@ pub trait Database: Send {
     /// Forgets the transaction.
     fn rollback(&mut self);
 
+    /// Writes one snapshot of all tables to a new SQLite file. It is not synced.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] if the file cannot be written.
+    fn copy(&mut self, file: &str) -> Result<(), DatabaseError>;
+
+    /// Whether it stopped at a failure.
+    fn is_stopped(&self) -> bool;
+
+    /// Whether nobody can change it, so that all that is read of it is durable.
+    fn is_immutable(&self) -> bool {
+        false
+    }
+
     /// Whose SQL it speaks.
     fn dialect(&self) -> Dialect;
 }
@@ -126,6 +144,17 @@ impl Url {
     pub fn open(&self, create: bool) -> Result<Box<dyn Database>, DatabaseError> {
         Ok(match self {
             Self::Sqlite(path) => Box::new(Sqlite::open(path, create)?),
+            Self::Postgres(url) => Box::new(Postgres::open(url)?),
+        })
+    }
+
+    /// Opens the database to read. A server's is the same: its transactions say what they are for.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] if it cannot be opened.
+    pub fn open_read_only(&self) -> Result<Box<dyn Database>, DatabaseError> {
+        Ok(match self {
+            Self::Sqlite(path) => Box::new(Sqlite::open_read_only(path)?),
             Self::Postgres(url) => Box::new(Postgres::open(url)?),
         })
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
 
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -11,7 +13,19 @@ use super::tls::Target;
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// A ledger on a server.
+///
+/// The client waits for the server in a runtime of its own, which must not be started within
+/// another: it lives on a thread of its own, so that async programs may open, use and drop it.
 pub struct Postgres {
+    orders: Sender<Order>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Something to be done on the client's thread.
+type Order = Box<dyn FnOnce(&mut Session) + Send>;
+
+/// The connection, on its thread.
+struct Session {
     client: Client,
     statements: HashMap<String, Statement>,
     stopped: bool,
@@ -20,17 +34,102 @@ pub struct Postgres {
 /// What must be on for a commit to be durable.
 const NEEDED: [&str; 2] = ["fsync", "full_page_writes"];
 
+/// Said in every transaction that writes: between two of them a pooler may have exchanged the
+/// session, with its settings, for another.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+                           SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'";
+
 impl Postgres {
     /// Connects.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
+        let (orders, inbox) = mpsc::channel::<Order>();
+        let (opened, outcome) = mpsc::channel();
+        let url = url.to_owned();
+        let life = move || match Session::open(&url) {
+            Ok(mut session) => {
+                let _ = opened.send(Ok(()));
+                inbox.iter().for_each(|order| order(&mut session));
+            }
+            Err(error) => {
+                let _ = opened.send(Err(error));
+            }
+        };
+        let no_thread = |error| DatabaseError::Unusable(format!("no thread to connect: {error}"));
+        let builder = std::thread::Builder::new().name("ledger connection".to_owned());
+        let thread = builder.spawn(life).map_err(no_thread)?;
+        let postgres = Self { orders, thread: Some(thread) };
+        outcome.recv().map_err(|_| gone())??;
+        Ok(postgres)
+    }
+
+    /// Has something done on the client's thread, and waits for it.
+    fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Session) -> T + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        let (reply, answer) = mpsc::channel();
+        let order: Order = Box::new(move |session| {
+            let _ = reply.send(work(session));
+        });
+        self.orders.send(order).map_err(|_| gone())?;
+        answer.recv().map_err(|_| gone())
+    }
+}
+
+impl Drop for Postgres {
+    /// The thread ends when nobody can order anything any more.
+    fn drop(&mut self) {
+        self.orders = mpsc::channel().0;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Database for Postgres {
+    fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
+        self.ask(move |session| session.begin(access))?
+    }
+
+    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.ask(move |session| session.query(&sql, &parameters))?
+    }
+
+    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.ask(move |session| session.execute(&sql, &parameters))?
+    }
+
+    fn commit(&mut self) -> Result<(), DatabaseError> {
+        let outcome = self.ask(Session::commit);
+        outcome.map_err(|error| DatabaseError::Uncertain(error.to_string()))?
+    }
+
+    fn rollback(&mut self) {
+        let _ = self.ask(Session::rollback);
+    }
+
+    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
+        super::copy::tables(self, file)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.ask(|session| session.stopped).unwrap_or(true)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+}
+
+impl Session {
+    fn open(url: &str) -> Result<Self, DatabaseError> {
         let unusable = |error| unusable(&error);
         let mut client = Target::read(url)?.connect()?;
-        client
-            .batch_execute("SET synchronous_commit = on; SET lock_timeout = '60s'")
-            .map_err(unusable)?;
         for setting in NEEDED {
             let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(unusable)?;
             let value: String = row.try_get(0).map_err(unusable)?;
@@ -75,15 +174,13 @@ impl Postgres {
         let statement = self.statement(sql)?;
         self.client.execute(&statement, &references(parameters))
     }
-}
 
-impl Database for Postgres {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
         let sql = match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             // The lock is the head's row, taken before anything else is read.
-            Access::Write => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            Access::Write => BEGIN_WRITE,
         };
         self.client.batch_execute(sql).map_err(|error| self.failed(&error))
     }
@@ -111,10 +208,11 @@ impl Database for Postgres {
             self.stopped = true;
         }
     }
+}
 
-    fn dialect(&self) -> Dialect {
-        Dialect::Postgres
-    }
+/// The client's thread has ended, and the connection with it.
+fn gone() -> DatabaseError {
+    DatabaseError::Failed("the connection is gone".to_owned())
 }
 
 pub(super) fn unusable(error: &postgres::Error) -> DatabaseError {

@@ -1,11 +1,13 @@
 //! SQLite, with its write-ahead log and a sync at every commit.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter};
 
+use super::files::{Files, Place, sync_folder};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// The first version without the WAL-reset bug: 3.51.3.
@@ -14,86 +16,92 @@ const FIRST_SOUND: i32 = 3_051_003;
 /// How often a lock is tried, up to 10 ms apart: about a minute.
 const MOST_TRIES: i32 = 6000;
 
+/// Why one who only reads may be turned away where nobody writes.
+const NEEDS_INDEX: &str = "reading a ledger that others may write to needs its files -wal and \
+                           -shm, or a folder to make them in; a backup does not";
+
 /// A ledger in a file.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Connection,
-    path: PathBuf,
+    files: Files,
+    /// Whether nobody can write here.
+    immutable: bool,
     stopped: bool,
 }
 
 impl Sqlite {
-    /// Opens the file; creates it only if asked to.
+    /// Opens the file to read and write; creates it only if asked to.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(path: &str, create: bool) -> Result<Self, DatabaseError> {
         sound(rusqlite::version_number())?;
-        let path = PathBuf::from(path);
-        if marker(&path).exists() {
-            return Err(unusable(
-                &path,
-                "a write failed here earlier; see -stopped in docs/ledger.md for what to do",
-            ));
+        Self::writing(path, create).map_err(|problem| unusable(path, &problem))
+    }
+
+    /// Opens the file to read.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] saying why it cannot be used.
+    pub fn open_read_only(path: &str) -> Result<Self, DatabaseError> {
+        sound(rusqlite::version_number())?;
+        Self::reading(path).map_err(|problem| unusable(path, &problem))
+    }
+
+    fn writing(path: &str, create: bool) -> Result<Self, String> {
+        let place = Place::find(path, create)?;
+        if place.marker().exists() {
+            let problem = "a process had to stop here; see -stopped in docs/ledger.md";
+            return Err(problem.to_owned());
         }
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         if create {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
-        let connection = Connection::open_with_flags(&path, flags)
-            .map_err(|error| unusable(&path, &error.to_string()))?;
-        let mut database = Self { connection, path, stopped: false };
-        database.prepare(create).map_err(|error| unusable(&database.path, &error))?;
+        let mut connection = Connection::open_with_flags(&place.path, flags).map_err(text)?;
+        if connection.is_readonly(MAIN_DB).map_err(text)? {
+            return Err("cannot be written to; legal: to read only".to_owned());
+        }
+        prepare(&mut connection, create)?;
+        write_ahead(&connection)?;
         if create {
-            database.keep_name().map_err(|error| unusable(&database.path, &error))?;
+            sync_folder(&place.path)?;
         }
-        Ok(database)
+        Ok(Self { connection, files: place.watch(true)?, immutable: false, stopped: false })
     }
 
-    /// Sets what the guarantee rests on, and looks whether it was set. Another program's
-    /// database is left as it is.
-    fn prepare(&mut self, create: bool) -> Result<(), String> {
-        let text = |error: rusqlite::Error| error.to_string();
-        let connection = &mut self.connection;
-        connection.set_prepared_statement_cache_capacity(64);
-        connection.busy_handler(Some(wait)).map_err(text)?;
-        for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"] {
-            connection.execute_batch(&format!("PRAGMA {pragma}")).map_err(text)?;
-        }
-        let count = |what: &str| {
-            let sql = format!("SELECT count(*) FROM sqlite_master WHERE {what}");
-            connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map_err(text)
+    fn reading(path: &str) -> Result<Self, String> {
+        let place = Place::find(path, false)?;
+        let immutable = place.is_read_only()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = if immutable && !place.has_log() {
+            // SQLite needs no other files, nor to look for changes.
+            let path = place.path.to_str().ok_or("its path is no text")?;
+            let url = format!("file:{}?immutable=1", utf8_percent_encode(path, NON_ALPHANUMERIC));
+            Connection::open_with_flags(url, flags | OpenFlags::SQLITE_OPEN_URI)
+        } else {
+            Connection::open_with_flags(&place.path, flags)
         };
-        if count("name = 'ledger_version'")? == 0 && (!create || count("1 = 1")? > 0) {
-            return Err("there is no ledger in it; legal: init with a new file".to_owned());
-        }
-        let mode: String = connection
-            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-            .map_err(text)?;
-        if mode != "wal" {
-            return Err(format!("journal_mode is {mode}; legal: wal, in a file on a local disk"));
-        }
-        connection.execute_batch("PRAGMA synchronous = FULL").map_err(text)?;
-        let level: i64 =
-            connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).map_err(text)?;
-        if level < 2 {
-            return Err(format!("synchronous is {level}; legal: 2 (FULL) or 3"));
-        }
-        Ok(())
-    }
-
-    /// A new file's name is durable only once its folder is synced.
-    fn keep_name(&self) -> Result<(), String> {
-        let folder = match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| format!("its folder cannot be synced: {error}"))
+        let mut connection = opened.map_err(text)?;
+        prepare(&mut connection, false).map_err(|problem| format!("{problem} ({NEEDS_INDEX})"))?;
+        Ok(Self { connection, files: place.watch(false)?, immutable, stopped: false })
     }
 
     fn running(&self) -> Result<(), DatabaseError> {
         if self.stopped { Err(DatabaseError::Stopped) } else { Ok(()) }
+    }
+
+    /// Whether the files are the ones that were opened. If not this handle stops, and so do
+    /// others if what they would go on with has lost entries.
+    fn check(&mut self) -> Result<(), String> {
+        self.files.check().map_err(|change| {
+            self.stopped = true;
+            if change.stops_others {
+                self.files.stop_others(&change.problem);
+            }
+            change.problem
+        })
     }
 
     /// Stops. After an I/O error, other processes are to stop too: the kernel may hold pages
@@ -101,8 +109,7 @@ impl Sqlite {
     fn stop(&mut self, error: &rusqlite::Error) {
         self.stopped = true;
         if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) {
-            // If the disk takes no file either, there is nothing more to be done.
-            let _ = std::fs::write(marker(&self.path), format!("{error}\n"));
+            self.files.stop_others(&error.to_string());
         }
         let _ = self.connection.execute_batch("ROLLBACK");
     }
@@ -132,6 +139,7 @@ impl Sqlite {
 impl Database for Sqlite {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
+        self.check().map_err(DatabaseError::Failed)?;
         let sql = match access {
             Access::Read => "BEGIN DEFERRED",
             Access::Write => "BEGIN IMMEDIATE",
@@ -158,10 +166,12 @@ impl Database for Sqlite {
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
         self.running()?;
-        self.changed("COMMIT", &[]).map(drop).map_err(|error| {
+        self.changed("COMMIT", &[]).map_err(|error| {
             self.stop(&error);
             DatabaseError::Uncertain(error.to_string())
-        })
+        })?;
+        // What is durable in a file that has lost its name is lost.
+        self.check().map_err(DatabaseError::Uncertain)
     }
 
     fn rollback(&mut self) {
@@ -170,9 +180,66 @@ impl Database for Sqlite {
         }
     }
 
+    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
+        self.running()?;
+        // Not a failure of this ledger's: most likely the copy's disk is full.
+        let copied = self.changed("VACUUM INTO $1", &[file.into()]);
+        copied.map(drop).map_err(|error| unusable(file, &error.to_string()))
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    fn is_immutable(&self) -> bool {
+        self.immutable
+    }
+
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
     }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        if !self.files.may_write_back() {
+            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
+    }
+}
+
+/// Looks whether there is a ledger. Another program's database is left as it is.
+fn prepare(connection: &mut Connection, create: bool) -> Result<(), String> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.busy_handler(Some(wait)).map_err(text)?;
+    for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"] {
+        connection.execute_batch(&format!("PRAGMA {pragma}")).map_err(text)?;
+    }
+    let count = |what: &str| {
+        let sql = format!("SELECT count(*) FROM sqlite_master WHERE {what}");
+        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map_err(text)
+    };
+    if count("name = 'ledger_version'")? == 0 && (!create || count("1 = 1")? > 0) {
+        return Err("there is no ledger in it; legal: init with a new file".to_owned());
+    }
+    Ok(())
+}
+
+/// Sets what the guarantee rests on, and looks whether it was set.
+fn write_ahead(connection: &Connection) -> Result<(), String> {
+    let mode: String =
+        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(text)?;
+    if mode != "wal" {
+        return Err(format!("journal_mode is {mode}; legal: wal, in a file on a local disk"));
+    }
+    connection.execute_batch("PRAGMA synchronous = FULL").map_err(text)?;
+    let level: i64 =
+        connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).map_err(text)?;
+    if level < 2 {
+        return Err(format!("synchronous is {level}; legal: 2 (FULL) or 3"));
+    }
+    // The first to read opens log and index, and keeps them until it is closed.
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(text)
 }
 
 /// Refuses versions that may lose committed transactions.
@@ -187,14 +254,12 @@ fn sound(version: i32) -> Result<(), DatabaseError> {
     )))
 }
 
-fn unusable(path: &Path, problem: &str) -> DatabaseError {
-    DatabaseError::Unusable(format!("{}: {problem}", path.display()))
+fn unusable(path: &str, problem: &str) -> DatabaseError {
+    DatabaseError::Unusable(format!("{path}: {problem}"))
 }
 
-fn marker(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-stopped");
-    name.into()
+fn text(error: rusqlite::Error) -> String {
+    error.to_string()
 }
 
 /// Waits for a lock a little longer each time.

@@ -336,6 +336,14 @@ impl Database for Recording {
         self.inner.rollback();
     }
 
+    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
+        self.inner.copy(file)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.inner.is_stopped()
+    }
+
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
     }

@@ -90,7 +90,15 @@ pub(crate) struct Running {
 
 /// Starts a child with its orders, in lines.
 pub(crate) fn start(orders: &[&str], preload: Option<(&str, &[(&str, String)])>) -> Running {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    start_by(Command::new(std::env::current_exe().unwrap()), orders, preload)
+}
+
+/// The same by another command, which starts this program.
+pub(crate) fn start_by(
+    mut command: Command,
+    orders: &[&str],
+    preload: Option<(&str, &[(&str, String)])>,
+) -> Running {
     command
         .args(["--exact", "child::run", "--ignored", "--nocapture", "--test-threads=1"])
         .env("LEDGER_CHILD", orders.join("\n"))
@@ -135,7 +143,7 @@ impl Drop for Running {
     }
 }
 
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "@{text}").and_then(|()| out.flush()).unwrap();
 }
@@ -162,6 +170,8 @@ fn run() {
         ["once", url, key] => once(url, key),
         ["show", url, key, what] => show(url, key, what),
         ["loop", url, prefix, most] => many(url, prefix, most.parse().unwrap()),
+        ["look", url] => crate::files::look(url),
+        ["backup", url, file] => crate::backup::back_up(url, file),
         _ => panic!("no such orders: {orders:?}"),
     }
 }
@@ -239,7 +249,10 @@ fn show(url: &str, key: &str, what: &str) {
 
 /// Releases, one after the other; after an error, whether anything still works.
 fn many(url: &str, prefix: &str, most: u64) {
-    let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
+    let mut ledger = match Ledger::open(&url.parse().unwrap()) {
+        Ok(ledger) => ledger,
+        Err(error) => return say(&format!("closed {error}")),
+    };
     let tenth = release("0.1");
     say("ready");
     for index in 0..most {
@@ -337,6 +350,14 @@ impl Database for Pausing {
 
     fn rollback(&mut self) {
         self.inner.rollback();
+    }
+
+    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
+        self.inner.copy(file)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.inner.is_stopped()
     }
 
     fn dialect(&self) -> Dialect {

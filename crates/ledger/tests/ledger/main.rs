@@ -4,25 +4,29 @@
 //! so if it is missing; the full run insists on it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod backup;
 mod bad_input;
 mod behaviour;
 mod child;
 mod concurrency;
 mod crash;
 mod disk;
+mod expect;
+mod files;
 mod requests;
 mod sessions;
 mod slots;
 mod tamper;
+mod threads;
 mod tls;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use counterpoint::Adjacency;
 use counterpoint::filter::Amount;
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter, Url};
+use counterpoint::{Adjacency, Relation};
+use counterpoint_ledger::{Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url};
 use counterpoint_wire::Format;
-use counterpoint_wire::ledger::{Asked, ExactPlan, Relation};
+use counterpoint_wire::ledger::{Asked, ExactPlan};
 
 /// The whole run rather than a sample of it.
 fn is_full() -> bool {
@@ -99,12 +103,12 @@ impl Place {
 
 /// One record of one person more or less.
 fn add_remove() -> Relation {
-    Relation::new(Adjacency::AddRemove, 1).unwrap()
+    Relation::one(Adjacency::AddRemove)
 }
 
 /// One record replaced.
 fn replace() -> Relation {
-    Relation::new(Adjacency::Replace, 1).unwrap()
+    Relation::one(Adjacency::Replace)
 }
 
 fn amount(text: &str) -> Amount {
@@ -122,6 +126,22 @@ fn with_account(place: &Place, epsilon: &str) -> Ledger {
     let account = NewAccount::Filter(budget(Kind::Sums, epsilon, "0.001"));
     ledger.open_account("account", "data", &account).unwrap();
     ledger
+}
+
+/// A release of 0.1 with its answer; the head after it.
+fn pay(ledger: &mut Ledger, key: &str) -> Result<Head, LedgerError> {
+    let tenth = release("0.1");
+    ledger.reserve(&Request::new("account", key, &tenth))?;
+    Ok(ledger.commit("account", key, answer(key).as_bytes())?.head)
+}
+
+fn answer(key: &str) -> String {
+    format!("{key} answer")
+}
+
+/// What was shown under a key.
+fn shown(ledger: &mut Ledger, key: &str) -> Result<Option<Vec<u8>>, LedgerError> {
+    ledger.response("account", key)
 }
 
 fn plan(text: &str) -> ExactPlan {

@@ -1,10 +1,10 @@
 //! What is asked of an account: prices, several releases at once, keys, analysts, the end.
 
-use counterpoint::Adjacency;
+use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{
     Hash, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota, Request,
 };
-use counterpoint_wire::ledger::{Asked, Event, Promised, Relation};
+use counterpoint_wire::ledger::{Asked, Event, Promised};
 
 use crate::tamper::forge_last;
 use crate::{

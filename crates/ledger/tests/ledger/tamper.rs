@@ -42,7 +42,7 @@ type Rows = Vec<Vec<Row>>;
 
 /// A ledger with something of everything, its files' bytes half way (SQLite alone), and its last
 /// head.
-fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
+pub(crate) fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
     let mut ledger = Ledger::init(&place.url()).unwrap();
     ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0.001")).unwrap();
     ledger.dataset("e", replace(), &budget(Kind::Zcdp, "3", "1e-6")).unwrap();

@@ -4,13 +4,11 @@
 mod described;
 mod event;
 mod record;
-mod relation;
 mod told;
 
 pub use described::{Described, ExactPlan};
 pub use event::{Asked, Event, NotCanonical, Openings, Rule};
 pub use record::{Cost, FilterRecord, PlanRecord, Promised, Slot};
-pub use relation::Relation;
 pub use told::{
     AccountStatus, Committed, Done, Export, History, HistoryEntry, No, Pending, PendingKey, Price,
     QuotaStatus, Reserved, Response, Responses, SessionStatus, Short, SlotStatus, Status, Verified,

@@ -1,0 +1,154 @@
+//! Releases, from their price to their response.
+
+use anyhow::{Context, Result, bail};
+use counterpoint::Adjacency;
+use counterpoint_ledger::{Ledger, Request};
+use counterpoint_report::ledger as tables;
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::{
+    Asked, Committed, Described, ExactPlan, Price, Reserved, Response,
+};
+
+use super::args::{AskedArgs, CommitArgs, KeyArgs, PriceArgs, ReserveArgs, ResponseArgs};
+use super::{short, told};
+use crate::input;
+use crate::output::Outcome;
+
+pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result<Outcome> {
+    let (asked, adjacency) = asked(ledger, &args.account, &args.asked)?;
+    let analyst = args.asked.analyst.as_deref();
+    let request = Request { analyst, adjacency, ..Request::new(&args.account, "", &asked) };
+    let found = ledger.price(&request)?;
+    let price = Price {
+        account: args.account.clone(),
+        charge: found.charge,
+        fits: found.refusal.is_none(),
+        refusal: found.refusal.as_ref().map(short),
+        head: found.head.to_string(),
+    };
+    told(json, || price.json(), || tables::price(&price))
+}
+
+pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Result<Outcome> {
+    let (asked, adjacency) = asked(ledger, &args.account, &args.asked)?;
+    let (analyst, session) = (args.asked.analyst.as_deref(), args.session);
+    let request =
+        Request { analyst, adjacency, session, ..Request::new(&args.account, &args.key, &asked) };
+    let reservation = ledger.reserve(&request)?;
+    let outcome = match (&reservation.charge, &reservation.response) {
+        (_, Some(_)) => "committed",
+        (Some(_), None) => "reserved",
+        (None, None) => "pending",
+    };
+    let reserved = Reserved {
+        outcome,
+        account: args.account.clone(),
+        key: args.key.clone(),
+        entry: reservation.entry,
+        charge: reservation.charge,
+        response: reservation.response,
+        head: reservation.head.to_string(),
+    };
+    told(json, || reserved.json(), || tables::reserved(&reserved, session))
+}
+
+/// What is asked, as the account's kind needs it, and what it says neighbours are.
+fn asked(
+    ledger: &mut Ledger,
+    account: &str,
+    args: &AskedArgs,
+) -> Result<(Asked, Option<Adjacency>)> {
+    if ledger.is_plan(account)? {
+        let run = args.run.as_deref().map(described).transpose()?;
+        let (run, adjacency) = run.unwrap_or_default();
+        let (name, count) = (args.release.clone(), args.count.unwrap_or(1));
+        return Ok((Asked::Slot { name, count, run }, adjacency));
+    }
+    if args.count.is_some() || args.run.is_some() {
+        bail!("--count or --run is given with an open account; legal: the release alone")
+    }
+    let (releases, adjacency) = described(&args.release)?;
+    Ok((Asked::Described(releases), adjacency))
+}
+
+/// Releases in a file or on standard input, or one itself.
+fn described(text: &str) -> Result<(Vec<Described>, Option<Adjacency>)> {
+    let shown = || if text.starts_with('{') { "RELEASE".to_owned() } else { input::shown(text) };
+    let plan = if text.starts_with('{') {
+        let plan = format!("{{\"release\":[{text}]}}");
+        ExactPlan::parse(plan.as_bytes(), Format::Json).with_context(shown)?
+    } else {
+        input::exact_plan(text).with_context(shown)?
+    };
+    if plan.group != 1 {
+        bail!("{}: group is {}; legal: 1", shown(), plan.group);
+    }
+    Ok((plan.releases, plan.adjacency))
+}
+
+/// The account of a key, which must be said where several have it.
+fn account_of(ledger: &mut Ledger, args: &KeyArgs) -> Result<String> {
+    if let Some(account) = &args.account {
+        return Ok(account.clone());
+    }
+    let key = &args.key;
+    match ledger.accounts_with(key)?.as_slice() {
+        [account] => Ok(account.clone()),
+        [] => bail!("there is no key {key:?}; legal: one that was reserved"),
+        all => bail!("key {key:?} is in {}; legal: --account with one of them", all.join(", ")),
+    }
+}
+
+pub(super) fn commit(ledger: &mut Ledger, args: &CommitArgs, json: bool) -> Result<Outcome> {
+    let response = input::bytes(&args.response).with_context(|| input::shown(&args.response))?;
+    let (account, key) = (account_of(ledger, &args.place)?, &args.place.key);
+    let stored = ledger.commit(&account, key, &response)?;
+    let committed = Committed {
+        outcome: "committed",
+        account,
+        key: key.clone(),
+        entry: stored.entry,
+        repeated: stored.repeated,
+        response: stored.response,
+        head: stored.head.to_string(),
+    };
+    let differs = committed.response != response;
+    let mut outcome = told(json, || committed.json(), || tables::committed(&committed))?;
+    if differs && !json {
+        outcome.remark(format!(
+            "warning: {key} was committed before with another response; show that one \
+             (counterpoint ledger response {key}), not this"
+        ));
+    }
+    Ok(outcome)
+}
+
+pub(super) fn response(ledger: &mut Ledger, args: &ResponseArgs, json: bool) -> Result<Outcome> {
+    let (account, key) = (account_of(ledger, &args.place)?, args.place.key.clone());
+    let bytes = match &args.ask {
+        Some(ask) => {
+            let answer = ledger.answered(&account, &key, ask)?;
+            let missing = || format!("{ask:?} is not answered in {key:?}; legal: one that is");
+            answer.with_context(missing)?.response
+        }
+        None => ledger.response(&account, &key)?.with_context(|| {
+            format!("key {key:?} is reserved, not committed; legal: a committed one")
+        })?,
+    };
+    let written = match &args.out {
+        Some(path) => {
+            std::fs::write(path, &bytes).with_context(|| path.clone())?;
+            Some(format!("{} bytes written to {path}\n", bytes.len()))
+        }
+        None => None,
+    };
+    let object = Response { account, key, ask: args.ask.clone(), analyst: None, bytes };
+    match (json, written) {
+        (true, _) => Ok(Outcome::json(object.json()?)),
+        (false, Some(text)) => Ok(Outcome::text(text, Vec::new())),
+        (false, None) => match String::from_utf8(object.bytes) {
+            Ok(text) => Ok(Outcome::text(text, Vec::new())),
+            Err(_) => bail!("the response is not text; legal: --out FILE, or --json"),
+        },
+    }
+}

@@ -1,0 +1,99 @@
+//! Data sets, accounts and quotas.
+
+use anyhow::{Context, Result, bail};
+use counterpoint::filter::Amount;
+use counterpoint::{Delta, Epsilon, Relation};
+use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewFilter, NewQuota};
+use counterpoint_wire::Question;
+use counterpoint_wire::ledger::Promised;
+
+use super::args::{DatasetArgs, OpenArgs, QuotaArgs, RecutArgs};
+use crate::input;
+
+pub(super) fn dataset(ledger: &mut Ledger, args: &DatasetArgs) -> Result<Head> {
+    let (epsilon, delta) = (args.budget.epsilon.clone(), args.budget.delta.clone());
+    let budget = NewFilter::new(args.filter, epsilon, delta);
+    let relation = Relation::new(args.adjacency, args.records)?;
+    Ok(ledger.dataset(&args.name, relation, &budget)?)
+}
+
+pub(super) fn open(ledger: &mut Ledger, args: &OpenArgs) -> Result<Head> {
+    let new = match (&args.plan, args.filter) {
+        (Some(path), _) => {
+            let plan = input::exact_plan(path).with_context(|| input::shown(path))?;
+            NewAccount::Plan(plan, question(args)?)
+        }
+        (None, Some(kind)) => NewAccount::Filter(filter(kind, args)?),
+        (None, None) => bail!("no rule is given; legal: --plan, or --filter"),
+    };
+    match (&args.dataset, &args.within, &args.slot, &new) {
+        (Some(dataset), ..) => Ok(ledger.open_account(&args.account, dataset, &new)?),
+        (_, Some(within), Some(slot), NewAccount::Filter(filter)) => {
+            Ok(ledger.open_in_slot(&args.account, within, slot, filter)?)
+        }
+        _ => bail!("nothing pays for the account; legal: --dataset, or --within and --slot"),
+    }
+}
+
+/// An open account's rule.
+fn filter(kind: Kind, args: &OpenArgs) -> Result<NewFilter> {
+    let mut filter = NewFilter::promising(kind, promise(args)?);
+    (filter.order, filter.leaks) = (args.order, args.leaks.clone());
+    if let Some(path) = &args.expect {
+        filter.expected = input::exact_plan(path).with_context(|| input::shown(path))?.releases;
+    }
+    Ok(filter)
+}
+
+/// What an open account is to promise.
+fn promise(args: &OpenArgs) -> Result<Promised> {
+    let OpenArgs { epsilon, delta, rho, mu, order, tau, .. } = args;
+    Ok(match (epsilon.clone(), delta.clone(), rho.clone(), mu.clone(), tau.clone()) {
+        (Some(epsilon), Some(delta), None, None, None) => Promised::ApproxDp { epsilon, delta },
+        (None, delta, Some(rho), None, None) => {
+            Promised::Zcdp { rho, delta: delta.unwrap_or_default() }
+        }
+        (None, None, None, Some(mu), None) => Promised::Gdp { mu },
+        (None, None, None, None, Some(tau)) => {
+            let order = order.and_then(|order| Amount::from_f64(order.get()));
+            Promised::Renyi { order: order.context("--tau needs --order")?, tau }
+        }
+        _ => bail!(
+            "an open account promises nothing; legal: --epsilon and --delta, --rho (and --delta), \
+             --mu, or --order and --tau"
+        ),
+    })
+}
+
+pub(super) fn recut(ledger: &mut Ledger, args: &RecutArgs) -> Result<Head> {
+    let into = input::exact_plan(&args.into).with_context(|| input::shown(&args.into))?;
+    Ok(ledger.recut(&args.account, &args.unused, &into)?)
+}
+
+/// The question on the command line, which replaces the plan's.
+fn question(args: &OpenArgs) -> Result<Option<(Question, Amount)>> {
+    Ok(match (&args.delta, &args.epsilon) {
+        (Some(_), Some(_)) => {
+            bail!("--delta and --epsilon are both given with a plan; legal: one, the question")
+        }
+        (Some(delta), None) => {
+            Some((Question::EpsilonAt(Delta::new(delta.lower())?), delta.clone()))
+        }
+        (None, Some(epsilon)) => {
+            Some((Question::DeltaAt(Epsilon::new(epsilon.lower())?), epsilon.clone()))
+        }
+        (None, None) => None,
+    })
+}
+
+pub(super) fn quota(ledger: &mut Ledger, args: &QuotaArgs) -> Result<Head> {
+    let quota = match (&args.share, args.releases, &args.epsilon, &args.delta) {
+        (Some(share), ..) => NewQuota::Share(share.clone()),
+        (None, Some(count), ..) => NewQuota::Releases(count),
+        (None, None, Some(epsilon), Some(delta)) => {
+            NewQuota::Cost { epsilon: epsilon.clone(), delta: delta.clone() }
+        }
+        _ => bail!("no quota is given; legal: --share, --epsilon and --delta, or --releases"),
+    };
+    Ok(ledger.quota(&args.account, &args.analyst, &quota)?)
+}

@@ -1,0 +1,288 @@
+//! The files of a SQLite ledger, and whether they are still the ones that were opened.
+//!
+//! SQLite finds its log and the log's index by the database's name. One file under two names, or
+//! another file under the name in use, makes two ledgers out of one: each has a log of its own and
+//! does not see what the other spends. So a ledger is one regular file with one name, and what the
+//! names lead to is looked up again before anything is acknowledged.
+//!
+//! Files are looked at by name and never opened: to close a file drops the locks that SQLite has
+//! on it in this process.
+
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::mounts;
+
+const LEGAL: &str = "a file on a local disk, by its one name";
+
+/// How often a log that seems to be missing is looked for: it may just be made or tidied away.
+const LOOKS: u32 = 20;
+
+/// Where a ledger is, before it is opened.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// As it was given, made absolute.
+    given: PathBuf,
+    /// Without symbolic links: what SQLite calls it.
+    pub(super) path: PathBuf,
+}
+
+/// The files of an open ledger.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// Database, log and index; one who only reads may have the first alone.
+    watched: Vec<(PathBuf, Identity)>,
+    /// The name that was given, if it leads to the database through symbolic links.
+    given: Option<PathBuf>,
+    /// Where processes say that they had to stop; none for one who only reads.
+    marker: Option<PathBuf>,
+}
+
+/// What tells a file from all others as long as somebody has it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    number: u64,
+}
+
+/// A name that no longer leads to what was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    /// What is wrong.
+    pub(super) problem: String,
+    /// Whether nobody may go on with what is there now: acknowledged entries are missing in it.
+    pub(super) stops_others: bool,
+}
+
+impl Place {
+    /// The place that a path leads to, if a ledger may be there.
+    pub(super) fn find(given: &str, create: bool) -> Result<Self, String> {
+        let given = std::path::absolute(given).map_err(|error| error.to_string())?;
+        let place = match std::fs::canonicalize(&given) {
+            Ok(path) => {
+                identity(&path, &path.symlink_metadata().map_err(|error| error.to_string())?)?;
+                Self { given, path }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound && create => Self::new(given)?,
+            Err(error) => return Err(error.to_string()),
+        };
+        for name in place.names() {
+            if mounts::read()?.has_point(&name) {
+                let problem = "is mounted by itself, and may have another log elsewhere";
+                return Err(format!("{} {problem}; legal: {LEGAL}", name.display()));
+            }
+        }
+        place.check_log()?;
+        place.check_link()?;
+        Ok(place)
+    }
+
+    /// Where a new file will be.
+    fn new(given: PathBuf) -> Result<Self, String> {
+        if given.is_symlink() {
+            return Err("is a symbolic link to nothing; legal: a new file".to_owned());
+        }
+        let (Some(folder), Some(name)) = (given.parent(), given.file_name()) else {
+            return Err("is no file's name; legal: a new file".to_owned());
+        };
+        let folder = folder.canonicalize().map_err(|error| format!("its folder: {error}"))?;
+        Ok(Self { path: folder.join(name), given })
+    }
+
+    /// Database, log and index.
+    fn names(&self) -> [PathBuf; 3] {
+        ["", "-wal", "-shm"].map(|end| beside(&self.path, end))
+    }
+
+    /// SQLite makes the log before the index and deletes it after it. An index alone means that
+    /// somebody deleted the log, and with it what was acknowledged and not yet in the database.
+    fn check_log(&self) -> Result<(), String> {
+        let [_, log, index] = self.names();
+        for _ in 0..LOOKS {
+            if log.exists() || !index.exists() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let (log, index) = (log.display(), index.display());
+        Err(format!("{log} is gone, and with it what was acknowledged last ({index} is there)"))
+    }
+
+    /// A symbolic link may have taken the place of a file that was moved without its log.
+    fn check_link(&self) -> Result<(), String> {
+        for end in ["-wal", "-stopped"] {
+            let left = beside(&self.given, end);
+            if left.canonicalize().is_ok_and(|left| left != beside(&self.path, end)) {
+                let (left, path) = (left.display(), self.path.display());
+                return Err(format!("{left} was left behind when the ledger moved to {path}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where processes say that they had to stop.
+    pub(super) fn marker(&self) -> PathBuf {
+        beside(&self.path, "-stopped")
+    }
+
+    /// Whether nobody can write here.
+    pub(super) fn is_read_only(&self) -> Result<bool, String> {
+        Ok(mounts::read()?.is_read_only(&self.path))
+    }
+
+    /// Whether there may be more than what is in the database itself.
+    pub(super) fn has_log(&self) -> bool {
+        match beside(&self.path, "-wal").metadata() {
+            Ok(metadata) => metadata.len() > 0,
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        }
+    }
+
+    /// Remembers which files SQLite has opened: one who writes has all three.
+    pub(super) fn watch(self, writes: bool) -> Result<Files, String> {
+        let mut watched = Vec::new();
+        for name in self.names() {
+            match name.symlink_metadata() {
+                Ok(metadata) => {
+                    let identity = identity(&name, &metadata)?;
+                    watched.push((name, identity));
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound && !writes => {}
+                Err(error) => return Err(format!("{}: {error}", name.display())),
+            }
+        }
+        let identities: Vec<Identity> = watched.iter().map(|(_, identity)| *identity).collect();
+        if !are_open_here(&identities).map_err(|error| format!("/proc/self/fd: {error}"))? {
+            return Err("its files were exchanged as they were opened; try again".to_owned());
+        }
+        let marker = writes.then(|| self.marker());
+        let given = (self.given != self.path).then_some(self.given);
+        Ok(Files { watched, given, marker })
+    }
+}
+
+impl Files {
+    /// Whether all names still lead to what was opened, and nobody had to stop.
+    pub(super) fn check(&self) -> Result<(), Change> {
+        for (name, known) in &self.watched {
+            check(name, name.symlink_metadata(), *known)?;
+        }
+        if let (Some(name), Some((_, database))) = (&self.given, self.watched.first()) {
+            // The ledger itself is all there, and others who use it may go on.
+            let here = |change| Change { stops_others: false, ..change };
+            check(name, name.metadata(), *database).map_err(here)?;
+        }
+        match &self.marker {
+            Some(marker) if marker.exists() => {
+                let problem = format!("another process had to stop: see {}", marker.display());
+                Err(Change { problem, stops_others: false })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells other processes that they must not go on.
+    pub(super) fn stop_others(&self, problem: &str) {
+        if let Some(marker) = &self.marker {
+            // If the disk takes no file either, there is nothing more to be done.
+            let _ = std::fs::write(marker, format!("{problem}\n"));
+        }
+    }
+
+    /// Whether the log may be written back to the database when it is closed, and deleted. Where
+    /// another file has taken a name, that would damage or delete what others rely on; a log that
+    /// is merely gone is saved by it.
+    pub(super) fn may_write_back(&self) -> bool {
+        let fits =
+            |(index, (name, known)): (usize, &(PathBuf, Identity))| match name.symlink_metadata() {
+                Ok(metadata) => identity(name, &metadata) == Ok(*known),
+                Err(error) => error.kind() == ErrorKind::NotFound && index == 1,
+            };
+        self.watched.iter().enumerate().all(fits)
+    }
+}
+
+/// Whether a name leads to a file that is known, and alone does.
+fn check(name: &Path, found: io::Result<Metadata>, known: Identity) -> Result<(), Change> {
+    let shown = name.display();
+    let metadata = match found {
+        Ok(metadata) => metadata,
+        Err(error) => {
+            let stops_others = error.kind() == ErrorKind::NotFound;
+            return Err(Change { problem: format!("{shown}: {error}"), stops_others });
+        }
+    };
+    match inode(&metadata) {
+        Some((found, _)) if found != known => {
+            let problem = format!("{shown} is no longer the file that was opened");
+            Err(Change { problem, stops_others: true })
+        }
+        // A second name does no harm to what is there: nobody opens either.
+        _ => identity(name, &metadata)
+            .map(drop)
+            .map_err(|problem| Change { problem, stops_others: false }),
+    }
+}
+
+/// The identity of a regular file with one name.
+fn identity(name: &Path, metadata: &Metadata) -> Result<Identity, String> {
+    let shown = name.display();
+    if !metadata.is_file() {
+        return Err(format!("{shown} is no regular file; legal: {LEGAL}"));
+    }
+    match inode(metadata) {
+        Some((identity, 1)) => Ok(identity),
+        Some((_, links)) => Err(format!("{shown} has {links} names (hard links); legal: {LEGAL}")),
+        None => Err("files cannot be told apart on this system; legal: PostgreSQL".to_owned()),
+    }
+}
+
+/// A file's identity, and how many names it has.
+#[cfg(unix)]
+fn inode(metadata: &Metadata) -> Option<(Identity, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((Identity { device: metadata.dev(), number: metadata.ino() }, metadata.nlink()))
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Metadata) -> Option<(Identity, u64)> {
+    None
+}
+
+/// Whether this process has all of these files open: SQLite shares an index among a process's
+/// connections, and a name may have been given to another file since it was opened.
+#[cfg(target_os = "linux")]
+fn are_open_here(identities: &[Identity]) -> io::Result<bool> {
+    let mut missing = identities.to_vec();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        // A file that was closed meanwhile is none of ours.
+        if let Some((found, _)) = entry?.path().metadata().ok().as_ref().and_then(inode) {
+            missing.retain(|identity| *identity != found);
+        }
+    }
+    Ok(missing.is_empty())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn are_open_here(_: &[Identity]) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// A path with an ending.
+pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Makes the names in a file's folder durable.
+pub(crate) fn sync_folder(path: &Path) -> Result<(), String> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| format!("its folder cannot be synced: {error}"))
+}

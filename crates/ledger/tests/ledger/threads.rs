@@ -1,0 +1,203 @@
+//! Ledgers in programs with many threads, and in async ones.
+
+use std::sync::{Arc, Barrier};
+
+use counterpoint_ledger::database::{Access, Cell, DatabaseError};
+use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Pool};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{Place, Random, amount, assert_sound, pay, size, with_account};
+
+fn pool(place: &Place, size: usize) -> Pool {
+    Pool::new(&place.url(), &OpenOptions::default(), size).unwrap()
+}
+
+/// Sixty-four threads, five handles, and a budget for exactly n. Full: 100 seeds. Quick: 2.
+#[test]
+fn a_pool_is_used_by_many_threads_at_once() {
+    for seed in 0..size(100, 2) {
+        for place in Place::all() {
+            let n = 1 + Random(seed).below(24);
+            drop(with_account(&place, &amount("0.1").times(n).to_string()));
+            let (pool, barrier) = (&pool(&place, 5), &Barrier::new(64));
+            let client = |index: u64| {
+                barrier.wait();
+                match pool.with(|ledger| pay(ledger, &format!("client-{index}"))) {
+                    Ok(_) => 1,
+                    Err(LedgerError::Refused(_)) => 0,
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            let admitted: u64 = std::thread::scope(|scope| {
+                let clients: Vec<_> =
+                    (0..64).map(|index| scope.spawn(move || client(index))).collect();
+                clients.into_iter().map(|client| client.join().unwrap()).sum()
+            });
+            assert_eq!(admitted, n);
+            assert_sound(&mut place.open());
+        }
+    }
+}
+
+#[test]
+fn a_pool_has_a_size_and_a_ledger() {
+    let place = Place::sqlite();
+    let new = |size| Pool::new(&place.url(), &OpenOptions::default(), size).err();
+    assert!(matches!(new(1), Some(LedgerError::Database(DatabaseError::Unusable(_)))));
+    drop(with_account(&place, "1"));
+    for size in [0, Pool::MOST + 1] {
+        let problem = new(size).unwrap().to_string();
+        assert_eq!(problem, format!("a pool of {size} handles; legal: 1 to {}", Pool::MOST));
+    }
+    assert!(new(1).is_none() && new(Pool::MOST).is_none());
+}
+
+/// Handles that stop are replaced once the ledger can be opened again.
+#[test]
+fn a_pool_replaces_a_handle_that_stopped() {
+    let place = Place::sqlite();
+    drop(with_account(&place, "1"));
+    let pool = pool(&place, 2);
+    pool.with(|ledger| pay(ledger, "first")).unwrap();
+    let other = place.file().with_file_name("other");
+    std::fs::hard_link(place.file(), &other).unwrap();
+    for _ in 0..3 {
+        assert!(pool.with(|ledger| pay(ledger, "second")).is_err());
+    }
+    std::fs::remove_file(other).unwrap();
+    pool.with(|ledger| pay(ledger, "second")).unwrap();
+    // A panic within takes no handle away, nor leaves a transaction behind.
+    for _ in 0..5 {
+        let panics = || pool.with(|ledger| ledger.history(None, None, |_| panic!("by the caller")));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+    }
+    let both = pool.with(|_| pool.with(|ledger| pay(ledger, "third")));
+    assert!(both.is_ok());
+}
+
+/// Ends the connections that are reading a schema's ledger.
+fn terminate(place: &Place) {
+    let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks \
+               WHERE relation = to_regclass('ledger_entry') AND pid <> pg_backend_pid()";
+    place.url().open(false).unwrap().query(sql, &[]).unwrap();
+}
+
+/// A connection that is lost within a transaction.
+#[test]
+fn a_lost_connection_is_an_error_and_is_replaced() {
+    let Some(place) = Place::postgres() else { return };
+    drop(with_account(&place, "1"));
+    let pool = pool(&place, 1);
+    let lost = pool.with(|ledger| {
+        let told = ledger.history(None, None, |_| terminate(&place));
+        assert!(matches!(told, Err(LedgerError::Database(DatabaseError::Failed(_)))), "{told:?}");
+        assert!(ledger.is_stopped());
+        told
+    });
+    assert!(lost.is_err());
+    pool.with(|ledger| pay(ledger, "first")).unwrap();
+}
+
+fn runtimes() -> [Runtime; 2] {
+    [Builder::new_current_thread(), Builder::new_multi_thread()]
+        .map(|mut builder| builder.build().unwrap())
+}
+
+/// Opens, uses and drops handles.
+async fn use_in_a_task(place: Arc<Place>, name: String) {
+    let mut ledger = Ledger::open(&place.url()).unwrap();
+    pay(&mut ledger, &format!("{name}-1")).unwrap();
+    let (mut ledger, name) = tokio::spawn(async move {
+        pay(&mut ledger, &format!("{name}-2")).unwrap();
+        (ledger, name)
+    })
+    .await
+    .unwrap();
+    tokio::task::yield_now().await;
+    assert_sound(&mut ledger);
+    let blocking = move || pay(&mut ledger, &format!("{name}-3")).map(drop);
+    tokio::task::spawn_blocking(blocking).await.unwrap().unwrap();
+    assert!(Ledger::init(&place.url()).is_err());
+}
+
+#[test]
+fn a_ledger_is_opened_used_and_dropped_in_async_programs() {
+    for place in Place::all() {
+        drop(with_account(&place, "100"));
+        let place = Arc::new(place);
+        for (number, runtime) in runtimes().into_iter().enumerate() {
+            // On the runtime's own thread, and on a worker's.
+            runtime.block_on(use_in_a_task(Arc::clone(&place), format!("{number}-own")));
+            let task = runtime.spawn(use_in_a_task(Arc::clone(&place), format!("{number}-worker")));
+            runtime.block_on(task).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_pool_is_shared_by_async_tasks() {
+    for place in Place::all() {
+        drop(with_account(&place, "1"));
+        for runtime in runtimes() {
+            let pool = Arc::new(pool(&place, 3));
+            let admitted = runtime.block_on(async {
+                let tasks: Vec<_> = (0..32)
+                    .map(|index| {
+                        let pool = Arc::clone(&pool);
+                        let work = move |ledger: &mut Ledger| pay(ledger, &format!("task-{index}"));
+                        tokio::task::spawn_blocking(move || pool.with(work).is_ok())
+                    })
+                    .collect();
+                let mut admitted = 0;
+                for task in tasks {
+                    admitted += u64::from(task.await.unwrap());
+                }
+                // And without a thread for it: it blocks, and works.
+                pool.with(Ledger::head).unwrap();
+                drop(pool);
+                admitted
+            });
+            // The second runtime finds the same keys, or none left.
+            assert_eq!(admitted, 10);
+        }
+    }
+}
+
+/// A server that is not there, in an async program.
+#[test]
+fn a_ledger_that_cannot_be_opened_is_an_error_in_async_programs() {
+    for runtime in runtimes() {
+        let opened = runtime.block_on(async {
+            let url = "postgres://nobody@127.0.0.1:1/nothing".parse().unwrap();
+            Ledger::open(&url).map(drop)
+        });
+        assert!(matches!(opened, Err(LedgerError::Database(DatabaseError::Unusable(_)))));
+    }
+}
+
+/// A pooler may give every transaction another session, with whatever others have set in it.
+#[test]
+fn every_transaction_that_writes_asks_for_durability_itself() {
+    let Some(place) = Place::postgres() else { return };
+    drop(with_account(&place, "1"));
+    let url = format!("{}%20-csynchronous_commit%3Doff%20-clock_timeout%3D0", place.url);
+    let mut database = url.parse::<counterpoint_ledger::Url>().unwrap().open(false).unwrap();
+    let mut setting = |what: &str, name: &str| {
+        if !what.is_empty() {
+            database.execute(what, &[]).unwrap();
+        }
+        database.begin(Access::Write).unwrap();
+        let sql = format!("SELECT current_setting('{name}')");
+        let rows = database.query(&sql, &[]).unwrap();
+        database.commit().unwrap();
+        rows
+    };
+    for what in ["", "SET synchronous_commit = off", "RESET ALL", "SET lock_timeout = 0"] {
+        let on = [[Cell::Text("on".to_owned())]];
+        assert_eq!(setting(what, "synchronous_commit"), on, "{what}");
+        assert_eq!(setting("", "lock_timeout"), [[Cell::Text("1min".to_owned())]], "{what}");
+    }
+    // Outside it is what others have set.
+    let rows = database.query("SELECT current_setting('synchronous_commit')", &[]).unwrap();
+    assert_eq!(rows, [[Cell::Text("off".to_owned())]]);
+}

@@ -1,0 +1,292 @@
+//! A ledger, for people.
+
+mod history;
+mod release;
+
+use std::collections::BTreeMap;
+
+use counterpoint::filter::Amount;
+use counterpoint_wire::decimal;
+use counterpoint_wire::ledger::{
+    AccountStatus, Cost, Promised, QuotaStatus, SlotStatus, Status, Verified,
+};
+
+use crate::columns::Side::{Left, Right};
+use crate::columns::columns;
+use crate::compose::listed;
+use crate::words::TABLE_DIGITS;
+
+pub use history::history;
+pub use release::{committed, pending, price, reserved, responses, session};
+
+/// How many characters a bar is long.
+const BAR: usize = 20;
+
+/// Data sets and accounts with what is spent and left; one account with its slots and quotas.
+#[must_use]
+pub fn status(status: &Status) -> String {
+    let head = listed([("head", status.head.clone())]);
+    match status.accounts.as_slice() {
+        [] => format!("{head}\nno data sets yet\n"),
+        [one] if one.parent.is_some() || !one.slots.is_empty() => {
+            format!("{}\n{head}", account(one))
+        }
+        all => format!("{}\n{head}", overview(all)),
+    }
+}
+
+fn overview(accounts: &[AccountStatus]) -> String {
+    let heading = ["account", "kind", "epsilon", "delta", "spent", "left", "of", "", ""];
+    let row = |(depth, account): (usize, &AccountStatus)| {
+        let [spent, left] = spent_and_left(&account.capacity, &account.spent);
+        let [main, delta] = promise(&account.promise);
+        [
+            format!("{}{}", "  ".repeat(depth), account.name),
+            account.kind.clone() + closed(account),
+            main,
+            delta,
+            spent,
+            left,
+            account.unit.to_owned(),
+            bar(&account.capacity, &account.spent),
+            percent(&account.capacity, &account.spent),
+        ]
+    };
+    let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
+        .chain(in_families(accounts).into_iter().map(row))
+        .collect();
+    columns([Left, Left, Right, Right, Right, Right, Left, Left, Right], &rows)
+}
+
+/// Each data set, followed by its accounts, and each of these by those within its slots; with
+/// how deep it is.
+fn in_families(accounts: &[AccountStatus]) -> Vec<(usize, &AccountStatus)> {
+    let mut children: BTreeMap<Option<&str>, Vec<&AccountStatus>> = BTreeMap::new();
+    for account in accounts.iter().rev() {
+        children.entry(account.parent.as_deref()).or_default().push(account);
+    }
+    let mut rest: Vec<_> = children.remove(&None).unwrap_or_default();
+    let mut rest: Vec<_> = rest.drain(..).map(|dataset| (0, dataset)).collect();
+    let mut list = Vec::with_capacity(accounts.len());
+    while let Some((depth, account)) = rest.pop() {
+        list.push((depth, account));
+        let own = children.remove(&Some(account.name.as_str())).unwrap_or_default();
+        rest.extend(own.into_iter().map(|child| (depth + 1, child)));
+    }
+    list
+}
+
+fn closed(account: &AccountStatus) -> &'static str {
+    if account.closed { ", closed" } else { "" }
+}
+
+/// What is promised, and at which delta.
+fn promise(promise: &Promised) -> [String; 2] {
+    match promise {
+        Promised::ApproxDp { epsilon, delta } => [up(epsilon), up(delta)],
+        Promised::Zcdp { rho, delta } => [format!("rho {}", up(rho)), up(delta)],
+        Promised::Gdp { mu } => [format!("mu {}", up(mu)), String::new()],
+        Promised::Renyi { order, tau } => {
+            [format!("tau {} at order {}", up(tau), up(order)), String::new()]
+        }
+        _ => [String::new(), String::new()],
+    }
+}
+
+/// The same in words.
+fn promised(promised: &Promised) -> String {
+    match (promised, promise(promised)) {
+        (Promised::ApproxDp { .. }, [epsilon, delta]) => {
+            format!("epsilon {epsilon}, delta {delta}")
+        }
+        (Promised::Zcdp { .. }, [rho, delta]) => format!("{rho}, delta {delta}"),
+        (_, [main, _]) => main,
+    }
+}
+
+fn account(account: &AccountStatus) -> String {
+    let order = account.order.as_ref().map(|order| format!(", order {}", up(order)));
+    let Cost { main, delta, pure } = &account.capacity;
+    let mut spent = lines(account.unit, main, &account.spent.main);
+    if !delta.is_zero() {
+        spent += &lines("delta", delta, &account.spent.delta);
+    }
+    if let (Some(pure), Some(sum)) = (pure, &account.spent.pure) {
+        spent += "or, as long as all is pure\n";
+        spent += &lines("epsilon", pure, sum);
+    }
+    let records = if account.records == 1 { "record" } else { "records" };
+    let kind = account.kind.clone() + &order.unwrap_or_default() + closed(account);
+    let promise = promised(&account.promise);
+    let mut text = listed([
+        ("account", account.name.clone()),
+        ("under", under(account)),
+        ("neighbours", format!("{}, {} {records} a person", account.adjacency, account.records)),
+        ("kind", kind),
+        ("promise", format!("{promise}\n(for all of it, however little is spent)")),
+        ("spent", spent),
+        ("charges", account.charges.to_string()),
+    ]);
+    if !account.slots.is_empty() {
+        text += &format!("\n{}", slots(&account.slots));
+    }
+    if !account.quotas.is_empty() {
+        text += &format!("\n{}", quotas(&account.quotas));
+    }
+    text
+}
+
+/// What paid for an account, and the part of the data it is about.
+fn under(account: &AccountStatus) -> String {
+    let parent = account.parent.as_deref().unwrap_or("nothing");
+    let under = match &account.slot {
+        Some(slot) => format!("slot {slot:?} of account {parent}"),
+        None => format!("data set {parent}"),
+    };
+    let part = account.part.as_ref().map(|part| format!("\n(about part {part:?} of the data)"));
+    under + &part.unwrap_or_default()
+}
+
+/// One total as a bar, with what is spent and left.
+fn lines(unit: &str, capacity: &Amount, spent: &Amount) -> String {
+    let only = |main: &Amount| Cost { main: main.clone(), ..Cost::default() };
+    let (capacity_, spent_) = (only(capacity), only(spent));
+    let left = capacity.less(spent).unwrap_or_default();
+    format!(
+        "{} {} of {} {unit}, {} left\n",
+        bar(&capacity_, &spent_),
+        up(spent),
+        down(capacity),
+        down(&left)
+    )
+}
+
+fn slots(slots: &[SlotStatus]) -> String {
+    let heading = ["slot", "used", "of", ""];
+    let row = |slot: &SlotStatus| {
+        let [count, used] = [slot.count, slot.used].map(whole);
+        let part = slot.part.as_ref().map(|part| format!(" (part {part:?})"));
+        let name = slot.name.clone() + &part.unwrap_or_default();
+        [name, slot.used.to_string(), slot.count.to_string(), bar(&count, &used)]
+    };
+    let rows: Vec<_> =
+        std::iter::once(heading.map(str::to_owned)).chain(slots.iter().map(row)).collect();
+    columns([Left, Right, Right, Left], &rows)
+}
+
+fn quotas(quotas: &[QuotaStatus]) -> String {
+    let heading = ["analyst", "spent", "left", "releases", ""];
+    let row = |quota: &QuotaStatus| {
+        let [spent, left] = spent_and_left(&quota.capacity, &quota.spent);
+        let bar = bar(&quota.capacity, &quota.spent);
+        [quota.analyst.clone(), spent, left, quota.releases.to_string(), bar]
+    };
+    let rows: Vec<_> =
+        std::iter::once(heading.map(str::to_owned)).chain(quotas.iter().map(row)).collect();
+    columns([Left, Right, Right, Right, Left], &rows)
+}
+
+/// What `verify` found to be right, and what it cannot know.
+#[must_use]
+pub fn verified(verified: &Verified) -> String {
+    let found = verified.expected.as_ref().map(|head| format!("{head} (found)"));
+    let open = match verified.not_excluded.as_slice() {
+        [] => "nothing, if the expected head was kept elsewhere".to_owned(),
+        list => list.join("\n"),
+    };
+    listed([
+        ("outcome", verified.outcome.to_owned()),
+        ("head", verified.head.clone()),
+        ("expected", found.unwrap_or_else(|| "none given".to_owned())),
+        ("not excluded", open),
+    ])
+}
+
+fn whole(count: u64) -> Cost {
+    Cost { main: count.into(), ..Cost::default() }
+}
+
+fn spent_and_left(capacity: &Cost, spent: &Cost) -> [String; 2] {
+    [up(&spent.main), down(&capacity.main.less(&spent.main).unwrap_or_default())]
+}
+
+/// The larger share of the two totals that is spent.
+fn share(capacity: &Cost, spent: &Cost) -> f64 {
+    let of = |spent: &Amount, capacity: &Amount| match (spent.is_zero(), capacity.is_zero()) {
+        (true, _) => 0.0,
+        (false, true) => 1.0,
+        (false, false) => spent.upper() / capacity.lower(),
+    };
+    of(&spent.main, &capacity.main).max(of(&spent.delta, &capacity.delta)).min(1.0)
+}
+
+/// What is spent, rounded up: an empty bar means nothing at all.
+fn bar(capacity: &Cost, spent: &Cost) -> String {
+    let filled = (share(capacity, spent) * BAR as f64).ceil() as usize;
+    let filled = filled.min(BAR);
+    format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled))
+}
+
+fn percent(capacity: &Cost, spent: &Cost) -> String {
+    let tenths = (share(capacity, spent) * 1000.0 - 1e-9).ceil().max(0.0);
+    format!("{:.1} %", tenths / 10.0)
+}
+
+/// The amount itself if it is short, else rounded up.
+fn up(amount: &Amount) -> String {
+    short(amount).unwrap_or_else(|| decimal::up(amount.upper(), TABLE_DIGITS))
+}
+
+/// The amount itself if it is short, else rounded down.
+fn down(amount: &Amount) -> String {
+    short(amount).unwrap_or_else(|| decimal::down(amount.lower(), TABLE_DIGITS))
+}
+
+fn short(amount: &Amount) -> Option<String> {
+    let text = amount.to_string();
+    if text.len() <= TABLE_DIGITS + 3 {
+        return Some(text);
+    }
+    // 0.000...0001 is short with a power of ten.
+    let digits = text.strip_prefix("0.")?;
+    let significant = digits.trim_start_matches('0');
+    let power = digits.len() - significant.len() + 1;
+    match significant.len() {
+        1 => Some(format!("{significant}e-{power}")),
+        2..=TABLE_DIGITS => {
+            let (first, rest) = significant.split_at(1);
+            Some(format!("{first}.{rest}e-{power}"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short_or_rounded_to_the_safe_side() {
+        let amount = |text: &str| text.parse::<Amount>().unwrap();
+        for (text, shown) in [
+            ("0.3", "0.3"),
+            ("0.0000000000001", "1e-13"),
+            ("0.0000025", "0.0000025"),
+            ("0.00000000025", "2.5e-10"),
+        ] {
+            assert_eq!(up(&amount(text)), shown);
+        }
+        let third = amount("0.3333333333333333");
+        assert_eq!((up(&third), down(&third)), ("0.3333334".into(), "0.3333333".into()));
+    }
+
+    #[test]
+    fn a_bar_is_empty_only_if_nothing_is_spent() {
+        let cost = |main: &str| Cost { main: main.parse().unwrap(), ..Cost::default() };
+        assert_eq!(bar(&cost("1"), &cost("0")), "[....................]");
+        assert_eq!(bar(&cost("1"), &cost("0.001")), "[#...................]");
+        assert_eq!(bar(&cost("1"), &cost("0.999")), "[####################]");
+        assert_eq!(percent(&cost("1"), &cost("0.999")), "99.9 %");
+        assert_eq!(percent(&cost("3"), &cost("3")), "100.0 %");
+    }
+}
