@@ -156,6 +156,14 @@ impl Database for Stopping {
         self.inner.rollback();
     }
 
+    fn copy(&mut self, path: &str) -> Result<(), DatabaseError> {
+        self.inner.copy(path)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.inner.is_stopped()
+    }
+
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
     }
