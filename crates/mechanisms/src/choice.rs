@@ -194,6 +194,12 @@ impl Exponential {
     pub fn release(&self, scores: &[i64]) -> Result<usize, Error> {
         let (what, length, legal) = ("scores", scores.len(), "at least one");
         let best = *scores.iter().max().ok_or(Error::Length { what, length, legal })?;
+        #[cfg(test)]
+        if let Some(draw) =
+            sample::watch::draw(|| sample::watch::Seen::Chosen(scores.to_vec(), self.clone()))
+        {
+            return Ok(draw.rem_euclid(length as i128) as usize);
+        }
         loop {
             let place = sample::below(length as u64)? as usize;
             let score = scores.get(place).copied().unwrap_or(best);

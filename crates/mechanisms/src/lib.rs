@@ -54,6 +54,8 @@ pub mod query;
 pub mod interactive;
 pub mod sketch;
 
+#[cfg(test)]
+mod attack;
 /// A generator for tests that every crate shares.
 #[cfg(test)]
 #[allow(dead_code)] // Not all of it is used here.

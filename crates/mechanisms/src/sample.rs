@@ -120,3 +120,43 @@ pub(crate) mod script {
         })
     }
 }
+
+/// Where data meet chance, as the tests see it: one draw for each number that noise is added to,
+/// and for each choice.
+#[cfg(test)]
+pub(crate) mod watch {
+    use crate::choice::Exponential;
+    use crate::noise::Noise;
+    use std::cell::RefCell;
+
+    #[derive(Clone, Debug)]
+    pub(crate) enum Seen {
+        /// Noise is added to so many units.
+        Added(i128, Noise),
+        /// One of so many scores is chosen.
+        Chosen(Vec<i64>, Exponential),
+    }
+
+    thread_local! {
+        static WATCHED: RefCell<Option<(Vec<i128>, Vec<Seen>)>> = const { RefCell::new(None) };
+    }
+
+    /// Runs with these draws in place of noise and choices, over and over: the result, and all
+    /// that was seen.
+    pub(crate) fn with<T>(draws: &[i128], run: impl FnOnce() -> T) -> (T, Vec<Seen>) {
+        WATCHED.replace(Some((draws.to_vec(), Vec::new())));
+        let result = run();
+        let seen = WATCHED.take().map(|(_, seen)| seen);
+        (result, seen.unwrap_or_default())
+    }
+
+    /// Notes down what is seen, and says what is drawn.
+    pub(crate) fn draw(seen: impl FnOnce() -> Seen) -> Option<i128> {
+        WATCHED.with_borrow_mut(|watched| {
+            let (draws, all) = watched.as_mut()?;
+            let draw = draws.get(all.len() % draws.len()).copied();
+            all.push(seen());
+            draw
+        })
+    }
+}

@@ -14,7 +14,7 @@ use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation, Release};
 use counterpoint_mechanisms::{
     Bounds, Concurrent, Data, Exponential, Grid, GuessAndCheck, Interactive, Leaky, LeakyResponse,
-    Measurement, Noise, Query, Question, RandomizedResponse, Reply, Sequence, Session,
+    Measurement, Noise, Query, Question, RandomizedResponse, Recipe, Reply, Sequence, Session,
     SparseVector,
 };
 
@@ -326,6 +326,52 @@ fn guess_and_check_keeps_to_four_epsilon() {
     let seen = attack(fewer(), || wrong(&[1.0]), || wrong(&[]));
     let chances = (corrected(1, 2.0), corrected(0, 2.0));
     holds("guess and check", seen, &price, 0.0, chances);
+}
+
+/// Ten records a person: whatever is asked in a session is scaled for ten, and costs what it
+/// would cost for one. Ten in a bin, or none, with noise of scale 10; ten above the median, which
+/// leave the middle of 21 candidates alone at the top, with scores that count 1/20 each; a count
+/// of ten or none with noise of scale 20 on the threshold, the count and the value.
+#[test]
+fn sessions_about_ten_records_a_person_keep_to_their_charge() {
+    let ten = Relation::new(Adjacency::AddRemove, 10).unwrap();
+    let attacked = |declared: &Interactive, question: &Question, found: fn(&Reply) -> bool| {
+        let seen = |data: &[f64]| found(&open(declared, ten, data).ask(question).unwrap());
+        let (with, without) = ([[9.5; 10], [10.5; 10]].concat(), [9.5; 10]);
+        attack(fewer(), || seen(&with), || seen(&without))
+    };
+    let sequence = |recipe: &Recipe| Interactive::from(Sequence::new([recipe.clone()]).unwrap());
+    let histogram = Query::histogram(&[10.0, 11.0]).unwrap().laplace(1.0).unwrap();
+    let declared = sequence(&histogram);
+    let seen = attacked(
+        &declared,
+        &Question::Measure(histogram),
+        |reply| matches!(reply, Reply::Table(bins) if bins[0] >= 10.0),
+    );
+    let chances = (at_least(0, 10.0), at_least(10, 10.0));
+    holds("histogram", seen, &price(&declared, ten), 0.0, chances);
+
+    let candidates: Vec<f64> = (0..=20).map(f64::from).collect();
+    let median = Query::quantile((1, 2), &candidates).unwrap().exponential(1.0).unwrap();
+    let declared = sequence(&median);
+    let seen = attacked(&declared, &Question::Measure(median), |reply| {
+        reply.number().is_some_and(|x| (x - 10.0).abs() < 0.5)
+    });
+    let chances = (1.0 / (1.0 + 20.0 / 1.0_f64.exp()), 1.0 / 21.0);
+    holds("quantile", seen, &price(&declared, ten), 0.0, chances);
+
+    let declared = SparseVector::new(0.5, 1, 10.0).unwrap().with_values().into();
+    let above = Question::Above(Query::count_within(Bounds::new(10.0, 11.0).unwrap()));
+    let seen = attacked(
+        &declared,
+        &above,
+        |reply| matches!(reply, Reply::Above(Some(value)) if *value >= 10.0),
+    );
+    let chance = |truth: i64| {
+        let is_above = expect(20.0, |noise| at_least(10 + noise - truth, 20.0));
+        is_above * at_least(10 - truth, 20.0)
+    };
+    holds("sparse vector", seen, &price(&declared, ten), 0.0, (chance(10), chance(0)));
 }
 
 /// Two sessions, interleaved: the second is asked what the first one's answer suggests.

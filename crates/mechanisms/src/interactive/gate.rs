@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SparseVector {
-    pub(super) gate: Gate,
+    pub(crate) gate: Gate,
     pub(super) values: bool,
 }
 
@@ -61,7 +61,7 @@ impl SparseVector {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Gate", try_from = "Gate")]
 pub struct GuessAndCheck {
-    pub(super) gate: Gate,
+    pub(crate) gate: Gate,
 }
 
 impl GuessAndCheck {
@@ -104,7 +104,7 @@ impl TryFrom<Gate> for GuessAndCheck {
 /// What both declare.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     epsilon: f64,
     answers: u64,
     /// Before it is rounded to the grid.
@@ -158,6 +158,11 @@ impl Gate {
         let legal = "at most 2^32 grid steps for all records of a person";
         check(steps <= 1 << 32, "reach", self.reach, legal)?;
         Ok(steps)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn answers(&self) -> u64 {
+        self.answers
     }
 
     /// All of it, as the fingerprint takes it.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Arc<[Recipe]>", try_from = "Vec<Recipe>")]
 pub struct Sequence {
-    pub(super) recipes: Arc<[Recipe]>,
+    pub(crate) recipes: Arc<[Recipe]>,
 }
 
 impl From<Sequence> for Arc<[Recipe]> {

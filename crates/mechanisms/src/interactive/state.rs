@@ -72,6 +72,14 @@ impl State {
         self.relation
     }
 
+    #[cfg(test)]
+    pub(crate) fn slots(&self) -> Vec<usize> {
+        match &self.left {
+            Left::Slots(slots) => slots.clone(),
+            Left::Gate(_) => Vec::new(),
+        }
+    }
+
     /// The same with nothing left.
     pub(super) fn ended(&self) -> Self {
         let left = match &self.left {

@@ -33,6 +33,31 @@ fn the_threshold_is_drawn_once_and_each_query_gets_noise_of_its_own() {
     assert_eq!(replies, [below.clone(), above.clone(), below, above, Err(Error::Exhausted)]);
 }
 
+/// Written down and read back after every answer, it goes on as if nothing had happened.
+#[test]
+fn a_state_read_back_has_the_same_threshold_and_as_much_left() {
+    let declared = Interactive::from(SparseVector::new(1.0, 2, 5.0).unwrap());
+    let protocol = declared.under(BOTH).unwrap();
+    let read = |state: &State| {
+        let text = serde_json::to_string(state).unwrap();
+        serde_json::from_str::<State>(&text).unwrap()
+    };
+    // Threshold 5 + 1; then 3 + 2, 3 + 3, 3 - 9, 3 + 4, as above.
+    let mut state = script::with(&[1], || protocol.begin()).unwrap();
+    for (draw, expected) in
+        [(2, Reply::Below), (3, Reply::Above(None)), (-9, Reply::Below), (4, Reply::Above(None))]
+    {
+        // Other draws from the same state: it is not used up by an answer nobody saw.
+        script::with(&[100], || protocol.answer(&data(), &state, &count())).unwrap();
+        let answer = || protocol.answer(&data(), &read(&state), &count()).unwrap();
+        let (reply, next) = script::with(&[draw], answer);
+        assert_eq!(reply, expected);
+        state = read(&next);
+    }
+    assert_eq!(state.answered(), 4);
+    assert_eq!(protocol.answer(&data(), &state, &count()), Err(Error::Exhausted));
+}
+
 /// Ten times 0.4 is 4, although each rounds to nothing.
 #[test]
 fn a_sum_is_rounded_once() {

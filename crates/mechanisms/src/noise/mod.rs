@@ -30,7 +30,7 @@ use dashu_ratio::RBig;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Noise {
-    shape: Shape,
+    pub(crate) shape: Shape,
     grid: Grid,
     sensitivity: u64,
     mechanism: Mechanism,
@@ -180,7 +180,7 @@ impl Noise {
     /// # Errors
     /// [`Error::Randomness`] if there is none to be had.
     pub fn add(&self, units: i128) -> Result<i128, Error> {
-        let noise = self.shape.draw()?;
+        let noise = self.draw(units)?;
         let sum = i128::try_from(&noise).ok().and_then(|noise| units.checked_add(noise));
         // What does not fit is cut: done to the sum, that tells nothing more.
         let cut = || if noise.sign() == Sign::Positive { i128::MAX } else { i128::MIN };
@@ -189,24 +189,29 @@ impl Noise {
         }))
     }
 
+    /// Fresh noise. What it is for is seen by tests alone.
+    #[cfg_attr(not(test), allow(unused_variables))]
+    fn draw(&self, units: i128) -> Result<IBig, Error> {
+        #[cfg(test)]
+        if let Some(draw) = sample::watch::draw(|| sample::watch::Seen::Added(units, self.clone()))
+        {
+            return Ok(draw.into());
+        }
+        match &self.shape {
+            Shape::Laplace { scale } => sample::laplace(scale),
+            Shape::Gaussian { sigma } => sample::gaussian(sigma),
+            Shape::Staircase { inverse_epsilon, period, cut } => {
+                staircase(inverse_epsilon, *period, *cut)
+            }
+        }
+    }
+
     /// A number, rounded to the grid, with fresh noise.
     ///
     /// # Errors
     /// [`Error::Randomness`] if there is none to be had.
     pub fn release(&self, x: f64) -> Result<f64, Error> {
         Ok(self.grid.value(self.add(self.grid.units(x).into())?))
-    }
-}
-
-impl Shape {
-    fn draw(&self) -> Result<IBig, Error> {
-        match self {
-            Self::Laplace { scale } => sample::laplace(scale),
-            Self::Gaussian { sigma } => sample::gaussian(sigma),
-            Self::Staircase { inverse_epsilon, period, cut } => {
-                staircase(inverse_epsilon, *period, *cut)
-            }
-        }
     }
 }
 

@@ -20,12 +20,12 @@ use counterpoint::{Adjacency, Count, Guarantee, Mechanism, Relation, Release};
 pub struct Measurement {
     recipe: Recipe,
     relation: Relation,
-    pub(crate) body: Body,
+    body: Body,
     releases: Vec<Release>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Body {
+enum Body {
     /// Sums with noise: of ones, then of values, then of squares, as far as needed.
     Sums(Vec<(Tally, Noise)>),
     /// The same noise for every bin.

@@ -136,7 +136,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Count(_) => "a count",
             Self::Sum(_) => "a sum",
