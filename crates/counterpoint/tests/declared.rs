@@ -196,6 +196,14 @@ fn finite_pairs_are_decided_as_by_brute_force() {
         } else {
             some_pair(&mut random, 3)
         };
+        // An outcome that never happens, anywhere in either list.
+        let (mut above, mut below) = (above, below);
+        for list in [&mut above, &mut below] {
+            if random.once_in(3) {
+                let at = random.below(list.len() as u64 + 1) as usize;
+                list.insert(at, (0.0, 0.0));
+            }
+        }
         // Both profiles are lines between these.
         let rates = above.iter().chain(&below).filter(|o| o.1 > 0.0).map(|o| o.0 / o.1);
         let is_within = |rate: f64| profile(&below, rate) <= profile(&above, rate) + 1e-13;

@@ -4,6 +4,7 @@
 
 use counterpoint::filter::{
     Amount, Charge, Currency, Filter, FilterError, Interleaving, Promise, Query, Terms,
+    is_within_part,
 };
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
 use counterpoint::quantity::{Group, Noise, Order, Rate, Rho, Sensitivity, Steps};
@@ -90,7 +91,7 @@ fn three_tenths_are_spent_as_one_and_two() {
     for part in ["0.1", "0.2"] {
         spent = filter.admit(&spent, &filter.charge(&pure(part)).unwrap()).unwrap();
     }
-    assert_eq!(&spent, filter.capacity());
+    assert_eq!(spent.main, filter.capacity().main);
     let refused = filter.admit(&spent, &filter.charge(&pure("1e-90")).unwrap()).unwrap_err();
     assert!(refused.to_string().starts_with("refused: 0.000"), "{refused}");
     // The doubles 0.1 and 0.2 are a little more than 0.3 together.
@@ -262,6 +263,83 @@ fn gaussian_privacy_adds_up_in_squares() {
     let leaky = Query::approx_dp(amount("0.1"), amount("1e-9")).unwrap();
     let error = filter.charge(&leaky).unwrap_err().to_string();
     assert!(error.starts_with("approx-dp has no mu of its own; legal in a gdp account"), "{error}");
+}
+
+/// By curves alone two, three or four would be all; eight Laplace releases of an eighth sum to one.
+#[test]
+fn a_curve_account_admits_at_least_the_sum_of_pure_epsilons() {
+    let [e, d] = ["1", "1e-6"].map(amount);
+    let order = order(20.0);
+    let laplace = Query::laplace(amount("8"), amount("1")).unwrap();
+    let gaussian = Query::gaussian(amount("1000"), amount("1")).unwrap();
+    for filter in [
+        Filter::gdp(e.clone(), d.clone(), terms()).unwrap(),
+        Filter::zcdp(e.clone(), d.clone(), d.half(), terms()).unwrap(),
+        Filter::renyi(e.clone(), d.clone(), d.half(), order, terms()).unwrap(),
+    ] {
+        assert_eq!(filter.capacity().pure, Some(amount("1")));
+        assert_eq!(admitted(&filter, &laplace), 8, "{filter:?}");
+        // What is not pure ends the sum for good.
+        let price = filter.charge(&laplace).unwrap();
+        assert_eq!(price.pure, Some(amount("0.125")));
+        let seven = price.times(7);
+        let impure = filter.charge(&gaussian).unwrap();
+        assert_eq!(impure.pure, None);
+        assert!(filter.admit(&seven, &impure).is_err(), "{filter:?}");
+        let mixed = filter.admit(&Charge::default(), &impure).unwrap();
+        assert_eq!(mixed.pure, None);
+        assert!(filter.admit(&mixed.plus(&price.times(6)), &price).is_err(), "{filter:?}");
+    }
+    // A budget that is itself a curve has no such rule, and sums need none.
+    for filter in [
+        Filter::gdp_budget(amount("0.2"), terms()).unwrap(),
+        Filter::zcdp_budget(amount("0.02"), Amount::ZERO, terms()).unwrap(),
+        Filter::renyi_budget(order, amount("0.02"), terms()).unwrap(),
+        Filter::sums(e, d, terms()).unwrap(),
+    ] {
+        assert_eq!(filter.capacity().pure, None);
+    }
+    // A group's epsilons are what is added up.
+    let couple = Terms { group: Group::new(2).unwrap(), ..terms() };
+    let filter = Filter::gdp(amount("1"), amount("1e-6"), couple).unwrap();
+    assert_eq!(admitted(&filter, &laplace), 4);
+}
+
+#[test]
+fn a_renyi_budget_is_spent_at_its_order() {
+    let filter = Filter::renyi_budget(order(8.0), amount("0.3"), terms()).unwrap();
+    assert_eq!(filter.promise(), &Promise::Renyi { order: order(8.0), tau: amount("0.3") });
+    // A Gaussian with mu^2/2 = 0.0125 costs 0.1; three of them, and accounts of a tenth.
+    let gaussian = Query::gdp(amount("0.15811388300841896")).unwrap();
+    near(&filter.charge(&gaussian).unwrap().main, 0.1, 1e-14);
+    assert_eq!(admitted(&filter, &Query::zcdp(amount("0.0125"), Amount::ZERO).unwrap()), 3);
+    let inner = Filter::renyi_budget(order(8.0), amount("0.1"), terms()).unwrap();
+    let price = filter.charge_account(inner.promise()).unwrap();
+    assert_eq!((price.main.clone(), price.pure.clone()), (amount("0.1"), None));
+    assert!(filter.admit(&price.times(2), &price).is_ok());
+    assert!(filter.admit(&price.times(3), &price).is_err());
+    // Higher orders say something about lower ones, not the reverse.
+    assert_eq!(admitted(&filter, &Query::renyi(order(9.0), amount("0.1")).unwrap()), 3);
+    assert!(filter.charge(&Query::renyi(order(7.0), amount("0.1")).unwrap()).is_err());
+    // Nothing that leaks.
+    let leaky = filter.charge(&Query::approx_dp(amount("0.1"), amount("1e-9")).unwrap()).unwrap();
+    assert!(filter.admit(&Charge::default(), &leaky).is_err());
+    let error = Filter::renyi_budget(order(8.0), amount("1e7"), terms()).unwrap_err();
+    assert!(error.to_string().starts_with("tau is 10000000; legal: 0, or"), "{error}");
+}
+
+#[test]
+fn an_account_about_a_part_is_asked_about_that_part() {
+    let about = |part: Option<&str>| pure("0.1").about(part.map(std::sync::Arc::from));
+    for part in [None, Some("north"), Some("south")] {
+        assert!(is_within_part(None, &about(part)).is_ok());
+        assert_eq!(is_within_part(Some("north"), &about(part)).is_ok(), part == Some("north"));
+    }
+    let error = is_within_part(Some("a"), &about(Some("b"))).unwrap_err().to_string();
+    let expected = r#"the account is about part "a" of the data and this is about part "b"; legal: partition "a""#;
+    assert_eq!(error, expected);
+    let error = is_within_part(Some("a"), &about(None)).unwrap_err().to_string();
+    assert!(error.contains("this is about all of it; legal"), "{error}");
 }
 
 #[test]

@@ -9,11 +9,12 @@ mod game;
 #[allow(dead_code)]
 mod random;
 
-use counterpoint::filter::{Amount, Charge, Filter, Odometer, PlanAccount, Query};
+use counterpoint::filter::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
 use counterpoint::quantity::{Order, Tolerance};
 use counterpoint::{Epsilon, Options};
 use game::*;
 use random::Random;
+use std::cell::Cell;
 
 fn some_target(random: &mut Random) -> (Amount, Amount) {
     let epsilon = amount(random.of(&["0.5", "1", "2", "5", "10"]));
@@ -141,6 +142,69 @@ fn gaussian_privacy_is_never_exceeded() {
         sound_and_spoilt(random.bits(), filter, depth, &mut choose, &mut caught);
     }
     assert!(caught * 20 > all, "only {caught} of {all} broken games were noticed");
+}
+
+/// Accounts that add up curves and, beside them, pure epsilons: where the loss is high the
+/// adversary fills the one budget, where it is low the other.
+#[test]
+fn two_rules_at_once_are_never_exceeded() {
+    let targets = [("1", "1e-6"), ("0.5", "0.001"), ("2", "0.0001"), ("5", "0.001")];
+    let mut filters = Vec::new();
+    for (epsilon, delta) in targets.map(|(e, d)| (amount(e), amount(d))) {
+        let (e, d) = (|| epsilon.clone(), || delta.clone());
+        filters.extend(Filter::gdp(e(), d(), terms()));
+        filters.extend(Filter::zcdp(e(), d(), delta.half(), terms()));
+        for order in [2.0, 6.0, 33.0, 200.0] {
+            let order = Order::new(order).unwrap();
+            filters.extend(Filter::renyi(e(), d(), Amount::ZERO, order, terms()));
+            filters.extend(Filter::renyi(e(), d(), delta.half(), order, terms()));
+        }
+    }
+    let (mut random, mut caught, all) = (Random::new(7), [0, 0], games(10_000));
+    // Admissions by the curve alone, and by the sum alone.
+    let (by_curve, by_sum) = (Cell::new(0), Cell::new(0));
+    for _ in 0..all {
+        let filter = &filters[random.below(filters.len() as u64) as usize];
+        let capacity = filter.capacity().clone();
+        let goal = capacity.pure.as_ref().unwrap().upper();
+        let order = match filter.currency() {
+            Currency::Renyi { order } => order.get(),
+            _ => random.of(&[3.0, 10.0, 30.0]),
+        };
+        let (first, depth) = (random.below(3) as u32, random.between(1, 3) as u32);
+        let swapped = random.once_in(2);
+        let mut choose =
+            |random: &mut Random, rule: &Rule<'_>, spent: &Charge, loss: f64, at: u32| {
+                let (query, pair) = if at < first {
+                    some_response(random, &capacity)?
+                } else if (loss > 0.0) == swapped || random.once_in(8) {
+                    // As much as is left, pure: the larger of what both rules leave.
+                    let fits = |x: f64| {
+                        approx(&short(x), &Amount::ZERO).is_some_and(|q| rule(spent, &q).is_some())
+                    };
+                    let epsilon = short(most((0.0, 40.0), fits)?);
+                    (approx(&epsilon, &Amount::ZERO)?, response(epsilon.lower(), 0.0))
+                } else if random.once_in(2) {
+                    last_pair(random, rule, spent, (order, goal, loss))?
+                } else {
+                    last_response(random, rule, spent, &capacity)?
+                };
+                let total = spent.plus(&filter.charge(&query).ok()?);
+                let sum =
+                    total.pure.as_ref().is_some_and(|sum| Some(sum) <= capacity.pure.as_ref());
+                let curve = total.main <= capacity.main && total.delta <= capacity.delta;
+                by_curve.set(by_curve.get() + usize::from(curve && !sum));
+                by_sum.set(by_sum.get() + usize::from(sum && !curve));
+                Some((query, pair))
+            };
+        for (broken, caught) in [spoilt(filter), spoilt_beside(filter)].iter().zip(&mut caught) {
+            sound_and_broken(random.bits(), (filter, broken), depth, &mut choose, caught);
+        }
+    }
+    assert!(by_curve.get() > all && by_sum.get() > all, "{by_curve:?} {by_sum:?}");
+    for caught in caught {
+        assert!(caught * 20 > all, "only {caught} of {all} broken games were noticed");
+    }
 }
 
 /// The chance that the loss ever passes what the odometer said at that time.

@@ -1,4 +1,4 @@
-//! Two rules that look right and are not: sequences that they let through and that exceed
+//! Rules that look right and are not: sequences that they let through and that exceed
 //! their promise, and that every rule with the same promise refuses.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -124,7 +124,7 @@ fn some_order_still_in_budget_is_unsound_and_refused() {
     let some_order = |spent: &Charge, query: &Query| -> Option<Charge> {
         // The totals at both orders, kept in the two halves of a charge.
         let [a, b] = [&two, &eleven].map(|filter| filter.charge(query).map(|c| c.main).ok());
-        let total = Charge { main: &spent.main + &a?, delta: &spent.delta + &b? };
+        let total = Charge { main: &spent.main + &a?, delta: &spent.delta + &b?, pure: None };
         let within = total.main <= two.capacity().main || total.delta <= eleven.capacity().main;
         within.then_some(total)
     };
@@ -157,4 +157,36 @@ fn some_order_still_in_budget_is_unsound_and_refused() {
     }
     assert!(caught > 20, "only {caught} of 200 were noticed");
     assert!(matches!(two.currency(), Currency::Renyi { .. }));
+}
+
+/// Two rules at once are sound if one of them is pure. Not with deltas: budget (5, 0.01), order
+/// 33 and, beside it, sums of epsilons and of deltas. RR(0.2), then on + the pair that fills the
+/// order's budget, on - a leak of 0.01: each rule alone would allow one branch.
+#[test]
+fn a_curve_beside_sums_with_deltas_is_unsound_and_refused() {
+    let [e, d] = ["5", "0.01"].map(amount);
+    let order = Order::new(33.0).unwrap();
+    let curve = Filter::renyi(e.clone(), d.clone(), Amount::ZERO, order, terms()).unwrap();
+    let sums = Filter::sums(e.clone(), d.clone(), terms()).unwrap();
+    let first = approx(&amount("0.2"), &Amount::ZERO).unwrap();
+    let leak = approx(&Amount::ZERO, &d).unwrap();
+    // Just past epsilon, by ln(a/(a-1)), as surely as the order's budget allows.
+    let (rule, aim) = (rule(&curve), 5.0 - 0.2 + (33.0_f64 / 32.0).ln());
+    let spent = rule(&Charge::default(), &first).unwrap();
+    let fits = |p: f64| finite(&two_points(aim, p)).is_some_and(|q| rule(&spent, &q).is_some());
+    let p = most((1e-9, 1.0 - 1e-12), fits).unwrap();
+    let filling = finite(&two_points(aim, p)).unwrap();
+    // The other branch is within the sums.
+    let spent = sums.charge(&first).unwrap();
+    assert!(sums.admit(&spent, &sums.charge(&leak).unwrap()).is_ok());
+    let start = response(0.2, 0.0);
+    let ends = |after: Pair, (p, q): (f64, f64)| -> Pair {
+        after.iter().map(|&(a, b)| (p * a, q * b)).collect()
+    };
+    let leaves = [ends(two_points(aim, p), start[1]), ends(response(0.0, 0.01), start[2])].concat();
+    let whole = delta_of(&leaves, 5.0);
+    assert!(whole > 0.01 * 1.4, "{whole}");
+    for filter in promising(&e, &d) {
+        assert!(!lets_both(&filter, &first, &filling, &leak), "{filter:?}");
+    }
 }

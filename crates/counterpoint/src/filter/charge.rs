@@ -13,37 +13,32 @@ use crate::rounding::{Dd, STEP, Wide, normal_tail};
 use crate::route::{closed, smooth};
 use crate::view::Part;
 
+/// An amount of a currency, and a delta.
+type Cost = (Amount, Amount);
+
 /// The charge of a query, once. Whatever is charged can be written down and read back.
 pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
-    let Charge { main, delta } = exactly(query, currency, terms)?;
-    Ok(Charge { main: main.ceil(MOST_PLACES), delta: delta.ceil(MOST_PLACES) })
-}
-
-fn exactly(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
     let meanings = meanings(query, terms)?;
-    match currency {
-        Currency::Sums => label(query, terms, &meanings)
-            .ok_or_else(|| no_charge(query, currency, "epsilon of its own", PURE)),
-        Currency::Renyi { order } => divergence(query, terms, &meanings, order),
-        Currency::Zcdp => concentrated(query, terms, &meanings)
-            .ok_or_else(|| no_charge(query, currency, "rho of its own", RHO)),
-        Currency::Gdp => gaussian(query, terms, &meanings)
-            .ok_or_else(|| no_charge(query, currency, "mu of its own", MU)),
-    }
+    let label = label(query, terms, &meanings);
+    let pure = label.clone().filter(|(_, leak)| leak.is_zero()).map(|(epsilon, _)| epsilon);
+    let cost = match currency {
+        Currency::Sums => label.ok_or(("epsilon of its own", PURE)),
+        Currency::Renyi { order } => Ok(divergence(query, terms, &meanings, order)?),
+        Currency::Zcdp => concentrated(query, terms, &meanings).ok_or(("rho of its own", RHO)),
+        Currency::Gdp => gaussian(query, terms, &meanings).ok_or(("mu of its own", MU)),
+    };
+    let missing = |(needs, legal)| {
+        let what = name(query);
+        FilterError::NoCharge { what, needs, currency, legal }
+    };
+    let (main, delta) = cost.map_err(missing)?;
+    let written = |amount: Amount| amount.ceil(MOST_PLACES);
+    Ok(Charge { main: written(main), delta: written(delta), pure: pure.map(written) })
 }
 
 const PURE: &str = "mechanisms with a largest loss, such as approx-dp or laplace";
 const RHO: &str = "zcdp, gaussian, gdp, discrete-gaussian and what has an epsilon of its own";
 const MU: &str = "gaussian, gdp, and mechanisms with a largest loss and no delta";
-
-fn no_charge(
-    query: &Query,
-    currency: Currency,
-    needs: &'static str,
-    legal: &'static str,
-) -> FilterError {
-    FilterError::NoCharge { what: name(query), needs, currency, legal }
-}
 
 /// What to call a query in an error.
 pub(super) fn name(query: &Query) -> String {
@@ -100,15 +95,15 @@ fn leak(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
 }
 
 /// A mechanism's own (epsilon, delta): its largest loss and its leak.
-fn label(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Charge> {
-    let main = match exact_epsilon(query, terms) {
+fn label(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
+    let epsilon = match exact_epsilon(query, terms) {
         Some(epsilon) => epsilon,
         None => {
             let [a, b] = meanings.each_ref().map(largest);
             a?.max(b?)
         }
     };
-    Some(Charge { main, delta: leak(query, terms, meanings) })
+    Some((epsilon, leak(query, terms, meanings)))
 }
 
 /// The epsilons that are stated, or are quotients of what is stated; pure ones grow with
@@ -162,18 +157,30 @@ fn divergence(
     terms: Terms,
     meanings: &[Meaning; 2],
     order: Order,
-) -> Result<Charge, FilterError> {
+) -> Result<Cost, FilterError> {
     let none = || FilterError::NoDivergence { what: name(query), order: order.get() };
     let t = order.get() - 1.0;
-    let line = line(query, terms).map(|rho| slope_at(&rho, order));
+    let line = line(query, terms).map(|rho| slope_at(&rho, order)).or_else(|| listed(query, order));
     let curves: Option<Vec<Amount>> = match line {
         // At whole orders exactly what its loss says, and nothing is cut off.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
         line => meanings.iter().map(|meaning| least(tau(meaning, t), line.clone())).collect(),
     };
     let main = curves.and_then(|list| list.into_iter().max()).ok_or_else(none)?;
-    let delta = leaked(query, terms, meanings);
-    Ok(Charge { main, delta })
+    Ok((main, leaked(query, terms, meanings)))
+}
+
+/// What is stated about an order, exactly; about a lower one too, as divergences do not fall
+/// with the order.
+fn listed(query: &Query, order: Order) -> Option<Amount> {
+    match query.description() {
+        Description::Renyi { order: stated, tau } => (order <= *stated).then(|| tau.clone()),
+        Description::Other(Mechanism::Rdp(curve)) => {
+            let point = curve.points().iter().find(|point| Order::new(point.0) == Ok(order))?;
+            Amount::from_f64(point.1)
+        }
+        _ => None,
+    }
 }
 
 fn is_discrete_gaussian(query: &Query) -> bool {
@@ -250,10 +257,10 @@ fn line(query: &Query, terms: Terms) -> Option<Amount> {
 }
 
 /// The rho of concentrated privacy: a line, or `e tanh(e/2)` for what has an epsilon.
-fn concentrated(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Charge> {
-    let pure = || on_grid(drift(label(query, terms, meanings)?.main.to_dd(true)));
+fn concentrated(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
+    let pure = || on_grid(drift(label(query, terms, meanings)?.0.to_dd(true)));
     let main = least(line(query, terms), pure())?;
-    Some(Charge { main, delta: leak(query, terms, meanings) })
+    Some((main, leak(query, terms, meanings)))
 }
 
 /// `e tanh(e/2)`, rounded up: the mean loss of randomized response, and the largest of its
@@ -269,7 +276,7 @@ fn drift(epsilon: Dd) -> Dd {
 /// The square of Gaussian privacy's mu; of what is pure, the least with which every mechanism
 /// of its epsilon is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as
 /// randomized response (docs/theorems.md, declared plans).
-fn gaussian(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Charge> {
+fn gaussian(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
     let people = terms.group.get();
     let square = |x: &Amount| x * x;
     let main = match query.description() {
@@ -278,11 +285,11 @@ fn gaussian(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Char
             square(&sensitivity.times(people)).over(&square(sigma))?
         }
         _ => {
-            let label = label(query, terms, meanings).filter(|label| label.delta.is_zero())?;
-            square(&pure_mu(&label.main)?).ceil(GRID_PLACES)
+            let (epsilon, _) = label(query, terms, meanings).filter(|(_, leak)| leak.is_zero())?;
+            square(&pure_mu(&epsilon)?).ceil(GRID_PLACES)
         }
     };
-    Some(Charge { main, delta: Amount::ZERO })
+    Some((main, Amount::ZERO))
 }
 
 /// A mu with `P(N(0, 1) > mu/2) <= 1/(1 + e^e)`: nearly the least, by halving an interval.

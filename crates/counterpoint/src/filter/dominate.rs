@@ -1,18 +1,21 @@
 //! Whether what is declared covers what is run.
 //!
-//! A slot covers a mechanism if every pair of neighbours the mechanism can produce is a
-//! randomized function of the slot's pair, that is, if the slot's profile is nowhere below.
-//! Only what is shown by one of the rules here counts; all else is refused.
+//! A slot with a pair covers a mechanism if every pair of neighbours the mechanism can produce
+//! is a randomized function of the slot's pair, that is, if the slot's profile is nowhere below.
+//! A slot known by a Rényi curve covers what is shown to be within the curve. An exponential
+//! mechanism's slot stands for a pair *and* a curve below that of the pair, and covers its
+//! own kind. Only what is shown by one of the rules here counts; all else is refused.
 
 use super::amount::Amount;
 use super::charge;
+use super::curves;
 use super::error::FilterError;
 use super::profile;
 use super::query::{Description, Query};
 use super::roc;
 use super::terms::{Currency, Terms};
-use crate::mechanism::{Guarantee, Mechanism};
-use crate::quantity::{Count, Group, Order};
+use crate::mechanism::{Guarantee, Mechanism, Release};
+use crate::quantity::{Count, Group};
 use crate::theorem::convert;
 
 /// What shows that slots cover what is run in them.
@@ -25,7 +28,8 @@ pub enum Basis {
     LessOfTheSame,
     /// Its (epsilon, delta) guarantee implies the slot's (KOV Remark A.1).
     Guarantee,
-    /// Its concentrated privacy or its Rényi divergences are within the slot's.
+    /// Its concentrated privacy or its Rényi divergences are within the slot's, at every order
+    /// that the slot names.
     Divergences,
     /// The slot's finite pair turns into its pair, by exact comparison of all outcomes.
     Outcomes,
@@ -64,7 +68,8 @@ pub enum CoverError {
     Filter(#[from] FilterError),
 }
 
-/// Whether some slots together dominate others at every real epsilon, counts included.
+/// Whether some slots together cover others, counts included: dominate them at every real
+/// epsilon or, where slots are known by Rényi curves, bound them at every order.
 ///
 /// ```
 /// use counterpoint::Adjacency;
@@ -96,9 +101,13 @@ pub fn covers(slots: &[Query], opened: &[Query], terms: Terms) -> Result<Basis, 
 
 fn names(list: &[Query]) -> String {
     const SHOWN: usize = 5;
+    let about = |query: &Query| match query.part() {
+        Some(part) => format!("{} about part {part:?}", charge::name(query)),
+        None => charge::name(query),
+    };
     let one = |query: &Query| match query.count().get() {
-        1 => charge::name(query),
-        n => format!("{n} x {}", charge::name(query)),
+        1 => about(query),
+        n => format!("{n} x {}", about(query)),
     };
     let shown: Vec<String> = list.iter().take(SHOWN).map(one).collect();
     let rest = if list.len() > SHOWN { ", ..." } else { "" };
@@ -111,16 +120,15 @@ fn single(slot: &Query, opened: &Query, terms: Terms) -> Option<Basis> {
         return None;
     }
     let alone = Terms { group: Group::ONE, ..terms };
+    let [above, below] = [slot, opened].map(|query| [(query.clone(), 1)]);
     let rules: [(Basis, &dyn Fn() -> bool); 7] = [
         (Basis::Same, &|| is_same(slot, opened)),
         (Basis::LessOfTheSame, &|| is_less_of_the_same(slot, opened)),
         (Basis::Guarantee, &|| guarantee_is_within(slot, opened, alone)),
-        (Basis::Divergences, &|| divergences_are_within(slot, opened, alone)),
+        (Basis::Divergences, &|| curves::cover(&above, &below, alone)),
         (Basis::Outcomes, &|| outcomes_are_within(slot, opened)),
         (Basis::TotalVariation, &|| is_as_far_apart(slot, opened, terms)),
-        (Basis::Profile, &|| {
-            profile::dominates(&[(slot, 1)], &[(opened, 1)], terms).unwrap_or(false)
-        }),
+        (Basis::Profile, &|| profile::dominates(&above, &below, terms).unwrap_or(false)),
     ];
     rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
 }
@@ -155,15 +163,17 @@ fn is_less_of_the_same(slot: &Query, opened: &Query) -> bool {
             is_at_most((smaller, wider), (sensitivity, scale))
         }
         _ => {
-            let rate = |query: &Query| query.release().rate.map_or(1.0, |rate| rate.get());
-            rate(opened) <= rate(slot)
-                && has_more_noise(&slot.release().mechanism, &opened.release().mechanism)
+            let rate = |release: &Release| release.rate.map_or(1.0, |rate| rate.get());
+            slot.beneath().is_some_and(|slot| {
+                rate(opened.release()) <= rate(&slot)
+                    && has_more_noise(&slot.mechanism, &opened.release().mechanism)
+            })
         }
     }
 }
 
-/// In doubles, which are exact for these descriptions. Those of (epsilon, delta) and the
-/// like are other rules'.
+/// In doubles, rounded to the safe side. Those of (epsilon, delta) and the like are other
+/// rules'.
 fn has_more_noise(slot: &Mechanism, opened: &Mechanism) -> bool {
     use Mechanism as M;
     let exact = |value: f64| Amount::from_f64(value).unwrap_or_default();
@@ -217,31 +227,6 @@ fn guarantee_is_within(slot: &Query, opened: &Query, terms: Terms) -> bool {
     from.is_ok_and(|from| to.is_ok_and(|to| label.delta <= *delta && convert::implies(from, to)))
 }
 
-/// Slots known by a Rényi curve cover what has no larger one.
-fn divergences_are_within(slot: &Query, opened: &Query, terms: Terms) -> bool {
-    let within = |currency, main: &Amount, delta: &Amount| {
-        let charge = charge::of(opened, currency, terms);
-        charge.is_ok_and(|charge| charge.main <= *main && charge.delta <= *delta)
-    };
-    match (slot.description(), &opened.release().mechanism) {
-        (Description::Zcdp { rho, delta }, _) => within(Currency::Zcdp, rho, delta),
-        (
-            Description::Other(Mechanism::Tcdp { rho, omega }),
-            Mechanism::Tcdp { rho: less, omega: beyond },
-        ) => less <= rho && beyond >= omega,
-        (Description::Other(Mechanism::Tcdp { rho, .. }), _) => Amount::from_f64(rho.get())
-            .is_some_and(|rho| within(Currency::Zcdp, &rho, &Amount::ZERO)),
-        (Description::Other(Mechanism::Rdp(curve)), _) => {
-            curve.points().iter().all(|&(order, tau)| {
-                let tau = Amount::from_f64(tau).unwrap_or_default();
-                let order = Order::new(order);
-                order.is_ok_and(|order| within(Currency::Renyi { order }, &tau, &Amount::ZERO))
-            })
-        }
-        _ => false,
-    }
-}
-
 fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
     match (slot.description(), opened.description()) {
         (
@@ -265,7 +250,8 @@ fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms) -> bool {
     profile::total_variation(slot, terms).is_some_and(|least| asked <= least)
 }
 
-/// Lists: what both have is taken off first; domination of the rest is enough.
+/// Lists: what both have is taken off first; that the rest covers the rest is enough. Slots
+/// that a rule has no use for are given up.
 fn several(slots: &[Query], opened: &[Query], terms: Terms) -> Option<Basis> {
     let part = slots.first().and_then(Query::part);
     if slots.iter().chain(opened).any(|query| query.part() != part) {
@@ -278,18 +264,32 @@ fn several(slots: &[Query], opened: &[Query], terms: Terms) -> Option<Basis> {
     assign(&mut above, &mut below, is_same);
     let (mut free, mut open) = (above.clone(), below.clone());
     assign(&mut free, &mut open, |slot, query| single(slot, query, terms).is_some());
-    if open.is_empty() {
-        return Some(Basis::OneByOne);
-    }
-    let (asked, most) = (profile::squares(&below, true), profile::squares(&above, false));
-    if let (Some(asked), Some(most)) = (asked, most) {
-        return (asked <= most).then_some(Basis::Gaussians);
-    }
-    fn borrowed(list: &[(Query, u64)]) -> Vec<(&Query, u64)> {
-        list.iter().map(|(query, count)| (query, *count)).collect()
-    }
-    let within = profile::dominates(&borrowed(&above), &borrowed(&below), terms)?;
-    within.then_some(Basis::Profile)
+    let alone = Terms { group: Group::ONE, ..terms };
+    let rules: [(Basis, &dyn Fn() -> bool); 4] = [
+        (Basis::OneByOne, &|| open.is_empty()),
+        (Basis::Gaussians, &|| squares_are_within(&above, &below)),
+        (Basis::Divergences, &|| curves::cover(&above, &below, alone)),
+        (Basis::Profile, &|| profile::dominates(&above, &below, terms).unwrap_or(false)),
+    ];
+    rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
+}
+
+/// Gaussians against those among the slots: k of them are one, whose mu^2 is the sum.
+fn squares_are_within(slots: &[(Query, u64)], opened: &[(Query, u64)]) -> bool {
+    let square = |query: &Query, up: bool| match query.description() {
+        Description::Gdp { mu } => Some(mu * mu),
+        Description::Gaussian { sigma, sensitivity } => {
+            let (above, below) = (sensitivity * sensitivity, sigma * sigma);
+            if up { above.over(&below) } else { above.under(&below) }
+        }
+        _ => None,
+    };
+    let most = slots.iter().filter_map(|(slot, count)| Some(square(slot, false)?.times(*count)));
+    let most = most.fold(Amount::ZERO, |sum, square| &sum + &square);
+    let asked = opened.iter().try_fold(Amount::ZERO, |sum, (query, count)| {
+        Some(&sum + &square(query, true)?.times(*count))
+    });
+    asked.is_some_and(|asked| asked <= most)
 }
 
 /// Takes off pairs of which one covers the other, in order.
@@ -309,3 +309,6 @@ fn assign(
     above.retain(|(_, free)| *free > 0);
     below.retain(|(_, wanted)| *wanted > 0);
 }
+
+#[cfg(test)]
+mod tests;

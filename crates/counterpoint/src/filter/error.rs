@@ -49,6 +49,17 @@ pub enum FilterError {
         /// Its delta.
         delta: Amount,
     },
+    /// An account about one part of the data, asked about another or about all of it.
+    #[error(
+        "the account is about part {account:?} of the data and this is about {}; legal: partition {account:?}",
+        .asked.as_ref().map_or_else(|| "all of it".to_owned(), |part| format!("part {part:?}"))
+    )]
+    OtherPart {
+        /// The account's part.
+        account: String,
+        /// What was asked about; all of the data if `None`.
+        asked: Option<String>,
+    },
     /// A share of delta that is more than all of it.
     #[error("leaks is {leaks}; legal: from 0 up to but not including delta, {delta}")]
     Leaks {

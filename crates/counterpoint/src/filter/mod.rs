@@ -16,6 +16,7 @@
 mod amount;
 mod charge;
 mod convert;
+mod curves;
 mod dominate;
 mod error;
 mod odometer;
@@ -32,6 +33,6 @@ pub use dominate::{Basis, CoverError, NotCovered, covers};
 pub use error::{FilterError, Refused};
 pub use odometer::{Level, Mileage, Odometer};
 pub use plan::{DeclareError, OpenError, PlanAccount, Slot};
-pub use query::{Description, Query};
+pub use query::{Description, Query, is_within_part};
 pub use rule::Filter;
 pub use terms::{Charge, Currency, Interleaving, Promise, Terms};

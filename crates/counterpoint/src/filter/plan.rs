@@ -27,6 +27,12 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// The part of the data that it is about, and with it every account opened in it.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.declared.part().map(|part| &**part)
+    }
+
     /// How many openings are left.
     #[must_use]
     pub fn left(&self) -> u64 {
@@ -187,7 +193,8 @@ impl PlanAccount {
     }
 
     /// Uses one opening of a slot for an open account of its own, which may then be spent as
-    /// one goes: its promise has to be within the slot.
+    /// one goes: what the account promises has to be within the slot. It is about the slot's
+    /// part of the data ([`Slot::part`], [`super::is_within_part`]).
     ///
     /// # Errors
     /// [`OpenError`]; the account is then as before.
@@ -207,8 +214,8 @@ impl PlanAccount {
         Ok(basis)
     }
 
-    /// Exchanges unused openings, given as (slot, how many), for new slots, if they dominate
-    /// these at every real epsilon. The guarantee stays that of the first declaration.
+    /// Exchanges unused openings, given as (slot, how many), for new slots about the same part
+    /// of the data, if they cover these. The guarantee stays that of the first declaration.
     ///
     /// # Errors
     /// [`OpenError`], also where it is merely undecided; the account is then as before.

@@ -10,22 +10,32 @@ use super::charge;
 use super::query::{Description, Query};
 use super::terms::{Currency, Terms};
 use crate::ask::Options;
-use crate::loss::{Direction, Loss};
+use crate::loss::{Direction, Loss, Meaning};
 use crate::mechanism::Release;
 use crate::quantity::{Count, Epsilon, Tolerance};
-use crate::rounding::{Dd, STEP};
+use crate::rounding::{Dd, STEP, UNIT};
 use crate::view::{Part, Plan, View};
 
 /// With more corners than this nothing is decided.
 const MOST_CORNERS: usize = 400;
 
 /// Queries and how many of each.
-type Counted<'a> = [(&'a Query, u64)];
+type Counted = [(Query, u64)];
 
-/// Whether finitely many losses dominate others; `None` if that cannot be told.
-pub(super) fn dominates(slots: &Counted<'_>, opened: &Counted<'_>, terms: Terms) -> Option<bool> {
-    let (above, below) = (plan(slots, terms)?, plan(opened, terms)?);
-    let top_is_within = top_is_within(slots, opened, terms);
+/// Whether finitely many losses dominate others; `None` if that cannot be told. Slots that
+/// are no pairs are left out, as there is no profile that they surely reach, and so are those
+/// with more losses.
+pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Option<bool> {
+    let is_finite = |(slot, _): &&(Query, u64)| {
+        stands_for(slot, terms, |meaning| match &meaning.loss {
+            Some(Loss::Atoms(atoms)) => atoms.cut <= 0.0,
+            loss => matches!(loss, None | Some(Loss::Response { .. })),
+        })
+    };
+    let slots: Vec<_> = slots.iter().filter(is_finite).cloned().collect();
+    let above = plan(&slots, terms, Query::beneath)?;
+    let below = plan(opened, terms, |query| Some(query.once()))?;
+    let top_is_within = top_is_within(&slots, opened, terms);
     let directions: &[Direction] = if above.views.len().max(below.views.len()) > 1 {
         &[Direction::Remove, Direction::Add]
     } else {
@@ -35,9 +45,11 @@ pub(super) fn dominates(slots: &Counted<'_>, opened: &Counted<'_>, terms: Terms)
         let (above, below) = (view(&above, direction)?, view(&below, direction)?);
         let mut corners = corners(&above.parts)?;
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
+        // The slots' epsilons were rounded down, by one unit in the last place at most.
+        let rounded = 4.0 * UNIT * corners.first()?.hi;
         let known = usize::from(top_is_within);
         for &corner in corners.iter().skip(known) {
-            if !is_within(above, below, corner)? {
+            if !is_within(above, below, corner, rounded)? {
                 return Some(false);
             }
         }
@@ -47,31 +59,24 @@ pub(super) fn dominates(slots: &Counted<'_>, opened: &Counted<'_>, terms: Terms)
 
 /// The least that a symmetric pair is apart in total variation: delta at epsilon zero.
 pub(super) fn total_variation(slot: &Query, terms: Terms) -> Option<f64> {
-    let plan = plan(&[(slot, 1)], terms)?;
+    // A range stands for all mechanisms with it, and its Rényi curve is lower than its pair's.
+    let is_a_pair = |meaning: &Meaning| !matches!(meaning.loss, Some(Loss::Range { .. }));
+    stands_for(slot, terms, is_a_pair).then_some(())?;
+    let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
     let [view] = plan.views.as_slice() else { return None };
-    is_a_pair(view).then_some(())?;
     let zero = Epsilon::new(0.0).ok()?;
     view.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
-/// The sum of the squares of mu, rounded up or down; `None` if not all are Gaussian.
-pub(super) fn squares(list: &[(Query, u64)], up: bool) -> Option<Amount> {
-    list.iter().try_fold(Amount::ZERO, |sum, (query, count)| {
-        let square = match query.description() {
-            Description::Gdp { mu } => mu * mu,
-            Description::Gaussian { sigma, sensitivity } => {
-                let (above, below) = (sensitivity * sensitivity, sigma * sigma);
-                if up { above.over(&below)? } else { above.under(&below)? }
-            }
-            _ => return None,
-        };
-        Some(&sum + &square.times(*count))
-    })
+/// Whether a description has no curve and a certain loss, in each direction.
+fn stands_for(query: &Query, terms: Terms, loss: impl Fn(&Meaning) -> bool) -> bool {
+    let holds = |meaning: &Meaning| meaning.curve.is_none() && loss(meaning);
+    charge::meanings(query, terms).is_ok_and(|both| both.iter().all(holds))
 }
 
-fn plan(list: &Counted<'_>, terms: Terms) -> Option<Plan> {
-    let release = |(query, count): &(&Query, u64)| {
-        Some(Release { count: Count::new(*count).ok()?, ..query.once() })
+fn plan(list: &Counted, terms: Terms, once: impl Fn(&Query) -> Option<Release>) -> Option<Plan> {
+    let release = |(query, count): &(Query, u64)| {
+        Some(Release { count: Count::new(*count).ok()?, ..once(query)? })
     };
     let releases: Vec<Release> = list.iter().map(release).collect::<Option<_>>()?;
     Plan::with(releases, Some(terms.adjacency), terms.group).ok()
@@ -82,25 +87,19 @@ fn view(plan: &Plan, direction: Direction) -> Option<&View> {
     plan.views.iter().find(|view| view.direction == direction).or(plan.views.first())
 }
 
-/// Whether the losses are those of one pair each. A range stands for all mechanisms with
-/// it, and its Rényi curve is lower than its pair's.
-fn is_a_pair(view: &View) -> bool {
-    view.curves.is_empty() && view.parts.iter().all(|part| !matches!(part.loss, Loss::Range { .. }))
-}
-
 /// All sums of losses, if they are finitely many.
 fn corners(parts: &[Part]) -> Option<Vec<Dd>> {
     let mut sums = vec![Dd::ZERO];
     for part in parts {
+        let count = usize::try_from(part.count).ok().filter(|&n| n < MOST_CORNERS)?;
         match &part.loss {
             Loss::Response { epsilon } => {
-                let count = usize::try_from(part.count).ok().filter(|&n| n < MOST_CORNERS)?;
                 let shift = |y: usize| *epsilon * (count as f64 - 2.0 * y as f64);
                 sums = each(&sums, &(0..=count).map(shift).collect::<Vec<_>>())?;
             }
-            Loss::Atoms(atoms) if atoms.cut <= 0.0 => {
+            Loss::Atoms(atoms) => {
                 let losses: Vec<Dd> = atoms.list.iter().map(|atom| atom.loss).collect();
-                for _ in 0..part.count {
+                for _ in 0..count {
                     sums = each(&sums, &losses)?;
                 }
             }
@@ -117,35 +116,44 @@ fn each(sums: &[Dd], losses: &[Dd]) -> Option<Vec<Dd>> {
     Some(sums.iter().flat_map(|&sum| losses.iter().map(move |&loss| sum + loss)).collect())
 }
 
-/// Whether a profile is within another at a corner of it, known to some 80 bits: a little to
-/// the left for the one, a little to the right for the other.
-fn is_within(above: &View, below: &View, corner: Dd) -> Option<bool> {
-    let error = Dd::from(4096.0 * STEP * (1.0 + corner.hi.abs()));
+/// Whether a profile is within another at a corner of it, known to some 80 bits but for how
+/// it was rounded: a little to the left for the one, a little to the right for the other.
+fn is_within(above: &View, below: &View, corner: Dd, rounded: f64) -> Option<bool> {
+    let error = Dd::from(rounded + 4096.0 * STEP * (1.0 + corner.hi.abs()));
     let (left, right) = ((corner - error).lower(), (corner + error).upper());
     if right < 0.0 {
         return Some(true);
     }
     let legal = |x: f64| Epsilon::new(if x < 1e-100 { 0.0 } else { x }).ok();
-    let options =
-        Options { tolerance: Tolerance::new(1e-9).unwrap_or_default(), ..Options::default() };
-    let most = above.delta(legal(right.max(1e-100))?, &options).ok()?.bracket.lower;
-    let asked = below.delta(legal(left)?, &options).ok()?.bracket.upper;
-    Some(asked <= most)
+    // Most are told apart by a few digits.
+    for digits in [1e-3, 1e-6, 1e-9] {
+        let tolerance = Tolerance::new(digits).ok()?;
+        let options = Options { tolerance, ..Options::default() };
+        let most = above.delta(legal(right.max(1e-100))?, &options).ok()?.bracket;
+        let asked = below.delta(legal(left)?, &options).ok()?.bracket;
+        if asked.upper <= most.lower {
+            return Some(true);
+        }
+        if asked.lower > most.upper {
+            break;
+        }
+    }
+    Some(false)
 }
 
 /// Whether the largest loss and the leak of guarantees are within those of others, by exact
 /// amounts: beyond the largest loss only the leaks are left.
-fn top_is_within(slots: &Counted<'_>, opened: &Counted<'_>, terms: Terms) -> bool {
-    let stated = |(slot, _): &(&Query, u64)| {
+fn top_is_within(slots: &Counted, opened: &Counted, terms: Terms) -> bool {
+    let stated = |(slot, _): &(Query, u64)| {
         matches!(slot.description(), Description::ApproxDp { .. }) && terms.group.get() == 1
     };
-    let labels = |list: &Counted<'_>| -> Option<(Amount, Amount)> {
-        let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0);
+    let labels = |list: &Counted| -> Option<(Amount, Amount)> {
+        let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0_u64);
         for (query, count) in list {
             let label = charge::of(query, Currency::Sums, terms).ok()?;
             sum = &sum + &label.main.times(*count);
             let keep = Amount::from(1).less(&label.delta)?;
-            leaks += if label.delta.is_zero() { 0 } else { *count };
+            leaks = leaks.saturating_add(if label.delta.is_zero() { 0 } else { *count });
             for _ in 0..if label.delta.is_zero() { 0 } else { (*count).min(65) } {
                 kept = &kept * &keep;
             }

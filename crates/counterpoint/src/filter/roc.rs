@@ -34,6 +34,8 @@ pub(super) fn dominates(slot: &FinitePair, opened: &FinitePair) -> Option<bool> 
 fn corners(pair: &FinitePair) -> Option<Vec<Corner>> {
     let exact = |&(p, q): &(f64, f64)| Some((Amount::from_f64(q)?, Amount::from_f64(p)?));
     let mut steps: Vec<Corner> = pair.outcomes().iter().map(exact).collect::<Option<_>>()?;
+    // What never happens has no ratio, and would come between those that have.
+    steps.retain(|(q, p)| !(q.is_zero() && p.is_zero()));
     // p/q falling: p1 q2 against p2 q1.
     steps.sort_by(|a, b| (&b.1 * &a.0).cmp(&(&a.1 * &b.0)));
     let mut list = vec![(Amount::ZERO, Amount::ZERO)];

@@ -1,9 +1,13 @@
 //! Open accounts: a budget fixed first, queries chosen as one goes.
 //!
-//! A [`Filter`] is the rule and a [`Charge`] its whole state, two running totals. A query is
+//! A [`Filter`] is the rule and a [`Charge`] its whole state, a few running totals. A query is
 //! admitted iff the totals *including it* stay within the capacity. Every rule here adds up
 //! quantities that no choice of a later query can undo; "the optimal composition of what was
 //! accepted is still within the budget" is no such rule, and is unsound.
+//!
+//! An account that promises (epsilon, delta) by a curve also admits what keeps the plain sum
+//! of pure epsilons within that epsilon. (That two rules may stand side by side here is an
+//! exception: docs/theorems.md, two rules at once.)
 
 use super::amount::{Amount, MOST_PLACES};
 use super::charge;
@@ -52,7 +56,7 @@ impl Filter {
     /// [`FilterError::Range`] naming the amount that is not legal.
     pub fn sums(epsilon: Amount, delta: Amount, terms: Terms) -> Result<Self, FilterError> {
         legal_target(&epsilon, &delta)?;
-        let capacity = Charge { main: epsilon.clone(), delta: delta.clone() };
+        let capacity = Charge { main: epsilon.clone(), delta: delta.clone(), pure: None };
         let promise = Promise::ApproxDp { epsilon, delta };
         Ok(Self { currency: Currency::Sums, terms, promise, capacity })
     }
@@ -81,12 +85,23 @@ impl Filter {
                 at: format!("order {}", order.get()),
                 hint: ", or a larger order",
             })?;
-        let capacity = Charge { main, delta: leaks };
+        let capacity = Charge { main, delta: leaks, pure: Some(epsilon.clone()) };
         let promise = Promise::ApproxDp { epsilon, delta };
         Ok(Self { currency: Currency::Renyi { order }, terms, promise, capacity })
     }
 
-    /// The same at the order at which the expected use fits most often, deltas included.
+    /// A budget that is itself one of Rényi divergence, at one order.
+    ///
+    /// # Errors
+    /// [`FilterError::Range`] if tau is not legal.
+    pub fn renyi_budget(order: Order, tau: Amount, terms: Terms) -> Result<Self, FilterError> {
+        Query::renyi(order, tau.clone())?;
+        let capacity = Charge { main: tau.clone(), delta: Amount::ZERO, pure: None };
+        let promise = Promise::Renyi { order, tau };
+        Ok(Self { currency: Currency::Renyi { order }, terms, promise, capacity })
+    }
+
+    /// The same as [`Filter::renyi`] at the order at which the expected use fits most often, deltas included.
     /// Where nothing is expected, at the order best for many small queries, with half of
     /// delta set aside for their deltas.
     ///
@@ -135,7 +150,7 @@ impl Filter {
             at: "any order".to_owned(),
             hint: "",
         })?;
-        let capacity = Charge { main, delta: leaks };
+        let capacity = Charge { main, delta: leaks, pure: Some(epsilon.clone()) };
         let promise = Promise::ApproxDp { epsilon, delta };
         Ok(Self { currency: Currency::Zcdp, terms, promise, capacity })
     }
@@ -147,7 +162,7 @@ impl Filter {
     pub fn zcdp_budget(rho: Amount, delta: Amount, terms: Terms) -> Result<Self, FilterError> {
         Rho::new(rho.upper())?;
         Delta::new(delta.upper())?;
-        let capacity = Charge { main: rho.clone(), delta: delta.clone() };
+        let capacity = Charge { main: rho.clone(), delta: delta.clone(), pure: None };
         let promise = Promise::Zcdp { rho, delta };
         Ok(Self { currency: Currency::Zcdp, terms, promise, capacity })
     }
@@ -165,8 +180,9 @@ impl Filter {
             at: "any mu".to_owned(),
             hint: "",
         })?;
-        let promise = Promise::ApproxDp { epsilon, delta };
-        Ok(Self { promise, ..Self::gdp_budget(mu, terms)? })
+        let budget = Self::gdp_budget(mu, terms)?;
+        let capacity = Charge { pure: Some(epsilon.clone()), ..budget.capacity };
+        Ok(Self { capacity, promise: Promise::ApproxDp { epsilon, delta }, ..budget })
     }
 
     /// A budget that is itself one of Gaussian privacy.
@@ -175,7 +191,8 @@ impl Filter {
     /// [`FilterError::Range`] if mu is not legal.
     pub fn gdp_budget(mu: Amount, terms: Terms) -> Result<Self, FilterError> {
         Mu::new(mu.upper())?;
-        let capacity = Charge { main: (&mu * &mu).floor(MOST_PLACES), delta: Amount::ZERO };
+        let main = (&mu * &mu).floor(MOST_PLACES);
+        let capacity = Charge { main, delta: Amount::ZERO, pure: None };
         Ok(Self { currency: Currency::Gdp, terms, promise: Promise::Gdp { mu }, capacity })
     }
 
@@ -209,12 +226,17 @@ impl Filter {
         charge::of(&promise.query()?, self.currency, alone)
     }
 
-    /// The totals with a charge added, if they stay within the capacity.
+    /// The totals with a charge added, if they stay within the capacity: the account's own
+    /// totals, or else the sum of epsilons if all of them are pure and that is a rule here.
     ///
     /// # Errors
     /// [`Refused`] naming the total that would be exceeded.
     pub fn admit(&self, spent: &Charge, charge: &Charge) -> Result<Charge, Refused> {
         let total = spent.plus(charge);
+        let sums = total.pure.as_ref().zip(self.capacity.pure.as_ref());
+        if sums.is_some_and(|(sum, most)| sum <= most) {
+            return Ok(total);
+        }
         let over = |what, total: &Amount, spent: &Amount, asked: &Amount, capacity: &Amount| {
             if total <= capacity {
                 return Ok(());

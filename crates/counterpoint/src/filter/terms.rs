@@ -84,26 +84,45 @@ impl fmt::Display for Currency {
 }
 
 /// An amount of an account's currency and a delta: what a query costs, what has been spent,
-/// or what there is to spend.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// or what there is to spend. The default is nothing at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
     /// In the account's currency.
     pub main: Amount,
     /// The queries' own deltas.
     pub delta: Amount,
+    /// The queries' own epsilons, as long as all of them are pure; `None` from the first that
+    /// is not. Of what there is to spend: up to where the sum of epsilons is a rule of its
+    /// own, `None` if it is not.
+    pub pure: Option<Amount>,
+}
+
+impl Default for Charge {
+    fn default() -> Self {
+        Self { main: Amount::ZERO, delta: Amount::ZERO, pure: Some(Amount::ZERO) }
+    }
 }
 
 impl Charge {
     /// Both together.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        Self { main: &self.main + &other.main, delta: &self.delta + &other.delta }
+        let both = self.pure.as_ref().zip(other.pure.as_ref());
+        Self {
+            main: &self.main + &other.main,
+            delta: &self.delta + &other.delta,
+            pure: both.map(|(own, more)| own + more),
+        }
     }
 
     /// This many of them.
     #[must_use]
     pub fn times(&self, count: u64) -> Self {
-        Self { main: self.main.times(count), delta: self.delta.times(count) }
+        Self {
+            main: self.main.times(count),
+            delta: self.delta.times(count),
+            pure: self.pure.as_ref().map(|pure| pure.times(count)),
+        }
     }
 }
 
@@ -130,6 +149,13 @@ pub enum Promise {
         /// How many standard deviations apart.
         mu: Amount,
     },
+    /// A Rényi divergence of at most so much at one order, in both directions.
+    Renyi {
+        /// The order.
+        order: Order,
+        /// The divergence.
+        tau: Amount,
+    },
 }
 
 impl Promise {
@@ -145,6 +171,7 @@ impl Promise {
             }
             Self::Zcdp { rho, delta } => Ok(Query::zcdp(rho.clone(), delta.clone())?),
             Self::Gdp { mu } => Ok(Query::gdp(mu.clone())?),
+            Self::Renyi { order, tau } => Ok(Query::renyi(*order, tau.clone())?),
         }
     }
 }

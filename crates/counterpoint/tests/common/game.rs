@@ -199,11 +199,25 @@ pub(crate) fn is_exceeded(filter: &Filter, leaves: &[(f64, f64)]) -> bool {
     }
 }
 
-pub(crate) fn spoilt(filter: &Filter) -> Filter {
-    let more = |x: &Amount| x * &amount("1.01");
-    let capacity = filter.capacity();
-    let capacity = Charge { main: more(&capacity.main), delta: more(&capacity.delta) };
+fn with_capacity(filter: &Filter, capacity: Charge) -> Filter {
     Filter::restored(filter.currency(), filter.promise().clone(), capacity, filter.terms())
+}
+
+fn more(x: &Amount) -> Amount {
+    x * &amount("1.01")
+}
+
+/// The same with a budget 1 % too generous.
+pub(crate) fn spoilt(filter: &Filter) -> Filter {
+    let Charge { main, delta, pure } = filter.capacity().clone();
+    with_capacity(filter, Charge { main: more(&main), delta: more(&delta), pure })
+}
+
+/// The same with a sum of pure epsilons that may be 1 % too large.
+pub(crate) fn spoilt_beside(filter: &Filter) -> Filter {
+    let capacity = filter.capacity().clone();
+    let pure = capacity.pure.as_ref().map(more);
+    with_capacity(filter, Charge { pure, ..capacity })
 }
 
 /// Plays a game by the rule, and the same by one whose budget is 1 % too generous.
@@ -214,11 +228,21 @@ pub(crate) fn sound_and_spoilt(
     choose: &mut Move<'_>,
     caught: &mut usize,
 ) {
+    sound_and_broken(seed, (filter, &spoilt(filter)), depth, choose, caught);
+}
+
+/// Plays a game by the rule, and the same by a broken one.
+pub(crate) fn sound_and_broken(
+    seed: u64,
+    (filter, broken): (&Filter, &Filter),
+    depth: u32,
+    choose: &mut Move<'_>,
+    caught: &mut usize,
+) {
     let leaves = play(&mut Random::new(seed), &rule(filter), choose, depth);
     let all = leaves.iter().fold((0.0, 0.0), |sum, leaf| (sum.0 + leaf.0, sum.1 + leaf.1));
     assert!((all.0 - 1.0).abs() < 1e-9 && (all.1 - 1.0).abs() < 1e-9, "{all:?}");
     assert!(!is_exceeded(filter, &leaves), "seed {seed}: {filter:?}: {leaves:?}");
-    let broken = spoilt(filter);
-    let leaves = play(&mut Random::new(seed), &rule(&broken), choose, depth);
+    let leaves = play(&mut Random::new(seed), &rule(broken), choose, depth);
     *caught += usize::from(is_exceeded(filter, &leaves));
 }

@@ -111,7 +111,7 @@ impl From<Charge> for Cost {
 
 impl From<Cost> for Charge {
     fn from(cost: Cost) -> Self {
-        Self { main: cost.main, delta: cost.delta }
+        Self { main: cost.main, delta: cost.delta, pure: None }
     }
 }
 
