@@ -3,6 +3,7 @@
 
 use counterpoint::filter::{
     Amount, Charge, Currency, Filter, FilterError, GRID_PLACES, PlanAccount, Promise, Query, Terms,
+    is_within_part,
 };
 use counterpoint::quantity::{Delta, Epsilon, Order};
 use counterpoint::{Adjacency, Options};
@@ -80,6 +81,10 @@ impl NewFilter {
             (_, Promised::ApproxDp { epsilon, delta }) => self.filter(epsilon, delta, terms)?,
             (Kind::Zcdp, Promised::Zcdp { rho, delta }) => Filter::zcdp_budget(rho, delta, terms)?,
             (Kind::Gdp, Promised::Gdp { mu }) => Filter::gdp_budget(mu, terms)?,
+            (Kind::Renyi, Promised::Renyi { order, tau }) => {
+                let order = Order::new(order.lower()).map_err(FilterError::from)?;
+                Filter::renyi_budget(order, tau, terms)?
+            }
             _ => {
                 let (account, problem) = ("the filter".to_owned(), self.mismatch());
                 let legal = "epsilon and delta with any, rho with zcdp, mu with gdp, order and \
@@ -142,7 +147,7 @@ pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance), Le
     let filter = filter_of(dataset)?;
     let promise = promise(rule).and_then(|promise| promise.promise());
     let promise: Promise = promise.ok_or_else(|| damaged(&dataset.name))?;
-    let charge = Cost::from(filter.charge_account(&promise)?);
+    let charge = cost(&filter, filter.charge_account(&promise)?);
     let place = format!("data set {:?}", dataset.name);
     let balance = charged(&filter, &dataset.balance, &charge, &place)?;
     Ok((charge, balance))
@@ -196,6 +201,12 @@ pub(crate) fn price(
     }
 }
 
+/// A charge as it is stored: with the sum of own epsilons where the account goes by it.
+fn cost(filter: &Filter, charge: Charge) -> Cost {
+    let pure = charge.pure.filter(|_| filter.capacity().pure.is_some());
+    Cost { main: charge.main, delta: charge.delta, pure }
+}
+
 /// What releases cost together: the sum. Each must be about the account's part of the data.
 fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> {
     if !(1..=MOST_TOGETHER).contains(&list.len()) {
@@ -203,26 +214,13 @@ fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> 
         return Err(unfit(account, &problem, "1 to 1000"));
     }
     let filter = filter_of(account)?;
-    let mut total: Option<Charge> = None;
+    let mut total = Charge::default();
     for described in list {
         let query = described.query()?;
-        is_about(account, &query)?;
-        let charge = filter.charge(&query)?;
-        total = Some(total.map_or_else(|| charge.clone(), |total| total.plus(&charge)));
+        is_within_part(account.part.as_deref(), &query)?;
+        total = total.plus(&filter.charge(&query)?);
     }
-    Ok(total.unwrap_or_default().into())
-}
-
-/// Whether a release is about nothing but the account's part of the data. What an account about
-/// all of it is charged covers any part.
-fn is_about(account: &Account, query: &Query) -> Result<(), LedgerError> {
-    let Some(part) = &account.part else { return Ok(()) };
-    if query.part().is_some_and(|asked| **asked == **part) {
-        return Ok(());
-    }
-    let asked = query.part().map_or("all of it".to_owned(), |asked| format!("part {asked:?}"));
-    let problem = format!("is about part {part:?} of the data and is asked about {asked}");
-    Err(unfit(account, &problem, "the same partition"))
+    Ok(cost(&filter, total))
 }
 
 /// Whether an account is still open.
@@ -271,7 +269,8 @@ pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64, 
     Err(Refusal { place, what: "uses".to_owned(), asked, left, capacity }.into())
 }
 
-/// The balance after a charge, by a filter.
+/// The balance after a charge, by a filter. What is spent has a sum of own epsilons where the
+/// charges have one.
 fn charged(
     filter: &Filter,
     balance: &Balance,

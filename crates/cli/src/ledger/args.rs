@@ -14,6 +14,14 @@ pub(crate) struct LedgerArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
 
+    /// A head printed earlier and kept elsewhere: nothing is written unless its entry is there
+    #[arg(long, global = true, value_name = "SEQ:HASH")]
+    pub(crate) expect_head: Option<Head>,
+
+    /// Write nothing; a ledger on a read-only medium can be read
+    #[arg(long, global = true)]
+    pub(crate) read_only: bool,
+
     /// Print one JSON object
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -69,13 +77,15 @@ pub(crate) enum LedgerCommand {
     /// List stored responses
     Responses(PartArgs),
     /// Derive everything from the history again and compare
-    Verify {
-        /// A head printed earlier and kept elsewhere
-        #[arg(long, value_name = "SEQ:HASH")]
-        expect_head: Option<Head>,
-    },
+    Verify,
     /// Print the history with all responses as one JSON object
     Export,
+    /// Copy the ledger to a new SQLite file, verified and durable, and print the copy's head
+    Backup {
+        /// The new file
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]

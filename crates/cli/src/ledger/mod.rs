@@ -5,8 +5,10 @@ mod release;
 mod setup;
 mod told;
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
-use counterpoint_ledger::{Head, Ledger, LedgerError, Refusal, Url};
+use counterpoint_ledger::{Head, Ledger, LedgerError, OpenOptions, Refusal, Url};
 use counterpoint_wire::ledger::{Done, No, Short};
 
 pub(crate) use args::LedgerArgs;
@@ -21,6 +23,7 @@ pub(crate) fn run(args: &LedgerArgs) -> Result<Outcome> {
         Some(LedgerError::Refused(refusal)) => {
             no("refused", refusal.to_string(), Some(short(refusal)), args.json)
         }
+        Some(LedgerError::OtherHistory { .. }) => no("broken", error.to_string(), None, args.json),
         _ => Err(error),
     }
 }
@@ -39,13 +42,20 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
     let url: Url = args.url.parse()?;
     let json = args.json;
     if let LedgerCommand::Init = args.command {
+        if args.read_only || args.expect_head.is_some() {
+            bail!("--read-only or --expect-head is given with init; legal: with a ledger");
+        }
         return done(Ledger::init(&url)?.head()?, json);
     }
-    let mut ledger = match (Ledger::open(&url), &args.command) {
-        (Err(LedgerError::Damaged(problem)), LedgerCommand::Verify { .. }) => {
+    let is_verify = matches!(args.command, LedgerCommand::Verify);
+    // To verify is to say what is wrong, with the expected head too.
+    let expect = args.expect_head.filter(|_| !is_verify);
+    let options = OpenOptions { read_only: args.read_only, expect };
+    let mut ledger = match Ledger::open_with(&url, &options) {
+        Err(LedgerError::Damaged(problem)) if is_verify => {
             return no("broken", problem, None, json);
         }
-        (opened, _) => opened?,
+        opened => opened?,
     };
     let ledger = &mut ledger;
     match &args.command {
@@ -65,9 +75,8 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Status { account } => told::status(ledger, account.as_deref(), json),
         LedgerCommand::History(args) => told::history(ledger, args, json),
         LedgerCommand::Responses(args) => told::responses(ledger, args, json),
-        LedgerCommand::Verify { expect_head } => {
-            told::verified(&ledger.verify(*expect_head)?, json)
-        }
+        LedgerCommand::Verify => told::verified(&ledger.verify(args.expect_head)?, json),
+        LedgerCommand::Backup { file } => done(ledger.backup(Path::new(file))?, json),
         LedgerCommand::Export => told::export(ledger),
     }
 }

@@ -290,7 +290,7 @@ fn bad_usage_is_one_line_and_writes_nothing() {
     assert_eq!(ledger.object(&["status"])["head"], head);
     let missing = format!("sqlite:{}", ledger.folder.path("missing").display());
     let line = run(&["ledger", "--url", &missing, "status"]);
-    assert!(line.error().contains("unable to open database file"), "{}", line.stderr);
+    assert!(line.error().contains("missing: No such file"), "{}", line.stderr);
     let line = run(&["ledger", "--url", "file:x", "status"]);
     assert!(line.error().contains("legal: sqlite:PATH, or postgres://"), "{}", line.stderr);
     let line = run(&["ledger"]);
@@ -462,4 +462,50 @@ fn nested_accounts_stand_under_their_parents() {
     let run = ledger.run(&["reserve", "inner", release, "--key", "k"]);
     assert!(run.error().contains("\"inner\" is closed"), "{}", run.stderr);
     assert!(ledger.run(&["status"]).answer().contains("zcdp, closed"));
+}
+
+#[test]
+fn an_old_copy_is_refused_by_the_expected_head() {
+    let ledger = Ledger::with_account("0.3");
+    ledger.reserve("a", "0.1");
+    let copy = ledger.folder.path("copy.db").display().to_string();
+    let saved = ledger.object(&["backup", &copy])["head"].clone();
+    assert_eq!(saved, ledger.object(&["status"])["head"]);
+    assert!(ledger.run(&["backup", &copy]).error().contains("is there already; legal: a new file"));
+    let head = ledger.reserve("b", "0.1")["head"].as_str().unwrap().to_owned();
+    let old = format!("sqlite:{copy}");
+    let release = r#"{"mechanism": "approx-dp", "epsilon": 0.1}"#;
+    let reserve = ["reserve", "team", release, "--key", "c", "--expect-head"];
+    let on =
+        |url: &str, args: &[&str]| run(&[&["ledger", "--url", url], args, &["--json"]].concat());
+    for command in [&reserve[..5], &["close", "team"], &["status"]] {
+        let refused = on(&old, &[command, &["--expect-head", &head]].concat());
+        assert_eq!(refused.status, 1, "{}", refused.stderr);
+        assert!(refused.stdout.contains(r#""outcome":"broken""#), "{}", refused.stdout);
+    }
+    let verified = on(&old, &["verify", "--expect-head", &head]);
+    assert_eq!(verified.status, 1);
+    assert!(verified.stdout.contains("is expected and missing"), "{}", verified.stdout);
+    assert_eq!(on(&old, &["status"]).object()["head"], saved);
+    // The ledger itself goes on.
+    let later = on(&ledger.url, &[&reserve[..], &[&head]].concat()).object();
+    assert_eq!(later["outcome"], "reserved");
+    let line = run(&["ledger", "--url", "sqlite:x", "init", "--expect-head", &head]);
+    assert!(line.error().contains("is given with init"), "{}", line.stderr);
+}
+
+#[test]
+fn one_who_only_reads_writes_nothing() {
+    let ledger = Ledger::with_account("0.3");
+    let head = ledger.object(&["status"])["head"].clone();
+    let release = r#"{"mechanism": "approx-dp", "epsilon": 0.1}"#;
+    for command in [&["reserve", "team", release, "--key", "k"][..], &["close", "team"]] {
+        let run = ledger.run(&[command, &["--read-only"]].concat());
+        assert!(run.error().contains("read"), "{}", run.stderr);
+    }
+    for command in
+        [&["status"][..], &["history"], &["pending"], &["verify"], &["price", "team", release]]
+    {
+        assert_eq!(ledger.object(&[command, &["--read-only"]].concat())["head"], head);
+    }
 }

@@ -82,6 +82,11 @@ impl Place {
         Some(Self { url, folder: None })
     }
 
+    /// A new one in the same database.
+    fn another(&self) -> Option<Self> {
+        if self.folder.is_some() { Some(Self::sqlite()) } else { Self::postgres() }
+    }
+
     /// Both, or SQLite alone.
     fn all() -> impl Iterator<Item = Self> {
         std::iter::once(Self::sqlite()).chain(Self::postgres())

@@ -383,7 +383,8 @@ fn accounts_promise_what_they_add_up() {
         let mut ledger = Ledger::init(&place.url()).unwrap();
         ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "0.01")).unwrap();
         let slots = r#"{"delta":1e-6,"release":[{"name":"curve","mechanism":"zcdp","rho":0.1,"count":3},
-            {"name":"normal","mechanism":"gdp","mu":0.5,"count":3}]}"#;
+            {"name":"normal","mechanism":"gdp","mu":0.5,"count":3},
+            {"name":"order","mechanism":"rdp","orders":[8],"epsilons":[0.3],"count":3}]}"#;
         ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
         let zcdp = |rho: &str| {
             NewFilter::promising(
@@ -392,9 +393,16 @@ fn accounts_promise_what_they_add_up() {
             )
         };
         let gdp = |mu: &str| NewFilter::promising(Kind::Gdp, Promised::Gdp { mu: amount(mu) });
+        let renyi = |tau: &str| {
+            let promise = Promised::Renyi { order: amount("8"), tau: amount(tau) };
+            NewFilter::promising(Kind::Renyi, promise)
+        };
         ledger.open_in_slot("z", "plan", "curve", &zcdp("0.1")).unwrap();
         ledger.open_in_slot("g", "plan", "normal", &gdp("0.5")).unwrap();
-        for (slot, filter) in [("curve", zcdp("0.1001")), ("normal", gdp("0.5001"))] {
+        ledger.open_in_slot("r", "plan", "order", &renyi("0.3")).unwrap();
+        for (slot, filter) in
+            [("curve", zcdp("0.1001")), ("normal", gdp("0.5001")), ("order", renyi("0.3001"))]
+        {
             let error = ledger.open_in_slot("x", "plan", slot, &filter).unwrap_err();
             assert!(matches!(error, LedgerError::Uncovered { .. }), "{error}");
         }
@@ -406,6 +414,9 @@ fn accounts_promise_what_they_add_up() {
         refused(ledger.reserve(&Request::new("z", "c", &gaussian("5"))));
         ledger.reserve(&Request::new("g", "a", &gaussian("2"))).unwrap();
         refused(ledger.reserve(&Request::new("g", "b", &gaussian("1000"))));
+        // A Gaussian's divergence at order 8 is 8 / (2 sigma^2).
+        ledger.reserve(&Request::new("r", "a", &gaussian("4"))).unwrap();
+        refused(ledger.reserve(&Request::new("r", "b", &gaussian("8"))));
         let status = ledger.status(Some("z")).unwrap().accounts.remove(0);
         assert_eq!(status.promise, Promised::Zcdp { rho: amount("0.1"), delta: amount("0") });
         let error = NewFilter::promising(Kind::Sums, zcdp("0.1").promise);
@@ -465,5 +476,52 @@ fn a_ledger_of_an_older_format_says_what_to_do() {
                         with the program that wrote it, and start a new ledger whose data sets \
                         have what they had less what was spent";
         assert_eq!(error, expected);
+    }
+}
+
+/// An account by a curve also admits what the plain sum of epsilons allows, as long as all is
+/// pure; once it is not, by the curve alone.
+#[test]
+fn pure_releases_may_be_added_up_in_an_account_by_a_curve() {
+    for place in Place::all() {
+        let mut ledger = Ledger::init(&place.url()).unwrap();
+        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+        let eighth = described(r#"{"mechanism":"laplace","scale":8}"#);
+        let gaussian = described(r#"{"mechanism":"gaussian","sigma":1000}"#);
+        for kind in [Kind::Gdp, Kind::Zcdp, Kind::Renyi] {
+            let name = kind.name();
+            let account = NewAccount::Filter(budget(kind, "1", "1e-6"));
+            ledger.open_account(name, "d", &account).unwrap();
+            ledger.quota(name, "ann", &NewQuota::Share(amount("1"))).unwrap();
+            let by = |key| Request { analyst: Some("ann"), ..Request::new(name, key, &eighth) };
+            for key in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+                ledger.reserve(&by(key)).unwrap();
+            }
+            let status = ledger.status(Some(name)).unwrap().accounts.remove(0);
+            assert_eq!(
+                (status.spent.pure, status.capacity.pure),
+                (Some(amount("1")), Some(amount("1")))
+            );
+            assert!(status.spent.main > status.capacity.main, "{name}: by the sum alone");
+            refused(ledger.reserve(&by("one-too-many")));
+            let mixed = Request { asked: &gaussian, ..by("mixed") };
+            refused(ledger.reserve(&mixed));
+        }
+        // What is not pure ends it, though the sum would have had room.
+        let account = NewAccount::Filter(budget(Kind::Gdp, "1", "1e-6"));
+        ledger.open_account("mixed", "d", &account).unwrap();
+        ledger.reserve(&Request::new("mixed", "g", &gaussian)).unwrap();
+        ledger.reserve(&Request::new("mixed", "a", &eighth)).unwrap();
+        let both =
+            described(r#"{"mechanism":"laplace","scale":8},{"mechanism":"laplace","scale":8}"#);
+        refused(ledger.reserve(&Request::new("mixed", "b", &both)));
+        assert_eq!(ledger.status(Some("mixed")).unwrap().accounts[0].spent.pure, None);
+        assert_sound(&mut ledger);
+        drop(ledger);
+        // The database itself holds it: neither rule is kept.
+        let mut database = place.url().open(false).unwrap();
+        database.begin(counterpoint_ledger::database::Access::Write).unwrap();
+        let sql = "UPDATE ledger_account SET spent_pure = NULL WHERE name = 'gdp'";
+        assert!(database.execute(sql, &[]).is_err());
     }
 }

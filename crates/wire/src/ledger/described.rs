@@ -6,6 +6,8 @@ use counterpoint::Adjacency;
 use counterpoint::Mechanism;
 use counterpoint::OutOfRange;
 use counterpoint::filter::{Amount, Query};
+use counterpoint::mechanism::RenyiCurve;
+use counterpoint::quantity::Order;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
@@ -182,8 +184,8 @@ impl Described {
         self.word("partition")
     }
 
-    /// What it asks of an account. Guarantees, Laplace and Gaussian noise, zCDP and GDP are
-    /// taken exactly; of the others, and on Poisson samples, numbers mean the nearest doubles.
+    /// What it asks of an account. Guarantees, Laplace and Gaussian noise, zCDP, GDP and the
+    /// divergence at one Rényi order are taken exactly; of the others, and on Poisson samples, numbers mean the nearest doubles.
     ///
     /// # Errors
     /// [`PlanError`] if the fields do not describe a release.
@@ -208,11 +210,23 @@ impl Described {
                 Query::zcdp(self.amount("rho", "0")?, self.amount("delta", "0")?)
             }
             Mechanism::Gdp { .. } => Query::gdp(self.amount("mu", "0")?),
+            Mechanism::Rdp(curve) if curve.points().len() == 1 => self.at_one_order(curve)?,
             _ => return Ok(Query::from(counterpoint::Release::from(&release))),
         };
         let exact = exact
             .map_err(|error: OutOfRange| PlanError::starting(error.quantity, &error.to_string()))?;
         Ok(exact.times(release.count).about(release.partition.clone()))
+    }
+
+    /// A Rényi divergence at one order: the order is a double, the divergence exact.
+    fn at_one_order(&self, curve: &RenyiCurve) -> Result<Result<Query, OutOfRange>, PlanError> {
+        let order = curve.points().first().map_or(f64::NAN, |point| point.0);
+        let tau = match self.0.get("epsilons") {
+            Some(Field::Many(list)) => list.first().map_or("0", String::as_str),
+            _ => "0",
+        };
+        let tau = amount(tau).map_err(|problem| PlanError::field("epsilons", problem))?;
+        Ok(Order::new(order).and_then(|order| Query::renyi(order, tau)))
     }
 
     /// The release in doubles, checked field by field.

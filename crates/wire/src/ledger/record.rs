@@ -105,13 +105,13 @@ pub struct Slot {
 
 impl From<Charge> for Cost {
     fn from(charge: Charge) -> Self {
-        Self { main: charge.main, delta: charge.delta, pure: None }
+        Self { main: charge.main, delta: charge.delta, pure: charge.pure }
     }
 }
 
 impl From<Cost> for Charge {
     fn from(cost: Cost) -> Self {
-        Self { main: cost.main, delta: cost.delta, pure: None }
+        Self { main: cost.main, delta: cost.delta, pure: cost.pure }
     }
 }
 
@@ -123,6 +123,9 @@ impl Promised {
             Promise::ApproxDp { epsilon, delta } => Some(Self::ApproxDp { epsilon, delta }),
             Promise::Zcdp { rho, delta } => Some(Self::Zcdp { rho, delta }),
             Promise::Gdp { mu } => Some(Self::Gdp { mu }),
+            Promise::Renyi { order, tau } => {
+                Some(Self::Renyi { order: Amount::from_f64(order.get())?, tau })
+            }
             _ => None,
         }
     }
@@ -134,7 +137,7 @@ impl Promised {
             Self::ApproxDp { epsilon, delta } => Some(Promise::ApproxDp { epsilon, delta }),
             Self::Zcdp { rho, delta } => Some(Promise::Zcdp { rho, delta }),
             Self::Gdp { mu } => Some(Promise::Gdp { mu }),
-            Self::Renyi { .. } => None,
+            Self::Renyi { order, tau } => Some(Promise::Renyi { order: exact_order(&order)?, tau }),
         }
     }
 }
@@ -170,7 +173,7 @@ impl FilterRecord {
     }
 }
 
-/// An order that is exactly a double.
+/// An order, if it is exactly a double.
 fn exact_order(order: &Amount) -> Option<Order> {
     let double = order.lower();
     let exact = Amount::from_f64(double).is_some_and(|exact| exact == *order);
