@@ -1,4 +1,4 @@
-//! The routes side by side: `cargo bench -p counterpoint`.
+//! The routes side by side: `cargo bench -p counterpoint-bench`.
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::route::Route;
