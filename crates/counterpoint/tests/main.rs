@@ -26,6 +26,7 @@ mod partitions;
 mod references;
 mod regions;
 mod rounding;
+mod routes;
 mod soundness;
 mod teeth;
 mod theorems;

@@ -1,8 +1,8 @@
 //! Answers, and the JSON objects that carry them.
 
-use counterpoint::ask::{Bound, Calibration, Comparison, PreciseAnswer, Unknown};
+use counterpoint::ask::{Calibration, PreciseAnswer, Unknown};
 use counterpoint::route::Route;
-use counterpoint::theorem::{Parameters, Setting, Theorem};
+use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
 use counterpoint::{Bracket, Delta, Epsilon};
 use serde::Serialize;
 use serde_json::value::RawValue;

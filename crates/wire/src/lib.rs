@@ -27,6 +27,7 @@ mod fields;
 mod json;
 mod kind;
 pub mod ledger;
+mod parse;
 mod plan;
 mod region;
 mod sample;

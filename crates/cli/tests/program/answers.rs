@@ -120,9 +120,7 @@ fn every_route_agrees_or_says_why_not() {
             continue;
         }
         assert_hundred(&run.object(), 5e-6);
-        // For guarantees the lattice's transforms are the contour's.
-        let taken = if route == "lattice" { "contour" } else { route };
-        assert_eq!(run.object()["route"], taken);
+        assert_eq!(run.object()["route"], route);
     }
 }
 

@@ -7,7 +7,7 @@ use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Statement};
 
-use super::tls::Target;
+use super::tls::{Target, described, failed};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// A ledger on a server.
@@ -26,14 +26,14 @@ impl Postgres {
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
-        let unusable = |error| unusable(&error);
+        let failed = |error| failed(&error);
         let mut client = Target::read(url)?.connect()?;
         client
             .batch_execute("SET synchronous_commit = on; SET lock_timeout = '60s'")
-            .map_err(unusable)?;
+            .map_err(failed)?;
         for setting in NEEDED {
-            let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(unusable)?;
-            let value: String = row.try_get(0).map_err(unusable)?;
+            let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(failed)?;
+            let value: String = row.try_get(0).map_err(failed)?;
             if value != "on" {
                 let problem = format!("{setting} is {value}; legal: on");
                 return Err(DatabaseError::Unusable(problem));
@@ -114,18 +114,6 @@ impl Database for Postgres {
 
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
-    }
-}
-
-pub(super) fn unusable(error: &postgres::Error) -> DatabaseError {
-    DatabaseError::Unusable(described(error))
-}
-
-/// An error with its cause, in one line.
-pub(super) fn described(error: &postgres::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
     }
 }
 
