@@ -5,9 +5,9 @@ use counterpoint::Plan;
 use counterpoint::ask::{AskError, Options};
 use counterpoint::quantity::Bits;
 use counterpoint::route::Route;
-use counterpoint::theorem::Theorem;
+use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
-use counterpoint_wire::{Charge, Composed, Question};
+use counterpoint_wire::{Composed, Question};
 
 use crate::args::ComposeArgs;
 use crate::input;
@@ -101,13 +101,12 @@ fn to_bits(
         Question::DeltaAt(epsilon) => plan.delta_to_bits(epsilon, bits, watch),
     }?;
     let others = plan.guarantees().map_or(Vec::new(), |composition| {
-        let charge = |theorem: Theorem| Charge {
+        let charge = |theorem: Theorem| Bound {
             theorem,
             value: match question {
                 Question::EpsilonAt(delta) => theorem.epsilon(composition, delta),
                 Question::DeltaAt(epsilon) => theorem.delta(composition, epsilon),
-            }
-            .map_err(|inapplicable| inapplicable.reason),
+            },
         };
         Theorem::FORMULAS.map(charge).into()
     });

@@ -9,7 +9,6 @@ use crate::route::mixed::largest::largest;
 
 /// What one theorem charges.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Bound {
     /// The theorem.
     pub theorem: Theorem,

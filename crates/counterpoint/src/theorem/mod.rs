@@ -44,6 +44,12 @@ pub struct Inapplicable {
     pub reason: String,
 }
 
+impl From<&str> for Inapplicable {
+    fn from(reason: &str) -> Self {
+        Self::because(reason)
+    }
+}
+
 impl Inapplicable {
     pub(crate) fn because(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }

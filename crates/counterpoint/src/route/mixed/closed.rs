@@ -12,6 +12,30 @@ use crate::route::outcomes::Outcomes;
 use crate::route::{Ends, Failure};
 use crate::watch::Watch;
 
+// What the certificates here allow for, each rounded up generously.
+
+/// Four roundings of doubles, twice over: no expression it stands beside has more.
+const DOUBLES: f64 = 1e-15;
+/// A closed form in double-doubles: fewer than thirty operations on positive numbers, at 2^-94 each.
+const FORMULA: f64 = 64.0 * STEP;
+/// A difference of two losses, each good to 2^-94 of itself, and its own rounding.
+const DISTANCE: f64 = 8.0 * STEP;
+/// q - (1 - q)(e^eps - 1): four operations on numbers of at most about q.
+const SHARE: f64 = 16.0 * STEP;
+/// An integral of 128 positive pieces, each of three functions good to 4 u and [`sampled_growth`]'s
+/// 64 u in an exponent of at most 50: below 4,000 u.
+const INTEGRAL: f64 = 1e-12;
+/// Atoms within the rounding of a gap count as within it.
+const NEXT_TO: f64 = 1e-9;
+const NEXT_TO_ZERO: f64 = 1e-25;
+
+// Not allowances but limits, which must stay below 2 and 1: a gap up to there does not reach the other
+// end of the losses (two epsilons below the largest), the next atom, or half of that span.
+
+const SHORT_OF_THE_SPAN: f64 = 1.9;
+const SHORT_OF_THE_NEXT: f64 = 0.999;
+const SHORT_OF_HALF: f64 = 0.9;
+
 /// Where the target is so far below the probability of the largest loss that epsilon is next
 /// to it: that loss alone makes `delta >= mass (1 - e^(epsilon - largest))`, and losses
 /// within the gap make it at most that with their mass.
@@ -27,11 +51,11 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     if !mass.is_positive() {
         return None;
     }
-    let share = (target.upper * mass.recip()).upper(1e-15);
+    let share = (target.upper * mass.recip()).upper(DOUBLES);
     if share >= 0.5 {
         return None;
     }
-    let below = Dd::from(-share).ln_1p() * (1.0 + 1e-15);
+    let below = Dd::from(-share).ln_1p() * (1.0 + DOUBLES);
     let lower = (largest - Dd::from(error) + below).lower().max(0.0);
     // Above it, delta is at most the mass within the gap times 1 - e^(epsilon - largest).
     let gap = (Dd::from(2.0 * error) - below).upper();
@@ -39,8 +63,8 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
         mass * Wide::from(mass_within(&part.loss, gap)).powi(part.count)
     });
     let within = within * Wide::from(1.0 + operations * STEP);
-    let share = (target.lower * within.recip()).lower(1e-15).min(share);
-    let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - 1e-15);
+    let share = (target.lower * within.recip()).lower(DOUBLES).min(share);
+    let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - DOUBLES);
     let bracket = Bracket { lower, upper: upper.upper() };
     Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
 }
@@ -102,7 +126,7 @@ fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     let low = integral(short, &|from, _| Some(1.0 + excess(from)?))?;
     let high = integral(long, &|_, to| Some(exp(excess(to)?)))?;
     // Each sum is of positive terms, good to a few units each.
-    let slack = 1e-12 + operations * STEP;
+    let slack = INTEGRAL + operations * STEP;
     let cut = Wide::from(cut(parts));
     Some((mass * Wide::from(low * (1.0 - slack)), mass * Wide::from(high * (1.0 + slack)) + cut))
 }
@@ -110,12 +134,12 @@ fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
 /// By how much the mass within s of the largest loss exceeds the mass at it, relative to that.
 fn growth(loss: &Loss, s: f64) -> Option<f64> {
     match loss {
-        Loss::Response { epsilon } if s < 1.9 * epsilon.hi => Some(0.0),
-        Loss::Laplace { epsilon } if s < 1.9 * epsilon.hi => Some(-expm1(-0.5 * s)),
+        Loss::Response { epsilon } if s < SHORT_OF_THE_SPAN * epsilon.hi => Some(0.0),
+        Loss::Laplace { epsilon } if s < SHORT_OF_THE_SPAN * epsilon.hi => Some(-expm1(-0.5 * s)),
         Loss::Atoms(atoms) => {
             let (first, next) = (atoms.list.first()?, atoms.list.get(1));
             let apart = next.map_or(f64::INFINITY, |next| (first.loss - next.loss).hi);
-            (s < 0.999 * apart).then_some(0.0)
+            (s < SHORT_OF_THE_NEXT * apart).then_some(0.0)
         }
         Loss::SampledLaplace { rate, epsilon, direction } if epsilon.hi < 590.0 => {
             sampled_growth(*rate, *epsilon, *direction, s)
@@ -134,12 +158,12 @@ fn sampled_growth(rate: f64, epsilon: Dd, direction: Direction, s: f64) -> Optio
             let fall = (rest + rate) / rate * -expm1(-s);
             let d = -0.5 * ln_1p_rounded(-fall.min(0.5));
             let grown = rest * expm1(d) - rate * expm1(-d);
-            (fall < 0.5 && d < 0.9 * epsilon.hi).then_some(grown / (rest + rate))
+            (fall < 0.5 && d < SHORT_OF_HALF * epsilon.hi).then_some(grown / (rest + rate))
         }
         Direction::Add => {
             let rise = (1.0 - rate + rate * decay) / (rate * decay) * expm1(s);
             let d = 0.5 * ln_1p_rounded(rise.min(0.5));
-            (rise < 0.5 && d < 0.9 * epsilon.hi).then_some(-expm1(-d))
+            (rise < 0.5 && d < SHORT_OF_HALF * epsilon.hi).then_some(-expm1(-d))
         }
     }
 }
@@ -169,21 +193,24 @@ pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
 
 /// The P mass of losses within a gap of the largest, from above.
 fn mass_within(loss: &Loss, gap: f64) -> Dd {
-    let side = rise(Dd::from(0.5 * gap)) * (1.0 + 1e-15);
+    let side = rise(Dd::from(0.5 * gap)) * (1.0 + DOUBLES);
     let mass = match loss {
-        Loss::Response { epsilon } if gap < 1.9 * epsilon.hi => {
+        Loss::Response { epsilon } if gap < SHORT_OF_THE_SPAN * epsilon.hi => {
             Dd::ONE / (Dd::ONE + falling(*epsilon))
         }
-        Loss::Laplace { epsilon } if gap < 1.9 * epsilon.hi => (Dd::ONE + side).scaled(0.5),
-        Loss::Range { epsilon } if gap < 1.9 * epsilon.hi => side / rise(*epsilon),
+        Loss::Laplace { epsilon } if gap < SHORT_OF_THE_SPAN * epsilon.hi => {
+            (Dd::ONE + side).scaled(0.5)
+        }
+        Loss::Range { epsilon } if gap < SHORT_OF_THE_SPAN * epsilon.hi => side / rise(*epsilon),
         Loss::Atoms(atoms) => {
             let Some(first) = atoms.list.first() else { return Dd::ONE };
-            let near = |atom: &&Atom| (first.loss - atom.loss).hi <= gap * (1.0 + 1e-9) + 1e-25;
+            let near =
+                |atom: &&Atom| (first.loss - atom.loss).hi <= gap * (1.0 + NEXT_TO) + NEXT_TO_ZERO;
             atoms.list.iter().filter(near).fold(Dd::ZERO, |sum, atom| sum + atom.mass)
         }
         _ => Dd::ONE,
     };
-    mass * (1.0 + 1e-15)
+    mass * (1.0 + DOUBLES)
 }
 
 /// The pure delta of one mechanism run once.
@@ -243,10 +270,10 @@ fn keep(epsilon: Dd) -> Dd {
 
 /// A function of the distance to the largest loss, over that distance's error.
 fn around(gap: Dd, largest: Dd, at: impl Fn(Dd) -> Dd) -> Ends {
-    let error = Dd::from(8.0 * STEP * (largest.hi.abs() + gap.hi.abs()));
+    let error = Dd::from(DISTANCE * (largest.hi.abs() + gap.hi.abs()));
     let (low, high) = (at(gap - error), at(gap + error));
     let low = if low.is_positive() { low } else { Dd::ZERO };
-    (scaled(low, -64.0 * STEP), scaled(high, 64.0 * STEP))
+    (scaled(low, -FORMULA), scaled(high, FORMULA))
 }
 
 fn scaled(x: Dd, slack: f64) -> Wide {
@@ -268,7 +295,7 @@ fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure>
     let decay = Wide::exp(epsilon);
     let fixed = Wide::from(keep(epsilon));
     let both = |delta: Wide, slack: f64| (fixed + decay * delta) * Wide::from(Dd::sum(1.0, slack));
-    Ok((both(lower, -64.0 * STEP), both(upper, 64.0 * STEP)))
+    Ok((both(lower, -FORMULA), both(upper, FORMULA)))
 }
 
 /// All losses above epsilon, one by one.
@@ -421,7 +448,7 @@ fn sampled(
         Direction::Add => {
             let share = rate - (Dd::ONE - rate) * excess;
             // Too close to nothing to be told from it.
-            let error = Dd::from(16.0 * STEP * rate.hi);
+            let error = Dd::from(SHARE * rate.hi);
             if !(share - error).is_positive() {
                 let most = if (share + error).is_positive() {
                     Wide::from(error.scaled(4.0))
@@ -434,7 +461,7 @@ fn sampled(
         }
     };
     // Relative error of the share, absolute of the epsilon.
-    let slack = 64.0 * STEP * (1.0 + rate.hi / share.hi);
+    let slack = FORMULA * (1.0 + rate.hi / share.hi);
     let error = Dd::from(slack * (1.0 + inner_epsilon.hi.abs()));
     let low = single(inner, inner_epsilon + error, watch)?.0;
     let high = single(inner, inner_epsilon - error, watch)?.1;

@@ -4,6 +4,11 @@ use crate::composition::Part;
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{Dd, STEP, falling};
 
+/// A product with a count and an addition, each good to 2^-102, of losses good to 2^-94.
+const SUM: f64 = 8.0 * STEP;
+/// A sum of positive doubles, from above: up to 10^13 of them.
+const ROUNDED_UP: f64 = 1.01;
+
 /// The largest total loss, if there is one: value and absolute error.
 pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
     if cut(parts) > 0.0 { None } else { largest_kept(parts) }
@@ -15,7 +20,7 @@ pub(crate) fn cut(parts: &[Part]) -> f64 {
         Loss::Atoms(atoms) => atoms.cut * part.count as f64,
         _ => 0.0,
     };
-    1.01 * parts.iter().map(of).sum::<f64>()
+    ROUNDED_UP * parts.iter().map(of).sum::<f64>()
 }
 
 /// The largest total loss but for masses cut off.
@@ -24,7 +29,7 @@ pub(crate) fn largest_kept(parts: &[Part]) -> Option<(Dd, f64)> {
     for part in parts {
         let (top, _) = top(&part.loss)?;
         sum.0 = sum.0 + top * part.count as f64;
-        sum.1 += 8.0 * STEP * (sum.0.hi.abs() + top.hi.abs() * part.count as f64);
+        sum.1 += SUM * (sum.0.hi.abs() + top.hi.abs() * part.count as f64);
     }
     Some(sum)
 }

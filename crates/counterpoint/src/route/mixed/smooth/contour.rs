@@ -30,6 +30,27 @@ impl Effort {
     }
 }
 
+// What the certificates here allow for, each rounded up generously.
+
+/// Bounds in plain doubles: a few roundings each, in exponents of at most 700.
+const DOUBLES: f64 = 1e-9;
+/// e^K(t)/T: an exponential and a product, in double-doubles.
+const SCALE: f64 = 16.0 * STEP;
+/// e^(-t epsilon): a product, a difference and an exponential.
+const SHIFT: f64 = 8.0 * STEP;
+/// A point times its turn: sixteen units for the turn, four products and two sums.
+const TURNED: f64 = 64.0 * UNIT;
+/// One addition to a running sum of doubles.
+const ADDED: f64 = 2.0 * UNIT;
+/// The angle, in double-doubles, for each turn that it has made.
+const ANGLE: f64 = 64.0 * STEP;
+/// One factor of a power: a complex product in double-doubles.
+const POWER: f64 = 32.0 * STEP;
+/// 1/(z (1 + z)) in doubles, ten operations.
+const KERNEL: f64 = 16.0 * UNIT;
+/// What products of tiny numbers may have lost.
+const UNDERFLOW: f64 = 1e-280;
+
 /// The watcher is asked after so many points.
 const OFTEN: u64 = 16;
 
@@ -78,7 +99,7 @@ impl Contour {
             t,
             period,
             scale: Wide::exp(cumulant) * Wide::from(1.0 / period),
-            scale_error: 2.0 * error + 16.0 * STEP * (1.0 + cumulant.hi.abs()),
+            scale_error: 2.0 * error + SCALE * (1.0 + cumulant.hi.abs()),
             shift,
             points: Vec::new(),
             rest: 0.0,
@@ -174,15 +195,15 @@ impl Contour {
     fn bound(&self, terms: &[Transform], block: Block, unit: f64) -> f64 {
         let middle = block.first + (block.last - block.first) / 2;
         let place = Place { index: middle, period: self.period };
-        let reach = (block.last - middle) as f64 * unit * (1.0 + 1e-9);
-        let start = block.first as f64 * unit * (1.0 - 1e-9);
+        let reach = (block.last - middle) as f64 * unit * (1.0 + DOUBLES);
+        let start = block.first as f64 * unit * (1.0 - DOUBLES);
         let mut logarithm = 0.0;
         for term in terms {
             let near = term.nearby(place, reach).min(term.envelope(start));
             logarithm += term.count as f64 * ln(near);
         }
         let many = (block.last - block.first + 1) as f64;
-        2.0 * many * exp((logarithm + 1e-9).clamp(-700.0, 0.1)) / (start * start)
+        2.0 * many * exp((logarithm + DOUBLES).clamp(-700.0, 0.1)) / (start * start)
     }
 
     /// S at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
@@ -197,21 +218,21 @@ impl Contour {
             let rest = (rest.hi - rest.hi.floor()).clamp(0.0, 1.0 - UNIT);
             let (cosine, sine) = turn((rest * unit) as u64, BITS);
             sum += point.value.0 * cosine - point.value.1 * sine;
-            error += point.error + 64.0 * UNIT * (point.value.0.abs() + point.value.1.abs());
-            error += 2.0 * UNIT * sum.abs();
+            error += point.error + TURNED * (point.value.0.abs() + point.value.1.abs());
+            error += ADDED * sum.abs();
         }
         // The phases' own rounding, in turns.
         let size: f64 = self.points.iter().map(|p| p.value.0.abs() + p.value.1.abs()).sum();
         let furthest = self.points.last().map_or(1.0, |point| point.index as f64 + 1.0);
         let turned = (self.shift.hi.abs() + epsilon) / self.period * furthest;
-        (sum, (error + 64.0 * STEP * (1.0 + turned) * size) * (1.0 + 1e-9))
+        (sum, (error + ANGLE * (1.0 + turned) * size) * (1.0 + DOUBLES))
     }
 
     /// Bounds on the pure delta.
     pub(super) fn ends(&self, epsilon: f64) -> Ends {
         let (sum, error) = self.sum(epsilon);
         let scale = self.scale * Wide::exp(Dd::product(-self.t, epsilon));
-        let slack = self.scale_error + 8.0 * STEP * (1.0 + self.t * epsilon);
+        let slack = self.scale_error + SHIFT * (1.0 + self.t * epsilon);
         let upper = scale * Wide::from((sum + error).max(0.0)) * Wide::from(1.0 + slack) + self.cut;
         let lower = scale * Wide::from((sum - error).max(0.0)) * Wide::from((1.0 - slack).max(0.0));
         let excess = self.aliases.iter().fold(Wide::ZERO, |total, &(tilt, factor)| {
@@ -231,12 +252,12 @@ struct Block {
 
 fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
     let mut product: Complex = (Dd::ONE, Dd::ZERO);
-    let mut relative = 64.0 * UNIT;
+    let mut relative = TURNED;
     for term in terms {
         let (value, error) = term.value(place, 1e-17)?;
         let size = value.0.hi.hypot(value.1.hi);
         let share = error / size.max(1e-300);
-        relative += term.count as f64 * (share + 32.0 * STEP);
+        relative += term.count as f64 * (share + POWER);
         product = times(product, power(value, term.count));
     }
     let w = place.frequency().hi;
@@ -250,8 +271,8 @@ fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
     // (1 + x)^n - 1 is at most e^(n x) - 1.
     let error = if relative < 0.5 { 2.0 * relative * norm } else { f64::INFINITY };
     // re may cancel; what it is part of does not.
-    let kernel = 16.0 * UNIT * (t * (1.0 + t) + w * w) / size.sqrt();
-    let error = error + kernel * norm + 1e-280;
+    let kernel = KERNEL * (t * (1.0 + t) + w * w) / size.sqrt();
+    let error = error + kernel * norm + UNDERFLOW;
     error.is_finite().then_some(Point { index: place.index, value, error })
 }
 
@@ -274,10 +295,10 @@ fn ln(x: f64) -> f64 {
 
 /// All points beyond one: 2 sum of |phi| / w^2.
 fn tail(terms: &[Transform], last: u64, unit: f64) -> f64 {
-    let frequency = last as f64 * unit * (1.0 - 1e-9);
+    let frequency = last as f64 * unit * (1.0 - DOUBLES);
     let logarithm: f64 =
         terms.iter().map(|term| term.count as f64 * ln(term.envelope(frequency))).sum();
-    2.0 * exp((logarithm + 1e-9).clamp(-700.0, 0.1)) / (frequency * unit) * (1.0 + 1e-9)
+    2.0 * exp((logarithm + DOUBLES).clamp(-700.0, 0.1)) / (frequency * unit) * (1.0 + DOUBLES)
 }
 
 /// The factor of e^(-t' e) in the bound on the aliases.

@@ -7,6 +7,20 @@ use crate::loss::Loss;
 use crate::rounding::{Dd, STEP, UNIT, exp, falling};
 use crate::route::LEFT_OUT;
 
+// What the certificates here allow for, each rounded up generously.
+
+/// A value in double-doubles: fewer than thirty operations at 2^-94 each.
+const FORMULA: f64 = 64.0 * STEP;
+/// The weights of a list: exponents of at most 600 in double-doubles, each good to 2^-94.
+const WEIGHTS: f64 = 1e-24;
+/// Estimates in plain doubles that must not be too small: a few roundings for each of up to 10^5 losses.
+const DOUBLES: f64 = 1e-9;
+/// An envelope in doubles: ten roundings, in exponents of at most 700.
+const ENVELOPE: f64 = 1e-12;
+/// |phi|^2 in doubles, and a square root: two roundings of numbers of at most one, fourfold.
+const SQUARE: f64 = 8.0 * UNIT;
+const ROOT: f64 = 4.0 * UNIT;
+
 /// Equal losses, tilted by t.
 pub(super) struct Transform {
     pub(super) count: u64,
@@ -90,7 +104,7 @@ impl Transform {
             Loss::SampledLaplace { .. } => return None,
         };
         // The variances were rounded a few times for each loss.
-        Some(Self { count: part.count, shift, variance: variance * (1.0 + 1e-9), kind })
+        Some(Self { count: part.count, shift, variance: variance * (1.0 + DOUBLES), kind })
     }
 
     /// M(z)/M(t) e^(-iw shift), and a bound on its absolute error, which need not be below
@@ -99,24 +113,24 @@ impl Transform {
         // Relative to what a whole turn of the largest distance is rounded by.
         let turned = |loss: f64| 1.0 + loss.abs() * place.index as f64 / place.period;
         // 1 - E is only good relative to itself.
-        let alone = |at_zero: Dd, s: Dd| 64.0 * STEP * (1.0 + 1.0 / (s.hi * at_zero.hi));
+        let alone = |at_zero: Dd, s: Dd| FORMULA * (1.0 + 1.0 / (s.hi * at_zero.hi));
         match &self.kind {
             Kind::Two { stay, gone, fall } => {
                 let (cosine, sine) = place.turn(-*fall);
-                let error = 64.0 * STEP * turned(fall.hi);
+                let error = FORMULA * turned(fall.hi);
                 Some(((*stay + *gone * cosine, *gone * sine), error))
             }
             Kind::Gaussian { square } => {
                 let w = place.frequency();
                 let exponent = (*square * w * w).scaled(0.5);
-                Some(((falling(exponent), Dd::ZERO), 64.0 * STEP * (1.0 + exponent.hi.min(1e3))))
+                Some(((falling(exponent), Dd::ZERO), FORMULA * (1.0 + exponent.hi.min(1e3))))
             }
             Kind::Ends { s, epsilon, decay, at_zero, atoms } => {
                 let (cosine, sine) = place.turn(*epsilon * -2.0);
                 let decay = (*decay * cosine, *decay * sine);
                 let value = ends((*s, place.frequency()), decay, *atoms);
                 let value = (value.0 / *at_zero, value.1 / *at_zero);
-                let error = if *atoms { 64.0 * STEP } else { alone(*at_zero, *s) };
+                let error = if *atoms { FORMULA } else { alone(*at_zero, *s) };
                 Some((value, error * turned(2.0 * epsilon.hi)))
             }
             Kind::Many(list) => {
@@ -128,7 +142,7 @@ impl Transform {
                 let furthest = list.last().map_or(0.0, |(fall, _)| fall.hi);
                 // The weights' exponents are rounded too, and the least left out.
                 let error = STEP * (64.0 + list.len() as f64) * turned(furthest);
-                Some((sum, error + 1e-24 + LEFT_OUT))
+                Some((sum, error + WEIGHTS + LEFT_OUT))
             }
             Kind::Sampled(sampled) => sampled.value(place, enough),
         }
@@ -139,13 +153,13 @@ impl Transform {
         let bound = match &self.kind {
             Kind::Two { .. } | Kind::Many(_) => 1.0,
             Kind::Gaussian { square } => {
-                let exponent = 0.5 * square.hi * frequency * frequency * (1.0 - 1e-12);
-                exp(-exponent.min(700.0)) * (1.0 + 1e-12)
+                let exponent = 0.5 * square.hi * frequency * frequency * (1.0 - ENVELOPE);
+                exp(-exponent.min(700.0)) * (1.0 + ENVELOPE)
             }
             Kind::Ends { s, decay, at_zero, atoms, .. } => {
                 let far = 1.0 / (s.hi * s.hi + frequency * frequency).sqrt();
                 let sum = (1.0 + decay.hi) * (0.25 * far + if *atoms { 0.5 } else { 0.0 });
-                sum / at_zero.hi * (1.0 + 1e-12)
+                sum / at_zero.hi * (1.0 + ENVELOPE)
             }
             Kind::Sampled(sampled) => sampled.envelope(frequency),
         };
@@ -176,10 +190,10 @@ impl Transform {
         }
         let Some((value, error)) = self.value(place, enough) else { return 1.0 };
         let size = (value.0 * value.0 + value.1 * value.1).hi;
-        let g = 0.5 * (1.0 - size - 3.0 * error - 8.0 * UNIT);
+        let g = 0.5 * (1.0 - size - 3.0 * error - SQUARE);
         let root = g.max(0.0).sqrt() - (0.5 * self.variance).sqrt() * reach;
-        let root = root.max(0.0) * (1.0 - 1e-9);
-        (1.0 - 2.0 * root * root).max(0.0).sqrt() + 4.0 * UNIT
+        let root = root.max(0.0) * (1.0 - DOUBLES);
+        (1.0 - 2.0 * root * root).max(0.0).sqrt() + ROOT
     }
 }
 
