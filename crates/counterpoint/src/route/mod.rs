@@ -29,7 +29,7 @@ pub(crate) const LEFT_OUT: f64 = 1e-240;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Route {
-    /// No computation: only leaks, or an epsilon at or above the largest loss.
+    /// A formula: of one mechanism, next to the largest loss, or where only leaks are left.
     Closed,
     /// One binomial sum; all epsilons equal. Exact.
     Equal,
