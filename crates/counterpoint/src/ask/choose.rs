@@ -108,7 +108,8 @@ pub(super) fn response_ways(
         Route::Convolution => Ok(Ways::forced(Lattices(Method::Convolution, MOST_WORK), TOO_MUCH)),
         Route::Grouped if exact::obstacle(factors, route).is_some() => {
             const MANY: &str = "it would list too many atoms; at most 2^24, or 2^17 near the top";
-            Ok(Ways::forced(NearTop(MANY_ATOMS), MANY))
+            let list = vec![NearTop(FEW_ATOMS), NearTop(MANY_ATOMS)];
+            Ok(Ways { list, refusal: Some(MANY) })
         }
         _ => match exact::obstacle(factors, route) {
             Some(reason) => Err(refused(route, reason)),
