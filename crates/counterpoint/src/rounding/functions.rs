@@ -249,13 +249,8 @@ pub fn ln_rounded(x: f64) -> f64 {
 pub fn ln_1p_rounded(x: f64) -> f64 {
     let guess = x.ln_1p();
     let r = (x - expm1_rounded(Dd::from(guess))) / (1.0 + x);
-    if r.abs() <= 1e-9 * x.abs().min(1.0) {
-        guess + r
-    } else if x <= 0.5 {
-        Dd::from(x).ln_1p().hi
-    } else {
-        (Dd::ONE + Dd::from(x)).ln().hi
-    }
+    let is_close = r.abs() <= 1e-9 * x.abs().min(1.0);
+    if is_close { guess + r } else { Dd::from(x).ln_1p().hi }
 }
 
 /// An angle as a fraction of the turn, folded into the first octant.
