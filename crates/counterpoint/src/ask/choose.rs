@@ -156,7 +156,8 @@ pub(super) fn mixed_ways(
         Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
         Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
         Some(Route::Closed) => {
-            const FAR: &str = "there is more than one mechanism, and the largest loss is far away";
+            const FAR: &str = "it is for one mechanism run once, but a Gaussian, and for what is next to \
+                               the largest loss";
             Ok(Ways::forced(NearTop, FAR))
         }
         Some(Route::Grouped) => {
