@@ -225,7 +225,7 @@ impl View {
 }
 
 /// The worst of the views: each end the largest of its kind. A route that was asked for is taken
-/// where it applies, which must be somewhere.
+/// where it gives an answer, which must be somewhere.
 pub(super) fn worst<V: Copy>(
     views: impl Iterator<Item = V>,
     options: &Options<'_>,
@@ -235,7 +235,9 @@ pub(super) fn worst<V: Copy>(
     let mut refusal = AskError::Stopped;
     for view in views {
         match ask(view, options) {
-            Err(error @ AskError::RouteDoesNotApply { .. }) => {
+            Err(
+                error @ (AskError::RouteDoesNotApply { .. } | AskError::ToleranceNotMet { .. }),
+            ) if options.route.is_some() => {
                 refused.push(view);
                 refusal = error;
             }
