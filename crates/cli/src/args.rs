@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use counterpoint::ask::{Bits, Unknown};
+use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
-use counterpoint::quantity::Confidence;
+use counterpoint::quantity::{Bits, Confidence};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_wire::name_of;
@@ -239,14 +239,12 @@ fn number<N: std::str::FromStr, T, E>(
 }
 
 fn route(text: &str) -> Result<Route, String> {
-    let found = Route::ALL.into_iter().find(|route| route.name() == text);
-    found.ok_or_else(|| format!("legal: {}", route_names()))
-}
-
-fn route_names() -> String {
-    Route::ALL.map(Route::name).join(", ")
+    Route::named(text).ok_or_else(|| format!("legal: {}", Route::names(Route::ALL)))
 }
 
 fn route_help() -> String {
-    format!("How to compute: {} [default: the cheapest that keeps the tolerance]", route_names())
+    let names = Route::names(Route::ALL);
+    format!(
+        "How to compute, where it applies: {names} [default: the cheapest that keeps the tolerance]"
+    )
 }

@@ -1,12 +1,13 @@
 //! `counterpoint compose`.
 
-use anyhow::{Context, Result, bail};
-use counterpoint::ask::{self, AskError, Bits, Options, PreciseAnswer};
+use anyhow::{Context, Result, anyhow, bail};
+use counterpoint::Plan;
+use counterpoint::ask::{AskError, Options};
+use counterpoint::quantity::Bits;
 use counterpoint::route::Route;
-use counterpoint::theorem::Theorem;
+use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
-use counterpoint::{Composition, Plan};
-use counterpoint_wire::{Charge, Composed, Question};
+use counterpoint_wire::{Composed, Question};
 
 use crate::args::ComposeArgs;
 use crate::input;
@@ -15,9 +16,6 @@ use crate::progress::Progress;
 
 /// The precision of the precise route where none is asked for.
 const PRECISE_BITS: u64 = 64;
-
-/// The routes that are for plans of any mechanisms; the rest is for guarantees.
-const MECHANISM_ROUTES: [Route; 3] = [Route::Contour, Route::Lattice, Route::Renyi];
 
 pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<Outcome> {
     let bits = bits(args)?;
@@ -34,7 +32,8 @@ fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Resul
     let watch = Watch::with(&callback);
     let tolerance = args.tolerance.unwrap_or_default();
     let composed = match bits {
-        Some(bits) => to_bits(&prepared, question, bits, watch)?,
+        Some(bits) => to_bits(&prepared, question, bits, watch)
+            .map_err(|error| in_bits(args, error, &prepared))?,
         None => compose(&prepared, question, &Options { tolerance, route: args.route, watch })?,
     };
     let composed = Composed { warnings, ..composed };
@@ -57,6 +56,18 @@ fn bits(args: &ComposeArgs) -> Result<Option<Bits>> {
     }
 }
 
+/// A refusal in the words of the option that was used.
+fn in_bits(args: &ComposeArgs, error: AskError, plan: &Plan) -> anyhow::Error {
+    match error {
+        AskError::RouteDoesNotApply { .. }
+            if args.route.is_none() && plan.guarantees().is_none() =>
+        {
+            anyhow!("--bits is for (epsilon, delta) guarantees alone; legal: no --bits here")
+        }
+        error => error.into(),
+    }
+}
+
 /// The question on the command line, or else the plan's.
 fn question(args: &ComposeArgs, plan: Option<Question>) -> Result<Question> {
     let asked = args.delta.map(Question::EpsilonAt).or(args.epsilon.map(Question::DeltaAt));
@@ -71,23 +82,11 @@ pub(crate) fn compose(
     question: Question,
     options: &Options<'_>,
 ) -> Result<Composed, AskError> {
-    if let Some(route) = options.route.filter(|route| !MECHANISM_ROUTES.contains(route)) {
-        guarantees(plan, route)?;
-    }
     let comparison = match question {
         Question::EpsilonAt(delta) => plan.compare(delta, options),
         Question::DeltaAt(epsilon) => plan.compare_delta(epsilon, options),
     };
     comparison.map(|comparison| Composed::new(question, &comparison))
-}
-
-/// The plan as (epsilon, delta) guarantees, which some routes need.
-fn guarantees(plan: &Plan, route: Route) -> Result<&Composition, AskError> {
-    plan.guarantees().ok_or_else(|| AskError::RouteDoesNotApply {
-        route,
-        reason: "the plan has more than (epsilon, delta) guarantees; legal: contour, lattice"
-            .into(),
-    })
 }
 
 /// The optimum in arbitrary precision, and what the named theorems charge.
@@ -97,27 +96,19 @@ fn to_bits(
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<Composed, AskError> {
-    let composition = guarantees(plan, Route::Precise)?;
-    let answer = precise(composition, question, bits, watch)?;
-    let others = Theorem::FORMULAS.map(|theorem| Charge {
-        theorem,
-        value: match question {
-            Question::EpsilonAt(delta) => theorem.epsilon(composition, delta),
-            Question::DeltaAt(epsilon) => theorem.delta(composition, epsilon),
-        }
-        .map_err(|inapplicable| inapplicable.reason),
+    let answer = match question {
+        Question::EpsilonAt(delta) => plan.epsilon_to_bits(delta, bits, watch),
+        Question::DeltaAt(epsilon) => plan.delta_to_bits(epsilon, bits, watch),
+    }?;
+    let others = plan.guarantees().map_or(Vec::new(), |composition| {
+        let charge = |theorem: Theorem| Bound {
+            theorem,
+            value: match question {
+                Question::EpsilonAt(delta) => theorem.epsilon(composition, delta),
+                Question::DeltaAt(epsilon) => theorem.delta(composition, epsilon),
+            },
+        };
+        Theorem::FORMULAS.map(charge).into()
     });
-    Ok(Composed::precise(question, &answer, others.into()))
-}
-
-fn precise(
-    composition: &Composition,
-    question: Question,
-    bits: Bits,
-    watch: Watch<'_>,
-) -> Result<PreciseAnswer, AskError> {
-    match question {
-        Question::EpsilonAt(delta) => ask::epsilon_to_bits(composition, delta, bits, watch),
-        Question::DeltaAt(epsilon) => ask::delta_to_bits(composition, epsilon, bits, watch),
-    }
+    Ok(Composed::precise(question, &answer, others))
 }

@@ -9,8 +9,8 @@
 //! cargo run --release -p counterpoint --example partitions -- 2 3 6 4 9 36
 //! ```
 
-use counterpoint::ask::{AskError, Bits};
-use counterpoint::route::precise::{self, Big, PreciseGuarantee};
+use counterpoint::quantity::Bits;
+use counterpoint::route::precise::{self, Big, PreciseError, PreciseGuarantee};
 use counterpoint::watch::Watch;
 
 /// The number of subsets P of the list with `prod_{i in P} z_i = prod_{i not in P} z_i`,
@@ -18,7 +18,7 @@ use counterpoint::watch::Watch;
 ///
 /// # Errors
 /// Those of the oracle.
-pub(crate) fn count(list: &[u64]) -> Result<u64, AskError> {
+pub(crate) fn count(list: &[u64]) -> Result<u64, PreciseError> {
     // Lemma 4.11's special case, with its count corrected: every split of ones is equal.
     if list.iter().all(|&z| z == 1) {
         return Ok(1 << list.len());
@@ -77,7 +77,7 @@ impl Instance {
     /// `sum (prod_P w - prod_{not P} w)` over the partitions whose larger product, as an
     /// integer, is above `low`: from the oracle at two ratios between the thresholds that
     /// belong to the integers `low` and `high` (Lemma 4.13).
-    fn gaps(&self, low: &Big, high: &Big) -> Result<Big, AskError> {
+    fn gaps(&self, low: &Big, high: &Big) -> Result<Big, PreciseError> {
         let whole = self.product_of_weights();
         let ratio = |v: Big| &v * &v / &whole;
         let (bottom, top) = (ratio(self.root_of(low)), ratio(self.root_of(high)));
@@ -90,7 +90,7 @@ impl Instance {
 
     /// `sum_P max(prod_P w - r prod_{not P} w, 0)`: optimal composition's delta at epsilon
     /// ln r, times `prod(1 + w)` (the proof of Theorem 1.6).
-    fn sum(&self, r: &Big) -> Result<Big, AskError> {
+    fn sum(&self, r: &Big) -> Result<Big, PreciseError> {
         let epsilons = self.epsilons();
         let guarantees: Vec<_> = epsilons
             .iter()
@@ -100,7 +100,7 @@ impl Instance {
                 count: 1,
             })
             .collect();
-        let bits = Bits::new((self.precision - 64) as u64).map_err(|_| AskError::Stopped)?;
+        let bits = Bits::new((self.precision - 64) as u64).map_err(|_| PreciseError::Stopped)?;
         let (delta, _) = precise::delta(&guarantees, &r.ln(), bits, Watch::none())?;
         let one = number(1, self.precision);
         let norm = epsilons.iter().fold(one.clone(), |n, epsilon| n * (&one + epsilon.exp()));

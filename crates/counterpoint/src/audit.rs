@@ -8,10 +8,10 @@
 use crate::ask::{AskError, Options};
 use crate::binomial::{self, rough_series, series};
 use crate::bracket::Bracket;
+use crate::composition::Plan;
 use crate::quantity::{Confidence, Count, Delta, OutOfRange, Rate};
 use crate::region::{Point, Verdict};
 use crate::rounding::{Dd, STEP, Wide};
-use crate::view::Plan;
 
 /// How often something happened in so many independent trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

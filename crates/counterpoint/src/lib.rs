@@ -5,22 +5,27 @@
 //! that contains the exact answer, rounding included:
 //!
 //! ```
-//! use counterpoint::{Composition, Count, Delta, Guarantee, Options, epsilon};
+//! use counterpoint::quantity::Noise;
+//! use counterpoint::{Count, Delta, Guarantee, Mechanism, Options, Plan, Sensitivity};
 //!
-//! let survey = Composition::new([
-//!     (Guarantee::new(0.25, 1e-9)?, Count::new(12)?),
-//!     (Guarantee::pure(0.1)?, Count::new(40)?),
+//! let noise = Mechanism::Laplace { scale: Noise::new(10.0)?, sensitivity: Sensitivity::new(1.0)? };
+//! let survey = Plan::new([
+//!     (Guarantee::new(0.25, 1e-9)?.into(), Count::new(12)?),
+//!     (noise, Count::new(40)?),
 //! ])?;
-//! let answer = epsilon(&survey, Delta::new(1e-6)?, &Options::default())?;
+//! let answer = survey.epsilon(Delta::new(1e-6)?, &Options::default())?;
 //! assert!(answer.bracket.upper < 0.25 * 12.0 + 0.1 * 40.0);
 //! println!("{} by {}", answer.bracket, answer.theorem.source());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read the modules in this order; data flows one way through them. A description
-//! ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a composition
-//! answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`] holds
-//! the named bounds, [`rounding`] the arithmetic whose error is known. Beside them, in
+//! A [`Plan`] is the way in, for guarantees and mechanisms alike: [`Plan::epsilon`],
+//! [`Plan::delta`], [`Plan::compare`], [`Plan::region`], [`Plan::losses`].
+//!
+//! Read the modules in the order they are listed in; each uses only those before it. A
+//! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
+//! composition answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`]
+//! holds the named bounds, [`rounding`] the arithmetic whose error is known. Beside them, in
 //! [`exact`] fractions: [`pair`] builds the maps that show one pair of distributions to be at
 //! least as telling as another, and [`interactive`] finds the best adversary against a
 //! mechanism that is queried adaptively, or several interleaved.
@@ -32,28 +37,25 @@
 pub mod quantity;
 pub mod bracket;
 pub mod rounding;
+pub mod exact;
+mod binomial;
+pub mod watch;
+mod source;
 pub mod mechanism;
 pub mod loss;
 pub mod composition;
-pub mod view;
-#[allow(dead_code)]
-pub(crate) mod renyi;
-mod leak;
-mod binomial;
 pub mod route;
-pub mod theorem;
 pub mod ask;
-pub mod exact;
-pub mod pair;
-pub mod interactive;
-pub mod filter;
 pub mod region;
 pub mod audit;
-pub mod watch;
+pub mod theorem;
+pub mod filter;
+pub mod pair;
+pub mod interactive;
 
-pub use ask::{Answer, AskError, Options, compare, delta, epsilon};
+pub use ask::{Answer, AskError, Options, delta, epsilon};
 pub use bracket::Bracket;
-pub use composition::Composition;
+pub use composition::{Composition, Plan, PlanError};
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};
-pub use view::{Plan, PlanError};
+pub use theorem::compare;

@@ -5,7 +5,7 @@
 
 use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP};
+use crate::rounding::{Dd, STEP, falling};
 use std::sync::Arc;
 
 /// Which of two neighbouring data sets P is: under add/remove the direction is shared
@@ -122,6 +122,33 @@ pub enum LossError {
         /// What it is given for.
         what: &'static str,
     },
+    /// Parts of the data without the relation that makes them independent.
+    #[error("partition is given with adjacency {}; legal: add-remove", if *.replace { "replace" } else { "missing" })]
+    Parts {
+        /// Whether adjacency is replace, rather than missing.
+        replace: bool,
+    },
+    /// A group may be spread over the parts.
+    #[error("partition is given with group {group}; legal: group 1")]
+    GroupOverParts {
+        /// How many people.
+        group: u64,
+    },
+}
+
+impl LossError {
+    /// The field of the release or the plan it is about, with which its text begins.
+    #[must_use]
+    pub fn field(&self) -> &'static str {
+        match self {
+            Self::Range { what, .. } => what,
+            Self::RateUnderReplace | Self::Rate { .. } => "rate",
+            Self::NoAdjacency { .. } => "adjacency",
+            Self::Asymmetric | Self::NoCommonOutcome => "p",
+            Self::Group { .. } => "group",
+            Self::Parts { .. } | Self::GroupOverParts { .. } => "partition",
+        }
+    }
 }
 
 const LEGAL_LOSS: &str = "a number from 1e-100 to 1e6";
@@ -414,11 +441,6 @@ fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
 
 /// No list of atoms is longer than about this.
 const MOST_ATOMS: u64 = 1_000_000;
-
-/// e^-x, zero where that is below 2^-850.
-fn falling(x: Dd) -> Dd {
-    if x.hi < 590.0 { (-x).exp() } else { Dd::ZERO }
-}
 
 /// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
 fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {

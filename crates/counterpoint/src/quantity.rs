@@ -186,6 +186,34 @@ impl Group {
     pub const ONE: Self = Self(1);
 }
 
+/// How many correct bits are wanted: MV section 2's q.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bits(u32);
+
+impl Bits {
+    /// The legal range, in words.
+    pub const LEGAL: &'static str = "a whole number from 8 to 100000";
+    /// As many as a double has use for.
+    pub(crate) const DOUBLE: Self = Self(64);
+
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if outside it.
+    pub fn new(value: u64) -> Result<Self, OutOfRange> {
+        match u32::try_from(value) {
+            Ok(bits @ 8..=100_000) => Ok(Self(bits)),
+            _ => Err(OutOfRange { quantity: "bits", value: value as f64, legal: Self::LEGAL }),
+        }
+    }
+
+    /// The number itself.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

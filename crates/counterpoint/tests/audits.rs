@@ -7,10 +7,8 @@
 //! | coverage | simulated attacks on mechanisms of known epsilon | 10,000 | 1,000 |
 //! | power | Laplace, 10^6 trials of each kind | 100 | 10 |
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use common::is_full;
 use common::random::Random;

@@ -1,8 +1,6 @@
 //! The least noise, the largest epsilon and the largest count within a target.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-mod reference;
+use crate::common;
 
 use common::mechanisms::{self, approximate, response, sparse_vector, times};
 use counterpoint::ask::{CalibrateError, Calibration, Search, Unknown, calibrate};

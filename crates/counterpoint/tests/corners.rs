@@ -1,5 +1,4 @@
 //! Corners where a certificate once was, or easily could be, false.
-#![allow(clippy::unwrap_used)]
 
 use counterpoint::ask::{Bits, epsilon_to_bits};
 use counterpoint::route::Route;

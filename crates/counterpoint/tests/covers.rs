@@ -3,13 +3,8 @@
 //! are computed here. What is accepted is never above the slot, at any epsilon or order, and
 //! each rule weakened by 1 % is noticed.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-#[path = "common/laws.rs"]
-mod laws;
-#[path = "common/random.rs"]
-#[allow(dead_code)]
-mod random;
+use crate::common::laws;
+use crate::common::random;
 
 use counterpoint::filter::{
     Amount, Basis, Filter, Interleaving, PlanAccount, Promise, Query, Terms, covers,
@@ -24,8 +19,7 @@ use std::sync::Arc;
 
 /// Games in the full run, and a twentieth of them in the quick one.
 fn games(full: usize) -> usize {
-    let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { full / 20 }
+    if crate::common::is_full() { full } else { full / 20 }
 }
 
 /// A kind of description, everything about it fixed but its size.

@@ -1,8 +1,6 @@
 //! Slots known by a Rényi curve alone, and other places where a slot might seem to cover more
 //! than it promises: what is refused, beside what is covered.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use counterpoint::filter::{
     Amount, Basis, Filter, Interleaving, OpenError, PlanAccount, Query, Terms, covers,
 };

@@ -1,10 +1,7 @@
 //! Plans of which part has only Rényi curves, against the formulas written out: the best
 //! order of all curves added up, and the best split between curves and losses.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
 
 use common::Question;
 use common::formulas::*;

@@ -1,10 +1,6 @@
 //! Declared plans: what a slot covers, and what it does not, against profiles by brute force.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-#[path = "common/random.rs"]
-#[allow(dead_code)]
-mod random;
+use crate::common::random;
 
 use counterpoint::filter::{
     Amount, Basis, CoverError, DeclareError, Filter, FilterError, Interleaving, Odometer,
@@ -18,8 +14,7 @@ use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism, Options, Release
 use random::Random;
 
 fn games(full: usize) -> usize {
-    let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { full / 20 }
+    if crate::common::is_full() { full } else { full / 20 }
 }
 
 fn amount(text: &str) -> Amount {

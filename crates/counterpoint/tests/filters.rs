@@ -1,7 +1,5 @@
 //! Open accounts: what each filter charges, admits and promises, against closed forms.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use counterpoint::filter::{
     Amount, Charge, Currency, Filter, FilterError, Interleaving, Promise, Query, Terms,
     is_within_part,

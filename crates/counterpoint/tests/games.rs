@@ -1,13 +1,8 @@
 //! Adaptive adversaries against every rule for budgets spent as one goes, and against the same
 //! rules with budgets 1 % too generous.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-#[path = "common/game.rs"]
-mod game;
-#[path = "common/random.rs"]
-#[allow(dead_code)]
-mod random;
+use crate::common::game;
+use crate::common::random;
 
 use counterpoint::filter::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
 use counterpoint::quantity::{Order, Tolerance};

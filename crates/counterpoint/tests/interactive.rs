@@ -2,15 +2,10 @@
 //! adversary, Lyu's decomposition against its equation, and concurrent composition against
 //! the optimum. The systems are drawn as trees of whole numbers, and the brute force works
 //! on those.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "common/fractions.rs"]
-mod fractions;
-#[path = "common/random.rs"]
-#[allow(dead_code)]
-mod random;
-#[path = "common/tree.rs"]
-mod tree;
+use crate::common::fractions;
+use crate::common::random;
+use crate::common::tree;
 
 use counterpoint::exact::{Ratio, exponential, nearest};
 use counterpoint::interactive::{

@@ -1,8 +1,6 @@
 //! The privacy loss's mean, variance, quantiles and distribution, against closed forms,
 //! enumeration and plain numerical integration.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use counterpoint::ask::PrivacyLoss;
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::FinitePair;

@@ -1,8 +1,6 @@
 //! Many questions at once against the same questions one by one, and against closed forms.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-mod reference;
+use crate::common;
 
 use common::is_full;
 use counterpoint::quantity::{Noise, Rho};

@@ -4,10 +4,7 @@
 //! the smaller one's lower end is at most the larger one's upper end. Where it says that two
 //! plans are the same, the brackets are the same bit for bit.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
 
 use common::Question;
 use common::mechanisms::*;

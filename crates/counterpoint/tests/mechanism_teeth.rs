@@ -6,10 +6,7 @@
 //! | epsilons and deltas near the largest loss | the lattice | all | all |
 //! | groups and parts | formulas | all | all |
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
 
 use common::formulas::{gaussian_epsilon, renyi_epsilon};
 use common::mechanisms::*;

@@ -1,10 +1,8 @@
 //! Plans of real mechanisms against a table that shares nothing with the product:
 //! `reference/mechanisms.txt`, every line at tolerances 1e-6 and, in the full run, 1e-9.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use common::mechanisms::{ask, is_narrow};
 use common::{Question, is_full};

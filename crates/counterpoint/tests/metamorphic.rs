@@ -1,9 +1,6 @@
 //! Facts that relate answers to each other, whatever the right answers are.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
 
 use common::random::Random;
 use common::{Release, compose};

@@ -1,11 +1,7 @@
 //! What an odometer reads, against its theorem in arbitrary precision and against the exact
 //! chance that it is ever passed.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-#[path = "reference/real.rs"]
-#[allow(dead_code)] // Not all of it is used here.
-mod real;
+use crate::reference::real;
 
 use counterpoint::Adjacency;
 use counterpoint::filter::{Amount, Level, Odometer, Query, Terms};

@@ -2,10 +2,8 @@
 //! precision: up to 4096 of them, both directions; 2,000 plans in the full run, 150 in the
 //! quick one.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use common::mechanisms::*;
 use common::random::Random;

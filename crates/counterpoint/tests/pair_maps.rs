@@ -1,15 +1,10 @@
 //! Simulation maps: rows are probabilities, the source goes exactly onto the target, and
 //! where no map is found the line that forbids one is truly crossed. Everything is checked
 //! by sums written out here, in fractions and in doubles.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "common/fractions.rs"]
-mod fractions;
-#[path = "common/pairs.rs"]
-mod pairs;
-#[path = "common/random.rs"]
-#[allow(dead_code)]
-mod random;
+use crate::common::fractions;
+use crate::common::pairs;
+use crate::common::random;
 
 use counterpoint::exact::{ExactError, Ratio};
 use counterpoint::mechanism::FinitePair;

@@ -1,5 +1,4 @@
 //! The reduction of MV section 4, against brute force.
-#![allow(clippy::unwrap_used)]
 
 #[path = "../examples/partitions.rs"]
 mod partitions;

@@ -1,10 +1,7 @@
 //! Values from the literature and from independent computations, to about 13 digits: they
 //! are for exact decimals, of which the doubles here are only the nearest.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
 
 use common::{Release, check, compose};
 use counterpoint::{Answer, Delta, Epsilon, Options, Tolerance};

@@ -6,10 +6,7 @@
 //! | finite pairs | every one of the 2^n tests; the profile's tangents | 2,000 | 200 |
 //! | Gaussian, Laplace, sampled Gaussian | their trade-off curves in closed form | 60 | 9 |
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
 
 use common::is_full;
 use common::random::Random;

@@ -3,10 +3,8 @@
 //! Each test draws thousands of arguments, ordinary and awkward, and fails if one result
 //! is further from the truth than stated. The worst case seen is printed.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use common::random::Random;
 use common::summary::say;

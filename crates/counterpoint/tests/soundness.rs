@@ -12,12 +12,10 @@
 //! | multiples | multiples of one step, k to 10^3, dynamic program | 13,000 | 600 |
 //! | routes | k from 24 to 10^6, independent routes must overlap | 500 | 24 |
 //!
-//! `COUNTERPOINT_FULL=1 cargo test --profile full --test soundness` runs all 100,000.
+//! `COUNTERPOINT_FULL=1 cargo test --profile full soundness` runs all 100,000.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use common::random::Random;
 use common::summary::Summary;

@@ -1,9 +1,7 @@
 //! The checks have teeth: a bracket that is one percent off, or a billionth, is noticed.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use common::random::Random;
 use common::{Outcome, Question, Release, ask, check, compose, questions};

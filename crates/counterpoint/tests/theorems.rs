@@ -1,6 +1,5 @@
 //! The named theorems against their formulas, written out plainly in doubles, and against
 //! the optimum, which none may undercut.
-#![allow(clippy::unwrap_used)]
 
 use counterpoint::theorem::{Theorem, lattice, noise};
 use counterpoint::{

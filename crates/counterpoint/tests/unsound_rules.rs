@@ -1,13 +1,8 @@
 //! Rules that look right and are not: sequences that they let through and that exceed
 //! their promise, and that every rule with the same promise refuses.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-#[path = "common/game.rs"]
-mod game;
-#[path = "common/random.rs"]
-#[allow(dead_code)]
-mod random;
+use crate::common::game;
+use crate::common::random;
 
 use counterpoint::filter::{Amount, Charge, Currency, Filter, PlanAccount, Query};
 use counterpoint::quantity::Order;

@@ -1,6 +1,7 @@
 //! The extension module `counterpoint._native`: plain wrappers, so that every number is the
 //! library's own. What is pleasant in Python is written in Python, in `python/counterpoint`.
 
+mod arrays;
 mod audit;
 mod bracket;
 mod calibrate;

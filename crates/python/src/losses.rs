@@ -6,9 +6,9 @@ use counterpoint::quantity::Level;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
+use crate::arrays::{Ends, doubles, ends};
 use crate::bracket::Bracket;
 use crate::errors::out_of_range;
-use crate::plan::{Ends, doubles, ends};
 use crate::run::How;
 use crate::value::number;
 

@@ -5,9 +5,9 @@ use counterpoint::region::Point;
 use counterpoint_wire::name_of_verdict;
 use pyo3::prelude::*;
 
+use crate::arrays::{Ends, checked, ends, packed};
 use crate::bracket::Bracket;
 use crate::errors::out_of_range;
-use crate::plan::{Ends, checked, ends, packed};
 use crate::value::number;
 
 /// Every pair of false-alarm and miss rates that a test for one person's data can have.

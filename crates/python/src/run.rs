@@ -135,11 +135,8 @@ impl How {
 }
 
 fn route_named(name: &str) -> PyResult<Route> {
-    let found = Route::ALL.into_iter().find(|route| route.name() == name);
-    found.ok_or_else(|| {
-        let legal = Route::ALL.map(Route::name).join(", ");
-        invalid(format!("route is {name:?}; legal: {legal}"))
-    })
+    let legal = || Route::names(Route::ALL);
+    Route::named(name).ok_or_else(|| invalid(format!("route is {name:?}; legal: {}", legal())))
 }
 
 /// What is not answered by then gets a thread of its own.

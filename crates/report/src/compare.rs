@@ -1,4 +1,5 @@
-use counterpoint_wire::{Charge, Composed};
+use counterpoint::theorem::Bound;
+use counterpoint_wire::Composed;
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
@@ -10,7 +11,7 @@ use crate::words;
 pub fn compare(composed: &Composed) -> String {
     let heading = ["theorem", words::asked_name(composed.question), "times optimal", "source"];
     let upper = composed.asked.upper();
-    let optimal = Charge { theorem: composed.theorem, value: Ok(upper) };
+    let optimal = Bound { theorem: composed.theorem, value: Ok(upper) };
     let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
         .chain(
             std::iter::once(&optimal).chain(&composed.others).map(|charge| row(composed, charge)),
@@ -19,7 +20,7 @@ pub fn compare(composed: &Composed) -> String {
     format!("{}\n{}", answer(composed), columns([Left, Right, Right, Left], &rows))
 }
 
-fn row(composed: &Composed, charge: &Charge) -> [String; 4] {
+fn row(composed: &Composed, charge: &Bound) -> [String; 4] {
     let ratio = composed.ratio(charge).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
     let (value, last) = match &charge.value {
         Ok(value) => (words::charge(charge.theorem, *value), charge.theorem.source().to_owned()),
@@ -44,8 +45,8 @@ mod tests {
             route: Route::Equal,
             theorem: Theorem::Optimal,
             others: vec![
-                Charge { theorem: Theorem::Basic, value: Ok(10.0) },
-                Charge { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
+                Bound { theorem: Theorem::Basic, value: Ok(10.0) },
+                Bound { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
             ],
             warnings: Vec::new(),
         };

@@ -1,4 +1,5 @@
-use counterpoint_wire::{Asked, Charge, Composed};
+use counterpoint::theorem::Bound;
+use counterpoint_wire::{Asked, Composed};
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
@@ -57,14 +58,14 @@ fn charges(composed: &Composed) -> String {
             saving(composed, *value),
             String::new(),
         ],
-        Err(reason) => silent(charge, reason),
+        Err(none) => silent(charge, &none.reason),
     });
     let rows: Vec<_> = std::iter::once(heading.map(str::to_owned)).chain(rows).collect();
     columns([Left, Right, Right, Left], &rows)
 }
 
 /// The row of a theorem that does not apply.
-fn silent(charge: &Charge, reason: &str) -> [String; 4] {
+fn silent(charge: &Bound, reason: &str) -> [String; 4] {
     let name = charge.theorem.name().to_owned();
     [name, "-".to_owned(), "-".to_owned(), format!("does not apply: {reason}")]
 }
@@ -96,10 +97,10 @@ mod tests {
             route: Route::Equal,
             theorem: Theorem::Optimal,
             others: vec![
-                Charge { theorem: Theorem::Basic, value: Ok(10.0) },
-                Charge { theorem: Theorem::Advanced, value: Ok(6.308_123_456) },
-                Charge { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
-                Charge { theorem: Theorem::KovClosedForm, value: Ok(4.774_567) },
+                Bound { theorem: Theorem::Basic, value: Ok(10.0) },
+                Bound { theorem: Theorem::Advanced, value: Ok(6.308_123_456) },
+                Bound { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },
+                Bound { theorem: Theorem::KovClosedForm, value: Ok(4.774_567) },
             ],
             warnings: Vec::new(),
         }
@@ -132,7 +133,7 @@ kov-closed-form  4.774567   0.0 %
     fn a_delta_may_be_asked_and_be_zero() {
         let question = Question::DeltaAt(Epsilon::new(1.0).unwrap());
         let asked = Asked::Bracket(Bracket::exact(0.0));
-        let others = vec![Charge { theorem: Theorem::Basic, value: Ok(0.0) }];
+        let others = vec![Bound { theorem: Theorem::Basic, value: Ok(0.0) }];
         let text = compose(&Composed { question, asked, others, ..composed() });
         assert!(text.starts_with("delta    0.0 (certified: between 0.0 and 0.0)\nepsilon  1.0 "));
         assert!(text.ends_with("basic      0.0       -\n"), "{text}");

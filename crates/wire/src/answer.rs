@@ -1,8 +1,8 @@
 //! Answers, and the JSON objects that carry them.
 
-use counterpoint::ask::{Bound, Calibration, Comparison, PreciseAnswer, Unknown};
+use counterpoint::ask::{Calibration, PreciseAnswer, Unknown};
 use counterpoint::route::Route;
-use counterpoint::theorem::{Parameters, Setting, Theorem};
+use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
 use counterpoint::{Bracket, Delta, Epsilon};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -23,7 +23,7 @@ pub struct Composed {
     /// Which theorem licenses it.
     pub theorem: Theorem,
     /// What the named theorems answer.
-    pub others: Vec<Charge>,
+    pub others: Vec<Bound>,
     /// What one should know before relying on it.
     pub warnings: Vec<String>,
 }
@@ -76,15 +76,6 @@ pub struct OutOfReach {
     pub reason: String,
 }
 
-/// What one theorem charges.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Charge {
-    /// The theorem.
-    pub theorem: Theorem,
-    /// The epsilon (or delta) it certifies, or why it certifies none.
-    pub value: Result<f64, String>,
-}
-
 impl Composed {
     /// The answer of a comparison.
     #[must_use]
@@ -94,14 +85,14 @@ impl Composed {
             asked: Asked::Bracket(comparison.optimal.bracket),
             route: comparison.optimal.route,
             theorem: comparison.optimal.theorem,
-            others: charges(&comparison.others),
+            others: finite(&comparison.others),
             warnings: Vec::new(),
         }
     }
 
     /// An answer in arbitrary precision.
     #[must_use]
-    pub fn precise(question: Question, answer: &PreciseAnswer, others: Vec<Charge>) -> Self {
+    pub fn precise(question: Question, answer: &PreciseAnswer, others: Vec<Bound>) -> Self {
         let (lower, upper) = (answer.lower.clone(), answer.upper.clone());
         Self {
             question,
@@ -133,12 +124,12 @@ impl Composed {
     /// How many times the certified optimum a theorem charges; `None` if it does
     /// not apply, or the optimum is zero.
     #[must_use]
-    pub fn ratio(&self, charge: &Charge) -> Option<f64> {
+    pub fn ratio(&self, charge: &Bound) -> Option<f64> {
         let ratio = *charge.value.as_ref().ok()? / self.asked.upper();
         ratio.is_finite().then_some(ratio)
     }
 
-    fn json(&self, ratio: impl Fn(&Charge) -> Option<f64>) -> Result<String, serde_json::Error> {
+    fn json(&self, ratio: impl Fn(&Bound) -> Option<f64>) -> Result<String, serde_json::Error> {
         let (epsilon, delta) = match self.question {
             Question::EpsilonAt(delta) => (self.asked.ends()?, given(delta.get())?),
             Question::DeltaAt(epsilon) => (given(epsilon.get())?, self.asked.ends()?),
@@ -157,7 +148,7 @@ impl Composed {
 
     fn other<'a>(
         &self,
-        charge: &'a Charge,
+        charge: &'a Bound,
         ratio: Option<f64>,
     ) -> Result<Other<'a>, serde_json::Error> {
         let text = |&number: &f64| decimal::trimmed(&decimal::up(number, FULL_DIGITS));
@@ -166,7 +157,7 @@ impl Composed {
             Question::EpsilonAt(_) => (Some(value), None),
             Question::DeltaAt(_) => (None, Some(value)),
         };
-        let reason = charge.value.as_ref().err().map(String::as_str);
+        let reason = charge.value.as_ref().err().map(|none| none.reason.as_str());
         Ok(Other { theorem: charge.theorem.name(), epsilon, delta, ratio, reason })
     }
 }
@@ -354,12 +345,13 @@ pub(crate) fn setting(setting: Setting) -> InSetting {
     InSetting { parameters, concurrent: setting.concurrent }
 }
 
-fn charges(bounds: &[Bound]) -> Vec<Charge> {
+/// The bounds as they can be written down.
+fn finite(bounds: &[Bound]) -> Vec<Bound> {
     let value = |bound: &Bound| match &bound.value {
-        Ok(number) if !number.is_finite() => Err("its bound is not finite".to_owned()),
-        value => value.as_ref().copied().map_err(ToString::to_string),
+        Ok(number) if !number.is_finite() => Err("its bound is not finite".into()),
+        value => value.clone(),
     };
-    bounds.iter().map(|bound| Charge { theorem: bound.theorem, value: value(bound) }).collect()
+    bounds.iter().map(|bound| Bound { theorem: bound.theorem, value: value(bound) }).collect()
 }
 
 #[cfg(test)]
@@ -373,8 +365,8 @@ mod tests {
             route: Route::Contour,
             theorem: Theorem::Optimal,
             others: vec![
-                Charge { theorem: Theorem::Basic, value: Ok(10.0) },
-                Charge { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
+                Bound { theorem: Theorem::Basic, value: Ok(10.0) },
+                Bound { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
             ],
             warnings: Vec::new(),
         }

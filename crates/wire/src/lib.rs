@@ -27,6 +27,7 @@ mod fields;
 mod json;
 mod kind;
 pub mod ledger;
+mod parse;
 mod plan;
 mod region;
 mod sample;
@@ -37,7 +38,7 @@ mod write;
 #[cfg(test)]
 mod fuzz;
 
-pub use answer::{Asked, Calibrated, Charge, Composed, OutOfReach};
+pub use answer::{Asked, Calibrated, Composed, OutOfReach};
 pub use audit::Audited;
 pub use error::PlanError;
 pub use plan::{Blank, Format, Plan, Question, Release, adjacency_name, adjacency_named, name_of};

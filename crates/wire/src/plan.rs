@@ -8,9 +8,9 @@ use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
 
 use crate::error::{PlanError, quoted};
 use crate::fields::{Fields, illegal, number, unknown, whole};
+use crate::kind;
 use crate::sample::{self, Sample};
 use crate::value::{Table, Value};
-use crate::{json, kind, toml};
 
 /// What was, or will be, released about the same data, and the question asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,37 +91,6 @@ pub enum Format {
 }
 
 impl Plan {
-    /// Reads a plan.
-    ///
-    /// # Errors
-    /// [`PlanError`], one line that names the release, the field, the offending
-    /// value and what would be legal.
-    pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
-        Self::read(bytes, format, Builder::default())
-    }
-
-    /// Reads a plan that leaves something out. A number that means nothing stands in its
-    /// place.
-    ///
-    /// # Errors
-    /// As [`Plan::parse`].
-    pub fn parse_with(bytes: &[u8], format: Format, blank: Blank<'_>) -> Result<Self, PlanError> {
-        let blank = Some((name_of(blank.unknown), blank.release.map(str::to_owned)));
-        Self::read(bytes, format, Builder { blank, ..Builder::default() })
-    }
-
-    fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error))?;
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        if text.trim_ascii().is_empty() {
-            return Err(PlanError::plan("the plan is empty; legal: a plan in TOML or JSON"));
-        }
-        match format {
-            Format::Toml => toml::read(text, builder),
-            Format::Json => json::read(text, builder),
-        }
-    }
-
     /// The plan, ready for questions.
     ///
     /// # Errors
@@ -135,20 +104,11 @@ impl Plan {
     /// Names the release and the field an error of the core is about.
     #[must_use]
     pub fn place(&self, error: &counterpoint::PlanError) -> PlanError {
-        let (index, text) = match error {
-            counterpoint::PlanError::Release { index, error } => (*index, error.to_string()),
-            counterpoint::PlanError::Parts { index, .. }
-            | counterpoint::PlanError::GroupOverParts { index, .. } => {
-                let text = error.to_string();
-                let problem = text.split_once(": ").map(|(_, problem)| problem.to_owned());
-                (*index, problem.unwrap_or(text))
-            }
-            _ => return PlanError::plan(error.to_string()),
+        let counterpoint::PlanError::Release { index, error } = error else {
+            return PlanError::plan(error.to_string());
         };
-        let name = self.releases.get(index).and_then(|release| release.name.as_deref());
-        // Each begins with the field it is about.
-        let field = text.split(' ').next().unwrap_or_default();
-        PlanError::starting(field, &text).in_release(index + 1, name)
+        let name = self.releases.get(*index).and_then(|release| release.name.as_deref());
+        PlanError::starting(error.field(), &error.to_string()).in_release(index + 1, name)
     }
 
     /// What one should know before relying on an answer.
@@ -199,20 +159,11 @@ impl Format {
     }
 }
 
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 const MOST_RELEASES: usize = 10_000_000;
 const LEGAL_RELEASES: &str = "1 to 10^7 releases, each a table";
 const TOP_FIELDS: [&str; 6] = ["version", "delta", "epsilon", "adjacency", "group", "release"];
 const ADJACENCIES: [Adjacency; 2] = [Adjacency::AddRemove, Adjacency::Replace];
-
-fn not_text(bytes: &[u8], error: std::str::Utf8Error) -> PlanError {
-    let at = error.valid_up_to();
-    let byte = bytes.get(at).copied().unwrap_or_default();
-    PlanError::plan(format!(
-        "byte {} (0x{byte:02x}) is not UTF-8 text; legal: a plan in TOML or JSON",
-        at + 1
-    ))
-}
 
 /// A plan in the making. Either format feeds it values in any order.
 #[derive(Debug, Default)]
@@ -231,6 +182,12 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// A plan that leaves something out.
+    pub(crate) fn leaving_out(blank: Blank<'_>) -> Self {
+        let blank = Some((name_of(blank.unknown), blank.release.map(str::to_owned)));
+        Self { blank, ..Self::default() }
+    }
+
     /// Announces a field of the plan itself: it must be known, and come once.
     pub(crate) fn announce(&mut self, key: &str) -> Result<(), PlanError> {
         let at = TOP_FIELDS.iter().position(|known| *known == key);

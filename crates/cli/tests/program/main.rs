@@ -7,6 +7,7 @@ mod bad_input;
 mod big;
 mod calibrate;
 mod figures;
+mod layers;
 mod ledger;
 mod mechanisms;
 mod regions;

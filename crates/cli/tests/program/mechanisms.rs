@@ -82,19 +82,22 @@ fn batches_are_warned_about_in_both_forms() {
 fn routes_for_guarantees_say_that_they_are() {
     let folder = Folder::new();
     let gaussian = plan(&folder, "", "'gaussian'\nsigma = 2");
-    let forced: [&[&str]; 5] = [
+    let forced: [&[&str]; 4] = [
         &["--route", "equal"],
         &["--route", "halves"],
         &["--route", "convolution"],
         &["--route", "precise"],
-        &["--bits", "64"],
     ];
     for options in forced {
         let run = run(&[&["compose", gaussian.as_str()], options].concat());
         let error = run.error();
         assert!(error.contains("route does not apply: "), "{error}");
         assert!(error.contains("(epsilon, delta) guarantees"), "{error}");
+        assert!(error.contains("legal: closed, grouped, contour, lattice, renyi"), "{error}");
     }
+    let bits = run(&["compose", &gaussian, "--bits", "64"]);
+    let error = bits.error();
+    assert!(error.contains("(epsilon, delta) guarantees alone; legal: no --bits"), "{error}");
 }
 
 #[test]

@@ -1,42 +1,14 @@
 use super::{Answer, AskError};
 use crate::bracket::Bracket;
 use crate::composition::Composition;
-use crate::quantity::{Delta, Epsilon, OutOfRange};
+use crate::quantity::{Bits, Delta, Epsilon};
 use crate::route::Route;
 use crate::route::precise::{self, Big, BigBracket, PreciseGuarantee};
-use crate::theorem::Theorem;
+use crate::source::Theorem;
 use crate::watch::Watch;
 use dashu_float::FBig;
 use dashu_float::round::Round;
 use dashu_float::round::mode::{Down, Up};
-
-/// How many correct bits are wanted: MV section 2's q.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bits(u32);
-
-impl Bits {
-    /// The legal range, in words.
-    pub const LEGAL: &'static str = "a whole number from 8 to 100000";
-    /// As many as a double has use for.
-    const DOUBLE: Self = Self(64);
-
-    /// Checks the range.
-    ///
-    /// # Errors
-    /// [`OutOfRange`] if outside it.
-    pub fn new(value: u64) -> Result<Self, OutOfRange> {
-        match u32::try_from(value) {
-            Ok(bits @ 8..=100_000) => Ok(Self(bits)),
-            _ => Err(OutOfRange { quantity: "bits", value: value as f64, legal: Self::LEGAL }),
-        }
-    }
-
-    /// The number itself.
-    #[must_use]
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
 
 /// An answer in arbitrary precision, as decimal text rounded outward.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +68,7 @@ pub(super) fn epsilon_bracket(
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
     let list = guarantees(composition);
-    precise::epsilon(&list, &big(delta.get()), Bits::DOUBLE, watch).map(in_doubles)
+    Ok(in_doubles(precise::epsilon(&list, &big(delta.get()), Bits::DOUBLE, watch)?))
 }
 
 /// The least delta as a bracket of doubles.
@@ -106,7 +78,7 @@ pub(super) fn delta_bracket(
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
     let list = guarantees(composition);
-    precise::delta(&list, &big(epsilon.get()), Bits::DOUBLE, watch).map(in_doubles)
+    Ok(in_doubles(precise::delta(&list, &big(epsilon.get()), Bits::DOUBLE, watch)?))
 }
 
 /// Losses and leaks apart: together they are the same composition.

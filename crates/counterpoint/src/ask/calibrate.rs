@@ -5,10 +5,10 @@ mod unknown;
 
 use super::{Answer, AskError, Options};
 use crate::composition::CompositionError;
+use crate::composition::PlanError;
 use crate::loss::LossError;
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Delta, Epsilon, Group};
-use crate::view::PlanError;
 use trial::{Trial, Trials};
 
 /// What is to be found.
@@ -240,7 +240,6 @@ fn is_of_range(error: &PlanError) -> bool {
     match error {
         PlanError::Release { error, .. } => matches!(error, LossError::Range { .. }),
         PlanError::Composition(error) => !matches!(error, CompositionError::Empty),
-        PlanError::Parts { .. } | PlanError::GroupOverParts { .. } => false,
     }
 }
 

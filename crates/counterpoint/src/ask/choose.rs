@@ -1,53 +1,215 @@
-//! Which route answers a question.
+//! The one chooser: which ways lead to an answer, in which order, and why a route that was asked
+//! for does not apply.
+//!
+//! | losses | asked | ways, from the cheapest |
+//! | --- | --- | --- |
+//! | responses, few atoms | epsilon | the exact list |
+//! | responses | epsilon | near the top (4,096 atoms), lattices, the exact list (2^22 atoms), near the top (131,072) |
+//! | responses | delta | near the top (4,096 atoms), the exact list if quick, lattices, the exact list (2^22) |
+//! | one mechanism, run once | either | the list, its formula, a contour, a grid, a long contour |
+//! | atoms alone | either | near the top, the list, a grid, a long contour |
+//! | any others | either | near the top, the list, a contour, a grid, a long contour |
+//!
+//! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
+//! mostly ends soon; where it does not, a grid is the better bet. Each way reports a route, and asking for
+//! that route leads to the same way.
 
 use super::{AskError, Options};
-use crate::composition::Factor;
-use crate::route::sandwich::{Failure, MOST_WORK, Method};
-use crate::route::{self, Route};
+use crate::composition::{Factor, Part};
+use crate::loss::Loss;
+use crate::route::mixed::smooth::Effort;
+use crate::route::responses::exact;
+use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
+use crate::route::responses::two_lattices::{MOST_WORK, Method};
+use crate::route::{Failure, Route};
 
-/// Takes the route that was asked for, or the cheapest: an exact one if it is quick,
-/// else the lattices, else an exact one that is bearable.
-pub(super) fn choose<T>(
-    factors: &[Factor],
-    options: &Options<'_>,
-    exact: impl Fn(Route) -> Result<T, AskError>,
-    on_lattices: impl Fn((Method, f64)) -> Result<T, AskError>,
-) -> Result<T, AskError> {
-    match options.route {
-        Some(Route::Contour | Route::Lattice) => {
-            return on_lattices((Method::Contour, MOST_WORK));
-        }
-        Some(Route::Renyi) => {
-            let reason = "it is for plans of mechanisms".into();
-            return Err(AskError::RouteDoesNotApply { route: Route::Renyi, reason });
-        }
-        Some(Route::Convolution) => return on_lattices((Method::Convolution, MOST_WORK)),
-        Some(route) => return exact(route),
-        None => {}
+/// What is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Epsilon,
+    Delta,
+}
+
+/// A way for randomized responses.
+#[derive(Clone, Copy)]
+pub(super) enum ResponseWay {
+    /// The few atoms near the largest loss, at most so many.
+    NearTop(usize),
+    /// An exact route.
+    Exact(Route),
+    /// Two lattices, at most so much work.
+    Lattices(Method, f64),
+}
+
+/// A way for losses of any kind.
+#[derive(Clone, Copy)]
+pub(super) enum MixedWay {
+    /// Bounds next to the largest loss.
+    NearTop,
+    /// Every outcome.
+    Listed,
+    /// The formula of one mechanism.
+    Formula,
+    Contour(Effort),
+    Grid,
+}
+
+/// What to try, in order, and what to say of a route that was asked for and gives nothing.
+pub(super) struct Ways<W> {
+    list: Vec<W>,
+    refusal: Option<&'static str>,
+}
+
+impl<W> Ways<W> {
+    fn free(list: Vec<W>) -> Self {
+        Self { list, refusal: None }
     }
-    match (route::quick(factors), route::bearable(factors)) {
-        (Some(route), _) => exact(route),
-        (None, None) => on_lattices((Method::Either, MOST_WORK)),
-        (None, Some(route)) => match on_lattices((Method::Either, route::work(factors))) {
-            Err(AskError::Stopped) => Err(AskError::Stopped),
-            Err(_) => exact(route),
-            answer => answer,
+
+    fn forced(way: W, refusal: &'static str) -> Self {
+        Self { list: vec![way], refusal: Some(refusal) }
+    }
+}
+
+/// Why the route does not apply.
+pub(super) fn refused(route: Route, reason: impl Into<String>) -> AskError {
+    AskError::RouteDoesNotApply { route, reason: reason.into() }
+}
+
+/// A route that is for (epsilon, delta) guarantees, asked of other mechanisms.
+pub(super) fn for_guarantees(route: Route) -> AskError {
+    let legal = Route::names(Route::ALL.into_iter().filter(|route| route.is_for_mechanisms()));
+    refused(route, format!("it is for (epsilon, delta) guarantees alone; legal: {legal}"))
+}
+
+/// Where a mechanism has no loss distribution, its curve is all there is.
+pub(super) fn for_curves(route: Option<Route>) -> Result<(), AskError> {
+    match route {
+        None | Some(Route::Renyi) => Ok(()),
+        Some(route) => {
+            let reason = "a mechanism is known by its Rényi curve alone; legal: renyi";
+            Err(refused(route, reason))
+        }
+    }
+}
+
+/// The ways for randomized responses.
+pub(super) fn response_ways(
+    factors: &[Factor],
+    wanted: Wanted,
+    route: Option<Route>,
+) -> Result<Ways<ResponseWay>, AskError> {
+    use ResponseWay::{Exact, Lattices, NearTop};
+    const TOO_MUCH: &str = "it would take too much work on this input";
+    let Some(route) = route else {
+        return Ok(Ways::free(free_response_ways(factors, wanted)));
+    };
+    match route {
+        Route::Contour => Ok(Ways::forced(Lattices(Method::Contour, MOST_WORK), TOO_MUCH)),
+        Route::Convolution => Ok(Ways::forced(Lattices(Method::Convolution, MOST_WORK), TOO_MUCH)),
+        Route::Grouped if exact::obstacle(factors, route).is_some() => {
+            const MANY: &str = "it would list too many atoms; at most 2^24, or 2^17 near the top";
+            let list = vec![NearTop(FEW_ATOMS), NearTop(MANY_ATOMS)];
+            Ok(Ways { list, refusal: Some(MANY) })
+        }
+        _ => match exact::obstacle(factors, route) {
+            Some(reason) => Err(refused(route, reason)),
+            None => Ok(Ways::free(vec![Exact(route)])),
         },
     }
 }
 
-/// A lattice's failure in the caller's words.
-pub(super) fn refusal(failure: Failure, method: Method, asked: f64) -> AskError {
-    let route = if method == Method::Convolution { Route::Convolution } else { Route::Contour };
-    match failure {
-        Failure::Stopped => AskError::Stopped,
-        Failure::TooWide(achieved) => AskError::ToleranceNotMet { asked, achieved },
-        Failure::TooMuch if method == Method::Either => {
-            AskError::ToleranceNotMet { asked, achieved: f64::INFINITY }
+fn free_response_ways(factors: &[Factor], wanted: Wanted) -> Vec<ResponseWay> {
+    use ResponseWay::{Exact, Lattices, NearTop};
+    let mut list = Vec::new();
+    let quick = exact::quick(factors);
+    if quick.is_none() || wanted == Wanted::Delta {
+        list.push(NearTop(FEW_ATOMS));
+    }
+    if let Some(route) = quick {
+        list.push(Exact(route));
+        return list;
+    }
+    match exact::bearable(factors) {
+        Some(route) => {
+            list.extend([Lattices(Method::Either, exact::work(factors)), Exact(route)]);
         }
-        Failure::TooMuch => AskError::RouteDoesNotApply {
-            route,
-            reason: "it would take too much work on this input".into(),
-        },
+        None => list.push(Lattices(Method::Either, MOST_WORK)),
+    }
+    if wanted == Wanted::Epsilon {
+        list.push(NearTop(MANY_ATOMS));
+    }
+    list
+}
+
+/// The ways for losses of any kind.
+pub(super) fn mixed_ways(
+    parts: &[Part],
+    wanted: Wanted,
+    route: Option<Route>,
+) -> Result<Ways<MixedWay>, AskError> {
+    use MixedWay::{Contour, Formula, Grid, Listed, NearTop};
+    let alone = is_alone(parts);
+    // One mechanism's formula says as much of epsilon.
+    let near_top = !alone || wanted == Wanted::Delta;
+    match route {
+        None => Ok(Ways::free(free_mixed_ways(parts, near_top))),
+        Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
+        Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
+        Some(Route::Closed) => {
+            const FAR: &str = "it is for one mechanism run once, but a Gaussian, and for what is next to \
+                               the largest loss";
+            Ok(Ways::forced(NearTop, FAR))
+        }
+        Some(Route::Grouped) => {
+            Ok(Ways::forced(Listed, "there are too many outcomes, or densities"))
+        }
+        Some(Route::Contour) => Ok(Ways::free(vec![Contour(Effort::Much)])),
+        Some(Route::Lattice) => Ok(Ways::free(vec![Grid])),
+        Some(route) => Err(for_guarantees(route)),
+    }
+}
+
+fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
+    use MixedWay::{Contour, Formula, Grid, Listed, NearTop};
+    let mut list = if near_top { vec![NearTop, Listed] } else { vec![Listed] };
+    if is_alone(parts) {
+        list.push(Formula);
+    }
+    if is_alone(parts) || !parts.iter().all(is_discrete) {
+        list.push(Contour(Effort::Little));
+    }
+    list.extend([Grid, Contour(Effort::Much)]);
+    list
+}
+
+/// Whether it is one mechanism run once, which has a formula. One Gaussian is what the contour does
+/// best.
+fn is_alone(parts: &[Part]) -> bool {
+    matches!(parts, [part] if part.count == 1 && !matches!(part.loss, Loss::Gaussian { .. }))
+}
+
+/// Whether it has atoms only: contours do not end there.
+fn is_discrete(part: &Part) -> bool {
+    matches!(part.loss, Loss::Atoms(_) | Loss::Response { .. })
+}
+
+/// The first way that succeeds.
+pub(super) fn first_of<W: Copy, T>(
+    ways: &Ways<W>,
+    options: &Options<'_>,
+    by: impl Fn(W) -> Result<T, Failure>,
+) -> Result<T, AskError> {
+    let mut achieved = f64::INFINITY;
+    for &way in &ways.list {
+        match by(way) {
+            Ok(answer) => return Ok(answer),
+            Err(Failure::Stopped) => return Err(AskError::Stopped),
+            Err(Failure::TooWide(width)) => achieved = achieved.min(width),
+            Err(Failure::TooMuch) => {}
+        }
+    }
+    match (options.route, ways.refusal) {
+        (Some(route), Some(reason)) if achieved.is_infinite() => Err(refused(route, reason)),
+        _ => Err(AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved }),
     }
 }

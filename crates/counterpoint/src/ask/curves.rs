@@ -6,17 +6,17 @@ use super::epsilon::pure_epsilon;
 use super::{Answer, AskError, Options, pairs};
 use crate::bracket::Bracket;
 use crate::composition::Composition;
-use crate::leak::Target;
+use crate::composition::leak::Target;
+use crate::composition::{Part, View};
 use crate::loss::{Curve, Loss};
 use crate::mechanism::Guarantee;
 use crate::quantity::{Count, Tolerance};
-use crate::renyi;
 use crate::rounding::{Dd, STEP, Wide};
-use crate::route::sandwich::Ends;
-use crate::route::smooth::Contours;
-use crate::route::{Route, is_at_the_top};
-use crate::theorem::Theorem;
-use crate::view::{Part, View};
+use crate::route::mixed::renyi;
+use crate::route::mixed::smooth::Contours;
+use crate::route::responses::is_at_the_top;
+use crate::route::{Ends, Route};
+use crate::source::Theorem;
 
 /// The best of the Rényi route and of splitting delta between the two kinds; the lower end
 /// is what a mechanism with these curves costs.
@@ -110,8 +110,8 @@ pub(crate) fn witness_view(view: &View) -> Option<View> {
     });
     let responses = parts.iter().filter_map(guarantee);
     let below = Composition::of(responses.chain(leaks)).ok()?;
-    let (direction, part) = (view.direction, view.part.clone());
-    Some(View { direction, part, parts, curves: Vec::new(), above: below.clone(), below })
+    let (direction, partition) = (view.direction, view.partition.clone());
+    Some(View { direction, partition, parts, curves: Vec::new(), above: below.clone(), below })
 }
 
 /// Randomized responses alone, rounded down.

@@ -1,13 +1,14 @@
-use super::choose::{choose, refusal};
+use super::choose::{ResponseWay, Wanted, first_of, response_ways};
 use super::{Answer, AskError, Options, bits};
 use crate::bracket::Bracket;
+use crate::composition::leak;
 use crate::composition::{Composition, Factor};
-use crate::leak;
 use crate::quantity::Epsilon;
 use crate::rounding::Wide;
-use crate::route::sandwich::{self, Ends, Method};
-use crate::route::{self, Exact, Route, crown};
-use crate::theorem::Theorem;
+use crate::route::responses::exact::Exact;
+use crate::route::responses::{is_at_the_top, near_top, two_lattices};
+use crate::route::{Ends, Failure, Route};
+use crate::source::Theorem;
 
 /// The least delta at which the composition is (epsilon, delta)-private, whatever
 /// mechanisms with these guarantees were run (MV Theorem 1.5).
@@ -29,7 +30,7 @@ pub fn delta(
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
     let factors = composition.factors();
-    let at_the_top = route::is_at_the_top(factors, epsilon.get());
+    let at_the_top = is_at_the_top(factors, epsilon.get());
     if options.route == Some(Route::Precise) && !at_the_top {
         return bits::delta_bracket(composition, epsilon, options.watch);
     }
@@ -42,42 +43,25 @@ pub fn delta(
     Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
 }
 
+/// The pure delta at an epsilon below the largest loss.
 pub(super) fn pure_delta(
     factors: &[Factor],
     epsilon: f64,
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
-    if options.route.is_none()
-        && let Some(ends) = crown::delta(factors, epsilon, crown::FEW_ATOMS)
-    {
-        return Ok((ends, Route::Grouped));
-    }
-    let exact = |route| exact_delta(factors, epsilon, route, options);
-    choose(factors, options, exact, |limits| sandwiched(factors, epsilon, limits, options))
-}
-
-fn exact_delta(
-    factors: &[Factor],
-    epsilon: f64,
-    route: Route,
-    options: &Options<'_>,
-) -> Result<(Ends, Route), AskError> {
-    if let Some(reason) = route::obstacle(factors, route) {
-        return Err(AskError::RouteDoesNotApply { route, reason });
-    }
-    let mut exact = Exact::new(factors, route, &options.watch)?;
-    Ok((exact.tail(epsilon, &options.watch)?.delta(epsilon), route))
-}
-
-fn sandwiched(
-    factors: &[Factor],
-    epsilon: f64,
-    (method, most_work): (Method, f64),
-    options: &Options<'_>,
-) -> Result<(Ends, Route), AskError> {
-    let tolerance = options.tolerance.get();
-    let (ends, contour) =
-        sandwich::delta(factors, epsilon, tolerance, (method, most_work), options.watch)
-            .map_err(|failure| refusal(failure, method, tolerance))?;
-    Ok((ends, if contour { Route::Contour } else { Route::Convolution }))
+    let (tolerance, watch) = (options.tolerance.get(), options.watch);
+    let ways = response_ways(factors, Wanted::Delta, options.route)?;
+    first_of(&ways, options, |way| match way {
+        ResponseWay::NearTop(most) => {
+            let ends = near_top::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
+            Ok((ends, Route::Grouped))
+        }
+        ResponseWay::Exact(route) => {
+            let mut exact = Exact::new(factors, route, &watch)?;
+            Ok((exact.tail(epsilon, &watch)?.delta(epsilon), route))
+        }
+        ResponseWay::Lattices(method, work) => {
+            two_lattices::delta(factors, epsilon, tolerance, (method, work), watch)
+        }
+    })
 }

@@ -6,14 +6,14 @@
 
 use super::{AskError, Options, pairs};
 use crate::bracket::Bracket;
+use crate::composition::{Plan, View};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Level, Tolerance};
-use crate::renyi;
 use crate::rounding::{Dd, Wide, down, up};
 use crate::route::Route;
-use crate::route::closed::{self, Listed};
-use crate::route::smooth::Contours;
-use crate::view::{Plan, View};
+use crate::route::mixed::closed::Listed;
+use crate::route::mixed::smooth::Contours;
+use crate::route::mixed::{cumulant, largest};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///
@@ -66,7 +66,7 @@ impl Plan {
     /// The view with P and Q exchanged: itself, if that makes no difference.
     fn mirror<'a>(&'a self, view: &'a View) -> &'a View {
         let is_mirror =
-            |other: &&View| other.part == view.part && other.direction != view.direction;
+            |other: &&View| other.partition == view.partition && other.direction != view.direction;
         self.views.iter().find(is_mirror).unwrap_or(view)
     }
 }
@@ -87,7 +87,7 @@ impl<'a> PrivacyLoss<'a> {
     /// The part of the data it is about, if the plan speaks of parts.
     #[must_use]
     pub fn part(&self) -> Option<&str> {
-        self.view.part.as_deref()
+        self.view.partition.as_deref()
     }
 
     /// The probability that the loss is infinite.
@@ -238,7 +238,7 @@ fn moments(view: &View) -> Result<(Bracket, Bracket), AskError> {
     let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY };
     let (mut mean, mut variance) = (Sum::NOTHING, Sum::NOTHING);
     for part in &view.parts {
-        let moments = renyi::moments(&part.loss).ok_or_else(|| none.clone())?;
+        let moments = cumulant::moments(&part.loss).ok_or_else(|| none.clone())?;
         mean.add(moments.mean, part.count);
         variance.add(moments.variance, part.count);
     }
@@ -271,7 +271,7 @@ fn add_up<'a>(
 
 /// Whether no finite loss reaches so far.
 fn is_beyond(view: &View, loss: f64) -> bool {
-    closed::largest(&view.parts)
+    largest::largest(&view.parts)
         .is_some_and(|(largest, error)| (largest + Dd::from(error)).upper() < loss)
 }
 

@@ -1,13 +1,15 @@
-use super::choose::{choose, refusal};
+use super::choose::{ResponseWay, Wanted, first_of, response_ways};
 use super::{Answer, AskError, Options, bits};
 use crate::bracket::Bracket;
+use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Composition, Factor};
-use crate::leak::{self, Room, Target};
 use crate::quantity::Delta;
+use crate::route::responses::exact::Exact;
+use crate::route::responses::{largest_error, largest_loss, near_top, two_lattices};
 use crate::route::saddle::Cumulant;
-use crate::route::sandwich::{self, Method};
-use crate::route::{self, Exact, Route, crown, tail};
-use crate::theorem::Theorem;
+use crate::route::{Failure, Route, tail};
+use crate::source::Theorem;
+use crate::watch::Watch;
 
 /// The least epsilon at which the composition is (epsilon, delta)-private, whatever
 /// mechanisms with these guarantees were run (MV Theorem 1.5).
@@ -31,14 +33,14 @@ pub fn epsilon(
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
     let factors = composition.factors();
-    let target = match leak::room(composition, delta.get()) {
-        Room::Negative => {
+    let target = match leak::remainder(composition, delta.get()) {
+        Remainder::Negative => {
             let least = leak::least_delta(composition);
             return Err(AskError::BelowLeak { delta: delta.get(), least });
         }
         _ if factors.is_empty() => return Ok(closed(Bracket::exact(0.0))),
-        Room::Zero => return Ok(closed(largest(factors))),
-        Room::Positive(target) => target,
+        Remainder::Zero => return Ok(closed(largest(factors))),
+        Remainder::Positive(target) => target,
     };
     if options.route == Some(Route::Precise) {
         return bits::epsilon_bracket(composition, delta, options.watch);
@@ -53,62 +55,42 @@ fn closed(bracket: Bracket) -> Answer {
 
 /// The sum of all epsilons, rounded outward.
 fn largest(factors: &[Factor]) -> Bracket {
-    let sum = route::largest_loss(factors);
-    let error = route::largest_error(factors) * sum.hi;
+    let sum = largest_loss(factors);
+    let error = largest_error(factors) * sum.hi;
     Bracket { lower: (sum - error.into()).lower(), upper: (sum + error.into()).upper() }
 }
 
+/// The least epsilon whose pure delta is within the target.
 pub(super) fn pure_epsilon(
     factors: &[Factor],
     target: &Target,
     options: &Options<'_>,
 ) -> Result<(Bracket, Route), AskError> {
-    let near_the_top = |most: usize| {
-        let bracket = crown::epsilon(factors, target, most)?;
-        (bracket.relative_width() <= options.tolerance.get()).then_some((bracket, Route::Grouped))
-    };
-    if options.route.is_none()
-        && route::quick(factors).is_none()
-        && let Some(answer) = near_the_top(crown::FEW_ATOMS)
-    {
-        return Ok(answer);
-    }
-    let exact = |route| exact_epsilon(factors, target, route, options);
-    let on_lattices = |limits| sandwiched(factors, target, limits, options);
-    match choose(factors, options, exact, on_lattices) {
-        Err(refusal @ AskError::ToleranceNotMet { .. }) if options.route.is_none() => {
-            near_the_top(crown::MANY_ATOMS).ok_or(refusal)
+    let (tolerance, watch) = (options.tolerance.get(), options.watch);
+    let ways = response_ways(factors, Wanted::Epsilon, options.route)?;
+    first_of(&ways, options, |way| match way {
+        ResponseWay::NearTop(most) => {
+            let bracket = near_top::epsilon(factors, target, most).ok_or(Failure::TooMuch)?;
+            let narrow = bracket.relative_width() <= tolerance;
+            narrow.then_some((bracket, Route::Grouped)).ok_or(Failure::TooMuch)
         }
-        answer => answer,
-    }
+        ResponseWay::Exact(route) => exact_epsilon(factors, target, route, watch),
+        ResponseWay::Lattices(method, work) => {
+            two_lattices::epsilon(factors, target, tolerance, (method, work), watch)
+        }
+    })
 }
 
 fn exact_epsilon(
     factors: &[Factor],
     target: &Target,
     route: Route,
-    options: &Options<'_>,
-) -> Result<(Bracket, Route), AskError> {
-    if let Some(reason) = route::obstacle(factors, route) {
-        return Err(AskError::RouteDoesNotApply { route, reason });
-    }
-    let mut exact = Exact::new(factors, route, &options.watch)?;
+    watch: Watch<'_>,
+) -> Result<(Bracket, Route), Failure> {
+    let mut exact = Exact::new(factors, route, &watch)?;
     let saddle = Cumulant::new(factors).at_ln_delta(target.upper.ln_estimate());
     let guess = exact.first_guess(target, saddle.epsilon)?;
     let largest = exact.largest();
-    let bracket = tail::solve(|e| exact.tail(e, &options.watch), target, guess, largest)?;
+    let bracket = tail::solve(|e| exact.tail(e, &watch), target, guess, largest)?;
     Ok((bracket, route))
-}
-
-fn sandwiched(
-    factors: &[Factor],
-    target: &Target,
-    (method, most_work): (Method, f64),
-    options: &Options<'_>,
-) -> Result<(Bracket, Route), AskError> {
-    let tolerance = options.tolerance.get();
-    let (bracket, contour) =
-        sandwich::epsilon(factors, target, tolerance, (method, most_work), options.watch)
-            .map_err(|failure| refusal(failure, method, tolerance))?;
-    Ok((bracket, if contour { Route::Contour } else { Route::Convolution }))
 }

@@ -8,10 +8,10 @@
 use super::plan::worst;
 use super::{Answer, AskError, Options};
 use crate::bracket::Bracket;
+use crate::composition::{Plan, View};
 use crate::quantity::{Delta, Epsilon, Tolerance};
 use crate::rounding::{UNIT, expm1, ln_1p_rounded};
-use crate::route::smooth::Contours;
-use crate::view::Plan;
+use crate::route::mixed::smooth::Contours;
 use std::collections::BTreeMap;
 
 /// Lists up to this long are asked one by one, which is what a single question would answer.
@@ -48,7 +48,9 @@ impl Plan {
         let ask = |place: f64, options: &Options<'_>| {
             let delta = Delta::new(place).map_err(|_| AskError::Stopped)?;
             let both = self.views.iter().zip(&contours);
-            or_infinite(worst(both, |(view, near)| view.epsilon(delta, options, near)))
+            or_infinite(worst(both, options, |(view, near), options| {
+                view.epsilon(delta, options, near)
+            }))
         };
         let curve = Curve { across: Scale::Plain, along: Scale::Logarithm, ask: &ask, options };
         curve.fill(&places)
@@ -72,8 +74,10 @@ impl Plan {
         let ask = |place: f64, options: &Options<'_>| {
             let epsilon = Epsilon::new(place).map_err(|_| AskError::Stopped)?;
             let both = self.views.iter().zip(&contours);
-            let answer = worst(both, |(view, near)| view.delta_near(epsilon, options, near));
-            Ok(answer?.bracket)
+            let ask = |(view, near): (&View, &Contours), options: &Options<'_>| {
+                view.delta_near(epsilon, options, near)
+            };
+            Ok(worst(both, options, ask)?.bracket)
         };
         let curve = Curve { across: Scale::Logarithm, along: Scale::Plain, ask: &ask, options };
         curve.fill(&places)

@@ -3,7 +3,6 @@
 mod bits;
 mod calibrate;
 mod choose;
-mod compare;
 pub(crate) mod curves;
 mod delta;
 mod distribution;
@@ -12,9 +11,9 @@ mod many;
 mod pairs;
 mod plan;
 
-pub use bits::{Bits, PreciseAnswer, delta_to_bits, epsilon_to_bits};
+pub use crate::quantity::Bits;
+pub use bits::{PreciseAnswer, delta_to_bits, epsilon_to_bits};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
-pub use compare::{Bound, Comparison, compare, compare_delta};
 pub use delta::delta;
 pub use distribution::{LossAtom, PrivacyLoss};
 pub use epsilon::epsilon;
@@ -22,7 +21,8 @@ pub use epsilon::epsilon;
 use crate::bracket::Bracket;
 use crate::quantity::Tolerance;
 use crate::route::Route;
-use crate::theorem::Theorem;
+use crate::route::precise::PreciseError;
+use crate::source::Theorem;
 use crate::watch::{Go, Watch};
 use std::cell::Cell;
 
@@ -41,7 +41,7 @@ pub struct Options<'a> {
 impl Options<'_> {
     /// Asks under the same watch. Once it says stop there is no answer, even if what was stopped
     /// is something one can do without.
-    fn obeying<T>(
+    fn until_stopped<T>(
         &self,
         ask: impl FnOnce(&Options<'_>) -> Result<T, AskError>,
     ) -> Result<T, AskError> {
@@ -115,6 +115,22 @@ pub enum AskError {
     /// The watcher stopped the work.
     #[error("stopped before an answer was found")]
     Stopped,
+}
+
+impl From<PreciseError> for AskError {
+    fn from(error: PreciseError) -> Self {
+        match error {
+            PreciseError::BelowLeak { delta, least } => Self::BelowLeak { delta, least },
+            PreciseError::TooManyAtoms { .. } => {
+                Self::RouteDoesNotApply { route: Route::Precise, reason: error.to_string() }
+            }
+            PreciseError::TooWide { bits } => {
+                let asked = 0.5_f64.powi(bits.get().min(1074) as i32);
+                Self::ToleranceNotMet { asked, achieved: f64::INFINITY }
+            }
+            PreciseError::Stopped => Self::Stopped,
+        }
+    }
 }
 
 impl From<crate::watch::Stopped> for AskError {

@@ -1,18 +1,18 @@
 //! Questions about plans of real mechanisms.
 
-use super::pairs;
-use super::{Answer, AskError, Bound, Comparison, Options, compare, compare_delta, curves};
+use super::{Answer, AskError, Options, PreciseAnswer, bits, choose, curves, pairs};
 use crate::bracket::Bracket;
 use crate::composition::Composition;
-use crate::leak::{self, Room, Target};
+use crate::composition::leak::{self, Remainder, Target};
+use crate::composition::{Plan, View};
 use crate::loss::Direction;
-use crate::quantity::{Delta, Epsilon};
+use crate::quantity::{Bits, Delta, Epsilon};
 use crate::rounding::Wide;
-use crate::route::sandwich::Ends;
-use crate::route::smooth::Contours;
-use crate::route::{Route, closed};
-use crate::theorem::{Inapplicable, Theorem};
-use crate::view::{Plan, View};
+use crate::route::mixed::largest::largest;
+use crate::route::mixed::smooth::Contours;
+use crate::route::{Ends, Route};
+use crate::source::Theorem;
+use crate::watch::Watch;
 
 impl Plan {
     /// The least epsilon at which the plan is (epsilon, delta)-private.
@@ -24,7 +24,9 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        worst(&self.views, |view| view.epsilon(delta, options, &Contours::default()))
+        let ask =
+            |view: &View, options: &Options<'_>| view.epsilon(delta, options, &Contours::default());
+        worst(self.views.iter(), options, ask)
     }
 
     /// The least delta at which the plan is (epsilon, delta)-private.
@@ -32,7 +34,7 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
-        worst(&self.views, |view| view.delta(epsilon, options))
+        worst(self.views.iter(), options, |view, options| view.delta(epsilon, options))
     }
 
     /// The same in one direction: the largest `P(S) - e^epsilon Q(S)` over all events, P being
@@ -50,37 +52,38 @@ impl Plan {
             Direction::Remove => remove,
             Direction::Add => add,
         });
-        worst(views, |view| view.delta(epsilon, options))
+        worst(views, options, |view, options| view.delta(epsilon, options))
     }
 
-    /// Epsilon at a delta, and what other theorems charge.
+    /// The least epsilon at a delta in arbitrary precision, for plans of (epsilon, delta)
+    /// guarantees.
     ///
     /// # Errors
-    /// See [`AskError`].
-    pub fn compare(&self, delta: Delta, options: &Options<'_>) -> Result<Comparison, AskError> {
-        if let Some(composition) = self.guarantees() {
-            return compare(composition, delta, options);
-        }
-        let optimal = self.epsilon(delta, options)?;
-        let formula = |theorem: Theorem, labels: &Composition| theorem.epsilon(labels, delta);
-        Ok(Comparison { optimal, others: self.others(formula, |view| view.renyi_epsilon(delta)) })
+    /// [`AskError::RouteDoesNotApply`] for other plans; see [`AskError`].
+    pub fn epsilon_to_bits(
+        &self,
+        delta: Delta,
+        bits: Bits,
+        watch: Watch<'_>,
+    ) -> Result<PreciseAnswer, AskError> {
+        bits::epsilon_to_bits(self.guaranteed()?, delta, bits, watch)
     }
 
-    /// Delta at an epsilon, and what other theorems charge.
+    /// The least delta at an epsilon in arbitrary precision, likewise.
     ///
     /// # Errors
-    /// See [`AskError`].
-    pub fn compare_delta(
+    /// As [`Plan::epsilon_to_bits`].
+    pub fn delta_to_bits(
         &self,
         epsilon: Epsilon,
-        options: &Options<'_>,
-    ) -> Result<Comparison, AskError> {
-        if let Some(composition) = self.guarantees() {
-            return compare_delta(composition, epsilon, options);
-        }
-        let optimal = self.delta(epsilon, options)?;
-        let formula = |theorem: Theorem, labels: &Composition| theorem.delta(labels, epsilon);
-        Ok(Comparison { optimal, others: self.others(formula, |view| view.renyi_delta(epsilon)) })
+        bits: Bits,
+        watch: Watch<'_>,
+    ) -> Result<PreciseAnswer, AskError> {
+        bits::delta_to_bits(self.guaranteed()?, epsilon, bits, watch)
+    }
+
+    fn guaranteed(&self) -> Result<&Composition, AskError> {
+        self.guarantees().ok_or_else(|| choose::for_guarantees(Route::Precise))
     }
 
     /// The composition of (epsilon, delta) guarantees that the plan is, if it is one.
@@ -90,31 +93,6 @@ impl Plan {
             [view] if view.is_responses() && view.above == view.below => Some(&view.above),
             _ => None,
         }
-    }
-
-    /// The named theorems on the mechanisms' own (epsilon, delta) labels, where they have
-    /// such, and the Rényi route.
-    fn others(
-        &self,
-        formula: impl Fn(Theorem, &Composition) -> Result<f64, Inapplicable>,
-        renyi: impl Fn(&View) -> Option<f64>,
-    ) -> Vec<Bound> {
-        let most = |values: Vec<Result<f64, Inapplicable>>| {
-            values.into_iter().try_fold(0.0, |most: f64, value| Ok(most.max(value?)))
-        };
-        let labels: Vec<Option<Composition>> = self.views.iter().map(View::labels).collect();
-        let of_labels = |theorem: Theorem| {
-            let value = |labels: &Option<Composition>| match labels {
-                Some(labels) => formula(theorem, labels),
-                None => Err(Inapplicable::because("not every mechanism has an epsilon of its own")),
-            };
-            Bound { theorem, value: most(labels.iter().map(value).collect()) }
-        };
-        let none = || Inapplicable::because("a mechanism has no Rényi curve here");
-        let renyi = self.views.iter().map(|view| renyi(view).ok_or_else(none)).collect();
-        let mut others: Vec<Bound> = Theorem::FORMULAS.map(of_labels).into();
-        others.push(Bound { theorem: Theorem::Renyi, value: most(renyi) });
-        others
     }
 }
 
@@ -138,8 +116,9 @@ impl View {
             Some(target) => target,
             None => return self.largest(delta),
         };
-        options.obeying(|options| {
+        options.until_stopped(|options| {
             if by_curves || !self.curves.is_empty() {
+                choose::for_curves(options.route)?;
                 return curves::epsilon(self, &target, options);
             }
             let (bracket, route) = pairs::epsilon(&self.parts, &target, options, contours)?;
@@ -150,15 +129,15 @@ impl View {
 
     /// What the leaks leave of a delta; None if nothing.
     fn target(&self, delta: Delta) -> Result<Option<Target>, AskError> {
-        match leak::room(&self.above, delta.get()) {
-            Room::Negative => {
+        match leak::remainder(&self.above, delta.get()) {
+            Remainder::Negative => {
                 let least = leak::least_delta(&self.above);
                 Err(AskError::BelowLeak { delta: delta.get(), least })
             }
-            Room::Zero => Ok(None),
+            Remainder::Zero => Ok(None),
             // The lower end has to do with the leaks from below.
-            Room::Positive(target) => match leak::room(&self.below, delta.get()) {
-                Room::Positive(more) => Ok(Some(Target { upper: more.upper, ..target })),
+            Remainder::Positive(target) => match leak::remainder(&self.below, delta.get()) {
+                Remainder::Positive(more) => Ok(Some(Target { upper: more.upper, ..target })),
                 _ => Ok(Some(target)),
             },
         }
@@ -168,7 +147,7 @@ impl View {
     fn largest(&self, delta: Delta) -> Result<Answer, AskError> {
         let none = AskError::Unbounded { delta: delta.get() };
         let (largest, error) =
-            closed::largest(&self.parts).filter(|_| self.curves.is_empty()).ok_or(none)?;
+            largest(&self.parts).filter(|_| self.curves.is_empty()).ok_or(none)?;
         let bracket = Bracket {
             lower: (largest - error.into()).lower().max(0.0),
             upper: (largest + error.into()).upper(),
@@ -201,8 +180,9 @@ impl View {
             let below = super::delta(&self.below, epsilon, options)?;
             return Ok(between(below, above));
         }
-        let ((lower, upper), route, theorem) = options.obeying(|options| {
+        let ((lower, upper), route, theorem) = options.until_stopped(|options| {
             if by_curves || !self.curves.is_empty() {
+                choose::for_curves(options.route)?;
                 return curves::delta(self, epsilon.get(), options);
             }
             let found = match pairs::delta(&self.parts, epsilon.get(), options, contours) {
@@ -233,39 +213,50 @@ impl View {
         Bracket { lower: lower.min(upper), upper }
     }
 
-    fn renyi_epsilon(&self, delta: Delta) -> Option<f64> {
+    pub(crate) fn renyi_epsilon(&self, delta: Delta) -> Option<f64> {
         let target = self.target(delta).ok()??;
         curves::renyi_epsilon(self, &target)
     }
 
-    fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
+    pub(crate) fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
         let upper = curves::renyi_delta(self, epsilon.get())?;
         Some(self.with_leaks(Wide::ZERO, upper).upper)
     }
 }
 
-/// The worst of the views: each end the largest of its kind.
-pub(super) fn worst<V>(
-    views: impl IntoIterator<Item = V>,
-    ask: impl Fn(V) -> Result<Answer, AskError>,
+/// The worst of the views: each end the largest of its kind. A route that was asked for is taken
+/// where it gives an answer, which must be somewhere.
+pub(super) fn worst<V: Copy>(
+    views: impl Iterator<Item = V>,
+    options: &Options<'_>,
+    ask: impl Fn(V, &Options<'_>) -> Result<Answer, AskError>,
 ) -> Result<Answer, AskError> {
-    let mut worst: Option<Answer> = None;
+    let (mut worst, mut refused) = (None, Vec::new());
+    let mut refusal = AskError::Stopped;
     for view in views {
-        let answer = ask(view)?;
-        worst = Some(match worst {
-            None => answer,
-            Some(other) => {
-                let (most, least) = if answer.bracket.upper > other.bracket.upper {
-                    (answer, other)
-                } else {
-                    (other, answer)
-                };
-                let lower = most.bracket.lower.max(least.bracket.lower);
-                Answer { bracket: Bracket { lower, ..most.bracket }, ..most }
+        match ask(view, options) {
+            Err(
+                error @ (AskError::RouteDoesNotApply { .. } | AskError::ToleranceNotMet { .. }),
+            ) if options.route.is_some() => {
+                refused.push(view);
+                refusal = error;
             }
-        });
+            answer => worst = Some(worse(worst, answer?)),
+        }
     }
-    worst.ok_or(AskError::Stopped)
+    let mut worst = worst.ok_or(refusal)?;
+    for view in refused {
+        worst = worse(Some(worst), ask(view, &Options { route: None, ..*options })?);
+    }
+    Ok(worst)
+}
+
+fn worse(one: Option<Answer>, answer: Answer) -> Answer {
+    let Some(one) = one else { return answer };
+    let above = answer.bracket.upper > one.bracket.upper;
+    let (most, least) = if above { (answer, one) } else { (one, answer) };
+    let lower = most.bracket.lower.max(least.bracket.lower);
+    Answer { bracket: Bracket { lower, ..most.bracket }, ..most }
 }
 
 /// Below what dominates, above what is dominated.

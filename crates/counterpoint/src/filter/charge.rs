@@ -5,13 +5,12 @@ use super::amount::{Amount, GRID_PLACES, MOST_PLACES};
 use super::error::FilterError;
 use super::query::{Description, Query};
 use super::terms::{Charge, Currency, Interleaving, Terms};
+use crate::composition::Part;
 use crate::loss::{self, Direction, Loss, Meaning};
 use crate::mechanism::Mechanism;
 use crate::quantity::Order;
-use crate::renyi;
 use crate::rounding::{Dd, STEP, Wide, normal_tail};
-use crate::route::{closed, smooth};
-use crate::view::Part;
+use crate::route::mixed::{closed, renyi, smooth};
 
 /// An amount of a currency, and a delta.
 type Cost = (Amount, Amount);

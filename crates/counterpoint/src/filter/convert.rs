@@ -5,10 +5,10 @@
 //! (Canonne, Kamath and Steinke 2020, Proposition 12), which is solved for B.
 
 use super::amount::{Amount, GRID_PLACES};
+use crate::composition::Plan;
 use crate::mechanism::Mechanism;
 use crate::quantity::{Count, Epsilon, Mu, Order};
 use crate::rounding::{Dd, STEP};
-use crate::view::Plan;
 
 /// The orders that are searched: t from 2^-40 to 2^29.
 pub(super) const LEAST: f64 = 9.094_947_017_729_282e-13;

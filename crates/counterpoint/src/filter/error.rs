@@ -1,7 +1,7 @@
 //! Why an account says no, and why a question makes no sense to it.
 
 use super::amount::Amount;
-use super::terms::Currency;
+use super::currency::Currency;
 use crate::loss::LossError;
 use crate::quantity::OutOfRange;
 

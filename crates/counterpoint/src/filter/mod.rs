@@ -16,6 +16,7 @@
 mod amount;
 mod charge;
 mod convert;
+mod currency;
 mod curves;
 mod dominate;
 mod error;

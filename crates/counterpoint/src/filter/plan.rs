@@ -13,9 +13,9 @@ use super::query::Query;
 use super::rule::Filter;
 use super::terms::{Interleaving, Terms};
 use crate::ask::{Answer, AskError, Options};
+use crate::composition::{Plan, PlanError};
 use crate::quantity::{Count, Delta, Epsilon, Group};
 use crate::theorem::{Parameters, Setting};
-use crate::view::{Plan, PlanError};
 
 /// A slot of a plan: so many openings for what it dominates.
 #[derive(Clone, Debug, PartialEq)]

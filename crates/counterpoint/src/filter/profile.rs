@@ -10,11 +10,11 @@ use super::charge;
 use super::query::{Description, Query};
 use super::terms::{Currency, Terms};
 use crate::ask::Options;
+use crate::composition::{Part, Plan, View};
 use crate::loss::{Direction, Loss, Meaning};
 use crate::mechanism::Release;
 use crate::quantity::{Count, Epsilon, Tolerance};
 use crate::rounding::{Dd, STEP, UNIT};
-use crate::view::{Part, Plan, View};
 
 /// With more corners than this nothing is decided.
 const MOST_CORNERS: usize = 400;

@@ -1,11 +1,11 @@
 //! What an account is opened with: its terms, its currency and its promise.
 
 use super::amount::Amount;
+pub use super::currency::Currency;
 use super::error::FilterError;
 use super::query::Query;
 use crate::mechanism::Adjacency;
 use crate::quantity::{Group, Order};
-use std::fmt;
 
 /// What all queries of an account have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,53 +34,6 @@ pub enum Interleaving {
     /// Interactive mechanisms run side by side, their queries interleaved at will. What no
     /// theorem covers is refused.
     Concurrent,
-}
-
-/// What an account adds up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Currency {
-    /// Epsilons.
-    Sums,
-    /// Rényi divergences at one order, fixed when the account is opened.
-    Renyi {
-        /// The order.
-        order: Order,
-    },
-    /// The rho of concentrated privacy.
-    Zcdp,
-    /// The squares of Gaussian privacy's mu.
-    Gdp,
-}
-
-impl Currency {
-    /// The kind's name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sums => "sums",
-            Self::Renyi { .. } => "renyi",
-            Self::Zcdp => "zcdp",
-            Self::Gdp => "gdp",
-        }
-    }
-
-    /// What its first total is a total of.
-    #[must_use]
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Sums => "epsilon",
-            Self::Renyi { .. } => "Rényi divergence",
-            Self::Zcdp => "rho",
-            Self::Gdp => "mu squared",
-        }
-    }
-}
-
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// An amount of an account's currency and a delta: what a query costs, what has been spent,

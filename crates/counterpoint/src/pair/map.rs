@@ -73,7 +73,7 @@ impl std::fmt::Display for Violation {
 }
 
 impl Map {
-    /// Room for a map, all zero.
+    /// Remainder for a map, all zero.
     pub(super) fn zero(source: &Pair, target: &Pair) -> Result<Self, ExactError> {
         let (inputs, outputs) = (source.outcomes().len(), target.outcomes().len());
         let size = inputs as u128 * outputs as u128;

@@ -2,27 +2,18 @@
 
 use super::Point;
 use super::boundary::{Boundary, LEAST};
-use crate::leak;
+use crate::composition::leak;
+use crate::composition::{Plan, View};
 use crate::rounding::{Dd, STEP, Wide};
-use crate::route::closed::Listed;
-use crate::route::halves::{self, Halves};
-use crate::view::{Plan, View};
+use crate::route::mixed::closed::Listed;
+use crate::route::outcomes::Outcomes;
+use crate::route::responses::halves::{self, Halves};
 use crate::watch::{Stopped, Watch};
 
 /// The most vertices that are listed.
 const MOST: usize = 4096;
 /// The most releases with other losses than randomized responses that are listed.
 const MOST_RELEASES: u64 = 500;
-
-/// All outcomes of a view without its leaks.
-pub(crate) struct Outcomes {
-    /// Loss, P mass and Q mass, by falling loss; Q's as if nothing leaked.
-    pub(crate) list: Vec<(Dd, Wide, Wide)>,
-    /// The masses' relative error.
-    pub(crate) slack: f64,
-    /// At most this much P mass is not listed.
-    pub(crate) cut: f64,
-}
 
 /// The boundary rounded outward and inward, if the plan has few outcomes.
 ///

@@ -2,7 +2,7 @@
 
 use super::Point;
 use super::boundary::LEAST;
-use crate::rounding::{Dd, STEP, exp};
+use crate::rounding::{Dd, STEP, exp, falling};
 
 /// The profile at one epsilon.
 #[derive(Clone, Copy, Debug)]
@@ -84,11 +84,6 @@ pub(super) fn kink(
 /// e^x - 1; beyond what a double-double holds, as large as can be.
 fn growth(x: Dd) -> Dd {
     if x.hi > 590.0 { Dd::from(1e256) } else { x.expm1() }
-}
-
-/// e^-x; zero where that is next to nothing.
-fn falling(x: Dd) -> Dd {
-    if x.hi > 590.0 { Dd::ZERO } else { (-x).exp() }
 }
 
 /// Where the outer lines at two epsilons meet, rounded down: on `a + e^e b >= 1 - u`

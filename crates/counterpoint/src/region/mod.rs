@@ -20,12 +20,11 @@ mod tests;
 
 use crate::ask::{AskError, Options};
 use crate::bracket::Bracket;
+use crate::composition::{Plan, View};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, OutOfRange, Rate};
-use crate::theorem::Theorem;
-use crate::view::{Plan, View};
+use crate::source::Theorem;
 use boundary::Boundary;
-pub(crate) use finite::Outcomes;
 
 /// The error rates of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! Plans that are less than others release by release: no computation is needed to know that
 //! their regions are within, not even where these touch.
 
-use crate::leak;
+use crate::composition::leak;
+use crate::composition::{Part, Plan, View};
 use crate::loss::Loss;
 use crate::rounding::{Dd, Wide};
-use crate::view::{Part, Plan, View};
 
 /// Whether every view of the first is dominated, release by release, by one of the second in
 /// the same direction.

@@ -11,12 +11,12 @@ use super::{EVERYWHERE, Point};
 use crate::ask::curves::witness_view;
 use crate::ask::{AskError, Options};
 use crate::bracket::Bracket;
-use crate::leak;
+use crate::composition::leak;
+use crate::composition::{Plan, View};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Rate, Tolerance};
 use crate::rounding::{Dd, Wide, exp};
-use crate::route::closed;
-use crate::view::{Plan, View};
+use crate::route::mixed::largest::largest;
 
 /// One direction: where the trade-off curve is steeper than one, or flatter.
 struct Half<'a> {
@@ -161,7 +161,7 @@ impl<'a> Half<'a> {
         let leak = views.iter().map(leaked).fold(0.0, f64::max);
         // At the largest loss, if there is one, nothing is left.
         let largest = views.iter().try_fold(0.0, |most: f64, view| {
-            let (largest, error) = closed::largest(&view.parts)?;
+            let (largest, error) = largest(&view.parts)?;
             view.curves.is_empty().then_some(most.max((largest + error.into()).upper()))
         });
         let largest = largest.unwrap_or(f64::INFINITY).min(1e6);

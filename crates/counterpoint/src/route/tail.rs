@@ -3,7 +3,7 @@
 //! the inverse question as exact as the profile.
 
 use crate::bracket::Bracket;
-use crate::leak::Target;
+use crate::composition::leak::Target;
 use crate::rounding::{Dd, STEP, Wide};
 use crate::watch::Stopped;
 

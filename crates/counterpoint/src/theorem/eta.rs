@@ -8,13 +8,12 @@
 //! of a subset is a function of its sum, one table of P masses serves for Q too.
 
 use crate::ask::AskError;
+use crate::composition::leak::{self, Remainder};
 use crate::composition::{Composition, Factor};
-use crate::leak::{self, Room};
 use crate::quantity::{Delta, OutOfRange};
 use crate::rounding::{Dd, STEP, Wide};
-use crate::route::contour::Weight;
-use crate::route::convolution::{self, Convolution};
-use crate::route::lattice::Tilted;
+use crate::route::responses::convolution::{self, Convolution};
+use crate::route::responses::lattice::{Tilted, Weight};
 use crate::route::saddle::Cumulant;
 use crate::watch::Watch;
 
@@ -51,13 +50,13 @@ pub fn epsilon(
     eta: Eta,
     watch: Watch<'_>,
 ) -> Result<f64, AskError> {
-    let target = match leak::room(composition, delta.get()) {
-        Room::Negative => {
+    let target = match leak::remainder(composition, delta.get()) {
+        Remainder::Negative => {
             let least = leak::least_delta(composition);
             return Err(AskError::BelowLeak { delta: delta.get(), least });
         }
-        Room::Zero => Wide::ZERO,
-        Room::Positive(target) => target.lower,
+        Remainder::Zero => Wide::ZERO,
+        Remainder::Positive(target) => target.lower,
     };
     let grid = Grid::new(composition.factors(), eta.0);
     let refusal = AskError::ToleranceNotMet { asked: eta.0, achieved: f64::INFINITY };

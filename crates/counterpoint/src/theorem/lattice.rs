@@ -1,12 +1,12 @@
 //! KOV Theorem III.3: the (epsilon, delta) pairs that describe k-fold composition.
 
 use crate::bracket::Bracket;
+use crate::composition::leak;
 use crate::composition::{Composition, Factor};
-use crate::leak;
 use crate::mechanism::Guarantee;
 use crate::quantity::Count;
 use crate::rounding::Wide;
-use crate::route::equal::Equal;
+use crate::route::responses::equal::Equal;
 
 /// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
 /// below `delta.lower` it is not.

@@ -2,7 +2,7 @@
 
 use super::{Inapplicable, Theorem};
 use crate::composition::Composition;
-use crate::leak::{self, Room};
+use crate::composition::leak::{self, Remainder};
 use crate::rounding::{Dd, STEP, Wide};
 
 /// The sums all formulas are made of; relative error below 2^-80 each.
@@ -129,15 +129,15 @@ fn spread(square: Dd, logarithm: Dd) -> Dd {
 
 /// KOV equation (8), of which (7) is the case of equal guarantees.
 fn kov(sums: &Sums, composition: &Composition, delta: f64) -> Result<Dd, Inapplicable> {
-    let slack = match leak::room(composition, delta) {
-        Room::Negative => {
+    let slack = match leak::remainder(composition, delta) {
+        Remainder::Negative => {
             return Err(Inapplicable::because(format!(
                 "the releases leak {:e}, above the delta asked about",
                 leak::least_delta(composition)
             )));
         }
-        Room::Zero => return Ok(sums.epsilon),
-        Room::Positive(target) => target.lower,
+        Remainder::Zero => return Ok(sums.epsilon),
+        Remainder::Positive(target) => target.lower,
     };
     let plain = sums.drift + spread(sums.square, -slack.ln());
     let ratio = Wide::from(sums.square.sqrt()) * slack.recip() + Wide::from(Dd::ONE.exp());

@@ -4,8 +4,7 @@ use counterpoint::exact::Ratio;
 
 /// All cases in the full run, a tenth otherwise.
 pub(crate) fn cases(full: usize) -> usize {
-    let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { full / 10 }
+    if super::is_full() { full } else { full / 10 }
 }
 
 pub(crate) fn ratio(numerator: u64, denominator: u64) -> Ratio {

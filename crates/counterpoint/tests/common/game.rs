@@ -5,9 +5,7 @@
 //! probabilities under P and Q, so that the delta of the whole game is a finite sum. Nothing
 //! here uses the composition code that is being tested.
 
-#![allow(dead_code)] // Not every test uses all of it.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
+use super::is_full;
 use super::random::Random;
 use counterpoint::filter::{Amount, Charge, Filter, Promise, Query, Terms};
 use counterpoint::mechanism::FinitePair;
@@ -16,10 +14,6 @@ use counterpoint::{Adjacency, Count, Mechanism, Release};
 
 /// Outcomes: (P mass, Q mass).
 pub(crate) type Pair = Vec<(f64, f64)>;
-
-pub(crate) fn is_full() -> bool {
-    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
-}
 
 /// Games in the full run, and a fortieth of them in the quick one.
 pub(crate) fn games(full: usize) -> usize {

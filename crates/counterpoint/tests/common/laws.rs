@@ -1,13 +1,7 @@
 //! What descriptions can show, written out: profiles and Rényi divergences by closed forms and
 //! plain sums in doubles. Nothing here uses the code that is being tested.
 
-#![allow(dead_code)] // Not every test uses all of it.
-
-#[path = "formulas.rs"]
-#[allow(dead_code)]
-mod formulas;
-
-use formulas::{gaussian_delta, gaussian_divergence, laplace_divergence};
+use super::formulas::{gaussian_delta, gaussian_divergence, laplace_divergence};
 
 /// Outcomes (P mass with the person's data, Q mass without), beside at most one smooth law.
 #[derive(Clone, Debug)]

@@ -1,14 +1,17 @@
 //! What the soundness tests share: random numbers, inputs, questions, and the checks of
 //! an answer against the reference.
 
-#![allow(dead_code)] // Not every test uses all of it.
-
 pub(crate) mod check;
 pub(crate) mod formulas;
+pub(crate) mod fractions;
+pub(crate) mod game;
+pub(crate) mod laws;
 pub(crate) mod mechanisms;
+pub(crate) mod pairs;
 pub(crate) mod questions;
 pub(crate) mod random;
 pub(crate) mod summary;
+pub(crate) mod tree;
 
 use crate::reference::{Losses, Nested, Reference, Staircase};
 use counterpoint::route::Route;

@@ -1,7 +1,7 @@
 //! Random pairs, with the degenerate ones among them.
 
-use crate::fractions::ratio;
-use crate::random::Random;
+use super::fractions::ratio;
+use super::random::Random;
 use counterpoint::exact::Ratio;
 use counterpoint::pair::Pair;
 

@@ -1,7 +1,7 @@
 //! Random interactive systems as trees of whole numbers, and brute force on them.
 
-use crate::fractions::ratio;
-use crate::random::Random;
+use super::fractions::ratio;
+use super::random::Random;
 use counterpoint::exact::Ratio;
 use counterpoint::interactive::{Answer, System};
 

@@ -17,8 +17,6 @@
 //! and some 300 bits of it are right whatever cancels. Leaks are kept at 2432 bits, right
 //! to 2^-2380 absolutely. Both errors are part of the result, an interval.
 
-#![allow(dead_code)] // Not every test uses all of it.
-
 pub(crate) mod real;
 pub(crate) mod table;
 

@@ -9,7 +9,7 @@ use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Statement};
 
-use super::tls::Target;
+use super::tls::{Target, described, failed};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// A ledger on a server.
@@ -128,11 +128,11 @@ impl Database for Postgres {
 
 impl Session {
     fn open(url: &str) -> Result<Self, DatabaseError> {
-        let unusable = |error| unusable(&error);
+        let failed = |error| failed(&error);
         let mut client = Target::read(url)?.connect()?;
         for setting in NEEDED {
-            let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(unusable)?;
-            let value: String = row.try_get(0).map_err(unusable)?;
+            let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(failed)?;
+            let value: String = row.try_get(0).map_err(failed)?;
             if value != "on" {
                 let problem = format!("{setting} is {value}; legal: on");
                 return Err(DatabaseError::Unusable(problem));
@@ -213,18 +213,6 @@ impl Session {
 /// The client's thread has ended, and the connection with it.
 fn gone() -> DatabaseError {
     DatabaseError::Failed("the connection is gone".to_owned())
-}
-
-pub(super) fn unusable(error: &postgres::Error) -> DatabaseError {
-    DatabaseError::Unusable(described(error))
-}
-
-/// An error with its cause, in one line.
-pub(super) fn described(error: &postgres::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
 }
 
 fn references(parameters: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {

@@ -1,6 +1,7 @@
 //! How a connection to a server is kept from others: encrypted and with the server's
 //! certificate checked, or not at all and within one machine, unless the URL says otherwise.
 
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl Target {
             [] => place.to_owned(),
             rest => format!("{place}?{}", rest.join("&")),
         };
-        let mut config: Config = url.parse().map_err(|error| super::postgres::unusable(&error))?;
+        let mut config: Config = url.parse().map_err(|error| failed(&error))?;
         let encrypted = match mode {
             Some("require" | "verify-full") => true,
             Some("disable") if file.is_none() => false,
@@ -60,11 +61,11 @@ impl Target {
     pub(super) fn connect(&self) -> Result<Client, DatabaseError> {
         let Some(roots) = &self.roots else {
             let client = self.config.connect(NoTls);
-            return client.map_err(|error| super::postgres::unusable(&error));
+            return client.map_err(|error| failed(&error));
         };
         let client = self.config.connect(MakeRustlsConnect::new(roots.checked()?));
         client.map_err(|error| {
-            let problem = super::postgres::described(&error);
+            let problem = described(&error);
             // Whether it is the server's TLS or something else, this is what was asked for.
             DatabaseError::Unusable(format!("{problem} (with TLS; legal sslmode: {MODES})"))
         })
@@ -128,6 +129,19 @@ fn decoded(value: &str) -> Result<String, DatabaseError> {
 
 fn unusable(problem: &str) -> DatabaseError {
     DatabaseError::Unusable(format!("{problem}; legal: {MODES}"))
+}
+
+/// A server that cannot be used, and why.
+pub(super) fn failed(error: &postgres::Error) -> DatabaseError {
+    DatabaseError::Unusable(described(error))
+}
+
+/// An error with its cause, in one line.
+pub(super) fn described(error: &postgres::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 #[cfg(test)]

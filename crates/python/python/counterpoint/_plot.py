@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .plan import Plan
-    from .region import Region
+from typing import Any
 
 
 def _axes(ax: Any) -> Any:
@@ -19,7 +15,7 @@ def _axes(ax: Any) -> Any:
     return pyplot.subplots()[1]
 
 
-def profile(plan: Plan, *, ax: Any = None, points: int = 200, **style: Any) -> Any:
+def profile(plan: Any, *, ax: Any = None, points: int = 200, **style: Any) -> Any:
     """Delta against epsilon, from 0 to where delta is about 1e-12, on a logarithmic scale."""
     import numpy as np
 
@@ -35,7 +31,7 @@ def profile(plan: Plan, *, ax: Any = None, points: int = 200, **style: Any) -> A
     return ax
 
 
-def region(found: Region, *, ax: Any = None, **style: Any) -> Any:
+def region(found: Any, *, ax: Any = None, **style: Any) -> Any:
     """Miss against false-alarm rate: what no test can do is below the curve."""
     ax = _axes(ax)
     outer, inner = found.outer, found.inner

@@ -1,6 +1,6 @@
 //! What k equal releases cost, by theorem: the curves of most figures.
 
-use counterpoint::ask::Comparison;
+use counterpoint::theorem::Comparison;
 use counterpoint::theorem::Theorem;
 use counterpoint::{Composition, Count, Delta, Guarantee, Options, compare};
 

@@ -3,13 +3,13 @@
 use super::{CalibrateError, Search, Unknown};
 use crate::ask::{Answer, AskError, Options};
 use crate::bracket::Bracket;
-use crate::leak::{self, Room};
+use crate::composition::leak::{self, Remainder};
+use crate::composition::{Plan, PlanError};
 use crate::loss::LossError;
 use crate::mechanism::Release;
 use crate::quantity::{Delta, Epsilon, OutOfRange, Tolerance};
 use crate::route::Route;
-use crate::theorem::Theorem;
-use crate::view::{Plan, PlanError};
+use crate::source::Theorem;
 
 /// Good enough to tell values that are far from the target.
 const COARSE: f64 = 1e-3;
@@ -143,10 +143,10 @@ impl<'a> Trials<'a> {
     fn infinite(&self, plan: &Plan, value: f64, error: AskError) -> Trial {
         let unbounded = matches!(error, AskError::Unbounded { .. });
         let certain =
-            plan.views.iter().any(|view| match leak::room(&view.below, self.delta.get()) {
-                Room::Negative => true,
-                Room::Zero => unbounded,
-                Room::Positive(_) => false,
+            plan.views.iter().any(|view| match leak::remainder(&view.below, self.delta.get()) {
+                Remainder::Negative => true,
+                Remainder::Zero => unbounded,
+                Remainder::Positive(_) => false,
             });
         let lower = if certain { f64::INFINITY } else { 0.0 };
         let bracket = Bracket { lower, upper: f64::INFINITY };

@@ -1,0 +1,61 @@
+//! The largest loss, where there is one, and its mass.
+
+use crate::composition::Part;
+use crate::loss::{Direction, Loss, mixed};
+use crate::rounding::{Dd, STEP, falling};
+
+/// A product with a count and an addition, each good to 2^-102, of losses good to 2^-94.
+const SUM: f64 = 8.0 * STEP;
+/// A sum of positive doubles, from above: up to 10^13 of them.
+const ROUNDED_UP: f64 = 1.01;
+
+/// The largest total loss, if there is one: value and absolute error.
+pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
+    if cut(parts) > 0.0 { None } else { largest_kept(parts) }
+}
+
+/// P mass cut off the parts, which may have any loss.
+pub(crate) fn cut(parts: &[Part]) -> f64 {
+    let of = |part: &Part| match &part.loss {
+        Loss::Atoms(atoms) => atoms.cut * part.count as f64,
+        _ => 0.0,
+    };
+    ROUNDED_UP * parts.iter().map(of).sum::<f64>()
+}
+
+/// The largest total loss but for masses cut off.
+pub(crate) fn largest_kept(parts: &[Part]) -> Option<(Dd, f64)> {
+    let mut sum = (Dd::ZERO, 0.0);
+    for part in parts {
+        let (top, _) = top(&part.loss)?;
+        sum.0 = sum.0 + top * part.count as f64;
+        sum.1 += SUM * (sum.0.hi.abs() + top.hi.abs() * part.count as f64);
+    }
+    Some(sum)
+}
+
+/// The largest loss and its P mass; zero if it is not attained.
+pub(super) fn top(loss: &Loss) -> Option<(Dd, Dd)> {
+    let half = Dd::from(0.5);
+    match loss {
+        Loss::Response { epsilon } => {
+            let decay = falling(*epsilon);
+            Some((*epsilon, Dd::ONE / (Dd::ONE + decay)))
+        }
+        Loss::Laplace { epsilon } => Some((*epsilon, half)),
+        Loss::Range { epsilon } => Some((*epsilon, Dd::ZERO)),
+        Loss::Atoms(atoms) => atoms.list.first().map(|a| (a.loss, a.mass)),
+        Loss::SampledLaplace { rate, epsilon, direction } => Some(match direction {
+            Direction::Remove => {
+                let rest = falling(*epsilon);
+                let mass = (Dd::from(*rate) + (Dd::ONE - Dd::from(*rate)) * rest).scaled(0.5);
+                (mixed(Dd::from(*rate), *epsilon), mass)
+            }
+            Direction::Add => (-mixed(Dd::from(*rate), -*epsilon), half),
+        }),
+        Loss::SampledGaussian { rate, direction: Direction::Add, .. } => {
+            Some((-(-Dd::from(*rate)).ln_1p(), Dd::ZERO))
+        }
+        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => None,
+    }
+}

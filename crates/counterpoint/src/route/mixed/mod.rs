@@ -1,0 +1,9 @@
+//! Losses of any kind: formulas for one, contours and grids for many, Rényi curves where no
+//! loss is known.
+
+pub(crate) mod closed;
+pub(crate) mod cumulant;
+pub(crate) mod grid;
+pub(crate) mod largest;
+pub(crate) mod renyi;
+pub(crate) mod smooth;

@@ -1,0 +1,47 @@
+//! A mechanism that fits the description, where only Rényi curves are known.
+
+use crate::composition::{Part, View};
+use crate::loss::{Curve, Loss};
+use crate::rounding::{Dd, STEP};
+
+/// The view's losses, with a Gaussian in place of its curves: what it shows, a mechanism
+/// with these curves may show.
+///
+/// A Gaussian with square mu^2 has divergence a mu^2/2 at order a. The square is rounded
+/// down.
+pub(crate) fn witness(view: &View) -> Vec<Part> {
+    let mut parts = view.parts.clone();
+    let curves = view.curves.iter().map(|(curve, count)| square(curve) * *count as f64);
+    let extra = curves.fold(Dd::ZERO, |sum, square| sum + square);
+    if !extra.is_positive() {
+        return parts;
+    }
+    let slack = 8.0 + view.curves.len() as f64;
+    let down = |square: Dd| square - square * (slack * STEP);
+    let mut place = parts.len();
+    for (index, part) in parts.iter_mut().enumerate().rev() {
+        match &mut part.loss {
+            Loss::Gaussian { square } => {
+                *square = down(*square * part.count as f64 + extra);
+                part.count = 1;
+                return parts;
+            }
+            Loss::Atoms(_) => place = index,
+            _ => {}
+        }
+    }
+    parts.insert(place, Part { loss: Loss::Gaussian { square: down(extra) }, count: 1 });
+    parts
+}
+
+/// The largest mu^2 whose divergences the curve allows.
+fn square(curve: &Curve) -> Dd {
+    match curve {
+        Curve::Line { rho, .. } => Dd::product(2.0, *rho),
+        Curve::Table(table) => {
+            let allowed = table.points().iter().map(|&(order, value)| Dd::from(value) / order);
+            let least = allowed.reduce(|least, next| if next < least { next } else { least });
+            least.map_or(Dd::ZERO, |least| least.scaled(2.0))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Where to draw the line: saddle points, tilts and periods. Estimates all, on which no bound
+//! rests.
+
+use super::{sampled, total_cumulant};
+use crate::composition::Part;
+use crate::loss::Loss;
+use crate::route::Failure;
+use crate::route::mixed::cumulant::cumulant;
+use crate::route::saddle::Saddle;
+use crate::watch::Watch;
+
+const MOST_TILT: f64 = 1e9;
+
+/// Estimates of K, K' and K''.
+#[derive(Clone, Copy)]
+struct Jet {
+    value: f64,
+    slope: f64,
+    curvature: f64,
+}
+
+fn jet(parts: &[Part], t: f64) -> Option<Jet> {
+    let mut sum = Jet { value: 0.0, slope: 0.0, curvature: 1e-300 };
+    for part in parts {
+        let [value, slope, curvature] = match &part.loss {
+            Loss::SampledGaussian { rate, mu, direction } => {
+                sampled::jet(*rate, mu.hi, *direction, t)?
+            }
+            loss => differences(loss, t)?,
+        };
+        let count = part.count as f64;
+        sum.value += count * value;
+        sum.slope += count * slope;
+        sum.curvature += count * curvature.max(0.0);
+    }
+    Some(sum)
+}
+
+/// K, K' and K'' from three values.
+fn differences(loss: &Loss, t: f64) -> Option<[f64; 3]> {
+    let step = 1e-3 * t;
+    let at = |t: f64| cumulant(loss, t).map(|k| k.0);
+    let (low, middle, high) = (at(t - step)?, at(t)?, at(t + step)?);
+    let slope = (high - low).hi / (2.0 * step);
+    let curvature = ((high - middle) - (middle - low)).hi / (step * step);
+    Some([middle.hi, slope, curvature])
+}
+
+/// The epsilon whose saddle point is t, and the estimate of ln delta there.
+fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
+    let k = jet(parts, t)?;
+    let epsilon = k.slope - 1.0 / t - 1.0 / (1.0 + t);
+    let width = k.curvature + 1.0 / (t * t) + 1.0 / ((1.0 + t) * (1.0 + t));
+    let ln_delta =
+        k.value - t * epsilon - t.ln() - t.ln_1p() - 0.5 * (std::f64::consts::TAU * width).ln();
+    Some(Saddle { tilt: t, epsilon, ln_delta, variance: k.curvature })
+}
+
+/// The saddle point at which a quantity that rises with t vanishes; none if no contour would
+/// follow ([`Transform::new`]), before much is spent on dear cumulants.
+pub(super) fn saddle_where(
+    parts: &[Part],
+    watch: Watch<'_>,
+    goal: impl Fn(&Saddle) -> f64,
+) -> Result<Saddle, Failure> {
+    if parts.iter().any(|part| matches!(part.loss, Loss::SampledLaplace { .. })) {
+        return Err(Failure::TooMuch);
+    }
+    let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
+    let mut t: f64 = 1.0;
+    let mut last: Option<(f64, f64)> = None;
+    let mut found = None;
+    for _ in 0..60 {
+        watch.at(0.1)?;
+        let Some(saddle) = saddle_at(parts, t) else {
+            // Too far out to be computed.
+            high = t;
+            t = (low * high).sqrt().max(0.25 * t);
+            continue;
+        };
+        let height = goal(&saddle);
+        found = Some(saddle);
+        if height.abs() < 1e-2 || high / low < 1.0 + 1e-6 {
+            return Ok(saddle);
+        }
+        if height < 0.0 {
+            low = t;
+        } else {
+            high = t;
+        }
+        // The secant in ln t, kept within the bracket.
+        let next = last.map(|(x, y)| t.ln() - height * (t.ln() - x) / (height - y));
+        last = Some((t.ln(), height));
+        let bold = t * if height < 0.0 { 8.0 } else { 0.125 };
+        t = match next.map(f64::exp) {
+            Some(next) if next > low && next < high && next.is_finite() => {
+                next.clamp(t * 0.05, t * 20.0)
+            }
+            _ if bold > low && bold < high => bold,
+            _ => (low * high).sqrt(),
+        };
+        if t <= low || t >= high {
+            t = (low * high).sqrt();
+        }
+    }
+    found.ok_or(Failure::TooMuch)
+}
+
+/// Where to draw the line, and what shows that its aliases are negligible; estimates.
+pub(super) struct Line {
+    pub(super) t: f64,
+    pub(super) period: f64,
+    /// Tilts above and below t.
+    pub(super) others: [f64; 2],
+}
+
+/// Tilts to choose from, relative to the saddle point.
+const TILTS: [f64; 30] = [
+    0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
+    0.85, 0.9, 0.95, 1.0, 1.005, 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0,
+];
+
+/// The line with the shortest period, at or below the saddle point.
+///
+/// Rare large losses make K a cliff: at the saddle point both they and the many small ones
+/// count, and the period must span the two. A line a little below it loses some digits to
+/// cancellation and needs a period no longer than what it is about.
+pub(super) fn line(
+    parts: &[Part],
+    saddle: &Saddle,
+    negligible: f64,
+    watch: &Watch<'_>,
+) -> Result<Line, Failure> {
+    let goal = saddle.ln_delta + (0.01 * negligible).ln();
+    let mut rates: Vec<(f64, f64)> = Vec::with_capacity(TILTS.len());
+    for c in TILTS {
+        watch.at(0.2)?;
+        let t = c * saddle.tilt;
+        rates.extend(total_cumulant(parts, t).map(|k| (t, k.0.hi - t * saddle.epsilon)));
+    }
+    // Not more should cancel: each factor's rounding counts.
+    let many: f64 =
+        parts.iter().filter(|part| is_sampled(part)).map(|part| part.count as f64).sum();
+    let most = saddle.ln_delta + (negligible.ln() + 31.0 - 0.5 * (1.0 + many).ln()).max(1.0);
+    let mut best: Option<(f64, Line)> = None;
+    for &(t, rate) in &rates {
+        if t > saddle.tilt * (1.0 + 1e-9) {
+            continue;
+        }
+        let Some((period, others)) = period(&rates, t, saddle, goal) else { continue };
+        let lost = (rate - t.ln() - t.ln_1p() - most).max(0.0);
+        let cost = period.ln() + 2.0 * lost;
+        if best.as_ref().is_none_or(|(least, _)| cost <= *least) {
+            best = Some((cost, Line { t, period, others }));
+        }
+    }
+    best.map(|(_, line)| line).ok_or(Failure::TooMuch)
+}
+
+fn is_sampled(part: &Part) -> bool {
+    matches!(part.loss, Loss::SampledGaussian { .. })
+}
+
+/// The least power of two that makes the aliases negligible.
+fn period(rates: &[(f64, f64)], t: f64, saddle: &Saddle, goal: f64) -> Option<(f64, [f64; 2])> {
+    let best = |length: f64, above: bool| {
+        let side = rates.iter().filter(|(other, _)| if above { *other > t } else { *other < t });
+        let rated =
+            side.map(|&(other, rate)| (rate - other.ln_1p() - (other - t).abs() * length, other));
+        rated.fold((f64::INFINITY, t), |a, b| if b.0 < a.0 { b } else { a })
+    };
+    let start = 4.0 / saddle.tilt;
+    let mut length = 2.0_f64.powi(start.log2().ceil().clamp(-400.0, 400.0) as i32);
+    for _ in 0..60 {
+        let (high, low) = (best(length, true), best(length, false));
+        if high.0 < goal && low.0 < goal {
+            return Some((length, [high.1, low.1]));
+        }
+        length *= 2.0;
+    }
+    None
+}

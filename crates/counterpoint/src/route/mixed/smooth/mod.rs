@@ -1,0 +1,210 @@
+//! The saddle-point contour in the loss itself.
+//!
+//! For t > 0 and z = t + iw, e^(t e) delta(e) has the Fourier transform M(z) / (z (1 + z)).
+//! Sampled at w_j = 2 pi j / T,
+//!
+//! `S(e) = (1/T) sum_j M(z_j)/(z_j (1 + z_j)) e^(-z_j e) = sum_m e^(t m T) delta(e + m T)`:
+//!
+//! delta itself plus terms that are not negative (theorems.md, contour in the loss). Few
+//! points matter if the losses are many or smooth; the others are bounded without being
+//! evaluated.
+mod contour;
+mod line;
+mod sampled;
+mod place;
+mod transform;
+
+use crate::bracket::Bracket;
+use crate::composition::Part;
+use crate::composition::leak::Target;
+use crate::loss::Loss;
+use crate::rounding::{Dd, STEP};
+use crate::route::mixed::cumulant::cumulant;
+use crate::route::saddle::Saddle;
+use crate::route::search::satisfying;
+use crate::route::{Ends, Failure};
+use crate::watch::Watch;
+use contour::Contour;
+pub(crate) use contour::Effort;
+use line::saddle_where;
+use std::cell::RefCell;
+
+/// K(t) of one loss and its absolute error: in plain doubles where they will do.
+pub(crate) fn quick_cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
+    let quick = match loss {
+        Loss::SampledGaussian { rate, mu, direction } => {
+            sampled::cumulant(*rate, *mu, *direction, t)
+        }
+        _ => None,
+    };
+    let sound = |(value, error): &(Dd, f64)| value.hi.is_finite() && error.is_finite();
+    quick.filter(sound).or_else(|| cumulant(loss, t))
+}
+
+/// The cumulant generating function of all parts: value and absolute error.
+fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
+    let mut sum = (Dd::ZERO, 0.0);
+    for part in parts {
+        let (value, error) = quick_cumulant(&part.loss, t)?;
+        let count = part.count as f64;
+        sum.0 = sum.0 + value * count;
+        sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);
+    }
+    Some(sum)
+}
+
+/// Neglects ever less until an answer is not too wide, or no longer gets narrower.
+fn refine<T>(
+    parts: &[Part],
+    mut saddle: Saddle,
+    negligible: f64,
+    (effort, watch): (Effort, &Watch<'_>),
+    answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
+) -> Result<(T, Kept), Failure> {
+    let mut negligible = negligible.clamp(1e-14, 1e-3);
+    let mut best = f64::INFINITY;
+    for _ in 0..4 {
+        let contour = match Contour::new(parts, &saddle, negligible, effort, watch) {
+            Err(Failure::TooMuch) if best.is_finite() => break,
+            contour => contour?,
+        };
+        match answer(&contour, &mut saddle) {
+            Err(Failure::TooWide(width)) if width < 0.5 * best => best = width,
+            Err(Failure::TooWide(_)) => break,
+            answer => return Ok((answer?, Kept { contour, saddle })),
+        }
+        negligible *= 1e-2;
+        if negligible < 1e-15 {
+            break;
+        }
+    }
+    Err(Failure::TooWide(best))
+}
+
+/// A contour and the saddle point it was drawn for.
+struct Kept {
+    contour: Contour,
+    saddle: Saddle,
+}
+
+/// The contours of earlier questions about the same losses. A contour answers any question; near
+/// the one it was drawn for, it does so well. That is what is worth keeping: drawing it takes
+/// far longer than asking it.
+#[derive(Default)]
+pub(crate) struct Contours(RefCell<Vec<Kept>>);
+
+impl Contours {
+    /// What the nearest contour answers, if there is one and it does.
+    fn ask<T>(
+        &self,
+        distance: impl Fn(&Saddle) -> f64,
+        answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
+    ) -> Option<T> {
+        let kept = self.0.borrow();
+        let nearest =
+            kept.iter().min_by(|a, b| distance(&a.saddle).total_cmp(&distance(&b.saddle)))?;
+        answer(&nearest.contour, &mut nearest.saddle.clone()).ok()
+    }
+
+    fn keep<T>(&self, (answer, kept): (T, Kept)) -> T {
+        self.0.borrow_mut().push(kept);
+        answer
+    }
+}
+
+/// The least epsilon whose pure delta is within the target.
+pub(crate) fn epsilon(
+    parts: &[Part],
+    target: &Target,
+    tolerance: f64,
+    (effort, watch): (Effort, Watch<'_>),
+    contours: &Contours,
+) -> Result<Bracket, Failure> {
+    let ln_target = target.lower.ln_estimate();
+    let answer = |contour: &Contour, saddle: &mut Saddle| {
+        let top = top(contour, target, saddle);
+        let upper = satisfying(|e| contour.ends(e).1, target, saddle, top, &watch)?;
+        let lower = exceeding(contour, target, saddle, upper);
+        let bracket = Bracket { lower, upper };
+        if bracket.keeps(tolerance) {
+            return Ok(bracket);
+        }
+        // Now more is known about where it is.
+        if upper < 1e300 {
+            saddle.epsilon = upper;
+        }
+        Err(Failure::TooWide(bracket.relative_width()))
+    };
+    // Along the tilt, where the nearest one says that it is.
+    let shifted = |contour: &Contour, saddle: &mut Saddle| {
+        let epsilon = saddle.epsilon + (saddle.ln_delta - ln_target) / saddle.tilt;
+        answer(contour, &mut Saddle { epsilon: epsilon.max(0.0), ln_delta: ln_target, ..*saddle })
+    };
+    let distance = |saddle: &Saddle| (saddle.ln_delta - ln_target).abs();
+    if let Some(bracket) = contours.ask(distance, shifted) {
+        return Ok(bracket);
+    }
+    let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
+    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
+    let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
+    refine(parts, saddle, negligible, (effort, &watch), answer).map(|found| contours.keep(found))
+}
+
+/// An epsilon that satisfies the target, to search below.
+fn top(contour: &Contour, target: &Target, saddle: &Saddle) -> f64 {
+    let mut top = saddle.epsilon + 1.0 / saddle.tilt;
+    for _ in 0..200 {
+        if contour.ends(top).1 <= target.lower {
+            return top;
+        }
+        top += (top - saddle.epsilon).max(1e-300) + saddle.epsilon * 1e-3;
+    }
+    f64::MAX
+}
+
+/// An epsilon that surely exceeds the target, a little below one that satisfies it.
+fn exceeding(contour: &Contour, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
+    let (low, high) = contour.ends(upper);
+    let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
+    let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
+    for _ in 0..60 {
+        let at = (upper - step).max(0.0);
+        if contour.ends(at).0 > target.upper {
+            return at;
+        }
+        if at <= 0.0 {
+            break;
+        }
+        step *= 1.5;
+    }
+    0.0
+}
+
+/// The pure delta at an epsilon.
+pub(crate) fn delta(
+    parts: &[Part],
+    epsilon: f64,
+    tolerance: f64,
+    (effort, watch): (Effort, Watch<'_>),
+    contours: &Contours,
+) -> Result<Ends, Failure> {
+    let answer = |contour: &Contour, saddle: &mut Saddle| {
+        let (lower, upper) = contour.ends(epsilon);
+        let width = ((upper - lower) * upper.recip()).estimate();
+        if width <= tolerance {
+            return Ok((lower, upper));
+        }
+        if lower.is_positive() {
+            saddle.ln_delta = upper.ln_estimate();
+        }
+        Err(Failure::TooWide(width))
+    };
+    watch.at(0.5)?;
+    if let Some(ends) = contours.ask(|saddle| (saddle.epsilon - epsilon).abs(), answer) {
+        return Ok(ends);
+    }
+    let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
+    let saddle = Saddle { epsilon, ..saddle };
+    refine(parts, saddle, 0.1 * tolerance, (effort, &watch), answer)
+        .map(|found| contours.keep(found))
+}

@@ -1,0 +1,135 @@
+//! Near the largest loss: the few atoms that lie above epsilon.
+//!
+//! With E the largest loss, a set of minuses T has loss E - 2 sum_T eps. Only those above
+//! epsilon count, and where they are few they are listed, however long the list of factors
+//! is. There the lattices would subtract nearly equal masses.
+
+use super::{largest_error, largest_loss};
+use crate::bracket::Bracket;
+use crate::composition::Factor;
+use crate::composition::leak::Target;
+use crate::rounding::{Dd, STEP, Wide, falling};
+use crate::route::Ends;
+
+/// The most atoms worth listing: at once, and where nothing else will do.
+pub(crate) const FEW_ATOMS: usize = 4096;
+pub(crate) const MANY_ATOMS: usize = 131_072;
+
+/// The pure delta at an epsilon below the largest loss, if few atoms lie above it: the sum
+/// of their masses times `1 - e^(epsilon - loss)`, in which nothing cancels.
+pub(crate) fn delta(factors: &[Factor], epsilon: f64, most: usize) -> Option<Ends> {
+    let largest = largest_loss(factors);
+    let error = largest_error(factors) * largest.hi + STEP * epsilon;
+    let gap = largest - Dd::from(epsilon);
+    let mut atoms = vec![Atom { first: 0, left: gap, ratio: Wide::ONE }];
+    let (mut lower, mut upper) = (Wide::ZERO, Wide::ZERO);
+    let mut listed = 0;
+    while let Some(atom) = atoms.pop() {
+        listed += 1;
+        let (low, high) = (atom.left - Dd::from(2.0 * error), atom.left + Dd::from(2.0 * error));
+        lower = lower + atom.ratio * above(low);
+        upper = upper + atom.ratio * above(high);
+        for (index, &factor) in factors.iter().enumerate().skip(atom.first) {
+            // Factors come sorted: the rest are too large as well.
+            if high < Dd::from(2.0 * factor.epsilon) {
+                break;
+            }
+            atoms.extend(atom.with_minuses(index, factor, 2.0 * error, most));
+            if listed + atoms.len() > most {
+                return None;
+            }
+        }
+    }
+    let (mass, mass_error) = all_pluses(factors);
+    let slack = mass_error + 2.0 * STEP * (most as f64 + 64.0);
+    let scaled = |sum: Wide, slack: f64| sum * mass * Wide::from(Dd::sum(1.0, slack));
+    Some((scaled(lower, -slack), scaled(upper, slack)))
+}
+
+/// The least epsilon whose pure delta is within the target, if few atoms lie above it:
+/// bisection of the distance to the largest loss.
+pub(crate) fn epsilon(factors: &[Factor], target: &Target, most: usize) -> Option<Bracket> {
+    if target.upper > all_pluses(factors).0 * Wide::from(most as f64) {
+        return None;
+    }
+    let top = (largest_loss(factors) * (1.0 + 2.0 * largest_error(factors))).upper();
+    let mut bracket = Bracket { lower: 0.0, upper: top };
+    let mut gap = 1e-15 * top;
+    // Out until the target is exceeded.
+    loop {
+        let at = (top - gap).max(0.0);
+        let (lower, upper) = delta(factors, at, most)?;
+        if lower > target.upper {
+            bracket.lower = at;
+            break;
+        }
+        if upper <= target.lower {
+            bracket.upper = at;
+        }
+        if at <= 0.0 {
+            return (bracket.upper <= 0.0).then_some(bracket);
+        }
+        gap *= 2.0;
+    }
+    while bracket.relative_width() > 1e-15 {
+        let at = bracket.lower + 0.5 * bracket.width();
+        let (lower, upper) = delta(factors, at, most)?;
+        if at <= bracket.lower || at >= bracket.upper {
+            break;
+        } else if upper <= target.lower {
+            bracket.upper = at;
+        } else if lower > target.upper {
+            bracket.lower = at;
+        } else {
+            break;
+        }
+    }
+    Some(bracket)
+}
+
+/// `1 - e^-x`, zero below zero.
+fn above(x: Dd) -> Wide {
+    match x.hi {
+        ..=0.0 => Wide::ZERO,
+        300.0.. => Wide::ONE,
+        _ => Wide::from(-(-x).expm1()),
+    }
+}
+
+/// A set of minuses: its mass relative to no minus at all, and how far above epsilon it is.
+struct Atom {
+    /// Minuses may still be added from this factor on.
+    first: usize,
+    left: Dd,
+    ratio: Wide,
+}
+
+impl Atom {
+    /// The atoms with 1, 2, ... minuses more of one factor, none before it.
+    fn with_minuses(&self, index: usize, factor: Factor, error: f64, most: usize) -> Vec<Self> {
+        let each = Dd::from(2.0 * factor.epsilon);
+        let decay = Wide::exp(Dd::from(-factor.epsilon));
+        let (mut left, mut ratio) = (self.left, self.ratio);
+        let mut list = Vec::new();
+        for minuses in 0..factor.count {
+            if left + Dd::from(error) < each || list.len() > most {
+                break;
+            }
+            left = left - each;
+            let choices = Dd::from((factor.count - minuses) as f64) / (minuses + 1) as f64;
+            ratio = ratio * Wide::from(choices) * decay;
+            list.push(Self { first: index + 1, left, ratio });
+        }
+        list
+    }
+}
+
+/// The probability of no minus at all, and its relative error.
+fn all_pluses(factors: &[Factor]) -> (Wide, f64) {
+    let logarithm = factors.iter().fold(Dd::ZERO, |sum, factor| {
+        let decay = falling(Dd::from(factor.epsilon));
+        sum - decay.ln_1p() * factor.count as f64
+    });
+    let error = STEP * (4.0 + factors.len() as f64 / 64.0) * (1.0 + logarithm.hi.abs());
+    (Wide::exp(logarithm), 2.0 * error)
+}

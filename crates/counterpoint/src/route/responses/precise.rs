@@ -1,0 +1,438 @@
+//! Arbitrary precision: the exact routes in as many bits as are wanted (MV section 2
+//! asks for q).
+//!
+//! The same two lists of atoms as the halves route, in big floating-point numbers. The
+//! working precision w grows until the bracket is narrow enough; errors are counted in
+//! units of 2^-w.
+
+use super::halves;
+use crate::composition::Factor;
+use crate::quantity::Bits;
+use crate::watch::{Stopped, Watch};
+use dashu_float::FBig;
+use dashu_float::round::mode::HalfEven;
+
+/// A binary floating-point number of any precision.
+pub type Big = FBig<HalfEven, 2>;
+
+/// Equal guarantees whose parameters may have more digits than a double.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreciseGuarantee {
+    /// At least zero.
+    pub epsilon: Big,
+    /// At least zero, below one.
+    pub delta: Big,
+    /// At least one.
+    pub count: u64,
+}
+
+/// Lower and upper end of a number.
+pub type BigBracket = (Big, Big);
+
+/// Why there is no answer in so many bits.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PreciseError {
+    /// The guarantees leak more than the delta asked about.
+    #[error("delta {delta:e} is below what the releases leak; the least possible is {least:e}")]
+    BelowLeak {
+        /// The delta that was asked about.
+        delta: f64,
+        /// The least delta with a finite epsilon, rounded up.
+        least: f64,
+    },
+    /// Too many atoms to list.
+    #[error("it would list {atoms:.3e} atoms; at most 2^21")]
+    TooManyAtoms {
+        /// How many.
+        atoms: f64,
+    },
+    /// No working precision was enough.
+    #[error("no bracket as narrow as 2^-{} could be certified", bits.get())]
+    TooWide {
+        /// The bits that were asked for.
+        bits: Bits,
+    },
+    /// The watcher stopped the work.
+    #[error("stopped before an answer was found")]
+    Stopped,
+}
+
+impl From<Stopped> for PreciseError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// The most atoms a list may have.
+const MOST_ATOMS: f64 = 2_097_152.0;
+/// How often the precision is doubled.
+const MOST_TRIES: u32 = 12;
+
+/// The least delta at an epsilon, to a relative width of 2^-bits.
+///
+/// # Errors
+/// [`PreciseError`] if there are too many atoms to list, or the watcher stops the work.
+pub fn delta(
+    list: &[PreciseGuarantee],
+    epsilon: &Big,
+    bits: Bits,
+    watch: Watch<'_>,
+) -> Result<BigBracket, PreciseError> {
+    checked(list)?;
+    let leaks = list.iter().any(|guarantee| guarantee.delta > Big::ZERO);
+    refine(bits, |precision| {
+        let epsilon = with(epsilon, precision);
+        let beyond =
+            epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << 32));
+        if beyond && !leaks {
+            return Ok(Some((zero(precision), zero(precision))));
+        }
+        let halves = BigHalves::new(list, precision, &watch)?;
+        let (lower, upper) = if beyond {
+            (zero(precision), zero(precision))
+        } else {
+            halves.tail(&epsilon, &watch)?.delta(&epsilon)
+        };
+        if !leaks {
+            let narrow = &upper - &lower <= upper.clone() >> bits.get() as isize;
+            return Ok(narrow.then_some((lower, upper)));
+        }
+        let kept = kept(list, precision);
+        let whole = |pure: &Big| one(precision) - &kept * (one(precision) - pure);
+        let error = unit(precision) * integer(8 * total(list) + 64, precision);
+        let ends = ((whole(&lower) - &error).max(zero(precision)), whole(&upper) + error);
+        let narrow = &ends.1 - &ends.0 <= ends.1.clone() >> bits.get() as isize;
+        Ok(narrow.then_some(ends))
+    })
+}
+
+/// The least epsilon at a delta, to an absolute width of 2^-bits.
+///
+/// # Errors
+/// [`PreciseError::BelowLeak`] if no epsilon is finite; otherwise as [`delta`].
+pub fn epsilon(
+    list: &[PreciseGuarantee],
+    delta: &Big,
+    bits: Bits,
+    watch: Watch<'_>,
+) -> Result<BigBracket, PreciseError> {
+    checked(list)?;
+    let mut guess: Option<Big> = None;
+    refine(bits, |precision| {
+        let (room, error) = room(list, &with(delta, precision), precision);
+        if room.is_negative_beyond(&error) {
+            return Err(below_leak(list, delta, precision));
+        }
+        if room <= error {
+            // Equal as far as can be told: certain only if nothing was rounded.
+            let bits = exact_bits(list).max(fraction_bits(delta));
+            let exact = bits.saturating_add(64) < precision as u64 && room == Big::ZERO;
+            let largest = largest(list, precision);
+            let slack = &largest * unit(precision) * integer(total(list) + 8, precision);
+            return Ok(exact.then(|| (&largest - &slack, largest + slack)));
+        }
+        let target = (&room - &error, &room + &error);
+        let halves = BigHalves::new(list, precision, &watch)?;
+        let start = guess.clone().unwrap_or_else(|| largest(list, precision) >> 1);
+        let ends = halves.solve(&target, start, bits, &watch)?;
+        guess = Some(ends.1.clone());
+        let narrow = &ends.1 - &ends.0 <= unit(bits.get() as usize);
+        Ok(narrow.then_some(ends))
+    })
+}
+
+trait Signed {
+    fn is_negative_beyond(&self, error: &Self) -> bool;
+}
+
+impl Signed for Big {
+    /// Whether the number is negative for sure.
+    fn is_negative_beyond(&self, error: &Self) -> bool {
+        self + error < Big::ZERO
+    }
+}
+
+/// Tries with more and more bits.
+fn refine(
+    bits: Bits,
+    mut attempt: impl FnMut(usize) -> Result<Option<BigBracket>, PreciseError>,
+) -> Result<BigBracket, PreciseError> {
+    let mut precision = bits.get() as usize + 128;
+    for _ in 0..MOST_TRIES {
+        if let Some(ends) = attempt(precision)? {
+            return Ok(ends);
+        }
+        precision *= 2;
+    }
+    Err(PreciseError::TooWide { bits })
+}
+
+fn checked(list: &[PreciseGuarantee]) -> Result<(), PreciseError> {
+    let (left, right) = balanced(list);
+    let atoms = |side: &[PreciseGuarantee]| {
+        side.iter().map(|guarantee| guarantee.count as f64 + 1.0).product::<f64>()
+    };
+    let most = atoms(&left).max(atoms(&right));
+    if most <= MOST_ATOMS {
+        return Ok(());
+    }
+    Err(PreciseError::TooManyAtoms { atoms: most })
+}
+
+/// The factors with a loss, in two sides of about equally many atoms.
+fn balanced(list: &[PreciseGuarantee]) -> (Vec<PreciseGuarantee>, Vec<PreciseGuarantee>) {
+    let lossy: Vec<_> = list.iter().filter(|g| g.epsilon > Big::ZERO).cloned().collect();
+    // The split looks at counts only; the position stands in for epsilon.
+    let stand_ins: Vec<Factor> =
+        (0..lossy.len()).map(|i| Factor { epsilon: i as f64, count: lossy[i].count }).collect();
+    let (left, right) = halves::balanced(&stand_ins);
+    let pick = |side: Vec<Factor>| side.iter().map(|f| lossy[f.epsilon as usize].clone()).collect();
+    (pick(left), pick(right))
+}
+
+fn with(x: &Big, precision: usize) -> Big {
+    x.clone().with_precision(precision).value()
+}
+
+fn zero(precision: usize) -> Big {
+    with(&Big::ZERO, precision)
+}
+
+fn one(precision: usize) -> Big {
+    with(&Big::ONE, precision)
+}
+
+fn integer(x: impl Into<u128>, precision: usize) -> Big {
+    with(&Big::from(x.into()), precision)
+}
+
+/// 2^-w.
+fn unit(precision: usize) -> Big {
+    one(precision) >> precision as isize
+}
+
+fn total(list: &[PreciseGuarantee]) -> u128 {
+    list.iter().map(|guarantee| u128::from(guarantee.count)).sum()
+}
+
+/// The probability that nothing leaks: relative error below 4 total units.
+fn kept(list: &[PreciseGuarantee], precision: usize) -> Big {
+    list.iter().fold(one(precision), |product, guarantee| {
+        let stays = one(precision) - with(&guarantee.delta, precision);
+        product * stays.powi(guarantee.count.into())
+    })
+}
+
+/// `1 - (1 - delta)/kept` and a bound on its absolute error.
+fn room(list: &[PreciseGuarantee], delta: &Big, precision: usize) -> (Big, Big) {
+    let kept = kept(list, precision);
+    let gap = &kept - (one(precision) - delta);
+    let error = unit(precision) * integer(8 * total(list) + 16, precision) / &kept;
+    (gap / kept, error)
+}
+
+fn below_leak(list: &[PreciseGuarantee], delta: &Big, precision: usize) -> PreciseError {
+    let least = (one(precision) - kept(list, precision)).to_f64().value().next_up();
+    PreciseError::BelowLeak { delta: delta.to_f64().value(), least }
+}
+
+/// How many bits the product of all 1 - d_i has at most.
+fn exact_bits(list: &[PreciseGuarantee]) -> u64 {
+    list.iter().fold(0, |sum: u64, guarantee| {
+        sum.saturating_add(guarantee.count.saturating_mul(fraction_bits(&guarantee.delta)))
+    })
+}
+
+/// How many bits a number has behind the point.
+fn fraction_bits(x: &Big) -> u64 {
+    if x == &Big::ZERO { 0 } else { (-x.repr().exponent()).max(0) as u64 }
+}
+
+fn largest(list: &[PreciseGuarantee], precision: usize) -> Big {
+    list.iter().fold(zero(precision), |sum, guarantee| {
+        sum + with(&guarantee.epsilon, precision) * integer(guarantee.count, precision)
+    })
+}
+
+struct Atom {
+    loss: Big,
+    p: Big,
+    q: Big,
+}
+
+struct BigHalves {
+    left: Vec<Atom>,
+    right: Vec<Atom>,
+    /// P and Q mass of the right atoms from each index on.
+    suffixes: Vec<(Big, Big)>,
+    /// Relative error of masses and absolute error of losses.
+    slack: Big,
+    /// At or above the largest loss.
+    top: Big,
+    precision: usize,
+}
+
+struct BigTail {
+    p: Big,
+    q: Big,
+    slack: Big,
+}
+
+impl BigHalves {
+    fn new(
+        list: &[PreciseGuarantee],
+        precision: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Self, PreciseError> {
+        let (left, right) = balanced(list);
+        let left = atoms(&left, precision, watch)?;
+        let right = atoms(&right, precision, watch)?;
+        let mut suffixes = vec![(zero(precision), zero(precision)); right.len() + 1];
+        for (index, atom) in right.iter().enumerate().rev() {
+            let (p, q) = &suffixes[index + 1];
+            suffixes[index] = (p + &atom.p, q + &atom.q);
+        }
+        // Masses take at most 8 operations a count, sums one an atom; a loss is wrong by
+        // at most a unit of the largest for each addition.
+        let operations =
+            integer(16 * total(list) + 4 * (left.len() + right.len()) as u128 + 64, precision);
+        let slack = unit(precision) * operations * (one(precision) + largest(list, precision));
+        let top = largest(list, precision) * (one(precision) + &slack);
+        Ok(Self { left, right, suffixes, slack, top, precision })
+    }
+
+    /// The tail above an epsilon; atoms within the losses' error below it are counted
+    /// in, at a cost within the slack.
+    fn tail(&self, epsilon: &Big, watch: &Watch<'_>) -> Result<BigTail, PreciseError> {
+        let threshold = epsilon - (self.slack.clone() << 1);
+        let (mut p, mut q) = (zero(self.precision), zero(self.precision));
+        let mut from = self.right.len();
+        for (index, atom) in self.left.iter().enumerate() {
+            if index % 1024 == 0 {
+                watch.at(index as f64 / self.left.len() as f64)?;
+            }
+            while from > 0 && &atom.loss + &self.right[from - 1].loss > threshold {
+                from -= 1;
+            }
+            let (right_p, right_q) = &self.suffixes[from];
+            p += &atom.p * right_p;
+            q += &atom.q * right_q;
+        }
+        Ok(BigTail { p, q, slack: self.slack.clone() << 3 })
+    }
+
+    /// Newton's method on the lines of the profile, as for the other exact routes, with
+    /// bisection in between; the upper end is always one that satisfies the target.
+    fn solve(
+        &self,
+        target: &BigBracket,
+        start: Big,
+        bits: Bits,
+        watch: &Watch<'_>,
+    ) -> Result<BigBracket, PreciseError> {
+        let zero = zero(self.precision);
+        let (mut low, mut high, mut lower) = (None::<Big>, self.top.clone(), zero.clone());
+        let mut at = with(&start, self.precision);
+        let close = unit(bits.get() as usize + 2);
+        for round in 0..200 + 4 * self.precision {
+            let tail = self.tail(&at, watch)?;
+            let (below, above) = tail.root(target);
+            lower = below.map_or(lower.clone(), |below| lower.clone().max(below));
+            if tail.delta(&at).1 <= target.0 {
+                high = at.clone();
+            } else {
+                low = Some(at.clone());
+            }
+            if &high - &lower <= close || high <= zero {
+                break;
+            }
+            let from = low.clone().unwrap_or_else(|| zero.clone());
+            let middle = (&from + &high) >> 1;
+            at = match above {
+                Some(root) if root > from && root < high && (round < 16 || round % 2 == 0) => root,
+                _ if low.is_none() && round > 2 => zero.clone(),
+                _ => middle,
+            };
+            if low.as_ref().is_some_and(|low| &at <= low) || at >= high {
+                break;
+            }
+        }
+        Ok((lower.min(high.clone()), high))
+    }
+}
+
+impl BigTail {
+    /// The pure delta at the epsilon this is the tail of.
+    fn delta(&self, epsilon: &Big) -> BigBracket {
+        let scaled = epsilon.exp() * &self.q;
+        let error = (&self.p + &scaled) * &self.slack;
+        let delta = &self.p - scaled;
+        ((&delta - &error).max(Big::ZERO), delta + error)
+    }
+
+    /// Where the line meets the target, from below and from above.
+    fn root(&self, target: &BigBracket) -> (Option<Big>, Option<Big>) {
+        let slack = self.slack.clone() << 1;
+        let side = |delta: &Big, slack: Big| {
+            let p = &self.p + &self.p * &slack - delta;
+            let q = &self.q - &self.q * &slack;
+            (p > Big::ZERO && q > Big::ZERO).then(|| p.ln() - q.ln())
+        };
+        let margin = |root: &Big| (root.clone() * root + Big::ONE) * &slack;
+        let below = side(&target.1, -slack.clone()).map(|root| {
+            let m = margin(&root);
+            root - m
+        });
+        let above = side(&target.0, slack.clone()).map(|root| {
+            let m = margin(&root);
+            root + m
+        });
+        (below, above)
+    }
+}
+
+/// All atoms of some factors, by increasing loss.
+fn atoms(
+    list: &[PreciseGuarantee],
+    precision: usize,
+    watch: &Watch<'_>,
+) -> Result<Vec<Atom>, PreciseError> {
+    let mut all = vec![Atom { loss: zero(precision), p: one(precision), q: one(precision) }];
+    for guarantee in list {
+        watch.at(0.0)?;
+        let shifts = atoms_of_one(guarantee, precision);
+        all = shifts
+            .iter()
+            .flat_map(|shift| {
+                all.iter().map(move |atom| Atom {
+                    loss: &atom.loss + &shift.loss,
+                    p: &atom.p * &shift.p,
+                    q: &atom.q * &shift.q,
+                })
+            })
+            .collect();
+        all.sort_by(|a, b| a.loss.cmp(&b.loss));
+    }
+    Ok(all)
+}
+
+/// The atoms of one guarantee's randomized responses: y minuses have P mass
+/// C(n, y) p^(n-y) q^y, by recursion.
+fn atoms_of_one(guarantee: &PreciseGuarantee, precision: usize) -> Vec<Atom> {
+    let (n, epsilon) = (guarantee.count, with(&guarantee.epsilon, precision));
+    let decay = (-&epsilon).exp();
+    let plus = one(precision) / (one(precision) + &decay);
+    let mut mass = plus.powi(n.into());
+    let mut masses = Vec::with_capacity(n as usize + 1);
+    for y in 0..=n {
+        masses.push(mass.clone());
+        mass = mass * integer(n - y, precision) / integer(y + 1, precision) * &decay;
+    }
+    let atom = |y: u64| Atom {
+        loss: &epsilon * (integer(n - y, precision) - integer(y, precision)),
+        p: masses[y as usize].clone(),
+        q: masses[(n - y) as usize].clone(),
+    };
+    (0..=n).rev().map(atom).collect()
+}

@@ -1,0 +1,55 @@
+//! Searches that the routes share. Every end they return was checked.
+
+use super::saddle::Saddle;
+use crate::composition::leak::Target;
+use crate::rounding::Wide;
+use crate::watch::{Stopped, Watch};
+
+/// An epsilon that surely satisfies the target, as near the least such as the bound
+/// allows: the secant method on ln delta, every step checked.
+pub(crate) fn satisfying(
+    delta: impl Fn(f64) -> Wide,
+    target: &Target,
+    saddle: &Saddle,
+    top: f64,
+    watch: &Watch<'_>,
+) -> Result<f64, Stopped> {
+    let goal = target.lower;
+    let ln_goal = goal.ln_estimate();
+    let (mut low, mut high) = (0.0_f64, top);
+    let mut at = saddle.epsilon.clamp(0.0, top);
+    let mut slope = saddle.tilt;
+    let mut last: Option<(f64, f64)> = None;
+    for _ in 0..100 {
+        watch.at(0.9)?;
+        let value = delta(at);
+        if value <= goal {
+            high = at;
+        } else if at <= low && at > 0.0 {
+            break;
+        } else {
+            low = at;
+        }
+        if high <= 0.0 || high - low <= 4e-16 * high {
+            break;
+        }
+        let height = if value.is_positive() { value.ln_estimate() - ln_goal } else { -50.0 };
+        if let Some((x, y)) = last.filter(|&(x, _)| (x - at).abs() > 0.0) {
+            let secant = (y - height) / (at - x);
+            if secant > 0.0 && secant.is_finite() {
+                slope = secant;
+            }
+        }
+        last = Some((at, height));
+        if value <= goal && height > -1e-13 {
+            break;
+        }
+        // Aim a hair to the safe side, so that the last step lands on it.
+        let next = at + (height + 3e-14) / slope;
+        at = if next > low && next < high { next } else { 0.5 * low + 0.5 * high };
+        if at <= low && low <= 0.0 {
+            at = 0.0;
+        }
+    }
+    Ok(high)
+}

@@ -1,0 +1,160 @@
+//! Which theorem licenses an answer, where it was proved and in which setting it holds.
+
+/// A composition theorem from the literature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Theorem {
+    /// Epsilons and deltas add up.
+    Basic,
+    /// Dwork, Rothblum and Vadhan's advanced composition:
+    /// `sqrt(2 ln(1/d') sum e^2) + sum e (exp(e) - 1)`, delta `sum d + d'`.
+    Advanced,
+    /// Strong composition, as in Smith's lecture:
+    /// `sqrt(2 ln(1/d') sum e^2) + sum e tanh(e/2)`, delta `sum d + d'`.
+    Strong,
+    /// Kairouz, Oh and Viswanath's closed form: the smallest of three terms, delta
+    /// `1 - (1 - d~) prod(1 - d)`.
+    KovClosedForm,
+    /// The exact optimum: Kairouz, Oh and Viswanath for equal guarantees, Murtagh and
+    /// Vadhan for different ones.
+    Optimal,
+    /// The product of pairs that dominate each mechanism dominates the whole.
+    DominatingPairs,
+    /// Rényi divergences of one order add up, and convert to epsilon and delta.
+    Renyi,
+    /// Two groups of releases, each by its own theorem; epsilons and deltas add up.
+    Split,
+    /// A filter: epsilons and deltas add up, whichever are chosen.
+    SumsFilter,
+    /// A filter: Rényi divergences of one order, fixed first, add up.
+    RenyiFilter,
+    /// A filter: concentrated privacy's rho adds up.
+    ZcdpFilter,
+    /// A filter: the squares of Gaussian privacy's mu add up.
+    GdpFilter,
+    /// An odometer: filters of rising budgets that hold at once.
+    RenyiOdometer,
+}
+
+/// The setting in which a bound holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Setting {
+    /// When the privacy parameters are chosen.
+    pub parameters: Parameters,
+    /// Whether interactive mechanisms may be run side by side, their queries
+    /// interleaved at will.
+    pub concurrent: bool,
+}
+
+/// When privacy parameters are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Parameters {
+    /// All of them before the first answer; mechanisms may still be chosen from
+    /// earlier answers.
+    Fixed,
+    /// From earlier answers.
+    Adaptive,
+}
+
+impl Theorem {
+    /// The theorems that are closed formulas, weakest first.
+    pub const FORMULAS: [Self; 4] =
+        [Self::Basic, Self::Advanced, Self::Strong, Self::KovClosedForm];
+
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Basic,
+        Self::Advanced,
+        Self::Strong,
+        Self::KovClosedForm,
+        Self::Optimal,
+        Self::DominatingPairs,
+        Self::Renyi,
+        Self::Split,
+        Self::SumsFilter,
+        Self::RenyiFilter,
+        Self::ZcdpFilter,
+        Self::GdpFilter,
+        Self::RenyiOdometer,
+    ];
+
+    /// The name users know it by.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Basic => "basic",
+            Self::Advanced => "advanced",
+            Self::Strong => "strong",
+            Self::KovClosedForm => "kov-closed-form",
+            Self::Optimal => "optimal",
+            Self::DominatingPairs => "dominating-pairs",
+            Self::Renyi => "renyi",
+            Self::Split => "split",
+            Self::SumsFilter => "sums-filter",
+            Self::RenyiFilter => "renyi-filter",
+            Self::ZcdpFilter => "zcdp-filter",
+            Self::GdpFilter => "gdp-filter",
+            Self::RenyiOdometer => "renyi-odometer",
+        }
+    }
+
+    /// Where it was proved. The advanced and strong theorems are stated for equal
+    /// guarantees; with sums they follow from KOV's Theorem III.5, whose second term
+    /// and whose delta are at most theirs.
+    #[must_use]
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Basic => "Murtagh and Vadhan 2018, Theorem 1.2",
+            Self::Advanced => {
+                "Dwork, Rothblum and Vadhan 2010; Murtagh and Vadhan 2018, Theorem 1.3"
+            }
+            Self::Strong => "Smith, lecture on advanced composition, Theorem 1.1",
+            Self::KovClosedForm => "Kairouz, Oh and Viswanath 2017, Theorems III.4 and III.5",
+            Self::Optimal => {
+                "Murtagh and Vadhan 2018, Theorem 1.5; interleaved queries: Lyu 2022, Theorem 1"
+            }
+            Self::DominatingPairs => {
+                "Zhu, Dong and Wang 2022, Theorem 10; exact for the pairs of docs/theorems.md"
+            }
+            Self::Renyi => {
+                "Lyu 2022, Theorem 2 and Corollary 1; Canonne, Kamath and Steinke 2020, Proposition 12"
+            }
+            Self::Split => {
+                "Murtagh and Vadhan 2018, Theorem 1.2, on loss distributions and Rényi curves"
+            }
+            Self::SumsFilter => {
+                "Rogers, Roth, Ullman and Vadhan 2016; interleaved queries: Haney and others 2023"
+            }
+            Self::RenyiFilter => {
+                "Feldman and Zrnic 2021; interleaved queries: Haney and others 2023"
+            }
+            Self::ZcdpFilter => {
+                "Feldman and Zrnic 2021, at every order; interleaved queries: Haney and others 2023"
+            }
+            Self::GdpFilter => {
+                "Smith and Thakurta 2022; interleaved queries: Haney and others 2023"
+            }
+            Self::RenyiOdometer => {
+                "Feldman and Zrnic 2021, for every level at once; interleaved queries: Haney and others 2023"
+            }
+        }
+    }
+
+    /// The setting it holds in. All of these allow mechanisms chosen from earlier
+    /// answers (MV Theorem 3.5) and interactive ones run concurrently (Lyu 2022,
+    /// Theorem 1, since each is at least the optimum); filters and odometers also allow
+    /// the parameters to be chosen from them (Haney and others 2023).
+    #[must_use]
+    pub fn setting(self) -> Setting {
+        let parameters = match self {
+            Self::SumsFilter
+            | Self::RenyiFilter
+            | Self::ZcdpFilter
+            | Self::GdpFilter
+            | Self::RenyiOdometer => Parameters::Adaptive,
+            _ => Parameters::Fixed,
+        };
+        Setting { parameters, concurrent: true }
+    }
+}

@@ -1,0 +1,35 @@
+//! All tests of the crate in one program, which is linked once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+mod reference;
+
+mod audits;
+mod calibrate;
+mod corners;
+mod covers;
+mod curve_slots;
+mod curve_teeth;
+mod declared;
+mod filters;
+mod games;
+mod interactive;
+mod loss_view;
+mod many;
+mod mechanism_laws;
+mod mechanism_teeth;
+mod mechanisms;
+mod metamorphic;
+mod odometer;
+mod outcomes;
+mod pair_maps;
+mod partitions;
+mod references;
+mod regions;
+mod rounding;
+mod routes;
+mod soundness;
+mod teeth;
+mod theorems;
+mod unsound_rules;

@@ -1,0 +1,46 @@
+//! Reading plans, whichever way they are written down.
+
+use crate::error::PlanError;
+use crate::plan::{BYTE_ORDER_MARK, Blank, Builder, Format, Plan};
+use crate::{json, toml};
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// [`PlanError`], one line that names the release, the field, the offending
+    /// value and what would be legal.
+    pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
+        Self::read(bytes, format, Builder::default())
+    }
+
+    /// Reads a plan that leaves something out. A number that means nothing stands in its
+    /// place.
+    ///
+    /// # Errors
+    /// As [`Plan::parse`].
+    pub fn parse_with(bytes: &[u8], format: Format, blank: Blank<'_>) -> Result<Self, PlanError> {
+        Self::read(bytes, format, Builder::leaving_out(blank))
+    }
+
+    fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error))?;
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        if text.trim_ascii().is_empty() {
+            return Err(PlanError::plan("the plan is empty; legal: a plan in TOML or JSON"));
+        }
+        match format {
+            Format::Toml => toml::read(text, builder),
+            Format::Json => json::read(text, builder),
+        }
+    }
+}
+
+fn not_text(bytes: &[u8], error: std::str::Utf8Error) -> PlanError {
+    let at = error.valid_up_to();
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    PlanError::plan(format!(
+        "byte {} (0x{byte:02x}) is not UTF-8 text; legal: a plan in TOML or JSON",
+        at + 1
+    ))
+}

@@ -1,0 +1,7 @@
+//! All tests of the crate in one program, which is linked once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod ledger;
+mod mechanisms;
+mod plan;
