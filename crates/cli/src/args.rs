@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
     #[command(arg_required_else_help = false)]
-    Ledger(LedgerArgs),
+    Ledger(Box<LedgerArgs>),
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -79,7 +79,7 @@ pub enum LedgerError {
         /// The key.
         key: String,
         /// What is wrong.
-        problem: &'static str,
+        problem: String,
         /// What is legal.
         legal: &'static str,
     },

@@ -153,13 +153,25 @@ impl Ledger {
         })
     }
 
-    /// The accounts in which a key was reserved.
+    /// The only account in which a key was reserved.
     ///
     /// # Errors
-    /// [`LedgerError::Name`] if the key is none.
-    pub fn accounts_with(&mut self, key: &str) -> Result<Vec<String>, LedgerError> {
+    /// [`LedgerError::Unknown`] if there is none, [`LedgerError::UnfitKey`] if there are several.
+    pub fn account_of(&mut self, key: &str) -> Result<String, LedgerError> {
         name::word("key", key)?;
-        self.read(|tables| tables.accounts_with(key))
+        let mut accounts = self.read(|tables| tables.accounts_with(key))?;
+        let key = key.to_owned();
+        match (accounts.pop(), accounts.as_slice()) {
+            (Some(only), []) => Ok(only),
+            (Some(last), others) => {
+                let problem = format!("is in {} and {last}", others.join(", "));
+                Err(LedgerError::UnfitKey { key, problem, legal: "the account's name with it" })
+            }
+            (None, _) => {
+                let legal = "one that was reserved";
+                Err(LedgerError::Unknown { what: "key", name: key, legal })
+            }
+        }
     }
 
     /// Which data sets an account's releases have to take for neighbours.

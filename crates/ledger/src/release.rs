@@ -176,7 +176,7 @@ impl Ledger {
         self.write(|tables, head| {
             let release = find_release(tables, account, key)?;
             if release.session {
-                let (key, problem) = (release.key, "is a session's");
+                let (key, problem) = (release.key, "is a session's".to_owned());
                 return Err(LedgerError::UnfitKey { key, problem, legal: "its answers" });
             }
             if let (Some(entry), Some(response)) = (release.committed, release.response) {

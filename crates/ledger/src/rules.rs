@@ -181,6 +181,10 @@ pub(crate) fn price(
     slot: Option<&Slot>,
     asked: &Asked,
 ) -> Result<Cost, LedgerError> {
+    if asked.described().len() > MOST_TOGETHER {
+        let problem = format!("is asked for {} releases under one key", asked.described().len());
+        return Err(unfit(account, &problem, "1 to 1000"));
+    }
     for label in asked.described().iter().filter_map(Described::part) {
         name::words("partition", label)?;
     }
@@ -209,9 +213,8 @@ fn cost(filter: &Filter, charge: Charge) -> Cost {
 
 /// What releases cost together: the sum. Each must be about the account's part of the data.
 fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> {
-    if !(1..=MOST_TOGETHER).contains(&list.len()) {
-        let problem = format!("is asked for {} releases under one key", list.len());
-        return Err(unfit(account, &problem, "1 to 1000"));
+    if list.is_empty() {
+        return Err(unfit(account, "is asked for no release", "1 to 1000"));
     }
     let filter = filter_of(account)?;
     let mut total = Charge::default();

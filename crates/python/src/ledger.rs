@@ -1,17 +1,28 @@
 //! The ledger.
 
 use counterpoint::filter::Amount;
-use counterpoint::{Delta, Epsilon};
-use counterpoint_ledger::{Head, Kind, NewAccount, NewFilter, NewQuota, Request, Url};
-use counterpoint_wire::ledger::{Asked, Described, ExactPlan, Export, History, Openings};
+use counterpoint::{Adjacency, Delta, Epsilon, Relation};
+use counterpoint_ledger::{
+    Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request, Url,
+};
+use counterpoint_wire::ledger::{Asked, ExactPlan, Export, History, Openings, Promised};
 use counterpoint_wire::{Format, Question};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::errors::{self, invalid};
 use crate::plan::adjacency;
+
+/// A head from its text.
+fn head(argument: &str, text: Option<&str>) -> PyResult<Option<Head>> {
+    let read = |text: &str| {
+        text.parse().map_err(|error| invalid(format!("{argument} is {text:?}: {error}")))
+    };
+    text.map(read).transpose()
+}
 
 /// Budgets that survive crashes, on SQLite or PostgreSQL.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
@@ -62,12 +73,22 @@ impl Ledger {
 #[pymethods]
 impl Ledger {
     #[new]
-    #[pyo3(signature = (url, *, create = false))]
-    fn new(py: Python<'_>, url: &str, create: bool) -> PyResult<Self> {
+    #[pyo3(signature = (url, *, create = false, expect_head = None, read_only = false))]
+    fn new(
+        py: Python<'_>,
+        url: &str,
+        create: bool,
+        expect_head: Option<&str>,
+        read_only: bool,
+    ) -> PyResult<Self> {
         let url: Url = url.parse().map_err(|error| invalid(format!("url is {url:?}: {error}")))?;
+        let options = OpenOptions { read_only, expect: head("expect_head", expect_head)? };
+        if create && options != OpenOptions::default() {
+            return Err(invalid("create is given with expect_head or read_only; legal: alone"));
+        }
         let open = || match create {
             true => counterpoint_ledger::Ledger::init(&url),
-            false => counterpoint_ledger::Ledger::open(&url),
+            false => counterpoint_ledger::Ledger::open_with(&url, &options),
         };
         let inner = py.detach(open).map_err(errors::ledger)?;
         Ok(Self { inner: Mutex::new(inner) })
@@ -80,18 +101,22 @@ impl Ledger {
     }
 
     /// Adds a data set with its budget.
-    #[pyo3(name = "_dataset", signature = (name, adjacency, filter, epsilon, delta))]
+    #[pyo3(name = "_dataset", signature = (name, adjacency, records, filter, epsilon, delta))]
+    #[allow(clippy::too_many_arguments)]
     fn dataset(
         &self,
         py: Python<'_>,
         name: &str,
         adjacency: &Bound<'_, PyAny>,
+        records: u64,
         filter: &str,
         epsilon: &str,
         delta: &str,
     ) -> PyResult<String> {
-        let relation = self::adjacency(Some(adjacency))?
+        let adjacency = self::adjacency(Some(adjacency))?
             .ok_or_else(|| invalid("adjacency is missing; legal: \"add-remove\" or \"replace\""))?;
+        let relation =
+            Relation::new(adjacency, records).map_err(errors::out_of_range("records"))?;
         let (epsilon, delta) = (amount("epsilon", epsilon)?, amount("delta", delta)?);
         let budget = NewFilter::new(kind(filter)?, epsilon, delta);
         self.with(py, |ledger| Ok(ledger.dataset(name, relation, &budget)?.to_string()))
@@ -128,8 +153,8 @@ impl Ledger {
         self.with(py, |ledger| Ok(ledger.open_account(account, dataset, &new)?.to_string()))
     }
 
-    /// Opens an account by a filter.
-    #[pyo3(name = "_open_filter", signature = (account, dataset, within, slot, filter, epsilon, delta, order, leaks, expect))]
+    /// Opens an account by a filter; what it promises is given by name.
+    #[pyo3(name = "_open_filter", signature = (account, dataset, within, slot, filter, promise, order, leaks, expect))]
     #[allow(clippy::too_many_arguments)]
     fn open_filter(
         &self,
@@ -139,19 +164,19 @@ impl Ledger {
         within: Option<&str>,
         slot: Option<&str>,
         filter: &str,
-        epsilon: &str,
-        delta: &str,
+        promise: BTreeMap<String, String>,
         order: Option<f64>,
         leaks: Option<&str>,
         expect: Option<&[u8]>,
     ) -> PyResult<String> {
-        let (epsilon, delta) = (amount("epsilon", epsilon)?, amount("delta", delta)?);
-        let mut filter = NewFilter::new(kind(filter)?, epsilon, delta);
-        filter.order = order
+        let order = order
             .map(|order| {
                 counterpoint::quantity::Order::new(order).map_err(errors::out_of_range("order"))
             })
             .transpose()?;
+        let promise = self::promise(&promise, order.map(|order| order.get()))?;
+        let mut filter = NewFilter::promising(kind(filter)?, promise);
+        filter.order = order;
         filter.leaks = leaks.map(|leaks| amount("leaks", leaks)).transpose()?;
         if let Some(text) = expect {
             filter.expected = plan(text, None)?.releases;
@@ -218,8 +243,8 @@ impl Ledger {
         self.with(py, |ledger| Ok(ledger.quota(account, analyst, &quota)?.to_string()))
     }
 
-    /// Debits a release: one slot of a plan account, or a release described in JSON.
-    #[pyo3(name = "_reserve", signature = (account, key, slot, count, release, run, analyst))]
+    /// Debits a release: one slot of a plan account, or releases described in JSON.
+    #[pyo3(name = "_reserve", signature = (account, key, slot, count, release, run, analyst, session))]
     #[allow(clippy::too_many_arguments)]
     fn reserve<'py>(
         &self,
@@ -231,24 +256,10 @@ impl Ledger {
         release: Option<&[u8]>,
         run: Option<&[u8]>,
         analyst: Option<&str>,
+        session: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (asked, adjacency) = match (slot, release) {
-            (Some(name), None) => {
-                let run = run.map(|text| one(plan(text, None)?)).transpose()?;
-                (Asked::Slot { name, count, run }, None)
-            }
-            (None, Some(text)) => {
-                let plan = plan(text, None)?;
-                let adjacency = plan.adjacency;
-                (Asked::Described(one(plan)?), adjacency)
-            }
-            _ => {
-                return Err(invalid(
-                    "release is missing; legal: a mechanism, or the name of a slot",
-                ));
-            }
-        };
-        let request = Request { analyst, adjacency, ..Request::new(account, key, &asked) };
+        let (asked, adjacency) = asked(slot, count, release, run)?;
+        let request = Request { analyst, adjacency, session, ..Request::new(account, key, &asked) };
         let reserved = self.with(py, |ledger| ledger.reserve(&request))?;
         let outcome = match (&reserved.charge, &reserved.response) {
             (_, Some(_)) => "committed",
@@ -260,25 +271,98 @@ impl Ledger {
         Ok(dict)
     }
 
+    /// What a reservation would cost, and why it would not be made now.
+    #[pyo3(name = "_price", signature = (account, slot, count, release, run, analyst))]
+    #[allow(clippy::too_many_arguments)]
+    fn price(
+        &self,
+        py: Python<'_>,
+        account: &str,
+        slot: Option<String>,
+        count: u64,
+        release: Option<&[u8]>,
+        run: Option<&[u8]>,
+        analyst: Option<&str>,
+    ) -> PyResult<(String, String, Option<String>)> {
+        let (asked, adjacency) = asked(slot, count, release, run)?;
+        let request = Request { analyst, adjacency, ..Request::new(account, "", &asked) };
+        let price = self.with(py, |ledger| ledger.price(&request))?;
+        let refusal = price.refusal.map(|refusal| refusal.to_string());
+        Ok((price.charge.main.to_string(), price.charge.delta.to_string(), refusal))
+    }
+
     /// Stores a response; only what comes back may be shown.
-    #[pyo3(name = "_commit", signature = (key, response))]
+    #[pyo3(name = "_commit", signature = (key, response, account))]
     fn commit<'py>(
         &self,
         py: Python<'py>,
         key: &str,
         response: &[u8],
+        account: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let stored = self.with(py, |ledger| ledger.commit(key, response))?;
+        let stored = self.with(py, |ledger| {
+            let account = named(ledger, key, account)?;
+            ledger.commit(&account, key, response)
+        })?;
         let dict = entry(py, "committed", stored.entry, stored.head)?;
         dict.set_item("repeated", stored.repeated)?;
         dict.set_item("response", PyBytes::new(py, &stored.response))?;
         Ok(dict)
     }
 
-    /// The stored response of a key, or None if it is reserved and not committed.
-    fn response<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let stored = self.with(py, |ledger| ledger.response(key))?;
+    /// The stored response of a key, or None if it is reserved and not committed. The account is
+    /// needed where two have the key.
+    #[pyo3(signature = (key, account = None))]
+    fn response<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        account: Option<&str>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let stored = self.with(py, |ledger| {
+            let account = named(ledger, key, account)?;
+            ledger.response(&account, key)
+        })?;
         Ok(stored.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// Closes an account for good; what was reserved goes on. The head.
+    fn close(&self, py: Python<'_>, account: &str) -> PyResult<String> {
+        self.with(py, |ledger| Ok(ledger.close(account)?.to_string()))
+    }
+
+    /// Ends a session: there are no more answers. The head.
+    fn end(&self, py: Python<'_>, account: &str, key: &str) -> PyResult<String> {
+        self.with(py, |ledger| Ok(ledger.end(account, key)?.to_string()))
+    }
+
+    /// How far a session is, as JSON.
+    #[pyo3(name = "_session", signature = (account, key))]
+    fn session(&self, py: Python<'_>, account: &str, key: &str) -> PyResult<String> {
+        json(self.with(py, |ledger| ledger.session_status(account, key))?.json())
+    }
+
+    /// What is debited and not over, as JSON.
+    #[pyo3(name = "_pending", signature = (account))]
+    fn pending(&self, py: Python<'_>, account: Option<&str>) -> PyResult<String> {
+        json(self.with(py, |ledger| ledger.pending(account))?.json())
+    }
+
+    /// Stored responses, as JSON.
+    #[pyo3(name = "_responses", signature = (account, analyst))]
+    fn responses(
+        &self,
+        py: Python<'_>,
+        account: Option<&str>,
+        analyst: Option<&str>,
+    ) -> PyResult<String> {
+        json(self.with(py, |ledger| ledger.responses(account, analyst))?.json())
+    }
+
+    /// Copies the ledger to a new SQLite file, verified and durable. The copy's head.
+    #[pyo3(name = "_backup", signature = (file))]
+    fn backup(&self, py: Python<'_>, file: PathBuf) -> PyResult<String> {
+        self.with(py, |ledger| Ok(ledger.backup(&file)?.to_string()))
     }
 
     /// What is spent and what is left, as JSON.
@@ -288,11 +372,16 @@ impl Ledger {
     }
 
     /// The entries, as JSON.
-    #[pyo3(name = "_history", signature = (account))]
-    fn history(&self, py: Python<'_>, account: Option<&str>) -> PyResult<String> {
+    #[pyo3(name = "_history", signature = (account, analyst))]
+    fn history(
+        &self,
+        py: Python<'_>,
+        account: Option<&str>,
+        analyst: Option<&str>,
+    ) -> PyResult<String> {
         let history = self.with(py, |ledger| {
             let mut entries = Vec::new();
-            let head = ledger.history(account, |entry| entries.push(entry))?.to_string();
+            let head = ledger.history(account, analyst, |entry| entries.push(entry))?.to_string();
             Ok(History { head, entries })
         })?;
         json(history.json())
@@ -303,7 +392,7 @@ impl Ledger {
         let export = self.with(py, |ledger| {
             let mut entries = Vec::new();
             let (head, responses) = ledger.export(|entry| entries.push(entry))?;
-            Ok(Export { version: 1, head: head.to_string(), entries, responses })
+            Ok(Export { version: 2, head: head.to_string(), entries, responses })
         })?;
         json(export.json())
     }
@@ -315,11 +404,7 @@ impl Ledger {
         py: Python<'_>,
         expect_head: Option<&str>,
     ) -> PyResult<(String, Option<String>)> {
-        let expected = expect_head.map(|text| {
-            let head = text.parse::<Head>();
-            head.map_err(|error| invalid(format!("expect_head is {text:?}: {error}")))
-        });
-        let expected = expected.transpose()?;
+        let expected = head("expect_head", expect_head)?;
         let verification = self.with(py, |ledger| ledger.verify(expected))?;
         Ok((verification.head.to_string(), verification.problem))
     }
@@ -338,9 +423,58 @@ fn entry<'py>(
     Ok(dict)
 }
 
-/// The one release of a plan.
-fn one(plan: ExactPlan) -> PyResult<Described> {
-    let legal = |count| invalid(format!("release holds {count} releases; legal: one"));
-    let [release] = <[_; 1]>::try_from(plan.releases).map_err(|all| legal(all.len()))?;
-    Ok(release)
+/// What is asked: a slot and what is run in it, or releases, and what they say neighbours are.
+fn asked(
+    slot: Option<String>,
+    count: u64,
+    release: Option<&[u8]>,
+    run: Option<&[u8]>,
+) -> PyResult<(Asked, Option<Adjacency>)> {
+    match (slot, release) {
+        (Some(name), None) => {
+            let run = run.map(|text| plan(text, None)).transpose()?;
+            let (run, adjacency) =
+                run.map_or((Vec::new(), None), |plan| (plan.releases, plan.adjacency));
+            Ok((Asked::Slot { name, count, run }, adjacency))
+        }
+        (None, Some(text)) => {
+            let plan = plan(text, None)?;
+            Ok((Asked::Described(plan.releases), plan.adjacency))
+        }
+        _ => Err(invalid("release is missing; legal: a mechanism, or the name of a slot")),
+    }
+}
+
+/// What an open account is to promise, of the amounts that were given.
+fn promise(given: &BTreeMap<String, String>, order: Option<f64>) -> PyResult<Promised> {
+    let names: Vec<&str> = given.keys().map(String::as_str).collect();
+    let get = |name: &str| match given.get(name) {
+        Some(text) => amount(name, text),
+        None => Ok(Amount::ZERO),
+    };
+    Ok(match (names.as_slice(), order.and_then(Amount::from_f64)) {
+        (["delta", "epsilon"], _) => {
+            Promised::ApproxDp { epsilon: get("epsilon")?, delta: get("delta")? }
+        }
+        (["rho"] | ["delta", "rho"], _) => {
+            Promised::Zcdp { rho: get("rho")?, delta: get("delta")? }
+        }
+        (["mu"], _) => Promised::Gdp { mu: get("mu")? },
+        (["tau"], Some(order)) => Promised::Renyi { order, tau: get("tau")? },
+        _ => {
+            return Err(invalid(
+                "the account promises nothing; legal: epsilon and delta, rho (and delta), mu, or \
+                 order and tau",
+            ));
+        }
+    })
+}
+
+/// The account of a key: the one that is named, or the only one that has it.
+fn named(
+    ledger: &mut counterpoint_ledger::Ledger,
+    key: &str,
+    account: Option<&str>,
+) -> Result<String, LedgerError> {
+    account.map_or_else(|| ledger.account_of(key), |account| Ok(account.to_owned()))
 }

@@ -262,6 +262,74 @@ def test_the_ledger(tmp_path: Path) -> None:
         other.verify(f"999:{'0' * 64}")
 
 
+def test_the_ledger_of_several_people(tmp_path: Path) -> None:
+    from decimal import Decimal
+
+    url = f"sqlite:{tmp_path / 'team.db'}"
+    ledger = cp.Ledger(url, create=True)
+    ledger.dataset("census", adjacency="replace", records=3, epsilon=3, delta="1e-6")
+    for account in ("one", "two"):
+        ledger.open_filter(account, "census", filter="sums", epsilon="0.3", delta=0)
+    assert ledger.status("one")["accounts"][0]["records"] == 3
+    # A mean is a sum and a count: charged together, or not at all.
+    mean = [cp.Laplace(scale=10), cp.Geometric(scale=10)]
+    price = ledger.price("one", mean)
+    assert (price.main, price.delta, price.fits) == (Decimal("0.2"), 0, True)
+    assert ledger.head == ledger.status()["head"]
+    assert ledger.reserve("one", mean, key="mean", analyst="ann").outcome == "reserved"
+    assert "left of 0.3" in (ledger.price("one", mean).refusal or "")
+    with pytest.raises(cp.Refused):
+        ledger.reserve("one", mean, key="more")
+    with pytest.raises(cp.InvalidArgument, match="with several"):
+        ledger.reserve("two", mean, key="more", count=2)
+    with pytest.raises(TypeError, match="legal: mechanisms"):
+        ledger.reserve("two", [1], key="more")  # type: ignore[list-item]
+    # Keys belong to their account.
+    assert [one["key"] for one in ledger.pending()["pending"]] == ["mean"]
+    ledger.commit("mean", "12.5")
+    assert ledger.reserve("two", cp.Laplace(scale=10), key="mean").outcome == "reserved"
+    with pytest.raises(cp.LedgerError, match="one and two"):
+        ledger.commit("mean", "13")
+    assert ledger.commit("mean", "13", account="two").response == b"13"
+    assert ledger.response("mean", "one") == b"12.5"
+    assert [one["account"] for one in ledger.responses(analyst="ann")["responses"]] == ["one"]
+    assert len(ledger.history(analyst="ann")["entries"]) == 2
+    # A session is debited once.
+    sparse = cp.SparseVector(epsilon_threshold=0.125, epsilon_queries=0.0625)
+    assert ledger.reserve("two", sparse, key="s", session=True).outcome == "reserved"
+    assert ledger.session("two", "s")["begun"] is None
+    with pytest.raises(cp.LedgerError, match="session"):
+        ledger.commit("s", "1")
+    with pytest.raises(cp.LedgerError, match="session"):
+        ledger.end("two", "s")
+    ledger.close("two")
+    with pytest.raises(cp.LedgerError, match="is closed"):
+        ledger.reserve("two", cp.ApproxDP(0.01), key="late")
+    # An old copy is refused, and readers write nothing.
+    saved = ledger.backup(tmp_path / "copy.db")
+    assert saved == ledger.head
+    head = ledger.close("one")
+    with pytest.raises(cp.LedgerError):
+        cp.Ledger(f"sqlite:{tmp_path / 'copy.db'}", expect_head=head)
+    reader = cp.Ledger(url, expect_head=head, read_only=True)
+    assert reader.verify(head) == head
+    with pytest.raises(cp.LedgerError):
+        reader.close("one")
+
+
+def test_accounts_promise_what_they_add_up(tmp_path: Path) -> None:
+    ledger = cp.Ledger(f"sqlite:{tmp_path / 'curves.db'}", create=True)
+    ledger.dataset("census", adjacency="add-remove", epsilon=9, delta="1e-3")
+    slots = [cp.ZCDP(0.1, name="rho"), cp.GDP(0.5, name="mu"), cp.RDP([8], [0.3], name="tau")]
+    ledger.open_plan("plan", "census", cp.compose(slots), delta="1e-6")
+    ledger.open_filter("a", within="plan", slot="rho", filter="zcdp", rho="0.1")
+    ledger.open_filter("b", within="plan", slot="mu", filter="gdp", mu="0.5")
+    ledger.open_filter("c", within="plan", slot="tau", filter="renyi", order=8, tau="0.3")
+    assert ledger.status("a")["accounts"][0]["promise"] == {"rho": "0.1", "delta": "0"}
+    with pytest.raises(cp.InvalidArgument, match="promises nothing"):
+        ledger.open_filter("d", "census", filter="zcdp", epsilon=1)
+
+
 def test_docstrings_are_there() -> None:
     for name in cp.__all__:
         assert (getattr(cp, name).__doc__ or "").strip(), name

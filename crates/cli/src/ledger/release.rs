@@ -86,16 +86,11 @@ fn described(text: &str) -> Result<(Vec<Described>, Option<Adjacency>)> {
     Ok((plan.releases, plan.adjacency))
 }
 
-/// The account of a key, which must be said where several have it.
+/// The account of a key: the one that is named, or the only one that has it.
 fn account_of(ledger: &mut Ledger, args: &KeyArgs) -> Result<String> {
-    if let Some(account) = &args.account {
-        return Ok(account.clone());
-    }
-    let key = &args.key;
-    match ledger.accounts_with(key)?.as_slice() {
-        [account] => Ok(account.clone()),
-        [] => bail!("there is no key {key:?}; legal: one that was reserved"),
-        all => bail!("key {key:?} is in {}; legal: --account with one of them", all.join(", ")),
+    match &args.account {
+        Some(account) => Ok(account.clone()),
+        None => Ok(ledger.account_of(&args.key)?),
     }
 }
 

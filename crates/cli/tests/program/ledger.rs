@@ -339,7 +339,7 @@ fn a_key_needs_its_account_only_where_two_have_it() {
         text.stdout
     );
     let run = ledger.run(&["commit", "k", "--response", &answer]);
-    let error = "key \"k\" is in other, team; legal: --account with one of them";
+    let error = "key \"k\" is in other and team; legal: the account's name with it";
     assert!(run.error().ends_with(error), "{}", run.stderr);
     assert!(ledger.run(&["response", "k"]).error().ends_with(error));
     ledger.object(&["commit", "k", "--account", "other", "--response", &answer]);

@@ -301,8 +301,8 @@ pub(crate) fn find_session(
     if release.session {
         return Ok(release);
     }
-    let (problem, legal) = ("is a single release's", "one that was reserved for a session");
-    Err(LedgerError::UnfitKey { key: release.key, problem, legal })
+    let (key, problem) = (release.key, "is a single release's".to_owned());
+    Err(LedgerError::UnfitKey { key, problem, legal: "one that was reserved for a session" })
 }
 
 /// A session that was begun.

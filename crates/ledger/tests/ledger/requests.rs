@@ -29,7 +29,7 @@ fn several_releases_under_one_key_are_charged_together_or_not_at_all() {
         assert!(matches!(error, Err(LedgerError::Rule(_))), "{error:?}");
         let error = ledger.reserve(&Request::new("account", "more", &Asked::Described(vec![])));
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("0 releases under one key; legal: 1 to 1000"), "{error}");
+        assert!(error.contains("is asked for no release; legal: 1 to 1000"), "{error}");
         let many = vec!["{\"mechanism\":\"approx-dp\",\"epsilon\":0}"; 1001].join(",");
         assert!(ledger.reserve(&Request::new("account", "more", &described(&many))).is_err());
         assert_eq!(ledger.head().unwrap(), head);
@@ -149,7 +149,7 @@ fn a_key_belongs_to_its_account() {
         ledger.open_account("other", "data", &other).unwrap();
         let (tenth, fifth) = (release("0.1"), release("0.2"));
         ledger.reserve(&Request::new("account", "monday", &tenth)).unwrap();
-        assert_eq!(ledger.accounts_with("monday").unwrap(), ["account"]);
+        assert_eq!(ledger.account_of("monday").unwrap(), "account");
         let error = ledger.commit("other", "monday", b"2").unwrap_err();
         assert!(matches!(error, LedgerError::Unknown { what: "key", .. }), "{error}");
         assert!(ledger.response("other", "monday").is_err());
@@ -162,8 +162,11 @@ fn a_key_belongs_to_its_account() {
         for (account, bytes) in [("account", b"1"), ("other", b"2")] {
             assert_eq!(ledger.response(account, "monday").unwrap().unwrap(), bytes);
         }
-        assert_eq!(ledger.accounts_with("monday").unwrap(), ["account", "other"]);
-        assert!(ledger.accounts_with("tuesday").unwrap().is_empty());
+        let error = ledger.account_of("monday").unwrap_err().to_string();
+        let expected = "key \"monday\" is in account and other; legal: the account's name with it";
+        assert_eq!(error, expected);
+        let error = ledger.account_of("tuesday").unwrap_err();
+        assert!(matches!(error, LedgerError::Unknown { .. }), "{error}");
         assert_sound(&mut ledger);
     }
 }

@@ -9,15 +9,16 @@ from . import _native
 from .errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from decimal import Decimal
     from fractions import Fraction
 
     from ._native import Mechanism
 
     Amount = str | int | float | Decimal | Fraction
+    Releases = Mechanism | Sequence[Mechanism]
 
-__all__ = ["Committed", "Ledger", "Reservation"]
+__all__ = ["Committed", "Ledger", "Price", "Reservation"]
 
 
 def _text(argument: str, amount: Any) -> str:
@@ -64,6 +65,27 @@ class Reservation:
         return f"Reservation(key={self.key!r}, outcome={self.outcome!r}, entry={self.entry})"
 
 
+class Price:
+    """What a reservation would cost. ``refusal`` says why it would not be made now; None if it fits."""
+
+    __slots__ = ("delta", "main", "refusal")
+
+    def __init__(self, main: str, delta: str, refusal: str | None) -> None:
+        from decimal import Decimal
+
+        self.main = Decimal(main)
+        self.delta = Decimal(delta)
+        self.refusal = refusal
+
+    @property
+    def fits(self) -> bool:
+        """Whether a reservation would be made now."""
+        return self.refusal is None
+
+    def __repr__(self) -> str:
+        return f"Price(main={self.main}, delta={self.delta}, fits={self.fits})"
+
+
 class Committed:
     """A durable response. Only ``response`` may be shown: an earlier one, if ``repeated``."""
 
@@ -85,7 +107,8 @@ class Ledger(_native.Ledger):
 
     ``url`` is ``sqlite:PATH`` or ``postgres://...``; the same database serves the program
     ``counterpoint ledger``. Amounts are exact decimals: ``"0.1"``, ``Decimal("0.1")`` and ``0.1`` are one
-    tenth.
+    tenth. With ``expect_head``, a head that was kept elsewhere, nothing is written unless that entry is in
+    the history; with ``read_only`` nothing is written at all.
 
     >>> import os, tempfile
     >>> url = "sqlite:" + os.path.join(tempfile.mkdtemp(), "budget.db")
@@ -108,10 +131,19 @@ class Ledger(_native.Ledger):
     __slots__ = ()
 
     def dataset(
-        self, name: str, *, adjacency: str, epsilon: Amount, delta: Amount, filter: str = "sums"
+        self,
+        name: str,
+        *,
+        adjacency: str,
+        epsilon: Amount,
+        delta: Amount,
+        records: int = 1,
+        filter: str = "sums",
     ) -> str:
-        """Adds a data set and its budget; returns the head."""
-        return self._dataset(name, adjacency, filter, _text("epsilon", epsilon), _text("delta", delta))
+        """Adds a data set, in which a person has at most ``records`` records, and its budget; returns the head."""
+        return self._dataset(
+            name, adjacency, records, filter, _text("epsilon", epsilon), _text("delta", delta)
+        )
 
     def open_plan(
         self,
@@ -133,8 +165,11 @@ class Ledger(_native.Ledger):
         account: str,
         dataset: str | None = None,
         *,
-        epsilon: Amount,
-        delta: Amount,
+        epsilon: Amount | None = None,
+        delta: Amount | None = None,
+        rho: Amount | None = None,
+        mu: Amount | None = None,
+        tau: Amount | None = None,
         within: str | None = None,
         slot: str | None = None,
         filter: str = "renyi",
@@ -145,13 +180,15 @@ class Ledger(_native.Ledger):
         """Opens an account for mechanisms chosen as one goes; returns the head.
 
         A data set pays for it, or one opening of a ``slot`` of the plan account ``within``, which must
-        dominate all that is promised here. ``expect`` is a plan of the use one expects, for which the
-        Rényi order is chosen.
+        dominate all that is promised here: ``epsilon`` and ``delta``, or a budget in what is added up,
+        ``rho`` (and ``delta``) with filter "zcdp", ``mu`` with "gdp", ``order`` and ``tau`` with "renyi".
+        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen.
         """
         text = None if expect is None else expect.text("json").encode()
+        amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "tau": tau}
+        promise = {name: _text(name, amount) for name, amount in amounts.items() if amount is not None}
         return self._open_filter(
-            account, dataset, within, slot, filter, _text("epsilon", epsilon), _text("delta", delta),
-            order, _maybe("leaks", leaks), text,
+            account, dataset, within, slot, filter, promise, order, _maybe("leaks", leaks), text
         )
 
     def recut(
@@ -187,41 +224,69 @@ class Ledger(_native.Ledger):
     def reserve(
         self,
         account: str,
-        release: Mechanism | str,
+        release: Releases | str,
         *,
         key: str,
         analyst: str | None = None,
         count: int = 1,
-        run: Mechanism | None = None,
+        run: Releases | None = None,
+        session: bool = False,
     ) -> Reservation:
         """Debits a release, durably. Draw noise only after this has returned.
 
-        ``release`` is a mechanism, or the name of a slot of a plan account, ``count`` times; then ``run``
-        says what is run in it, which must be something that the slot dominates. If the key was reserved
-        before nothing is charged. Raises :class:`counterpoint.Refused`.
+        ``release`` is a mechanism or a list of them, charged together, or the name of a slot of a plan
+        account, ``count`` times; then ``run`` says what is run in it, which must be something that the
+        slot dominates. A ``session`` is debited in full, for answers given one by one. If the key was
+        reserved in the account before, nothing is charged. Raises :class:`counterpoint.Refused`.
         """
-        slot, text = (release, None) if isinstance(release, str) else (None, _release(release, count))
-        ran = None if run is None else _release(run, 1)
-        return Reservation(key, self._reserve(account, key, slot, count, text, ran, analyst))
+        slot, text, ran = _asked(release, count, run)
+        found = self._reserve(account, key, slot, count, text, ran, analyst, session)
+        return Reservation(key, found)
 
-    def commit(self, key: str, response: bytes | str) -> Committed:
-        """Stores the response, durably. Show only what this returns."""
+    def price(
+        self,
+        account: str,
+        release: Releases | str,
+        *,
+        analyst: str | None = None,
+        count: int = 1,
+        run: Releases | None = None,
+    ) -> Price:
+        """What :meth:`reserve` would charge, and whether it would now. Nothing is written."""
+        slot, text, ran = _asked(release, count, run)
+        return Price(*self._price(account, slot, count, text, ran, analyst))
+
+    def commit(self, key: str, response: bytes | str, *, account: str | None = None) -> Committed:
+        """Stores the response, durably. Show only what this returns.
+
+        The account is needed where two have the key.
+        """
         data = response.encode() if isinstance(response, str) else bytes(response)
-        return Committed(key, self._commit(key, data))
+        return Committed(key, self._commit(key, data, account))
 
     def status(self, account: str | None = None) -> dict[str, Any]:
         """What is spent and what is left, of one account or all."""
-        import json
+        return _loads(self._status(account))
 
-        found: dict[str, Any] = json.loads(self._status(account))
-        return found
+    def history(self, account: str | None = None, *, analyst: str | None = None) -> dict[str, Any]:
+        """The entries, oldest first, and the head: of one account or all, of one analyst or all."""
+        return _loads(self._history(account, analyst))
 
-    def history(self, account: str | None = None) -> dict[str, Any]:
-        """The entries, oldest first, and the head."""
-        import json
+    def responses(self, account: str | None = None, *, analyst: str | None = None) -> dict[str, Any]:
+        """Stored responses and answers, of one account or all, of one analyst or all."""
+        return _loads(self._responses(account, analyst))
 
-        found: dict[str, Any] = json.loads(self._history(account))
-        return found
+    def pending(self, account: str | None = None) -> dict[str, Any]:
+        """What is debited and has no response, or is a session that is not over."""
+        return _loads(self._pending(account))
+
+    def session(self, account: str, key: str) -> dict[str, Any]:
+        """How far a session is."""
+        return _loads(self._session(account, key))
+
+    def backup(self, file: str | os.PathLike[str]) -> str:
+        """Copies the ledger to a new SQLite file, verified and durable; returns the copy's head."""
+        return self._backup(os.fspath(file))
 
     def verify(self, expect_head: str | None = None) -> str:
         """Recomputes every balance and hash; returns the head.
@@ -244,10 +309,29 @@ def _plan(plan: _native.Plan | str | os.PathLike[str]) -> tuple[bytes, str | Non
         return file.read(), os.fspath(plan)
 
 
-def _release(release: Any, count: int) -> bytes:
-    if not isinstance(release, _native.Mechanism):
+def _asked(
+    release: Releases | str, count: int, run: Releases | None
+) -> tuple[str | None, bytes | None, bytes | None]:
+    """A slot, or the text of releases, and the text of what is run."""
+    slot, text = (release, None) if isinstance(release, str) else (None, _releases(release, count))
+    return slot, text, None if run is None else _releases(run, 1)
+
+
+def _releases(release: Any, count: int) -> bytes:
+    """The text of a mechanism so many times, or of several."""
+    several = [release * count] if isinstance(release, _native.Mechanism) else release
+    if not isinstance(several, (list, tuple)) or not all(isinstance(one, _native.Mechanism) for one in several):
         kind = type(release).__name__
-        raise TypeError(f"release is of type {kind}; legal: a mechanism, or the name of a slot")
+        raise TypeError(f"release is of type {kind}; legal: mechanisms, or the name of a slot")
+    if count != 1 and several is release:
+        raise InvalidArgument(f"count is {count} with several releases; legal: 1, each with its own")
     from .plan import Plan
 
-    return Plan([release * count]).text("json").encode()
+    return Plan(list(several)).text("json").encode()
+
+
+def _loads(text: str) -> dict[str, Any]:
+    import json
+
+    found: dict[str, Any] = json.loads(text)
+    return found
