@@ -1,7 +1,7 @@
 //! The reduction of MV section 4, against brute force.
 
 #[path = "../examples/partitions.rs"]
-mod partitions;
+mod example;
 
 fn brute_force(list: &[u64]) -> u64 {
     (0_u32..1 << list.len())
@@ -32,6 +32,6 @@ fn an_oracle_for_optimal_composition_counts_equal_partitions() {
         &[30, 42, 35, 2, 3, 5, 7, 14],
     ];
     for list in lists {
-        assert_eq!(partitions::count(list).unwrap(), brute_force(list), "{list:?}");
+        assert_eq!(example::count(list).unwrap(), brute_force(list), "{list:?}");
     }
 }

@@ -224,8 +224,8 @@ impl View {
     }
 }
 
-/// The worst of the views: each end the largest of its kind. A route that was asked for is taken
-/// where it gives an answer, which must be somewhere.
+/// The worst of the views: each end the largest of its kind. A route that was asked for may
+/// give none on some of them, but must give the worst.
 pub(super) fn worst<V: Copy>(
     views: impl Iterator<Item = V>,
     options: &Options<'_>,
@@ -244,11 +244,11 @@ pub(super) fn worst<V: Copy>(
             answer => worst = Some(worse(worst, answer?)),
         }
     }
-    let mut worst = worst.ok_or(refusal)?;
-    for view in refused {
+    let Some(mut worst) = worst else { return Err(refusal) };
+    for &view in &refused {
         worst = worse(Some(worst), ask(view, &Options { route: None, ..*options })?);
     }
-    Ok(worst)
+    if refused.is_empty() || options.route == Some(worst.route) { Ok(worst) } else { Err(refusal) }
 }
 
 fn worse(one: Option<Answer>, answer: Answer) -> Answer {
