@@ -20,8 +20,9 @@ pub fn answer(
     recipe: &Recipe,
     data: &Data,
 ) -> Result<Shown, Error> {
+    text::fits(recipe)?;
     let measurement = recipe.under(data.relation())?;
-    let asked = bill.asked(measurement.releases())?;
+    let asked = bill.asked(measurement.releases(), data)?;
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     let debit = ledger.reserve(&request)?;
     if let Some(stored) = debit.response {
@@ -43,8 +44,9 @@ pub fn price(
     recipe: &Recipe,
     data: &Data,
 ) -> Result<Price, Error> {
+    text::fits(recipe)?;
     let measurement = recipe.under(data.relation())?;
-    let asked = bill.asked(measurement.releases())?;
+    let asked = bill.asked(measurement.releases(), data)?;
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     Ok(ledger.price(&request)?)
 }

@@ -1,7 +1,7 @@
 //! What can go wrong. What an error says depends on the ledger and the question, never on the
 //! data.
 
-use counterpoint_ledger::LedgerError;
+use counterpoint_ledger::{LedgerError, MOST_RESPONSE};
 
 /// Why nothing was shown.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -24,6 +24,16 @@ pub enum Error {
     Busy {
         /// Its key.
         key: String,
+    },
+    /// A question whose answer, or a declaration that, may be too long to be stored.
+    #[error(
+        "{what} may have {length} bytes; legal: at most {MOST_RESPONSE}, so fewer bins or recipes"
+    )]
+    Long {
+        /// What it is.
+        what: &'static str,
+        /// How many bytes it may have.
+        length: usize,
     },
     /// Something that cannot be written as text.
     #[error("the question cannot be written: {0}")]

@@ -13,6 +13,10 @@ use counterpoint_wire::ledger::Cost;
 /// How often a question is tried again because another was answered in between.
 const MOST_TRIES: usize = 1000;
 
+/// What a state takes beside the list of what is left of a sequence, which is shorter than its
+/// declaration.
+const MOST_STATE: usize = 1 << 12;
+
 /// A session that is open, or was.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -39,7 +43,8 @@ pub fn open(
     data: &Data,
 ) -> Result<Opened, Error> {
     let protocol = declared.under(data.relation())?;
-    let (asked, declaration) = (bill.asked(protocol.releases())?, text::write(declared)?);
+    let (asked, declaration) = (bill.asked(protocol.releases(), data)?, text::write(declared)?);
+    text::short("the declaration", declaration.len() + MOST_STATE)?;
     let request = bill.request(&asked, data.relation(), Hash::of(&declaration), true);
     let debit = ledger.reserve(&request)?;
     let session = match ledger.session(bill.account, bill.key)? {
@@ -66,6 +71,9 @@ pub fn ask(
     question: &Question,
     data: &Data,
 ) -> Result<Shown, Error> {
+    if let Question::Measure(recipe) = question {
+        text::fits(recipe)?;
+    }
     let digest = text::digest(question)?;
     if let Some(answer) = ledger.answered(account, key, name)? {
         return repeated(ledger, answer, digest, name);

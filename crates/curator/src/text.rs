@@ -2,8 +2,8 @@
 //! to the bit.
 
 use crate::error::Error;
-use counterpoint_ledger::Hash;
-use counterpoint_mechanisms::State;
+use counterpoint_ledger::{Hash, MOST_RESPONSE};
+use counterpoint_mechanisms::{Recipe, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,21 @@ pub(crate) fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
 pub(crate) fn read<T: DeserializeOwned>(what: &'static str, bytes: &[u8]) -> Result<T, Error> {
     // Serde's words may repeat what was read, and that may be secret.
     serde_json::from_slice(bytes).map_err(|_| Error::Unreadable { what })
+}
+
+/// The longest number in JSON, -1.2345678901234567e-300, and what stands around it.
+const LONGEST: usize = 26;
+
+/// Whether any answer to a question can be stored. It is decided by the question alone, before
+/// anything is debited: were it decided by the answer, refusals would tell something about it,
+/// and a retry would draw another.
+pub(crate) fn fits(recipe: &Recipe) -> Result<(), Error> {
+    short("the answer", (recipe.query().numbers() + 1).saturating_mul(LONGEST))
+}
+
+/// Whether something so long can be stored.
+pub(crate) fn short(what: &'static str, length: usize) -> Result<(), Error> {
+    if length <= MOST_RESPONSE { Ok(()) } else { Err(Error::Long { what, length }) }
 }
 
 /// What makes two questions the same.

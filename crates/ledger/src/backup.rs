@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::chain::Head;
-use crate::database::{DatabaseError, Url, beside, sync_folder};
+use crate::database::{DatabaseError, Url, beside, make_private, sync_folder};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, OpenOptions};
 
@@ -27,6 +27,7 @@ impl Ledger {
         }
         // What is in the copy is told, and must not be lost here.
         self.settle()?;
+        make_private(&unfinished).map_err(|problem| unusable(&unfinished, &problem))?;
         let copied = self.copy_to(&unfinished).and_then(|head| {
             rename(&unfinished, file)?;
             Ok(head)

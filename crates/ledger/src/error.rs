@@ -67,6 +67,17 @@ pub enum LedgerError {
         /// What is legal.
         legal: &'static str,
     },
+    /// A release about a part or a sample of data in which a person may have several records.
+    #[error(
+        "{field} is given, and a person may have {records} records in the data set; legal: \
+         {field} in a data set with one record a person"
+    )]
+    SeveralRecords {
+        /// The release's field.
+        field: &'static str,
+        /// How many records a person may have.
+        records: u64,
+    },
     /// A key that stands for another request.
     #[error("key {key:?} stands for another request; legal: the same request, or a new key")]
     KeyInUse {

@@ -141,7 +141,7 @@ impl Books {
         let parent = parent.ok_or("its data set was not there")?;
         let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
-            Rule::Plan(plan) => rules::understated(plan, adjacency),
+            Rule::Plan(plan) => rules::understated(plan, relation),
             Rule::Filter(filter) => rules::overstated(filter, adjacency),
             _ => Ok(true),
         };

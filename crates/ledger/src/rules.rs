@@ -6,7 +6,7 @@ use counterpoint::filter::{
     is_within_part,
 };
 use counterpoint::quantity::{Delta, Epsilon, Order};
-use counterpoint::{Adjacency, Options};
+use counterpoint::{Adjacency, Options, Relation};
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Promised, Rule};
 
@@ -219,7 +219,7 @@ fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> 
     let filter = filter_of(account)?;
     let mut total = Charge::default();
     for described in list {
-        let query = described.query()?;
+        let query = query(account.relation, described)?;
         is_within_part(account.part.as_deref(), &query)?;
         total = total.plus(&filter.charge(&query)?);
     }
@@ -347,9 +347,9 @@ pub(crate) fn unfit(account: &Account, problem: &str, legal: &'static str) -> Le
 pub(crate) fn certify(
     question: &(Question, Amount),
     slots: Vec<counterpoint_wire::ledger::Slot>,
-    adjacency: Adjacency,
+    relation: Relation,
 ) -> Result<PlanRecord, LedgerError> {
-    let plan = composed(&slots, adjacency)?;
+    let plan = composed(&slots, relation)?;
     let (question, given) = question;
     let out_of_range =
         |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
@@ -395,8 +395,8 @@ pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<
 }
 
 /// Whether the slots are known to cost more than a stored plan says.
-pub(crate) fn understated(plan: &PlanRecord, adjacency: Adjacency) -> Result<bool, LedgerError> {
-    let composed = composed(&plan.slots, adjacency)?;
+pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool, LedgerError> {
+    let composed = composed(&plan.slots, relation)?;
     let out_of_range =
         |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
     let epsilon = Epsilon::new(plan.epsilon.upper()).map_err(out_of_range)?;
@@ -407,9 +407,25 @@ pub(crate) fn understated(plan: &PlanRecord, adjacency: Adjacency) -> Result<boo
 
 fn composed(
     slots: &[counterpoint_wire::ledger::Slot],
-    adjacency: Adjacency,
+    relation: Relation,
 ) -> Result<PlanAccount, LedgerError> {
-    let queries: Result<Vec<Query>, _> = slots.iter().map(|slot| slot.release.query()).collect();
-    PlanAccount::new(queries?, Terms::new(adjacency))
+    let queries: Result<Vec<Query>, _> =
+        slots.iter().map(|slot| query(relation, &slot.release)).collect();
+    PlanAccount::new(queries?, Terms::new(relation.adjacency()))
         .map_err(|error| LedgerError::Uncertified(error.to_string()))
+}
+
+/// What a release asks for. A person with several records may be in several parts of the data,
+/// and in a sample by any of their records: what is proved of parts and of samples is about
+/// people with one.
+pub(crate) fn query(relation: Relation, described: &Described) -> Result<Query, LedgerError> {
+    let query = described.query()?;
+    let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
+    let field = match query.part() {
+        _ if relation.records() == 1 => return Ok(query),
+        Some(_) => "partition",
+        None if is_sampled => "rate",
+        None => return Ok(query),
+    };
+    Err(LedgerError::SeveralRecords { field, records: relation.records() })
 }

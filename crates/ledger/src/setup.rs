@@ -202,7 +202,7 @@ fn rule(new: &NewAccount, relation: Relation) -> Result<Rule, LedgerError> {
             let legal = "delta or epsilon in the plan, or --delta or --epsilon";
             let question =
                 question.ok_or_else(|| unfit_plan("nothing is asked".to_owned(), legal))?;
-            Ok(Rule::Plan(rules::certify(question, slots(plan)?, adjacency)?))
+            Ok(Rule::Plan(rules::certify(question, slots(plan)?, relation)?))
         }
     }
 }

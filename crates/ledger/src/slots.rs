@@ -18,7 +18,8 @@ pub(crate) fn runs(
     run: &[Described],
 ) -> Result<(), LedgerError> {
     let declared = slot.release.query()?;
-    let queries: Vec<Query> = run.iter().map(Described::query).collect::<Result<_, _>>()?;
+    let query = |one: &Described| rules::query(account.relation, one);
+    let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
     // More openings than there can be are refused later, by the slot's balance.
     let count = Count::new(count.min(slot.total)).unwrap_or(Count::ONE);
     let queries = match queries.as_slice() {
@@ -50,7 +51,8 @@ pub(crate) fn dominate(
 ) -> Result<(), LedgerError> {
     let declared: Result<Vec<Query>, _> =
         unused.iter().map(|(slot, _)| slot.release.query()).collect();
-    let wanted: Result<Vec<Query>, _> = into.iter().map(|slot| slot.release.query()).collect();
+    let query = |slot: &wire::Slot| rules::query(account.relation, &slot.release);
+    let wanted: Result<Vec<Query>, LedgerError> = into.iter().map(query).collect();
     let openings: Vec<(usize, u64)> =
         unused.iter().enumerate().map(|(index, (_, count))| (index, *count)).collect();
     let mut plan = plan(account, declared?)?;

@@ -18,6 +18,8 @@ mod tests;
 #[derive(Clone)]
 pub struct Data {
     relation: Relation,
+    /// The part of the data set that this is, if it is one.
+    part: Option<Arc<str>>,
     values: Arc<[f64]>,
 }
 
@@ -44,7 +46,21 @@ impl Data {
     /// says; where one record is replaced, that everybody has exactly one.
     #[must_use]
     pub fn new(relation: Relation, values: impl Into<Arc<[f64]>>) -> Self {
-        Self { relation, values: values.into() }
+        Self { relation, part: None, values: values.into() }
+    }
+
+    /// The same as one part of the data set: what is asked of it is charged as a release about
+    /// that part. **The custodian vouches** that nobody with records here has any in another
+    /// part.
+    #[must_use]
+    pub fn about(self, part: &str) -> Self {
+        Self { part: Some(part.into()), ..self }
+    }
+
+    /// The part of the data set that this is, if it is one.
+    #[must_use]
+    pub fn part(&self) -> Option<&Arc<str>> {
+        self.part.as_ref()
     }
 
     /// Columns of a table that says for each row whose it is. Of whoever has more rows than the

@@ -24,6 +24,7 @@ fn stored(release: &Described) -> String {
         key: "k".into(),
         analyst: None,
         session: false,
+        question: None,
         release: Asked::Described(vec![release.clone()]),
         charge: Cost::default(),
     };

@@ -1,8 +1,5 @@
 //! Slots and what is run in them, in a few letters.
 
-#![allow(dead_code)] // Not every test uses all of it.
-#![allow(clippy::unwrap_used)]
-
 use counterpoint::filter::{Amount, Query, Terms};
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
 use counterpoint::quantity::{Noise, Order, Rate, Rho, Steps};

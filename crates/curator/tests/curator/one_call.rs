@@ -177,10 +177,9 @@ fn an_account_about_a_part_pays_for_that_part() {
             amount("0"),
         );
         ledger.open_in_slot("account", "both", "a", &pure).unwrap();
-        let about = |key, part| Bill { part, ..bill(key) };
-        answer(&mut ledger, &about("x", Some("a")), &count(), &ages()).unwrap();
-        for (key, part) in [("y", Some("b")), ("z", None)] {
-            assert!(answer(&mut ledger, &about(key, part), &count(), &ages()).is_err(), "{part:?}");
+        answer(&mut ledger, &bill("x"), &count(), &ages().about("a")).unwrap();
+        for (key, data) in [("y", ages().about("b")), ("z", ages())] {
+            assert!(answer(&mut ledger, &bill(key), &count(), &data).is_err(), "{key}");
         }
         assert_eq!(spent(&mut ledger), due(&count()));
         assert_sound(&mut ledger);
@@ -249,4 +248,28 @@ fn a_quota_binds_and_another_analyst_s_key_is_no_way_around_it() {
     assert!(matches!(ledger_error(taken), LedgerError::KeyInUse { .. }));
     assert!(answer(&mut ledger, &bill("c"), &count(), &ages()).is_err());
     assert_eq!(spent(&mut ledger), due(&mean()));
+}
+
+/// Whether an answer can be stored is known from the question: before the debit, before the draw,
+/// and without a word about what would have been drawn.
+#[test]
+fn what_may_be_too_long_is_refused_before_it_is_paid() {
+    let place = Place::sqlite();
+    let mut ledger = with_account(&place, relation(), "10");
+    let bins = |n: u32| {
+        let edges: Vec<f64> = (0..=n).map(f64::from).collect();
+        Query::histogram(&edges).unwrap().laplace(1.0).unwrap()
+    };
+    let errors: BTreeSet<String> = (0..4)
+        .map(|_| answer(&mut ledger, &bill("a"), &bins(300_000), &ages()).unwrap_err().to_string())
+        .collect();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(spent(&mut ledger), amount("0"));
+    // The largest that is taken, with the longest numbers, is stored.
+    let most = u32::try_from(counterpoint_ledger::MOST_RESPONSE / 26 - 1).unwrap();
+    assert!(answer(&mut ledger, &bill("b"), &bins(most + 1), &ages()).is_err());
+    let shown = answer(&mut ledger, &bill("b"), &bins(most), &ages()).unwrap();
+    assert!(shown.bytes().len() <= counterpoint_ledger::MOST_RESPONSE);
+    let longest = serde_json::to_string(&vec![-1.234_567_890_123_456_7e-300; 3]).unwrap();
+    assert!(longest.len() <= 26 * 3);
 }

@@ -3,7 +3,7 @@
 use counterpoint::filter::Amount;
 use counterpoint_curator::{Bill, Error, Interactive, Question, ask, close, open};
 use counterpoint_ledger::{Ledger, LedgerError, NewAccount};
-use counterpoint_mechanisms::{Bounds, Query, Reply, SparseVector};
+use counterpoint_mechanisms::{Bounds, Query, Reply, Sequence, SparseVector};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 
@@ -177,4 +177,26 @@ fn what_is_private_is_in_no_report() {
     seen +=
         &format!("{:?}", ledger.export(|entry| assert!(!format!("{entry:?}").contains(threshold))));
     assert!(!seen.contains(threshold));
+}
+
+/// A sequence's price does not see how many bins a histogram has.
+#[test]
+fn what_may_be_too_long_is_refused_before_it_is_drawn() {
+    let place = Place::sqlite();
+    let mut ledger = with_account(&place, relation(), "1000");
+    let bins = |n: u32| {
+        let edges: Vec<f64> = (0..=n).map(f64::from).collect();
+        Query::histogram(&edges).unwrap().laplace(1.0).unwrap()
+    };
+    let declared: Interactive = Sequence::new([bins(1)]).unwrap().into();
+    open(&mut ledger, &bill(), &declared, &ages()).unwrap();
+    let large = Question::Measure(bins(300_000));
+    assert!(matches!(ask(&mut ledger, KEY, "a", &large, &ages()), Err(Error::Long { .. })));
+    ask(&mut ledger, KEY, "b", &Question::Measure(bins(1)), &ages()).unwrap();
+    // A declaration that cannot be stored is not paid for either.
+    let before = spent(&mut ledger);
+    let long: Interactive = Sequence::new([bins(100_000)]).unwrap().into();
+    let outcome = open(&mut ledger, &Bill::new("account", "long"), &long, &ages());
+    assert!(matches!(outcome, Err(Error::Long { .. })));
+    assert_eq!(spent(&mut ledger), before);
 }

@@ -282,6 +282,16 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
+/// Makes an empty file that nobody but its owner can read: answers and private states will be in
+/// it, and SQLite gives log and index the same mode.
+pub(crate) fn make_private(path: &Path) -> Result<(), String> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|error| error.to_string())
+}
+
 /// Makes the names in a file's folder durable.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), String> {
     let folder = match path.parent() {

@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 pub use self::postgres::Postgres;
 pub use self::sqlite::Sqlite;
-pub(crate) use files::{beside, sync_folder};
+pub(crate) use files::{beside, make_private, sync_folder};
 pub(crate) use schema::{VERSION, schema};
 
 /// A value in a row or a statement.

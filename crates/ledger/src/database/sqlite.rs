@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter};
 
-use super::files::{Files, Place, sync_folder};
+use super::files::{Files, Place, make_private, sync_folder};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// The first version without the WAL-reset bug: 3.51.3.
@@ -64,6 +64,9 @@ impl Sqlite {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
         not_in_use_elsewhere(&place)?;
+        if create && !place.path.exists() {
+            make_private(&place.path)?;
+        }
         let mut connection = Connection::open_with_flags(&place.path, flags).map_err(text)?;
         if connection.is_readonly(MAIN_DB).map_err(text)? {
             return Err("cannot be written to; legal: to read only".to_owned());
@@ -248,7 +251,10 @@ fn leave_log(connection: &Connection) {
 fn prepare(connection: &mut Connection, create: bool) -> Result<(), String> {
     connection.set_prepared_statement_cache_capacity(64);
     connection.busy_handler(Some(wait)).map_err(text)?;
-    for pragma in ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"] {
+    // A private state that is forgotten is overwritten.
+    const PRAGMAS: [&str; 4] =
+        ["trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON", "secure_delete = ON"];
+    for pragma in PRAGMAS {
         connection.execute_batch(&format!("PRAGMA {pragma}")).map_err(text)?;
     }
     let count = |what: &str| {

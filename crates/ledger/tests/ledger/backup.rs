@@ -160,3 +160,18 @@ fn a_damaged_ledger_is_not_backed_up() {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
+
+/// Answers and private states are in these files: they are their owner's alone.
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_a_ledger_or_its_backup() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::sqlite();
+    let mut ledger = with_account(&place, "1");
+    let copy = place.file().with_file_name("copy.db");
+    ledger.backup(&copy).unwrap();
+    for end in ["ledger.db", "ledger.db-wal", "ledger.db-shm", "copy.db"] {
+        let mode = place.file().with_file_name(end).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{end}");
+    }
+}

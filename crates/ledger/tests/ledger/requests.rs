@@ -266,6 +266,7 @@ fn a_history_with_a_charge_to_a_closed_account_is_found() {
         key: "k".to_owned(),
         analyst: None,
         session: false,
+        question: None,
         release: release("0.1"),
         charge: counterpoint_wire::ledger::Cost { main: amount("0.1"), ..Default::default() },
     };

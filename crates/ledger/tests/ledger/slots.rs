@@ -1,6 +1,7 @@
 //! Plan accounts: what runs in a slot, accounts within one, slots cut anew.
 
 use counterpoint::filter::FilterError;
+use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Asked, Openings};
 
@@ -378,5 +379,50 @@ fn a_slot_known_by_a_curve_covers_no_leak() {
                 assert_eq!(ledger.head().unwrap(), head);
             }
         }
+    }
+}
+
+/// A person with several records may be in several parts, and in a sample by any of them.
+#[test]
+fn parts_and_samples_are_refused_where_people_have_several_records() {
+    for place in Place::all() {
+        let mut ledger = Ledger::init(&place.url()).unwrap();
+        let (one, ten) = (
+            Relation::new(Adjacency::AddRemove, 1).unwrap(),
+            Relation::new(Adjacency::AddRemove, 10).unwrap(),
+        );
+        ledger.dataset("one", one, &budget(Kind::Sums, "5", "0.5")).unwrap();
+        ledger.dataset("ten", ten, &budget(Kind::Sums, "5", "0.5")).unwrap();
+        let parts = r#"{"delta":0,"release":[
+            {"mechanism":"approx-dp","epsilon":1,"partition":"a"},
+            {"mechanism":"approx-dp","epsilon":1,"partition":"b"}]}"#;
+        let rate = r#"{"mechanism":"approx-dp","epsilon":1,"rate":0.01}"#;
+        let sampled = format!(r#"{{"delta":0,"release":[{rate}]}}"#);
+        let whole = r#"{"delta":0,"release":[{"name":"w","mechanism":"approx-dp","epsilon":1}]}"#;
+        for dataset in ["one", "ten"] {
+            for (index, text) in [parts, sampled.as_str(), whole].into_iter().enumerate() {
+                let new = NewAccount::Plan(plan(text), None);
+                let outcome = ledger.open_account(&format!("{dataset}{index}"), dataset, &new);
+                assert_eq!(outcome.is_ok(), dataset == "one" || index == 2, "{dataset} {text}");
+            }
+            let open = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
+            ledger.open_account(&format!("{dataset}-open"), dataset, &open).unwrap();
+            let account = format!("{dataset}-open");
+            for (key, text) in
+                [("p", r#"{"mechanism":"laplace","scale":9,"partition":"a"}"#), ("r", rate)]
+            {
+                let asked = described(text);
+                let outcome = ledger.reserve(&Request::new(&account, key, &asked));
+                assert_eq!(outcome.is_ok(), dataset == "one", "{dataset} {text}");
+            }
+            // Nor by a run, or by cutting anew.
+            let account = format!("{dataset}2");
+            let into =
+                r#"{"release":[{"name":"r","mechanism":"approx-dp","epsilon":1,"rate":0.5}]}"#;
+            let openings = [Openings { slot: "w".to_owned(), count: 1 }];
+            let outcome = ledger.recut(&account, &openings, &plan(into));
+            assert_eq!(outcome.is_ok(), dataset == "one", "{dataset}: {outcome:?}");
+        }
+        assert_sound(&mut ledger);
     }
 }

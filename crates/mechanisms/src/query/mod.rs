@@ -199,6 +199,15 @@ impl Query {
         Self { kind: Kind::Variance(bounds) }
     }
 
+    /// How many numbers an answer has.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        match &self.kind {
+            Kind::Histogram(edges) => edges.len().saturating_sub(1),
+            _ => 1,
+        }
+    }
+
     /// How many numbers are in each bin: from one edge up to but not including the next.
     /// Others are not counted.
     ///
