@@ -195,7 +195,7 @@ fn what_may_be_too_long_is_refused_before_it_is_drawn() {
     ask(&mut ledger, KEY, "b", &Question::Measure(bins(1)), &ages()).unwrap();
     // A declaration that cannot be stored is not paid for either.
     let before = spent(&mut ledger);
-    let long: Interactive = Sequence::new([bins(100_000)]).unwrap().into();
+    let long: Interactive = Sequence::new([bins(200_000)]).unwrap().into();
     let outcome = open(&mut ledger, &Bill::new("account", "long"), &long, &ages());
     assert!(matches!(outcome, Err(Error::Long { .. })));
     assert_eq!(spent(&mut ledger), before);
