@@ -132,6 +132,11 @@ impl Place {
         Ok(mounts::read()?.is_read_only(&self.path))
     }
 
+    /// Whether the log has an index, as it has while anybody uses it.
+    pub(super) fn has_index(&self) -> bool {
+        beside(&self.path, "-shm").exists()
+    }
+
     /// Whether there may be more than what is in the database itself.
     pub(super) fn has_log(&self) -> bool {
         match beside(&self.path, "-wal").metadata() {

@@ -1,5 +1,6 @@
 //! SQLite, with its write-ahead log and a sync at every commit.
 
+use std::path::Path;
 use std::time::Duration;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -15,6 +16,9 @@ const FIRST_SOUND: i32 = 3_051_003;
 
 /// How often a lock is tried, up to 10 ms apart: about a minute.
 const MOST_TRIES: i32 = 6000;
+
+/// How often, 5 ms apart, a database is found in use without an index before that is believed.
+const MOST_LOOKS: u32 = 400;
 
 /// Why one who only reads may be turned away where nobody writes.
 const NEEDS_INDEX: &str = "reading a ledger that others may write to needs its files -wal and \
@@ -59,6 +63,7 @@ impl Sqlite {
         if create {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
+        not_in_use_elsewhere(&place)?;
         let mut connection = Connection::open_with_flags(&place.path, flags).map_err(text)?;
         if connection.is_readonly(MAIN_DB).map_err(text)? {
             return Err("cannot be written to; legal: to read only".to_owned());
@@ -68,7 +73,8 @@ impl Sqlite {
         if create {
             sync_folder(&place.path)?;
         }
-        Ok(Self { connection, files: place.watch(true)?, immutable: false, stopped: false })
+        let files = place.watch(true).inspect_err(|_| leave_log(&connection))?;
+        Ok(Self { connection, files, immutable: false, stopped: false })
     }
 
     fn reading(path: &str) -> Result<Self, String> {
@@ -203,9 +209,39 @@ impl Database for Sqlite {
 impl Drop for Sqlite {
     fn drop(&mut self) {
         if !self.files.may_write_back() {
-            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            leave_log(&self.connection);
         }
     }
+}
+
+/// Whoever has the database open has the log's index beside it. Where there is none nobody may
+/// have it open: under another name they have another log.
+fn not_in_use_elsewhere(place: &Place) -> Result<(), String> {
+    for _ in 0..MOST_LOOKS {
+        if !place.path.exists() || place.has_index() || !is_in_use(&place.path)? {
+            return Ok(());
+        }
+        // Somebody may just be looking too, or be the last to close it.
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Err("is in use by another name, with another log; legal: its one name".to_owned())
+}
+
+/// Whether anybody has a database with a log open. (One without is locked as it is given one.)
+fn is_in_use(path: &Path) -> Result<bool, String> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(text)?;
+    connection.busy_timeout(Duration::ZERO).map_err(text)?;
+    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE").map_err(text)?;
+    match connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(true),
+        outcome => outcome.map(|()| false).map_err(text),
+    }
+}
+
+/// Keeps a connection from writing the log back to the database as it is closed.
+fn leave_log(connection: &Connection) {
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }
 
 /// Looks whether there is a ledger. Another program's database is left as it is.

@@ -345,6 +345,45 @@ fn a_symbolic_link_that_is_turned_stops_the_handle_alone() {
     assert!(pay(&mut place.open(), "second").is_ok(), "the ledger itself goes on");
 }
 
+/// Who has it open by its old name has acknowledged what is not in the database yet.
+#[test]
+fn a_ledger_that_was_renamed_in_use_is_not_opened_by_its_new_name() {
+    for carried in [&[""][..], &["", "-wal"]] {
+        let place = Place::sqlite();
+        drop(with_account(&place, "1"));
+        let mut ledger = place.open();
+        (0..9).for_each(|index| drop(pay(&mut ledger, &format!("k-{index}"))));
+        let new = place.file().with_file_name("new.db");
+        for end in carried {
+            std::fs::rename(beside(&place.file(), end), beside(&new, end)).unwrap();
+        }
+        assert_eq!(acknowledged(vec![start(&["loop", &url(&new), "n-", "10"], None)]), 0);
+        let problem = unusable(open(&new));
+        assert!(problem.contains("is in use by another name, with another log"), "{problem}");
+        assert!(pay(&mut ledger, "late").is_err());
+    }
+}
+
+/// To close a database deletes its log by name, which may be somebody else's by then.
+#[test]
+fn a_handle_that_lost_its_files_leaves_those_of_others_alone() {
+    let place = Place::sqlite();
+    drop(with_account(&place, "1"));
+    let saved = beside(&place.file(), "-saved");
+    let mut old = place.open();
+    old.backup(&saved).unwrap();
+    std::fs::rename(&saved, place.file()).unwrap();
+    for end in ["-wal", "-shm"] {
+        std::fs::remove_file(beside(&place.file(), end)).unwrap();
+    }
+    let mut new = place.open();
+    pay(&mut new, "first").unwrap();
+    drop(old);
+    let head = pay(&mut new, "second").unwrap();
+    drop(new);
+    assert_eq!(place.open().verify(Some(head)).unwrap().problem, None);
+}
+
 /// SQLite shares an index among the handles of a process, whatever its name leads to now.
 #[test]
 fn a_further_handle_does_not_take_anothers_index_for_its_own() {
