@@ -3,49 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/slots.rs"]
+mod slots;
+
+use counterpoint::Count;
 use counterpoint::filter::{
     Amount, Basis, Filter, Interleaving, OpenError, PlanAccount, Query, Terms, covers,
 };
-use counterpoint::mechanism::{FinitePair, RenyiCurve};
-use counterpoint::quantity::{Noise, Order, Rate, Rho};
-use counterpoint::{Adjacency, Count, Delta, Mechanism, Release, Sensitivity};
-
-fn amount(text: &str) -> Amount {
-    text.parse().unwrap()
-}
-
-fn terms() -> Terms {
-    Terms::new(Adjacency::AddRemove)
-}
-
-fn approx(epsilon: &str, delta: &str) -> Query {
-    Query::approx_dp(amount(epsilon), amount(delta)).unwrap()
-}
-
-fn zcdp(rho: &str) -> Query {
-    Query::zcdp(amount(rho), Amount::ZERO).unwrap()
-}
-
-fn other(mechanism: Mechanism) -> Query {
-    Query::from(Release::from((mechanism, Count::ONE)))
-}
-
-fn leak(delta: f64) -> Query {
-    other(Mechanism::NameAndShame { delta: Delta::new(delta).unwrap() })
-}
-
-fn tcdp(rho: f64, omega: f64) -> Query {
-    let (rho, omega) = (Rho::new(rho).unwrap(), Order::new(omega).unwrap());
-    other(Mechanism::Tcdp { rho, omega })
-}
-
-fn rdp(orders: &[f64], taus: &[f64]) -> Query {
-    other(Mechanism::Rdp(RenyiCurve::new(orders, taus).unwrap()))
-}
-
-fn finite(p: &[f64], q: &[f64]) -> Query {
-    other(Mechanism::Finite(FinitePair::new(p, q).unwrap()))
-}
+use counterpoint::quantity::Order;
+use slots::*;
 
 /// A slot of rho 0.5 is no licence to reveal everything with probability 0.38, which a Gaussian
 /// with that rho would seem to be: at epsilon 0 it is as far apart.
@@ -90,7 +56,8 @@ fn impossible_outcomes_change_nothing() {
 #[test]
 fn many_impossible_outcomes_change_nothing() {
     let outcomes = |tilt: f64| -> Vec<f64> {
-        let weight = |i: u32| if i % 3 == 0 { 0.0 } else { (tilt * f64::from(i * 7 % 64)).exp() };
+        let weight =
+            |i: u32| if i.is_multiple_of(3) { 0.0 } else { (tilt * f64::from(i * 7 % 64)).exp() };
         let all: f64 = (0..64).map(weight).sum();
         (0..64).map(|i| weight(i) / all).collect()
     };
@@ -110,14 +77,7 @@ fn slots_are_rounded_down() {
         Ok(Basis::Guarantee)
     );
     // A Gaussian slot and the same on nearly all of the data: sigma 2 and a little is 2 in doubles.
-    let sampled = |sigma: f64| {
-        let mechanism = Mechanism::Gaussian {
-            sigma: Noise::new(sigma).unwrap(),
-            sensitivity: Sensitivity::new(1.0).unwrap(),
-        };
-        let rate = Some(Rate::new(0.999).unwrap());
-        Query::from(Release { rate, ..Release::from((mechanism, Count::ONE)) })
-    };
+    let sampled = |sigma: f64| sampled(sigma, 0.999);
     let slot = Query::gaussian(amount("2.00000000000000000001"), amount("1")).unwrap();
     assert!(covers(std::slice::from_ref(&slot), &[sampled(2.0)], terms()).is_err());
     assert_eq!(covers(&[slot], &[sampled(2.0_f64.next_up())], terms()), Ok(Basis::LessOfTheSame));
@@ -127,14 +87,15 @@ fn slots_are_rounded_down() {
 #[test]
 fn curves_add_up_where_they_are_curves_of_the_same_orders() {
     let shown = |slots: &[Query], into: &[Query]| covers(slots, into, terms()).ok();
+    let alone = |slot: &Query, into: &[Query]| shown(std::slice::from_ref(slot), into);
     let by_sums = Some(Basis::Divergences);
     let half = zcdp("0.5");
-    assert_eq!(shown(&[half.clone()], &[zcdp("0.2"), zcdp("0.3")]), by_sums);
-    assert_eq!(shown(&[half.clone()], &[zcdp("0.2"), zcdp("0.3000000000001")]), None);
+    assert_eq!(alone(&half, &[zcdp("0.2"), zcdp("0.3")]), by_sums);
+    assert_eq!(alone(&half, &[zcdp("0.2"), zcdp("0.3000000000001")]), None);
     // mu^2/2 is 0.32, and e tanh(e/2) below 0.18 for e = 0.6.
     let gdp = Query::gdp(amount("0.8")).unwrap();
-    assert_eq!(shown(&[half.clone()], &[gdp.clone(), approx("0.6", "0")]), by_sums);
-    assert_eq!(shown(&[half.clone()], &[gdp.clone(), approx("0.62", "0")]), None);
+    assert_eq!(alone(&half, &[gdp.clone(), approx("0.6", "0")]), by_sums);
+    assert_eq!(alone(&half, &[gdp.clone(), approx("0.62", "0")]), None);
     // Lines as far as the shorter goes.
     let lines = [half.clone(), tcdp(0.5, 4.0)];
     assert_eq!(shown(&lines, &[tcdp(1.0, 4.0)]), by_sums);
@@ -144,8 +105,8 @@ fn curves_add_up_where_they_are_curves_of_the_same_orders() {
     // Tables of the same orders.
     let table = |taus: &[f64]| rdp(&[2.0, 8.0], taus);
     let twice = table(&[0.25, 0.5]).times(Count::new(2).unwrap());
-    assert_eq!(shown(&[twice.clone()], &[table(&[0.5, 1.0])]), by_sums);
-    assert_eq!(shown(&[twice], &[table(&[0.5, 1.01])]), None);
+    assert_eq!(alone(&twice, &[table(&[0.5, 1.0])]), by_sums);
+    assert_eq!(alone(&twice, &[table(&[0.5, 1.01])]), None);
     assert_eq!(shown(&[table(&[0.25, 0.5]), rdp(&[2.0], &[0.25])], &[table(&[0.5, 0.5])]), None);
     // One that falls from order 2 to 8 says more between them than the sum of both tables.
     let falling = [table(&[1.0, 0.25]), table(&[0.125, 0.75])];
@@ -212,7 +173,7 @@ fn a_leak_beside_a_curve_is_all_that_may_leak() {
     assert_eq!(shown(&[leaky("0.2", "0.004"), approx("0.5", "0.006")]), within);
     for beyond in [leaky("0.5", "0.0101"), leaky("0.505", "0.01"), approx("1.1", "0"), leak(0.0101)]
     {
-        assert_eq!(shown(&[beyond.clone()]), None, "{beyond:?}");
+        assert_eq!(shown(std::slice::from_ref(&beyond)), None, "{beyond:?}");
     }
     // The leaks of two slots are not one leak.
     let two = covers(&[slot[0].clone(), zcdp("0.1")], &[leaky("0.6", "0.01")], sequential);
@@ -259,10 +220,31 @@ fn slots_keep_their_part_of_the_data() {
     assert!(error.to_string().starts_with(r#"approx-dp about part "a" is not shown"#), "{error}");
 }
 
-/// A pair that says nothing, ever so often.
+/// A pair that says nothing, ever so often, is not looked at one by one.
 #[test]
-fn many_uses_of_nothing_are_counted_at_once() {
+fn many_uses_of_nothing_are_no_work() {
     let often = Count::new(1_000_000_000_000).unwrap();
     let nothing = finite(&[1.0], &[1.0]).times(often);
-    let _ = covers(&[nothing.clone(), zcdp("1")], &[nothing, approx("0.1", "0")], terms());
+    let three = approx("0.1", "0").times(Count::new(3).unwrap());
+    let slots = [nothing.clone(), approx("0.3", "0")];
+    assert!(covers(&slots, std::slice::from_ref(&three), terms()).is_err());
+    assert_eq!(covers(&slots[1..], &[three], terms()), Ok(Basis::Profile));
+    let both = [nothing, zcdp("1")];
+    assert_eq!(covers(&both, &both, terms()), Ok(Basis::OneByOne));
+}
+
+/// The same quotient of sensitivity and scale in other steps: two steps have losses -1, 0 and 1,
+/// three also a third of it. By F(c) - F(c-D) the profiles at their own losses are those of
+/// Laplace noise, 1 - exp((e-1)/2), and chords between; the chord of three is above at 0.
+#[test]
+fn noise_in_other_steps_is_no_less_of_the_same() {
+    let laplace = |e: f64| -(0.5 * (e - 1.0)).exp_m1();
+    let (low, high) = ((-1.0_f64 / 3.0).exp(), (1.0_f64 / 3.0).exp());
+    let chord = laplace(-1.0 / 3.0) * (high - 1.0) + laplace(1.0 / 3.0) * (1.0 - low);
+    assert!(chord / (high - low) > 1.02 * laplace(0.0));
+    assert!(covers(&[geometric(2.0, 2)], &[geometric(3.0, 3)], terms()).is_err());
+    assert_eq!(
+        covers(&[geometric(2.0, 2)], &[geometric(2.0, 1)], terms()),
+        Ok(Basis::LessOfTheSame)
+    );
 }

@@ -5,67 +5,23 @@
 #[path = "common/random.rs"]
 #[allow(dead_code)]
 mod random;
+#[path = "common/slots.rs"]
+mod slots;
 
 use counterpoint::filter::{
     Amount, Basis, CoverError, DeclareError, Filter, FilterError, Interleaving, Odometer,
     OpenError, PlanAccount, Query, Terms, covers,
 };
-use counterpoint::mechanism::{FinitePair, RenyiCurve};
-use counterpoint::quantity::{Buckets, Noise, Order, Rate, Rho, Sensitivity, Steps};
+use counterpoint::quantity::{Buckets, Noise, Steps};
 use counterpoint::rounding::normal_tail;
 use counterpoint::theorem::{Parameters, Theorem};
-use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism, Options, Release};
+use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
 use random::Random;
+use slots::*;
 
 fn games(full: usize) -> usize {
     let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
     if is_full { full } else { full / 20 }
-}
-
-fn amount(text: &str) -> Amount {
-    text.parse().unwrap()
-}
-
-fn terms() -> Terms {
-    Terms::new(Adjacency::AddRemove)
-}
-
-fn approx(epsilon: &str, delta: &str) -> Query {
-    Query::approx_dp(amount(epsilon), amount(delta)).unwrap()
-}
-
-fn gdp(mu: &str) -> Query {
-    Query::gdp(amount(mu)).unwrap()
-}
-
-fn gaussian(sigma: &str) -> Query {
-    Query::gaussian(amount(sigma), amount("1")).unwrap()
-}
-
-fn laplace(scale: &str) -> Query {
-    Query::laplace(amount(scale), amount("1")).unwrap()
-}
-
-fn zcdp(rho: &str) -> Query {
-    Query::zcdp(amount(rho), Amount::ZERO).unwrap()
-}
-
-fn other(mechanism: Mechanism) -> Query {
-    Query::from(Release::from((mechanism, Count::ONE)))
-}
-
-fn sampled(sigma: f64, rate: f64) -> Query {
-    let (sigma, sensitivity) = (Noise::new(sigma).unwrap(), Sensitivity::new(1.0).unwrap());
-    let release = Release::from((Mechanism::Gaussian { sigma, sensitivity }, Count::ONE));
-    Query::from(Release { rate: Some(Rate::new(rate).unwrap()), ..release })
-}
-
-fn finite(p: &[f64], q: &[f64]) -> Query {
-    other(Mechanism::Finite(FinitePair::new(p, q).unwrap()))
-}
-
-fn count(n: u64) -> Count {
-    Count::new(n).unwrap()
 }
 
 fn basis(slot: &Query, opened: &Query) -> Option<Basis> {
@@ -75,12 +31,6 @@ fn basis(slot: &Query, opened: &Query) -> Option<Basis> {
 /// Each rule covers what it should, and not what is 1 % more.
 #[test]
 fn every_rule_ends_where_its_slot_does() {
-    let geometric = |scale: f64, steps: u64| {
-        other(Mechanism::Geometric {
-            scale: Noise::new(scale).unwrap(),
-            sensitivity: Steps::new(steps).unwrap(),
-        })
-    };
     let discrete = |sigma: f64, steps: u64| {
         other(Mechanism::DiscreteGaussian {
             sigma: Noise::new(sigma).unwrap(),
@@ -95,13 +45,6 @@ fn every_rule_ends_where_its_slot_does() {
     };
     let exponential =
         |epsilon: f64| other(Mechanism::Exponential { epsilon: Epsilon::new(epsilon).unwrap() });
-    let rdp = |orders: &[f64], taus: &[f64]| {
-        other(Mechanism::Rdp(RenyiCurve::new(orders, taus).unwrap()))
-    };
-    let tcdp = |rho: f64, omega: f64| {
-        let (rho, omega) = (Rho::new(rho).unwrap(), Order::new(omega).unwrap());
-        other(Mechanism::Tcdp { rho, omega })
-    };
     use Basis::*;
     let cases = [
         // (slot, covered, basis, not covered).

@@ -46,7 +46,7 @@ pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Opti
         let mut corners = corners(&above.parts)?;
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
         // The slots' epsilons were rounded down, by one unit in the last place at most.
-        let rounded = 4.0 * UNIT * corners.first()?.hi;
+        let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
         let known = usize::from(top_is_within);
         for &corner in corners.iter().skip(known) {
             if !is_within(above, below, corner, rounded)? {
