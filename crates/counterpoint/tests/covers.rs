@@ -80,12 +80,18 @@ fn some_candidate(random: &mut Random, shape: &Shape) -> Shape {
     let kind = random.below(3);
     loop {
         let other = some_shape(random, KINDS);
-        let alike = std::mem::discriminant(&other) == std::mem::discriminant(shape);
         match kind {
             0 => return shape.clone(),
-            1 if !alike => {}
+            1 if !are_alike(&other, shape) => {}
             _ => return other,
         }
+    }
+}
+
+fn are_alike(shape: &Shape, other: &Shape) -> bool {
+    match (shape, other) {
+        (Shape::Sampled(shape, _), Shape::Sampled(other, _)) => are_alike(shape, other),
+        _ => std::mem::discriminant(shape) == std::mem::discriminant(other),
     }
 }
 

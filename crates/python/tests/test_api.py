@@ -8,6 +8,7 @@ import pickle
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -228,7 +229,6 @@ def test_amounts_are_exact() -> None:
 
 def test_the_ledger(tmp_path: Path) -> None:
     from decimal import Decimal
-    from fractions import Fraction
 
     url = f"sqlite:{tmp_path / 'budget.db'}"
     ledger = cp.Ledger(url, create=True)
