@@ -141,7 +141,8 @@ impl LossError {
     #[must_use]
     pub fn field(&self) -> &'static str {
         match self {
-            Self::Range { what, .. } => what,
+            // A quotient is about its numerator.
+            Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
             Self::RateUnderReplace | Self::Rate { .. } => "rate",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",
