@@ -2,29 +2,29 @@
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::route::Route;
-use counterpoint::{Composition, Count, Delta, Guarantee, Options, Tolerance, epsilon};
+use counterpoint::{Count, Delta, Guarantee, Options, Plan, Tolerance};
 use divan::Bencher;
 
 fn main() {
     divan::main();
 }
 
-fn equal(epsilon: f64, count: u64) -> Composition {
+fn equal(epsilon: f64, count: u64) -> Plan {
     let guarantee = Guarantee::pure(epsilon).unwrap();
-    Composition::new([(guarantee, Count::new(count).unwrap())]).unwrap()
+    Plan::new([(guarantee, Count::new(count).unwrap())]).unwrap()
 }
 
 /// eps_i = 0.01 + 0.19 frac(0.6180339887 i).
-fn distinct(k: usize) -> Composition {
+fn distinct(k: usize) -> Plan {
     let each = (1..=k).map(|i| 0.01 + 0.19 * (0.618_033_988_7 * i as f64).fract());
-    Composition::new(each.map(|e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap()
+    Plan::new(each.map(|e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap()
 }
 
-fn run(bencher: Bencher<'_, '_>, plan: &Composition, route: Option<Route>, tolerance: f64) {
+fn run(bencher: Bencher<'_, '_>, plan: &Plan, route: Option<Route>, tolerance: f64) {
     let tolerance = Tolerance::new(tolerance).unwrap();
     let options = Options { route, tolerance, ..Options::default() };
     let delta = Delta::new(1e-6).unwrap();
-    bencher.bench_local(|| epsilon(divan::black_box(plan), delta, &options).unwrap());
+    bencher.bench_local(|| divan::black_box(plan).epsilon(delta, &options).unwrap());
 }
 
 #[divan::bench(args = [100, 1000, 10_000, 1_000_000, 1_000_000_000])]

@@ -59,9 +59,7 @@ fn bits(args: &ComposeArgs) -> Result<Option<Bits>> {
 /// A refusal in the words of the option that was used.
 fn in_bits(args: &ComposeArgs, error: AskError, plan: &Plan) -> anyhow::Error {
     match error {
-        AskError::RouteDoesNotApply { .. }
-            if args.route.is_none() && plan.guarantees().is_none() =>
-        {
+        AskError::RouteDoesNotApply { .. } if args.route.is_none() && !plan.is_guarantees() => {
             anyhow!("--bits is for (epsilon, delta) guarantees alone; legal: no --bits here")
         }
         error => error.into(),
@@ -100,15 +98,12 @@ fn to_bits(
         Question::EpsilonAt(delta) => plan.epsilon_to_bits(delta, bits, watch),
         Question::DeltaAt(epsilon) => plan.delta_to_bits(epsilon, bits, watch),
     }?;
-    let others = plan.guarantees().map_or(Vec::new(), |composition| {
-        let charge = |theorem: Theorem| Bound {
-            theorem,
-            value: match question {
-                Question::EpsilonAt(delta) => theorem.epsilon(composition, delta),
-                Question::DeltaAt(epsilon) => theorem.delta(composition, epsilon),
-            },
-        };
-        Theorem::FORMULAS.map(charge).into()
-    });
-    Ok(Composed::precise(question, &answer, others))
+    let charge = |theorem: Theorem| Bound {
+        theorem,
+        value: match question {
+            Question::EpsilonAt(delta) => theorem.epsilon(plan, delta),
+            Question::DeltaAt(epsilon) => theorem.delta(plan, epsilon),
+        },
+    };
+    Ok(Composed::precise(question, &answer, Theorem::FORMULAS.map(charge).into()))
 }

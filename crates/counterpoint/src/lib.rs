@@ -53,9 +53,8 @@ pub mod filter;
 pub mod pair;
 pub mod interactive;
 
-pub use ask::{Answer, AskError, Options, delta, epsilon};
+pub use ask::{Answer, AskError, Options};
 pub use bracket::Bracket;
-pub use composition::{Composition, Plan, PlanError};
+pub use composition::{Plan, PlanError};
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};
-pub use theorem::compare;

@@ -1,24 +1,21 @@
 //! Corners where a certificate once was, or easily could be, false.
 
-use counterpoint::ask::{Bits, epsilon_to_bits};
+use counterpoint::ask::Bits;
 use counterpoint::route::Route;
 use counterpoint::theorem::{Theorem, lattice, noise};
 use counterpoint::watch::Watch;
 use counterpoint::{
-    Bracket, Composition, Count, Delta, Epsilon, Guarantee, Options, Sensitivity, Tolerance, delta,
-    epsilon,
+    Bracket, Count, Delta, Epsilon, Guarantee, Options, Plan, Sensitivity, Tolerance,
 };
 
-fn compose(list: &[(f64, f64, u64)]) -> Composition {
-    Composition::new(
-        list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())),
-    )
-    .unwrap()
+fn compose(list: &[(f64, f64, u64)]) -> Plan {
+    Plan::new(list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())))
+        .unwrap()
 }
 
-fn by(route: Route, plan: &Composition, delta: f64) -> Bracket {
+fn by(route: Route, plan: &Plan, delta: f64) -> Bracket {
     let options = Options { route: Some(route), ..Options::default() };
-    epsilon(plan, Delta::new(delta).unwrap(), &options).unwrap().bracket
+    plan.epsilon(Delta::new(delta).unwrap(), &options).unwrap().bracket
 }
 
 #[test]
@@ -31,7 +28,7 @@ fn lattice_positions_do_not_overflow() {
         let tolerance = Tolerance::new(tolerance).unwrap();
         let options = Options { tolerance, ..Options::default() };
         // The mean loss alone is sum n e tanh(e/2) = 850,000.
-        if let Ok(answer) = epsilon(&plan, Delta::new(1e-6).unwrap(), &options) {
+        if let Ok(answer) = plan.epsilon(Delta::new(1e-6).unwrap(), &options) {
             assert!(answer.bracket.upper > 850_000.0, "{}", answer.bracket);
         }
     }
@@ -52,9 +49,9 @@ fn a_huge_epsilon_among_small_ones_keeps_the_lower_end_honest() {
 #[test]
 fn arbitrary_precision_searches_far_from_its_first_guess() {
     let plan = compose(&[(1.1, 0.0, 2000)]);
-    let answer =
-        epsilon_to_bits(&plan, Delta::new(1e-200).unwrap(), Bits::new(40).unwrap(), Watch::none())
-            .unwrap();
+    let answer = plan
+        .epsilon_to_bits(Delta::new(1e-200).unwrap(), Bits::new(40).unwrap(), Watch::none())
+        .unwrap();
     let exact = by(Route::Equal, &plan, 1e-200);
     assert!(answer.lower.parse::<f64>().unwrap() <= exact.upper, "{answer:?} {exact}");
     assert!(answer.upper.parse::<f64>().unwrap() >= exact.lower, "{answer:?} {exact}");
@@ -66,9 +63,9 @@ fn arbitrary_precision_tells_a_little_room_from_none() {
     let plan = compose(&[(0.1, 0.0, 200), (0.0, leak, 1)]);
     let delta = leak * (1.0 + f64::EPSILON);
     let exact = by(Route::Equal, &plan, delta);
-    let answer =
-        epsilon_to_bits(&plan, Delta::new(delta).unwrap(), Bits::new(37).unwrap(), Watch::none())
-            .unwrap();
+    let answer = plan
+        .epsilon_to_bits(Delta::new(delta).unwrap(), Bits::new(37).unwrap(), Watch::none())
+        .unwrap();
     assert!(answer.lower.parse::<f64>().unwrap() <= exact.upper, "{answer:?} {exact}");
     assert!(answer.upper.parse::<f64>().unwrap() >= exact.lower, "{answer:?} {exact}");
 }
@@ -106,15 +103,14 @@ fn an_impossible_lattice_of_pairs_is_empty() {
 fn a_step_as_large_as_the_losses() {
     let first = 16.662_334_537_663_444_f64.to_bits();
     let list: Vec<f64> = (0..6).map(|ulps| f64::from_bits(first + ulps)).collect();
-    let plan =
-        Composition::new(list.iter().map(|&e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap();
+    let plan = Plan::new(list.iter().map(|&e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap();
     let epsilon = 99.858_403_991_708_71;
     // One atom lies above: all pluses.
     let pluses: f64 = list.iter().map(|e| -(-e).exp().ln_1p()).sum::<f64>().exp();
     let truth = pluses * -(epsilon - list.iter().sum::<f64>()).exp_m1();
     for route in [None, Some(Route::Halves), Some(Route::Contour), Some(Route::Convolution)] {
         let options = Options { route, ..Options::default() };
-        let bracket = delta(&plan, Epsilon::new(epsilon).unwrap(), &options).unwrap().bracket;
+        let bracket = plan.delta(Epsilon::new(epsilon).unwrap(), &options).unwrap().bracket;
         let near = bracket.lower <= truth * (1.0 + 1e-12) && bracket.upper >= truth * (1.0 - 1e-12);
         assert!(near, "{route:?}: {bracket} is not about {truth}");
     }
@@ -125,11 +121,11 @@ fn a_step_as_large_as_the_losses() {
 #[test]
 fn many_small_epsilons_near_the_largest_loss() {
     let list = (0..648).map(|i| 2e-7 * 1000_f64.powf((f64::from(i) * 0.618_033_988_7).fract()));
-    let plan = Composition::new(list.map(|e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap();
+    let plan = Plan::new(list.map(|e| (Guarantee::pure(e).unwrap(), Count::ONE))).unwrap();
     let mut last = 0.0;
     for exponent in [-150, -175, -185, -191, -193] {
         let target = Delta::new(10_f64.powi(exponent)).unwrap();
-        let bracket = epsilon(&plan, target, &Options::default()).unwrap().bracket;
+        let bracket = plan.epsilon(target, &Options::default()).unwrap().bracket;
         assert!(bracket.relative_width() <= 1e-6, "{exponent}: {bracket}");
         assert!(bracket.upper > last, "{exponent}: {bracket} after {last}");
         last = bracket.lower;

@@ -12,7 +12,7 @@ use counterpoint::interactive::{
     Adversary, Answer, DecomposeError, System, concurrent, concurrent_delta, decompose,
 };
 use counterpoint::pair::{Pair, violation};
-use counterpoint::{Composition, Count, Epsilon, Guarantee, Options, delta};
+use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
 use fractions::{cases, ratio};
 use random::Random;
 use tree::{Tree, random_ratio, sixtieths};
@@ -262,7 +262,7 @@ fn the_certified_routes_agree_with_concurrent_randomized_responses() {
     ];
     for list in lists {
         let guarantees = list.iter().map(|&(e, d)| (Guarantee::new(e, d).unwrap(), Count::ONE));
-        let plan = Composition::new(guarantees).unwrap();
+        let plan = Plan::new(guarantees).unwrap();
         let systems: Vec<System> = list
             .iter()
             .map(|&(e, d)| {
@@ -272,7 +272,7 @@ fn the_certified_routes_agree_with_concurrent_randomized_responses() {
             .collect();
         for at in [0.0, 0.3, 0.9, 1.4] {
             let at = Epsilon::new(at).unwrap();
-            let certified = delta(&plan, at, &Options::default()).unwrap().bracket;
+            let certified = plan.delta(at, &Options::default()).unwrap().bracket;
             let (x, _) = exponential(at).unwrap();
             let exact = nearest(&concurrent_delta(&systems, &x).unwrap());
             assert!(certified.lower - 1e-12 < exact && exact < certified.upper + 1e-12);

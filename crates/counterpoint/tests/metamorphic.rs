@@ -7,12 +7,11 @@ use common::{Release, compose};
 use counterpoint::{Answer, AskError, Bracket, Delta, Epsilon, Options};
 
 fn epsilon(releases: &[Release], delta: f64) -> Result<Answer, AskError> {
-    counterpoint::epsilon(&compose(releases), Delta::new(delta).unwrap(), &Options::default())
+    compose(releases).epsilon(Delta::new(delta).unwrap(), &Options::default())
 }
 
 fn delta(releases: &[Release], epsilon: f64) -> Answer {
-    counterpoint::delta(&compose(releases), Epsilon::new(epsilon).unwrap(), &Options::default())
-        .unwrap()
+    compose(releases).delta(Epsilon::new(epsilon).unwrap(), &Options::default()).unwrap()
 }
 
 /// Lists that take the equal, the grouped, the halves and the lattice routes.

@@ -7,13 +7,11 @@ use common::{Release, check, compose};
 use counterpoint::{Answer, Delta, Epsilon, Options, Tolerance};
 
 fn epsilon(releases: &[Release], delta: f64) -> Answer {
-    counterpoint::epsilon(&compose(releases), Delta::new(delta).unwrap(), &Options::default())
-        .unwrap()
+    compose(releases).epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap()
 }
 
 fn delta(releases: &[Release], epsilon: f64) -> Answer {
-    counterpoint::delta(&compose(releases), Epsilon::new(epsilon).unwrap(), &Options::default())
-        .unwrap()
+    compose(releases).delta(Epsilon::new(epsilon).unwrap(), &Options::default()).unwrap()
 }
 
 /// The value lies in the bracket, give or take a relative 1e-13 (or what its printed
@@ -100,7 +98,7 @@ fn tiny_deltas() {
                 Options { tolerance: Tolerance::new(tolerance).unwrap(), ..Options::default() };
             let ask = |list: &[Release]| {
                 let delta = Delta::new(delta).unwrap();
-                counterpoint::epsilon(&compose(list), delta, &options).unwrap().bracket
+                compose(list).epsilon(delta, &options).unwrap().bracket
             };
             let bracket = ask(&equal);
             check::bracket(&judge, common::Question::Epsilon(delta), &bracket).unwrap();

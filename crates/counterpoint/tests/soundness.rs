@@ -21,7 +21,7 @@ use common::random::Random;
 use common::summary::Summary;
 use common::{Outcome, Question, Release, ask, check, compose, groups, is_full, questions, replay};
 use counterpoint::route::Route;
-use counterpoint::{Answer, AskError, Bracket, Composition};
+use counterpoint::{Answer, AskError, Bracket, Plan};
 use reference::Reference;
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ const QUESTIONS: u64 = 8;
 /// One composition with its judge.
 struct Subject<'a> {
     releases: &'a [Release],
-    composition: Composition,
+    composition: Plan,
     reference: &'a Reference,
 }
 

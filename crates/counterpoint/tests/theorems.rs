@@ -2,18 +2,14 @@
 //! the optimum, which none may undercut.
 
 use counterpoint::theorem::{Theorem, lattice, noise};
-use counterpoint::{
-    Composition, Count, Delta, Epsilon, Guarantee, Options, Sensitivity, delta, epsilon,
-};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Options, Plan, Sensitivity};
 
 const PLANS: [&[(f64, f64, u64)]; 3] =
     [&[(0.1, 0.0, 100)], &[(0.05, 1e-9, 156)], &[(0.2, 1e-8, 7), (0.03, 0.0, 40), (0.5, 1e-9, 2)]];
 
-fn compose(list: &[(f64, f64, u64)]) -> Composition {
-    Composition::new(
-        list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())),
-    )
-    .unwrap()
+fn compose(list: &[(f64, f64, u64)]) -> Plan {
+    Plan::new(list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())))
+        .unwrap()
 }
 
 /// Equal but for rounding, and never below but by rounding of the plain formula.
@@ -38,7 +34,7 @@ fn epsilons_follow_the_formulas_and_are_never_below_the_optimum() {
         let mixed = spread((std::f64::consts::E + square.sqrt() / room).ln());
         let kov = total.min(drift + mixed).min(drift + spread(-room.ln()));
         let at = Delta::new(slack).unwrap();
-        let optimal = epsilon(&plan, at, &Options::default()).unwrap().bracket;
+        let optimal = plan.epsilon(at, &Options::default()).unwrap().bracket;
         let formulas = [total, steep + rest, drift + rest, kov];
         for (theorem, formula) in Theorem::FORMULAS.into_iter().zip(formulas) {
             let value = theorem.epsilon(&plan, at).unwrap();
@@ -58,7 +54,7 @@ fn deltas_undo_the_epsilons_and_are_never_below_the_optimum() {
                 let at = Epsilon::new(at).unwrap();
                 let back = theorem.delta(&plan, at).unwrap();
                 assert!(back <= target * (1.0 + 1e-9), "{}: {back:e}", theorem.name());
-                let optimal = delta(&plan, at, &Options::default()).unwrap().bracket;
+                let optimal = plan.delta(at, &Options::default()).unwrap().bracket;
                 assert!(back >= optimal.lower, "{}: {back:e} {optimal}", theorem.name());
             }
         }

@@ -6,7 +6,7 @@ use crate::common::random;
 
 use counterpoint::filter::{Amount, Charge, Currency, Filter, PlanAccount, Query};
 use counterpoint::quantity::Order;
-use counterpoint::{Composition, Count, Epsilon, Guarantee, Options};
+use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
 use game::*;
 use random::Random;
 
@@ -20,8 +20,8 @@ fn composing_what_was_accepted_is_unsound_and_refused() {
     for (e, d) in [(second, "0"), ("0", "0.01")] {
         let accepted =
             [(guarantee(first, "0").unwrap(), Count::ONE), (guarantee(e, d).unwrap(), Count::ONE)];
-        let composed = Composition::new(accepted).unwrap();
-        let naive = counterpoint::delta(&composed, one, &Options::default()).unwrap();
+        let composed = Plan::new(accepted).unwrap();
+        let naive = composed.delta(one, &Options::default()).unwrap();
         // The naive rule accepts: delta is 0.01, to all digits of the epsilon given.
         assert!(naive.bracket.upper < 0.01 * (1.0 + 1e-12), "{}", naive.bracket);
         assert!(naive.bracket.lower > 0.01 * (1.0 - 1e-12), "{}", naive.bracket);

@@ -1,6 +1,6 @@
 use super::{Answer, AskError};
 use crate::bracket::Bracket;
-use crate::composition::Composition;
+use crate::composition::Guarantees;
 use crate::quantity::{Bits, Delta, Epsilon};
 use crate::route::Route;
 use crate::route::precise::{self, Big, BigBracket, PreciseGuarantee};
@@ -22,75 +22,56 @@ pub struct PreciseAnswer {
     pub theorem: Theorem,
 }
 
-/// The least epsilon at a delta, to an absolute width of 2^-bits.
-///
-/// ```
-/// use counterpoint::ask::{Bits, epsilon_to_bits};
-/// use counterpoint::watch::Watch;
-/// use counterpoint::{Composition, Count, Delta, Guarantee};
-///
-/// let plan = Composition::new([(Guarantee::pure(0.5)?, Count::new(30)?)])?;
-/// let answer = epsilon_to_bits(&plan, Delta::new(1e-6)?, Bits::new(200)?, Watch::none())?;
-/// assert!(answer.lower.starts_with("13.9520075394744"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// See [`AskError`].
-pub fn epsilon_to_bits(
-    composition: &Composition,
+pub(super) fn epsilon_to_bits(
+    guarantees: &Guarantees<'_>,
     delta: Delta,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    let ends = precise::epsilon(&guarantees(composition), &big(delta.get()), bits, watch)?;
+    let ends = precise::epsilon(&precisely(guarantees), &big(delta.get()), bits, watch)?;
     Ok(in_decimals(ends, bits))
 }
 
-/// The least delta at an epsilon, to a width of 2^-bits times itself.
-///
-/// # Errors
-/// See [`AskError`].
-pub fn delta_to_bits(
-    composition: &Composition,
+pub(super) fn delta_to_bits(
+    guarantees: &Guarantees<'_>,
     epsilon: Epsilon,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    let ends = precise::delta(&guarantees(composition), &big(epsilon.get()), bits, watch)?;
+    let ends = precise::delta(&precisely(guarantees), &big(epsilon.get()), bits, watch)?;
     Ok(in_decimals(ends, bits))
 }
 
 /// The least epsilon as a bracket of doubles.
 pub(super) fn epsilon_bracket(
-    composition: &Composition,
+    guarantees: &Guarantees<'_>,
     delta: Delta,
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
-    let list = guarantees(composition);
+    let list = precisely(guarantees);
     Ok(in_doubles(precise::epsilon(&list, &big(delta.get()), Bits::DOUBLE, watch)?))
 }
 
 /// The least delta as a bracket of doubles.
 pub(super) fn delta_bracket(
-    composition: &Composition,
+    guarantees: &Guarantees<'_>,
     epsilon: Epsilon,
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
-    let list = guarantees(composition);
+    let list = precisely(guarantees);
     Ok(in_doubles(precise::delta(&list, &big(epsilon.get()), Bits::DOUBLE, watch)?))
 }
 
 /// Losses and leaks apart: together they are the same composition.
-fn guarantees(composition: &Composition) -> Vec<PreciseGuarantee> {
-    let losses = composition.factors().iter().map(|factor| PreciseGuarantee {
-        epsilon: big(factor.epsilon),
+fn precisely(guarantees: &Guarantees<'_>) -> Vec<PreciseGuarantee> {
+    let losses = guarantees.factors.iter().map(|factor| PreciseGuarantee {
+        epsilon: big(factor.each),
         delta: Big::ZERO,
         count: factor.count,
     });
-    let leaks = composition.leaks().iter().map(|leak| PreciseGuarantee {
+    let leaks = guarantees.leaks.iter().map(|leak| PreciseGuarantee {
         epsilon: Big::ZERO,
-        delta: big(leak.delta),
+        delta: big(leak.each),
         count: leak.count,
     });
     losses.chain(leaks).collect()

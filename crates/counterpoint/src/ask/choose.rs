@@ -185,12 +185,12 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
 /// Whether it is one mechanism run once, which has a formula. One Gaussian is what the contour does
 /// best.
 fn is_alone(parts: &[Part]) -> bool {
-    matches!(parts, [part] if part.count == 1 && !matches!(part.loss, Loss::Gaussian { .. }))
+    matches!(parts, [part] if part.count == 1 && !matches!(part.each, Loss::Gaussian { .. }))
 }
 
 /// Whether it has atoms only: contours do not end there.
 fn is_discrete(part: &Part) -> bool {
-    matches!(part.loss, Loss::Atoms(_) | Loss::Response { .. })
+    matches!(part.each, Loss::Atoms(_) | Loss::Response { .. })
 }
 
 /// The first way that succeeds.

@@ -1,17 +1,14 @@
 //! Plans of which part has only Rényi curves, and mechanisms whose curves say more than
 //! their loss.
 
-use super::delta::pure_delta;
-use super::epsilon::pure_epsilon;
-use super::{Answer, AskError, Options, pairs};
+use super::responses::{pure_delta, pure_epsilon};
+use super::{Answer, AskError, Options, mixed};
 use crate::bracket::Bracket;
-use crate::composition::Composition;
 use crate::composition::leak::Target;
-use crate::composition::{Part, View};
+use crate::composition::{Composition, Leaks, Part, Rounded, Times, factors};
 use crate::loss::{Curve, Loss};
-use crate::mechanism::Guarantee;
-use crate::quantity::{Count, Tolerance};
-use crate::rounding::{Dd, STEP, Wide};
+use crate::quantity::Tolerance;
+use crate::rounding::{Dd, Wide};
 use crate::route::mixed::renyi;
 use crate::route::mixed::smooth::Contours;
 use crate::route::responses::is_at_the_top;
@@ -21,34 +18,35 @@ use crate::source::Theorem;
 /// The best of the Rényi route and of splitting delta between the two kinds; the lower end
 /// is what a mechanism with these curves costs.
 pub(super) fn epsilon(
-    view: &View,
+    whole: &Composition,
     target: &Target,
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
-    let by_curves = renyi_epsilon(view, target).map(|upper| (upper, Theorem::Renyi));
+    let by_curves = renyi_epsilon(whole, target).map(|upper| (upper, Theorem::Renyi));
     let by_split =
-        if options.route.is_none() { split_epsilon(view, target, options) } else { None };
+        if options.route.is_none() { split_epsilon(whole, target, options) } else { None };
     let by_split = by_split.map(|upper| (upper, Theorem::Split));
     let best =
         [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
-    let lower = witness_epsilon(view, target, options).min(upper);
+    let lower = witness_epsilon(whole, target, options).min(upper);
     Ok(Answer { bracket: Bracket { lower, upper }, route: Route::Renyi, theorem })
 }
 
 /// The same for the pure delta at an epsilon.
 pub(super) fn delta(
-    view: &View,
+    whole: &Composition,
     epsilon: f64,
     options: &Options<'_>,
 ) -> Result<(Ends, Route, Theorem), AskError> {
-    let by_curves = renyi_delta(view, epsilon).map(|upper| (upper, Theorem::Renyi));
-    let by_split = if options.route.is_none() { split_delta(view, epsilon, options) } else { None };
+    let by_curves = renyi_delta(whole, epsilon).map(|upper| (upper, Theorem::Renyi));
+    let by_split =
+        if options.route.is_none() { split_delta(whole, epsilon, options) } else { None };
     let by_split = by_split.map(|upper| (upper, Theorem::Split));
     let best =
         [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
-    let lower = witness_delta(view, epsilon, options);
+    let lower = witness_delta(whole, epsilon, options);
     let lower = if lower < upper { lower } else { upper };
     Ok(((lower, upper), Route::Renyi, theorem))
 }
@@ -71,163 +69,151 @@ fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
 
 /// The exponential mechanism of range eta is eta^2/8 concentrated (Cesar and Rogers 2021,
 /// Lemma 3.2), less than its worst profile says; each range becomes a curve.
-fn with_curves(view: &View) -> View {
-    let mut view = view.clone();
+fn with_curves(whole: &Composition) -> Composition {
+    let mut whole = whole.clone();
     let mut curves = Vec::new();
-    view.parts.retain(|part| match &part.loss {
+    whole.losses.retain(|part| match &part.each {
         Loss::Range { epsilon } => {
             let rho = (*epsilon * *epsilon).scaled(0.125).upper();
-            curves.push((Curve::Line { rho, omega: f64::INFINITY }, part.count));
+            let each = Curve::Line { rho, omega: f64::INFINITY };
+            curves.push(Times { each, count: part.count });
             false
         }
         _ => true,
     });
-    view.curves.extend(curves);
-    view
+    whole.curves.extend(curves);
+    whole
 }
 
 /// Losses that mechanisms with these descriptions may have: of range eta, plus or minus
 /// half of it.
-fn witness(view: &View) -> Vec<Part> {
-    let mut parts = renyi::witness(view);
+fn witness(whole: &Composition) -> Vec<Part> {
+    let mut parts = renyi::witness(whole);
     for part in &mut parts {
-        if let Loss::Range { epsilon } = &part.loss {
-            part.loss = Loss::Response { epsilon: epsilon.scaled(0.5) };
+        if let Loss::Range { epsilon } = &part.each {
+            part.each = Loss::Response { epsilon: epsilon.scaled(0.5) };
         }
     }
     parts
 }
 
-/// A view of losses alone that mechanisms with these descriptions may have, where these say
+/// A whole of losses alone that mechanisms with these descriptions may have, where these say
 /// less: every lower end is one of its.
-pub(crate) fn witness_view(view: &View) -> Option<View> {
-    if view.curves.is_empty() && !has_ranges(view) {
+pub(crate) fn witness_of(whole: &Composition) -> Option<Composition> {
+    if whole.curves.is_empty() && !has_ranges(whole) {
         return None;
     }
-    let parts = witness(view);
-    let leaks = view.below.leaks().iter().filter_map(|leak| {
-        Some((Guarantee::new(0.0, leak.delta).ok()?, Count::new(leak.count).ok()?))
-    });
-    let responses = parts.iter().filter_map(guarantee);
-    let below = Composition::of(responses.chain(leaks)).ok()?;
-    let (direction, partition) = (view.direction, view.partition.clone());
-    Some(View { direction, partition, parts, curves: Vec::new(), above: below.clone(), below })
-}
-
-/// Randomized responses alone, rounded down.
-fn responses(parts: &[Part]) -> Option<Composition> {
-    let list: Option<Vec<_>> = parts.iter().map(guarantee).collect();
-    Composition::of(list?).ok()
-}
-
-/// The guarantee of a randomized response, rounded down.
-fn guarantee(part: &Part) -> Option<(Guarantee, Count)> {
-    let Loss::Response { epsilon } = &part.loss else { return None };
-    let epsilon = (*epsilon - *epsilon * STEP).lower();
-    Some((Guarantee::pure(epsilon).ok()?, Count::new(part.count).ok()?))
+    let below = &whole.leaks.below;
+    Some(Composition {
+        direction: whole.direction,
+        partition: whole.partition.clone(),
+        leaks: Leaks { below: below.clone(), above: below.clone() },
+        losses: witness(whole),
+        curves: Vec::new(),
+    })
 }
 
 /// An epsilon that a mechanism with these descriptions exceeds; zero if none is found.
-fn witness_epsilon(view: &View, target: &Target, options: &Options<'_>) -> f64 {
-    let (parts, options) = (witness(view), loosely(options, WITNESS));
-    let bracket = match responses(&parts) {
-        Some(list) => pure_epsilon(list.factors(), target, &options),
-        None => pairs::epsilon(&parts, target, &options, &Contours::default()),
+fn witness_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) -> f64 {
+    let (parts, options) = (witness(whole), loosely(options, WITNESS));
+    let bracket = match factors(&parts, Rounded::Down) {
+        Some(list) => pure_epsilon(&list, target, &options),
+        None => mixed::epsilon(&parts, target, &options, &Contours::default()),
     };
     bracket.map_or(0.0, |(bracket, _)| bracket.lower)
 }
 
 /// A pure delta that a mechanism with these descriptions has.
-fn witness_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Wide {
-    let (parts, options) = (witness(view), loosely(options, WITNESS));
-    let ends = match responses(&parts) {
-        Some(list) if is_at_the_top(list.factors(), epsilon) => return Wide::ZERO,
-        Some(list) => pure_delta(list.factors(), epsilon, &options),
-        None => pairs::delta(&parts, epsilon, &options, &Contours::default()),
+fn witness_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Wide {
+    let (parts, options) = (witness(whole), loosely(options, WITNESS));
+    let ends = match factors(&parts, Rounded::Down) {
+        Some(list) if is_at_the_top(&list, epsilon) => return Wide::ZERO,
+        Some(list) => pure_delta(&list, epsilon, &options),
+        None => mixed::delta(&parts, epsilon, &options, &Contours::default()),
     };
     ends.map_or(Wide::ZERO, |(ends, _)| ends.0)
 }
 
 /// By Rényi curves alone.
-pub(super) fn renyi_epsilon(view: &View, target: &Target) -> Option<f64> {
-    renyi::epsilon(&with_curves(view), target).map(|(upper, _)| upper)
+pub(super) fn renyi_epsilon(whole: &Composition, target: &Target) -> Option<f64> {
+    renyi::epsilon(&with_curves(whole), target).map(|(upper, _)| upper)
 }
 
 /// By Rényi curves alone.
-pub(super) fn renyi_delta(view: &View, epsilon: f64) -> Option<Wide> {
-    renyi::delta(&with_curves(view), epsilon).map(|(upper, _)| upper)
+pub(super) fn renyi_delta(whole: &Composition, epsilon: f64) -> Option<Wide> {
+    renyi::delta(&with_curves(whole), epsilon).map(|(upper, _)| upper)
 }
 
 /// Whether there is a range, and more than it alone.
-fn has_ranges(view: &View) -> bool {
-    let is_range = |part: &Part| matches!(part.loss, Loss::Range { .. });
-    let all: u64 = view.parts.iter().map(|part| part.count).sum();
-    all > 1 && view.parts.iter().any(is_range)
+fn has_ranges(whole: &Composition) -> bool {
+    let is_range = |part: &Part| matches!(part.each, Loss::Range { .. });
+    let all: u64 = whole.losses.iter().map(|part| part.count).sum();
+    all > 1 && whole.losses.iter().any(is_range)
 }
 
 /// An answer by losses, or by curves where they say more. The loss of a range is the
 /// worst at each epsilon, which no one mechanism has at all of them: composed it is an upper
 /// bound, and the lower end is a witness's.
 pub(super) fn better_epsilon(
-    view: &View,
+    whole: &Composition,
     target: &Target,
     answer: Answer,
     options: &Options<'_>,
 ) -> Answer {
-    if !has_ranges(view) {
+    if !has_ranges(whole) {
         return answer;
     }
     let curves = if options.route.is_none() {
-        epsilon(&with_curves(view), target, options).ok()
+        epsilon(&with_curves(whole), target, options).ok()
     } else {
         None
     };
     let better = curves.filter(|other| other.bracket.upper < answer.bracket.upper);
     let answer = better.unwrap_or(answer);
-    let lower = witness_epsilon(view, target, options).min(answer.bracket.upper);
+    let lower = witness_epsilon(whole, target, options).min(answer.bracket.upper);
     Answer { bracket: Bracket { lower, ..answer.bracket }, ..answer }
 }
 
 /// The same for delta.
 pub(super) fn better_delta(
-    view: &View,
+    whole: &Composition,
     epsilon: f64,
     (ends, route): (Ends, Route),
     options: &Options<'_>,
 ) -> (Ends, Route, Theorem) {
     let answer = (ends, route, Theorem::DominatingPairs);
-    if !has_ranges(view) {
+    if !has_ranges(whole) {
         return answer;
     }
     let curves = if options.route.is_none() {
-        delta(&with_curves(view), epsilon, options).ok()
+        delta(&with_curves(whole), epsilon, options).ok()
     } else {
         None
     };
     let better = curves.filter(|((_, upper), ..)| *upper < ends.1);
     let ((_, upper), route, theorem) = better.unwrap_or(answer);
-    let lower = witness_delta(view, epsilon, options);
+    let lower = witness_delta(whole, epsilon, options);
     ((if lower < upper { lower } else { upper }, upper), route, theorem)
 }
 
 /// The curves by themselves.
-fn curves_alone(view: &View) -> View {
-    View { parts: Vec::new(), ..view.clone() }
+fn curves_alone(whole: &Composition) -> Composition {
+    Composition { losses: Vec::new(), ..whole.clone() }
 }
 
 /// Two groups of releases, delta split between them: epsilons and deltas add up.
-fn split_epsilon(view: &View, target: &Target, options: &Options<'_>) -> Option<f64> {
-    if view.parts.is_empty() || view.curves.is_empty() {
+fn split_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) -> Option<f64> {
+    if whole.losses.is_empty() || whole.curves.is_empty() {
         return None;
     }
-    let curves = curves_alone(view);
+    let curves = curves_alone(whole);
     let cost = |share: f64, options: &Options<'_>| -> Option<f64> {
         let lower = target.lower * Wide::from(share);
         let losses = Target { lower, upper: lower * Wide::from(1.0 + 1e-12) };
         let rest = (target.lower - lower) * Wide::from(1.0 - 1e-15);
         let rest = Target { lower: rest, upper: rest * Wide::from(1.0 + 1e-12) };
         let (first, _) =
-            pairs::epsilon(&view.parts, &losses, options, &Contours::default()).ok()?;
+            mixed::epsilon(&whole.losses, &losses, options, &Contours::default()).ok()?;
         let (second, _) = renyi::epsilon(&curves, &rest)?;
         Some((first.upper + second).next_up())
     };
@@ -237,16 +223,16 @@ fn split_epsilon(view: &View, target: &Target, options: &Options<'_>) -> Option<
 }
 
 /// The same with epsilon split.
-fn split_delta(view: &View, epsilon: f64, options: &Options<'_>) -> Option<Wide> {
-    if view.parts.is_empty() || view.curves.is_empty() {
+fn split_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Option<Wide> {
+    if whole.losses.is_empty() || whole.curves.is_empty() {
         return None;
     }
-    let curves = curves_alone(view);
+    let curves = curves_alone(whole);
     let cost = |share: f64, options: &Options<'_>| -> Option<Wide> {
         let first = epsilon * share;
         // The exact difference is at least this.
         let second = (Dd::from(epsilon) - Dd::from(first)).lower().max(0.0);
-        let (losses, _) = pairs::delta(&view.parts, first, options, &Contours::default()).ok()?;
+        let (losses, _) = mixed::delta(&whole.losses, first, options, &Contours::default()).ok()?;
         let (curves, _) = renyi::delta(&curves, second)?;
         let sum = (losses.1 + curves) * Wide::from(1.0 + 1e-15);
         Some(if sum < Wide::ONE { sum } else { Wide::ONE })

@@ -4,9 +4,9 @@
 //! Q mass of {L > l}. Secants on either side of l bracket the slope, and with it
 //! P(L > l) = delta(x) - x delta'(x). Nothing but certified deltas goes in.
 
-use super::{AskError, Options, pairs};
+use super::{AskError, Options, mixed};
 use crate::bracket::Bracket;
-use crate::composition::{Plan, View};
+use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Level, Tolerance};
 use crate::rounding::{Dd, Wide, down, up};
@@ -31,9 +31,9 @@ use crate::route::mixed::{cumulant, largest};
 /// ```
 #[derive(Clone, Debug)]
 pub struct PrivacyLoss<'a> {
-    view: &'a View,
+    whole: &'a Composition,
     /// P and Q exchanged.
-    mirror: &'a View,
+    mirror: &'a Composition,
     mean: Bracket,
     variance: Bracket,
     atoms: Option<Vec<LossAtom>>,
@@ -55,45 +55,46 @@ impl Plan {
     /// [`AskError::NoDistribution`] if a mechanism is known by its Rényi curve alone, and
     /// [`AskError::ToleranceNotMet`] where a moment cannot be certified.
     pub fn losses(&self) -> Result<Vec<PrivacyLoss<'_>>, AskError> {
-        if self.views.iter().any(|view| !view.curves.is_empty()) {
+        if self.compositions.iter().any(|whole| !whole.curves.is_empty()) {
             return Err(AskError::NoDistribution);
         }
-        self.views.iter().map(|view| PrivacyLoss::new(view, self.mirror(view))).collect()
+        self.compositions.iter().map(|whole| PrivacyLoss::new(whole, self.mirror(whole))).collect()
     }
 }
 
 impl Plan {
-    /// The view with P and Q exchanged: itself, if that makes no difference.
-    fn mirror<'a>(&'a self, view: &'a View) -> &'a View {
-        let is_mirror =
-            |other: &&View| other.partition == view.partition && other.direction != view.direction;
-        self.views.iter().find(is_mirror).unwrap_or(view)
+    /// The whole with P and Q exchanged: itself, if that makes no difference.
+    fn mirror<'a>(&'a self, whole: &'a Composition) -> &'a Composition {
+        let is_mirror = |other: &&Composition| {
+            other.partition == whole.partition && other.direction != whole.direction
+        };
+        self.compositions.iter().find(is_mirror).unwrap_or(whole)
     }
 }
 
 impl<'a> PrivacyLoss<'a> {
-    fn new(view: &'a View, mirror: &'a View) -> Result<Self, AskError> {
-        let (mean, variance) = moments(view)?;
-        let leak = view.with_leaks(Wide::ZERO, Wide::ZERO);
-        Ok(Self { view, mirror, mean, variance, atoms: atoms(view, leak) })
+    fn new(whole: &'a Composition, mirror: &'a Composition) -> Result<Self, AskError> {
+        let (mean, variance) = moments(whole)?;
+        let leak = whole.with_leaks(Wide::ZERO, Wide::ZERO);
+        Ok(Self { whole, mirror, mean, variance, atoms: atoms(whole, leak) })
     }
 
     /// Which of the two data sets P is about. A loss that is the same in both says `Remove`.
     #[must_use]
     pub fn direction(&self) -> Direction {
-        self.view.direction
+        self.whole.direction
     }
 
     /// The part of the data it is about, if the plan speaks of parts.
     #[must_use]
     pub fn part(&self) -> Option<&str> {
-        self.view.partition.as_deref()
+        self.whole.partition.as_deref()
     }
 
     /// The probability that the loss is infinite.
     #[must_use]
     pub fn leak(&self) -> Bracket {
-        self.view.with_leaks(Wide::ZERO, Wide::ZERO)
+        self.whole.with_leaks(Wide::ZERO, Wide::ZERO)
     }
 
     /// The mean, given that the loss is finite.
@@ -136,10 +137,10 @@ impl<'a> PrivacyLoss<'a> {
             let (lower, upper) = (down(finite.lower + leak.lower), up(finite.upper + leak.upper));
             return Ok(within_one(Bracket { lower, upper }));
         }
-        if is_beyond(self.view, loss) {
+        if is_beyond(self.whole, loss) {
             return Ok(self.leak());
         }
-        Ok(Stencil::new(self.view, self.mirror, loss, self.scale(), options)?.above())
+        Ok(Stencil::new(self.whole, self.mirror, loss, self.scale(), options)?.above())
     }
 
     /// The probability of a loss of at most `loss`.
@@ -158,7 +159,7 @@ impl<'a> PrivacyLoss<'a> {
         if is_beyond(self.mirror, -loss) {
             return Ok(Bracket::exact(0.0));
         }
-        let at = Stencil::new(self.mirror, self.view, -loss, self.scale(), options)?;
+        let at = Stencil::new(self.mirror, self.whole, -loss, self.scale(), options)?;
         Ok(at.at_least_under_q())
     }
 
@@ -234,19 +235,19 @@ impl<'a> PrivacyLoss<'a> {
 }
 
 /// Means and variances add up.
-fn moments(view: &View) -> Result<(Bracket, Bracket), AskError> {
+fn moments(whole: &Composition) -> Result<(Bracket, Bracket), AskError> {
     let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY };
     let (mut mean, mut variance) = (Sum::NOTHING, Sum::NOTHING);
-    for part in &view.parts {
-        let moments = cumulant::moments(&part.loss).ok_or_else(|| none.clone())?;
+    for part in &whole.losses {
+        let moments = cumulant::moments(&part.each).ok_or_else(|| none.clone())?;
         mean.add(moments.mean, part.count);
         variance.add(moments.variance, part.count);
     }
     Ok((mean.bracket(), variance.bracket()))
 }
 
-fn atoms(view: &View, leak: Bracket) -> Option<Vec<LossAtom>> {
-    let listed = Listed::new(&view.parts)?;
+fn atoms(whole: &Composition, leak: Bracket) -> Option<Vec<LossAtom>> {
+    let listed = Listed::new(&whole.losses)?;
     let kept = not(leak);
     let atom = |(loss, mass): (Bracket, Bracket)| {
         let mass =
@@ -270,8 +271,8 @@ fn add_up<'a>(
 }
 
 /// Whether no finite loss reaches so far.
-fn is_beyond(view: &View, loss: f64) -> bool {
-    largest::largest(&view.parts)
+fn is_beyond(whole: &Composition, loss: f64) -> bool {
+    largest::largest(&whole.losses)
         .is_some_and(|(largest, error)| (largest + Dd::from(error)).upper() < loss)
 }
 
@@ -345,21 +346,21 @@ struct Stencil {
 impl Stencil {
     /// The step balances the secant's error, which grows with it, against the profile's own.
     fn new(
-        view: &View,
-        mirror: &View,
+        whole: &Composition,
+        mirror: &Composition,
         loss: f64,
         scale: f64,
         options: &Options<'_>,
     ) -> Result<Self, AskError> {
-        let here = profile(view, mirror, loss, options)?;
+        let here = profile(whole, mirror, loss, options)?;
         let width = here.relative_width().max(f64::EPSILON);
         let step = (scale * width.sqrt()).clamp(1e-12 * loss.max(scale), 0.5);
         let (previous, next) = (loss - step, loss + step);
         Ok(Self {
             loss,
-            before: profile(view, mirror, previous, options)?,
+            before: profile(whole, mirror, previous, options)?,
             here,
-            after: profile(view, mirror, next, options)?,
+            after: profile(whole, mirror, next, options)?,
             back: Dd::sum(loss, -previous),
             ahead: Dd::sum(next, -loss),
         })
@@ -395,13 +396,13 @@ impl Stencil {
 
 /// The profile at any real epsilon: delta(-e) = 1 - e^-e (1 - the mirror's delta(e)).
 fn profile(
-    view: &View,
-    mirror: &View,
+    whole: &Composition,
+    mirror: &Composition,
     epsilon: f64,
     options: &Options<'_>,
 ) -> Result<Bracket, AskError> {
     if epsilon >= 0.0 {
-        return at_positive(view, epsilon, options);
+        return at_positive(whole, epsilon, options);
     }
     let other = at_positive(mirror, -epsilon, options)?;
     let decay = Dd::from(epsilon).exp();
@@ -415,25 +416,29 @@ fn profile(
 /// The digits that secants feed on, where they are cheap.
 const FINE: f64 = 1e-10;
 
-fn at_positive(view: &View, epsilon: f64, options: &Options<'_>) -> Result<Bracket, AskError> {
+fn at_positive(
+    whole: &Composition,
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<Bracket, AskError> {
     let Ok(epsilon) = Epsilon::new(epsilon) else {
         return Err(AskError::Loss { loss: epsilon });
     };
-    if view.is_responses() {
-        return Ok(view.delta(epsilon, options)?.bracket);
+    if whole.is_responses() {
+        return Ok(whole.delta(epsilon, options)?.bracket);
     }
     let by = |route: Option<Route>, tolerance: Tolerance| {
         let options = Options { tolerance, route, ..*options };
-        pairs::delta(&view.parts, epsilon.get(), &options, &Contours::default())
+        mixed::delta(&whole.losses, epsilon.get(), &options, &Contours::default())
     };
     let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
     for route in [Route::Closed, Route::Grouped, Route::Contour] {
         match by(Some(route), fine) {
-            Ok(((lower, upper), _)) => return Ok(view.with_leaks(lower, upper)),
+            Ok(((lower, upper), _)) => return Ok(whole.with_leaks(lower, upper)),
             Err(AskError::Stopped) => return Err(AskError::Stopped),
             Err(_) => {}
         }
     }
     let ((lower, upper), _) = by(None, options.tolerance)?;
-    Ok(view.with_leaks(lower, upper))
+    Ok(whole.with_leaks(lower, upper))
 }

@@ -8,7 +8,7 @@
 use super::plan::worst;
 use super::{Answer, AskError, Options};
 use crate::bracket::Bracket;
-use crate::composition::{Plan, View};
+use crate::composition::{Composition, Plan};
 use crate::quantity::{Delta, Epsilon, Tolerance};
 use crate::rounding::{UNIT, expm1, ln_1p_rounded};
 use crate::route::mixed::smooth::Contours;
@@ -44,12 +44,13 @@ impl Plan {
             return deltas.iter().map(one).collect();
         }
         let places: Vec<f64> = deltas.iter().map(|delta| delta.get()).collect();
-        let contours: Vec<Contours> = self.views.iter().map(|_| Contours::default()).collect();
+        let contours: Vec<Contours> =
+            self.compositions.iter().map(|_| Contours::default()).collect();
         let ask = |place: f64, options: &Options<'_>| {
             let delta = Delta::new(place).map_err(|_| AskError::Stopped)?;
-            let both = self.views.iter().zip(&contours);
-            or_infinite(worst(both, options, |(view, near), options| {
-                view.epsilon(delta, options, near)
+            let both = self.compositions.iter().zip(&contours);
+            or_infinite(worst(both, options, |(whole, near), options| {
+                whole.epsilon(delta, options, near)
             }))
         };
         let curve = Curve { across: Scale::Plain, along: Scale::Logarithm, ask: &ask, options };
@@ -69,13 +70,14 @@ impl Plan {
             let one = |&epsilon: &Epsilon| Ok(self.delta(epsilon, options)?.bracket);
             return epsilons.iter().map(one).collect();
         }
-        let contours: Vec<Contours> = self.views.iter().map(|_| Contours::default()).collect();
+        let contours: Vec<Contours> =
+            self.compositions.iter().map(|_| Contours::default()).collect();
         let places: Vec<f64> = epsilons.iter().map(|epsilon| epsilon.get()).collect();
         let ask = |place: f64, options: &Options<'_>| {
             let epsilon = Epsilon::new(place).map_err(|_| AskError::Stopped)?;
-            let both = self.views.iter().zip(&contours);
-            let ask = |(view, near): (&View, &Contours), options: &Options<'_>| {
-                view.delta_near(epsilon, options, near)
+            let both = self.compositions.iter().zip(&contours);
+            let ask = |(whole, near): (&Composition, &Contours), options: &Options<'_>| {
+                whole.delta_near(epsilon, options, near)
             };
             Ok(worst(both, options, ask)?.bracket)
         };

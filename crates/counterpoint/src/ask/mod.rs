@@ -4,22 +4,20 @@ mod bits;
 mod calibrate;
 mod choose;
 pub(crate) mod curves;
-mod delta;
 mod distribution;
-mod epsilon;
 mod many;
-mod pairs;
+mod mixed;
 mod plan;
+mod responses;
 
 pub use crate::quantity::Bits;
-pub use bits::{PreciseAnswer, delta_to_bits, epsilon_to_bits};
+pub use bits::PreciseAnswer;
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
-pub use delta::delta;
 pub use distribution::{LossAtom, PrivacyLoss};
-pub use epsilon::epsilon;
 
 use crate::bracket::Bracket;
-use crate::quantity::Tolerance;
+use crate::composition::{Leak, leak};
+use crate::quantity::{Delta, Tolerance};
 use crate::route::Route;
 use crate::route::precise::PreciseError;
 use crate::source::Theorem;
@@ -115,6 +113,12 @@ pub enum AskError {
     /// The watcher stopped the work.
     #[error("stopped before an answer was found")]
     Stopped,
+}
+
+impl AskError {
+    pub(crate) fn below_leak(delta: Delta, leaks: &[Leak]) -> Self {
+        Self::BelowLeak { delta: delta.get(), least: leak::least_delta(leaks) }
+    }
 }
 
 impl From<PreciseError> for AskError {

@@ -1,10 +1,9 @@
 //! Questions about plans of real mechanisms.
 
-use super::{Answer, AskError, Options, PreciseAnswer, bits, choose, curves, pairs};
+use super::{Answer, AskError, Options, PreciseAnswer, bits, choose, curves, mixed, responses};
 use crate::bracket::Bracket;
-use crate::composition::Composition;
 use crate::composition::leak::{self, Remainder, Target};
-use crate::composition::{Plan, View};
+use crate::composition::{Composition, Guarantees, Plan, Rounded};
 use crate::loss::Direction;
 use crate::quantity::{Bits, Delta, Epsilon};
 use crate::rounding::Wide;
@@ -24,9 +23,9 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        let ask =
-            |view: &View, options: &Options<'_>| view.epsilon(delta, options, &Contours::default());
-        worst(self.views.iter(), options, ask)
+        worst(self.compositions.iter(), options, |one, options| {
+            one.epsilon(delta, options, &Contours::default())
+        })
     }
 
     /// The least delta at which the plan is (epsilon, delta)-private.
@@ -34,7 +33,7 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
-        worst(self.views.iter(), options, |view, options| view.delta(epsilon, options))
+        worst(self.compositions.iter(), options, |one, options| one.delta(epsilon, options))
     }
 
     /// The same in one direction: the largest `P(S) - e^epsilon Q(S)` over all events, P being
@@ -48,15 +47,26 @@ impl Plan {
         epsilon: Epsilon,
         options: &Options<'_>,
     ) -> Result<Answer, AskError> {
-        let views = self.sides().into_iter().map(|(remove, add)| match direction {
+        let towards = self.sides().into_iter().map(|(remove, add)| match direction {
             Direction::Remove => remove,
             Direction::Add => add,
         });
-        worst(views, options, |view, options| view.delta(epsilon, options))
+        worst(towards, options, |one, options| one.delta(epsilon, options))
     }
 
-    /// The least epsilon at a delta in arbitrary precision, for plans of (epsilon, delta)
-    /// guarantees.
+    /// The least epsilon at a delta in arbitrary precision, to an absolute width of 2^-bits, for
+    /// plans of (epsilon, delta) guarantees.
+    ///
+    /// ```
+    /// use counterpoint::ask::Bits;
+    /// use counterpoint::watch::Watch;
+    /// use counterpoint::{Count, Delta, Guarantee, Plan};
+    ///
+    /// let plan = Plan::new([(Guarantee::pure(0.5)?, Count::new(30)?)])?;
+    /// let answer = plan.epsilon_to_bits(Delta::new(1e-6)?, Bits::new(200)?, Watch::none())?;
+    /// assert!(answer.lower.starts_with("13.9520075394744"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`AskError::RouteDoesNotApply`] for other plans; see [`AskError`].
@@ -66,10 +76,10 @@ impl Plan {
         bits: Bits,
         watch: Watch<'_>,
     ) -> Result<PreciseAnswer, AskError> {
-        bits::epsilon_to_bits(self.guaranteed()?, delta, bits, watch)
+        bits::epsilon_to_bits(&self.guaranteed(Route::Precise)?, delta, bits, watch)
     }
 
-    /// The least delta at an epsilon in arbitrary precision, likewise.
+    /// The least delta at an epsilon in arbitrary precision, to a width of 2^-bits times itself.
     ///
     /// # Errors
     /// As [`Plan::epsilon_to_bits`].
@@ -79,64 +89,82 @@ impl Plan {
         bits: Bits,
         watch: Watch<'_>,
     ) -> Result<PreciseAnswer, AskError> {
-        bits::delta_to_bits(self.guaranteed()?, epsilon, bits, watch)
+        bits::delta_to_bits(&self.guaranteed(Route::Precise)?, epsilon, bits, watch)
     }
 
-    fn guaranteed(&self) -> Result<&Composition, AskError> {
-        self.guarantees().ok_or_else(|| choose::for_guarantees(Route::Precise))
-    }
-
-    /// The composition of (epsilon, delta) guarantees that the plan is, if it is one.
+    /// Whether it is one of (epsilon, delta) guarantees alone, as the precise route wants it.
     #[must_use]
-    pub fn guarantees(&self) -> Option<&Composition> {
-        match self.views.as_slice() {
-            [view] if view.is_responses() && view.above == view.below => Some(&view.above),
-            _ => None,
-        }
+    pub fn is_guarantees(&self) -> bool {
+        self.guarantees().is_some()
+    }
+
+    /// The (epsilon, delta) guarantees that the plan is, if doubles say exactly which.
+    pub(crate) fn guarantees(&self) -> Option<Guarantees<'_>> {
+        let [one] = self.compositions.as_slice() else { return None };
+        let above = one.guarantees(Rounded::Up)?;
+        (one.guarantees(Rounded::Down)? == above).then_some(above)
+    }
+
+    /// The same, for a route that takes nothing else.
+    pub(crate) fn guaranteed(&self, route: Route) -> Result<Guarantees<'_>, AskError> {
+        self.guarantees().ok_or_else(|| choose::for_guarantees(route))
     }
 }
 
-impl View {
+impl Composition {
     pub(super) fn epsilon(
         &self,
         delta: Delta,
         options: &Options<'_>,
         contours: &Contours,
     ) -> Result<Answer, AskError> {
-        let by_curves = options.route == Some(Route::Renyi);
-        if self.is_responses() && !by_curves && options.route != Some(Route::Lattice) {
-            let above = super::epsilon(&self.above, delta, options)?;
-            if self.above == self.below {
-                return Ok(above);
-            }
-            let below = super::epsilon(&self.below, delta, options)?;
-            return Ok(between(below, above));
+        if let Some(answer) =
+            self.by_responses(options, |list| responses::epsilon(list, delta, options))
+        {
+            return answer;
         }
         let target = match self.target(delta)? {
             Some(target) => target,
             None => return self.largest(delta),
         };
         options.until_stopped(|options| {
-            if by_curves || !self.curves.is_empty() {
+            if options.route == Some(Route::Renyi) || !self.curves.is_empty() {
                 choose::for_curves(options.route)?;
                 return curves::epsilon(self, &target, options);
             }
-            let (bracket, route) = pairs::epsilon(&self.parts, &target, options, contours)?;
+            let (bracket, route) = mixed::epsilon(&self.losses, &target, options, contours)?;
             let answer = Answer { bracket, route, theorem: Theorem::DominatingPairs };
             Ok(curves::better_epsilon(self, &target, answer, options))
         })
     }
 
+    /// An answer of randomized responses alone, by the routes that are for them: below from what
+    /// is rounded down, above from what is rounded up. `None` where there is more, or where the
+    /// route that was asked for is another one.
+    fn by_responses(
+        &self,
+        options: &Options<'_>,
+        ask: impl Fn(&Guarantees<'_>) -> Result<Answer, AskError>,
+    ) -> Option<Result<Answer, AskError>> {
+        if matches!(options.route, Some(Route::Renyi | Route::Lattice)) {
+            return None;
+        }
+        let above = self.guarantees(Rounded::Up)?;
+        let below = self.guarantees(Rounded::Down)?;
+        let most = ask(&above);
+        if above == below {
+            return Some(most);
+        }
+        Some(most.and_then(|most| Ok(between(ask(&below)?, most))))
+    }
+
     /// What the leaks leave of a delta; None if nothing.
     fn target(&self, delta: Delta) -> Result<Option<Target>, AskError> {
-        match leak::remainder(&self.above, delta.get()) {
-            Remainder::Negative => {
-                let least = leak::least_delta(&self.above);
-                Err(AskError::BelowLeak { delta: delta.get(), least })
-            }
+        match leak::remainder(&self.leaks.above, delta.get()) {
+            Remainder::Negative => Err(AskError::below_leak(delta, &self.leaks.above)),
             Remainder::Zero => Ok(None),
             // The lower end has to do with the leaks from below.
-            Remainder::Positive(target) => match leak::remainder(&self.below, delta.get()) {
+            Remainder::Positive(target) => match leak::remainder(&self.leaks.below, delta.get()) {
                 Remainder::Positive(more) => Ok(Some(Target { upper: more.upper, ..target })),
                 _ => Ok(Some(target)),
             },
@@ -147,7 +175,7 @@ impl View {
     fn largest(&self, delta: Delta) -> Result<Answer, AskError> {
         let none = AskError::Unbounded { delta: delta.get() };
         let (largest, error) =
-            largest(&self.parts).filter(|_| self.curves.is_empty()).ok_or(none)?;
+            largest(&self.losses).filter(|_| self.curves.is_empty()).ok_or(none)?;
         let bracket = Bracket {
             lower: (largest - error.into()).lower().max(0.0),
             upper: (largest + error.into()).upper(),
@@ -171,21 +199,17 @@ impl View {
         options: &Options<'_>,
         contours: &Contours,
     ) -> Result<Answer, AskError> {
-        let by_curves = options.route == Some(Route::Renyi);
-        if self.is_responses() && !by_curves && options.route != Some(Route::Lattice) {
-            let above = super::delta(&self.above, epsilon, options)?;
-            if self.above == self.below {
-                return Ok(above);
-            }
-            let below = super::delta(&self.below, epsilon, options)?;
-            return Ok(between(below, above));
+        if let Some(answer) =
+            self.by_responses(options, |list| responses::delta(list, epsilon, options))
+        {
+            return answer;
         }
         let ((lower, upper), route, theorem) = options.until_stopped(|options| {
-            if by_curves || !self.curves.is_empty() {
+            if options.route == Some(Route::Renyi) || !self.curves.is_empty() {
                 choose::for_curves(options.route)?;
                 return curves::delta(self, epsilon.get(), options);
             }
-            let found = match pairs::delta(&self.parts, epsilon.get(), options, contours) {
+            let found = match mixed::delta(&self.losses, epsilon.get(), options, contours) {
                 Err(refusal @ AskError::ToleranceNotMet { .. }) => {
                     self.delta_near_zero(epsilon.get(), options).ok_or(refusal)
                 }
@@ -198,18 +222,18 @@ impl View {
 
     /// A delta that is next to nothing: any bound that says so will do.
     fn delta_near_zero(&self, epsilon: f64, options: &Options<'_>) -> Option<(Ends, Route)> {
-        let nothing = |upper: &Wide| *upper <= Wide::from(pairs::NEAR_ZERO);
+        let nothing = |upper: &Wide| *upper <= Wide::from(mixed::NEAR_ZERO);
         if options.route.is_none()
             && let Some(upper) = curves::renyi_delta(self, epsilon).filter(nothing)
         {
             return Some(((Wide::ZERO, upper), Route::Renyi));
         }
-        pairs::delta_near_zero(&self.parts, epsilon, options)
+        mixed::delta_near_zero(&self.losses, epsilon, options)
     }
 
     pub(super) fn with_leaks(&self, lower: Wide, upper: Wide) -> Bracket {
-        let lower = leak::with_leaks(&self.below, lower, lower).0;
-        let upper = leak::with_leaks(&self.above, upper, upper).1;
+        let lower = leak::with_leaks(&self.leaks.below, lower, lower).0;
+        let upper = leak::with_leaks(&self.leaks.above, upper, upper).1;
         Bracket { lower: lower.min(upper), upper }
     }
 
@@ -224,7 +248,7 @@ impl View {
     }
 }
 
-/// The worst of the views: each end the largest of its kind. A route that was asked for may
+/// The worst of the compositions: each end the largest of its kind. A route that was asked for may
 /// give none on some of them, but must give the worst.
 pub(super) fn worst<V: Copy>(
     views: impl Iterator<Item = V>,

@@ -5,7 +5,7 @@
 //! logarithms, `g = -ln(1 - delta)`, so that nothing cancels unless delta and the
 //! leak really are close; where they are, arbitrary precision decides.
 
-use crate::composition::{Composition, Leak};
+use crate::composition::Leak;
 use crate::rounding::{Dd, STEP, Wide};
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
@@ -58,26 +58,21 @@ fn one_minus_exp(x: Wide) -> Wide {
 /// -ln of the probability that nothing leaks.
 fn minus_ln_kept(leaks: &[Leak]) -> Wide {
     leaks.iter().fold(Wide::ZERO, |sum, leak| {
-        sum + minus_ln_keep(leak.delta) * Wide::from(leak.count as f64)
+        sum + minus_ln_keep(leak.each) * Wide::from(leak.count as f64)
     })
 }
 
 /// The least delta that has a finite epsilon: the leak itself, as the smallest
 /// double that is not below it.
-pub(crate) fn least_delta(composition: &Composition) -> f64 {
-    let leaks = composition.leaks();
+pub(crate) fn least_delta(leaks: &[Leak]) -> f64 {
     let nearest = one_minus_exp(minus_ln_kept(leaks)).estimate();
     let candidates = [nearest.next_down().max(0.0), nearest, nearest.next_up()];
-    let enough = |&delta: &f64| !matches!(remainder_above(leaks, delta), Remainder::Negative);
+    let enough = |&delta: &f64| !matches!(remainder(leaks, delta), Remainder::Negative);
     candidates.into_iter().find(enough).unwrap_or(nearest.next_up().next_up()).min(1.0)
 }
 
 /// What is left of a delta once the leaks are paid.
-pub(crate) fn remainder(composition: &Composition, delta: f64) -> Remainder {
-    remainder_above(composition.leaks(), delta)
-}
-
-fn remainder_above(leaks: &[Leak], delta: f64) -> Remainder {
+pub(crate) fn remainder(leaks: &[Leak], delta: f64) -> Remainder {
     if leaks.is_empty() {
         return positive(Wide::from(delta), 0.0);
     }
@@ -114,7 +109,7 @@ type Big = FBig<HalfEven, 2>;
 /// computed exactly. If it differs, enough bits tell by how much.
 fn precise_remainder(leaks: &[Leak], delta: f64) -> Remainder {
     let bits: u64 = leaks.iter().fold(0, |sum, leak| {
-        sum.saturating_add(leak.count.saturating_mul(denominator_bits(leak.delta)))
+        sum.saturating_add(leak.count.saturating_mul(denominator_bits(leak.each)))
     });
     let exact = bits <= 4096;
     let mut precision = if exact { bits as usize + 1200 } else { 1600 };
@@ -122,7 +117,7 @@ fn precise_remainder(leaks: &[Leak], delta: f64) -> Remainder {
     let total_bits = 64 - total.leading_zeros() as usize;
     while precision <= 1 << 16 {
         let kept = leaks.iter().fold(big(1.0, precision), |product, leak| {
-            product * (big(1.0, precision) - big(leak.delta, precision)).powi(leak.count.into())
+            product * (big(1.0, precision) - big(leak.each, precision)).powi(leak.count.into())
         });
         let gap = &kept - (big(1.0, precision) - big(delta, precision));
         let zero = gap.repr().significand().is_zero();
@@ -172,15 +167,15 @@ fn to_wide(x: &Big) -> Wide {
 }
 
 /// The delta of the whole, given the pure delta as lower and upper end.
-pub(crate) fn with_leaks(composition: &Composition, lower: Wide, upper: Wide) -> (f64, f64) {
-    if composition.leaks().is_empty() {
+pub(crate) fn with_leaks(leaks: &[Leak], lower: Wide, upper: Wide) -> (f64, f64) {
+    if leaks.is_empty() {
         return (lower.lower(0.0), upper.upper(0.0).min(1.0));
     }
-    let leaked = minus_ln_kept(composition.leaks());
+    let leaked = minus_ln_kept(leaks);
     let kept = Wide::exp(-leaked.to_dd());
     let leak = one_minus_exp(leaked);
     // The exponential inherits the absolute error of its argument.
-    let slack = (16.0 + composition.leaks().len() as f64) * STEP * (1.0 + leaked.upper(0.0));
+    let slack = (16.0 + leaks.len() as f64) * STEP * (1.0 + leaked.upper(0.0));
     let of = |pure: Wide| leak + kept * pure;
     (of(lower).lower(slack), of(upper).upper(slack).min(1.0))
 }
@@ -188,14 +183,9 @@ pub(crate) fn with_leaks(composition: &Composition, lower: Wide, upper: Wide) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::Guarantee;
-    use crate::quantity::Count;
 
-    fn leaks(list: &[(f64, u64)]) -> Composition {
-        Composition::new(list.iter().map(|&(delta, count)| {
-            (Guarantee::new(1.0, delta).unwrap(), Count::new(count).unwrap())
-        }))
-        .unwrap()
+    fn leaks(list: &[(f64, u64)]) -> Vec<Leak> {
+        list.iter().map(|&(each, count)| Leak { each, count }).collect()
     }
 
     #[test]
@@ -217,11 +207,11 @@ mod tests {
     fn the_least_delta_is_the_first_that_leaves_room() {
         for list in [&[(1e-7, 10)][..], &[(1e-9, 1_000_000), (0.25, 3)], &[(1e-300, 1_000_000_000)]]
         {
-            let composition = leaks(list);
-            let least = least_delta(&composition);
-            assert!(!matches!(remainder(&composition, least), Remainder::Negative), "{list:?}");
+            let leaks = leaks(list);
+            let least = least_delta(&leaks);
+            assert!(!matches!(remainder(&leaks, least), Remainder::Negative), "{list:?}");
             assert!(
-                matches!(remainder(&composition, least.next_down()), Remainder::Negative),
+                matches!(remainder(&leaks, least.next_down()), Remainder::Negative),
                 "{list:?}"
             );
         }

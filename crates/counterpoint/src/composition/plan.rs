@@ -1,11 +1,11 @@
-//! What one person's presence shows: a plan's losses, direction by direction and part by
-//! part. Counts are applied here and in [`super::guarantees`], and nowhere else.
+//! The front door: releases about the same data, and what they are composed to in each direction
+//! and on each part.
 
-use super::guarantees::{Composition, CompositionError};
-use crate::loss::{self, Curve, Direction, Loss, LossError, Meaning};
-use crate::mechanism::{Adjacency, Guarantee, Release};
-use crate::quantity::{Count, Delta, Epsilon, Group};
-use crate::rounding::Dd;
+use super::Composition;
+use super::gather::Gathered;
+use crate::loss::{Direction, LossError};
+use crate::mechanism::{Adjacency, Release};
+use crate::quantity::Group;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,28 +25,28 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    pub(crate) views: Vec<View>,
+    pub(crate) compositions: Vec<Composition>,
 }
 
-/// Equal losses.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
-    pub(crate) loss: Loss,
-    pub(crate) count: u64,
-}
-
-/// The losses in one direction on one part of the data.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct View {
-    pub(crate) direction: Direction,
-    pub(crate) partition: Option<Arc<str>>,
-    /// All finite losses, in canonical order, equal ones together; Gaussians as one.
-    pub(crate) parts: Vec<Part>,
-    /// Those without a loss distribution.
-    pub(crate) curves: Vec<(Curve, u64)>,
-    /// The randomized responses and the leaks, rounded up and rounded down.
-    pub(crate) above: Composition,
-    pub(crate) below: Composition,
+/// Why releases could not be put together.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompositionError {
+    /// There is nothing to compose.
+    #[error("there are no releases; legal: at least one")]
+    Empty,
+    /// The counts add up to too much.
+    #[error("the counts add up to {total}; legal: at most 10^15 in all")]
+    TooMany {
+        /// What they add up to, at least.
+        total: u64,
+    },
+    /// The epsilons add up to too much to tell neighbouring answers apart.
+    #[error("the epsilons add up to {total:e}; legal: at most 10^12 in all")]
+    TooLarge {
+        /// What they add up to.
+        total: f64,
+    },
 }
 
 /// Why releases do not make a plan.
@@ -109,10 +109,10 @@ impl Plan {
         if empty {
             return Err(CompositionError::Empty.into());
         }
-        Self::of_views(&everywhere, &parts)
+        Self::compose(&everywhere, &parts)
     }
 
-    fn of_views(
+    fn compose(
         everywhere: &Gathered,
         parts: &BTreeMap<Arc<str>, Gathered>,
     ) -> Result<Self, PlanError> {
@@ -122,7 +122,7 @@ impl Plan {
         } else {
             parts.iter().map(|(label, gathered)| (Some(label), gathered)).collect()
         };
-        let mut views = Vec::new();
+        let mut compositions = Vec::new();
         for (label, own) in labels {
             let directions: &[Direction] = if everywhere.is_symmetric() && own.is_symmetric() {
                 &[Direction::Remove]
@@ -130,207 +130,43 @@ impl Plan {
                 &[Direction::Remove, Direction::Add]
             };
             for &direction in directions {
-                views.push(View::new(everywhere, own, direction, label.cloned())?);
+                let one = Composition::new(everywhere, own, direction, label.cloned())?;
+                compositions.push(one);
             }
         }
-        Ok(Self { views })
+        Ok(Self { compositions })
     }
 }
 
-impl View {
-    /// What the releases about all of the data and about one part show.
-    fn new(
-        everywhere: &Gathered,
-        own: &Gathered,
-        direction: Direction,
-        partition: Option<Arc<str>>,
-    ) -> Result<Self, PlanError> {
-        let sides = [everywhere.sides(direction), own.sides(direction)].concat();
-        let mut curves: Vec<(Curve, u64)> = Vec::new();
-        for side in &sides {
-            curves.extend(side.curves.iter().cloned());
-        }
-        let [above, below] = [true, false].map(|up| responses(&sides, up));
-        Ok(Self {
-            direction,
-            partition,
-            parts: parts(&sides),
-            curves,
-            above: above?,
-            below: below?,
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::Guarantee;
+    use crate::quantity::Count;
+
+    fn plan(list: &[(f64, f64, u64)]) -> Result<Plan, PlanError> {
+        Plan::new(
+            list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())),
+        )
     }
 
-    /// Whether there is nothing but randomized responses and leaks.
-    pub(crate) fn is_responses(&self) -> bool {
-        let responses = |part: &Part| matches!(part.loss, Loss::Response { .. });
-        self.curves.is_empty() && self.parts.iter().all(responses)
-    }
-}
-
-/// Losses in the making: those that are the same in both directions, and the others by
-/// direction.
-#[derive(Default)]
-struct Gathered {
-    both: Side,
-    remove: Side,
-    add: Side,
-}
-
-/// Losses of one direction.
-#[derive(Default)]
-struct Side {
-    guarantees: Vec<Response>,
-    /// By description, so that the order of releases makes no difference.
-    simple: BTreeMap<(u8, [u64; 3]), Part>,
-    atoms: Vec<Part>,
-    curves: Vec<(Curve, u64)>,
-}
-
-/// A randomized response and its leak, from below and from above.
-#[derive(Clone, Copy)]
-struct Response {
-    epsilon: Dd,
-    leak: (f64, f64),
-    count: Count,
-}
-
-impl Gathered {
-    fn add(
-        &mut self,
-        release: &Release,
-        adjacency: Option<Adjacency>,
-        group: Group,
-    ) -> Result<(), LossError> {
-        let meaning = loss::of(release, Direction::Remove, adjacency, group)?;
-        if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
-            self.both.add(meaning, release.count);
-        } else {
-            let mirrored = loss::of(release, Direction::Add, adjacency, group)?;
-            self.remove.add(meaning, release.count);
-            self.add.add(mirrored, release.count);
-        }
-        Ok(())
+    #[test]
+    fn order_and_split_counts_do_not_matter() {
+        let a = plan(&[(0.1, 0.0, 3), (0.2, 1e-7, 2), (0.0, 0.0, 4)]);
+        let b = plan(&[(0.2, 1e-7, 1), (0.1, 0.0, 1), (0.2, 1e-7, 1), (0.1, 0.0, 2)]);
+        assert_eq!(a, b);
     }
 
-    fn is_symmetric(&self) -> bool {
-        self.remove.guarantees.is_empty()
-    }
-
-    fn sides(&self, direction: Direction) -> Vec<&Side> {
-        match direction {
-            Direction::Remove => vec![&self.both, &self.remove],
-            Direction::Add => vec![&self.both, &self.add],
-        }
-    }
-}
-
-impl Side {
-    fn add(&mut self, meaning: Meaning, count: Count) {
-        let mut epsilon = Dd::ZERO;
-        match meaning.loss {
-            Some(Loss::Response { epsilon: exact }) => epsilon = exact,
-            Some(loss) => self.add_loss(loss, count.get()),
-            None => {}
-        }
-        if let Some(curve) = meaning.curve {
-            self.curves.push((curve, count.get()));
-        }
-        self.guarantees.push(Response { epsilon, leak: meaning.leak, count });
-    }
-
-    fn add_loss(&mut self, loss: Loss, count: u64) {
-        let bits = |x: Dd| [x.hi.to_bits(), x.lo.to_bits()];
-        let (kind, [hi, lo], rate) = match &loss {
-            Loss::Atoms(_) => {
-                match self.atoms.iter_mut().find(|part| part.loss == loss) {
-                    Some(part) => part.count += count,
-                    None => self.atoms.push(Part { loss, count }),
-                }
-                return;
-            }
-            Loss::Response { epsilon } => (0, bits(*epsilon), 0.0),
-            Loss::Laplace { epsilon } => (1, bits(*epsilon), 0.0),
-            Loss::Range { epsilon } => (2, bits(*epsilon), 0.0),
-            Loss::SampledGaussian { rate, mu, .. } => (3, bits(*mu), *rate),
-            Loss::SampledLaplace { rate, epsilon, .. } => (4, bits(*epsilon), *rate),
-            Loss::Gaussian { square } => (5, bits(*square), 0.0),
+    #[test]
+    fn nothing_and_too_much_are_errors() {
+        assert_eq!(plan(&[]), Err(CompositionError::Empty.into()));
+        let huge = plan(&[(1e6, 0.0, 10_000_000)]);
+        let Err(PlanError::Composition(CompositionError::TooLarge { total })) = huge else {
+            panic!("{huge:?}")
         };
-        let key = (kind, [hi, lo, rate.to_bits()]);
-        self.simple.entry(key).or_insert(Part { loss, count: 0 }).count += count;
+        assert!((total / 1e13 - 1.0).abs() < 1e-12);
+        let many = plan(&[(1e-6, 0.0, 1_000_000_000_000); 1001]);
+        let too_many = CompositionError::TooMany { total: 1_001_000_000_000_000 };
+        assert_eq!(many, Err(too_many.into()));
     }
-}
-
-/// The randomized responses and the leaks, rounded up or down.
-fn responses(sides: &[&Side], up: bool) -> Result<Composition, CompositionError> {
-    let pick = |(low, high): (f64, f64)| if up { high } else { low };
-    let mut problem = None;
-    let all = sides.iter().flat_map(|side| &side.guarantees);
-    let list = all.map_while(|response| {
-        let (epsilon, delta) = (pick(loss::bracketed(response.epsilon)), pick(response.leak));
-        match (Epsilon::new(epsilon), Delta::new(delta)) {
-            (Ok(epsilon), Ok(delta)) => Some((Guarantee { epsilon, delta }, response.count)),
-            _ => {
-                problem = Some(CompositionError::TooLarge { total: epsilon });
-                None
-            }
-        }
-    });
-    let composition = Composition::of(list);
-    problem.map_or(composition, Err)
-}
-
-/// All finite losses, in canonical order: responses, the others, one Gaussian, atoms.
-fn parts(sides: &[&Side]) -> Vec<Part> {
-    let mut responses: Vec<(Dd, u64)> = sides
-        .iter()
-        .flat_map(|side| &side.guarantees)
-        .filter(|response| response.epsilon.is_positive())
-        .map(|response| (response.epsilon, response.count.get()))
-        .collect();
-    responses.sort_by(|a, b| a.0.hi.total_cmp(&b.0.hi).then(a.0.lo.total_cmp(&b.0.lo)));
-    responses.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
-    let response = |(epsilon, count)| Part { loss: Loss::Response { epsilon }, count };
-    let mut list: Vec<Part> = responses.into_iter().map(response).collect();
-    let mut simple: BTreeMap<(u8, [u64; 3]), Part> = BTreeMap::new();
-    for (key, part) in sides.iter().flat_map(|side| &side.simple) {
-        let same = simple.entry(*key).or_insert_with(|| Part { count: 0, ..part.clone() });
-        same.count += part.count;
-    }
-    let mut square = Dd::ZERO;
-    for part in simple.into_values() {
-        match part.loss {
-            // Gaussians add up to one, exactly.
-            Loss::Gaussian { square: one } => square = square + one * part.count as f64,
-            _ => list.push(part),
-        }
-    }
-    if square.is_positive() {
-        list.push(Part { loss: Loss::Gaussian { square }, count: 1 });
-    }
-    list.extend(atoms(sides));
-    list
-}
-
-fn atoms(sides: &[&Side]) -> Vec<Part> {
-    let mut list: Vec<Part> = Vec::new();
-    for part in sides.iter().flat_map(|side| &side.atoms) {
-        match list.iter_mut().find(|other| other.loss == part.loss) {
-            Some(other) => other.count += part.count,
-            None => list.push(part.clone()),
-        }
-    }
-    list.sort_by_cached_key(|part| match &part.loss {
-        Loss::Atoms(atoms) => {
-            atoms.list.iter().map(|a| (a.loss.hi.to_bits(), a.mass.hi.to_bits())).collect()
-        }
-        _ => Vec::new(),
-    });
-    list
 }

@@ -139,7 +139,7 @@ fn largest(meaning: &Meaning) -> Option<Amount> {
         (_, Some(_)) => None,
         (None, None) => Some(Amount::ZERO),
         (Some(loss), None) => {
-            let (value, error) = closed::largest(&[Part { loss: loss.clone(), count: 1 }])?;
+            let (value, error) = closed::largest(&[Part { each: loss.clone(), count: 1 }])?;
             on_grid(value + error.into())
         }
     }

@@ -10,7 +10,7 @@ use super::charge;
 use super::query::{Description, Query};
 use super::terms::{Currency, Terms};
 use crate::ask::Options;
-use crate::composition::{Part, Plan, View};
+use crate::composition::{Composition, Part, Plan};
 use crate::loss::{Direction, Loss, Meaning};
 use crate::mechanism::Release;
 use crate::quantity::{Count, Epsilon, Tolerance};
@@ -36,14 +36,14 @@ pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Opti
     let above = plan(&slots, terms, Query::beneath)?;
     let below = plan(opened, terms, |query| Some(query.once()))?;
     let top_is_within = top_is_within(&slots, opened, terms);
-    let directions: &[Direction] = if above.views.len().max(below.views.len()) > 1 {
+    let directions: &[Direction] = if above.compositions.len().max(below.compositions.len()) > 1 {
         &[Direction::Remove, Direction::Add]
     } else {
         &[Direction::Remove]
     };
     for &direction in directions {
-        let (above, below) = (view(&above, direction)?, view(&below, direction)?);
-        let mut corners = corners(&above.parts)?;
+        let (above, below) = (whole(&above, direction)?, whole(&below, direction)?);
+        let mut corners = corners(&above.losses)?;
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
         // The slots' epsilons were rounded down, by one unit in the last place at most.
         let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
@@ -63,9 +63,9 @@ pub(super) fn total_variation(slot: &Query, terms: Terms) -> Option<f64> {
     let is_a_pair = |meaning: &Meaning| !matches!(meaning.loss, Some(Loss::Range { .. }));
     stands_for(slot, terms, is_a_pair).then_some(())?;
     let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
-    let [view] = plan.views.as_slice() else { return None };
+    let [whole] = plan.compositions.as_slice() else { return None };
     let zero = Epsilon::new(0.0).ok()?;
-    view.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
+    whole.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
 /// Whether a description has no curve and a certain loss, in each direction.
@@ -82,9 +82,12 @@ fn plan(list: &Counted, terms: Terms, once: impl Fn(&Query) -> Option<Release>) 
     Plan::with(releases, Some(terms.adjacency), terms.group).ok()
 }
 
-/// The view in a direction; a symmetric plan has one for both.
-fn view(plan: &Plan, direction: Direction) -> Option<&View> {
-    plan.views.iter().find(|view| view.direction == direction).or(plan.views.first())
+/// The whole in a direction; a symmetric plan has one for both.
+fn whole(plan: &Plan, direction: Direction) -> Option<&Composition> {
+    plan.compositions
+        .iter()
+        .find(|whole| whole.direction == direction)
+        .or(plan.compositions.first())
 }
 
 /// All sums of losses, if they are finitely many.
@@ -92,7 +95,7 @@ fn corners(parts: &[Part]) -> Option<Vec<Dd>> {
     let mut sums = vec![Dd::ZERO];
     for part in parts {
         let count = usize::try_from(part.count).ok().filter(|&n| n < MOST_CORNERS)?;
-        match &part.loss {
+        match &part.each {
             Loss::Response { epsilon } => {
                 let shift = |y: usize| *epsilon * (count as f64 - 2.0 * y as f64);
                 sums = each(&sums, &(0..=count).map(shift).collect::<Vec<_>>())?;
@@ -118,7 +121,7 @@ fn each(sums: &[Dd], losses: &[Dd]) -> Option<Vec<Dd>> {
 
 /// Whether a profile is within another at a corner of it, known to some 80 bits but for how
 /// it was rounded: a little to the left for the one, a little to the right for the other.
-fn is_within(above: &View, below: &View, corner: Dd, rounded: f64) -> Option<bool> {
+fn is_within(above: &Composition, below: &Composition, corner: Dd, rounded: f64) -> Option<bool> {
     let error = Dd::from(rounded + 4096.0 * STEP * (1.0 + corner.hi.abs()));
     let (left, right) = ((corner - error).lower(), (corner + error).upper());
     if right < 0.0 {

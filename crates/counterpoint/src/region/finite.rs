@@ -3,7 +3,7 @@
 use super::Point;
 use super::boundary::{Boundary, LEAST};
 use crate::composition::leak;
-use crate::composition::{Plan, View};
+use crate::composition::{Composition, Plan, Rounded, factors};
 use crate::rounding::{Dd, STEP, Wide};
 use crate::route::mixed::closed::Listed;
 use crate::route::outcomes::Outcomes;
@@ -25,56 +25,54 @@ pub(super) fn boundaries(
 ) -> Result<Option<(Boundary, Boundary)>, Stopped> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for (remove, add) in plan.sides() {
-        let Some(above) = outcomes(remove, true, watch)? else { return Ok(None) };
-        let Some(below) = outcomes(remove, false, watch)? else { return Ok(None) };
-        outer.extend(vertices(&above, leaked(remove, true), leaked(add, true), Rounded::Down));
-        inner.extend(vertices(&below, leaked(remove, false), leaked(add, false), Rounded::Up));
+        let Some(above) = outcomes(remove, Rounded::Up, watch)? else { return Ok(None) };
+        let Some(below) = outcomes(remove, Rounded::Down, watch)? else { return Ok(None) };
+        let [most, least] =
+            [Rounded::Up, Rounded::Down].map(|way| [leaked(remove, way), leaked(add, way)]);
+        // Rates of a region that contains it are rounded down.
+        outer.extend(vertices(&above, most, Rounded::Down));
+        inner.extend(vertices(&below, least, Rounded::Up));
     }
     Ok(Some((Boundary::new(outer), Boundary::new(inner))))
 }
 
 /// The outcomes of the losses rounded up or down.
-fn outcomes(view: &View, up: bool, watch: Watch<'_>) -> Result<Option<Outcomes>, Stopped> {
-    if !view.curves.is_empty() {
+fn outcomes(
+    whole: &Composition,
+    rounded: Rounded,
+    watch: Watch<'_>,
+) -> Result<Option<Outcomes>, Stopped> {
+    if !whole.curves.is_empty() {
         return Ok(None);
     }
-    if view.is_responses() {
-        let composition = if up { &view.above } else { &view.below };
-        let factors = composition.factors();
-        if halves::atoms_of(factors) > MOST as f64 {
+    if let Some(factors) = factors(&whole.losses, rounded) {
+        if halves::atoms_of(&factors) > MOST as f64 {
             return Ok(None);
         }
-        return Ok(Some(Halves::new(&[], factors, &watch)?.into_outcomes()));
+        return Ok(Some(Halves::new(&[], &factors, &watch)?.into_outcomes()));
     }
-    let releases = view.parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.count));
+    let releases = whole.losses.iter().fold(0_u64, |sum, part| sum.saturating_add(part.count));
     if releases > MOST_RELEASES {
         return Ok(None);
     }
-    Ok(Listed::new(&view.parts).map(Listed::into_outcomes).filter(|all| all.list.len() <= MOST))
+    Ok(Listed::new(&whole.losses).map(Listed::into_outcomes).filter(|all| all.list.len() <= MOST))
 }
 
-/// The probability that a view leaks, rounded up or down.
-fn leaked(view: &View, up: bool) -> f64 {
-    let composition = if up { &view.above } else { &view.below };
-    let (lower, upper) = leak::with_leaks(composition, Wide::ZERO, Wide::ZERO);
-    match (composition.leaks().is_empty(), up) {
+/// The probability of a leak, rounded.
+fn leaked(whole: &Composition, rounded: Rounded) -> f64 {
+    let leaks = whole.leaks.rounded(rounded);
+    let (lower, upper) = leak::with_leaks(leaks, Wide::ZERO, Wide::ZERO);
+    match (leaks.is_empty(), rounded) {
         (true, _) => 0.0,
-        (false, true) => upper,
-        (false, false) => lower,
+        (false, Rounded::Up) => upper,
+        (false, Rounded::Down) => lower,
     }
-}
-
-/// Which way vertices are rounded: down to contain the region, up to be contained.
-#[derive(Clone, Copy, PartialEq)]
-enum Rounded {
-    Down,
-    Up,
 }
 
 /// The tests that raise an alarm at a leak and at the largest losses, from none to all.
 ///
 /// P keeps `1 - leak` for the finite losses, and Q has their share of it times e^-loss.
-fn vertices(outcomes: &Outcomes, leak: f64, other_leak: f64, rounded: Rounded) -> Vec<Point> {
+fn vertices(outcomes: &Outcomes, [leak, other_leak]: [f64; 2], rounded: Rounded) -> Vec<Point> {
     let kept = Wide::from(Dd::sum(1.0, -leak));
     let slack = outcomes.slack + STEP * (64.0 + outcomes.list.len() as f64);
     let ends = |x: Wide, beside: f64| match rounded {

@@ -20,7 +20,7 @@ mod tests;
 
 use crate::ask::{AskError, Options};
 use crate::bracket::Bracket;
-use crate::composition::{Plan, View};
+use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, OutOfRange, Rate};
 use crate::source::Theorem;
@@ -134,12 +134,12 @@ impl Plan {
     }
 
     /// The parts of the data, each with what removing and what adding a person shows there.
-    pub(crate) fn sides(&self) -> Vec<(&View, &View)> {
-        let mut list: Vec<(&View, &View)> = Vec::new();
-        for view in &self.views {
-            match (view.direction, list.last_mut()) {
-                (Direction::Add, Some(last)) => last.1 = view,
-                _ => list.push((view, view)),
+    pub(crate) fn sides(&self) -> Vec<(&Composition, &Composition)> {
+        let mut list: Vec<(&Composition, &Composition)> = Vec::new();
+        for whole in &self.compositions {
+            match (whole.direction, list.last_mut()) {
+                (Direction::Add, Some(last)) => last.1 = whole,
+                _ => list.push((whole, whole)),
             }
         }
         list

@@ -2,11 +2,11 @@
 //! their regions are within, not even where these touch.
 
 use crate::composition::leak;
-use crate::composition::{Part, Plan, View};
+use crate::composition::{Composition, Part, Plan};
 use crate::loss::Loss;
 use crate::rounding::{Dd, Wide};
 
-/// Whether every view of the first is dominated, release by release, by one of the second in
+/// Whether every whole of the first is dominated, release by release, by one of the second in
 /// the same direction.
 pub(super) fn is_within(plan: &Plan, other: &Plan) -> bool {
     let others = other.sides();
@@ -17,34 +17,34 @@ pub(super) fn is_within(plan: &Plan, other: &Plan) -> bool {
     })
 }
 
-fn is_less(view: &View, other: &View) -> bool {
-    leaks_less(view, other) && has_curves(view, other) && has_parts(view, other)
+fn is_less(whole: &Composition, other: &Composition) -> bool {
+    leaks_less(whole, other) && has_curves(whole, other) && has_parts(whole, other)
 }
 
-fn leaks_less(view: &View, other: &View) -> bool {
-    let (mine, others) = (&view.above, &other.below);
-    mine.leaks().is_empty()
-        || (mine.leaks() == others.leaks() && view.below.leaks() == others.leaks())
+fn leaks_less(whole: &Composition, other: &Composition) -> bool {
+    let (mine, others) = (&whole.leaks.above, &other.leaks.below);
+    mine.is_empty()
+        || (mine == others && &whole.leaks.below == others)
         || leak::with_leaks(mine, Wide::ZERO, Wide::ZERO).1
             <= leak::with_leaks(others, Wide::ZERO, Wide::ZERO).0
 }
 
 /// Whether each curve is one of the other's, as often at most.
-fn has_curves(view: &View, other: &View) -> bool {
-    let times = |view: &View, wanted| -> u64 {
-        let same = view.curves.iter().filter(|(curve, _)| curve == wanted);
-        same.fold(0, |sum, (_, count)| sum.saturating_add(*count))
+fn has_curves(whole: &Composition, other: &Composition) -> bool {
+    let times = |whole: &Composition, wanted| -> u64 {
+        let same = whole.curves.iter().filter(|curve| &curve.each == wanted);
+        same.fold(0, |sum, curve| sum.saturating_add(curve.count))
     };
-    view.curves.iter().all(|(curve, _)| times(view, curve) <= times(other, curve))
+    whole.curves.iter().all(|curve| times(whole, &curve.each) <= times(other, &curve.each))
 }
 
 /// Whether the losses can be matched with larger ones of the same kind. Taking each from the
 /// largest down, against the largest that is left, finds a match if there is one.
-fn has_parts(view: &View, other: &View) -> bool {
-    let mut left: Vec<Part> = other.parts.clone();
-    view.parts.iter().rev().all(|part| {
+fn has_parts(whole: &Composition, other: &Composition) -> bool {
+    let mut left: Vec<Part> = other.losses.clone();
+    whole.losses.iter().rev().all(|part| {
         let mut wanted = part.count;
-        for candidate in left.iter_mut().rev().filter(|other| dominates(&other.loss, &part.loss)) {
+        for candidate in left.iter_mut().rev().filter(|other| dominates(&other.each, &part.each)) {
             let taken = wanted.min(candidate.count);
             candidate.count -= taken;
             wanted -= taken;

@@ -8,11 +8,11 @@
 use super::boundary::Boundary;
 use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflected};
 use super::{EVERYWHERE, Point};
-use crate::ask::curves::witness_view;
+use crate::ask::curves::witness_of;
 use crate::ask::{AskError, Options};
 use crate::bracket::Bracket;
 use crate::composition::leak;
-use crate::composition::{Plan, View};
+use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Rate, Tolerance};
 use crate::rounding::{Dd, Wide, exp};
@@ -45,16 +45,16 @@ pub(super) fn boundaries(
     options: &Options<'_>,
 ) -> Result<(Boundary, Boundary), AskError> {
     let witness: Vec<_> = plan
-        .views
+        .compositions
         .iter()
-        .map(|view| (view, witness_view(view)))
-        .map(|(view, witness)| witness.unwrap_or_else(|| view.clone()))
+        .map(|whole| (whole, witness_of(whole)))
+        .map(|(whole, witness)| witness.unwrap_or_else(|| whole.clone()))
         .collect();
-    if witness == plan.views {
+    if witness == plan.compositions {
         return polygons(plan, rates, false, options);
     }
     let (outer, _) = polygons(plan, rates, true, options)?;
-    let (_, inner) = polygons(&Plan { views: witness }, rates, false, options)?;
+    let (_, inner) = polygons(&Plan { compositions: witness }, rates, false, options)?;
     Ok((outer, inner))
 }
 
@@ -157,12 +157,13 @@ impl<'a> Half<'a> {
             .into_iter()
             .map(|(remove, add)| if direction == Direction::Add { add } else { remove })
             .collect();
-        let leaked = |view: &&View| leak::with_leaks(&view.below, Wide::ZERO, Wide::ZERO).0;
+        let leaked =
+            |whole: &&Composition| leak::with_leaks(&whole.leaks.below, Wide::ZERO, Wide::ZERO).0;
         let leak = views.iter().map(leaked).fold(0.0, f64::max);
         // At the largest loss, if there is one, nothing is left.
-        let largest = views.iter().try_fold(0.0, |most: f64, view| {
-            let (largest, error) = largest(&view.parts)?;
-            view.curves.is_empty().then_some(most.max((largest + error.into()).upper()))
+        let largest = views.iter().try_fold(0.0, |most: f64, whole| {
+            let (largest, error) = largest(&whole.losses)?;
+            whole.curves.is_empty().then_some(most.max((largest + error.into()).upper()))
         });
         let largest = largest.unwrap_or(f64::INFINITY).min(1e6);
         let mut half = Self { plan, direction, known: Vec::new(), leak, outer_only };

@@ -31,7 +31,7 @@ impl Cumulant {
         let size = factors.len().div_ceil(MOST_BINS).max(1);
         let bins = factors.chunks(size).map(|chunk| {
             let count: f64 = chunk.iter().map(|f| f.count as f64).sum();
-            let square: f64 = chunk.iter().map(|f| f.count as f64 * f.epsilon * f.epsilon).sum();
+            let square: f64 = chunk.iter().map(|f| f.count as f64 * f.each * f.each).sum();
             ((square / count).sqrt(), count)
         });
         Self { bins: bins.collect() }
@@ -39,7 +39,7 @@ impl Cumulant {
 
     /// Without lumping any factors together.
     pub(crate) fn exact(factors: &[Factor]) -> Self {
-        Self { bins: factors.iter().map(|f| (f.epsilon, f.count as f64)).collect() }
+        Self { bins: factors.iter().map(|f| (f.each, f.count as f64)).collect() }
     }
 
     /// K, K' and K'' at t: for one randomized response K is

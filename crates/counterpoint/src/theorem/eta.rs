@@ -9,9 +9,10 @@
 
 use crate::ask::AskError;
 use crate::composition::leak::{self, Remainder};
-use crate::composition::{Composition, Factor};
+use crate::composition::{Factor, Plan};
 use crate::quantity::{Delta, OutOfRange};
 use crate::rounding::{Dd, STEP, Wide};
+use crate::route::Route;
 use crate::route::responses::convolution::{self, Convolution};
 use crate::route::responses::lattice::{Tilted, Weight};
 use crate::route::saddle::Cumulant;
@@ -42,23 +43,17 @@ const MOST_WORK: f64 = 2e10;
 /// An epsilon between the optimum at delta and the optimum at `e^(-eta/2) delta` plus eta.
 ///
 /// # Errors
+/// [`AskError::RouteDoesNotApply`] unless the plan is one of (epsilon, delta) guarantees;
 /// [`AskError::BelowLeak`] if no epsilon is finite; [`AskError::ToleranceNotMet`] if the
 /// table would be too large; [`AskError::Stopped`].
-pub fn epsilon(
-    composition: &Composition,
-    delta: Delta,
-    eta: Eta,
-    watch: Watch<'_>,
-) -> Result<f64, AskError> {
-    let target = match leak::remainder(composition, delta.get()) {
-        Remainder::Negative => {
-            let least = leak::least_delta(composition);
-            return Err(AskError::BelowLeak { delta: delta.get(), least });
-        }
+pub fn epsilon(plan: &Plan, delta: Delta, eta: Eta, watch: Watch<'_>) -> Result<f64, AskError> {
+    let guarantees = plan.guaranteed(Route::Convolution)?;
+    let target = match leak::remainder(guarantees.leaks, delta.get()) {
+        Remainder::Negative => return Err(AskError::below_leak(delta, guarantees.leaks)),
         Remainder::Zero => Wide::ZERO,
         Remainder::Positive(target) => target.lower,
     };
-    let grid = Grid::new(composition.factors(), eta.0);
+    let grid = Grid::new(&guarantees.factors, eta.0);
     let refusal = AskError::ToleranceNotMet { asked: eta.0, achieved: f64::INFINITY };
     if grid.total > 1e9 {
         return Err(refusal);
@@ -95,13 +90,13 @@ struct Table {
 impl Grid {
     fn new(factors: &[Factor], eta: f64) -> Self {
         let count: f64 = factors.iter().map(|f| f.count as f64).sum();
-        let sum: f64 = factors.iter().map(|f| f.count as f64 * f.epsilon).sum();
+        let sum: f64 = factors.iter().map(|f| f.count as f64 * f.each).sum();
         let beta = eta / (count + sum + 1.0);
         let unit = Dd::from(beta).ln_1p();
         let unit = unit + unit * (4.0 * STEP);
         let multiples: Vec<_> = factors
             .iter()
-            .map(|f| ((f.epsilon * (1.0 / beta + 1.0)).next_up().ceil() as u64, f.count))
+            .map(|f| ((f.each * (1.0 / beta + 1.0)).next_up().ceil() as u64, f.count))
             .collect();
         let total = multiples.iter().map(|&(a, n)| a as f64 * n as f64).sum();
         Self { unit, multiples, total }
@@ -112,7 +107,7 @@ impl Grid {
         let factors: Vec<Factor> = self
             .multiples
             .iter()
-            .map(|&(a, count)| Factor { epsilon: a as f64 * self.unit.hi, count })
+            .map(|&(a, count)| Factor { each: a as f64 * self.unit.hi, count })
             .collect();
         let ln_target = if target.is_positive() { target.ln_estimate() } else { -1e3 };
         let tilt = Cumulant::new(&factors).at_ln_delta(ln_target).tilt.min(1e3);
@@ -144,20 +139,20 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{Options, epsilon as optimal};
+    use crate::ask::Options;
     use crate::mechanism::Guarantee;
     use crate::quantity::Count;
 
     #[test]
     fn the_answer_lies_where_the_theorem_puts_it() {
         let releases = [(0.1, 0.0), (0.25, 1e-9), (0.03, 0.0), (0.5, 1e-8), (0.11, 0.0)];
-        let plan = Composition::new(
+        let plan = Plan::new(
             releases.map(|(e, d)| (Guarantee::new(e, d).unwrap(), Count::new(4).unwrap())),
         )
         .unwrap();
         for eta in [0.5, 0.1, 0.01] {
             for delta in [1e-2, 1e-6] {
-                let at = |d: f64| optimal(&plan, Delta::new(d).unwrap(), &Options::default());
+                let at = |d: f64| plan.epsilon(Delta::new(d).unwrap(), &Options::default());
                 let star = epsilon(
                     &plan,
                     Delta::new(delta).unwrap(),

@@ -1,8 +1,7 @@
 //! KOV Theorem III.3: the (epsilon, delta) pairs that describe k-fold composition.
 
 use crate::bracket::Bracket;
-use crate::composition::leak;
-use crate::composition::{Composition, Factor};
+use crate::composition::{Factor, Leak, Plan, leak};
 use crate::mechanism::Guarantee;
 use crate::quantity::Count;
 use crate::rounding::Wide;
@@ -32,19 +31,19 @@ pub struct Pair {
 /// ```
 pub fn pairs(guarantee: Guarantee, count: Count) -> impl Iterator<Item = Pair> {
     let epsilon = guarantee.epsilon.get();
-    let factor = Factor { epsilon, count: count.get() };
+    let factor = Factor { each: epsilon, count: count.get() };
     let mut equal = (epsilon > 0.0).then(|| Equal::new(factor));
-    // One kind of release, so it can be put together.
-    let composition = Composition::new([(guarantee, count)]).ok();
+    let leak = Leak { each: guarantee.delta.get(), count: count.get() };
+    let leaks = if leak.each > 0.0 { vec![leak] } else { Vec::new() };
     let last = if epsilon > 0.0 { count.get() / 2 } else { 0 };
-    let pairs = if composition.is_some() { last + 1 } else { 0 };
-    (0..pairs).filter_map(move |i| {
+    let legal = Plan::new([(guarantee, count)]).is_ok();
+    (0..if legal { last + 1 } else { 0 }).map(move |i| {
         let at = equal.as_ref().map_or(0.0, |equal| equal.loss(i as f64).upper());
         let (lower, upper) = match &mut equal {
             Some(equal) if i > 0 => equal.tail(at).delta(at),
             _ => (Wide::ZERO, Wide::ZERO),
         };
-        let (lower, upper) = leak::with_leaks(composition.as_ref()?, lower, upper);
-        Some(Pair { epsilon: at, delta: Bracket { lower, upper } })
+        let (lower, upper) = leak::with_leaks(&leaks, lower, upper);
+        Pair { epsilon: at, delta: Bracket { lower, upper } }
     })
 }

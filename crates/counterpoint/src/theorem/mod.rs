@@ -11,28 +11,29 @@ mod sums;
 mod compare;
 
 pub use crate::source::{Parameters, Setting, Theorem};
-pub use compare::{Bound, Comparison, compare, compare_delta};
+pub use compare::{Bound, Comparison};
 
-use crate::composition::Composition;
+use crate::composition::Plan;
 use crate::quantity::{Delta, Epsilon};
 
 impl Theorem {
-    /// The epsilon a formula certifies at a delta, rounded up.
+    /// The epsilon it certifies at a delta, rounded up: a formula on the mechanisms' own
+    /// (epsilon, delta) labels, or the sum of their Rényi curves.
     ///
     /// # Errors
-    /// [`Inapplicable`] where the theorem says nothing at this delta, and for
-    /// [`Theorem::Optimal`], which is no formula: ask [`crate::epsilon()`].
-    pub fn epsilon(self, composition: &Composition, delta: Delta) -> Result<f64, Inapplicable> {
-        sums::epsilon(self, composition, delta.get())
+    /// [`Inapplicable`] where the theorem says nothing at this delta, and for the
+    /// [`Theorem::Optimal`], which is no formula: ask [`Plan::epsilon`].
+    pub fn epsilon(self, plan: &Plan, delta: Delta) -> Result<f64, Inapplicable> {
+        compare::Others::new(plan).epsilon(self, delta)
     }
 
-    /// The delta a formula certifies at an epsilon, rounded up.
+    /// The delta it certifies at an epsilon, rounded up.
     ///
     /// # Errors
-    /// [`Inapplicable`] where the theorem says nothing at this epsilon, and for
-    /// [`Theorem::Optimal`], which is no formula: ask [`crate::delta()`].
-    pub fn delta(self, composition: &Composition, epsilon: Epsilon) -> Result<f64, Inapplicable> {
-        sums::delta(self, composition, epsilon.get())
+    /// [`Inapplicable`] where the theorem says nothing at this epsilon, and for the
+    /// [`Theorem::Optimal`], which is no formula: ask [`Plan::delta`].
+    pub fn delta(self, plan: &Plan, epsilon: Epsilon) -> Result<f64, Inapplicable> {
+        compare::Others::new(plan).delta(self, epsilon)
     }
 }
 

@@ -4,8 +4,8 @@
 //! epsilon 32 at delta 0.1, V.3 from about 85). So each rule is only offered where the
 //! composed profile itself confirms it.
 
-use crate::ask::{self, AskError, Options};
-use crate::composition::Composition;
+use crate::ask::{AskError, Options};
+use crate::composition::Plan;
 use crate::mechanism::Guarantee;
 use crate::quantity::{Count, Delta, Epsilon, Sensitivity};
 use crate::rounding::{Dd, STEP, Wide, normal_tail};
@@ -104,8 +104,8 @@ fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
 }
 
 fn composed(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, NoAdvice> {
-    let composition = Composition::new([(each, count)]).map_err(|_| NoAdvice::OutOfRange)?;
-    Ok(ask::delta(&composition, epsilon, &Options::default())?.bracket.upper)
+    let plan = Plan::new([(each, count)]).map_err(|_| NoAdvice::OutOfRange)?;
+    Ok(plan.delta(epsilon, &Options::default())?.bracket.upper)
 }
 
 fn confirmed(achieved: f64, wanted: Delta) -> Result<f64, NoAdvice> {

@@ -1,7 +1,7 @@
 //! The theorems that are formulas in a few sums.
 
 use super::{Inapplicable, Theorem};
-use crate::composition::Composition;
+use crate::composition::Guarantees;
 use crate::composition::leak::{self, Remainder};
 use crate::rounding::{Dd, STEP, Wide};
 
@@ -22,17 +22,17 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(composition: &Composition) -> Self {
+    fn new(guarantees: &Guarantees<'_>) -> Self {
         let mut sums = Self {
             epsilon: Dd::ZERO,
             square: Dd::ZERO,
             drift: Dd::ZERO,
             steep_drift: Dd::ZERO,
             delta: Wide::ZERO,
-            leaks: composition.leaks().iter().map(|leak| leak.count).sum(),
+            leaks: guarantees.leaks.iter().map(|leak| leak.count).sum(),
         };
-        for factor in composition.factors() {
-            let (epsilon, count) = (factor.epsilon, factor.count as f64);
+        for factor in &guarantees.factors {
+            let (epsilon, count) = (factor.each, factor.count as f64);
             let total = Dd::product(count, epsilon);
             sums.epsilon = sums.epsilon + total;
             sums.square = sums.square + total * epsilon;
@@ -43,9 +43,9 @@ impl Sums {
                 Dd::from(f64::INFINITY)
             };
         }
-        for leak in composition.leaks() {
+        for leak in guarantees.leaks {
             sums.delta = sums.delta
-                + Wide::from(Dd::product(1.0, leak.delta)) * Wide::from(leak.count as f64);
+                + Wide::from(Dd::product(1.0, leak.each)) * Wide::from(leak.count as f64);
         }
         sums
     }
@@ -69,10 +69,10 @@ const NO_FORMULA: &str = "the optimum is not a formula";
 
 pub(super) fn epsilon(
     theorem: Theorem,
-    composition: &Composition,
+    guarantees: &Guarantees<'_>,
     delta: f64,
 ) -> Result<f64, Inapplicable> {
-    let sums = Sums::new(composition);
+    let sums = Sums::new(guarantees);
     let value = match theorem {
         Theorem::Basic => {
             spare(&sums, delta)?;
@@ -80,7 +80,7 @@ pub(super) fn epsilon(
         }
         Theorem::Advanced => moderate(&sums, sums.steep_drift, delta)?,
         Theorem::Strong => moderate(&sums, sums.drift, delta)?,
-        Theorem::KovClosedForm => kov(&sums, composition, delta)?,
+        Theorem::KovClosedForm => kov(&sums, guarantees, delta)?,
         _ => return Err(Inapplicable::because(NO_FORMULA)),
     };
     finite(rounded_up(value))
@@ -128,12 +128,12 @@ fn spread(square: Dd, logarithm: Dd) -> Dd {
 }
 
 /// KOV equation (8), of which (7) is the case of equal guarantees.
-fn kov(sums: &Sums, composition: &Composition, delta: f64) -> Result<Dd, Inapplicable> {
-    let slack = match leak::remainder(composition, delta) {
+fn kov(sums: &Sums, guarantees: &Guarantees<'_>, delta: f64) -> Result<Dd, Inapplicable> {
+    let slack = match leak::remainder(guarantees.leaks, delta) {
         Remainder::Negative => {
             return Err(Inapplicable::because(format!(
                 "the releases leak {:e}, above the delta asked about",
-                leak::least_delta(composition)
+                leak::least_delta(guarantees.leaks)
             )));
         }
         Remainder::Zero => return Ok(sums.epsilon),
@@ -151,10 +151,10 @@ fn smaller(a: Dd, b: Dd) -> Dd {
 
 pub(super) fn delta(
     theorem: Theorem,
-    composition: &Composition,
+    guarantees: &Guarantees<'_>,
     epsilon: f64,
 ) -> Result<f64, Inapplicable> {
-    let sums = Sums::new(composition);
+    let sums = Sums::new(guarantees);
     let added = |slack: Wide| probability((sums.delta + slack).upper(1e-20));
     match theorem {
         Theorem::Basic if epsilon >= rounded_up(sums.epsilon) => added(Wide::ZERO),
@@ -166,7 +166,7 @@ pub(super) fn delta(
         Theorem::Strong => added(tail(&sums, sums.drift, epsilon)?),
         Theorem::KovClosedForm => {
             let slack = kov_slack(&sums, epsilon)?;
-            probability(leak::with_leaks(composition, slack, slack).1)
+            probability(leak::with_leaks(guarantees.leaks, slack, slack).1)
         }
         _ => Err(Inapplicable::because(NO_FORMULA)),
     }

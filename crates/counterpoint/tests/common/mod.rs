@@ -17,9 +17,7 @@ pub(crate) mod tree;
 use crate::reference::{Losses, Nested, Reference, Staircase};
 use counterpoint::route::Route;
 use counterpoint::watch::{Go, Watch};
-use counterpoint::{
-    Answer, AskError, Composition, Count, Delta, Epsilon, Guarantee, Options, Tolerance,
-};
+use counterpoint::{Answer, AskError, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -53,12 +51,12 @@ pub(crate) fn is_full() -> bool {
     std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
 }
 
-pub(crate) fn compose(releases: &[Release]) -> Composition {
+pub(crate) fn compose(releases: &[Release]) -> Plan {
     let list = releases.iter().map(|&(epsilon, delta, count)| {
         let guarantee = Guarantee::new(epsilon, delta).expect("a legal guarantee");
         (guarantee, Count::new(count).expect("a legal count"))
     });
-    Composition::new(list).expect("a legal composition")
+    Plan::new(list).expect("a legal composition")
 }
 
 /// What came of asking.
@@ -70,7 +68,7 @@ pub(crate) enum Outcome {
 
 /// Asks, giving up after a time and catching panics.
 pub(crate) fn ask(
-    composition: &Composition,
+    composition: &Plan,
     question: Question,
     route: Option<Route>,
     tolerance: f64,
@@ -89,7 +87,7 @@ pub(crate) fn ask(
 }
 
 fn ask_openly(
-    composition: &Composition,
+    composition: &Plan,
     question: Question,
     route: Option<Route>,
     tolerance: f64,
@@ -102,10 +100,10 @@ fn ask_openly(
     let options = Options { tolerance, route, watch };
     match question {
         Question::Epsilon(delta) => {
-            counterpoint::epsilon(composition, Delta::new(delta).expect("legal"), &options)
+            composition.epsilon(Delta::new(delta).expect("legal"), &options)
         }
         Question::Delta(epsilon) => {
-            counterpoint::delta(composition, Epsilon::new(epsilon).expect("legal"), &options)
+            composition.delta(Epsilon::new(epsilon).expect("legal"), &options)
         }
     }
 }

@@ -29,7 +29,7 @@ pub use variances::VarianceSketch;
 
 use crate::error::{Error, check};
 use crate::sample;
-use counterpoint::{Composition, Count, Delta, Epsilon, Guarantee, Options, delta};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Options, Plan};
 
 /// Something private if doubles were real numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,10 +165,10 @@ fn each(epsilon: f64, within: f64, directions: u64, delta0: f64) -> Result<f64, 
     let target = Epsilon::new(epsilon)?;
     let fits = |epsilon0: f64| -> Result<bool, Error> {
         let guarantee = Guarantee { epsilon: Epsilon::new(epsilon0)?, delta: Delta::new(delta0)? };
-        let Ok(all) = Composition::new([(guarantee, Count::new(directions)?)]) else {
+        let Ok(all) = Plan::new([(guarantee, Count::new(directions)?)]) else {
             return Ok(false);
         };
-        Ok(delta(&all, target, &Options::default())?.bracket.upper <= within)
+        Ok(all.delta(target, &Options::default())?.bracket.upper <= within)
     };
     // By adding up, the low end always fits.
     let (mut low, mut high) = (epsilon / directions as f64 * (1.0 - 1e-12), epsilon);

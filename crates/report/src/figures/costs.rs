@@ -2,7 +2,7 @@
 
 use counterpoint::theorem::Comparison;
 use counterpoint::theorem::Theorem;
-use counterpoint::{Composition, Count, Delta, Guarantee, Options, compare};
+use counterpoint::{Count, Delta, Guarantee, Options, Plan};
 
 use super::FigureError;
 use crate::plot::{Color, Line, Marker, Series, Style};
@@ -20,8 +20,8 @@ impl Costs {
         let guarantee = Guarantee::pure(epsilon)?;
         let delta = Delta::new(delta)?;
         let cost = |count| {
-            let plan = Composition::new([(guarantee, Count::new(count)?)])?;
-            Ok((count, compare(&plan, delta, &Options::default())?))
+            let plan = Plan::new([(guarantee, Count::new(count)?)])?;
+            Ok((count, plan.compare(delta, &Options::default())?))
         };
         counts.into_iter().map(cost).collect::<Result<_, FigureError>>().map(Self)
     }

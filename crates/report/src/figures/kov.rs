@@ -1,6 +1,6 @@
 use counterpoint::quantity::{Noise, Sensitivity};
 use counterpoint::theorem::{Theorem, lattice};
-use counterpoint::{Composition, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan};
 
 use super::FigureError;
 use super::costs::series;
@@ -86,12 +86,12 @@ fn composed(guarantee: Guarantee, count: u64) -> Result<Vec<Pair>, FigureError> 
 pub(super) fn figure_3() -> Result<Figure, FigureError> {
     let guarantee = Guarantee::new(0.1, 0.001)?;
     const COUNT: u64 = 30;
-    let composition = Composition::new([(guarantee, Count::new(COUNT)?)])?;
+    let plan = Plan::new([(guarantee, Count::new(COUNT)?)])?;
     let least = COUNT as f64 * guarantee.delta.get();
-    let basic = Theorem::Basic.epsilon(&composition, Delta::new(least * (1.0 + 1e-12))?)?;
+    let basic = Theorem::Basic.epsilon(&plan, Delta::new(least * (1.0 + 1e-12))?)?;
     let edges = [
         (Theorem::Basic, boundary(&[(basic, least)])),
-        (Theorem::Advanced, boundary(&certified(Theorem::Advanced, &composition, least))),
+        (Theorem::Advanced, boundary(&certified(Theorem::Advanced, &plan, least))),
         (Theorem::Optimal, boundary(&composed(guarantee, COUNT)?)),
     ];
     let errors = edges.clone().map(|(_, edge)| balanced(&edge));

@@ -2,7 +2,7 @@
 //! draw.
 
 use counterpoint::theorem::Theorem;
-use counterpoint::{Composition, Delta};
+use counterpoint::{Delta, Plan};
 
 use crate::plot::{Area, Axis, Chart, Color};
 
@@ -74,11 +74,11 @@ pub(super) fn balanced(boundary: &[(f64, f64)]) -> f64 {
 }
 
 /// The pairs a formula certifies, for deltas spread between the least possible one and 1.
-pub(super) fn certified(theorem: Theorem, composition: &Composition, least: f64) -> Vec<Pair> {
+pub(super) fn certified(theorem: Theorem, plan: &Plan, least: f64) -> Vec<Pair> {
     let slack = |n: i32| (f64::from(n) / 8.0 * std::f64::consts::LN_10).exp();
     let deltas = (-120..0).map(|n| least + slack(n));
     let pair = |delta: f64| {
-        let epsilon = theorem.epsilon(composition, Delta::new(delta).ok()?).ok()?;
+        let epsilon = theorem.epsilon(plan, Delta::new(delta).ok()?).ok()?;
         Some((epsilon, delta))
     };
     deltas.filter_map(pair).collect()

@@ -2,8 +2,7 @@ use std::time::{Duration, Instant};
 
 use counterpoint::quantity::{Group, Noise, Rate, Sensitivity};
 use counterpoint::{
-    Adjacency, AskError, Composition, Count, Delta, Guarantee, Mechanism, Options, Plan, Release,
-    epsilon,
+    Adjacency, AskError, Count, Delta, Guarantee, Mechanism, Options, Plan, Release,
 };
 
 use super::FigureError;
@@ -21,12 +20,12 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
     let delta = Delta::new(DELTA)?;
     let powers = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
     let equal = measured(&powers, |count| {
-        let plan = Composition::new([(Guarantee::pure(0.01)?, Count::new(count)?)])?;
-        Ok(move || epsilon(&plan, delta, &Options::default()).map(drop))
+        let plan = Plan::new([(Guarantee::pure(0.01)?, Count::new(count)?)])?;
+        Ok(move || plan.epsilon(delta, &Options::default()).map(drop))
     })?;
     let different = measured(&[1, 3, 10, 30, 100, 300, 1000, 3000, 10_000], |count| {
         let plan = different(u32::try_from(count).unwrap_or(u32::MAX))?;
-        Ok(move || epsilon(&plan, delta, &Options::default()).map(drop))
+        Ok(move || plan.epsilon(delta, &Options::default()).map(drop))
     })?;
     let training = measured(&powers, |count| {
         let plan = training(count)?;

@@ -1,6 +1,6 @@
 use counterpoint::ask::AskError;
 use counterpoint::route::Route;
-use counterpoint::{Composition, Count, Delta, Guarantee, Options, Tolerance, epsilon};
+use counterpoint::{Count, Delta, Guarantee, Options, Plan, Tolerance};
 
 use super::FigureError;
 use crate::plot::{Axis, Chart, Color, Figure, Line, Marker, Series, Style, scientific};
@@ -49,24 +49,20 @@ pub(super) fn figure() -> Result<Figure, FigureError> {
 
 /// Releases no two of which are alike: the fractional parts of multiples of the golden ratio
 /// spread evenly.
-pub(super) fn different(releases: u32) -> Result<Composition, FigureError> {
+pub(super) fn different(releases: u32) -> Result<Plan, FigureError> {
     let release = |i: u32| {
         let epsilon = 0.01 + 0.19 * (f64::from(i) * 0.618_033_988_7).fract();
         Ok((Guarantee::pure(epsilon)?, Count::ONE))
     };
     let releases = (1..=releases).map(release).collect::<Result<Vec<_>, FigureError>>()?;
-    Ok(Composition::new(releases)?)
+    Ok(Plan::new(releases)?)
 }
 
 /// The relative width achieved; none if the promise is refused.
-fn bracket_width(
-    plan: &Composition,
-    route: Route,
-    tolerance: f64,
-) -> Result<Option<f64>, FigureError> {
+fn bracket_width(plan: &Plan, route: Route, tolerance: f64) -> Result<Option<f64>, FigureError> {
     let options =
         Options { tolerance: Tolerance::new(tolerance)?, route: Some(route), ..Options::default() };
-    match epsilon(plan, Delta::new(DELTA)?, &options) {
+    match plan.epsilon(Delta::new(DELTA)?, &options) {
         Ok(answer) => Ok(Some(answer.bracket.relative_width())),
         Err(AskError::ToleranceNotMet { .. }) => Ok(None),
         Err(error) => Err(error.into()),

@@ -142,12 +142,13 @@ impl<'a> Trials<'a> {
     /// No finite epsilon does: for certain if what the releases leak at least leaves no room.
     fn infinite(&self, plan: &Plan, value: f64, error: AskError) -> Trial {
         let unbounded = matches!(error, AskError::Unbounded { .. });
-        let certain =
-            plan.views.iter().any(|view| match leak::remainder(&view.below, self.delta.get()) {
+        let certain = plan.compositions.iter().any(|whole| {
+            match leak::remainder(&whole.leaks.below, self.delta.get()) {
                 Remainder::Negative => true,
                 Remainder::Zero => unbounded,
                 Remainder::Positive(_) => false,
-            });
+            }
+        });
         let lower = if certain { f64::INFINITY } else { 0.0 };
         let bracket = Bracket { lower, upper: f64::INFINITY };
         let cost = Answer { bracket, route: Route::Closed, theorem: Theorem::Optimal };

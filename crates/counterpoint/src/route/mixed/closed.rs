@@ -44,7 +44,7 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let mut mass = Wide::ONE;
     let mut operations = 4.0;
     for part in parts {
-        mass = mass * Wide::from(top(&part.loss)?.1).powi(part.count);
+        mass = mass * Wide::from(top(&part.each)?.1).powi(part.count);
         operations += 4.0 * part.count as f64;
     }
     let mass = mass * Wide::from((1.0 - operations * STEP).max(0.0));
@@ -60,7 +60,7 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     // Above it, delta is at most the mass within the gap times 1 - e^(epsilon - largest).
     let gap = (Dd::from(2.0 * error) - below).upper();
     let within = parts.iter().fold(Wide::ONE, |mass, part| {
-        mass * Wide::from(mass_within(&part.loss, gap)).powi(part.count)
+        mass * Wide::from(mass_within(&part.each, gap)).powi(part.count)
     });
     let within = within * Wide::from(1.0 + operations * STEP);
     let share = (target.lower * within.recip()).lower(DOUBLES).min(share);
@@ -105,11 +105,11 @@ fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     }
     let (mut mass, mut operations) = (Wide::ONE, 16.0);
     for part in parts {
-        mass = mass * Wide::from(top(&part.loss)?.1).powi(part.count);
+        mass = mass * Wide::from(top(&part.each)?.1).powi(part.count);
         operations += 4.0 * part.count as f64;
     }
     let excess = |s: f64| -> Option<f64> {
-        let of = |part: &Part| Some(part.count as f64 * growth(&part.loss, s)?);
+        let of = |part: &Part| Some(part.count as f64 * growth(&part.each, s)?);
         let sum = parts.iter().map(of).sum::<Option<f64>>();
         // Beyond, its errors would weigh too much; and nothing would be gained.
         sum.filter(|&sum| sum < 50.0)
@@ -181,8 +181,8 @@ pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     let reach = (gap + Dd::from(error)).upper().max(0.0);
     let (mut least, mut most, mut operations) = (Wide::ONE, Wide::ONE, 16.0);
     for part in parts {
-        least = least * Wide::from(top(&part.loss)?.1).powi(part.count);
-        most = most * Wide::from(mass_within(&part.loss, reach)).powi(part.count);
+        least = least * Wide::from(top(&part.each)?.1).powi(part.count);
+        most = most * Wide::from(mass_within(&part.each, reach)).powi(part.count);
         operations += 4.0 * part.count as f64;
     }
     let slack = (operations * STEP).min(0.5);
@@ -215,7 +215,7 @@ fn mass_within(loss: &Loss, gap: f64) -> Dd {
 
 /// The pure delta of one mechanism run once.
 pub(crate) fn delta(part: &Part, epsilon: f64, watch: Watch<'_>) -> Result<Ends, Failure> {
-    single(&part.loss, Dd::from(epsilon), watch)
+    single(&part.each, Dd::from(epsilon), watch)
 }
 
 /// The profile of one loss at an epsilon of any sign, good to a relative 2^-90.
@@ -283,7 +283,7 @@ fn scaled(x: Dd, slack: f64) -> Wide {
 /// Gaussians by the contour, to twelve digits; below zero by
 /// `delta(-e) = 1 - e^-e + e^-e delta(e)`.
 fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
-    let part = [Part { loss: loss.clone(), count: 1 }];
+    let part = [Part { each: loss.clone(), count: 1 }];
     let size = epsilon.abs();
     // Neighbouring doubles, whichever way the profile goes.
     let much = (Effort::Much, watch);
@@ -336,7 +336,7 @@ impl Listed {
         let mut atoms = Atoms { list: vec![one], cut, symmetric: false };
         let mut operations = 64.0;
         for part in parts {
-            let factor = atoms_of(&part.loss)?;
+            let factor = atoms_of(&part.each)?;
             for _ in 0..part.count {
                 if atoms.list.len() * factor.len() > 8 * MOST_LISTED || operations > 1e5 {
                     return None;

@@ -16,7 +16,7 @@ pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
 
 /// P mass cut off the parts, which may have any loss.
 pub(crate) fn cut(parts: &[Part]) -> f64 {
-    let of = |part: &Part| match &part.loss {
+    let of = |part: &Part| match &part.each {
         Loss::Atoms(atoms) => atoms.cut * part.count as f64,
         _ => 0.0,
     };
@@ -27,7 +27,7 @@ pub(crate) fn cut(parts: &[Part]) -> f64 {
 pub(crate) fn largest_kept(parts: &[Part]) -> Option<(Dd, f64)> {
     let mut sum = (Dd::ZERO, 0.0);
     for part in parts {
-        let (top, _) = top(&part.loss)?;
+        let (top, _) = top(&part.each)?;
         sum.0 = sum.0 + top * part.count as f64;
         sum.1 += SUM * (sum.0.hi.abs() + top.hi.abs() * part.count as f64);
     }

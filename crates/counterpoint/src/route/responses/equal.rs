@@ -23,9 +23,9 @@ pub(crate) struct Equal {
 
 impl Equal {
     pub(crate) fn new(factor: Factor) -> Self {
-        let decay = falling(Dd::from(factor.epsilon));
+        let decay = falling(Dd::from(factor.each));
         let ln_plus = -decay.ln_1p();
-        Self { epsilon: factor.epsilon, count: factor.count as f64, decay, ln_plus, last: None }
+        Self { epsilon: factor.each, count: factor.count as f64, decay, ln_plus, last: None }
     }
 
     /// Whether a tail takes many terms.

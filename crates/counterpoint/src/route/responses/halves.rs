@@ -67,7 +67,7 @@ impl Halves {
         watch: &Watch<'_>,
     ) -> Result<Self, Stopped> {
         let all = || left.iter().chain(right);
-        let largest = all().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.epsilon));
+        let largest = all().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.each));
         // Each factor adds one product and, if counted, a binomial mass.
         let masses: f64 = all().map(|f| 4.0 + mass_error(f) / STEP).sum();
         let additions = 2.0 * (atoms_of(left) + atoms_of(right));
@@ -128,9 +128,7 @@ impl Halves {
 fn mass_error(factor: &Factor) -> f64 {
     let count = factor.count as f64;
     16.0 * STEP
-        * (count * (factor.epsilon + 4.0)
-            + 0.7 * f64::from(64 - factor.count.leading_zeros())
-            + 16.0)
+        * (count * (factor.each + 4.0) + 0.7 * f64::from(64 - factor.count.leading_zeros()) + 16.0)
 }
 
 impl Half {

@@ -112,11 +112,11 @@ impl Responses {
     pub(crate) fn new(factors: &[Factor], watch: &Watch<'_>) -> Result<Self, Stopped> {
         let list = factors.iter().enumerate().map(|(done, factor)| {
             watched(done, watch)?;
-            let tiny = factor.epsilon >= LARGE;
-            let decay = if tiny { Dd::ZERO } else { Dd::from(-factor.epsilon).exp() };
+            let tiny = factor.each >= LARGE;
+            let decay = if tiny { Dd::ZERO } else { Dd::from(-factor.each).exp() };
             let plus = Dd::ONE / (Dd::ONE + decay);
             let minus = decay * plus;
-            Ok(Response { epsilon: factor.epsilon, count: factor.count, plus, minus })
+            Ok(Response { epsilon: factor.each, count: factor.count, plus, minus })
         });
         let count = factors.iter().map(|factor| factor.count as f64).sum();
         Ok(Self { list: list.collect::<Result<_, Stopped>>()?, count })

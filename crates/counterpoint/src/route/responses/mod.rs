@@ -17,7 +17,7 @@ use crate::rounding::{Dd, STEP};
 
 /// The largest loss, the sum of all epsilons: relative error below [`largest_error`].
 pub(crate) fn largest_loss(factors: &[Factor]) -> Dd {
-    factors.iter().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.epsilon))
+    factors.iter().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.each))
 }
 
 /// A bound on the relative error of [`largest_loss`]: 2^-102 an addition, none for one.
@@ -37,7 +37,7 @@ pub(crate) fn is_at_the_top(factors: &[Factor], epsilon: f64) -> bool {
     let big = |x: f64| precise::Big::try_from(x).unwrap_or(precise::Big::ZERO);
     let with_room = |x: precise::Big| x.with_precision(1000).value();
     let sum = factors.iter().fold(with_room(precise::Big::ZERO), |sum, factor| {
-        sum + with_room(big(factor.epsilon)) * with_room(precise::Big::from(factor.count))
+        sum + with_room(big(factor.each)) * with_room(precise::Big::from(factor.count))
     });
     with_room(big(epsilon)) >= sum
 }

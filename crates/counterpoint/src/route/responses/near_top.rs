@@ -31,7 +31,7 @@ pub(crate) fn delta(factors: &[Factor], epsilon: f64, most: usize) -> Option<End
         upper = upper + atom.ratio * above(high);
         for (index, &factor) in factors.iter().enumerate().skip(atom.first) {
             // Factors come sorted: the rest are too large as well.
-            if high < Dd::from(2.0 * factor.epsilon) {
+            if high < Dd::from(2.0 * factor.each) {
                 break;
             }
             atoms.extend(atom.with_minuses(index, factor, 2.0 * error, most));
@@ -107,8 +107,8 @@ struct Atom {
 impl Atom {
     /// The atoms with 1, 2, ... minuses more of one factor, none before it.
     fn with_minuses(&self, index: usize, factor: Factor, error: f64, most: usize) -> Vec<Self> {
-        let each = Dd::from(2.0 * factor.epsilon);
-        let decay = Wide::exp(Dd::from(-factor.epsilon));
+        let each = Dd::from(2.0 * factor.each);
+        let decay = Wide::exp(Dd::from(-factor.each));
         let (mut left, mut ratio) = (self.left, self.ratio);
         let mut list = Vec::new();
         for minuses in 0..factor.count {
@@ -127,7 +127,7 @@ impl Atom {
 /// The probability of no minus at all, and its relative error.
 fn all_pluses(factors: &[Factor]) -> (Wide, f64) {
     let logarithm = factors.iter().fold(Dd::ZERO, |sum, factor| {
-        let decay = falling(Dd::from(factor.epsilon));
+        let decay = falling(Dd::from(factor.each));
         sum - decay.ln_1p() * factor.count as f64
     });
     let error = STEP * (4.0 + factors.len() as f64 / 64.0) * (1.0 + logarithm.hi.abs());

@@ -185,9 +185,9 @@ fn balanced(list: &[PreciseGuarantee]) -> (Vec<PreciseGuarantee>, Vec<PreciseGua
     let lossy: Vec<_> = list.iter().filter(|g| g.epsilon > Big::ZERO).cloned().collect();
     // The split looks at counts only; the position stands in for epsilon.
     let stand_ins: Vec<Factor> =
-        (0..lossy.len()).map(|i| Factor { epsilon: i as f64, count: lossy[i].count }).collect();
+        (0..lossy.len()).map(|i| Factor { each: i as f64, count: lossy[i].count }).collect();
     let (left, right) = halves::balanced(&stand_ins);
-    let pick = |side: Vec<Factor>| side.iter().map(|f| lossy[f.epsilon as usize].clone()).collect();
+    let pick = |side: Vec<Factor>| side.iter().map(|f| lossy[f.each as usize].clone()).collect();
     (pick(left), pick(right))
 }
 

@@ -77,7 +77,7 @@ impl<'a> Problem<'a> {
 
 /// Near the largest loss, epsilons must not be lumped together even for estimates.
 fn largest_epsilon(factors: &[Factor]) -> f64 {
-    factors.last().map_or(0.0, |factor| factor.epsilon)
+    factors.last().map_or(0.0, |factor| factor.each)
 }
 
 /// One try at a given step.
@@ -244,7 +244,7 @@ impl<'a> Below<'a> {
         let decay = decay.nearby(attempt.step, attempt.problem.responses.count);
         let q = attempt.summed(attempt.lattice(Side::MergedQ)?, &decay, Weight::Mass)?;
         let bias = attempt.problem.factors.iter().zip(&p.lattice.cells).map(|(factor, cell)| {
-            let moved = 2.0 * factor.epsilon - cell.steps as f64 * attempt.step;
+            let moved = 2.0 * factor.each - cell.steps as f64 * attempt.step;
             cell.count as f64 * cell.high[1] * moved
         });
         let bias = bias.sum();
@@ -341,7 +341,7 @@ impl Fineness {
         let step = (8.0 * gap / (t * (t + 1.0) * minuses)).sqrt().clamp(1e-12, 1.0);
         let finest_step = finest_step(problem.factors);
         let step = power_below(step.max(2.0 * finest_step));
-        let distances: Vec<f64> = problem.factors.iter().map(|f| 2.0 * f.epsilon).collect();
+        let distances: Vec<f64> = problem.factors.iter().map(|f| 2.0 * f.each).collect();
         let divisor = common_step(&distances, DIVISOR_WORTH * step);
         let exact_step = divisor.unwrap_or_else(|| exact_step(problem.factors));
         let step = if divisor.is_some() { exact_step } else { step.max(exact_step) };
@@ -379,7 +379,7 @@ const DIVISOR_WORTH: f64 = 1.0 / 64.0;
 /// The largest power of two of which every 2 eps is a multiple.
 fn exact_step(factors: &[Factor]) -> f64 {
     let lowest_bit = |factor: &Factor| {
-        let bits = (2.0 * factor.epsilon).to_bits();
+        let bits = (2.0 * factor.each).to_bits();
         let exponent = (bits >> 52) as i32 - 1023;
         let zeros = ((bits & ((1 << 52) - 1)) | (1 << 52)).trailing_zeros() as i32;
         exponent - 52 + zeros

@@ -60,14 +60,14 @@ impl Rough {
                 list.push((point.loss.hi, point.p.ln() + point.scale.hi));
             }
         };
-        points(&part.loss, Side::Above, None, &mut keep)?;
+        points(&part.each, Side::Above, None, &mut keep)?;
         let size = list.len().div_ceil(ROUGH_ATOMS).max(1);
         let thinned = list.chunks(size).filter_map(|chunk| {
             let best = chunk.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
             let sum: f64 = chunk.iter().map(|&(_, mass)| (mass - best.1).exp()).sum();
             Some((best.0, best.1 + sum.ln()))
         });
-        Some(Self { list: thinned.collect(), count: part.count as f64, offset: offset(&part.loss) })
+        Some(Self { list: thinned.collect(), count: part.count as f64, offset: offset(&part.each) })
     }
 
     fn cumulant(&self, t: f64) -> Cumulant {
@@ -242,7 +242,7 @@ impl<'a> Problem<'a> {
     fn exact_step(&self, least: f64) -> Option<f64> {
         let mut distances: Vec<f64> = Vec::new();
         for (part, rough) in self.parts.iter().zip(&self.rough) {
-            match &part.loss {
+            match &part.each {
                 Loss::Response { epsilon } => distances.push(2.0 * epsilon.hi),
                 Loss::Atoms(atoms) => {
                     distances.extend(atoms.list.iter().map(|atom| (rough.offset - atom.loss).hi));
@@ -287,7 +287,7 @@ impl<'a> Attempt<'a> {
         let placed = problem.parts.iter().zip(&problem.rough).map(|(part, rough)| {
             let (cumulant, mean, _) = rough.cumulant(t);
             Placed {
-                loss: &part.loss,
+                loss: &part.each,
                 count: part.count,
                 offset: rough.offset,
                 cut: Cut { width: 0.5 * step, tilt: t, cumulant, watch: problem.watch },

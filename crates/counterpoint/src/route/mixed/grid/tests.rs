@@ -16,7 +16,7 @@ fn laplace(epsilon: f64) -> Loss {
 }
 
 fn part(loss: Loss, count: u64) -> Part {
-    Part { loss, count }
+    Part { each: loss, count }
 }
 
 fn sampled(rate: f64, sigma: f64, direction: Direction, count: u64) -> Vec<Part> {

@@ -11,33 +11,33 @@ pub(crate) use witness::witness;
 
 use super::cumulant::{self, LEAST, MOST};
 use super::smooth::quick_cumulant;
-use crate::composition::View;
 use crate::composition::leak::Target;
+use crate::composition::{Composition, Times};
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
 use crate::rounding::{Dd, STEP, Wide};
 
 /// An epsilon at which the pure delta is at most the target, and the order that shows it;
 /// `None` if no order does.
-pub(crate) fn epsilon(view: &View, target: &Target) -> Option<(f64, f64)> {
-    let room = target.lower - Wide::from(left_out(view));
+pub(crate) fn epsilon(whole: &Composition, target: &Target) -> Option<(f64, f64)> {
+    let room = target.lower - Wide::from(left_out(whole));
     if !room.is_positive() {
         return None;
     }
     // The subtraction's error is relative to the target.
     let error = STEP * (target.lower * room.recip()).upper(0.01);
     let (ln_room, error) = (room.ln(), error + STEP * (1.0 + room.ln_estimate().abs()));
-    let at = |t: f64| Some(epsilon_at(&total(view, t)?, ln_room, error, t));
-    let t = best(view, |t| at(t).map(|(value, _)| value.hi))?;
+    let at = |t: f64| Some(epsilon_at(&total(whole, t)?, ln_room, error, t));
+    let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
     let (value, error) = at(t)?;
     let upper = (value + error.into()).upper();
     upper.is_finite().then_some((upper.max(0.0), 1.0 + t))
 }
 
 /// A bound on the pure delta at an epsilon, and the order that shows it.
-pub(crate) fn delta(view: &View, epsilon: f64) -> Option<(Wide, f64)> {
-    let at = |t: f64| Some(ln_delta_at(&total(view, t)?, epsilon, t));
-    let t = best(view, |t| at(t).map(|(value, _)| value.hi))?;
+pub(crate) fn delta(whole: &Composition, epsilon: f64) -> Option<(Wide, f64)> {
+    let at = |t: f64| Some(ln_delta_at(&total(whole, t)?, epsilon, t));
+    let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
     let (value, error) = at(t)?;
     let ln = (value + error.into()).upper();
     if !ln.is_finite() {
@@ -45,7 +45,7 @@ pub(crate) fn delta(view: &View, epsilon: f64) -> Option<(Wide, f64)> {
     }
     // Within the range of the exponential; larger is on the safe side, and so is one.
     let delta = Wide::exp(Dd::from(ln.clamp(-1e12, 1.0)));
-    let delta = (delta + Wide::from(left_out(view))) * Wide::from(Dd::sum(1.0, 8.0 * STEP));
+    let delta = (delta + Wide::from(left_out(whole))) * Wide::from(Dd::sum(1.0, 8.0 * STEP));
     Some((if delta < Wide::ONE { delta } else { Wide::ONE }, 1.0 + t))
 }
 
@@ -72,23 +72,23 @@ fn ln_delta_at(total: &Known, epsilon: f64, t: f64) -> Known {
 }
 
 /// At most this much P mass is in no cumulant.
-fn left_out(view: &View) -> f64 {
-    let all = view.parts.iter().map(|part| cumulant::cut(&part.loss) * part.count as f64);
+fn left_out(whole: &Composition) -> f64 {
+    let all = whole.losses.iter().map(|part| cumulant::cut(&part.each) * part.count as f64);
     1.01 * all.sum::<f64>()
 }
 
 /// T(t) of all parts and curves together.
-fn total(view: &View, t: f64) -> Option<Known> {
+fn total(whole: &Composition, t: f64) -> Option<Known> {
     let (mut sum, mut error) = (Dd::ZERO, 0.0);
     let mut add = |(value, slack): Known, count: u64| {
         let count = count as f64;
         sum = sum + value * count;
         error += count * slack + STEP * (sum.hi.abs() + count * value.hi.abs());
     };
-    for part in &view.parts {
-        add(quick_cumulant(&part.loss, t)?, part.count);
+    for part in &whole.losses {
+        add(quick_cumulant(&part.each, t)?, part.count);
     }
-    for (curve, count) in &view.curves {
+    for Times { each: curve, count } in &whole.curves {
         add(bound(curve, t)?, *count);
     }
     Some((sum, 1.01 * error))
@@ -125,9 +125,9 @@ fn interpolated(table: &RenyiCurve, t: f64) -> Option<Dd> {
 
 /// A t that makes a number about as small as can be: a scan, a search by the golden ratio
 /// around its best, and the orders that the curves themselves single out.
-fn best(view: &View, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+fn best(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     let rate = |t: f64| value(t).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY);
-    let most = view.curves.iter().map(|(curve, _)| last(curve)).fold(MOST, f64::min);
+    let most = whole.curves.iter().map(|curve| last(&curve.each)).fold(MOST, f64::min);
     if most < LEAST {
         return None;
     }
@@ -146,7 +146,7 @@ fn best(view: &View, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     }
     let ends = ((start.1 - STRIDE).max(range.0), (start.1 + STRIDE).min(range.1));
     let found = golden(ends, |x| rate(x.exp().clamp(LEAST, most))).exp().clamp(LEAST, most);
-    let special = singled_out(view, found, most);
+    let special = singled_out(whole, found, most);
     let candidates = special.into_iter().chain([start.1.exp().clamp(LEAST, most), found]);
     let rated = candidates.map(|t| (rate(t), t));
     let (least, t) = rated.fold((f64::INFINITY, found), |a, b| if b.0 < a.0 { b } else { a });
@@ -163,10 +163,10 @@ fn last(curve: &Curve) -> f64 {
 
 /// The orders listed by the curves: those nearest to what was found and, of a long list, a
 /// few of the others.
-fn singled_out(view: &View, found: f64, most: f64) -> Vec<f64> {
+fn singled_out(whole: &Composition, found: f64, most: f64) -> Vec<f64> {
     const NEAR: usize = 16;
     let mut list = vec![most];
-    for (curve, _) in view.curves.iter().take(NEAR) {
+    for Times { each: curve, .. } in whole.curves.iter().take(NEAR) {
         let Curve::Table(table) = curve else { continue };
         let points = table.points();
         let middle = points.partition_point(|&(order, _)| order - 1.0 < found);
@@ -211,9 +211,9 @@ mod tests {
 
     use crate::composition::{Part, Plan};
 
-    fn view(list: &[(Mechanism, u64)]) -> View {
+    fn whole(list: &[(Mechanism, u64)]) -> Composition {
         let plan = Plan::new(list.iter().map(|(m, n)| (m.clone(), Count::new(*n).unwrap())));
-        plan.unwrap().views.remove(0)
+        plan.unwrap().compositions.remove(0)
     }
 
     fn zcdp(rho: f64) -> Mechanism {
@@ -224,8 +224,8 @@ mod tests {
         Mechanism::ApproxDp(crate::Guarantee::new(epsilon, 0.0).unwrap())
     }
 
-    fn target(view: &View, delta: f64) -> Target {
-        match leak::remainder(&view.above, delta) {
+    fn target(whole: &Composition, delta: f64) -> Target {
+        match leak::remainder(&whole.leaks.above, delta) {
             Remainder::Positive(target) => target,
             _ => panic!("no room"),
         }
@@ -247,12 +247,12 @@ mod tests {
 
     #[test]
     fn zero_concentrated() {
-        let one = view(&[(zcdp(1.0), 1)]);
+        let one = whole(&[(zcdp(1.0), 1)]);
         let (found, order) = epsilon(&one, &target(&one, 1e-6)).unwrap();
         assert!((found - 7.766216625).abs() < 1e-9, "{found}");
         assert!(order > 1.0);
         near(found, scanned(|a| a, 1e-6));
-        let many = view(&[(zcdp(1e-4), 10_000)]);
+        let many = whole(&[(zcdp(1e-4), 10_000)]);
         let (same, _) = epsilon(&many, &target(&many, 1e-6)).unwrap();
         assert!((same - found).abs() < 1e-9);
     }
@@ -263,7 +263,7 @@ mod tests {
             scale: Noise::new(4.0).unwrap(),
             sensitivity: Sensitivity::new(1.0).unwrap(),
         };
-        let all = view(&[(response(0.1), 100), (laplace, 10), (zcdp(0.01), 3)]);
+        let all = whole(&[(response(0.1), 100), (laplace, 10), (zcdp(0.01), 3)]);
         let curve = |a: f64| {
             let (e, l): (f64, f64) = (0.1, 0.25);
             let response = (((a * e).exp() + ((1.0 - a) * e).exp()) / (1.0 + e.exp())).ln();
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn one_response_is_what_the_filter_pays() {
         // 100 of eps 0.1 at delta 1e-6 by the best single order.
-        let all = view(&[(response(0.1), 100)]);
+        let all = whole(&[(response(0.1), 100)]);
         let (found, _) = epsilon(&all, &target(&all, 1e-6)).unwrap();
         assert!((found - 5.0731).abs() < 1e-4, "{found}");
     }
@@ -305,16 +305,16 @@ mod tests {
         }
         assert!(interpolated(&table, 63.5).is_none());
 
-        let tabled = view(&[(Mechanism::Rdp(table), 1)]);
+        let tabled = whole(&[(Mechanism::Rdp(table), 1)]);
         let (found, _) = epsilon(&tabled, &target(&tabled, 1e-6)).unwrap();
         let at = |a: f64| 0.1 * a + (1.0 - 1.0 / a).ln() - (1e-6 * a).ln() / (a - 1.0);
         let listed = orders.iter().map(|&a| at(a)).fold(f64::INFINITY, f64::min);
         assert!(found <= listed * (1.0 + 1e-13), "{found} {listed}");
-        let line = view(&[(zcdp(0.1), 1)]);
+        let line = whole(&[(zcdp(0.1), 1)]);
         assert!(found >= epsilon(&line, &target(&line, 1e-6)).unwrap().0);
         // The witness is the Gaussian behind the table.
         let parts = witness(&tabled);
-        let [Part { loss: Loss::Gaussian { square }, count: 1 }] = parts[..] else {
+        let [Part { each: Loss::Gaussian { square }, count: 1 }] = parts[..] else {
             panic!("one Gaussian")
         };
         assert!(square.hi <= 0.2 && square.hi > 0.2 - 1e-15);
@@ -326,12 +326,12 @@ mod tests {
             rho: Rho::new(0.01).unwrap(),
             omega: crate::quantity::Order::new(omega).unwrap(),
         };
-        let tight = view(&[(truncated(5.0), 1)]);
+        let tight = whole(&[(truncated(5.0), 1)]);
         let (found, order) = epsilon(&tight, &target(&tight, 1e-6)).unwrap();
         assert!(order <= 5.0);
         let at = |a: f64| 0.01 * a + (1.0 - 1.0 / a).ln() - (1e-6 * a).ln() / (a - 1.0);
         assert!((found / at(5.0) - 1.0).abs() < 1e-9, "{found}");
-        let both = view(&[(truncated(5.0), 1), (truncated(1e12), 1), (zcdp(1.0), 2)]);
+        let both = whole(&[(truncated(5.0), 1), (truncated(1e12), 1), (zcdp(1.0), 2)]);
         assert!(epsilon(&both, &target(&both, 1e-6)).unwrap().1 <= 5.0);
     }
 
@@ -341,11 +341,11 @@ mod tests {
             sigma: Noise::new(2.0).unwrap(),
             sensitivity: Sensitivity::new(1.0).unwrap(),
         };
-        let mixed = view(&[(gaussian, 4), (zcdp(0.25), 2), (response(1.0), 1)]);
+        let mixed = whole(&[(gaussian, 4), (zcdp(0.25), 2), (response(1.0), 1)]);
         let parts = witness(&mixed);
         let squares: Vec<f64> = parts
             .iter()
-            .filter_map(|part| match part.loss {
+            .filter_map(|part| match part.each {
                 Loss::Gaussian { square } => Some(square.hi * part.count as f64),
                 _ => None,
             })
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(squares.len(), 1);
         assert!(squares[0] <= 2.0 && squares[0] > 2.0 - 1e-15);
         assert_eq!(parts.len(), 2);
-        assert_eq!(witness(&view(&[(response(1.0), 1)])).len(), 1);
+        assert_eq!(witness(&whole(&[(response(1.0), 1)])).len(), 1);
     }
 
     #[test]
@@ -366,15 +366,15 @@ mod tests {
         let release = Release { mechanism, rate, count: Count::new(10_000).unwrap(), part: None };
         let plan = Plan::with([release], Some(Adjacency::AddRemove), Group::ONE).unwrap();
         // The optimal epsilons, known elsewhere, are below; not far.
-        for view in &plan.views {
-            let optimal = match view.direction {
+        for whole in &plan.compositions {
+            let optimal = match whole.direction {
                 Direction::Remove => 2.446734,
                 Direction::Add => 2.377821,
             };
-            let (found, order) = epsilon(view, &target(view, 1e-6)).unwrap();
+            let (found, order) = epsilon(whole, &target(whole, 1e-6)).unwrap();
             assert!(found > optimal && found < 1.15 * optimal, "{found} at order {order}");
-            let at_one = super::delta(view, 1.0).unwrap().0.estimate();
-            let exact = match view.direction {
+            let at_one = super::delta(whole, 1.0).unwrap().0.estimate();
+            let exact = match whole.direction {
                 Direction::Remove => 0.0102249112,
                 Direction::Add => 0.00960554,
             };
@@ -384,10 +384,10 @@ mod tests {
 
     #[test]
     fn nothing_is_ever_below_zero_or_above_one() {
-        let one = view(&[(response(1e-3), 1)]);
+        let one = whole(&[(response(1e-3), 1)]);
         assert!(epsilon(&one, &target(&one, 0.5)).unwrap().0 <= 0.0);
-        assert!(super::delta(&view(&[(response(10.0), 5)]), 0.0).unwrap().0 <= Wide::ONE);
-        let far = super::delta(&view(&[(zcdp(1e-100), 1)]), 1e6).unwrap().0;
+        assert!(super::delta(&whole(&[(response(10.0), 5)]), 0.0).unwrap().0 <= Wide::ONE);
+        let far = super::delta(&whole(&[(zcdp(1e-100), 1)]), 1e6).unwrap().0;
         assert!(far.is_positive());
     }
 }

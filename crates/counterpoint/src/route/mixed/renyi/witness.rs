@@ -1,26 +1,26 @@
 //! A mechanism that fits the description, where only Rényi curves are known.
 
-use crate::composition::{Part, View};
+use crate::composition::{Composition, Part};
 use crate::loss::{Curve, Loss};
 use crate::rounding::{Dd, STEP};
 
-/// The view's losses, with a Gaussian in place of its curves: what it shows, a mechanism
+/// The whole's losses, with a Gaussian in place of its curves: what it shows, a mechanism
 /// with these curves may show.
 ///
 /// A Gaussian with square mu^2 has divergence a mu^2/2 at order a. The square is rounded
 /// down.
-pub(crate) fn witness(view: &View) -> Vec<Part> {
-    let mut parts = view.parts.clone();
-    let curves = view.curves.iter().map(|(curve, count)| square(curve) * *count as f64);
+pub(crate) fn witness(whole: &Composition) -> Vec<Part> {
+    let mut parts = whole.losses.clone();
+    let curves = whole.curves.iter().map(|curve| square(&curve.each) * curve.count as f64);
     let extra = curves.fold(Dd::ZERO, |sum, square| sum + square);
     if !extra.is_positive() {
         return parts;
     }
-    let slack = 8.0 + view.curves.len() as f64;
+    let slack = 8.0 + whole.curves.len() as f64;
     let down = |square: Dd| square - square * (slack * STEP);
     let mut place = parts.len();
     for (index, part) in parts.iter_mut().enumerate().rev() {
-        match &mut part.loss {
+        match &mut part.each {
             Loss::Gaussian { square } => {
                 *square = down(*square * part.count as f64 + extra);
                 part.count = 1;
@@ -30,7 +30,7 @@ pub(crate) fn witness(view: &View) -> Vec<Part> {
             _ => {}
         }
     }
-    parts.insert(place, Part { loss: Loss::Gaussian { square: down(extra) }, count: 1 });
+    parts.insert(place, Part { each: Loss::Gaussian { square: down(extra) }, count: 1 });
     parts
 }
 

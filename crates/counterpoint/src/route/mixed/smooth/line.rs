@@ -22,7 +22,7 @@ struct Jet {
 fn jet(parts: &[Part], t: f64) -> Option<Jet> {
     let mut sum = Jet { value: 0.0, slope: 0.0, curvature: 1e-300 };
     for part in parts {
-        let [value, slope, curvature] = match &part.loss {
+        let [value, slope, curvature] = match &part.each {
             Loss::SampledGaussian { rate, mu, direction } => {
                 sampled::jet(*rate, mu.hi, *direction, t)?
             }
@@ -63,7 +63,7 @@ pub(super) fn saddle_where(
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,
 ) -> Result<Saddle, Failure> {
-    if parts.iter().any(|part| matches!(part.loss, Loss::SampledLaplace { .. })) {
+    if parts.iter().any(|part| matches!(part.each, Loss::SampledLaplace { .. })) {
         return Err(Failure::TooMuch);
     }
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
@@ -158,7 +158,7 @@ pub(super) fn line(
 }
 
 fn is_sampled(part: &Part) -> bool {
-    matches!(part.loss, Loss::SampledGaussian { .. })
+    matches!(part.each, Loss::SampledGaussian { .. })
 }
 
 /// The least power of two that makes the aliases negligible.

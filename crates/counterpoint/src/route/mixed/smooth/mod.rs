@@ -45,7 +45,7 @@ pub(crate) fn quick_cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
 fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     let mut sum = (Dd::ZERO, 0.0);
     for part in parts {
-        let (value, error) = quick_cumulant(&part.loss, t)?;
+        let (value, error) = quick_cumulant(&part.each, t)?;
         let count = part.count as f64;
         sum.0 = sum.0 + value * count;
         sum.1 += count * error + STEP * (sum.0.hi.abs() + value.hi.abs() * count);

@@ -60,7 +60,7 @@ impl Transform {
     pub(super) fn new(part: &Part, t: f64) -> Option<Self> {
         let half = Dd::from(0.5);
         let s = Dd::from(t) + half;
-        let (shift, variance, kind) = match &part.loss {
+        let (shift, variance, kind) = match &part.each {
             Loss::Response { epsilon } => {
                 let ratio = falling(*epsilon * 2.0 * s);
                 let stay = Dd::ONE / (Dd::ONE + ratio);
@@ -72,7 +72,7 @@ impl Transform {
                 (*square * s, square.hi, Kind::Gaussian { square: *square })
             }
             Loss::Laplace { epsilon } | Loss::Range { epsilon } => {
-                let atoms = matches!(part.loss, Loss::Laplace { .. });
+                let atoms = matches!(part.each, Loss::Laplace { .. });
                 let decay = falling(*epsilon * 2.0 * s);
                 let at_zero = ends((s, Dd::ZERO), (decay, Dd::ZERO), atoms).0;
                 let variance = epsilon.hi * epsilon.hi;

@@ -1,52 +1,55 @@
+//! Randomized responses and leaks alone: the least epsilon and delta of (epsilon, delta)
+//! guarantees, whatever mechanisms with these were run (MV Theorem 1.5).
+
 use super::choose::{ResponseWay, Wanted, first_of, response_ways};
 use super::{Answer, AskError, Options, bits};
 use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
-use crate::composition::{Composition, Factor};
-use crate::quantity::Delta;
+use crate::composition::{Factor, Guarantees};
+use crate::quantity::{Delta, Epsilon};
+use crate::rounding::Wide;
 use crate::route::responses::exact::Exact;
-use crate::route::responses::{largest_error, largest_loss, near_top, two_lattices};
+use crate::route::responses::{is_at_the_top, largest_error, largest_loss, near_top, two_lattices};
 use crate::route::saddle::Cumulant;
-use crate::route::{Failure, Route, tail};
+use crate::route::{Ends, Failure, Route, tail};
 use crate::source::Theorem;
 use crate::watch::Watch;
 
-/// The least epsilon at which the composition is (epsilon, delta)-private, whatever
-/// mechanisms with these guarantees were run (MV Theorem 1.5).
-///
-/// ```
-/// use counterpoint::{Composition, Count, Delta, Guarantee, Options, epsilon};
-///
-/// let weekly = Guarantee::pure(0.1)?;
-/// let plan = Composition::new([(weekly, Count::new(100)?)])?;
-/// let answer = epsilon(&plan, Delta::new(1e-6)?, &Options::default())?;
-/// assert!((answer.bracket.upper - 4.774567588108).abs() < 1e-12);
-/// assert!(answer.bracket.relative_width() < 1e-12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// See [`AskError`].
-pub fn epsilon(
-    composition: &Composition,
+pub(super) fn epsilon(
+    guarantees: &Guarantees<'_>,
     delta: Delta,
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
-    let factors = composition.factors();
-    let target = match leak::remainder(composition, delta.get()) {
-        Remainder::Negative => {
-            let least = leak::least_delta(composition);
-            return Err(AskError::BelowLeak { delta: delta.get(), least });
-        }
+    let factors = &guarantees.factors;
+    let target = match leak::remainder(guarantees.leaks, delta.get()) {
+        Remainder::Negative => return Err(AskError::below_leak(delta, guarantees.leaks)),
         _ if factors.is_empty() => return Ok(closed(Bracket::exact(0.0))),
         Remainder::Zero => return Ok(closed(largest(factors))),
         Remainder::Positive(target) => target,
     };
     if options.route == Some(Route::Precise) {
-        return bits::epsilon_bracket(composition, delta, options.watch);
+        return bits::epsilon_bracket(guarantees, delta, options.watch);
     }
     let (bracket, route) = pure_epsilon(factors, &target, options)?;
     Ok(Answer { bracket, route, theorem: Theorem::Optimal })
+}
+
+pub(super) fn delta(
+    guarantees: &Guarantees<'_>,
+    epsilon: Epsilon,
+    options: &Options<'_>,
+) -> Result<Answer, AskError> {
+    let at_the_top = is_at_the_top(&guarantees.factors, epsilon.get());
+    if options.route == Some(Route::Precise) && !at_the_top {
+        return bits::delta_bracket(guarantees, epsilon, options.watch);
+    }
+    let ((lower, upper), route) = if at_the_top {
+        ((Wide::ZERO, Wide::ZERO), Route::Closed)
+    } else {
+        pure_delta(&guarantees.factors, epsilon.get(), options)?
+    };
+    let (lower, upper) = leak::with_leaks(guarantees.leaks, lower, upper);
+    Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
 }
 
 fn closed(bracket: Bracket) -> Answer {
@@ -93,4 +96,27 @@ fn exact_epsilon(
     let largest = exact.largest();
     let bracket = tail::solve(|e| exact.tail(e, &watch), target, guess, largest)?;
     Ok((bracket, route))
+}
+
+/// The pure delta at an epsilon below the largest loss.
+pub(super) fn pure_delta(
+    factors: &[Factor],
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<(Ends, Route), AskError> {
+    let (tolerance, watch) = (options.tolerance.get(), options.watch);
+    let ways = response_ways(factors, Wanted::Delta, options.route)?;
+    first_of(&ways, options, |way| match way {
+        ResponseWay::NearTop(most) => {
+            let ends = near_top::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
+            Ok((ends, Route::Grouped))
+        }
+        ResponseWay::Exact(route) => {
+            let mut exact = Exact::new(factors, route, &watch)?;
+            Ok((exact.tail(epsilon, &watch)?.delta(epsilon), route))
+        }
+        ResponseWay::Lattices(method, work) => {
+            two_lattices::delta(factors, epsilon, tolerance, (method, work), watch)
+        }
+    })
 }

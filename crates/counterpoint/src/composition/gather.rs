@@ -1,0 +1,174 @@
+//! Releases put together: what they show in each direction, equal losses as one.
+
+use super::{Composition, CompositionError, Leaks, Part, Rounded, Times, factors};
+use crate::loss::{self, Atom, Atoms, Curve, Direction, Loss, LossError, Meaning};
+use crate::mechanism::{Adjacency, Release};
+use crate::quantity::{Epsilon, Group};
+use crate::rounding::Dd;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The most releases that are put together, counts included.
+const MOST_RELEASES: u64 = 1_000_000_000_000_000;
+/// The most that epsilons may add up to.
+const MOST_EPSILON: f64 = 1e12;
+/// The place of Gaussians among the kinds of losses: after all but lists of atoms.
+const GAUSSIAN: u8 = 5;
+
+/// Losses in the making: those that are the same in both directions, and the others by
+/// direction.
+#[derive(Default)]
+pub(super) struct Gathered {
+    both: Side,
+    remove: Side,
+    add: Side,
+}
+
+/// Losses of one direction.
+#[derive(Default)]
+struct Side {
+    releases: u64,
+    /// From below and from above.
+    leaks: Vec<Times<(f64, f64)>>,
+    losses: Vec<Part>,
+    curves: Vec<Times<Curve>>,
+}
+
+impl Gathered {
+    pub(super) fn add(
+        &mut self,
+        release: &Release,
+        adjacency: Option<Adjacency>,
+        group: Group,
+    ) -> Result<(), LossError> {
+        let count = release.count.get();
+        let meaning = loss::of(release, Direction::Remove, adjacency, group)?;
+        if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
+            self.both.add(meaning, count);
+        } else {
+            let mirrored = loss::of(release, Direction::Add, adjacency, group)?;
+            self.remove.add(meaning, count);
+            self.add.add(mirrored, count);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.remove.releases == 0
+    }
+
+    fn sides(&self, direction: Direction) -> [&Side; 2] {
+        match direction {
+            Direction::Remove => [&self.both, &self.remove],
+            Direction::Add => [&self.both, &self.add],
+        }
+    }
+}
+
+impl Side {
+    fn add(&mut self, meaning: Meaning, count: u64) {
+        self.releases = self.releases.saturating_add(count);
+        if meaning.leak.1 > 0.0 {
+            self.leaks.push(Times { each: meaning.leak, count });
+        }
+        self.losses.extend(meaning.loss.map(|each| Times { each, count }));
+        self.curves.extend(meaning.curve.map(|each| Times { each, count }));
+    }
+}
+
+impl Composition {
+    /// What the releases about all of the data and about one part show.
+    pub(super) fn new(
+        everywhere: &Gathered,
+        own: &Gathered,
+        direction: Direction,
+        partition: Option<Arc<str>>,
+    ) -> Result<Self, CompositionError> {
+        let sides = [everywhere.sides(direction), own.sides(direction)].concat();
+        let total = sides.iter().fold(0_u64, |sum, side| sum.saturating_add(side.releases));
+        if total > MOST_RELEASES {
+            return Err(CompositionError::TooMany { total });
+        }
+        let losses = together(sides.iter().flat_map(|side| &side.losses).cloned().collect());
+        is_bearable(&losses)?;
+        let leaks = |end: fn(&(f64, f64)) -> f64| {
+            let all = sides.iter().flat_map(|side| &side.leaks);
+            let ends = all.map(|leak| Times { each: end(&leak.each), count: leak.count });
+            sorted(ends.filter(|leak| leak.each > 0.0).collect())
+        };
+        let leaks = Leaks { below: leaks(|ends| ends.0), above: leaks(|ends| ends.1) };
+        let curves = sides.iter().flat_map(|side| &side.curves).cloned().collect();
+        Ok(Self { direction, partition, leaks, losses, curves })
+    }
+}
+
+/// Whether the sum of the responses' epsilons can be told from its neighbours.
+fn is_bearable(losses: &[Part]) -> Result<(), CompositionError> {
+    let end = losses.partition_point(|part| matches!(part.each, Loss::Response { .. }));
+    let largest = factors(&losses[..end], Rounded::Up).unwrap_or_default();
+    if let Some(most) = largest.last().filter(|factor| Epsilon::new(factor.each).is_err()) {
+        return Err(CompositionError::TooLarge { total: most.each });
+    }
+    let total = largest.iter().map(|factor| factor.each * factor.count as f64).sum();
+    if total > MOST_EPSILON { Err(CompositionError::TooLarge { total }) } else { Ok(()) }
+}
+
+/// Sorts by value and adds up the counts of equal values.
+pub(crate) fn sorted(mut list: Vec<Times<f64>>) -> Vec<Times<f64>> {
+    list.sort_by(|a, b| a.each.total_cmp(&b.each));
+    list.dedup_by(|next, kept| merged(next, kept, |a, b| a.to_bits() == b.to_bits()));
+    list
+}
+
+/// Sorts losses and adds up the counts of equal ones, and Gaussians to one, exactly.
+fn together(mut list: Vec<Part>) -> Vec<Part> {
+    list.sort_by(|a, b| compared(&a.each, &b.each));
+    list.dedup_by(|next, kept| merged(next, kept, |a, b| a == b));
+    let before = |kind: u8| list.partition_point(|part| described(&part.each).0 < kind);
+    let gaussians = before(GAUSSIAN)..before(GAUSSIAN + 1);
+    let square = list[gaussians.clone()].iter().fold(Dd::ZERO, |sum, part| match part.each {
+        Loss::Gaussian { square } => sum + square * part.count as f64,
+        _ => sum,
+    });
+    let one = Part { each: Loss::Gaussian { square }, count: 1 };
+    list.splice(gaussians, square.is_positive().then_some(one));
+    list
+}
+
+/// Adds one to the other if they are the same.
+fn merged<T>(next: &Times<T>, kept: &mut Times<T>, same: impl Fn(&T, &T) -> bool) -> bool {
+    let same = same(&next.each, &kept.each);
+    if same {
+        kept.count += next.count;
+    }
+    same
+}
+
+/// The canonical order: by kind, then by numbers.
+fn compared(a: &Loss, b: &Loss) -> Ordering {
+    if let (Loss::Atoms(a), Loss::Atoms(b)) = (a, b) {
+        return bits(a).cmp(bits(b));
+    }
+    let (a, b) = (described(a), described(b));
+    let numbers = a.1.iter().zip(&b.1).map(|(x, y)| x.total_cmp(y));
+    a.0.cmp(&b.0).then_with(|| numbers.fold(Ordering::Equal, Ordering::then))
+}
+
+fn bits(atoms: &Atoms) -> impl Iterator<Item = u64> {
+    let numbers = |atom: &Atom| [atom.loss.hi, atom.mass.hi, atom.loss.lo, atom.mass.lo];
+    atoms.list.iter().flat_map(numbers).chain([atoms.cut]).map(f64::to_bits)
+}
+
+/// The kind of a loss, and its numbers.
+fn described(loss: &Loss) -> (u8, [f64; 3]) {
+    let (kind, number, rate) = match loss {
+        Loss::Response { epsilon } => (0, *epsilon, 0.0),
+        Loss::Laplace { epsilon } => (1, *epsilon, 0.0),
+        Loss::Range { epsilon } => (2, *epsilon, 0.0),
+        Loss::SampledGaussian { rate, mu, .. } => (3, *mu, *rate),
+        Loss::SampledLaplace { rate, epsilon, .. } => (4, *epsilon, *rate),
+        Loss::Gaussian { square } => (GAUSSIAN, *square, 0.0),
+        Loss::Atoms(_) => (GAUSSIAN + 1, Dd::ZERO, 0.0),
+    };
+    (kind, [number.hi, number.lo, rate])
+}
