@@ -19,6 +19,17 @@ pub enum Error {
         /// Its key.
         key: String,
     },
+    /// Data about another part than the session was charged for.
+    #[error(
+        "the session is about {}, and the data are about {}; legal: the same part",
+        words(.session.as_deref()), words(.data.as_deref())
+    )]
+    OtherPart {
+        /// The part that was charged, `None` for all of the data.
+        session: Option<String>,
+        /// The data's.
+        data: Option<String>,
+    },
     /// A session that many ask at once: others were always first.
     #[error("session {key:?} is asked by many at once; nothing was answered, try again")]
     Busy {
@@ -44,6 +55,10 @@ pub enum Error {
         /// What it is.
         what: &'static str,
     },
+}
+
+fn words(part: Option<&str>) -> String {
+    part.map_or_else(|| "all of the data".to_owned(), |part| format!("part {part:?}"))
 }
 
 impl From<LedgerError> for Error {

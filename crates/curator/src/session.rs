@@ -50,7 +50,7 @@ pub fn open(
     let session = match ledger.session(bill.account, bill.key)? {
         Some(session) => session,
         None => {
-            let state = text::salted(protocol.begin()?)?;
+            let state = text::salted(protocol.begin()?, data)?;
             ledger.begin(bill.account, bill.key, &declaration, &state)?
         }
     };
@@ -88,7 +88,7 @@ pub fn ask(
             drawn => drawn?,
         };
         let (after, last) = (session.answered, next.is_exhausted());
-        let (response, state) = (text::write(&reply)?, text::salted(next)?);
+        let (response, state) = (text::write(&reply)?, text::salted(next, data)?);
         let new = NewAnswer {
             ask: name,
             question: digest,
@@ -141,7 +141,7 @@ fn found(ledger: &mut Ledger, account: &str, key: &str) -> Result<Session, Error
 /// A reply, and the state after it, from the state that is stored.
 fn drawn(session: &Session, question: &Question, data: &Data) -> Result<(Reply, State), Error> {
     let over = || Error::from(Refusal::Exhausted);
-    let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes())?;
+    let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes(), data)?;
     let declared: Interactive = text::read("a session's declaration", &session.declaration)?;
     Ok(declared.under(data.relation())?.answer(data, &state, question)?)
 }

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use counterpoint_ledger::{Hash, MOST_RESPONSE};
-use counterpoint_mechanisms::{Recipe, State};
+use counterpoint_mechanisms::{Data, Recipe, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -44,13 +44,21 @@ pub(crate) fn digest<T: Serialize>(question: &T) -> Result<Hash, Error> {
 #[serde(deny_unknown_fields)]
 struct Salted {
     salt: [u8; 32],
+    /// The part of the data that the session was charged for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
     state: State,
 }
 
-pub(crate) fn salted(state: State) -> Result<Vec<u8>, Error> {
-    write(&Salted { salt: counterpoint_mechanisms::secret()?, state })
+/// A state of a session about a part of the data, or all of it.
+pub(crate) fn salted(state: State, data: &Data) -> Result<Vec<u8>, Error> {
+    let part = data.part().map(|part| part.to_string());
+    write(&Salted { salt: counterpoint_mechanisms::secret()?, part, state })
 }
 
-pub(crate) fn state(bytes: &[u8]) -> Result<State, Error> {
-    Ok(read::<Salted>("a session's state", bytes)?.state)
+/// What was stored, if it is of a session about these data's part.
+pub(crate) fn state(bytes: &[u8], data: &Data) -> Result<State, Error> {
+    let Salted { part, state, .. } = read("a session's state", bytes)?;
+    let asked = data.part().map(|part| part.to_string());
+    if part == asked { Ok(state) } else { Err(Error::OtherPart { session: part, data: asked }) }
 }

@@ -2,11 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use unicode_normalization::is_nfc;
+
 use crate::error::LedgerError;
 
 const LEGAL: &str = "1 to 128 of the letters a-z and A-Z, digits and . _ - : @ / +, \
                      the first a letter or digit";
-const LEGAL_WORDS: &str = "1 to 200 characters that can be seen, no space at either end";
+const LEGAL_WORDS: &str = "1 to 200 characters that can be seen, no space at either end, \
+                           in Unicode's normal form C (an accent with its letter in one)";
 
 /// Characters that show nothing, or change how others are shown, though they are no controls:
 /// those that Unicode lets every program ignore (DerivedCoreProperties,
@@ -50,10 +53,11 @@ pub(crate) fn place(account: &str, key: &str) -> Result<(), LedgerError> {
 }
 
 /// A slot's name or a part of the data, which come from plans and may be any words: nothing
-/// unseen tells two apart.
+/// unseen tells two apart, and one text is spelled in one way. (Two spellings of one part would
+/// be two parts, of which a plan pays for one.)
 pub(crate) fn words(what: &'static str, text: &str) -> Result<(), LedgerError> {
     let fits = (1..=200).contains(&text.chars().count());
-    if fits && text.chars().all(is_seen) && text.trim() == text {
+    if fits && text.chars().all(is_seen) && text.trim() == text && is_nfc(text) {
         return Ok(());
     }
     Err(LedgerError::Name { what, value: short(text), legal: LEGAL_WORDS })
@@ -76,7 +80,7 @@ mod tests {
     #[test]
     fn words_of_any_language_and_nothing_that_is_not_seen() {
         for text in
-            ["a", "mean income", "ages (5 bins)", "Größe", "収入", "आय", "доход", "a\u{301}"]
+            ["a", "mean income", "ages (5 bins)", "Größe", "収入", "आय", "доход", "q\u{301}", "각"]
         {
             assert!(words("slot", text).is_ok(), "{text}");
         }
@@ -100,6 +104,10 @@ mod tests {
             "a\u{2028}b",
             "a\u{3000}b",
             "a\u{2800}b",
+            "Gro\u{308}ße",
+            "\u{1100}\u{1161}\u{11a8}",
+            "q\u{301}\u{323}",
+            "\u{212b}",
         ] {
             let error = words("slot", text).unwrap_err().to_string();
             assert!(error.contains("legal: 1 to 200 characters that can be seen"), "{error}");

@@ -179,7 +179,7 @@ fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<Option<String>, Le
 
 /// Keys and responses as they should be.
 fn releases(tables: &mut Tables<'_>, mut books: Books) -> Result<Option<String>, LedgerError> {
-    let mut after = i64::MIN;
+    let (due, mut after) = (books.releases.len(), i64::MIN);
     loop {
         let page = tables.releases(after, RELEASES)?;
         let Some(last) = page.last() else { break };
@@ -200,6 +200,10 @@ fn releases(tables: &mut Tables<'_>, mut books: Books) -> Result<Option<String>,
             }
         }
     }
-    let missing = books.releases.keys().next();
-    Ok(missing.map(|(_, key)| format!("key {key:?} was reserved and is missing")))
+    if let Some((_, key)) = books.releases.keys().next() {
+        return Ok(Some(format!("key {key:?} was reserved and is missing")));
+    }
+    // What comes before every entry was on no page.
+    let too_many = tables.counts(["ledger_release"])? != [due];
+    Ok(too_many.then(|| "there are more keys than were reserved".to_owned()))
 }

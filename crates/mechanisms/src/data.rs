@@ -1,7 +1,7 @@
 //! The data, and which data sets are their neighbours: said once, by whoever holds them.
 
 use crate::error::Error;
-use counterpoint::Relation;
+use counterpoint::{Adjacency, Relation};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::cmp::Ordering;
@@ -52,9 +52,15 @@ impl Data {
     /// The same as one part of the data set: what is asked of it is charged as a release about
     /// that part. **The custodian vouches** that nobody with records here has any in another
     /// part.
-    #[must_use]
-    pub fn about(self, part: &str) -> Self {
-        Self { part: Some(part.into()), ..self }
+    ///
+    /// # Errors
+    /// [`Error::Part`] where people are replaced: who comes in their place may be in another part,
+    /// so that neighbours differ in how many records a part has, and in two parts at once.
+    pub fn about(self, part: &str) -> Result<Self, Error> {
+        match self.relation.adjacency() {
+            Adjacency::AddRemove => Ok(Self { part: Some(part.into()), ..self }),
+            Adjacency::Replace => Err(Error::Part { part: part.to_owned(), data: self.relation }),
+        }
     }
 
     /// The part of the data set that this is, if it is one.

@@ -48,6 +48,14 @@ pub enum Error {
         /// The data's.
         data: Relation,
     },
+    /// A part of data whose neighbours may differ in two parts.
+    #[error("part {part:?} of data of {data}; legal: parts of data of add-remove")]
+    Part {
+        /// The part.
+        part: String,
+        /// The data's relation.
+        data: Relation,
+    },
     /// A query that one person moves further than was declared.
     #[error("the query's sensitivity is {asked} grid units; legal here: at most {declared}")]
     Sensitivity {

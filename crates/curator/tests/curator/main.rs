@@ -12,6 +12,8 @@ use counterpoint::filter::{Amount, Filter, Query, Terms};
 use counterpoint::{Adjacency, Relation, Release};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_mechanisms::{Data, Recipe};
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::ExactPlan;
 
 fn is_full() -> bool {
     std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
@@ -86,6 +88,22 @@ fn with_account(place: &Place, relation: Relation, epsilon: &str) -> Ledger {
     let mut ledger = Ledger::init(&place.url()).unwrap();
     ledger.dataset("data", relation, &sums("1000000")).unwrap();
     ledger.open_account("account", "data", &NewAccount::Filter(sums(epsilon))).unwrap();
+    ledger
+}
+
+/// A ledger whose account is about a part of the data, in a slot about it; so is another slot about
+/// another part, at no further cost.
+fn with_account_about(place: &Place, part: &str) -> Ledger {
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    ledger.dataset("data", relation(), &sums("60")).unwrap();
+    let slot = |part: &str| {
+        format!(r#"{{"name":"{part}","mechanism":"approx-dp","epsilon":50,"partition":"{part}"}}"#)
+    };
+    let plan = format!(r#"{{"delta":0,"release":[{},{}]}}"#, slot(part), slot("another"));
+    let plan = ExactPlan::parse(plan.as_bytes(), Format::Json).unwrap();
+    ledger.open_account("parts", "data", &NewAccount::Plan(plan, None)).unwrap();
+    let pure = NewFilter::new(Kind::Sums, amount("50"), amount("0"));
+    ledger.open_in_slot("account", "parts", part, &pure).unwrap();
     ledger
 }
 

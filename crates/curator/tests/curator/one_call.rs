@@ -11,7 +11,9 @@ use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Event, ExactPlan};
 
 use crate::child::{count, mean};
-use crate::{Place, ages, amount, assert_sound, due, relation, spent, sums, with_account};
+use crate::{
+    Place, ages, amount, assert_sound, due, relation, spent, sums, with_account, with_account_about,
+};
 
 fn bill(key: &str) -> Bill<'_> {
     Bill::new("account", key)
@@ -161,24 +163,9 @@ fn a_slot_pays_for_what_it_dominates_and_for_nothing_else() {
 #[test]
 fn an_account_about_a_part_pays_for_that_part() {
     for place in Place::all() {
-        let mut ledger = Ledger::init(&place.url()).unwrap();
-        ledger.dataset("data", relation(), &sums("1")).unwrap();
-        let slot = |part: &str| {
-            format!(
-                r#"{{"name":"{part}","mechanism":"approx-dp","epsilon":1,"partition":"{part}"}}"#
-            )
-        };
-        let plan = format!(r#"{{"delta":0,"release":[{},{}]}}"#, slot("a"), slot("b"));
-        let plan = ExactPlan::parse(plan.as_bytes(), Format::Json).unwrap();
-        ledger.open_account("both", "data", &NewAccount::Plan(plan, None)).unwrap();
-        let pure = counterpoint_ledger::NewFilter::new(
-            counterpoint_ledger::Kind::Sums,
-            amount("1"),
-            amount("0"),
-        );
-        ledger.open_in_slot("account", "both", "a", &pure).unwrap();
-        answer(&mut ledger, &bill("x"), &count(), &ages().about("a")).unwrap();
-        for (key, data) in [("y", ages().about("b")), ("z", ages())] {
+        let mut ledger = with_account_about(&place, "a");
+        answer(&mut ledger, &bill("x"), &count(), &ages().about("a").unwrap()).unwrap();
+        for (key, data) in [("y", ages().about("b").unwrap()), ("z", ages())] {
             assert!(answer(&mut ledger, &bill(key), &count(), &data).is_err(), "{key}");
         }
         assert_eq!(spent(&mut ledger), due(&count()));

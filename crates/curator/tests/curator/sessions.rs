@@ -8,7 +8,10 @@ use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 
 use crate::child::{mean, sessions};
-use crate::{Place, ages, amount, assert_sound, cost, relation, spent, sums, with_account};
+use crate::{
+    Place, ages, amount, assert_sound, cost, relation, spent, sums, with_account,
+    with_account_about,
+};
 
 const KEY: (&str, &str) = ("account", "s");
 
@@ -199,4 +202,25 @@ fn what_may_be_too_long_is_refused_before_it_is_drawn() {
     let outcome = open(&mut ledger, &Bill::new("account", "long"), &long, &ages());
     assert!(matches!(outcome, Err(Error::Long { .. })));
     assert_eq!(spent(&mut ledger), before);
+}
+
+/// Parts are paid for as if nobody were in two of them: what was charged for one tells nothing
+/// about another.
+#[test]
+fn a_session_about_a_part_answers_about_that_part() {
+    for place in Place::all() {
+        let mut ledger = with_account_about(&place, "a");
+        let (here, there) = (ages().about("a").unwrap(), ages().about("b").unwrap());
+        open(&mut ledger, &bill(), &two_positives(), &here).unwrap();
+        for (name, other) in [("part \"b\"", &there), ("all of the data", &ages())] {
+            let refused = ask(&mut ledger, KEY, "q", &everybody(), other).unwrap_err();
+            let told = format!("the session is about part \"a\", and the data are about {name}");
+            assert!(refused.to_string().starts_with(&told), "{refused}");
+        }
+        // The state that follows an answer is about the same part.
+        ask(&mut ledger, KEY, "q", &everybody(), &here).unwrap();
+        assert!(ask(&mut ledger, KEY, "r", &everybody(), &there).is_err());
+        ask(&mut ledger, KEY, "r", &everybody(), &here).unwrap();
+        assert_sound(&mut ledger);
+    }
 }

@@ -352,6 +352,28 @@ fn every_change_is_found_on_postgres() {
     all_changes_are_found(&place, size(1000, 50));
 }
 
+/// A key that nobody paid for, filed before every entry.
+#[test]
+fn a_key_before_the_first_entry_is_found() {
+    for place in Place::all() {
+        let (_, head) = rich(&place);
+        let mut database = forge(&place);
+        unguard(&mut *database);
+        let original = read(&mut *database).unwrap();
+        for reserved in [i64::MIN, i64::MIN + 1, -1, 0] {
+            let mut changed = original.clone();
+            let mut free = changed[RELEASES][0].clone();
+            (free[0], free[5]) = (Cell::Text("free".to_owned()), Cell::Whole(reserved));
+            (free[6], free[7]) = (Cell::Null, Cell::Null);
+            changed[RELEASES].push(free);
+            write(&mut *database, &changed).unwrap();
+            assert!(is_found(&place, head), "{reserved}");
+        }
+        write(&mut *database, &original).unwrap();
+        assert!(!is_found(&place, head), "all is as it was");
+    }
+}
+
 #[test]
 fn an_old_backup_is_found_by_the_expected_head_alone() {
     let (before, head) = rich(&Place::sqlite());

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::random::Random;
-use counterpoint::Adjacency;
 use sha2::Digest;
 use std::collections::BTreeMap;
 
@@ -225,4 +224,18 @@ fn columns_have_a_value_for_each_row() {
     let none = Data::of_people(relation(1), [0_u64; 0], &[&[]], &[0; 32]).unwrap();
     assert!(none[0].values().is_empty());
     assert!(Data::of_people(relation(1), [1], &[], &[0; 32]).unwrap().is_empty());
+}
+
+/// Who is replaced may leave a part: its length is then no longer public, and a number as large as
+/// a whole record, not just the difference of two, leaves its sums.
+#[test]
+fn data_whose_people_are_replaced_have_no_parts() {
+    for records in [1, 2] {
+        let of = |adjacency| Data::new(Relation::new(adjacency, records).unwrap(), [1.0, 2.0]);
+        let north = of(Adjacency::AddRemove).about("north").unwrap();
+        assert_eq!(north.part().map(|part| &**part), Some("north"));
+        let error = of(Adjacency::Replace).about("north").unwrap_err().to_string();
+        assert!(error.starts_with("part \"north\" of data of replace, "), "{error}");
+        assert!(error.ends_with("; legal: parts of data of add-remove"), "{error}");
+    }
 }
