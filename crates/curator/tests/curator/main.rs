@@ -12,15 +12,7 @@ use counterpoint::filter::{Amount, Filter, Query, Terms};
 use counterpoint::{Adjacency, Relation, Release};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_mechanisms::{Data, Recipe};
-
-fn is_full() -> bool {
-    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
-}
-
-/// As many in the full run, else so many.
-fn size(full: u64, quick: u64) -> u64 {
-    if is_full() { full } else { quick }
-}
+use counterpoint_testing::{is_full, size};
 
 /// Where a test's ledger is; gone when dropped.
 struct Place {
