@@ -3,7 +3,7 @@
 //! A case is one question about one composition: the automatic route must answer it
 //! rightly and within the tolerance, and so must every route that applies when forced.
 //! A forced lattice route may refuse, but not be wrong. Inputs are random, with a fixed
-//! seed, and adversarial on purpose: see `common/random.rs` and `common/questions.rs`.
+//! seed, and adversarial on purpose: see `counterpoint_testing::Random` and `common/questions.rs`.
 //!
 //! | family | reference | cases, full | quick |
 //! | --- | --- | --- | --- |

@@ -185,6 +185,9 @@ pub struct Refusal {
     pub capacity: Amount,
 }
 
+/// Why an event of a history could not have happened.
+pub(crate) type Problem = String;
+
 macro_rules! boxed {
     ($($from:ident => $variant:ident),*) => {$(
         impl From<$from> for LedgerError {

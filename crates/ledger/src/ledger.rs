@@ -9,7 +9,6 @@ use crate::chain::Head;
 use crate::database::{Access, Database, Url, VERSION, schema};
 use crate::error::LedgerError;
 use crate::rows::Account;
-use crate::rules;
 use crate::tables::{Tables, damaged};
 
 /// A ledger, through one handle. Any number of handles, in any number of processes, may be
@@ -238,7 +237,7 @@ pub(crate) fn find_account(tables: &mut Tables<'_>, name: &str) -> Result<Accoun
     let unknown = || LedgerError::Unknown { what: "account", name: name.to_owned(), legal };
     let found = tables.account(name)?.ok_or_else(unknown)?;
     if found.parent.is_none() {
-        return Err(rules::unfit(&found, "is a data set", "an account opened under it"));
+        return Err(found.unfit("is a data set", "an account opened under it"));
     }
     Ok(found)
 }

@@ -38,6 +38,7 @@ mod ledger;
 mod name;
 mod plan;
 mod pool;
+mod query;
 mod read;
 mod release;
 mod replay;

@@ -6,6 +6,9 @@ use unicode_normalization::is_nfc;
 
 use crate::error::LedgerError;
 
+/// An account, and a name in it.
+pub(crate) type Place = (String, String);
+
 const LEGAL: &str = "1 to 128 of the letters a-z and A-Z, digits and . _ - : @ / +, \
                      the first a letter or digit";
 const LEGAL_WORDS: &str = "1 to 200 characters that can be seen, no space at either end, \

@@ -11,9 +11,9 @@ use crate::ledger::{Ledger, append, find_account, now};
 use crate::release::find_slot;
 use crate::rows::{Account, Slot};
 use crate::rules::NewFilter;
-use crate::setup::{agree, slots, unfit_plan, unused, vacant};
+use crate::setup::{agree, declared, unfit_plan, unused, vacant};
 use crate::tables::Tables;
-use crate::{name, rules, slots as plan_rules};
+use crate::{name, rows, rules, slots};
 
 impl Ledger {
     /// Opens an open account in one opening of a plan account's slot, which must dominate all
@@ -34,20 +34,20 @@ impl Ledger {
         // locked.
         let (parent, declared) = self.read(|tables| {
             let parent = find_account(tables, within)?;
-            plan_rules::unshared(&parent)?;
+            slots::unshared(&parent)?;
             let declared = find_slot(tables, within, slot)?;
             Ok((parent, declared))
         })?;
         let rule = Rule::Filter(filter.record(parent.relation.adjacency())?);
         let filter = stored(&parent, &rule)?;
-        plan_rules::holds(&parent, &declared, &filter)?;
+        slots::holds(&parent, &declared, &filter)?;
         self.write(|tables, head| {
             vacant(tables, account)?;
             let parent = find_account(tables, within)?;
-            plan_rules::unshared(&parent)?;
+            slots::unshared(&parent)?;
             let found = find_slot(tables, within, slot)?;
             let asked = one_opening(slot);
-            let debit = rules::reserve(&parent, Some(&found), None, &asked, rules::releases(1))?;
+            let debit = rules::reserve(&parent, Some(&found), None, &asked, rows::releases(1))?;
             let event = Event::Open {
                 at: now(),
                 account: account.to_owned(),
@@ -81,17 +81,17 @@ impl Ledger {
         openings: &[Openings],
         into: &ExactPlan,
     ) -> Result<Head, LedgerError> {
-        let made = slots(into)?;
+        let made = declared(into)?;
         check(account, openings)?;
         let (found, given) = self.read(|tables| given(tables, account, openings))?;
         agree(into.adjacency, None, found.relation)?;
         if into.group != 1 {
             return Err(unfit_plan(format!("group is {}", into.group), "1"));
         }
-        plan_rules::dominate(&found, &given, &made)?;
+        slots::dominate(&found, &given, &made)?;
         self.write(|tables, head| {
             let (found, given) = self::given(tables, account, openings)?;
-            let (used, balance) = plan_rules::recut(&found, &given, &made)?;
+            let (used, balance) = slots::recut(&found, &given, &made)?;
             for slot in &made {
                 if tables.slot(account, &slot.name)?.is_some() {
                     return Err(LedgerError::Exists { what: "slot", name: slot.name.clone() });
@@ -127,7 +127,7 @@ pub(crate) fn stored(parent: &Account, rule: &Rule) -> Result<Filter, LedgerErro
         Rule::Filter(record) => record.filter(parent.relation.adjacency()),
         _ => None,
     };
-    filter.ok_or_else(|| rules::unfit(parent, "gets an account of another kind", "an open one"))
+    filter.ok_or_else(|| parent.unfit("gets an account of another kind", "an open one"))
 }
 
 /// Some openings, of each slot once.
@@ -151,7 +151,7 @@ fn given(
 ) -> Result<(Account, Vec<(Slot, u64)>), LedgerError> {
     let found = find_account(tables, account)?;
     rules::is_open(&found)?;
-    plan_rules::unshared(&found)?;
+    slots::unshared(&found)?;
     let slot = |one: &Openings| Ok((find_slot(tables, account, &one.slot)?, one.count));
     let given: Result<Vec<(Slot, u64)>, LedgerError> = openings.iter().map(slot).collect();
     Ok((found, given?))

@@ -333,7 +333,7 @@ fn find_share(
     }
     let legal = "--analyst with one who has a quota";
     let Some(analyst) = analyst else {
-        return Err(rules::unfit(account, "has quotas and no analyst is named", legal));
+        return Err(account.unfit("has quotas and no analyst is named", legal));
     };
     let name = analyst.to_owned();
     let unknown = || LedgerError::Unknown { what: "quota of analyst", name, legal };

@@ -7,12 +7,13 @@ use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Rule
 
 use crate::chain::Hash;
 use crate::database::VERSION;
-use crate::error::LedgerError;
+use crate::error::{LedgerError, Problem};
+use crate::name::Place;
 use crate::release::{Request, digest};
 use crate::rows::{Account, Balance, Share, Slot};
 use crate::session::Sessions;
 use crate::setup::{unused, without_slots};
-use crate::{name, plan, rules, slots};
+use crate::{name, plan, rows, rules, slots};
 
 /// Everything that follows from a history.
 #[derive(Debug, Default)]
@@ -39,12 +40,6 @@ pub(crate) struct Kept {
     /// The entry, and the response's digest and length.
     pub(crate) committed: Option<(u64, String, u64)>,
 }
-
-/// An account, and a name in it.
-pub(crate) type Place = (String, String);
-
-/// Why an event could not have happened.
-pub(crate) type Problem = String;
 
 impl Books {
     /// One event later.
@@ -141,7 +136,7 @@ impl Books {
         let parent = parent.ok_or("its data set was not there")?;
         let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
-            Rule::Plan(plan) => rules::understated(plan, relation),
+            Rule::Plan(plan) => slots::understated(plan, relation),
             Rule::Filter(filter) => rules::overstated(filter, adjacency),
             _ => Ok(true),
         };
@@ -152,7 +147,7 @@ impl Books {
         if due != *charge {
             return Err("the charge is not what the rule costs".to_owned());
         }
-        rules::capacity(rule).ok_or("its rule has no capacity")?;
+        rows::capacity(rule).ok_or("its rule has no capacity")?;
         let (slots, kept) = without_slots(rule.clone());
         if let Some(parent) = self.accounts.get_mut(dataset) {
             parent.balance = balance;
@@ -185,7 +180,7 @@ impl Books {
             return Err("it is about another part of the data than its slot".to_owned());
         }
         let asked = plan::one_opening(name);
-        let debit = rules::reserve(&parent, Some(slot), None, &asked, rules::releases(1));
+        let debit = rules::reserve(&parent, Some(slot), None, &asked, rows::releases(1));
         let debit = debit.map_err(text)?;
         if debit.charge != *charge {
             return Err("the charge is not one opening".to_owned());

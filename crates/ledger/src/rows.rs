@@ -5,7 +5,7 @@ use counterpoint::filter::{Amount, Filter};
 use counterpoint_wire::ledger::{Cost, Described, Rule};
 
 use crate::chain::Hash;
-use crate::rules;
+use crate::error::LedgerError;
 
 /// A data set (which has no parent) or an account.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +126,7 @@ impl Account {
             opened,
             relation,
             part: None,
-            balance: Balance::new(rules::capacity(&rule).unwrap_or_default()),
+            balance: Balance::new(capacity(&rule).unwrap_or_default()),
             rule,
             quotas: 0,
             closed: None,
@@ -145,6 +145,28 @@ impl Account {
     pub(crate) fn unit(&self) -> &'static str {
         self.filter().map_or("releases", |filter| filter.currency().unit())
     }
+
+    /// What is asked of it does not suit it.
+    pub(crate) fn unfit(&self, problem: &str, legal: &'static str) -> LedgerError {
+        LedgerError::Unfit { account: self.name.clone(), problem: problem.to_owned(), legal }
+    }
+}
+
+/// What there is to spend in a new account.
+pub(crate) fn capacity(rule: &Rule) -> Option<Cost> {
+    match rule {
+        Rule::Plan(plan) => {
+            let total: u128 = plan.slots.iter().map(|slot| u128::from(slot.count)).sum();
+            Some(releases(u64::try_from(total).ok()?))
+        }
+        Rule::Filter(filter) => Some(filter.capacity.clone()),
+        _ => None,
+    }
+}
+
+/// So many releases, in a plan account.
+pub(crate) fn releases(count: u64) -> Cost {
+    Cost { main: count.into(), ..Cost::default() }
 }
 
 /// An amount as text whose order, byte by byte, is the order of the amounts.

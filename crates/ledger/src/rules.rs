@@ -1,17 +1,16 @@
 //! The seam to the core's rules: what may be opened and reserved, decided on plain rows. The
 //! same functions decide now and when the history is verified.
 
+use counterpoint::Adjacency;
 use counterpoint::filter::{
-    Amount, Charge, Currency, Filter, FilterError, GRID_PLACES, PlanAccount, Promise, Query, Terms,
-    is_within_part,
+    Amount, Charge, Currency, Filter, FilterError, Promise, Query, Terms, is_within_part,
 };
-use counterpoint::quantity::{Delta, Epsilon, Order};
-use counterpoint::{Adjacency, Options, Relation};
-use counterpoint_wire::Question;
+use counterpoint::quantity::Order;
 use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Promised, Rule};
 
 use crate::error::{LedgerError, Refusal};
-use crate::rows::{Account, Balance, Share, Slot};
+use crate::query::query;
+use crate::rows::{Account, Balance, Share, Slot, releases};
 use crate::{MOST_TOGETHER, name, slots};
 
 /// Which filter, and what it is to promise.
@@ -153,18 +152,6 @@ pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance), Le
     Ok((charge, balance))
 }
 
-/// What there is to spend in a new account.
-pub(crate) fn capacity(rule: &Rule) -> Option<Cost> {
-    match rule {
-        Rule::Plan(plan) => {
-            let total: u128 = plan.slots.iter().map(|slot| u128::from(slot.count)).sum();
-            Some(releases(u64::try_from(total).ok()?))
-        }
-        Rule::Filter(filter) => Some(filter.capacity.clone()),
-        _ => None,
-    }
-}
-
 /// What a release changes.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Debit {
@@ -183,7 +170,7 @@ pub(crate) fn price(
 ) -> Result<Cost, LedgerError> {
     if asked.described().len() > MOST_TOGETHER {
         let problem = format!("is asked for {} releases under one key", asked.described().len());
-        return Err(unfit(account, &problem, "1 to 1000"));
+        return Err(account.unfit(&problem, "1 to 1000"));
     }
     for label in asked.described().iter().filter_map(Described::part) {
         name::words("partition", label)?;
@@ -191,7 +178,7 @@ pub(crate) fn price(
     match (&account.rule, asked) {
         (Rule::Filter(_), Asked::Described(list)) => together(account, list),
         (Rule::Plan(_), Asked::Slot { name, count: 0, .. }) => {
-            Err(unfit(account, &format!("slot {name:?}, 0 times"), "a count from 1"))
+            Err(account.unfit(&format!("slot {name:?}, 0 times"), "a count from 1"))
         }
         (Rule::Plan(_), Asked::Slot { count, run, .. }) => {
             if !run.is_empty() {
@@ -200,8 +187,8 @@ pub(crate) fn price(
             }
             Ok(releases(*count))
         }
-        (Rule::Plan(_), _) => Err(unfit(account, "is a plan account", "the name of a slot")),
-        _ => Err(unfit(account, "is an open account", "a file with releases")),
+        (Rule::Plan(_), _) => Err(account.unfit("is a plan account", "the name of a slot")),
+        _ => Err(account.unfit("is an open account", "a file with releases")),
     }
 }
 
@@ -214,7 +201,7 @@ fn cost(filter: &Filter, charge: Charge) -> Cost {
 /// What releases cost together: the sum. Each must be about the account's part of the data.
 fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> {
     if list.is_empty() {
-        return Err(unfit(account, "is asked for no release", "1 to 1000"));
+        return Err(account.unfit("is asked for no release", "1 to 1000"));
     }
     let filter = filter_of(account)?;
     let mut total = Charge::default();
@@ -230,7 +217,7 @@ fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> 
 pub(crate) fn is_open(account: &Account) -> Result<(), LedgerError> {
     match account.closed {
         None => Ok(()),
-        Some(_) => Err(unfit(account, "is closed", "an open account")),
+        Some(_) => Err(account.unfit("is closed", "an open account")),
     }
 }
 
@@ -245,7 +232,7 @@ pub(crate) fn reserve(
 ) -> Result<Debit, LedgerError> {
     is_open(account)?;
     let used = match (asked, slot) {
-        (Asked::Slot { count, .. }, Some(slot)) => Some(opened(account, slot, *count)?),
+        (Asked::Slot { count, .. }, Some(slot)) => Some(slots::opened(account, slot, *count)?),
         _ => None,
     };
     let spent_of = |share: &Share| {
@@ -259,17 +246,6 @@ pub(crate) fn reserve(
         _ => within(&account.balance, &charge, &place, account.unit())?,
     };
     Ok(Debit { charge, account: balance, share, used })
-}
-
-/// How often a slot is used once it is opened so many times more.
-pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64, LedgerError> {
-    let left = slot.total.saturating_sub(slot.used);
-    if count <= left {
-        return Ok(slot.used + count);
-    }
-    let place = format!("slot {:?} of account {:?}", slot.name, account.name);
-    let (asked, left, capacity) = (count.into(), left.into(), slot.total.into());
-    Err(Refusal { place, what: "uses".to_owned(), asked, left, capacity }.into())
 }
 
 /// The balance after a charge, by a filter. What is spent has a sum of own epsilons where the
@@ -326,51 +302,12 @@ fn plus(spent: Option<&Amount>, charge: Option<&Amount>) -> Option<Amount> {
     spent.zip(charge).map(|(spent, charge)| spent + charge)
 }
 
-pub(crate) fn releases(count: u64) -> Cost {
-    Cost { main: count.into(), ..Cost::default() }
-}
-
 fn filter_of(account: &Account) -> Result<Filter, LedgerError> {
     account.filter().ok_or_else(|| damaged(&account.name))
 }
 
 fn damaged(account: &str) -> LedgerError {
     LedgerError::Damaged(format!("the rule of {account:?} is none"))
-}
-
-pub(crate) fn unfit(account: &Account, problem: &str, legal: &'static str) -> LedgerError {
-    LedgerError::Unfit { account: account.name.clone(), problem: problem.to_owned(), legal }
-}
-
-/// What all slots cost together: optimal composition, certified, at the delta or epsilon
-/// asked for, which is rounded to the safe side.
-pub(crate) fn certify(
-    question: &(Question, Amount),
-    slots: Vec<counterpoint_wire::ledger::Slot>,
-    relation: Relation,
-) -> Result<PlanRecord, LedgerError> {
-    let plan = composed(&slots, relation)?;
-    let (question, given) = question;
-    let out_of_range =
-        |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
-    let found = match question {
-        Question::EpsilonAt(_) => {
-            plan.epsilon(Delta::new(given.lower()).map_err(out_of_range)?, &Options::default())
-        }
-        Question::DeltaAt(_) => {
-            plan.delta(Epsilon::new(given.lower()).map_err(out_of_range)?, &Options::default())
-        }
-    };
-    let found = found.map_err(|error| LedgerError::Uncertified(error.to_string()))?;
-    let upper = Amount::from_f64(found.bracket.upper)
-        .ok_or_else(|| LedgerError::Uncertified("the cost is not finite".to_owned()))?;
-    Ok(match question {
-        // Deltas may be far below the grid: they are kept as they are.
-        Question::DeltaAt(_) => PlanRecord { epsilon: given.clone(), delta: upper, slots },
-        Question::EpsilonAt(_) => {
-            PlanRecord { epsilon: upper.ceil(GRID_PLACES), delta: given.clone(), slots }
-        }
-    })
 }
 
 /// Whether a stored filter has more to spend than its promise allows. What is derived may
@@ -392,40 +329,4 @@ pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<
     let (stored, most) = (&record.capacity, &most.capacity);
     let slack = most.main.over(&Amount::from(1_000_000_000_000)).unwrap_or_default();
     Ok(stored.main > &most.main + &slack || stored.delta > most.delta || stored.pure != most.pure)
-}
-
-/// Whether the slots are known to cost more than a stored plan says.
-pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool, LedgerError> {
-    let composed = composed(&plan.slots, relation)?;
-    let out_of_range =
-        |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
-    let epsilon = Epsilon::new(plan.epsilon.upper()).map_err(out_of_range)?;
-    let found = composed.delta(epsilon, &Options::default());
-    let found = found.map_err(|error| LedgerError::Uncertified(error.to_string()))?;
-    Ok(Amount::from_f64(found.bracket.lower).is_none_or(|lower| lower > plan.delta))
-}
-
-fn composed(
-    slots: &[counterpoint_wire::ledger::Slot],
-    relation: Relation,
-) -> Result<PlanAccount, LedgerError> {
-    let queries: Result<Vec<Query>, _> =
-        slots.iter().map(|slot| query(relation, &slot.release)).collect();
-    PlanAccount::new(queries?, Terms::new(relation.adjacency()))
-        .map_err(|error| LedgerError::Uncertified(error.to_string()))
-}
-
-/// What a release asks for. A person with several records may be in several parts of the data,
-/// and in a sample by any of their records: what is proved of parts and of samples is about
-/// people with one.
-pub(crate) fn query(relation: Relation, described: &Described) -> Result<Query, LedgerError> {
-    let query = described.query()?;
-    let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
-    let field = match query.part() {
-        _ if relation.records() == 1 => return Ok(query),
-        Some(_) => "partition",
-        None if is_sampled => "rate",
-        None => return Ok(query),
-    };
-    Err(LedgerError::SeveralRecords { field, records: relation.records() })
 }

@@ -13,7 +13,7 @@ use crate::ledger::{Ledger, append, find_account, now};
 use crate::rows::{self, Account, Balance, Share};
 use crate::rules::{self, Kind, NewFilter};
 use crate::tables::Tables;
-use crate::{MOST_SLOTS, name};
+use crate::{MOST_SLOTS, name, slots};
 
 /// What kind of account is to be opened.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl Ledger {
         // certify, can be made before the ledger is locked.
         let relation = self.read(|tables| Ok(find_dataset(tables, dataset)?.relation))?;
         let rule = rule(new, relation)?;
-        rules::capacity(&rule).ok_or_else(|| too_many(account))?;
+        rows::capacity(&rule).ok_or_else(|| too_many(account))?;
         self.write(|tables, head| {
             vacant(tables, account)?;
             let parent = find_dataset(tables, dataset)?;
@@ -131,7 +131,7 @@ impl Ledger {
             }
             if found.quotas == 0 && found.balance.charges > 0 {
                 let legal = "quotas before the account's first release";
-                return Err(rules::unfit(&found, "has releases without a quota", legal));
+                return Err(found.unfit("has releases without a quota", legal));
             }
             let capacity = capacity_of(&found, quota)?;
             let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
@@ -202,7 +202,7 @@ fn rule(new: &NewAccount, relation: Relation) -> Result<Rule, LedgerError> {
             let legal = "delta or epsilon in the plan, or --delta or --epsilon";
             let question =
                 question.ok_or_else(|| unfit_plan("nothing is asked".to_owned(), legal))?;
-            Ok(Rule::Plan(rules::certify(question, slots(plan)?, relation)?))
+            Ok(Rule::Plan(slots::certify(question, declared(plan)?, relation)?))
         }
     }
 }
@@ -228,7 +228,7 @@ pub(crate) fn unfit_plan(problem: String, legal: &'static str) -> LedgerError {
 }
 
 /// The releases of a plan as slots, each with a name of its own.
-pub(crate) fn slots(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
+pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
     if plan.releases.len() > MOST_SLOTS {
         let problem = format!("has {} releases", plan.releases.len());
         return Err(unfit_plan(problem, "at most 100000, each with a count"));
@@ -272,7 +272,7 @@ fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError>
     let Cost { main, delta, pure } = &account.balance.capacity;
     match (&account.rule, quota) {
         (_, NewQuota::Share(share)) if share.is_zero() || *share > Amount::from(1) => {
-            Err(rules::unfit(account, &format!("gets a share of {share}"), "above 0, at most 1"))
+            Err(account.unfit(&format!("gets a share of {share}"), "above 0, at most 1"))
         }
         (Rule::Plan(_), NewQuota::Share(share)) => {
             Ok(Cost { main: (main * share).floor(0), ..Cost::default() })
@@ -281,19 +281,17 @@ fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError>
             let part = |amount: &Amount| (amount * share).floor(SHARE_PLACES);
             Ok(Cost { main: part(main), delta: part(delta), pure: pure.as_ref().map(part) })
         }
-        (Rule::Plan(_), NewQuota::Releases(count)) => Ok(rules::releases(*count)),
+        (Rule::Plan(_), NewQuota::Releases(count)) => Ok(rows::releases(*count)),
         (Rule::Filter(record), NewQuota::Cost { epsilon, delta })
             if record.kind == Kind::Sums.name() =>
         {
             Ok(Cost { main: epsilon.clone(), delta: delta.clone(), pure: None })
         }
-        (Rule::Plan(_), _) => {
-            Err(rules::unfit(account, "is a plan account", "--releases, or --share"))
-        }
+        (Rule::Plan(_), _) => Err(account.unfit("is a plan account", "--releases, or --share")),
         (_, NewQuota::Cost { .. }) => {
             let problem = format!("adds up {}, no epsilons", account.unit());
-            Err(rules::unfit(account, &problem, "--share"))
+            Err(account.unfit(&problem, "--share"))
         }
-        _ => Err(rules::unfit(account, "is an open account", "--share, or --epsilon and --delta")),
+        _ => Err(account.unfit("is an open account", "--share, or --epsilon and --delta")),
     }
 }

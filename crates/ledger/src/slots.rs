@@ -1,13 +1,66 @@
-//! What slots of a plan account may be used for: the seam to the core's declared plans. The same
-//! functions decide now and when the history is verified.
+//! What declared slots cost together and what they may be used for: the seam to the core's
+//! declared plans. The same functions decide now and when the history is verified.
 
-use counterpoint::filter::{Amount, Filter, OpenError, PlanAccount, Query, Terms, covers};
-use counterpoint::quantity::Count;
-use counterpoint_wire::ledger::{self as wire, Described, Rule};
+use counterpoint::filter::{
+    Amount, Filter, FilterError, GRID_PLACES, OpenError, PlanAccount, Query, Terms, covers,
+};
+use counterpoint::quantity::{Count, Delta, Epsilon};
+use counterpoint::{Options, Relation};
+use counterpoint_wire::Question;
+use counterpoint_wire::ledger::{self as wire, Described, PlanRecord, Rule};
 
-use crate::error::LedgerError;
+use crate::error::{LedgerError, Refusal};
+use crate::query::query;
 use crate::rows::{Account, Balance, Slot};
-use crate::rules;
+
+/// What all slots cost together: optimal composition, certified, at the delta or epsilon
+/// asked for, which is rounded to the safe side.
+pub(crate) fn certify(
+    question: &(Question, Amount),
+    slots: Vec<wire::Slot>,
+    relation: Relation,
+) -> Result<PlanRecord, LedgerError> {
+    let plan = composed(&slots, relation)?;
+    let (question, given) = question;
+    let out_of_range =
+        |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
+    let found = match question {
+        Question::EpsilonAt(_) => {
+            plan.epsilon(Delta::new(given.lower()).map_err(out_of_range)?, &Options::default())
+        }
+        Question::DeltaAt(_) => {
+            plan.delta(Epsilon::new(given.lower()).map_err(out_of_range)?, &Options::default())
+        }
+    };
+    let found = found.map_err(|error| LedgerError::Uncertified(error.to_string()))?;
+    let upper = Amount::from_f64(found.bracket.upper)
+        .ok_or_else(|| LedgerError::Uncertified("the cost is not finite".to_owned()))?;
+    Ok(match question {
+        // Deltas may be far below the grid: they are kept as they are.
+        Question::DeltaAt(_) => PlanRecord { epsilon: given.clone(), delta: upper, slots },
+        Question::EpsilonAt(_) => {
+            PlanRecord { epsilon: upper.ceil(GRID_PLACES), delta: given.clone(), slots }
+        }
+    })
+}
+
+/// Whether the slots are known to cost more than a stored plan says.
+pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool, LedgerError> {
+    let composed = composed(&plan.slots, relation)?;
+    let out_of_range =
+        |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
+    let epsilon = Epsilon::new(plan.epsilon.upper()).map_err(out_of_range)?;
+    let found = composed.delta(epsilon, &Options::default());
+    let found = found.map_err(|error| LedgerError::Uncertified(error.to_string()))?;
+    Ok(Amount::from_f64(found.bracket.lower).is_none_or(|lower| lower > plan.delta))
+}
+
+/// Slots that a data set with this relation may declare together.
+fn composed(slots: &[wire::Slot], relation: Relation) -> Result<PlanAccount, LedgerError> {
+    let queries: Result<Vec<Query>, _> =
+        slots.iter().map(|slot| query(relation, &slot.release)).collect();
+    plan(relation, queries?)
+}
 
 /// Whether a slot, opened so many times, dominates what is run in it each time. Releases that
 /// are run together take one opening.
@@ -18,7 +71,7 @@ pub(crate) fn runs(
     run: &[Described],
 ) -> Result<(), LedgerError> {
     let declared = slot.release.query()?;
-    let query = |one: &Described| rules::query(account.relation, one);
+    let query = |one: &Described| query(account.relation, one);
     let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
     // More openings than there can be are refused later, by the slot's balance.
     let count = Count::new(count.min(slot.total)).unwrap_or(Count::ONE);
@@ -28,7 +81,7 @@ pub(crate) fn runs(
         _ => {
             let problem = format!("would run several releases in each of {} openings", count.get());
             let legal = "one release each time, or several in one opening";
-            return Err(rules::unfit(account, &problem, legal));
+            return Err(account.unfit(&problem, legal));
         }
     };
     let terms = Terms::new(account.relation.adjacency());
@@ -38,7 +91,7 @@ pub(crate) fn runs(
 
 /// Whether one opening of a slot dominates all that an open account promises.
 pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Result<(), LedgerError> {
-    let mut plan = plan(account, vec![slot.release.query()?])?;
+    let mut plan = plan(account.relation, vec![slot.release.query()?])?;
     plan.open_filter(0, filter).map_err(|error| uncovered(account, error))?;
     Ok(())
 }
@@ -51,13 +104,24 @@ pub(crate) fn dominate(
 ) -> Result<(), LedgerError> {
     let declared: Result<Vec<Query>, _> =
         unused.iter().map(|(slot, _)| slot.release.query()).collect();
-    let query = |slot: &wire::Slot| rules::query(account.relation, &slot.release);
+    let query = |slot: &wire::Slot| query(account.relation, &slot.release);
     let wanted: Result<Vec<Query>, LedgerError> = into.iter().map(query).collect();
     let openings: Vec<(usize, u64)> =
         unused.iter().enumerate().map(|(index, (_, count))| (index, *count)).collect();
-    let mut plan = plan(account, declared?)?;
+    let mut plan = plan(account.relation, declared?)?;
     plan.recut(&openings, wanted?).map_err(|error| uncovered(account, error))?;
     Ok(())
+}
+
+/// How often a slot is used once it is opened so many times more.
+pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64, LedgerError> {
+    let left = slot.total.saturating_sub(slot.used);
+    if count <= left {
+        return Ok(slot.used + count);
+    }
+    let place = format!("slot {:?} of account {:?}", slot.name, account.name);
+    let (asked, left, capacity) = (count.into(), left.into(), slot.total.into());
+    Err(Refusal { place, what: "uses".to_owned(), asked, left, capacity }.into())
 }
 
 /// What a recut leaves: how often each slot is used then, and the account's balance.
@@ -67,7 +131,7 @@ pub(crate) fn recut(
     into: &[wire::Slot],
 ) -> Result<(Vec<u64>, Balance), LedgerError> {
     let used: Result<Vec<u64>, LedgerError> =
-        unused.iter().map(|(slot, count)| rules::opened(account, slot, *count)).collect();
+        unused.iter().map(|(slot, count)| opened(account, slot, *count)).collect();
     let sum = |start: &Amount, counts: &mut dyn Iterator<Item = u64>| {
         counts.fold(start.clone(), |sum, count| &sum + &Amount::from(count))
     };
@@ -81,13 +145,13 @@ pub(crate) fn recut(
 pub(crate) fn unshared(account: &Account) -> Result<(), LedgerError> {
     match account.rule {
         Rule::Plan(_) if account.quotas == 0 => Ok(()),
-        Rule::Plan(_) => Err(rules::unfit(account, "has quotas", "a plan account without")),
-        _ => Err(rules::unfit(account, "is an open account", "a plan account")),
+        Rule::Plan(_) => Err(account.unfit("has quotas", "a plan account without")),
+        _ => Err(account.unfit("is an open account", "a plan account")),
     }
 }
 
-fn plan(account: &Account, declared: Vec<Query>) -> Result<PlanAccount, LedgerError> {
-    PlanAccount::new(declared, Terms::new(account.relation.adjacency()))
+fn plan(relation: Relation, declared: Vec<Query>) -> Result<PlanAccount, LedgerError> {
+    PlanAccount::new(declared, Terms::new(relation.adjacency()))
         .map_err(|error| LedgerError::Uncertified(error.to_string()))
 }
 

@@ -56,11 +56,6 @@ pub mod sketch;
 
 #[cfg(test)]
 mod attack;
-/// A generator for tests that every crate shares.
-#[cfg(test)]
-#[allow(dead_code)] // Not all of it is used here.
-#[path = "../../counterpoint/tests/common/random.rs"]
-mod random;
 
 pub use choice::{Exponential, Leaky, LeakyResponse, RandomizedResponse};
 pub use data::{Data, Person};

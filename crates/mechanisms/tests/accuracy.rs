@@ -1,11 +1,8 @@
 //! Accuracy as stated against accuracy as seen: 20,000 runs in a full run, 2,000 in a quick one.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::draws;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{Bounds, Data, Measurement, Query, Reply};
+use counterpoint_testing::tries;
 
 const RECORDS: u64 = 400;
 
@@ -35,7 +32,7 @@ fn seen(measurement: &Measurement, truth: f64, runs: u64) -> (f64, f64) {
 
 #[test]
 fn answers_are_as_close_as_promised() {
-    let runs = draws(20_000, 0.1);
+    let runs = tries(20_000, 0.1);
     let bounds = Bounds::new(0.0, 10.0).unwrap();
     let list = data();
     let count = list.len() as f64;

@@ -1,6 +1,5 @@
 //! What is charged is what runs: profiles of the noise, summed one by one from its masses, against
 //! the accountant's answer for the description.
-#![allow(clippy::unwrap_used)]
 
 use counterpoint::{Count, Epsilon, Mechanism, Options, Plan};
 use counterpoint_mechanisms::{Grid, Noise};

@@ -1,12 +1,9 @@
 //! Every sampler follows its law, and a scale wrong by 2 % would be seen. Twenty parameter sets
 //! each: 200,000 draws a set in a full run, 4 10^6 for each sampler; 5,000 a set in a quick one.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::draws;
-use common::fit::Law;
+use crate::common::fit::Law;
 use counterpoint_mechanisms::{Exponential, Grid, Leaky, LeakyResponse, Noise, RandomizedResponse};
+use counterpoint_testing::tries;
 
 const SETS: usize = 20;
 
@@ -16,7 +13,7 @@ fn spaced(low: f64, high: f64) -> impl Iterator<Item = f64> {
 }
 
 fn follows(law: &Law, what: &str, draw: impl FnMut() -> i128) {
-    let verdict = law.verdict(draws(200_000, 0.025), draw);
+    let verdict = law.verdict(tries(200_000, 0.025), draw);
     assert!(!verdict.rejects(), "{what}: {verdict:?}");
 }
 
@@ -146,9 +143,9 @@ fn exponential() {
 /// quick run 10 % off in 40,000, which is as many standard deviations: 13 for a single bit, 18
 /// or more for the others, where 7 are rejected.
 fn sees<D: FnMut() -> i128>(law: &Law, wrong: impl Fn(f64) -> D) {
-    let factors: &[f64] = if common::is_full() { &[0.98, 1.02] } else { &[0.9] };
+    let factors: &[f64] = if counterpoint_testing::is_full() { &[0.98, 1.02] } else { &[0.9] };
     for &factor in factors {
-        let verdict = law.verdict(draws(1_000_000, 0.04), wrong(factor));
+        let verdict = law.verdict(tries(1_000_000, 0.04), wrong(factor));
         assert!(verdict.rejects(), "{factor}: {verdict:?}");
     }
 }

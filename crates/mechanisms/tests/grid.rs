@@ -1,15 +1,12 @@
 //! Answers lie on a grid that does not depend on the data: 10^6 draws on each of two neighbours
 //! in a full run, 2,000 in a quick one, none off it.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::draws;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
     Bounds, Data, Grid, GuessAndCheck, Interactive, Measurement, Noise, Query, Question,
     SparseVector,
 };
+use counterpoint_testing::tries;
 
 fn is_multiple(x: f64, step: f64) -> bool {
     // Division by a power of two is exact.
@@ -26,7 +23,7 @@ fn noise_on_two_neighbours() {
     ];
     for noise in &noises {
         for x in [0.1, 1.1] {
-            for _ in 0..draws(1_000_000, 0.002) {
+            for _ in 0..tries(1_000_000, 0.002) {
                 let answer = noise.release(x).unwrap();
                 assert!(is_multiple(answer, grid.step()), "{answer:e}");
             }
@@ -53,7 +50,7 @@ fn sums_on_two_neighbours() {
 
 fn on_grid(measurement: &Measurement, data: &Data) {
     let step = measurement.noises()[0].grid().step();
-    for _ in 0..draws(1_000_000, 0.002) {
+    for _ in 0..tries(1_000_000, 0.002) {
         let answer = measurement.run(data).unwrap().number().unwrap();
         assert!(is_multiple(answer, step), "{answer:e}");
     }
@@ -65,7 +62,7 @@ fn values_of_sessions_on_two_neighbours() {
     let grid = Grid::new(-2).unwrap();
     let relation = Relation::one(Adjacency::AddRemove);
     let sum = Query::sum(Bounds::new(0.0, 1.0).unwrap());
-    let many = draws(1_000_000, 0.002);
+    let many = tries(1_000_000, 0.002);
     let sparse = SparseVector::new(1.0, many, -1e15).unwrap().with_values();
     let sparse = Interactive::from(sparse.scaled(1.0, grid).unwrap());
     let guess = GuessAndCheck::new(1.0, many, 1.0).unwrap();

@@ -1,14 +1,9 @@
 //! Attacks fixed beforehand, run on neighbouring data: what they certify never exceeds what is
 //! charged, comes close to it where it should, and exceeds it for every bug planted here.
 //! 10^6 runs on each neighbour in a full run, 1 to 10 % of that in a quick one.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-mod planted;
-
-use common::attack::{attack, epsilon_at_least, worth};
-use common::chance::{at_least, expect, laplace_at_least};
-use common::draws;
+use crate::common::attack::{attack, epsilon_at_least, worth};
+use crate::common::chance::{at_least, expect, laplace_at_least};
 use counterpoint::audit::Attack;
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation, Release};
@@ -17,17 +12,18 @@ use counterpoint_mechanisms::{
     Measurement, Noise, Query, Question, RandomizedResponse, Recipe, Reply, Sequence, Session,
     SparseVector,
 };
+use counterpoint_testing::tries;
 
 pub(crate) const ADD_REMOVE: Relation = Relation::one(Adjacency::AddRemove);
 const REPLACE: Relation = Relation::one(Adjacency::Replace);
 
 pub(crate) fn runs() -> u64 {
-    draws(1_000_000, 0.03)
+    tries(1_000_000, 0.03)
 }
 
 /// Where the bound need not come close, a third will do in a quick run.
 fn fewer() -> u64 {
-    draws(1_000_000, 0.01)
+    tries(1_000_000, 0.01)
 }
 
 /// What is charged for releases at a delta: the accountant's upper bound.
@@ -45,7 +41,7 @@ fn one(mechanism: counterpoint::Mechanism) -> Vec<Release> {
 /// A share of the charge to be reached in a full run, and in a quick one, whose bounds are
 /// further off; each is six standard deviations of luck or more from what is expected.
 fn in_full(full: f64, quick: f64) -> f64 {
-    if common::is_full() { full } else { quick }
+    if counterpoint_testing::is_full() { full } else { quick }
 }
 
 /// The bound never exceeds the charge, nor what the attack is worth by the chances of its event
@@ -66,7 +62,7 @@ fn holds(what: &str, seen: Attack, releases: &[Release], delta: f64, chances: (f
 fn geometric_laplace_and_randomized_response_reach_their_charge() {
     // 100,000 in a quick run leave about 0.93, give or take.
     let least = in_full(0.9, 0.85);
-    let many = draws(1_000_000, 0.1);
+    let many = tries(1_000_000, 0.1);
     let noise = Noise::geometric(1.0, 1).unwrap();
     let seen = attack(many, || noise.add(0).unwrap() <= 0, || noise.add(1).unwrap() <= 0);
     let chances = (at_least(0, 1.0), at_least(1, 1.0));

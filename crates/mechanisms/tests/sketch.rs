@@ -1,19 +1,16 @@
 //! Sketches are as accurate as stated, and not by accident: a raw answer is the quadratic form Q
 //! it stands for times chi-square / r, with r degrees of freedom, and what is allowed is eta Q.
 //! 40,000 sketches of each kind in a full run, a tenth of that in a quick one.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::draws;
 use counterpoint_mechanisms::sketch::{Graph, Sketching};
+use counterpoint_testing::tries;
 
 /// Twenty directions: 8 ln(2/nu) / eta^2 is 19.7.
 const DIRECTIONS: u32 = 20;
 
 fn sketching() -> Sketching {
     let sketching = Sketching::new(20.0, 0.5, 0.75, 0.5).unwrap();
-    assert_eq!(sketching.directions(), DIRECTIONS.into());
+    assert_eq!(sketching.directions(), u64::from(DIRECTIONS));
     sketching
 }
 
@@ -57,7 +54,7 @@ struct Seen {
 }
 
 fn see(mut one: impl FnMut() -> (f64, bool)) -> Seen {
-    let runs = draws(40_000, 0.1);
+    let runs = tries(40_000, 0.1);
     let mut seen = Seen { sum: 0.0, squares: 0.0, off: 0.0, runs: runs as f64 };
     for _ in 0..runs {
         let (ratio, off) = one();
@@ -78,7 +75,7 @@ impl Seen {
     fn agrees(&self, eta: f64) {
         assert!(self.has_mean(1.0), "mean {}", self.sum / self.runs);
         // 2 % would have been seen, and 10 % in a quick run.
-        let wrong = if common::is_full() { 0.02 } else { 0.1 };
+        let wrong = if counterpoint_testing::is_full() { 0.02 } else { 0.1 };
         assert!(!self.has_mean(1.0 - wrong) && !self.has_mean(1.0 + wrong));
         // (chi-square/r - 1)^2 has mean 2/r and variance 8/r^2 + 48/r^3.
         let r = f64::from(DIRECTIONS);

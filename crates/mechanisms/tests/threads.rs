@@ -1,8 +1,5 @@
 //! Sixty-four threads on shared sessions, for a minute in a full run and two seconds in a quick
 //! one: no deadlock, every answer counted, none beyond the halt.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use counterpoint::{Adjacency, Delta, Relation};
 use counterpoint_mechanisms::{
@@ -57,7 +54,7 @@ fn count(reply: Result<Reply, Error>, tally: &Tally) {
 
 #[test]
 fn sixty_four_threads_share_sessions() {
-    let time = Duration::from_secs(if common::is_full() { 60 } else { 2 });
+    let time = Duration::from_secs(if counterpoint_testing::is_full() { 60 } else { 2 });
     let histogram = Query::histogram(&[0.0, 50.0, 100.0]).unwrap().laplace(0.01).unwrap();
     let low = Query::count_within(Bounds::new(0.0, 99.5).unwrap());
     let all = declare(&histogram);

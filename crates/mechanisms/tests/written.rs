@@ -1,6 +1,5 @@
 //! What is written down and read back: the same, or an error. Nothing can be read that could not
 //! have been made.
-#![allow(clippy::unwrap_used)]
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{

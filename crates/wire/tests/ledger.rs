@@ -9,6 +9,7 @@ use counterpoint::quantity::{
     Buckets, Count, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
 };
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism, Release};
+use counterpoint_testing::{Random, size};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, Cost, Described, Event, ExactPlan};
 
@@ -105,50 +106,34 @@ fn legal(release: &str) -> BTreeSet<String> {
     list.split(", ").map(str::to_owned).collect()
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+/// A double of any length between two others of the same order.
+fn double(random: &mut Random, from: f64, to: f64) -> f64 {
+    let share = random.unit();
+    match random.below(3) {
+        0 => from + (to - from) * share,
+        // Far apart in scale, and short ones.
+        1 => from.max(1e-90) * (to / from.max(1e-90)).powf(share),
+        _ => ((from + (to - from) * share) * 16.0).ceil() / 16.0,
     }
-
-    /// A double of any length between two others of the same order.
-    fn double(&mut self, from: f64, to: f64) -> f64 {
-        let share = (self.bits() >> 11) as f64 / (1_u64 << 53) as f64;
-        match self.bits() % 3 {
-            0 => from + (to - from) * share,
-            // Far apart in scale, and short ones.
-            1 => from.max(1e-90) * (to / from.max(1e-90)).powf(share),
-            _ => ((from + (to - from) * share) * 16.0).ceil() / 16.0,
-        }
-        .clamp(from, to)
-    }
-
-    fn whole(&mut self, from: u64, to: u64) -> u64 {
-        from + self.bits() % (to - from)
-    }
+    .clamp(from, to)
 }
 
 /// One of each kind, its numbers drawn.
 fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
-    let mut epsilon = || Epsilon::new(random.double(1e-90, 20.0)).unwrap();
+    let mut epsilon = || Epsilon::new(double(random, 1e-90, 20.0)).unwrap();
     let [a, b, c, d, e, f] = [(); 6].map(|()| epsilon());
-    let mut delta = || Delta::new(random.double(0.0, 0.9)).unwrap();
+    let mut delta = || Delta::new(double(random, 0.0, 0.9)).unwrap();
     let [leak, small, tiny] = [(); 3].map(|()| delta());
-    let mut noise = || Noise::new(random.double(1e-90, 1e39)).unwrap();
+    let mut noise = || Noise::new(double(random, 1e-90, 1e39)).unwrap();
     let [scale, sigma, steep, narrow] = [(); 4].map(|()| noise());
-    let mut sensitivity = || Sensitivity::new(random.double(1e-90, 1e39)).unwrap();
+    let mut sensitivity = || Sensitivity::new(double(random, 1e-90, 1e39)).unwrap();
     let [far, wide] = [(); 2].map(|()| sensitivity());
-    let mut steps = || Steps::new(random.whole(1, 100_000)).unwrap();
+    let mut steps = || Steps::new(random.between(1, 99_999)).unwrap();
     let [near, some] = [(); 2].map(|()| steps());
-    let p = random.double(0.01, 0.5);
+    let p = double(random, 0.01, 0.5);
     let pair = FinitePair::new(&[p, 1.0 - p], &[1.0 - p, p]).unwrap();
     let curve = RenyiCurve::new(&[1.5, 2.0 + p, 7.0], &[p, 2.0 * p, 3.0]).unwrap();
-    let rho = Rho::new(random.double(1e-90, 10.0)).unwrap();
+    let rho = Rho::new(double(random, 1e-90, 10.0)).unwrap();
     vec![
         Mechanism::ApproxDp(Guarantee { epsilon: a, delta: leak }),
         Mechanism::Laplace { scale, sensitivity: far },
@@ -157,7 +142,7 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
         Mechanism::DiscreteGaussian { sigma: narrow, sensitivity: some },
         Mechanism::RandomizedResponse {
             epsilon: b,
-            buckets: Buckets::new(random.whole(2, 1 << 39)).unwrap(),
+            buckets: Buckets::new(random.between(2, (1 << 39) - 1)).unwrap(),
         },
         Mechanism::Exponential { epsilon: c },
         Mechanism::Staircase { epsilon: d, gamma: Some(Share::new(p).unwrap()) },
@@ -166,7 +151,7 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
         Mechanism::Zcdp { rho, delta: tiny },
         Mechanism::Tcdp { rho, omega: Order::new(1.0 + p).unwrap() },
         Mechanism::Rdp(curve),
-        Mechanism::Gdp { mu: Mu::new(random.double(1e-90, 9.0)).unwrap() },
+        Mechanism::Gdp { mu: Mu::new(double(random, 1e-90, 9.0)).unwrap() },
         Mechanism::SparseVector { threshold: e, queries: f },
         Mechanism::Finite(pair),
     ]
@@ -175,12 +160,11 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
 /// Full: 2000 of each kind. Quick: 50.
 #[test]
 fn a_release_described_is_the_query_that_it_is() {
-    let full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    let (mut random, mut seen) = (Random(7), BTreeSet::new());
-    for round in 0..if full { 2000 } else { 50 } {
+    let (mut random, mut seen) = (Random::new(7), BTreeSet::new());
+    for round in 0..size(2000, 50) as usize {
         for mechanism in mechanisms(&mut random) {
             let part = (round % 3 == 1).then(|| "north".into());
-            let count = Count::new([1, random.whole(1, 1 << 39)][round % 2]).unwrap();
+            let count = Count::new([1, random.between(1, (1 << 39) - 1)][round % 2]).unwrap();
             let sampled = matches!(
                 mechanism,
                 Mechanism::ApproxDp(_)
@@ -188,7 +172,7 @@ fn a_release_described_is_the_query_that_it_is() {
                     | Mechanism::Gaussian { .. }
                     | Mechanism::DiscreteGaussian { .. }
             );
-            let rate = Rate::new(random.double(0.0, 0.999)).unwrap();
+            let rate = Rate::new(double(&mut random, 0.0, 0.999)).unwrap();
             let rate = (sampled && round % 4 == 3).then_some(rate);
             let release = Release { mechanism, rate, count, part };
             let described = Described::of(&release).unwrap();

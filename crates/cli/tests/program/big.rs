@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
+use counterpoint_testing::size;
+
 use crate::{Folder, run};
 
 fn lines() -> usize {
-    if std::env::var_os("COUNTERPOINT_FULL").is_some_and(|full| full == "1") {
-        10_000_000
-    } else {
-        100_000
-    }
+    size(10_000_000, 100_000) as usize
 }
 
 /// So many releases in TOML, four lines each.

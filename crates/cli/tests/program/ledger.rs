@@ -403,6 +403,24 @@ fn a_session_is_debited_once_and_told_about() {
 }
 
 #[test]
+fn status_says_which_total_binds() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-6"]].concat());
+    let open = ["open", "team", "--dataset", "census", "--filter", "sums"];
+    ledger.object(&[&open[..], &["--epsilon", "1", "--delta", "1e-6"]].concat());
+    ledger.reserve("monday", "0.25");
+    let text = ledger.run(&["status"]).answer().to_owned();
+    let ends = |name: &str, end: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert!(words.join(" ").ends_with(end), "{text}");
+    };
+    ends("census", "0.000001 1 4 epsilon [####################] 100.0 % of delta");
+    ends("team", "0.000001 0.25 0.75 epsilon [#####...............] 25.0 % of epsilon");
+}
+
+#[test]
 fn nested_accounts_stand_under_their_parents() {
     let ledger = Ledger::new();
     let dataset = ["dataset", "census", "--adjacency", "replace", "--records", "3"];

@@ -14,6 +14,8 @@ pub(crate) mod slots;
 pub(crate) mod summary;
 pub(crate) mod tree;
 
+pub(crate) use counterpoint_testing::is_full;
+
 use crate::reference::{Losses, Nested, Reference, Staircase};
 use counterpoint::route::Route;
 use counterpoint::watch::{Go, Watch};
@@ -44,11 +46,6 @@ impl fmt::Debug for Question {
             }
         }
     }
-}
-
-/// The whole run rather than a sample of it.
-pub(crate) fn is_full() -> bool {
-    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
 }
 
 pub(crate) fn compose(releases: &[Release]) -> Plan {

@@ -12,17 +12,9 @@ use counterpoint::filter::{Amount, Filter, Query, Terms};
 use counterpoint::{Adjacency, Relation, Release};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_mechanisms::{Data, Recipe};
+use counterpoint_testing::{is_full, size};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
-
-fn is_full() -> bool {
-    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
-}
-
-/// As many in the full run, else so many.
-fn size(full: u64, quick: u64) -> u64 {
-    if is_full() { full } else { quick }
-}
 
 /// Where a test's ledger is; gone when dropped.
 struct Place {

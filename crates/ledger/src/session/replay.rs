@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use counterpoint_wire::ledger::Event;
 
 use crate::chain::Hash;
-use crate::name;
-use crate::replay::{Place, Problem};
+use crate::error::Problem;
+use crate::name::{self, Place};
 
 /// All sessions that follow from a history.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ const CLIENTS: u64 = 64;
 
 /// How many releases a seed's budget allows, and the budget.
 fn budget_for(seed: u64) -> (u64, String) {
-    let n = 1 + Random(seed).below(24);
+    let n = 1 + Random::new(seed).below(24);
     (n, amount("0.1").times(n).to_string())
 }
 
@@ -109,7 +109,7 @@ fn processes(place: &Place, seed: u64) {
 fn accounts_that_are_opened_all_at_once() {
     for seed in 0..size(50, 2) {
         for place in Place::all() {
-            let n = 1 + Random(seed).below(12);
+            let n = 1 + Random::new(seed).below(12);
             let mut ledger = Ledger::init(&place.url()).unwrap();
             let most = amount("0.1").times(n).to_string();
             ledger.dataset("data", replace(), &budget(Kind::Sums, &most, "0")).unwrap();

@@ -28,7 +28,7 @@ fn killed_at_any_point(place: impl Fn() -> Place) {
         drop(with_account(&place, "1000"));
         for (index, point) in POINTS.into_iter().enumerate() {
             let key = format!("key-{index}");
-            let noise = format!("{:x}", Random(seed * 1000 + index as u64).bits());
+            let noise = format!("{:x}", Random::new(seed * 1000 + index as u64).bits());
             let said = killed(&["release", &place.url, &key, point, &noise], point);
             check(&place, &key, &said, index as u64 + 1, point);
         }
@@ -175,7 +175,7 @@ fn killed_at_random_moments() {
     for (number, place) in Place::all().enumerate() {
         drop(with_account(&place, "1000000"));
         for seed in 0..size(200, 5) {
-            let mut random = Random(seed * 2 + number as u64);
+            let mut random = Random::new(seed * 2 + number as u64);
             let prefix = format!("s{seed}-");
             let workers: Vec<Running> = (0..3)
                 .map(|worker| {
@@ -239,7 +239,7 @@ fn killing_the_server() {
                 std::thread::spawn(move || worker.all())
             })
             .collect();
-        let pause = 20 + Random(seed).below(200);
+        let pause = 20 + Random::new(seed).below(200);
         std::thread::sleep(std::time::Duration::from_millis(pause));
         assert!(std::process::Command::new(&crash).status().unwrap().success());
         let said: Vec<String> =

@@ -48,7 +48,7 @@ fn after_a_failed_write_or_sync_nothing_more_is_done() {
             let place = Place::sqlite();
             drop(with_account(&place, "1000"));
             // The child opens the log anew, so that some calls come before its first release.
-            let said = worker(&place, &library, kind, 1 + Random(seed).below(60));
+            let said = worker(&place, &library, kind, 1 + Random::new(seed).below(60));
             if said.iter().any(|line| line.starts_with("error ")) {
                 stopped += 1;
                 assert_eq!(said.last().unwrap(), "after [false, false, false]", "{kind} {seed}");
@@ -109,7 +109,7 @@ fn killed_within_a_write_or_a_sync() {
         for seed in 0..size(200, 8) {
             let place = Place::sqlite();
             drop(with_account(&place, "1000"));
-            let said = worker(&place, &library, kind, 1 + Random(seed).below(60));
+            let said = worker(&place, &library, kind, 1 + Random::new(seed).below(60));
             kept(&place, &said);
         }
     }
@@ -124,7 +124,7 @@ fn lost_writes_are_found_by_the_expected_head() {
     for seed in 0..size(400, 16) {
         let place = Place::sqlite();
         drop(with_account(&place, "1000"));
-        let said = worker(&place, &library, "lost", 1 + Random(seed).below(60));
+        let said = worker(&place, &library, "lost", 1 + Random::new(seed).below(60));
         let _ = std::fs::remove_file(format!("{}-stopped", place.file().display()));
         found_or_kept(&place, &said, &format!("lost {seed}"));
     }
@@ -164,7 +164,7 @@ fn damaged_copies_are_found_or_hold_everything() {
     for run in 0..size(50, 2) {
         let place = Place::sqlite();
         drop(with_account(&place, "1000"));
-        let mut random = Random(run);
+        let mut random = Random::new(run);
         let mut child = start(&["loop", &place.url, "w-", "1000"], None);
         let mut said = vec![child.said().unwrap()];
         for _ in 0..3 + random.below(40) {

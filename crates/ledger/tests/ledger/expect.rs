@@ -249,7 +249,7 @@ fn a_service_that_keeps_its_head_is_never_given_more() {
 
 /// How many releases of 0.1 a budget of 1 gave, and how often the ledger was refused.
 fn served(seed: u64, expects: bool) -> (u64, u64) {
-    let (place, mut random) = (Place::sqlite(), Random(seed));
+    let (place, mut random) = (Place::sqlite(), Random::new(seed));
     drop(with_account(&place, "1"));
     let (copies, file) = (tempfile::tempdir().unwrap(), place.file());
     let open = |known: Option<Head>| {

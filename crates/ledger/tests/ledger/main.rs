@@ -25,34 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url};
+use counterpoint_testing::{Random, is_full, size};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, ExactPlan};
-
-/// The whole run rather than a sample of it.
-fn is_full() -> bool {
-    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
-}
-
-/// As many in the full run, else so many.
-fn size(full: u64, quick: u64) -> u64 {
-    if is_full() { full } else { quick }
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.bits() % n
-    }
-}
 
 /// Where a test's ledger is; gone when dropped.
 struct Place {

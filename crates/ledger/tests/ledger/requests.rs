@@ -66,7 +66,7 @@ fn a_price_is_what_a_reservation_then_costs_and_writes_nothing() {
             r#"{"delta":1e-6,"release":[{"name":"s","mechanism":"laplace","scale":10,"count":9}]}"#;
         ledger.open_account("plan", "d", &NewAccount::Plan(plan(slots), None)).unwrap();
         ledger.quota("plan", "ann", &NewQuota::Releases(5)).unwrap();
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let (mut made, mut short) = (0, 0);
         for round in 0..60 {
             let scale = 1 + random.below(30);

@@ -33,7 +33,7 @@ pub(crate) fn play(
     seed: u64,
     at: &mut dyn FnMut(&'static str, String),
 ) -> Vec<Vec<u8>> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     at("reserve", String::new());
     let head = reserve(ledger, key).unwrap().head;
     at("reserved", head.to_string());
@@ -474,7 +474,7 @@ fn many_processes_hold_one_session() {
             for client in &mut clients {
                 client.child.stdin.take().unwrap().write_all(b"go\n").unwrap();
             }
-            let pause = std::time::Duration::from_micros(Random(seed).below(40_000));
+            let pause = std::time::Duration::from_micros(Random::new(seed).below(40_000));
             std::thread::sleep(pause);
             let _ = clients[0].child.kill();
             let said: Vec<Vec<String>> = clients.iter_mut().map(|client| client.all()).collect();
@@ -502,7 +502,7 @@ pub(crate) fn ask_many(
     most: u64,
     say: impl Fn(&str),
 ) {
-    let mut random = Random(prefix.bytes().fold(1, |sum, byte| sum * 31 + u64::from(byte)));
+    let mut random = Random::new(prefix.bytes().fold(1, |sum, byte| sum * 31 + u64::from(byte)));
     let asks = (0..most - 1).map(|index| format!("{prefix}{index}"));
     for ask in asks.chain(["everybody".to_owned()]) {
         let response = loop {

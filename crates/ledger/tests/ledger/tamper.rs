@@ -320,7 +320,7 @@ fn all_changes_are_found(place: &Place, changes: u64) {
     let original = read(&mut *database).unwrap();
     assert!(original.iter().all(|rows| !rows.is_empty()));
     assert!(!is_found(place, head), "nothing is wrong yet");
-    let (mut random, mut done) = (Random(42), 0);
+    let (mut random, mut done) = (Random::new(42), 0);
     while done < changes {
         let mut changed = original.clone();
         let what = change(&mut changed, &mut random);

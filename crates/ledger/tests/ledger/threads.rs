@@ -17,7 +17,7 @@ fn pool(place: &Place, size: usize) -> Pool {
 fn a_pool_is_used_by_many_threads_at_once() {
     for seed in 0..size(100, 2) {
         for place in Place::all() {
-            let n = 1 + Random(seed).below(24);
+            let n = 1 + Random::new(seed).below(24);
             drop(with_account(&place, &amount("0.1").times(n).to_string()));
             let (pool, barrier) = (&pool(&place, 5), &Barrier::new(64));
             let client = |index: u64| {

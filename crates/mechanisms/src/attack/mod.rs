@@ -11,16 +11,10 @@ mod sessions;
 
 use crate::noise::Shape;
 use crate::query::{Bounds, Query, Recipe};
-use crate::random::Random;
 use crate::reply::Reply;
 use crate::sample::watch::{self, Seen};
 use counterpoint::{Adjacency, Mechanism, Relation, Release};
-
-/// As many in a full run, a fraction of them in a quick one.
-fn tries(full: u64, fraction: f64) -> u64 {
-    let is_full = std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1");
-    if is_full { full } else { (full as f64 * fraction) as u64 }
-}
+use counterpoint_testing::{Random, tries};
 
 /// Losses are doubles here: so much is rounding.
 const ROUNDING: f64 = 1.0 + 1e-12;

@@ -1,7 +1,7 @@
 //! Who has more rows than allowed: which of them are used, and on what that depends.
 
 use super::*;
-use crate::random::Random;
+use counterpoint_testing::Random;
 use sha2::Digest;
 use std::collections::BTreeMap;
 

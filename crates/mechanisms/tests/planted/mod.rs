@@ -1,10 +1,10 @@
 //! Mechanisms with one bug each. Every one is caught by the attacks, by the halt or by the
 //! grid; none is in the crate.
 
-use super::common::attack::{attack, epsilon_at_least};
-use super::common::random::Random;
-use super::{answers_above, runs};
+use crate::common::attack::{attack, epsilon_at_least};
+use crate::privacy::{answers_above, runs};
 use counterpoint_mechanisms::Noise;
+use counterpoint_testing::Random;
 
 /// Laplace noise as textbooks draw it, in floating point.
 fn float_laplace(random: &mut Random, scale: f64) -> f64 {

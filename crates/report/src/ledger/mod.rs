@@ -36,10 +36,11 @@ pub fn status(status: &Status) -> String {
 }
 
 fn overview(accounts: &[AccountStatus]) -> String {
-    let heading = ["account", "kind", "epsilon", "delta", "spent", "left", "of", "", ""];
+    let heading = ["account", "kind", "epsilon", "delta", "spent", "left", "of", "", "", ""];
     let row = |(depth, account): (usize, &AccountStatus)| {
         let [spent, left] = spent_and_left(&account.capacity, &account.spent);
         let [main, delta] = promise(&account.promise);
+        let (share, what) = binding(account.unit, &account.capacity, &account.spent);
         [
             format!("{}{}", "  ".repeat(depth), account.name),
             account.kind.clone() + closed(account),
@@ -48,14 +49,15 @@ fn overview(accounts: &[AccountStatus]) -> String {
             spent,
             left,
             account.unit.to_owned(),
-            bar(&account.capacity, &account.spent),
-            percent(&account.capacity, &account.spent),
+            bar(share),
+            percent(share),
+            format!("of {what}"),
         ]
     };
     let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
         .chain(in_families(accounts).into_iter().map(row))
         .collect();
-    columns([Left, Left, Right, Right, Right, Right, Left, Left, Right], &rows)
+    columns([Left, Left, Right, Right, Right, Right, Left, Left, Right, Left], &rows)
 }
 
 /// Each data set, followed by its accounts, and each of these by those within its slots; with
@@ -131,7 +133,7 @@ fn account(account: &AccountStatus) -> String {
         text += &format!("\n{}", slots(&account.slots));
     }
     if !account.quotas.is_empty() {
-        text += &format!("\n{}", quotas(&account.quotas));
+        text += &format!("\n{}", quotas(account.unit, &account.quotas));
     }
     text
 }
@@ -149,12 +151,10 @@ fn under(account: &AccountStatus) -> String {
 
 /// One total as a bar, with what is spent and left.
 fn lines(unit: &str, capacity: &Amount, spent: &Amount) -> String {
-    let only = |main: &Amount| Cost { main: main.clone(), ..Cost::default() };
-    let (capacity_, spent_) = (only(capacity), only(spent));
     let left = capacity.less(spent).unwrap_or_default();
     format!(
         "{} {} of {} {unit}, {} left\n",
-        bar(&capacity_, &spent_),
+        bar(share(capacity, spent)),
         up(spent),
         down(capacity),
         down(&left)
@@ -164,26 +164,27 @@ fn lines(unit: &str, capacity: &Amount, spent: &Amount) -> String {
 fn slots(slots: &[SlotStatus]) -> String {
     let heading = ["slot", "used", "of", ""];
     let row = |slot: &SlotStatus| {
-        let [count, used] = [slot.count, slot.used].map(whole);
+        let filled = bar(share(&slot.count.into(), &slot.used.into()));
         let part = slot.part.as_ref().map(|part| format!(" (part {part:?})"));
         let name = slot.name.clone() + &part.unwrap_or_default();
-        [name, slot.used.to_string(), slot.count.to_string(), bar(&count, &used)]
+        [name, slot.used.to_string(), slot.count.to_string(), filled]
     };
     let rows: Vec<_> =
         std::iter::once(heading.map(str::to_owned)).chain(slots.iter().map(row)).collect();
     columns([Left, Right, Right, Left], &rows)
 }
 
-fn quotas(quotas: &[QuotaStatus]) -> String {
-    let heading = ["analyst", "spent", "left", "releases", ""];
+fn quotas(unit: &'static str, quotas: &[QuotaStatus]) -> String {
+    let heading = ["analyst", "spent", "left", "releases", "", ""];
     let row = |quota: &QuotaStatus| {
         let [spent, left] = spent_and_left(&quota.capacity, &quota.spent);
-        let bar = bar(&quota.capacity, &quota.spent);
-        [quota.analyst.clone(), spent, left, quota.releases.to_string(), bar]
+        let (share, what) = binding(unit, &quota.capacity, &quota.spent);
+        let releases = quota.releases.to_string();
+        [quota.analyst.clone(), spent, left, releases, bar(share), format!("of {what}")]
     };
     let rows: Vec<_> =
         std::iter::once(heading.map(str::to_owned)).chain(quotas.iter().map(row)).collect();
-    columns([Left, Right, Right, Right, Left], &rows)
+    columns([Left, Right, Right, Right, Left, Left], &rows)
 }
 
 /// What `verify` found to be right, and what it cannot know.
@@ -202,33 +203,40 @@ pub fn verified(verified: &Verified) -> String {
     ])
 }
 
-fn whole(count: u64) -> Cost {
-    Cost { main: count.into(), ..Cost::default() }
-}
-
 fn spent_and_left(capacity: &Cost, spent: &Cost) -> [String; 2] {
     [up(&spent.main), down(&capacity.main.less(&spent.main).unwrap_or_default())]
 }
 
-/// The larger share of the two totals that is spent.
-fn share(capacity: &Cost, spent: &Cost) -> f64 {
-    let of = |spent: &Amount, capacity: &Amount| match (spent.is_zero(), capacity.is_zero()) {
+/// What is spent of the total that binds, and which that is: the one of which the larger share is
+/// spent. Where own epsilons are added up too, either way admits a release: the one with more
+/// left binds.
+fn binding(unit: &'static str, capacity: &Cost, spent: &Cost) -> (f64, &'static str) {
+    let main = (share(&capacity.main, &spent.main), unit);
+    let delta = (share(&capacity.delta, &spent.delta), "delta");
+    let totals = if delta.0 > main.0 { delta } else { main };
+    let pure = capacity.pure.as_ref().zip(spent.pure.as_ref());
+    let pure = pure.map(|(capacity, spent)| (share(capacity, spent), "epsilon"));
+    pure.filter(|pure| pure.0 < totals.0).unwrap_or(totals)
+}
+
+/// The share of a total that is spent, rounded up.
+fn share(capacity: &Amount, spent: &Amount) -> f64 {
+    match (spent.is_zero(), capacity.is_zero()) {
         (true, _) => 0.0,
         (false, true) => 1.0,
-        (false, false) => spent.upper() / capacity.lower(),
-    };
-    of(&spent.main, &capacity.main).max(of(&spent.delta, &capacity.delta)).min(1.0)
+        (false, false) => (spent.upper() / capacity.lower()).min(1.0),
+    }
 }
 
 /// What is spent, rounded up: an empty bar means nothing at all.
-fn bar(capacity: &Cost, spent: &Cost) -> String {
-    let filled = (share(capacity, spent) * BAR as f64).ceil() as usize;
-    let filled = filled.min(BAR);
+fn bar(share: f64) -> String {
+    let filled = ((share * BAR as f64).ceil() as usize).min(BAR);
     format!("[{}{}]", "#".repeat(filled), ".".repeat(BAR - filled))
 }
 
-fn percent(capacity: &Cost, spent: &Cost) -> String {
-    let tenths = (share(capacity, spent) * 1000.0 - 1e-9).ceil().max(0.0);
+fn percent(share: f64) -> String {
+    // Nothing is 0.0, not -0.0.
+    let tenths = (share * 1000.0 - 1e-9).ceil().max(0.0) + 0.0;
     format!("{:.1} %", tenths / 10.0)
 }
 
@@ -267,7 +275,6 @@ mod tests {
 
     #[test]
     fn amounts_are_short_or_rounded_to_the_safe_side() {
-        let amount = |text: &str| text.parse::<Amount>().unwrap();
         for (text, shown) in [
             ("0.3", "0.3"),
             ("0.0000000000001", "1e-13"),
@@ -280,13 +287,44 @@ mod tests {
         assert_eq!((up(&third), down(&third)), ("0.3333334".into(), "0.3333333".into()));
     }
 
+    fn amount(text: &str) -> Amount {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn a_bar_is_empty_only_if_nothing_is_spent() {
-        let cost = |main: &str| Cost { main: main.parse().unwrap(), ..Cost::default() };
-        assert_eq!(bar(&cost("1"), &cost("0")), "[....................]");
-        assert_eq!(bar(&cost("1"), &cost("0.001")), "[#...................]");
-        assert_eq!(bar(&cost("1"), &cost("0.999")), "[####################]");
-        assert_eq!(percent(&cost("1"), &cost("0.999")), "99.9 %");
-        assert_eq!(percent(&cost("3"), &cost("3")), "100.0 %");
+        let spent = |text: &str| share(&amount("1"), &amount(text));
+        assert_eq!(bar(spent("0")), "[....................]");
+        assert_eq!(bar(spent("0.001")), "[#...................]");
+        assert_eq!(bar(spent("0.999")), "[####################]");
+        assert_eq!(percent(spent("0.999")), "99.9 %");
+        assert_eq!(percent(share(&amount("3"), &amount("3"))), "100.0 %");
+    }
+
+    #[test]
+    fn the_bar_shows_the_total_that_binds_and_says_which() {
+        let cost = |main: &str, delta: &str, pure: Option<&str>| Cost {
+            main: amount(main),
+            delta: amount(delta),
+            pure: pure.map(amount),
+        };
+        let bound = |capacity: &Cost, spent: &Cost| {
+            let (share, what) = binding("rho", capacity, spent);
+            format!("{} of {what}", percent(share))
+        };
+        let plain = cost("5", "0.000001", None);
+        assert_eq!(bound(&plain, &cost("0", "0", None)), "0.0 % of rho");
+        assert_eq!(bound(&plain, &cost("1", "0", None)), "20.0 % of rho");
+        assert_eq!(bound(&plain, &cost("1", "0.000001", None)), "100.0 % of delta");
+        assert_eq!(bound(&plain, &cost("4", "0.0000005", None)), "80.0 % of rho");
+        // A total that there is nothing of binds once something of it is spent.
+        assert_eq!(bound(&cost("5", "0", None), &cost("1", "0.1", None)), "100.0 % of delta");
+        // As long as all is pure, either way will do.
+        let either = cost("5", "0.000001", Some("2"));
+        assert_eq!(bound(&either, &cost("4", "0", Some("1"))), "50.0 % of epsilon");
+        assert_eq!(bound(&either, &cost("6", "0", Some("1.5"))), "75.0 % of epsilon");
+        assert_eq!(bound(&either, &cost("1", "0", Some("1"))), "20.0 % of rho");
+        // A release that is not ends that.
+        assert_eq!(bound(&either, &cost("4", "0", None)), "80.0 % of rho");
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
 
-use super::event::{NotCanonical, canonical};
+use super::canonical::{NotCanonical, canonical};
 use crate::error::PlanError;
 use crate::plan::{Format, Plan, Question, Release};
 use crate::sample::Sample;

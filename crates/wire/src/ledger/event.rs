@@ -3,6 +3,7 @@
 use counterpoint::Adjacency;
 use serde::{Deserialize, Serialize};
 
+use super::canonical::{NotCanonical, canonical};
 use super::described::Described;
 use super::record::{Cost, FilterRecord, PlanRecord, Slot, neighbours};
 
@@ -167,25 +168,6 @@ impl Rule {
     pub fn read(text: &str) -> Result<Self, NotCanonical> {
         canonical(text)
     }
-}
-
-/// Reads a text that must be what writing the value gives, to the byte.
-pub(super) fn canonical<T: Serialize + serde::de::DeserializeOwned>(
-    text: &str,
-) -> Result<T, NotCanonical> {
-    let wrong = |error: serde_json::Error| NotCanonical { problem: error.to_string() };
-    let value: T = serde_json::from_str(text).map_err(wrong)?;
-    if serde_json::to_string(&value).map_err(wrong)? == text {
-        return Ok(value);
-    }
-    Err(NotCanonical { problem: "the text is not in canonical form".to_owned() })
-}
-
-/// A body that no event is written as.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotCanonical {
-    /// Why, in one line.
-    pub problem: String,
 }
 
 impl Event {

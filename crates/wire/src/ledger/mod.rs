@@ -1,13 +1,15 @@
 //! What a ledger writes down: events, releases with exact amounts, and the objects that tell
 //! programs about them.
 
+mod canonical;
 mod described;
 mod event;
 mod record;
 mod told;
 
+pub use canonical::NotCanonical;
 pub use described::{Described, ExactPlan};
-pub use event::{Asked, Event, NotCanonical, Openings, Rule};
+pub use event::{Asked, Event, Openings, Rule};
 pub use record::{Cost, FilterRecord, PlanRecord, Promised, Slot};
 pub use told::{
     AccountStatus, Committed, Done, Export, History, HistoryEntry, No, Pending, PendingKey, Price,

@@ -1,0 +1,22 @@
+//! What a release asks for, of data in which a person may have several records.
+
+use counterpoint::Relation;
+use counterpoint::filter::Query;
+use counterpoint_wire::ledger::Described;
+
+use crate::error::LedgerError;
+
+/// What a release asks for. A person with several records may be in several parts of the data,
+/// and in a sample by any of their records: what is proved of parts and of samples is about
+/// people with one.
+pub(crate) fn query(relation: Relation, described: &Described) -> Result<Query, LedgerError> {
+    let query = described.query()?;
+    let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
+    let field = match query.part() {
+        _ if relation.records() == 1 => return Ok(query),
+        Some(_) => "partition",
+        None if is_sampled => "rate",
+        None => return Ok(query),
+    };
+    Err(LedgerError::SeveralRecords { field, records: relation.records() })
+}

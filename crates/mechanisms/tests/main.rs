@@ -1,0 +1,16 @@
+//! All tests of the crate in one program, which is linked once; but for `fork`, which must not have
+//! threads.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+mod planted;
+
+mod accuracy;
+mod charges;
+mod distributions;
+mod grid;
+mod privacy;
+mod sketch;
+mod threads;
+mod written;

@@ -1,0 +1,23 @@
+//! What the tests of all crates share: one generator, and how large a run is.
+
+mod random;
+
+pub use random::Random;
+
+/// The whole run rather than a sample of it.
+#[must_use]
+pub fn is_full() -> bool {
+    std::env::var("COUNTERPOINT_FULL").is_ok_and(|value| value == "1")
+}
+
+/// As many in a full run, else so many.
+#[must_use]
+pub fn size(full: u64, quick: u64) -> u64 {
+    if is_full() { full } else { quick }
+}
+
+/// As many in a full run, else a stated fraction of them.
+#[must_use]
+pub fn tries(full: u64, fraction: f64) -> u64 {
+    size(full, (full as f64 * fraction) as u64)
+}
