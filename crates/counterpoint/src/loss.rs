@@ -636,6 +636,22 @@ impl Atoms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounding::Wide;
+
+    /// Weighed against the heaviest place, whose weight is one.
+    #[test]
+    fn what_a_discrete_gaussian_leaves_out_is_within_its_cut() {
+        for (sigma, steps) in [(0.4, 1), (1.0, 1), (7.5, 2), (300.0, 5)] {
+            let atoms = discrete_gaussian(sigma, steps).unwrap();
+            let (square, distance) = (sigma * sigma, steps as f64);
+            let last = (atoms.list[0].loss.hi * square / distance - 0.5 * distance).round();
+            let weight = |y: f64| Wide::exp(-Dd::product(y, y) / (2.0 * square));
+            let beyond = (1..4000).fold(Wide::ZERO, |sum, i| sum + weight(last + f64::from(i)));
+            let heaviest = atoms.list.iter().map(|atom| atom.mass.hi).fold(0.0, f64::max);
+            let beyond = beyond * Wide::from(2.0 * heaviest);
+            assert!(beyond <= Wide::from(atoms.cut), "{sigma}: {:e}", atoms.cut);
+        }
+    }
 
     /// With 1 - q = 2^-n: ln(2^-n) + ln(1 + (2^n - 1) e^l), in which nothing cancels.
     #[test]

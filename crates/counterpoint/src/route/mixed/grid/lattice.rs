@@ -6,7 +6,6 @@
 //! split and merge).
 
 use super::atoms::{Cut, MASS_ERROR, Point, Side, points};
-use super::sums::TOTALS;
 use crate::loss::Loss;
 use crate::rounding::{Dd, UNIT, Wide, exp, exp_rounded, expm1};
 
@@ -95,6 +94,9 @@ const FIRST_ORDER: f64 = 1.01;
 
 /// An atom's mass, and the share of it that moves: each as good as [`MASS_ERROR`] says.
 const SHARED: f64 = 2.0 * MASS_ERROR;
+
+/// Sums of up to 2^23 positive doubles, at u each: 10^-9. So weights sum up to one but for this.
+pub(super) const TOTALS: f64 = 1e-8;
 
 /// An addition to a place, and the one before, for each atom of a run; the tilt and the floor.
 const ADDED: f64 = 2.0;

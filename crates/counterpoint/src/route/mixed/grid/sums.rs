@@ -1,7 +1,7 @@
 //! The sum of many losses on a lattice: one Fourier transform each, a power, and one
 //! transform back.
 
-use super::lattice::Weights;
+use super::lattice::{TOTALS, Weights};
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1};
 use crate::route::{Planner, ROUNDED_UP, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
@@ -54,8 +54,6 @@ const ALLOWED: f64 = 1e-36;
 /// How many terms are computed one from the other.
 const RUN: usize = 128;
 
-/// Sums of up to 2^23 positive doubles, at u each: 10^-9. So weights sum up to one but for this.
-pub(super) const TOTALS: f64 = 1e-8;
 /// By how much powers of numbers of at most 1 + [`TOTALS`] and their errors grow, for each factor.
 const GROWTH: f64 = 3e-8;
 /// What is to come a period later, e^-x/(1 - e^-x): four roundings.
