@@ -2,6 +2,7 @@
 //!
 //! Each mechanism has a pair (P, Q) that no mechanism with its description is easier to
 //! tell apart than; its loss is ln P/Q under P. docs/theorems.md derives every pair.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
@@ -49,8 +50,8 @@ pub(crate) struct Atoms {
     pub(crate) symmetric: bool,
 }
 
-/// A loss and its P mass, with relative errors of at most 2^-90 (absolute below one for the
-/// loss).
+/// A loss and its P mass, with relative errors of at most 2^-90 (absolute below one for the loss, and for
+/// what is left in the middle of a staircase, which is less likely than what is above it).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Atom {
     pub(crate) loss: Dd,
@@ -443,6 +444,24 @@ fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
 /// No list of atoms is longer than about this.
 const MOST_ATOMS: u64 = 1_000_000;
 
+/// Discrete Gaussians are listed this many standard deviations out.
+const REACH: f64 = 34.0;
+/// Beyond, each mass is less than e^(-reach/sigma) of the one before: both sides are below 2 e^(-34^2/2) (1 + sigma/34),
+/// and e^(-34^2/2) is below 10^-251.
+const BEYOND_REACH: f64 = 1e-250;
+
+/// A sum in which each number sees as many additions as their number has bits: below 2^-99 for a million.
+fn sum(list: &[Dd]) -> Dd {
+    match list {
+        [] => Dd::ZERO,
+        [one] => *one,
+        _ => {
+            let (left, right) = list.split_at(list.len() / 2);
+            sum(left) + sum(right)
+        }
+    }
+}
+
 /// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
 fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
     let square = Dd::product(sigma, sigma);
@@ -454,17 +473,15 @@ fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
     }
     let distance = steps as f64;
     legal("sensitivity^2 / sigma^2", Dd::product(distance, distance) / square)?;
-    let furthest = (34.0 * sigma).ceil() + 1.0;
+    let furthest = (REACH * sigma).ceil() + 1.0;
     let weight = |y: f64| falling(Dd::product(y, y) / (square + square));
     let places = || (0..=2 * furthest as u64).map(|place| furthest - place as f64);
-    let total = places().fold(Dd::ZERO, |sum, y| sum + weight(y));
+    let total = sum(&places().map(weight).collect::<Vec<_>>());
     let atom = |y: f64| Atom {
         loss: Dd::product(distance, 2.0 * y + distance) / (square + square),
         mass: weight(y) / total,
     };
-    // Beyond, each mass is less than e^(-furthest/sigma^2) of the one before: the rest of
-    // either side is below e^(-34^2/2) (1 + sigma^2 / furthest).
-    let cut = 1e-250 * (1.0 + sigma);
+    let cut = BEYOND_REACH * (1.0 + sigma);
     Ok(Atoms::new(places().map(atom).collect(), cut, true))
 }
 
@@ -533,7 +550,7 @@ fn finite(
         Direction::Remove => pair.outcomes().to_vec(),
         Direction::Add => pair.outcomes().iter().map(|&(p, q)| (q, p)).collect(),
     };
-    let sum = |list: &mut dyn Iterator<Item = f64>| list.fold(Dd::ZERO, |sum, x| sum + x.into());
+    let sum = |list: &mut dyn Iterator<Item = f64>| sum(&list.map(Dd::from).collect::<Vec<_>>());
     let finite: Vec<(f64, f64)> =
         outcomes.iter().copied().filter(|&(p, q)| p > 0.0 && q > 0.0).collect();
     let all_p = sum(&mut outcomes.iter().map(|&(p, _)| p));
@@ -600,8 +617,7 @@ pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
     if rise.hi > -0.5 {
         return rise.ln_1p();
     }
-    let rest = if loss.hi > -590.0 { loss.exp() * rate } else { Dd::ZERO };
-    (Dd::ONE - rate + rest).ln()
+    (Dd::ONE - rate + falling(-loss) * rate).ln()
 }
 
 impl Atoms {
@@ -620,6 +636,22 @@ impl Atoms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounding::Wide;
+
+    /// Weighed against the heaviest place, whose weight is one.
+    #[test]
+    fn what_a_discrete_gaussian_leaves_out_is_within_its_cut() {
+        for (sigma, steps) in [(0.4, 1), (1.0, 1), (7.5, 2), (300.0, 5)] {
+            let atoms = discrete_gaussian(sigma, steps).unwrap();
+            let (square, distance) = (sigma * sigma, steps as f64);
+            let last = (atoms.list[0].loss.hi * square / distance - 0.5 * distance).round();
+            let weight = |y: f64| Wide::exp(-Dd::product(y, y) / (2.0 * square));
+            let beyond = (1..4000).fold(Wide::ZERO, |sum, i| sum + weight(last + f64::from(i)));
+            let heaviest = atoms.list.iter().map(|atom| atom.mass.hi).fold(0.0, f64::max);
+            let beyond = beyond * Wide::from(2.0 * heaviest);
+            assert!(beyond <= Wide::from(atoms.cut), "{sigma}: {:e}", atoms.cut);
+        }
+    }
 
     /// With 1 - q = 2^-n: ln(2^-n) + ln(1 + (2^n - 1) e^l), in which nothing cancels.
     #[test]

@@ -11,10 +11,10 @@ use crate::common;
 use crate::reference;
 
 use common::is_full;
-use common::random::Random;
 use counterpoint::audit::{Attack, Tally, audit};
 use counterpoint::quantity::{Confidence, Noise};
 use counterpoint::{Count, Delta, Guarantee, Mechanism, Options, Plan, Sensitivity};
+use counterpoint_testing::Random;
 use reference::real::Real;
 
 /// Sums of a thousand terms keep 60 digits.

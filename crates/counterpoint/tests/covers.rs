@@ -4,7 +4,6 @@
 //! each rule weakened by 1 % is noticed.
 
 use crate::common::laws;
-use crate::common::random;
 
 use counterpoint::filter::{
     Amount, Basis, Filter, Interleaving, PlanAccount, Promise, Query, Terms, covers,
@@ -12,8 +11,8 @@ use counterpoint::filter::{
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
 use counterpoint::quantity::{Buckets, Group, Mu, Noise, Order, Rate, Rho, Share, Steps};
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Guarantee, Mechanism, Release, Sensitivity};
+use counterpoint_testing::Random;
 use laws::{Law, ORDERS, Smooth};
-use random::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

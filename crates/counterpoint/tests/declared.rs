@@ -1,6 +1,5 @@
 //! Declared plans: what a slot covers, and what it does not, against profiles by brute force.
 
-use crate::common::random;
 use crate::common::slots;
 
 use counterpoint::filter::{
@@ -11,7 +10,7 @@ use counterpoint::quantity::{Buckets, Noise, Steps};
 use counterpoint::rounding::normal_tail;
 use counterpoint::theorem::{Parameters, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
-use random::Random;
+use counterpoint_testing::Random;
 use slots::*;
 
 fn games(full: usize) -> usize {

@@ -2,13 +2,12 @@
 //! rules with budgets 1 % too generous.
 
 use crate::common::game;
-use crate::common::random;
 
 use counterpoint::filter::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
 use counterpoint::quantity::{Order, Tolerance};
 use counterpoint::{Epsilon, Options};
+use counterpoint_testing::Random;
 use game::*;
-use random::Random;
 use std::cell::Cell;
 
 fn some_target(random: &mut Random) -> (Amount, Amount) {

@@ -4,7 +4,6 @@
 //! on those.
 
 use crate::common::fractions;
-use crate::common::random;
 use crate::common::tree;
 
 use counterpoint::exact::{Ratio, exponential, nearest};
@@ -13,8 +12,8 @@ use counterpoint::interactive::{
 };
 use counterpoint::pair::{Pair, violation};
 use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
+use counterpoint_testing::Random;
 use fractions::{cases, ratio};
-use random::Random;
 use tree::{Tree, random_ratio, sixtieths};
 
 #[test]

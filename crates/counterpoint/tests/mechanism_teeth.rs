@@ -10,11 +10,11 @@ use crate::common;
 
 use common::formulas::{gaussian_epsilon, renyi_epsilon};
 use common::mechanisms::*;
-use common::random::Random;
 use common::{Question, is_full};
 use counterpoint::loss::Direction;
 use counterpoint::route::Route;
 use counterpoint::{AskError, Bracket, Epsilon, Options, Plan, Release};
+use counterpoint_testing::Random;
 
 /// What a forced route says; nothing if it refuses.
 fn forced(plan: &Plan, question: Question, route: Route, tolerance: f64) -> Option<Bracket> {

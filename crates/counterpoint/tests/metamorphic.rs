@@ -2,9 +2,9 @@
 
 use crate::common;
 
-use common::random::Random;
 use common::{Release, compose};
 use counterpoint::{Answer, AskError, Bracket, Delta, Epsilon, Options};
+use counterpoint_testing::Random;
 
 fn epsilon(releases: &[Release], delta: f64) -> Result<Answer, AskError> {
     compose(releases).epsilon(Delta::new(delta).unwrap(), &Options::default())

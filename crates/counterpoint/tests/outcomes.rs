@@ -6,10 +6,10 @@ use crate::common;
 use crate::reference;
 
 use common::mechanisms::*;
-use common::random::Random;
 use common::{Question, is_full};
 use counterpoint::quantity::{Rate, Share};
 use counterpoint::{AskError, Bracket, Mechanism, Plan, Release};
+use counterpoint_testing::Random;
 use reference::Wide;
 use reference::table::{LAST_DIGIT, lines};
 

@@ -4,7 +4,6 @@
 
 use crate::common::fractions;
 use crate::common::pairs;
-use crate::common::random;
 
 use counterpoint::exact::{ExactError, Ratio};
 use counterpoint::mechanism::FinitePair;
@@ -13,9 +12,9 @@ use counterpoint::pair::{
     simulate_doubles, violation,
 };
 use counterpoint::{Delta, Epsilon, Guarantee};
+use counterpoint_testing::Random;
 use fractions::{cases, ratio};
 use pairs::{distribution, doubles, random_pair};
-use random::Random;
 
 fn total(list: &[Ratio]) -> Ratio {
     list.iter().fold(Ratio::ZERO, |sum, value| sum + value)

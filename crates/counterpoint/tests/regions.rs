@@ -9,7 +9,6 @@
 use crate::common;
 
 use common::is_full;
-use common::random::Random;
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::FinitePair;
 use counterpoint::quantity::{Group, Noise, Rate, Rho};
@@ -17,6 +16,7 @@ use counterpoint::region::{Point, Region, Verdict};
 use counterpoint::{
     Adjacency, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release, Sensitivity,
 };
+use counterpoint_testing::Random;
 
 fn cases(full: usize, quick: usize) -> usize {
     if is_full() { full } else { quick }

@@ -6,9 +6,9 @@
 use crate::common;
 use crate::reference;
 
-use common::random::Random;
 use common::summary::say;
 use counterpoint::rounding::{Dd, UNIT, Wide, exp, expm1, turn, turn_dd};
+use counterpoint_testing::Random;
 use reference::real::Real;
 
 type Big = Real<640>;

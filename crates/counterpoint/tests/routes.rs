@@ -1,12 +1,12 @@
 //! The chooser: every route that is reported can be asked for, and a refusal says what is legal.
 
 use crate::common::mechanisms::*;
-use crate::common::random::Random;
 use crate::common::{Question, is_full};
 use counterpoint::quantity::Bits;
 use counterpoint::route::Route;
 use counterpoint::watch::Watch;
 use counterpoint::{AskError, Delta, Options, Plan, Release};
+use counterpoint_testing::Random;
 
 fn forced(plan: &Plan, question: Question, route: Route) -> Result<counterpoint::Answer, AskError> {
     ask_with(plan, question, &Options { route: Some(route), ..options(1e-6) })

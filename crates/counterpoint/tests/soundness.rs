@@ -17,11 +17,11 @@
 use crate::common;
 use crate::reference;
 
-use common::random::Random;
 use common::summary::Summary;
 use common::{Outcome, Question, Release, ask, check, compose, groups, is_full, questions, replay};
 use counterpoint::route::Route;
 use counterpoint::{Answer, AskError, Bracket, Plan};
+use counterpoint_testing::Random;
 use reference::Reference;
 use std::time::{Duration, Instant};
 

@@ -3,9 +3,9 @@
 use crate::common;
 use crate::reference;
 
-use common::random::Random;
 use common::{Outcome, Question, Release, ask, check, compose, questions};
 use counterpoint::Bracket;
+use counterpoint_testing::Random;
 use reference::Reference;
 use std::time::Duration;
 

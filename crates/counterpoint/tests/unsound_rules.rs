@@ -2,13 +2,12 @@
 //! their promise, and that every rule with the same promise refuses.
 
 use crate::common::game;
-use crate::common::random;
 
 use counterpoint::filter::{Amount, Charge, Currency, Filter, PlanAccount, Query};
 use counterpoint::quantity::Order;
 use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
+use counterpoint_testing::Random;
 use game::*;
-use random::Random;
 
 /// Budget (1, 0.01): RR(1), then on + RR(0.0273592953025063), on - a leak of 0.01. Either
 /// branch by itself is within the budget; both together are not.

@@ -4,31 +4,25 @@ use super::*;
 use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism};
 use crate::quantity::{Count, Group};
 use crate::watch::Watch;
+use counterpoint_testing::Random;
 
-#[path = "../../tests/common/random.rs"]
-#[allow(dead_code)]
-mod random;
-use random::Random;
+/// Probabilities of up to eight outcomes, some of them zero.
+fn vector(random: &mut Random, length: usize) -> Vec<f64> {
+    let raw: Vec<f64> = (0..length)
+        .map(|_| if random.unit() < 0.1 { 0.0 } else { (-6.0 * random.unit()).exp() })
+        .collect();
+    let sum: f64 = raw.iter().sum();
+    raw.iter().map(|x| if sum > 0.0 { x / sum } else { 1.0 / length as f64 }).collect()
+}
 
-impl Random {
-    /// Probabilities of up to eight outcomes, some of them zero.
-    fn vector(&mut self, length: usize) -> Vec<f64> {
-        let raw: Vec<f64> = (0..length)
-            .map(|_| if self.unit() < 0.1 { 0.0 } else { (-6.0 * self.unit()).exp() })
-            .collect();
-        let sum: f64 = raw.iter().sum();
-        raw.iter().map(|x| if sum > 0.0 { x / sum } else { 1.0 / length as f64 }).collect()
-    }
-
-    fn plan(&mut self) -> Option<Plan> {
-        let length = 2 + (self.unit() * 7.0) as usize;
-        let (p, q) = (self.vector(length), self.vector(length));
-        let pair = Mechanism::Finite(FinitePair::new(&p, &q).ok()?);
-        let count = Count::new(1 + (self.unit() * 3.0) as u64).ok()?;
-        let other = Guarantee::new(0.2 + self.unit(), 0.1 * self.unit().floor()).ok()?;
-        let releases = [(pair, count), (other.into(), Count::ONE)];
-        Plan::with(releases, Some(Adjacency::AddRemove), Group::ONE).ok()
-    }
+fn plan(random: &mut Random) -> Option<Plan> {
+    let length = 2 + (random.unit() * 7.0) as usize;
+    let (p, q) = (vector(random, length), vector(random, length));
+    let pair = Mechanism::Finite(FinitePair::new(&p, &q).ok()?);
+    let count = Count::new(1 + (random.unit() * 3.0) as u64).ok()?;
+    let other = Guarantee::new(0.2 + random.unit(), 0.1 * random.unit().floor()).ok()?;
+    let releases = [(pair, count), (other.into(), Count::ONE)];
+    Plan::with(releases, Some(Adjacency::AddRemove), Group::ONE).ok()
 }
 
 #[test]
@@ -37,7 +31,7 @@ fn slopes_bracket_what_vertices_tell() {
     let options = Options::default();
     let mut checked = 0;
     while checked < 60 {
-        let Some(plan) = random.plan() else { continue };
+        let Some(plan) = plan(&mut random) else { continue };
         let Some((outer, inner)) = finite::boundaries(&plan, Watch::none()).unwrap() else {
             continue;
         };

@@ -82,6 +82,7 @@ impl Dd {
     /// y is any guess; x e^-y = 1 + r is then computed, with an absolute error
     /// below 2^-97.5, and ln x = y + ln(1 + r). The guess is repeated until r is
     /// small, so nothing rests on how good it was.
+    #[allow(clippy::disallowed_methods)] // A guess, which is then checked.
     #[must_use]
     pub fn ln(self) -> Self {
         let mut guess = Self::from(self.hi.ln());
@@ -99,6 +100,7 @@ impl Dd {
     /// ln(1 + x) for x > -1: relative error at most 2^-94.
     ///
     /// As [`Dd::ln`], with r = (x - (e^y - 1)) e^-y, whose error is relative to x.
+    #[allow(clippy::disallowed_methods)] // A guess, which is then checked.
     #[must_use]
     pub fn ln_1p(self) -> Self {
         if self.hi.abs() > 0.5 {
@@ -233,6 +235,7 @@ pub fn falling(x: Dd) -> Dd {
 /// ln x in double precision: absolute error at most 4 u + u |ln x|.
 ///
 /// As [`Dd::ln`]: r = x e^-y - 1 is known to 3.5 u, and r^2 is left out.
+#[allow(clippy::disallowed_methods)] // A guess, which is then checked.
 #[must_use]
 pub fn ln_rounded(x: f64) -> f64 {
     let guess = x.ln();
@@ -245,6 +248,7 @@ pub fn ln_rounded(x: f64) -> f64 {
 /// As [`Dd::ln_1p`]: e^y - 1 is known to 6 u of x, which weighs x/((1 + x) ln(1 + x)) times as much
 /// in the result, at most 1.5 times and at most once if x >= 0. The step says whether the guess was
 /// good enough for what is left out.
+#[allow(clippy::disallowed_methods)] // A guess, which is then checked.
 #[must_use]
 pub fn ln_1p_rounded(x: f64) -> f64 {
     let guess = x.ln_1p();

@@ -22,6 +22,7 @@
 //! The bounds of the four operations are those of Joldes, Muller and Popescu
 //! (2017), rounded up generously; the others are derived beside each function.
 //! `tests/rounding.rs` holds each against arbitrary precision.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod dd;
 mod functions;

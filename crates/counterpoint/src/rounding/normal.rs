@@ -5,6 +5,13 @@ use super::{Dd, STEP, Wide};
 /// ln sqrt(2 pi).
 const LN_SQRT_TAU: Dd = Dd::literal(0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);
 
+/// The density's exponent is off by 2^-102 of itself and e^x by 2^-98: less than this for each unit of 8 + x^2.
+const DENSITY: f64 = 8.0 * STEP;
+/// [`mills`], to 2^-90, and three products.
+const MILLS: f64 = 1e-25;
+/// 120 positive terms, two operations of 2^-102 each, and their sum.
+const SERIES: f64 = 512.0 * STEP;
+
 /// The probability that a standard normal exceeds x, as a lower and an upper bound.
 ///
 /// Above 3 by Laplace's continued fraction for the ratio of the tail to the density,
@@ -20,13 +27,12 @@ pub fn normal_tail(x: f64) -> (Wide, Wide) {
     }
     let square = Dd::product(x, x);
     let density = Wide::exp(-square.scaled(0.5) - LN_SQRT_TAU);
-    // The exponent's error, relative to the density.
-    let slack = 8.0 * STEP * (8.0 + square.hi);
+    let slack = DENSITY * (8.0 + square.hi);
     if x > 3.0 {
         let (low, high) = (mills(x, 400), mills(x, 401));
         let (low, high) = if low < high { (low, high) } else { (high, low) };
         let scaled = |ratio: Dd, slack: f64| density * Wide::from(ratio * Dd::sum(1.0, slack));
-        return (scaled(low, -slack - 1e-25), scaled(high, slack + 1e-25));
+        return (scaled(low, -slack - MILLS), scaled(high, slack + MILLS));
     }
     let (mut term, mut sum) = (Dd::from(x), Dd::from(x));
     for n in 1..120_u32 {
@@ -35,13 +41,13 @@ pub fn normal_tail(x: f64) -> (Wide, Wide) {
     }
     // The ratio of later terms is below 9/241: the rest is below the last term.
     let centre = density * Wide::from(sum);
-    let error = centre * Wide::from(2.0 * slack + 512.0 * STEP) + density * Wide::from(term.hi);
+    let error = centre * Wide::from(2.0 * slack + SERIES) + density * Wide::from(term.hi);
     let half = Wide::from(0.5);
     (half - centre - error, half - centre + error)
 }
 
 /// The n-th convergent of `1/(x + 1/(x + 2/(x + 3/(x + ...))))`: positive operations
-/// only, each step contracting, so the error stays below 2^-90.
+/// only, none raising an error before it: 401 steps of 18 u^2 are below 2^-90.
 fn mills(x: f64, n: u32) -> Dd {
     let inner =
         (1..=n).rev().fold(Dd::from(x), |inner, i| Dd::from(x) + Dd::from(f64::from(i)) / inner);

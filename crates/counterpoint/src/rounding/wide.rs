@@ -58,6 +58,7 @@ impl Wide {
     }
 
     /// ln in double precision, for estimates.
+    #[allow(clippy::disallowed_methods)]
     #[must_use]
     pub fn ln_estimate(self) -> f64 {
         self.mantissa.hi.ln() + self.exponent as f64 * std::f64::consts::LN_2

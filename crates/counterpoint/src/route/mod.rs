@@ -2,6 +2,7 @@
 //!
 //! An exact route gives the tail of the loss at any epsilon; a certified one gives the
 //! profile between two lattices, to a tolerance.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod common_step;
 pub(crate) mod mixed;
@@ -24,6 +25,20 @@ pub(crate) type Planner = RealFftPlanner<f64>;
 /// What the masses left out may add up to, relative to the whole of a tilted law: each is
 /// below 2^-850, and there are at most 10^15.
 pub(crate) const LEFT_OUT: f64 = 1e-240;
+
+/// A bound that is a sum of positive doubles: fewer than 10^13 roundings, u of it each, are below 1 %.
+const ROUNDED_UP: f64 = 1.01;
+
+/// A bound on an error may be off by this itself: it is a few roundings, or a first-order term.
+const LOOSE: f64 = 0.01;
+
+/// Bounds in plain doubles: fewer than nine million roundings, or a few in exponents of at most 700.
+const DOUBLES: f64 = 1e-9;
+
+/// Operations in double-doubles beside those that are counted: nowhere as many, at a [`STEP`] each.
+///
+/// [`STEP`]: crate::rounding::STEP
+const UNCOUNTED: f64 = 64.0;
 
 /// A way to compute the profile of a composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

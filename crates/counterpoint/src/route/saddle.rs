@@ -2,6 +2,7 @@
 //!
 //! Nothing here is certified. It chooses the contour's abscissa and first guesses;
 //! every answer is then checked by a route that is.
+#![allow(clippy::disallowed_methods)]
 
 use crate::composition::Factor;
 
@@ -24,6 +25,36 @@ pub(crate) struct Saddle {
     pub(crate) ln_delta: f64,
     /// The curvature of K there: the variance of the tilted loss.
     pub(crate) variance: f64,
+}
+
+impl Saddle {
+    /// The saddle of `K(t) - t e - ln t - ln(1 + t)` as a function of t, with Laplace's estimate of
+    /// delta, given K, K' and K'' at t.
+    pub(crate) fn at(tilt: f64, (k, slope, variance): (f64, f64, f64)) -> Self {
+        let epsilon = slope - 1.0 / tilt - 1.0 / (1.0 + tilt);
+        let curvature = variance + tilt.powi(-2) + (1.0 + tilt).powi(-2);
+        let exponent = k - tilt * epsilon - tilt.ln() - tilt.ln_1p();
+        let ln_delta = exponent - 0.5 * (std::f64::consts::TAU * curvature).ln();
+        Self { tilt, epsilon, ln_delta, variance }
+    }
+
+    /// The first that is not too small: bisection on ln t between two ends.
+    pub(crate) fn search(
+        (mut low, mut high): (f64, f64),
+        halvings: u32,
+        at: impl Fn(f64) -> Self,
+        too_small: impl Fn(&Self) -> bool,
+    ) -> Self {
+        for _ in 0..halvings {
+            let middle = 0.5 * (low + high);
+            if too_small(&at(middle.exp())) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        at(high.exp())
+    }
 }
 
 impl Cumulant {
@@ -61,17 +92,6 @@ impl Cumulant {
         self.bins.iter().map(|&(epsilon, count)| count * minus(epsilon)).sum()
     }
 
-    /// The saddle of `K(t) - t e - ln t - ln(1 + t)` as a function of t, with
-    /// Laplace's estimate of delta.
-    fn saddle(&self, tilt: f64) -> Saddle {
-        let (k, slope, variance) = self.at(tilt);
-        let epsilon = slope - 1.0 / tilt - 1.0 / (1.0 + tilt);
-        let curvature = variance + tilt.powi(-2) + (1.0 + tilt).powi(-2);
-        let exponent = k - tilt * epsilon - tilt.ln() - tilt.ln_1p();
-        let ln_delta = exponent - 0.5 * (std::f64::consts::TAU * curvature).ln();
-        Saddle { tilt, epsilon, ln_delta, variance }
-    }
-
     /// The saddle of a given epsilon: epsilon grows with the tilt.
     pub(crate) fn at_epsilon(&self, epsilon: f64) -> Saddle {
         self.search(|saddle| saddle.epsilon < epsilon)
@@ -83,18 +103,8 @@ impl Cumulant {
         self.search(|saddle| saddle.ln_delta > ln_delta || saddle.epsilon < 0.0)
     }
 
-    /// Bisection on ln t.
     fn search(&self, too_small: impl Fn(&Saddle) -> bool) -> Saddle {
-        let (mut low, mut high) = (-35.0_f64, 35.0_f64);
-        for _ in 0..28 {
-            let middle = 0.5 * (low + high);
-            if too_small(&self.saddle(middle.exp())) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        let saddle = self.saddle(high.exp());
+        let saddle = Saddle::search((-35.0, 35.0), 28, |t| Saddle::at(t, self.at(t)), too_small);
         // Overflow somewhere: any finite guess will do.
         let finite = saddle.epsilon.is_finite() && saddle.ln_delta.is_finite();
         if finite {

@@ -1,9 +1,58 @@
 //! Searches that the routes share. Every end they return was checked.
 
+use super::Ends;
 use super::saddle::Saddle;
+use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::rounding::Wide;
 use crate::watch::{Stopped, Watch};
+
+/// Halves an interval, at most so often, until no double lies between its ends or they are close, relative to
+/// the upper one: that one passes, if it did, and the lower one does not.
+pub(crate) fn halved<E>(
+    Bracket { lower: mut low, upper: mut high }: Bracket,
+    (halvings, close): (u32, f64),
+    passes: impl Fn(f64) -> Result<bool, E>,
+) -> Result<Bracket, E> {
+    for _ in 0..halvings {
+        let middle = low + 0.5 * (high - low);
+        if middle <= low || middle >= high || high - low < close * high {
+            break;
+        }
+        if passes(middle)? {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Ok(Bracket { lower: low, upper: high })
+}
+
+/// Halves a bracket of the answer until it is so narrow, or until the profile's own width hides the answer.
+pub(crate) fn narrowed<E>(
+    mut bracket: Bracket,
+    (halvings, narrow): (u32, f64),
+    target: &Target,
+    delta: impl Fn(f64) -> Result<Ends, E>,
+) -> Result<Bracket, E> {
+    for _ in 0..halvings {
+        if bracket.relative_width() <= narrow {
+            break;
+        }
+        let middle = bracket.lower + 0.5 * bracket.width();
+        let (low, high) = delta(middle)?;
+        if middle <= bracket.lower || middle >= bracket.upper {
+            break;
+        } else if high <= target.lower {
+            bracket.upper = middle;
+        } else if low > target.upper {
+            bracket.lower = middle;
+        } else {
+            break;
+        }
+    }
+    Ok(bracket)
+}
 
 /// An epsilon that surely satisfies the target, as near the least such as the bound
 /// allows: the secant method on ln delta, every step checked.

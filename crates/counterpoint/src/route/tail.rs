@@ -7,6 +7,16 @@ use crate::composition::leak::Target;
 use crate::rounding::{Dd, STEP, Wide};
 use crate::watch::Stopped;
 
+/// e^epsilon, its product, a difference and the ends: one good to 2^-98 and five to 2^-102, of p or less.
+const DIFFERENCE: f64 = 8.0 * STEP;
+/// The same for a line's root: the slack's factors, two products and a difference.
+const LINE: f64 = 16.0 * STEP;
+/// Two logarithms, each good to 2^-97 of max(1, |ln|), and their difference: a step of |ln| each and these.
+const LOGARITHMS: f64 = 4.0;
+
+/// The slack of masses that are bounds already: the products and the difference they were made by.
+pub(super) const BOUNDS: f64 = 4.0 * STEP;
+
 /// P and Q mass of the losses above an epsilon, each to a relative error of
 /// `slack`.
 ///
@@ -24,7 +34,7 @@ impl Tail {
     pub(crate) fn delta(&self, epsilon: f64) -> (Wide, Wide) {
         let scaled = Wide::exp(Dd::from(epsilon)) * self.q;
         // The difference's own rounding and the exponential's are in the slack.
-        let error = (self.p + scaled) * Wide::from(2.0 * self.slack + 8.0 * STEP);
+        let error = (self.p + scaled) * Wide::from(2.0 * self.slack + DIFFERENCE);
         let delta = self.p - scaled;
         let lower = delta - error;
         let upper = delta + error;
@@ -36,7 +46,7 @@ impl Tail {
     /// infinity if it does so nowhere.
     pub(crate) fn root(&self, target: &Target) -> (f64, f64) {
         // Covers the subtraction's rounding too, which is relative to p.
-        let slack = 2.0 * self.slack + 16.0 * STEP;
+        let slack = 2.0 * self.slack + LINE;
         let side = |delta: Wide, slack: f64| {
             let p = self.p * Wide::from(Dd::sum(1.0, slack)) - delta;
             let q = self.q * Wide::from(Dd::sum(1.0, -slack));
@@ -47,7 +57,7 @@ impl Tail {
                 (true, false) => (Dd::from(f64::INFINITY), 0.0),
                 (true, true) => {
                     let (p, q) = (p.ln(), q.ln());
-                    (p - q, STEP * (4.0 + p.hi.abs() + q.hi.abs()))
+                    (p - q, STEP * (LOGARITHMS + p.hi.abs() + q.hi.abs()))
                 }
             }
         };

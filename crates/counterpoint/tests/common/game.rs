@@ -6,11 +6,11 @@
 //! here uses the composition code that is being tested.
 
 use super::is_full;
-use super::random::Random;
 use counterpoint::filter::{Amount, Charge, Filter, Promise, Query, Terms};
 use counterpoint::mechanism::FinitePair;
 use counterpoint::rounding::normal_tail;
 use counterpoint::{Adjacency, Count, Mechanism, Release};
+use counterpoint_testing::Random;
 
 /// Outcomes: (P mass, Q mass).
 pub(crate) type Pair = Vec<(f64, f64)>;

@@ -9,7 +9,6 @@ pub(crate) mod laws;
 pub(crate) mod mechanisms;
 pub(crate) mod pairs;
 pub(crate) mod questions;
-pub(crate) mod random;
 pub(crate) mod slots;
 pub(crate) mod summary;
 pub(crate) mod tree;

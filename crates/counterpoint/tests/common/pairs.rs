@@ -1,9 +1,9 @@
 //! Random pairs, with the degenerate ones among them.
 
 use super::fractions::ratio;
-use super::random::Random;
 use counterpoint::exact::Ratio;
 use counterpoint::pair::Pair;
+use counterpoint_testing::Random;
 
 /// Weights, many of them zero or equal, not all zero.
 pub(crate) fn weights(random: &mut Random, count: usize) -> Vec<u64> {

@@ -1,8 +1,8 @@
 //! Questions that are hard to answer: at the ends, at the leak, at and beside atoms.
 
-use super::random::Random;
 use super::{Question, Release, groups};
 use crate::reference::{Reference, loss, near_loss};
+use counterpoint_testing::Random;
 
 /// A question about a composition.
 pub(crate) fn question(

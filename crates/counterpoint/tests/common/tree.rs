@@ -1,9 +1,9 @@
 //! Random interactive systems as trees of whole numbers, and brute force on them.
 
 use super::fractions::ratio;
-use super::random::Random;
 use counterpoint::exact::Ratio;
 use counterpoint::interactive::{Answer, System};
+use counterpoint_testing::Random;
 
 /// Every answer's probabilities are multiples of one sixtieth.
 pub(crate) const UNIT: u64 = 60;

@@ -9,7 +9,8 @@ use crate::composition::leak::Target;
 use crate::loss::{Atom, Atoms, Direction, Loss};
 use crate::rounding::{Dd, STEP, Wide, exp, exp_rounded, expm1, falling, ln_1p_rounded};
 use crate::route::outcomes::Outcomes;
-use crate::route::{Ends, Failure};
+use crate::route::search::{halved, narrowed};
+use crate::route::{Ends, Failure, UNCOUNTED};
 use crate::watch::Watch;
 
 // What the certificates here allow for, each rounded up generously.
@@ -25,6 +26,14 @@ const SHARE: f64 = 16.0 * STEP;
 /// An integral of 128 positive pieces, each of three functions good to 4 u and [`sampled_growth`]'s
 /// 64 u in an exponent of at most 50: below 4,000 u.
 const INTEGRAL: f64 = 1e-12;
+/// For each factor: its mass, good to two steps, and its product in a power.
+const FACTOR: f64 = 4.0;
+/// A few operations beside those of the factors.
+const FEW: f64 = 4.0 * FACTOR;
+/// A loss and its distance from an epsilon, for each operation it may have seen.
+const LOSS: f64 = 2.0 * STEP;
+/// What the factor A may be where it cannot be told from nothing: its error, fourfold.
+const NOTHING: f64 = 4.0;
 /// Atoms within the rounding of a gap count as within it.
 const NEXT_TO: f64 = 1e-9;
 const NEXT_TO_ZERO: f64 = 1e-25;
@@ -41,12 +50,8 @@ const SHORT_OF_HALF: f64 = 0.9;
 /// within the gap make it at most that with their mass.
 pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let (largest, error) = largest(parts)?;
-    let mut mass = Wide::ONE;
-    let mut operations = 4.0;
-    for part in parts {
-        mass = mass * Wide::from(top(&part.each)?.1).powi(part.count);
-        operations += 4.0 * part.count as f64;
-    }
+    let (mass, operations) = mass_at_the_top(parts)?;
+    let operations = FACTOR + operations;
     let mass = mass * Wide::from((1.0 - operations * STEP).max(0.0));
     if !mass.is_positive() {
         return None;
@@ -59,36 +64,32 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let lower = (largest - Dd::from(error) + below).lower().max(0.0);
     // Above it, delta is at most the mass within the gap times 1 - e^(epsilon - largest).
     let gap = (Dd::from(2.0 * error) - below).upper();
-    let within = parts.iter().fold(Wide::ONE, |mass, part| {
-        mass * Wide::from(mass_within(&part.each, gap)).powi(part.count)
-    });
-    let within = within * Wide::from(1.0 + operations * STEP);
+    let within = all_within(parts, gap) * Wide::from(1.0 + operations * STEP);
     let share = (target.lower * within.recip()).lower(DOUBLES).min(share);
     let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - DOUBLES);
     let bracket = Bracket { lower, upper: upper.upper() };
     Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
 }
 
+/// The probability that every loss is its largest, and the operations it took.
+fn mass_at_the_top(parts: &[Part]) -> Option<(Wide, f64)> {
+    let (mut mass, mut operations) = (Wide::ONE, 0.0);
+    for part in parts {
+        mass = mass * Wide::from(top(&part.each)?.1).powi(part.count);
+        operations += FACTOR * part.count as f64;
+    }
+    Some((mass, operations))
+}
+
+/// The probability that every loss is within a gap of its largest, from above but for as many operations.
+fn all_within(parts: &[Part], gap: f64) -> Wide {
+    let within = |part: &Part| Wide::from(mass_within(&part.each, gap)).powi(part.count);
+    parts.iter().fold(Wide::ONE, |mass, part| mass * within(part))
+}
+
 /// The same bracket, narrowed by [`over_the_top`].
 fn closer_to_the_top(parts: &[Part], target: &Target, bracket: Bracket) -> Option<Bracket> {
-    let search = |passes: &dyn Fn(&Ends) -> bool| -> Option<(f64, f64)> {
-        let (mut low, mut high) = (bracket.lower, bracket.upper);
-        for _ in 0..60 {
-            let middle = low + 0.5 * (high - low);
-            if middle <= low || middle >= high || high - low < 1e-13 * high {
-                break;
-            }
-            if passes(&over_the_top(parts, middle)?) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Some((low, high))
-    };
-    let upper = search(&|ends| ends.1 <= target.lower)?.1;
-    let lower = search(&|ends| ends.0 <= target.upper)?.0;
-    Some(Bracket { lower: lower.min(upper), upper })
+    both_ends(|epsilon| over_the_top(parts, epsilon).ok_or(()), target, bracket, (60, 1e-13)).ok()
 }
 
 /// The pure delta a little below the largest loss, to second order (theorems.md, near the
@@ -103,11 +104,7 @@ fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     if !(long > 0.0 && long < 0.1) {
         return None;
     }
-    let (mut mass, mut operations) = (Wide::ONE, 16.0);
-    for part in parts {
-        mass = mass * Wide::from(top(&part.each)?.1).powi(part.count);
-        operations += 4.0 * part.count as f64;
-    }
+    let (mass, operations) = mass_at_the_top(parts)?;
     let excess = |s: f64| -> Option<f64> {
         let of = |part: &Part| Some(part.count as f64 * growth(&part.each, s)?);
         let sum = parts.iter().map(of).sum::<Option<f64>>();
@@ -126,7 +123,7 @@ fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     let low = integral(short, &|from, _| Some(1.0 + excess(from)?))?;
     let high = integral(long, &|_, to| Some(exp(excess(to)?)))?;
     // Each sum is of positive terms, good to a few units each.
-    let slack = INTEGRAL + operations * STEP;
+    let slack = INTEGRAL + (FEW + operations) * STEP;
     let cut = Wide::from(cut(parts));
     Some((mass * Wide::from(low * (1.0 - slack)), mass * Wide::from(high * (1.0 + slack)) + cut))
 }
@@ -179,13 +176,9 @@ pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
         return None;
     }
     let reach = (gap + Dd::from(error)).upper().max(0.0);
-    let (mut least, mut most, mut operations) = (Wide::ONE, Wide::ONE, 16.0);
-    for part in parts {
-        least = least * Wide::from(top(&part.each)?.1).powi(part.count);
-        most = most * Wide::from(mass_within(&part.each, reach)).powi(part.count);
-        operations += 4.0 * part.count as f64;
-    }
-    let slack = (operations * STEP).min(0.5);
+    let (least, operations) = mass_at_the_top(parts)?;
+    let most = all_within(parts, reach);
+    let slack = ((FEW + operations) * STEP).min(0.5);
     let lower = least * scaled(rise(gap - Dd::from(error)), -slack);
     let upper = most * scaled(rise(Dd::from(reach)), slack) + Wide::from(cut(parts));
     Some((lower, upper))
@@ -242,7 +235,7 @@ fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
             Ok(around(*largest - epsilon, *largest, at))
         }
         Loss::Gaussian { .. } => gaussian(loss, epsilon, watch),
-        Loss::Atoms(atoms) => Ok(listed(atoms, epsilon, 64.0)),
+        Loss::Atoms(atoms) => Ok(listed(atoms, epsilon, UNCOUNTED)),
         Loss::SampledGaussian { rate, mu, direction } => {
             let inner = Loss::Gaussian { square: *mu * *mu };
             sampled(&inner, *rate, *direction, epsilon, watch)
@@ -304,7 +297,7 @@ fn listed(atoms: &Atoms, epsilon: Dd, operations: f64) -> Ends {
     for atom in &atoms.list {
         let gap = atom.loss - epsilon;
         let size = 1.0 + atom.loss.hi.abs() + epsilon.hi.abs();
-        let error = Dd::from(2.0 * operations * STEP * size);
+        let error = Dd::from(LOSS * operations * size);
         if (gap + error).is_negative() {
             break;
         }
@@ -334,7 +327,7 @@ impl Listed {
         let one = Atom { loss: Dd::ZERO, mass: Dd::ONE };
         let cut = cut(parts) + UNDERFLOW;
         let mut atoms = Atoms { list: vec![one], cut, symmetric: false };
-        let mut operations = 64.0;
+        let mut operations = UNCOUNTED;
         for part in parts {
             let factor = atoms_of(&part.each)?;
             for _ in 0..part.count {
@@ -342,7 +335,7 @@ impl Listed {
                     return None;
                 }
                 atoms.list = product(&atoms.list, &factor);
-                operations += 4.0 + factor.len() as f64;
+                operations += FACTOR + factor.len() as f64;
                 if atoms.list.len() > MOST_LISTED {
                     return None;
                 }
@@ -355,7 +348,7 @@ impl Listed {
     pub(crate) fn into_outcomes(self) -> Outcomes {
         let list = &self.atoms.list;
         let size = list.iter().fold(1.0, |most: f64, atom| most.max(1.0 + atom.loss.hi.abs()));
-        let slack = STEP * (2.0 * self.operations * size + list.len() as f64);
+        let slack = LOSS * self.operations * size + STEP * list.len() as f64;
         // Nothing has underflowed where no mass is near that.
         let whole = self.atoms.cut <= UNDERFLOW && list.iter().all(|atom| atom.mass.hi > 1e-250);
         let cut = if whole { 0.0 } else { self.atoms.cut };
@@ -451,7 +444,7 @@ fn sampled(
             let error = Dd::from(SHARE * rate.hi);
             if !(share - error).is_positive() {
                 let most = if (share + error).is_positive() {
-                    Wide::from(error.scaled(4.0))
+                    Wide::from(error * NOTHING)
                 } else {
                     Wide::ZERO
                 };
@@ -476,7 +469,7 @@ pub(crate) fn epsilon(
     watch: Watch<'_>,
 ) -> Result<Bracket, Failure> {
     let at = |epsilon: f64| delta(part, epsilon, watch);
-    let mut bracket = match largest(std::slice::from_ref(part)) {
+    let bracket = match largest(std::slice::from_ref(part)) {
         Some((top, error)) => Bracket { lower: 0.0, upper: (top + Dd::from(error)).upper() },
         None => {
             let mut upper = 1.0;
@@ -489,51 +482,30 @@ pub(crate) fn epsilon(
     if at(0.0)?.1 <= target.lower {
         return Ok(Bracket::exact(0.0));
     }
-    for _ in 0..200 {
-        if bracket.relative_width() <= 1e-3 * tolerance.max(1e-12) {
-            break;
-        }
-        let middle = bracket.lower + 0.5 * bracket.width();
-        let (low, high) = at(middle)?;
-        if middle <= bracket.lower || middle >= bracket.upper {
-            break;
-        } else if high <= target.lower {
-            bracket.upper = middle;
-        } else if low > target.upper {
-            bracket.lower = middle;
-        } else {
-            // The answer is within the profile's own width of here.
-            break;
-        }
-    }
+    let bracket = narrowed(bracket, (200, 1e-3 * tolerance.max(1e-12)), target, at)?;
     if bracket.keeps(tolerance) { Ok(bracket) } else { closer(at, target, bracket, tolerance) }
 }
 
-/// The two ends one by one, where the profile is too wide to tell both at once.
+/// The two ends one by one: each surely on its side.
+fn both_ends<E>(
+    at: impl Fn(f64) -> Result<Ends, E>,
+    target: &Target,
+    bracket: Bracket,
+    halvings: (u32, f64),
+) -> Result<Bracket, E> {
+    let upper = halved(bracket, halvings, |e| Ok(at(e)?.1 <= target.lower))?.upper;
+    let lower = halved(bracket, halvings, |e| Ok(at(e)?.0 <= target.upper))?.lower;
+    Ok(Bracket { lower: lower.min(upper), upper })
+}
+
+/// The same, where the profile is too wide to tell both at once.
 fn closer(
     at: impl Fn(f64) -> Result<Ends, Failure>,
     target: &Target,
     bracket: Bracket,
     tolerance: f64,
 ) -> Result<Bracket, Failure> {
-    let search = |passes: &dyn Fn(Ends) -> bool| -> Result<(f64, f64), Failure> {
-        let (mut low, mut high) = (bracket.lower, bracket.upper);
-        for _ in 0..100 {
-            let middle = low + 0.5 * (high - low);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if passes(at(middle)?) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Ok((low, high))
-    };
-    let upper = search(&|ends| ends.1 <= target.lower)?.1;
-    let lower = search(&|ends| ends.0 <= target.upper)?.0;
-    let bracket = Bracket { lower: lower.min(upper), upper };
+    let bracket = both_ends(at, target, bracket, (100, 0.0))?;
     if bracket.keeps(tolerance) {
         Ok(bracket)
     } else {

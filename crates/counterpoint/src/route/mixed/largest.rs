@@ -3,11 +3,10 @@
 use crate::composition::Part;
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{Dd, STEP, falling};
+use crate::route::ROUNDED_UP;
 
 /// A product with a count and an addition, each good to 2^-102, of losses good to 2^-94.
 const SUM: f64 = 8.0 * STEP;
-/// A sum of positive doubles, from above: up to 10^13 of them.
-const ROUNDED_UP: f64 = 1.01;
 
 /// The largest total loss, if there is one: value and absolute error.
 pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {

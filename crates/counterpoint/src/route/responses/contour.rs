@@ -12,8 +12,23 @@
 use super::lattice::{Cell, Tilted, Weight};
 use super::skipped::{Ceiling, Decay, Part, Sieve};
 use crate::rounding::{Dd, UNIT, expm1, turn, turn_dd};
-use crate::route::LEFT_OUT;
+use crate::route::{DOUBLES, LEFT_OUT};
 use crate::watch::{Stopped, Watch};
+
+/// The kernel's two or three factors, 32 u each, a turn of 16 u, and their products.
+const KERNEL: f64 = 256.0 * UNIT;
+/// A sum's last roundings, the scale's among them.
+const SUM: f64 = 4.0 * UNIT;
+/// A light factor: two phases, good to 48 u each, of which the second has at most all of the mass; they were found
+/// to 35 u, and products and the power take the rest.
+const LIGHT: f64 = 96.0 * UNIT;
+/// A heavy factor's base: turns to 2^-96 and nine operations, 2^-88; and the rounding of its power to doubles.
+const HEAVY: f64 = 3.3e-27;
+const HEAVY_ROUNDED: f64 = 8.0 * UNIT;
+/// The product's own size and that of its smallest factor.
+const SIZES: f64 = 1e-14;
+/// e^x - 1 is at most 1.2 x for x up to 0.1.
+const FIRST_ORDER: f64 = 1.2;
 
 #[derive(Clone, Copy, Debug)]
 struct Complex {
@@ -136,7 +151,7 @@ impl Contour {
             }
         }
         // The bounds were rounded a few times each.
-        let rest = rest * (1.0 + 1e-9);
+        let rest = rest * (1.0 + DOUBLES);
         Ok(Self { bits, tilt: lattice.tilt, step: lattice.step, weight, points, rest })
     }
 
@@ -177,10 +192,10 @@ impl Contour {
             let term = point.phi.times(Complex { re, im }).times(at).re;
             sum += point.weight * term;
             error += UNIT * sum.abs();
-            error += point.weight * size * (point.error + 256.0 * UNIT * point.phi.norm());
+            error += point.weight * size * (point.error + KERNEL * point.phi.norm());
         }
-        error += 4.0 * UNIT * sum.abs();
-        (sum * scale, error * scale * (1.0 + 1e-9))
+        error += SUM * sum.abs();
+        (sum * scale, error * scale * (1.0 + DOUBLES))
     }
 }
 
@@ -226,7 +241,7 @@ struct Characteristic {
 
 impl Characteristic {
     /// Each light factor is a convex combination of points of the unit circle, computed to
-    /// an absolute error of 96 u.
+    /// an absolute error of [`LIGHT`].
     fn new(
         lattice: &Tilted,
         indices: &[u64],
@@ -255,7 +270,7 @@ impl Characteristic {
 
     fn take_light(&mut self, cell: &Cell, phases: &[Complex], next: &[Complex]) {
         let [stay, near, far] = cell.high;
-        self.errors += 96.0 * UNIT * cell.count as f64;
+        self.errors += LIGHT * cell.count as f64;
         let points = self.product.iter_mut().zip(&mut self.smallest);
         for ((product, smallest), (phase, next)) in points.zip(phases.iter().zip(next)) {
             let minus = phase.times(Complex { re: near + far * next.re, im: far * next.im });
@@ -273,8 +288,7 @@ impl Characteristic {
             self.product[at] = self.product[at].times(factor);
             self.smallest[at] = self.smallest[at].min(size);
         }
-        // 2^-88 for each base, by counting.
-        self.errors += cell.count as f64 * 3.3e-27 + 8.0 * UNIT;
+        self.errors += cell.count as f64 * HEAVY + HEAVY_ROUNDED;
     }
 
     /// The value at a point, with a bound on its absolute error: relative to the product, an
@@ -282,11 +296,11 @@ impl Characteristic {
     fn at(&self, point: usize) -> (Complex, f64) {
         let product = self.product[point];
         let (size, smallest) = (product.norm(), self.smallest[point].sqrt());
-        let relative = (self.errors + 1e-14) / smallest.max(1e-300);
+        let relative = (self.errors + SIZES) / smallest.max(1e-300);
         // A factor that nearly vanishes spoils the relative bound; the product is then
         // below that factor, and so is its error.
         let error = if relative < 0.1 {
-            1.2 * relative * size
+            FIRST_ORDER * relative * size
         } else {
             size + smallest + 2.0 * self.errors
         };

@@ -22,6 +22,11 @@ pub(crate) struct Convolution {
     complete: bool,
 }
 
+/// A factor: three products and two sums of masses that are good to what the lattice says.
+const FACTOR: f64 = 8.0 * UNIT;
+/// A term: an exponent of at most 690, and two functions good to 4 u.
+const TERM: f64 = 2048.0;
+
 /// The watcher is asked after so many masses.
 const OFTEN: usize = 1 << 20;
 
@@ -63,7 +68,7 @@ impl Convolution {
                 factors += 1.0;
             }
         }
-        let error = 8.0 * UNIT * factors;
+        let error = FACTOR * factors;
         Ok(Self { masses, tilt: lattice.tilt, step: lattice.step, weight, error, complete })
     }
 
@@ -87,8 +92,7 @@ impl Convolution {
             };
             sum += mass * exp(-self.tilt * below) * gain;
         }
-        // The exponent's rounding is at most 690 u.
-        let relative = self.error + UNIT * (2048.0 + last as f64);
+        let relative = self.error + UNIT * (TERM + last as f64);
         (sum, sum * relative + LEFT_OUT)
     }
 }

@@ -9,6 +9,9 @@ use crate::composition::Factor;
 use crate::rounding::{Dd, STEP, Wide, falling};
 use crate::route::tail::Tail;
 
+/// A logarithm made of a few, each good to 2^-97 of max(1, |ln|): for each unit of 8 and their sizes.
+const LOGARITHM: f64 = 8.0 * STEP;
+
 /// k equal randomized responses, prepared.
 #[derive(Clone, Debug)]
 pub(crate) struct Equal {
@@ -51,7 +54,7 @@ impl Equal {
             let choose = ln_factorial(k) - ln_factorial(y) - ln_factorial(k - y);
             let size =
                 minuses.hi + pluses.hi.abs() + 2.0 * ln_factorial(k).hi * y.min(k - y).min(1.0);
-            return (choose - minuses + pluses, 8.0 * STEP * (8.0 + size));
+            return (choose - minuses + pluses, LOGARITHM * (8.0 + size));
         }
         let plus = Dd::ONE / (Dd::ONE + self.decay);
         binomial::ln_mass((k, y), self.decay * plus, plus)
@@ -108,7 +111,7 @@ impl Equal {
         let ln_q = ln_q - self.loss(y);
         let slack = p.error.max(q.error)
             + 2.0 * ln_error.max(q_error)
-            + 8.0 * STEP * (8.0 + self.loss(y).hi.abs());
+            + LOGARITHM * (8.0 + self.loss(y).hi.abs());
         Tail {
             p: Wide::exp(ln_p) * Wide::from(p.sum),
             q: Wide::exp(ln_q) * Wide::from(q.sum),

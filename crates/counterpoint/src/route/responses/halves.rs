@@ -9,9 +9,24 @@
 use super::equal::Equal;
 use crate::composition::Factor;
 use crate::rounding::{Dd, STEP, Wide};
+use crate::route::UNCOUNTED;
 use crate::route::outcomes::Outcomes;
 use crate::route::tail::Tail;
 use crate::watch::{Stopped, Watch};
+
+/// A factor's product and its mass's logarithm, beside what the latter carries.
+const FACTOR: f64 = 4.0;
+/// An addition costs 2^-102, a 256th of a step.
+const ADDITIONS_A_STEP: f64 = 256.0;
+/// The same for losses, fourfold; a few beside those counted.
+const LOSSES_A_STEP: f64 = 64.0;
+const FEW: f64 = 4.0;
+/// Losses that differ by both their errors, and as much again for the difference, are one.
+const SAME: f64 = 4.0;
+/// Atoms down to three errors below epsilon may be counted in, each costing e^x - 1 of its mass.
+const COUNTED_IN: f64 = 8.0;
+/// P's or Q's mass: a logarithm as in [`Equal`], twice.
+const MASS: f64 = 16.0 * STEP;
 
 #[derive(Clone, Copy, Debug)]
 struct Atom {
@@ -69,16 +84,15 @@ impl Halves {
         let all = || left.iter().chain(right);
         let largest = all().fold(Dd::ZERO, |sum, f| sum + Dd::product(f.count as f64, f.each));
         // Each factor adds one product and, if counted, a binomial mass.
-        let masses: f64 = all().map(|f| 4.0 + mass_error(f) / STEP).sum();
+        let masses: f64 = all().map(|f| FACTOR + mass_error(f) / STEP).sum();
         let additions = 2.0 * (atoms_of(left) + atoms_of(right));
         let factors = (left.len() + right.len()) as f64;
         Ok(Self {
             left: Half::new(left, watch)?,
             right: Half::new(right, watch)?,
             largest,
-            // Each counted addition costs 2^-102, a 256th of a step.
-            slack: STEP * (masses + additions / 256.0 + 64.0),
-            loss_error: STEP * (factors + 4.0) * largest.hi / 64.0,
+            slack: STEP * (masses + additions / ADDITIONS_A_STEP + UNCOUNTED),
+            loss_error: STEP * (factors + FEW) * largest.hi / LOSSES_A_STEP,
         })
     }
 
@@ -88,13 +102,13 @@ impl Halves {
         let mut list: Vec<(Dd, Wide, Wide)> = Vec::with_capacity(self.right.atoms.len());
         for atom in self.right.atoms.iter().rev() {
             match list.last_mut() {
-                Some((loss, p, q)) if (*loss - atom.loss).hi <= 4.0 * self.loss_error => {
+                Some((loss, p, q)) if (*loss - atom.loss).hi <= SAME * self.loss_error => {
                     (*p, *q) = (*p + atom.p, *q + atom.q);
                 }
                 _ => list.push((atom.loss, atom.p, atom.q)),
             }
         }
-        Outcomes { list, slack: self.slack + 8.0 * self.loss_error, cut: 0.0 }
+        Outcomes { list, slack: self.slack + COUNTED_IN * self.loss_error, cut: 0.0 }
     }
 
     /// The largest loss, from above.
@@ -118,7 +132,7 @@ impl Halves {
             p = p + atom.p * right_p;
             q = q + atom.q * right_q;
         }
-        Tail { p, q, slack: self.slack + 8.0 * self.loss_error }
+        Tail { p, q, slack: self.slack + COUNTED_IN * self.loss_error }
     }
 }
 
@@ -127,8 +141,7 @@ impl Halves {
 /// `n (eps + 4) + ln n + 8`, twice for Q.
 fn mass_error(factor: &Factor) -> f64 {
     let count = factor.count as f64;
-    16.0 * STEP
-        * (count * (factor.each + 4.0) + 0.7 * f64::from(64 - factor.count.leading_zeros()) + 16.0)
+    MASS * (count * (factor.each + 4.0) + 0.7 * f64::from(64 - factor.count.leading_zeros()) + 16.0)
 }
 
 impl Half {

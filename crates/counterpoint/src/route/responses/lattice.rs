@@ -14,6 +14,7 @@
 
 use crate::composition::Factor;
 use crate::rounding::{Dd, STEP, UNIT, Wide, expm1, falling};
+use crate::route::UNCOUNTED;
 use crate::watch::{Stopped, Watch};
 
 /// Which lattice, and which of its two distributions.
@@ -64,6 +65,10 @@ const LARGE: f64 = 590.0;
 /// From this exponent on e^-x is not multiplied by masses that may be tiny themselves.
 const EXTREME: f64 = 100.0;
 
+/// A light cell's masses and norm, 24 u, and a heavy one's, 32 steps; with the norm's power.
+const LIGHT_MASS: f64 = 32.0 * UNIT;
+const HEAVY_MASS: f64 = 64.0 * STEP;
+
 /// Up to this count doubles will do.
 const LIGHT: u64 = 16;
 
@@ -112,8 +117,7 @@ impl Responses {
     pub(crate) fn new(factors: &[Factor], watch: &Watch<'_>) -> Result<Self, Stopped> {
         let list = factors.iter().enumerate().map(|(done, factor)| {
             watched(done, watch)?;
-            let tiny = factor.each >= LARGE;
-            let decay = if tiny { Dd::ZERO } else { Dd::from(-factor.each).exp() };
+            let decay = falling(Dd::from(factor.each));
             let plus = Dd::ONE / (Dd::ONE + decay);
             let minus = decay * plus;
             Ok(Response { epsilon: factor.each, count: factor.count, plus, minus })
@@ -133,14 +137,14 @@ impl Responses {
         let mut tilting = Tilting::new(tilt);
         let whole = -expm1(-step);
         let mut scale = Wide::ONE;
-        let (mut error, mut most_steps) = (64.0 * STEP, 0.0);
+        let (mut error, mut most_steps) = (UNCOUNTED * STEP, 0.0);
         let mut cells = Vec::with_capacity(self.list.len());
         for (done, response) in self.list.iter().enumerate() {
             watched(done, watch)?;
             let (cell, norm) = response.cell(side, step, whole, &mut tilting);
             scale = scale * norm;
             let count = response.count as f64;
-            error += count * if cell.is_heavy() { 64.0 * STEP } else { 32.0 * UNIT };
+            error += count * if cell.is_heavy() { HEAVY_MASS } else { LIGHT_MASS };
             most_steps += count * (cell.steps as f64 + 1.0);
             cells.push(cell);
         }
@@ -162,7 +166,7 @@ impl Responses {
             watched(done, watch)?;
             product = product * response.cell(side, step, whole, &mut tilting).1;
         }
-        Ok(product * Wide::exp(Dd::from(32.0 * UNIT * (self.count + 1.0))))
+        Ok(product * Wide::exp(Dd::from(LIGHT_MASS * (self.count + 1.0))))
     }
 }
 
@@ -309,7 +313,7 @@ impl Tilted {
     pub(crate) fn on_multiples(multiples: &[(u64, u64)], unit: Dd, tilt: f64) -> Self {
         let mut tilting = Tilting::new(tilt);
         let mut scale = Wide::ONE;
-        let (mut error, mut most_steps) = (64.0 * STEP, 0.0);
+        let (mut error, mut most_steps) = (UNCOUNTED * STEP, 0.0);
         let mut cells = Vec::with_capacity(multiples.len());
         for &(multiple, count) in multiples {
             let decay = falling(unit * multiple as f64);
@@ -318,7 +322,7 @@ impl Tilted {
             let (cell, norm) =
                 light_cell(multiple, count, masses, tilting.weights(multiple as f64));
             scale = scale * norm;
-            error += 32.0 * UNIT * count as f64;
+            error += LIGHT_MASS * count as f64;
             most_steps += count as f64 * (multiple as f64 + 1.0);
             cells.push(cell);
         }

@@ -9,7 +9,17 @@ use crate::bracket::Bracket;
 use crate::composition::Factor;
 use crate::composition::leak::Target;
 use crate::rounding::{Dd, STEP, Wide, falling};
-use crate::route::Ends;
+use crate::route::search::narrowed;
+use crate::route::{Ends, UNCOUNTED};
+
+/// How far an atom is above epsilon: the largest loss's error, and as much again for the differences.
+const DISTANCE: f64 = 2.0;
+/// An atom's ratio is three operations from another's, and an addition; a 16th of a step, counted as two.
+const ATOM: f64 = 2.0 * STEP;
+/// A sum of logarithms: each good to 2^-94 of itself and added at 2^-102; as a factor of e, twice.
+const LOGARITHMS: f64 = 4.0;
+const LOGARITHMS_A_STEP: f64 = 64.0;
+const FIRST_ORDER: f64 = 2.0;
 
 /// The most atoms worth listing: at once, and where nothing else will do.
 pub(crate) const FEW_ATOMS: usize = 4096;
@@ -20,13 +30,14 @@ pub(crate) const MANY_ATOMS: usize = 131_072;
 pub(crate) fn delta(factors: &[Factor], epsilon: f64, most: usize) -> Option<Ends> {
     let largest = largest_loss(factors);
     let error = largest_error(factors) * largest.hi + STEP * epsilon;
+    let off = DISTANCE * error;
     let gap = largest - Dd::from(epsilon);
     let mut atoms = vec![Atom { first: 0, left: gap, ratio: Wide::ONE }];
     let (mut lower, mut upper) = (Wide::ZERO, Wide::ZERO);
     let mut listed = 0;
     while let Some(atom) = atoms.pop() {
         listed += 1;
-        let (low, high) = (atom.left - Dd::from(2.0 * error), atom.left + Dd::from(2.0 * error));
+        let (low, high) = (atom.left - Dd::from(off), atom.left + Dd::from(off));
         lower = lower + atom.ratio * above(low);
         upper = upper + atom.ratio * above(high);
         for (index, &factor) in factors.iter().enumerate().skip(atom.first) {
@@ -34,14 +45,14 @@ pub(crate) fn delta(factors: &[Factor], epsilon: f64, most: usize) -> Option<End
             if high < Dd::from(2.0 * factor.each) {
                 break;
             }
-            atoms.extend(atom.with_minuses(index, factor, 2.0 * error, most));
+            atoms.extend(atom.with_minuses(index, factor, off, most));
             if listed + atoms.len() > most {
                 return None;
             }
         }
     }
     let (mass, mass_error) = all_pluses(factors);
-    let slack = mass_error + 2.0 * STEP * (most as f64 + 64.0);
+    let slack = mass_error + ATOM * (most as f64 + UNCOUNTED);
     let scaled = |sum: Wide, slack: f64| sum * mass * Wide::from(Dd::sum(1.0, slack));
     Some((scaled(lower, -slack), scaled(upper, slack)))
 }
@@ -71,20 +82,8 @@ pub(crate) fn epsilon(factors: &[Factor], target: &Target, most: usize) -> Optio
         }
         gap *= 2.0;
     }
-    while bracket.relative_width() > 1e-15 {
-        let at = bracket.lower + 0.5 * bracket.width();
-        let (lower, upper) = delta(factors, at, most)?;
-        if at <= bracket.lower || at >= bracket.upper {
-            break;
-        } else if upper <= target.lower {
-            bracket.upper = at;
-        } else if lower > target.upper {
-            bracket.lower = at;
-        } else {
-            break;
-        }
-    }
-    Some(bracket)
+    let at = |epsilon: f64| delta(factors, epsilon, most).ok_or(());
+    narrowed(bracket, (u32::MAX, 1e-15), target, at).ok()
 }
 
 /// `1 - e^-x`, zero below zero.
@@ -130,6 +129,7 @@ fn all_pluses(factors: &[Factor]) -> (Wide, f64) {
         let decay = falling(Dd::from(factor.each));
         sum - decay.ln_1p() * factor.count as f64
     });
-    let error = STEP * (4.0 + factors.len() as f64 / 64.0) * (1.0 + logarithm.hi.abs());
-    (Wide::exp(logarithm), 2.0 * error)
+    let steps = LOGARITHMS + factors.len() as f64 / LOGARITHMS_A_STEP;
+    let error = STEP * steps * (1.0 + logarithm.hi.abs());
+    (Wide::exp(logarithm), FIRST_ORDER * error)
 }

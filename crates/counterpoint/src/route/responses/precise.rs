@@ -66,6 +66,23 @@ impl From<Stopped> for PreciseError {
 
 /// The most atoms a list may have.
 const MOST_ATOMS: f64 = 2_097_152.0;
+// Errors in units of 2^-w, each operation being good to one.
+
+/// The probability that nothing leaks: a difference and a power for each count, twice over in what is made of it.
+const KEPT: u128 = 8;
+/// A few operations beside those counted: of a mass, of a quotient, of a sum.
+const FEW: u128 = 64;
+const QUOTIENT: u128 = 16;
+const SUM: u128 = 8;
+/// A mass: a power, or products and quotients by recursion, for each count, for P and Q.
+const MASS: u128 = 16;
+/// Sums, for each atom of a list: P's, Q's and as many products.
+const ATOM: u128 = 4;
+/// Atoms below epsilon may be counted in by three errors of their losses (as `halves`): as a power of two.
+const COUNTED_IN: isize = 3;
+/// The largest loss is a product and an addition for each guarantee, of which there are not 2^32.
+const BEYOND: isize = 32;
+
 /// How often the precision is doubled.
 const MOST_TRIES: u32 = 12;
 
@@ -84,7 +101,7 @@ pub fn delta(
     refine(bits, |precision| {
         let epsilon = with(epsilon, precision);
         let beyond =
-            epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << 32));
+            epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << BEYOND));
         if beyond && !leaks {
             return Ok(Some((zero(precision), zero(precision))));
         }
@@ -100,7 +117,7 @@ pub fn delta(
         }
         let kept = kept(list, precision);
         let whole = |pure: &Big| one(precision) - &kept * (one(precision) - pure);
-        let error = unit(precision) * integer(8 * total(list) + 64, precision);
+        let error = unit(precision) * integer(KEPT * total(list) + FEW, precision);
         let ends = ((whole(&lower) - &error).max(zero(precision)), whole(&upper) + error);
         let narrow = &ends.1 - &ends.0 <= ends.1.clone() >> bits.get() as isize;
         Ok(narrow.then_some(ends))
@@ -129,7 +146,7 @@ pub fn epsilon(
             let bits = exact_bits(list).max(fraction_bits(delta));
             let exact = bits.saturating_add(64) < precision as u64 && room == Big::ZERO;
             let largest = largest(list, precision);
-            let slack = &largest * unit(precision) * integer(total(list) + 8, precision);
+            let slack = &largest * unit(precision) * integer(total(list) + SUM, precision);
             return Ok(exact.then(|| (&largest - &slack, largest + slack)));
         }
         let target = (&room - &error, &room + &error);
@@ -228,7 +245,7 @@ fn kept(list: &[PreciseGuarantee], precision: usize) -> Big {
 fn room(list: &[PreciseGuarantee], delta: &Big, precision: usize) -> (Big, Big) {
     let kept = kept(list, precision);
     let gap = &kept - (one(precision) - delta);
-    let error = unit(precision) * integer(8 * total(list) + 16, precision) / &kept;
+    let error = unit(precision) * integer(KEPT * total(list) + QUOTIENT, precision) / &kept;
     (gap / kept, error)
 }
 
@@ -293,10 +310,9 @@ impl BigHalves {
             let (p, q) = &suffixes[index + 1];
             suffixes[index] = (p + &atom.p, q + &atom.q);
         }
-        // Masses take at most 8 operations a count, sums one an atom; a loss is wrong by
-        // at most a unit of the largest for each addition.
-        let operations =
-            integer(16 * total(list) + 4 * (left.len() + right.len()) as u128 + 64, precision);
+        // A loss is wrong by at most a unit of the largest for each addition.
+        let atoms = (left.len() + right.len()) as u128;
+        let operations = integer(MASS * total(list) + ATOM * atoms + FEW, precision);
         let slack = unit(precision) * operations * (one(precision) + largest(list, precision));
         let top = largest(list, precision) * (one(precision) + &slack);
         Ok(Self { left, right, suffixes, slack, top, precision })
@@ -319,7 +335,7 @@ impl BigHalves {
             p += &atom.p * right_p;
             q += &atom.q * right_q;
         }
-        Ok(BigTail { p, q, slack: self.slack.clone() << 3 })
+        Ok(BigTail { p, q, slack: self.slack.clone() << COUNTED_IN })
     }
 
     /// Newton's method on the lines of the profile, as for the other exact routes, with

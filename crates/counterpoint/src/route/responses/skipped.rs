@@ -2,7 +2,7 @@
 
 use super::lattice::{Cell, Tilted, Weight};
 use crate::rounding::{UNIT, expm1, turn};
-use crate::route::Planner;
+use crate::route::{DOUBLES, Planner};
 use realfft::num_complex::Complex as FftComplex;
 
 /// Bounds on |phi| everywhere.
@@ -27,6 +27,23 @@ pub(crate) struct Decay {
     /// sqrt(sum c d^2 / 2), from above.
     steepest: f64,
 }
+
+// What the certificates here allow for, each rounded up generously.
+
+/// A series of eight positive terms in doubles.
+const SERIES: f64 = 1e-14;
+/// Angles and the kernel's size: ten roundings.
+const ANGLE: f64 = 1e-12;
+/// The fourth-order term, made of angles and sums good to [`DOUBLES`], to the second power.
+const FOURTH: f64 = 1e-8;
+/// x log2(e): three roundings.
+const LOGARITHM: f64 = 1e-15;
+/// Units of a transform, eightfold: for each of its stages, its twiddle factors and the terms' own few.
+const STAGE: f64 = 16.0;
+const TERMS: f64 = 512.0;
+const EIGHTFOLD: f64 = 8.0 * UNIT;
+/// Of sums of weights that are off by a factor e^x, and of their squares and tangents: see [`Decay::nearby`].
+const MOVED: f64 = 2.0;
 
 /// From this sum of weights on the simpler bound will do.
 const MANY: f64 = 1000.0;
@@ -82,7 +99,7 @@ impl Moments {
 /// At most -ln(1 - x)/2 for 0 <= x <= 1/2: its series, cut off.
 fn half_ln_floor(x: f64) -> f64 {
     let series = (1..=8_u32).rev().fold(0.0, |sum, n| x * (1.0 / f64::from(n) + sum));
-    0.5 * series * (1.0 - 1e-14)
+    0.5 * series * (1.0 - SERIES)
 }
 
 impl Cell {
@@ -102,19 +119,20 @@ impl Decay {
     pub(crate) fn new(lattice: &Tilted, bits: u32, planner: &mut Planner) -> Self {
         let moments = Moments::new(lattice);
         // About ten coarse points to the turn of a typical spacing: F is then followed
-        // closely by its tangents.
-        let wanted = 10.0 * (2.0 * moments.second / moments.zeroth).sqrt();
-        let coarse_bits = (wanted.log2().ceil().clamp(4.0, 22.0) as u32).min(bits);
+        // closely by its tangents. An estimate: any number will do.
+        #[allow(clippy::disallowed_methods)]
+        let wanted = (10.0 * (2.0 * moments.second / moments.zeroth).sqrt()).log2();
+        let coarse_bits = (wanted.ceil().clamp(4.0, 22.0) as u32).min(bits);
         let bound = if moments.zeroth > MANY { chord_exponents } else { exponents };
         let exponents = bound(lattice, &moments, coarse_bits, bits, planner);
         Self {
             coarse_bits,
             bits,
             exponents,
-            second: moments.second * (1.0 - 1e-9),
-            fourth: moments.fourth * (1.0 + 1e-9),
+            second: moments.second * (1.0 - DOUBLES),
+            fourth: moments.fourth * (1.0 + DOUBLES),
             spacings: few_spacings(lattice),
-            steepest: moments.second.sqrt() * (1.0 + 1e-9),
+            steepest: moments.second.sqrt() * (1.0 + DOUBLES),
         }
     }
 
@@ -122,13 +140,13 @@ impl Decay {
     /// factor e^(+-slack): then C too, and ln |phi|'s bounds move by at most
     /// `4 slack sum(b)`, for which `sum(b) <= 2 sum(c)` and `sum(c) <= count / 4`.
     pub(crate) fn nearby(&self, slack: f64, count: f64) -> Self {
-        let moved = 2.0 * slack * count;
+        let moved = MOVED * slack * count;
         Self {
             exponents: self.exponents.iter().map(|exponent| exponent - moved).collect(),
-            second: self.second * (1.0 - 2.0 * slack),
-            fourth: self.fourth * (1.0 + 2.0 * slack),
-            spacings: self.spacings.iter().map(|&(d, c)| (d, c * (1.0 - 2.0 * slack))).collect(),
-            steepest: self.steepest * (1.0 + 2.0 * slack),
+            second: self.second * (1.0 - MOVED * slack),
+            fourth: self.fourth * (1.0 + MOVED * slack),
+            spacings: self.spacings.iter().map(|&(d, c)| (d, c * (1.0 - MOVED * slack))).collect(),
+            steepest: self.steepest * (1.0 + MOVED * slack),
             ..*self
         }
     }
@@ -158,7 +176,7 @@ impl Decay {
         for class in (1..CLASSES).rev() {
             sum += sums[class];
             if sum > 0.5 * allowance {
-                return (totals, allowance * 0.5_f64.powi(class as i32 + 1));
+                return (totals, allowance / (1_u128 << (class + 1)) as f64);
             }
         }
         (totals, 0.5 * allowance)
@@ -166,7 +184,7 @@ impl Decay {
 
     /// The angle between neighbouring points, from above.
     fn unit(&self) -> f64 {
-        std::f64::consts::TAU / (1_u64 << self.bits) as f64 * (1.0 + 1e-12)
+        std::f64::consts::TAU / (1_u64 << self.bits) as f64 * (1.0 + ANGLE)
     }
 
     /// A lower bound on sqrt(g) at a point, from every spacing.
@@ -179,18 +197,19 @@ impl Decay {
                 2.0 * weight * sine * sine
             })
             .sum();
-        g.sqrt() * (1.0 - 1e-9) - 1e-9 * self.steepest
+        g.sqrt() * (1.0 - DOUBLES) - DOUBLES * self.steepest
     }
 
     /// A bound on |phi| over a part from `1 - cos x >= x^2/2 - x^4/24`, good near zero: it
     /// falls until theta^2 is twelve times the ratio of the sums, and says nothing beyond.
     fn near_zero(&self, part: &Part) -> f64 {
-        let square = |index: u64| (index as f64 * self.unit()).powi(2);
-        if square(part.last) * self.fourth > 12.0 * self.second * (1.0 - 1e-9) {
+        let angle = |index: u64| index as f64 * self.unit();
+        let square = |index: u64| angle(index) * angle(index);
+        if square(part.last) * self.fourth > 12.0 * self.second * (1.0 - DOUBLES) {
             return 1.0;
         }
-        let square = square(part.first) * (1.0 - 1e-9);
-        let g = self.second * square - self.fourth * square * square / 24.0 * (1.0 + 1e-8);
+        let square = square(part.first) * (1.0 - DOUBLES);
+        let g = self.second * square - self.fourth * square * square / 24.0 * (1.0 + FOURTH);
         exp_ceiling(g.max(0.0))
     }
 }
@@ -329,7 +348,7 @@ fn exponents(
     let rounding = rounding(lattice, coarse_bits);
     let steepest = (2.0 * moments.total * moments.curvature).sqrt() * reach;
     let lost = (moments.total + steepest) * rounding
-        + 0.5 * moments.curvature * reach * reach * (1.0 + 1e-9);
+        + 0.5 * moments.curvature * reach * reach * (1.0 + DOUBLES);
     let constant = moments.constant * (1.0 - rounding) - lost;
     let [values, slopes] = transforms(histograms, planner);
     let both = values.into_iter().zip(slopes);
@@ -348,7 +367,7 @@ fn chord_exponents(
     let spacings = lattice.cells.iter().flat_map(Cell::spacings);
     let histograms =
         histograms(spacings.map(|(distance, weight)| (distance, [weight])), coarse_bits);
-    let slack = moments.second.sqrt() * reach(coarse_bits, bits) * (1.0 + 1e-9);
+    let slack = moments.second.sqrt() * reach(coarse_bits, bits) * (1.0 + DOUBLES);
     let total = moments.zeroth * (1.0 - rounding(lattice, coarse_bits));
     let [values] = transforms(histograms, planner);
     values
@@ -384,7 +403,7 @@ fn histograms<const N: usize>(
 /// A bound on the rounding of a transform and its histogram, relative to the sum of all
 /// magnitudes.
 fn rounding(lattice: &Tilted, coarse_bits: u32) -> f64 {
-    (16.0 * f64::from(coarse_bits) + 512.0 + lattice.cells.len() as f64) * 8.0 * UNIT
+    (STAGE * f64::from(coarse_bits) + TERMS + lattice.cells.len() as f64) * EIGHTFOLD
 }
 
 /// The Fourier transforms at frequencies 0 to half the length.
@@ -431,13 +450,13 @@ impl Ceiling {
             Weight::Mass => lower,
             Weight::Profile => lower * (self.upper.0 + self.upper.1 * square),
         };
-        (1.0 + 1e-12) / size.sqrt()
+        (1.0 + ANGLE) / size.sqrt()
     }
 }
 
 /// A power of two that is at least e^-x, for x of at least zero, and at most twice that.
 fn exp_ceiling(x: f64) -> f64 {
     use std::f64::consts::LOG2_E;
-    let halvings = (x * LOG2_E * (1.0 - 1e-15)).floor();
+    let halvings = (x * LOG2_E * (1.0 - LOGARITHM)).floor();
     if halvings < 1000.0 { f64::from_bits((1023 - halvings as u64) << 52) } else { 1e-300 }
 }

@@ -13,8 +13,8 @@ use crate::rounding::{Dd, STEP, Wide, expm1};
 use crate::route::common_step::common_step;
 use crate::route::saddle::{Cumulant, Saddle};
 use crate::route::search::satisfying;
-use crate::route::tail::Tail;
-use crate::route::{Ends, Failure, Planner, Route};
+use crate::route::tail::{BOUNDS, Tail};
+use crate::route::{Ends, Failure, Planner, Route, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
 
 /// How the sums on a lattice are computed.
@@ -38,6 +38,9 @@ struct Summed {
     lattice: Tilted,
     engine: Engine,
 }
+
+/// A bound on aliases, 1/(e^x - 1): exponents of at most 10^4, rounded four times.
+const ALIASES: f64 = 1.001;
 
 /// The work of one evaluation of one factor at one point, in multiplications.
 const POINT_WORK: f64 = 4.0;
@@ -188,7 +191,7 @@ impl Summed {
             Engine::Convolution(convolution) => convolution.sum(y0, kappa),
         };
         let scale = self.lattice.scale * Wide::exp(Dd::product(self.lattice.tilt, y0 as f64));
-        let relative = self.lattice.error + STEP * (64.0 + self.lattice.tilt * y0 as f64);
+        let relative = self.lattice.error + STEP * (UNCOUNTED + self.lattice.tilt * y0 as f64);
         let error = error + relative * (value.abs() + error);
         (
             scale * Wide::from((value - error).max(0.0)),
@@ -260,7 +263,7 @@ impl<'a> Below<'a> {
         let y1 = y1.clamp(0.0, self.p.lattice.most_steps) as u64;
         let p = self.p.at(y1, 0.0).0 - self.aliases(y1);
         let q = self.q.at(y1, 0.0).1;
-        Tail { p: if p.is_positive() { p } else { Wide::ZERO }, q, slack: 4.0 * STEP }
+        Tail { p: if p.is_positive() { p } else { Wide::ZERO }, q, slack: BOUNDS }
     }
 
     /// What the contour's aliases can have added to the P mass.
@@ -286,8 +289,7 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> Result<(Chernoff, Ch
         let Problem { responses, watch, .. } = attempt.problem;
         let scale = responses.scale(Side::MergedP, attempt.step, other, watch)?;
         let periods = (other - lattice.tilt).abs() * points;
-        // 1/(e^x - 1), a little more.
-        let share = Wide::exp(Dd::from(-periods)) * Wide::from(1.001 / -expm1(-periods));
+        let share = Wide::exp(Dd::from(-periods)) * Wide::from(ALIASES / -expm1(-periods));
         Ok(Some((other, scale * share)))
     };
     let above = if points > lattice.most_steps { None } else { bound(attempt.outer.0)? };
@@ -296,6 +298,7 @@ fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> Result<(Chernoff, Ch
 
 /// The number of points, as a power of two, that makes the aliases negligible, and the
 /// tilts that show it; all estimated.
+#[allow(clippy::disallowed_methods)]
 fn period(problem: &Problem<'_>, step: f64, negligible: f64, largest: f64) -> (u32, (f64, f64)) {
     let (cumulant, saddle) = (&problem.cumulant, &problem.saddle);
     let t = saddle.tilt;
@@ -376,7 +379,8 @@ fn finest_step(factors: &[Factor]) -> f64 {
 /// How much finer than needed a step may be that makes both lattices exact.
 const DIVISOR_WORTH: f64 = 1.0 / 64.0;
 
-/// The largest power of two of which every 2 eps is a multiple.
+/// The largest power of two of which every 2 eps is a multiple: any step is sound.
+#[allow(clippy::disallowed_methods)]
 fn exact_step(factors: &[Factor]) -> f64 {
     let lowest_bit = |factor: &Factor| {
         let bits = (2.0 * factor.each).to_bits();

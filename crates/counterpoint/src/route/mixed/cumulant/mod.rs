@@ -10,7 +10,8 @@ mod sampled;
 pub(crate) use moments::moments;
 
 use crate::loss::{Atoms, Loss};
-use crate::rounding::{Dd, STEP, Wide};
+use crate::rounding::{Dd, STEP, Wide, falling};
+use crate::route::{LOOSE, ROUNDED_UP};
 
 /// The t for which cumulants are computed.
 pub(crate) const LEAST: f64 = 1e-15;
@@ -64,7 +65,7 @@ pub(crate) fn cut(loss: &Loss) -> f64 {
 fn response(epsilon: Dd, t: f64) -> Dd {
     let x = epsilon * t;
     if x.hi > LARGE {
-        return x - decay(epsilon).ln_1p();
+        return x - falling(epsilon).ln_1p();
     }
     let rise = x.expm1();
     let square = rise * rise;
@@ -108,7 +109,7 @@ fn range(epsilon: Dd, t: f64) -> Dd {
     let x = y + epsilon * t;
     if x.hi > 40.0 {
         // The quotient of 1 - e^(-2x) and 1 - e^(-2y), less one.
-        let rest = decay(epsilon) * (-(epsilon * t).scaled(2.0)).expm1() / (-epsilon).expm1();
+        let rest = falling(epsilon) * (-(epsilon * t).scaled(2.0)).expm1() / (-epsilon).expm1();
         return epsilon * t - Dd::product(2.0, t).ln_1p() + rest.ln_1p();
     }
     // sinh x / x - sinh y / y, term by term: x^2 - y^2 is t (1+t) eps^2.
@@ -130,13 +131,18 @@ fn range(epsilon: Dd, t: f64) -> Dd {
     (differences / powers).ln_1p()
 }
 
-/// e^-x, zero where that is negligible.
-fn decay(x: Dd) -> Dd {
-    if x.hi < LARGE { (-x).exp() } else { Dd::ZERO }
-}
-
 /// Losses and masses carry 2^-90 each; the masses sum to one but for `cut`.
 const ATOM_ERROR: f64 = 16.0 * STEP;
+/// A mass, and e^x - 1 or e^x to 2^-95, with their product: twice is enough where the term is near zero, four
+/// times where it is near one.
+const SMALL_TERM: f64 = 2.0 * ATOM_ERROR;
+const TERM: f64 = 4.0 * ATOM_ERROR;
+/// An addition of positive numbers: 2^-102.
+const ADDED: f64 = 0.01 * STEP;
+/// |ln(a + e) - ln a| is at most e/(a - e); rounded up.
+const LOGARITHM: f64 = 1.1;
+/// The logarithm of a sum whose largest term is a mass above 10^-250, which is at least -576.
+const LEAST_LOGARITHM: f64 = 1000.0;
 
 fn atoms(atoms: &Atoms, t: f64) -> Option<(Dd, f64)> {
     let largest = atoms.list.first()?.loss;
@@ -151,14 +157,14 @@ fn rising(atoms: &Atoms, t: f64) -> (Dd, f64) {
         let rise = x.expm1();
         sum = sum + atom.mass * rise;
         let argument = ATOM_ERROR * t * atom.loss.hi.abs().max(1.0);
-        let rising = (rise.hi + 1.0) * argument + 2.0 * ATOM_ERROR * rise.hi.abs();
+        let rising = (rise.hi + 1.0) * argument + SMALL_TERM * rise.hi.abs();
         // The partial sum's own rounding is relative to what has been added so far.
         error += atom.mass.hi * rising + STEP * sum.hi.abs();
     }
-    let error = 1.01 * error;
+    let error = ROUNDED_UP * error;
     let value = sum.ln_1p();
     // Where the error is not small beside 1 + sum, it says so itself.
-    (value, 1.1 * error / (1.0 + sum.hi - error).max(1e-300) + RELATIVE * value.hi.abs())
+    (value, LOGARITHM * error / (1.0 + sum.hi - error).max(1e-300) + RELATIVE * value.hi.abs())
 }
 
 /// t times the largest loss, plus ln of the sum of mass e^(t (loss - largest)).
@@ -173,14 +179,15 @@ fn scaled(atoms: &Atoms, largest: Dd, t: f64) -> (Dd, f64) {
             continue;
         }
         let term = Wide::from(atom.mass) * Wide::exp(x);
-        let relative = argument * atom.loss.hi.abs().max(1.0) + 4.0 * ATOM_ERROR;
+        let relative = argument * atom.loss.hi.abs().max(1.0) + TERM;
         sum = sum + term;
-        error = error + term * Wide::from(relative) + sum * Wide::from(0.01 * STEP);
+        error = error + term * Wide::from(relative) + sum * Wide::from(ADDED);
     }
     let value = largest * t + sum.ln();
-    let relative = (error * sum.recip()).upper(0.01);
+    let relative = (error * sum.recip()).upper(LOOSE);
     let shift = argument * largest.hi.abs().max(1.0);
-    (value, 1.1 * (relative + shift) + RELATIVE * (largest.hi * t + value.hi.abs() + 1000.0))
+    let sizes = largest.hi * t + value.hi.abs() + LEAST_LOGARITHM;
+    (value, LOGARITHM * (relative + shift) + RELATIVE * sizes)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::cumulant;
 use crate::bracket::Bracket;
 use crate::loss::{Atoms, Loss};
 use crate::rounding::{Dd, STEP, down, up};
+use crate::route::{ROUNDED_UP, UNCOUNTED};
 
 /// The first two moments, given that the loss is finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +72,22 @@ fn reach(loss: &Loss) -> Option<f64> {
     None
 }
 
+// The factors of Taylor's theorem in [`at_step`], each rounded up by what its few roundings in doubles take.
+
+/// 1/2: of b, and of the mean's remainder, h K''/2.
+const HALF: f64 = 0.501;
+/// K'' <= 2 b/a^2.
+const SECOND: f64 = 2.01;
+/// |K'''| <= 104 b/a^3.
+const THIRD: f64 = 105.0;
+/// The second difference's remainder: 8/6 + 2/6 times h K'''.
+const REMAINDER: f64 = 1.7;
+/// The second difference, three operations on numbers of about K(h), and its two quotients.
+const DIFFERENCE: f64 = 8.0 * STEP;
+const QUOTIENTS: f64 = 4.0 * STEP;
+/// What was cut off a list has at most this share of a moment, times its mass: see [`of_atoms`].
+const CUT_OFF: f64 = 8.0;
+
 /// With b = (E[e^((a + 2h) L)] - 1)/2, for 0 <= t <= 2h the loss tilted by t has
 /// E[cosh(a L) - 1] <= b, as E[e^(tL)] >= 1 and E[e^((t - a) L)] <= 1. By the series of
 /// cosh, K'' <= E[L^2] <= 2b/a^2, and |K'''| <= 8 E|L|^3 <= 104 b/a^3 since
@@ -79,15 +96,15 @@ fn at_step(loss: &Loss, reach: f64, h: f64) -> Option<Moments> {
     let (one, one_error) = cumulant(loss, h)?;
     let (two, two_error) = cumulant(loss, 2.0 * h)?;
     let (far, far_error) = cumulant(loss, up(reach + 2.0 * h))?;
-    let spread = 0.501 * (far + Dd::from(far_error)).expm1().upper();
-    let second = 2.01 * spread / (reach * reach);
-    let third = 105.0 * spread / (reach * reach * reach);
-    let slope = bracket(one / h, Dd::from(1.01 * one_error / h + STEP * one.hi / h));
-    let mean = Bracket { lower: down(slope.lower - 0.501 * h * second), upper: slope.upper };
+    let spread = HALF * (far + Dd::from(far_error)).expm1().upper();
+    let second = SECOND * spread / (reach * reach);
+    let third = THIRD * spread / (reach * reach * reach);
+    let slope = bracket(one / h, Dd::from(ROUNDED_UP * one_error / h + STEP * one.hi / h));
+    let mean = Bracket { lower: down(slope.lower - HALF * h * second), upper: slope.upper };
     let curvature = (two - one.scaled(2.0)) / h / h;
-    let error = 1.01 * ((two_error + 2.0 * one_error + 8.0 * STEP * one.hi) / h / h)
-        + 1.7 * third * h
-        + 4.0 * STEP * curvature.hi.abs();
+    let error = ROUNDED_UP * ((two_error + 2.0 * one_error + DIFFERENCE * one.hi) / h / h)
+        + REMAINDER * third * h
+        + QUOTIENTS * curvature.hi.abs();
     Some(Moments { mean, variance: bracket(curvature, Dd::from(error)) })
 }
 
@@ -96,21 +113,21 @@ fn at_step(loss: &Loss, reach: f64, h: f64) -> Option<Moments> {
 /// power of a loss beyond the last one kept.
 fn of_atoms(atoms: &Atoms) -> Moments {
     let largest = atoms.list.iter().map(|atom| atom.loss.hi.abs()).fold(1e6, f64::max);
-    let operations = 64.0 + atoms.list.len() as f64;
+    let operations = UNCOUNTED + atoms.list.len() as f64;
     let sum = |value: &dyn Fn(Dd) -> Dd| {
         atoms.list.iter().fold(Dd::ZERO, |sum, atom| sum + atom.mass * value(atom.loss))
     };
     let size = sum(&|loss| loss.abs()).hi;
     let mean = sum(&|loss| loss);
-    let error = operations * STEP * (size + 1.0) + 8.0 * atoms.cut * largest;
+    let error = operations * STEP * (size + 1.0) + CUT_OFF * atoms.cut * largest;
     let square = sum(&|loss| (loss - mean) * (loss - mean));
     // The mean square about a point is least at the mean, and off by the square of its error.
     let spread = 2.0 * operations * STEP * (square.hi + size + 1.0)
         + error * error
-        + 8.0 * atoms.cut * (largest + mean.hi.abs()) * (largest + mean.hi.abs());
-    let variance = bracket(square, Dd::from(1.01 * spread));
+        + CUT_OFF * atoms.cut * (largest + mean.hi.abs()) * (largest + mean.hi.abs());
+    let variance = bracket(square, Dd::from(ROUNDED_UP * spread));
     Moments {
-        mean: bracket(mean, Dd::from(1.01 * error)),
+        mean: bracket(mean, Dd::from(ROUNDED_UP * error)),
         variance: Bracket { lower: variance.lower.max(0.0), ..variance },
     }
 }

@@ -5,10 +5,54 @@
 //! E[r] = 1, it is one plus the mean of r^p - 1 - p (r - 1), which is never negative.
 
 use crate::loss::Direction;
-use crate::rounding::{Dd, STEP, Wide, exp};
+use crate::rounding::{Dd, STEP, Wide, exp, turns};
+use crate::route::{LOOSE, ROUNDED_UP, UNCOUNTED};
 
 /// More points than this cost too much.
 const MOST_POINTS: f64 = 32_768.0;
+
+// What the certificates here allow for, each rounded up generously.
+
+/// ln r, relative: q (e^y - 1) to 2^-94, of which the logarithm is at most half as sensitive again, and its own 2^-94.
+const LN_RATIO: f64 = 32.0 * STEP;
+/// r^p - 1 and p (r - 1): fewer than eight operations each.
+const ROUNDING: f64 = 16.0 * STEP;
+/// e^x - 1 is at most 1.1 x for the errors x here, below 10^-3.
+const FIRST_ORDER: f64 = 1.1;
+/// |p (p-1)|/2 times 4, as p - 1 is at most |p| + 1 in size.
+const FLAT: f64 = 2.04;
+/// d (|p| + 2) has to be at most one.
+const NEAR: f64 = 0.99;
+/// |ln(1 + x)| is at most 1.39 |x| for |x| <= 1/2.
+const BEND: f64 = 1.5;
+/// A logarithm and a sum.
+const LOGARITHM: f64 = 8.0 * STEP;
+/// mu x and mu^2/2, with mu's own 2^-94.
+const PLACE: f64 = 4.0 * STEP;
+/// mu from above: its error, and a rounding.
+const MU: f64 = 1e-12;
+/// In an exponent: 2/(1 - e^(-2 pi b/h)) is below e, and the exponent's rounding.
+const TWO: f64 = 1.0;
+/// The cosine's part of an exponent: three roundings.
+const GROWTH: f64 = 1.001;
+/// Aliases may be at most this share of what they are relative to; then that is at most [`FOUND`] times what was found.
+const ALIASES: f64 = 0.25;
+const FOUND: f64 = 2.0;
+/// An inner loss: epsilon's own 2^-94, and the node's place.
+const INNER: f64 = 8.0 * STEP;
+/// The density's exponent carries half of that error, the weight no more: fourfold.
+const DENSITY: f64 = 4.0;
+/// 2^-86: see [`gauss_legendre`].
+const NODE_ERROR: f64 = 256.0 * STEP;
+/// Nodes and weights each change the sum by 2 c m times their error.
+const NODES_AND_WEIGHTS: f64 = 4.0 * NODE_ERROR;
+/// 64/15 / (1 - 1/64) is below 4.34.
+const TRUNCATED: f64 = 5.0;
+/// ln 8 / 2 from below: 8^(-2n) is below e^(-4 n x).
+const HALF_LN_8: f64 = 1.03;
+/// The ellipse's half-axes over c, 4.0625 along the panel and half of 3.9375 across, from above.
+const ALONG: f64 = 4.07;
+const HALF_ACROSS: f64 = 1.97;
 
 /// 2 pi. The leading double is below it.
 const TAU: Dd = Dd { hi: std::f64::consts::TAU, lo: 2.449_293_598_294_706_4e-16 };
@@ -39,7 +83,7 @@ impl Mixture {
     /// At an inner loss y, known up to `slack` (below 1e-3).
     ///
     /// The error e_l of l = ln r is w slack, w = q e^y / r being its derivative, and
-    /// 32 STEP relative. Those of r^p and p r follow, and each operation adds its own.
+    /// [`LN_RATIO`] relative. Those of r^p and p r follow, and each operation adds its own.
     fn excess(&self, y: Dd, slack: f64) -> Excess {
         let size = self.power.hi.abs();
         let tilted = Wide::exp(y) * Wide::from(self.rate);
@@ -54,11 +98,11 @@ impl Mixture {
         let rise =
             if exponent.hi.abs() < 0.5 { Wide::from(exponent.expm1()) } else { power - Wide::ONE };
         let line = change * Wide::from(self.power);
-        let rounding = (magnitude(rise) + magnitude(line)) * Wide::from(16.0 * STEP);
-        let error = power * Wide::from(1.1 * size * ln_error)
-            + tilted * Wide::from(1.1 * size * slack)
+        let rounding = (magnitude(rise) + magnitude(line)) * Wide::from(ROUNDING);
+        let error = power * Wide::from(FIRST_ORDER * size * ln_error)
+            + tilted * Wide::from(FIRST_ORDER * size * slack)
             + rounding;
-        let most = power + (tilted + Wide::from(self.rate)) * Wide::from(1.01 * size);
+        let most = power + (tilted + Wide::from(self.rate)) * Wide::from(ROUNDED_UP * size);
         Excess { value: rise - line, error, most }
     }
 
@@ -69,7 +113,7 @@ impl Mixture {
             let logarithm = Dd::from(self.rate).ln();
             let ln = y + logarithm + (Wide::from(rest) * tilted.recip()).to_dd().ln_1p();
             let sizes = y.hi + logarithm.hi.abs() + ln.hi.abs();
-            return (ln, 1.1 * slack + 32.0 * STEP * sizes);
+            return (ln, FIRST_ORDER * slack + LN_RATIO * sizes);
         }
         let share = tilted.estimate() / (rest.hi + tilted.estimate());
         let change = change.to_dd();
@@ -78,7 +122,7 @@ impl Mixture {
         } else {
             (Wide::from(rest) + tilted).to_dd().ln()
         };
-        (ln, 1.1 * slack * share.min(1.0) + 32.0 * STEP * ln.hi.abs())
+        (ln, FIRST_ORDER * slack * share.min(1.0) + LN_RATIO * ln.hi.abs())
     }
 }
 
@@ -90,7 +134,7 @@ impl Mixture {
         let place = if self.power.is_positive() { right } else { left };
         let power = self.excess(place, 0.0).most * growth;
         power
-            + Wide::exp(right) * Wide::from(1.01 * self.rate * size)
+            + Wide::exp(right) * Wide::from(ROUNDED_UP * self.rate * size)
             + Wide::from(1.0 + 2.0 * size)
     }
 
@@ -104,8 +148,8 @@ impl Mixture {
             return None;
         }
         let (size, change) = (self.power.hi.abs(), far.expm1() * self.rate);
-        let near = change.hi * (size + 2.0) < 0.99;
-        near.then(|| Wide::from(change * change * (2.04 * size * (size + 1.0))))
+        let near = change.hi * (size + 2.0) < NEAR;
+        near.then(|| Wide::from(change * change * (FLAT * size * (size + 1.0))))
     }
 }
 
@@ -117,9 +161,9 @@ fn magnitude(x: Wide) -> Wide {
 fn logarithm(m: Wide, error: Wide) -> Option<(Dd, f64)> {
     let m = if m.is_positive() { m } else { Wide::ZERO };
     let value = if m < Wide::from(1e200) { m.to_dd().ln_1p() } else { (m + Wide::ONE).ln() };
-    let relative = (error * (m + Wide::ONE).recip()).upper(0.01);
+    let relative = (error * (m + Wide::ONE).recip()).upper(LOOSE);
     // Below 1/2 the logarithm's own bend is covered by the factor.
-    (relative < 0.5).then_some((value, 1.5 * relative + 8.0 * STEP * value.hi))
+    (relative < 0.5).then_some((value, BEND * relative + LOGARITHM * value.hi))
 }
 
 /// The trapezoid rule in x ~ N(0, 1), where y = mu x - mu^2/2.
@@ -141,10 +185,8 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     }
     let mixture = Mixture::new(rate, direction, t);
     let size = mixture.power.hi.abs();
-    // How small the neglected has to be: the mean is about t (1 + t) (q mu)^2, and the second
-    // difference of cumulants near zero is t times that.
-    let digits = 46.0 + size.ln_1p() - 2.0 * (t * rate * mu.hi).min(1.0).ln();
-    let rule = Rule::new(&mixture, mu.upper() * (1.0 + 1e-12), digits)?;
+    let digits = digits(size, t * rate * mu.hi);
+    let rule = Rule::new(&mixture, mu.upper() * (1.0 + MU), digits)?;
     let (left, right) = rule.drifts;
     let far = (2.0 * digits).sqrt() + 1.0;
     let first = -((far + left) / rule.step).ceil();
@@ -156,7 +198,7 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     let at = |x: f64| {
         let shift = mu * x;
         let half = (mu * mu).scaled(0.5);
-        let slack = 4.0 * STEP * (shift.hi.abs() + half.hi);
+        let slack = PLACE * (shift.hi.abs() + half.hi);
         let weight = Wide::exp(-Dd::product(x, x).scaled(0.5));
         (weight, mixture.excess(shift - half, slack))
     };
@@ -167,22 +209,28 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
         error = error + weight * excess.error;
     }
     // Each addition is off by 2^-102 of a sum of terms that are not negative.
-    error = error + magnitude(sum) * Wide::from((last - first + 64.0) * STEP);
+    error = error + magnitude(sum) * Wide::from((last - first + UNCOUNTED) * STEP);
     for (end, drift) in [(first, left), (last, right)] {
         let (weight, excess) = at(place(end));
         let ratio = exp(-(place(end).abs() - drift) * rule.step);
-        error = error + weight * excess.most * Wide::from(1.01 * ratio / (1.0 - ratio));
+        error = error + weight * excess.most * Wide::from(ROUNDED_UP * ratio / (1.0 - ratio));
     }
     let scale = Wide::from(Dd::from(rule.step) / TAU.sqrt());
     let (mean, error) = (sum * scale, error * scale);
-    // The true M is at most twice what was found, as the aliases are at most 1/4 of it.
-    let found = (magnitude(mean) + error + Wide::ONE) * Wide::from(2.0);
+    let found = (magnitude(mean) + error + Wide::ONE) * Wide::from(FOUND);
     let most = found * rule.alias_power + Wide::from(2.0 + 4.0 * size) * rule.alias;
-    let half = Wide::from(0.25);
-    if rule.alias_power > half || Wide::from(1.0 + 2.0 * size) * rule.alias > half {
+    let most_aliases = Wide::from(ALIASES);
+    if rule.alias_power > most_aliases || Wide::from(1.0 + 2.0 * size) * rule.alias > most_aliases {
         return None;
     }
     logarithm(mean, error + most)
+}
+
+/// An estimate of how small the neglected has to be: the mean is about t (1 + t) (q mu)^2, and the
+/// second difference of cumulants near zero is t times that.
+#[allow(clippy::disallowed_methods)]
+fn digits(size: f64, mean: f64) -> f64 {
+    46.0 + size.ln_1p() - 2.0 * mean.min(1.0).ln()
 }
 
 struct Rule {
@@ -199,7 +247,7 @@ impl Rule {
     fn new(mixture: &Mixture, mu: f64, digits: f64) -> Option<Self> {
         let p = mixture.power.upper();
         let falling = (-mixture.power.lower()).max(0.0);
-        let drifts = (1.01 * falling * mu, 1.01 * p.max(1.0) * mu);
+        let drifts = (ROUNDED_UP * falling * mu, ROUNDED_UP * p.max(1.0) * mu);
         // For p > 0 only the branch point at Im x = pi/mu matters, for p < 0 the cosine too.
         let most = if falling > 0.0 { 2.0 / mu } else { 3.0 / mu };
         let mut step = 0.5;
@@ -210,9 +258,8 @@ impl Rule {
             let growth = -Dd::from(1.0 - 0.5 * z * z).ln().hi * falling;
             let exponent = 0.5 * b * b - TAU.hi * b / step;
             if exponent + growth < -digits {
-                // Outward: for the factor 2 and for rounding.
-                let alias = Wide::exp(Dd::from(exponent + 1.0));
-                let alias_power = Wide::exp(Dd::from(exponent + 1.0 + 1.001 * growth));
+                let alias = Wide::exp(Dd::from(exponent + TWO));
+                let alias_power = Wide::exp(Dd::from(exponent + TWO + GROWTH * growth));
                 return Some(Self { step, drifts, alias, alias_power });
             }
             step *= 0.5;
@@ -235,7 +282,6 @@ const NODES: u32 = 20;
 /// nodes or in the weights, relative to them, changes the sum by at most 2 c m d each, as
 /// the ellipse is more than c away from the panel.
 pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
-    const NODE_ERROR: f64 = 256.0 * STEP;
     if rate < 1e-100 || epsilon.hi < 1e-100 {
         return None;
     }
@@ -246,13 +292,12 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
         return None;
     }
     let half = epsilon / panels;
-    // Both parameter and arithmetic.
-    let slack = 8.0 * STEP * epsilon.hi;
+    let slack = INNER * epsilon.hi;
     let weighted = |y: Dd, weight: Wide| {
         let excess = mixture.excess(y, slack);
         (
             weight * excess.value,
-            weight * (excess.error + magnitude(excess.value) * Wide::from(4.0 * slack)),
+            weight * (excess.error + magnitude(excess.value) * Wide::from(DENSITY * slack)),
         )
     };
     let density = |y: Dd| Wide::exp(-(y + epsilon).scaled(0.5));
@@ -262,12 +307,12 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
         weighted(epsilon, Wide::exp(-epsilon) * Wide::from(0.5)),
     ];
     let (mut sum, mut error) = (ends[0].0 + ends[1].0, ends[0].1 + ends[1].1);
-    let z = 1.97 * half.hi;
+    let z = HALF_ACROSS * half.hi;
     // (1 - z^2/2)^p for p < 0.
     let fall = (Dd::ONE - Dd::product(z, z).scaled(0.5)).ln() * mixture.power;
     let growth = if fall.is_positive() { Wide::exp(fall) } else { Wide::ONE };
-    let flat = mixture.flat(epsilon + half * 4.07);
-    let truncated = exp(-f64::from(4 * NODES - 4) * 1.03) * 5.0;
+    let flat = mixture.flat(epsilon + half * ALONG);
+    let truncated = exp(-f64::from(4 * NODES - 4) * HALF_LN_8) * TRUNCATED;
     for panel in 0..panels as u64 {
         let middle = half * (2.0 * panel as f64 + 1.0) - epsilon;
         for &(node, weight) in &rule {
@@ -276,12 +321,12 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
             let (value, off) = weighted(y, weight * density(y));
             (sum, error) = (sum + value, error + off);
         }
-        let (left, right) = (middle - half * 4.07, middle + half * 4.07);
+        let (left, right) = (middle - half * ALONG, middle + half * ALONG);
         let most = density(left) * flat.unwrap_or_else(|| mixture.steep(left, right, growth));
-        error = error + most * Wide::from(half.hi * (truncated + 4.0 * NODE_ERROR));
+        error = error + most * Wide::from(half.hi * (truncated + NODES_AND_WEIGHTS));
     }
-    error = error + magnitude(sum) * Wide::from((panels * f64::from(NODES) + 64.0) * STEP);
-    logarithm(sum, error * Wide::from(1.01))
+    error = error + magnitude(sum) * Wide::from((panels * f64::from(NODES) + UNCOUNTED) * STEP);
+    logarithm(sum, error * Wide::from(ROUNDED_UP))
 }
 
 /// Nodes and weights of the rule on [-1, 1], to 2^-86: Newton's method from a guess near
@@ -290,8 +335,7 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
 fn gauss_legendre() -> Vec<(Dd, Dd)> {
     let n = f64::from(NODES);
     let node = |index: u32| {
-        let guess = std::f64::consts::PI * (f64::from(index) + 0.75) / (n + 0.5);
-        let mut x = Dd::from(guess.cos());
+        let mut x = turns(Dd::from((f64::from(index) + 0.75) / (2.0 * n + 1.0))).0;
         for _ in 0..6 {
             let (last, before) = legendre(x);
             let slope = (before - x * last) * n / (Dd::ONE - x * x);

@@ -85,8 +85,22 @@ const TINY: f64 = 1e-305;
 /// left out: far ones would spoil the bounds on what is folded.
 pub(super) const LEFT_OUT: f64 = 1e-20;
 
-/// A bound on the absolute error of a loss, relative to max(1, |loss|): 2^-88.
+/// A bound on the absolute error of a loss, relative to max(1, |loss|): 2^-88, being 2^-90 for an atom
+/// (2^-94 for a parameter), as much again for a mixture, and differences at 2^-102.
 const LOSS_ERROR: f64 = 3.3e-27;
+
+/// e^x is at most 1 + 1.01 x, and e^-x at least 1 - 1.01 x, for errors x of a loss: below 0.01.
+const FIRST_ORDER: f64 = 1.01;
+
+/// An atom's mass, and the share of it that moves: each as good as [`MASS_ERROR`] says.
+const SHARED: f64 = 2.0 * MASS_ERROR;
+
+/// Sums of up to 2^23 positive doubles, at u each: 10^-9. So weights sum up to one but for this.
+pub(super) const TOTALS: f64 = 1e-8;
+
+/// An addition to a place, and the one before, for each atom of a run; the tilt and the floor.
+const ADDED: f64 = 2.0;
+const PLACED: f64 = 4.0;
 
 impl Weights {
     fn new(placed: &Placed<'_>, bits: u32) -> Self {
@@ -115,7 +129,7 @@ impl Weights {
     /// runs of them, each time the period comes round.
     fn normalised(mut self) -> Self {
         let rounds = (self.last - self.first) / self.list.len() as f64 + 2.0;
-        self.error = 2.0 * MASS_ERROR + UNIT * (2.0 * self.runs.longest + 4.0) * rounds;
+        self.error = SHARED + UNIT * (ADDED * self.runs.longest + PLACED) * rounds;
         // Any divisor will do; this one makes them sum up to one but for 1e-8.
         let norm = self.list.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.norm = Dd::from(norm);
@@ -160,7 +174,7 @@ pub(super) fn split(placed: &Placed<'_>, frame: &Frame) -> Option<(Weights, Wide
         let up = -expm1(-over) / whole;
         let stays = expm1(under) / whole_up;
         let tilted = point.scale + Dd::product(frame.tilt, place) - Dd::from(placed.reference);
-        let mass = point.p * (1.0 + 1.01 * point.error) * weight(tilted, FLOOR);
+        let mass = point.p * (1.0 + FIRST_ORDER * point.error) * weight(tilted, FLOOR);
         weights.runs.see(place);
         weights.add(place, mass * stays + TINY);
         weights.add(place + 1.0, mass * next * up + TINY);
@@ -181,12 +195,12 @@ pub(super) fn merge(placed: &Placed<'_>, frame: &Frame, exponents: [f64; 2]) -> 
         let place = (gap / frame.step).round();
         let reference = Dd::from(placed.reference);
         let under_p = point.scale + Dd::product(frame.tilt, place) - reference;
-        let lower = point.p * (1.0 - 1.01 * point.error);
+        let lower = point.p * (1.0 - FIRST_ORDER * point.error);
         let mass = lower * weight(under_p, 0.0);
         let under_q = point.scale - point.loss + Dd::product(tilt_under_q, place) - reference;
         p.runs.see(place);
         q.runs.see(place);
-        q.add(place, point.q * (1.0 + 1.01 * point.error) * weight(under_q, FLOOR) + TINY);
+        q.add(place, point.q * (1.0 + FIRST_ORDER * point.error) * weight(under_q, FLOOR) + TINY);
         if mass > least {
             p.add(place, mass);
             bias += mass * (place * frame.step - gap);
@@ -198,7 +212,7 @@ pub(super) fn merge(placed: &Placed<'_>, frame: &Frame, exponents: [f64; 2]) -> 
     };
     points(placed.loss, Side::Below, Some(&placed.cut), &mut put)?;
     let (p, q) = (p.normalised(), q.normalised());
-    let moments = moments.map(|moment| moment / p.norm.hi * (1.0 + 1e-8));
+    let moments = moments.map(|moment| moment / p.norm.hi * (1.0 + TOTALS));
     let bias = bias / p.norm.hi;
     Some(Merged { p, q, moments, bias })
 }

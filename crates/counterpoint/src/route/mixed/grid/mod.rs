@@ -15,17 +15,18 @@ use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{Dd, STEP, Wide};
-use crate::route::Planner;
 use crate::route::common_step::common_step;
 use crate::route::saddle::Saddle;
 use crate::route::search::satisfying;
-use crate::route::tail::Tail;
-use crate::route::{Ends, Failure};
+use crate::route::tail::{BOUNDS, Tail};
+use crate::route::{DOUBLES, Ends, Failure, Planner};
 use crate::watch::Watch;
 use atoms::{Cut, Side, points};
 use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
 
+/// A bound on what is folded: exponents of at most 10^3, rounded a few times, and [`lattice`]'s moments.
+const FOLDED: f64 = 1e-6;
 /// The longest period, as a power of two.
 const MOST_BITS: f64 = 23.0;
 /// The most places all transforms of a try may have together.
@@ -52,6 +53,8 @@ struct Rough {
 /// K, K' and K'' of one loss.
 type Cumulant = (f64, f64, f64);
 
+/// Estimates.
+#[allow(clippy::disallowed_methods)]
 impl Rough {
     fn new(part: &Part) -> Option<Self> {
         let mut list = Vec::new();
@@ -131,10 +134,15 @@ impl<'a> Problem<'a> {
             (total + offset, size + offset.hi.abs())
         };
         let (offset, size) = rough.iter().fold((Dd::ZERO, 0.0), sum);
+        // A product and an addition for each, at 2^-102.
         let offset_error = size * STEP * (rough.len() as f64 + 1.0);
         Some(Self { parts, rough, offset, offset_error, watch })
     }
+}
 
+/// Estimates: any tilt, window and step are sound.
+#[allow(clippy::disallowed_methods)]
+impl Problem<'_> {
     fn saddle(&self, tilt: f64) -> Saddle {
         let (mut k, mut slope, mut variance) = (0.0, 0.0, 0.0);
         for rough in &self.rough {
@@ -143,25 +151,11 @@ impl<'a> Problem<'a> {
             slope += rough.count * cumulant.1;
             variance += rough.count * cumulant.2;
         }
-        let epsilon = slope - 1.0 / tilt - 1.0 / (1.0 + tilt);
-        let curvature = variance + tilt.powi(-2) + (1.0 + tilt).powi(-2);
-        let exponent = k - tilt * epsilon - tilt.ln() - tilt.ln_1p();
-        let ln_delta = exponent - 0.5 * (std::f64::consts::TAU * curvature).ln();
-        Saddle { tilt, epsilon, ln_delta, variance }
+        Saddle::at(tilt, (k, slope, variance))
     }
 
-    /// Bisection on ln t.
     fn search(&self, too_small: impl Fn(&Saddle) -> bool) -> Saddle {
-        let (mut low, mut high) = (-14.0_f64, 14.0_f64);
-        for _ in 0..24 {
-            let middle = 0.5 * (low + high);
-            if too_small(&self.saddle(middle.exp())) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        self.saddle(high.exp())
+        Saddle::search((-14.0, 14.0), 24, |t| self.saddle(t), too_small)
     }
 
     /// The losses without the atoms that are left out from below at a tilt.
@@ -270,7 +264,8 @@ struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// None if the period would be too long.
+    /// None if the period would be too long. All of it is chosen, by estimates.
+    #[allow(clippy::disallowed_methods)]
     fn new(problem: &'a Problem<'a>, saddle: &Saddle, window: &Window, step: f64) -> Option<Self> {
         let t = saddle.tilt;
         let furthest: f64 = problem.rough.iter().map(|rough| rough.count * rough.reach()).sum();
@@ -304,7 +299,7 @@ impl<'a> Attempt<'a> {
         let factors = self.placed.iter().map(|placed| {
             self.problem.watch.at(0.5).ok()?;
             let (weights, lost) = split(placed, &self.frame)?;
-            leak = leak + lost * Wide::from(placed.count as f64 * (1.0 + 1e-9));
+            leak = leak + lost * Wide::from(placed.count as f64 * (1.0 + DOUBLES));
             Some(weights)
         });
         let frame = (self.frame.tilt, self.frame.step, self.frame.bits);
@@ -391,7 +386,7 @@ impl Below<'_> {
         let gap = epsilon + self.bias - self.attempt.problem.offset.hi;
         let from = (gap / self.attempt.frame.step).ceil() + shift;
         let p = self.p.below(from, self.aliases(from));
-        Tail { p, q: self.q.above(from, None), slack: 4.0 * STEP }
+        Tail { p, q: self.q.above(from, None), slack: BOUNDS }
     }
 
     /// The tilted P mass that is folded onto the sum from a place on:
@@ -405,7 +400,7 @@ impl Below<'_> {
         let bounds = self.attempt.exponents.iter().zip(&self.moments).map(|(&s, &moment)| {
             let place = if s > 0.0 { high } else { low };
             let far = Wide::exp(Dd::from(-s * (place - self.centre)));
-            (moment * far).upper(1e-6)
+            (moment * far).upper(FOLDED)
         });
         bounds.sum()
     }

@@ -1,9 +1,9 @@
 //! The sum of many losses on a lattice: one Fourier transform each, a power, and one
 //! transform back.
 
-use super::lattice::Weights;
+use super::lattice::{TOTALS, Weights};
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1};
-use crate::route::Planner;
+use crate::route::{Planner, ROUNDED_UP, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
 use realfft::num_complex::Complex;
 
@@ -15,6 +15,8 @@ pub(super) struct Composed {
     /// the sum of their squares.
     error: f64,
     error_in_square: f64,
+    /// All masses together are at most this.
+    whole: f64,
     scale: Wide,
     /// A bound on the relative error of scale and weights.
     relative: f64,
@@ -51,6 +53,20 @@ const NOTHING: f64 = 1e-40;
 const ALLOWED: f64 = 1e-36;
 /// How many terms are computed one from the other.
 const RUN: usize = 128;
+
+/// By how much powers of numbers of at most 1 + [`TOTALS`] and their errors grow, for each factor.
+const GROWTH: f64 = 3e-8;
+/// What is to come a period later, e^-x/(1 - e^-x): four roundings.
+const AGAIN: f64 = 1.0001;
+/// A product of complex doubles is good to sqrt(5) u; one for each factor of a power, and two.
+const POWER: f64 = 16.0 * UNIT;
+/// Powers and their ceilings are each off by what [`POWER`] says; the ceilings are in the bound.
+const POWERS: f64 = 3.0;
+/// Division by the norm: a rounding for each weight.
+const NORM: f64 = 4.0 * UNIT;
+/// A term of a run: decay, gain and their factors, good to 2 u and rounded once each time; the ends of a run.
+const RECURRENCE: f64 = 8.0 * UNIT;
+const ENDS_OF_A_RUN: f64 = 512.0 * UNIT;
 
 /// The watcher is asked after so many powers.
 const OFTEN: usize = 1 << 16;
@@ -110,8 +126,8 @@ impl Product {
         let count = weights.count as f64;
         self.count += count;
         self.forward += count * error * squares.sqrt();
-        self.powers += (count + 2.0) * 16.0 * UNIT;
-        self.relative += count * (weights.error + 4.0 * UNIT) + 64.0 * STEP;
+        self.powers += (count + 2.0) * POWER;
+        self.relative += count * (weights.error + NORM) + UNCOUNTED * STEP;
         let reference = Dd::product(weights.reference, count);
         self.relative += STEP * reference.hi.abs();
         self.scale =
@@ -178,12 +194,14 @@ impl Composed {
             squares += size * size;
             ceiling_squares += ceiling * ceiling;
         }
-        let mean = |sum: f64| 2.0 * sum * (1.0 + 1e-8) / points;
+        let mean = |sum: f64| 2.0 * sum * (1.0 + TOTALS) / points;
         let error = mean(error);
+        // At zero a characteristic function is the sum of the masses.
+        let whole = ceilings.first().map_or(f64::INFINITY, |all| all * (1.0 + powers));
         // Powers of characteristic functions, at most 1 + 1e-8, differ by at most the sum of
         // the differences of these, but for a growth of the latter.
-        let growth = (3e-8 * count).exp();
-        let together = growth * forward + 3.0 * powers * mean(ceiling_squares).sqrt();
+        let growth = exp(GROWTH * count);
+        let together = growth * forward + POWERS * powers * mean(ceiling_squares).sqrt();
         let off = mean(off_squares).sqrt().min(together + 2.0 * ALLOWED);
         let error_in_square = off + transform_error(bits) * mean(squares).sqrt();
         watch.at(0.5)?;
@@ -203,7 +221,18 @@ impl Composed {
         for mass in &mut masses {
             *mass /= points;
         }
-        Ok(Some(Self { masses, error, error_in_square, scale, relative, tilt, step, first, last }))
+        Ok(Some(Self {
+            masses,
+            error,
+            error_in_square,
+            whole,
+            scale,
+            relative,
+            tilt,
+            step,
+            first,
+            last,
+        }))
     }
 
     /// The number of places in a period.
@@ -228,7 +257,7 @@ impl Composed {
         let again = if self.is_one_period(from) {
             0.0
         } else {
-            1.0001 * fall / -expm1(-self.tilt * self.period())
+            AGAIN.max(self.whole) * fall / -expm1(-self.tilt * self.period())
         };
         let total = sum + noise + rest + again;
         self.scaled(from, total, 1.0)
@@ -257,7 +286,11 @@ impl Composed {
     fn reach(&self, from: f64, most: f64) -> (usize, f64) {
         let most = if self.is_one_period(from) { most.min(self.last - from + 1.0) } else { most };
         let far = (FAR / self.tilt).ceil();
-        if far < most { (far as usize, 1.01 * exp(-FAR)) } else { (most.max(0.0) as usize, 0.0) }
+        if far < most {
+            (far as usize, ROUNDED_UP.max(self.whole) * exp(-FAR))
+        } else {
+            (most.max(0.0) as usize, 0.0)
+        }
     }
 
     /// The weighted sum, and a bound on its error from the masses': the sum of the weights times
@@ -293,7 +326,7 @@ impl Composed {
             done += many;
         }
         let noise = (weights * self.error).min(squares.sqrt() * self.error_in_square);
-        (sum, noise * (1.0 + 1e-8))
+        (sum, noise * (1.0 + TOTALS))
     }
 
     /// Times the scale at `from`, with the relative error in the given direction.
@@ -303,9 +336,10 @@ impl Composed {
         }
         let exponent = -Dd::product(self.tilt, from);
         // The sum's rounding: a run's recurrences and the sums of runs.
-        let rounding = UNIT * (8.0 * RUN as f64 + 512.0 + self.masses.len() as f64 / RUN as f64);
-        let relative = self.relative + rounding + STEP * (64.0 + exponent.hi.abs());
-        let sum = sum.max(0.0) * (1.0 + direction * 1.01 * relative);
+        let runs = self.masses.len() as f64 / RUN as f64;
+        let rounding = RECURRENCE * RUN as f64 + ENDS_OF_A_RUN + UNIT * runs;
+        let relative = self.relative + rounding + STEP * (UNCOUNTED + exponent.hi.abs());
+        let sum = sum.max(0.0) * (1.0 + direction * ROUNDED_UP * relative);
         self.scale * Wide::exp(exponent) * Wide::from(sum)
     }
 }

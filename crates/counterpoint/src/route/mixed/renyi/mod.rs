@@ -16,6 +16,10 @@ use crate::composition::{Composition, Times};
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
 use crate::rounding::{Dd, STEP, Wide};
+use crate::route::{LOOSE, ROUNDED_UP};
+
+/// A term of the conversion: a logarithm good to 2^-94 of itself, a product, a quotient and three sums.
+const TERM: f64 = 8.0 * STEP;
 
 /// An epsilon at which the pure delta is at most the target, and the order that shows it;
 /// `None` if no order does.
@@ -25,8 +29,8 @@ pub(crate) fn epsilon(whole: &Composition, target: &Target) -> Option<(f64, f64)
         return None;
     }
     // The subtraction's error is relative to the target.
-    let error = STEP * (target.lower * room.recip()).upper(0.01);
-    let (ln_room, error) = (room.ln(), error + STEP * (1.0 + room.ln_estimate().abs()));
+    let ln_room = room.ln();
+    let error = STEP * ((target.lower * room.recip()).upper(LOOSE) + 1.0 + ln_room.hi.abs());
     let at = |t: f64| Some(epsilon_at(&total(whole, t)?, ln_room, error, t));
     let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
     let (value, error) = at(t)?;
@@ -45,7 +49,7 @@ pub(crate) fn delta(whole: &Composition, epsilon: f64) -> Option<(Wide, f64)> {
     }
     // Within the range of the exponential; larger is on the safe side, and so is one.
     let delta = Wide::exp(Dd::from(ln.clamp(-1e12, 1.0)));
-    let delta = (delta + Wide::from(left_out(whole))) * Wide::from(Dd::sum(1.0, 8.0 * STEP));
+    let delta = (delta + Wide::from(left_out(whole))) * Wide::from(Dd::sum(1.0, TERM));
     Some((if delta < Wide::ONE { delta } else { Wide::ONE }, 1.0 + t))
 }
 
@@ -58,8 +62,8 @@ fn epsilon_at(total: &Known, ln_delta: Dd, ln_error: f64, t: f64) -> Known {
     let inverse = (Dd::ONE / t).ln_1p();
     let above = total.0 - ln_delta - order;
     let sizes = total.0.hi.abs() + ln_delta.hi.abs() + order.hi;
-    let error = (total.1 + ln_error + 8.0 * STEP * sizes) / t + 8.0 * STEP * inverse.hi;
-    (above / t - inverse, 1.01 * error)
+    let error = (total.1 + ln_error + TERM * sizes) / t + TERM * inverse.hi;
+    (above / t - inverse, ROUNDED_UP * error)
 }
 
 /// `T - t eps - ln(1+t) - t ln(1 + 1/t)`.
@@ -68,13 +72,13 @@ fn ln_delta_at(total: &Known, epsilon: f64, t: f64) -> Known {
     let inverse = (Dd::ONE / t).ln_1p() * t;
     let reached = Dd::product(t, epsilon);
     let sizes = total.0.hi.abs() + reached.hi + order.hi + inverse.hi;
-    (total.0 - reached - order - inverse, 1.01 * (total.1 + 8.0 * STEP * sizes))
+    (total.0 - reached - order - inverse, ROUNDED_UP * (total.1 + TERM * sizes))
 }
 
 /// At most this much P mass is in no cumulant.
 fn left_out(whole: &Composition) -> f64 {
     let all = whole.losses.iter().map(|part| cumulant::cut(&part.each) * part.count as f64);
-    1.01 * all.sum::<f64>()
+    ROUNDED_UP * all.sum::<f64>()
 }
 
 /// T(t) of all parts and curves together.
@@ -91,7 +95,7 @@ fn total(whole: &Composition, t: f64) -> Option<Known> {
     for Times { each: curve, count } in &whole.curves {
         add(bound(curve, t)?, *count);
     }
-    Some((sum, 1.01 * error))
+    Some((sum, ROUNDED_UP * error))
 }
 
 /// (a - 1) D_a, at most, for a curve at order a = 1 + t.
@@ -102,7 +106,7 @@ pub(crate) fn bound(curve: &Curve, t: f64) -> Option<Known> {
         }
         Curve::Table(table) => interpolated(table, t),
     }?;
-    Some((value, 8.0 * STEP * value.hi))
+    Some((value, TERM * value.hi))
 }
 
 /// D_a grows with the order and (a - 1) D_a is convex in it: between two orders the lesser
@@ -124,7 +128,8 @@ fn interpolated(table: &RenyiCurve, t: f64) -> Option<Dd> {
 }
 
 /// A t that makes a number about as small as can be: a scan, a search by the golden ratio
-/// around its best, and the orders that the curves themselves single out.
+/// around its best, and the orders that the curves themselves single out. Any order is sound.
+#[allow(clippy::disallowed_methods)]
 fn best(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     let rate = |t: f64| value(t).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY);
     let most = whole.curves.iter().map(|curve| last(&curve.each)).fold(MOST, f64::min);

@@ -4,6 +4,9 @@ use crate::composition::{Composition, Part};
 use crate::loss::{Curve, Loss};
 use crate::rounding::{Dd, STEP};
 
+/// A square is two operations, twice: its count and the rounding down.
+const SQUARE: f64 = 8.0;
+
 /// The whole's losses, with a Gaussian in place of its curves: what it shows, a mechanism
 /// with these curves may show.
 ///
@@ -16,7 +19,7 @@ pub(crate) fn witness(whole: &Composition) -> Vec<Part> {
     if !extra.is_positive() {
         return parts;
     }
-    let slack = 8.0 + whole.curves.len() as f64;
+    let slack = SQUARE + whole.curves.len() as f64;
     let down = |square: Dd| square - square * (slack * STEP);
     let mut place = parts.len();
     for (index, part) in parts.iter_mut().enumerate().rev() {

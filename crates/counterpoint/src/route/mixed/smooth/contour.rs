@@ -8,7 +8,7 @@ use crate::composition::Part;
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 use crate::route::mixed::largest;
 use crate::route::saddle::Saddle;
-use crate::route::{Ends, Failure};
+use crate::route::{DOUBLES, Ends, Failure};
 use crate::watch::Watch;
 
 /// How much work a contour may be.
@@ -32,13 +32,13 @@ impl Effort {
 
 // What the certificates here allow for, each rounded up generously.
 
-/// Bounds in plain doubles: a few roundings each, in exponents of at most 700.
-const DOUBLES: f64 = 1e-9;
+/// e^x - 1 is at most 2x for errors x of up to one, and (1 + x)^n - 1 at most e^(n x) - 1.
+const FIRST_ORDER: f64 = 2.0;
 /// e^K(t)/T: an exponential and a product, in double-doubles.
 const SCALE: f64 = 16.0 * STEP;
 /// e^(-t epsilon): a product, a difference and an exponential.
 const SHIFT: f64 = 8.0 * STEP;
-/// A point times its turn: sixteen units for the turn, four products and two sums.
+/// A point times its turn: sixteen units for the turn, four products and two sums; its own modulus, twice.
 const TURNED: f64 = 64.0 * UNIT;
 /// One addition to a running sum of doubles.
 const ADDED: f64 = 2.0 * UNIT;
@@ -48,6 +48,8 @@ const ANGLE: f64 = 64.0 * STEP;
 const POWER: f64 = 32.0 * STEP;
 /// 1/(z (1 + z)) in doubles, ten operations.
 const KERNEL: f64 = 16.0 * UNIT;
+/// A bound on aliases: exponents of at most 10^4, rounded four times.
+const ALIASES: f64 = 1.001;
 /// What products of tiny numbers may have lost.
 const UNDERFLOW: f64 = 1e-280;
 
@@ -99,14 +101,15 @@ impl Contour {
             t,
             period,
             scale: Wide::exp(cumulant) * Wide::from(1.0 / period),
-            scale_error: 2.0 * error + SCALE * (1.0 + cumulant.hi.abs()),
+            scale_error: FIRST_ORDER * error + SCALE * (1.0 + cumulant.hi.abs()),
             shift,
             points: Vec::new(),
             rest: 0.0,
             cut: Wide::from(largest::cut(parts)),
             aliases: [(0.0, Wide::ZERO); 2],
         };
-        // What the sum will be, about, and at most.
+        // What the sum will be, about, and at most: an estimate.
+        #[allow(clippy::disallowed_methods)]
         let ln_sum = saddle.ln_delta + t * saddle.epsilon - cumulant.hi + period.ln();
         let sum = exp(ln_sum.clamp(-600.0, 600.0)).min(1.0 / (t * (1.0 + t)));
         contour.evaluate(&terms, 0.1 * negligible * sum, effort, watch)?;
@@ -255,7 +258,7 @@ fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
     let mut relative = TURNED;
     for term in terms {
         let (value, error) = term.value(place, 1e-17)?;
-        let size = value.0.hi.hypot(value.1.hi);
+        let size = modulus(value.0.hi, value.1.hi);
         let share = error / size.max(1e-300);
         relative += term.count as f64 * (share + POWER);
         product = times(product, power(value, term.count));
@@ -267,13 +270,19 @@ fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
     let twice = if place.index == 0 { 1.0 } else { 2.0 };
     let (a, b) = (product.0.hi, product.1.hi);
     let value = (twice * (a * re + b * im) / size, twice * (b * re - a * im) / size);
-    let norm = twice * a.hypot(b) / size.sqrt();
-    // (1 + x)^n - 1 is at most e^(n x) - 1.
-    let error = if relative < 0.5 { 2.0 * relative * norm } else { f64::INFINITY };
+    let norm = twice * modulus(a, b) / size.sqrt();
+    let error = if relative < 0.5 { FIRST_ORDER * relative * norm } else { f64::INFINITY };
     // re may cancel; what it is part of does not.
     let kernel = KERNEL * (t * (1.0 + t) + w * w) / size.sqrt();
     let error = error + kernel * norm + UNDERFLOW;
     error.is_finite().then_some(Point { index: place.index, value, error })
+}
+
+/// |a + ib| to 4 u, however small both are.
+fn modulus(a: f64, b: f64) -> f64 {
+    let (large, small) = (a.abs().max(b.abs()), a.abs().min(b.abs()));
+    let ratio = small / large.max(f64::MIN_POSITIVE);
+    large * (1.0 + ratio * ratio).sqrt()
 }
 
 fn power(mut base: Complex, mut n: u64) -> Complex {
@@ -310,6 +319,6 @@ fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)>
     }
     // ln c(t') = t' ln t' - (1 + t') ln(1 + t'), at most -ln(1 + t').
     let exponent = cumulant + Dd::from(error - periods) - Dd::from(1.0 + other).ln();
-    let share = 1.001 / -expm1(-periods);
+    let share = ALIASES / -expm1(-periods);
     Some((other, Wide::exp(exponent) * Wide::from(share)))
 }

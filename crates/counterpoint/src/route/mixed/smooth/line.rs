@@ -1,5 +1,6 @@
 //! Where to draw the line: saddle points, tilts and periods. Estimates all, on which no bound
 //! rests.
+#![allow(clippy::disallowed_methods)]
 
 use super::{sampled, total_cumulant};
 use crate::composition::Part;
@@ -12,15 +13,8 @@ use crate::watch::Watch;
 const MOST_TILT: f64 = 1e9;
 
 /// Estimates of K, K' and K''.
-#[derive(Clone, Copy)]
-struct Jet {
-    value: f64,
-    slope: f64,
-    curvature: f64,
-}
-
-fn jet(parts: &[Part], t: f64) -> Option<Jet> {
-    let mut sum = Jet { value: 0.0, slope: 0.0, curvature: 1e-300 };
+fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
+    let mut sum = (0.0, 0.0, 1e-300);
     for part in parts {
         let [value, slope, curvature] = match &part.each {
             Loss::SampledGaussian { rate, mu, direction } => {
@@ -29,9 +23,9 @@ fn jet(parts: &[Part], t: f64) -> Option<Jet> {
             loss => differences(loss, t)?,
         };
         let count = part.count as f64;
-        sum.value += count * value;
-        sum.slope += count * slope;
-        sum.curvature += count * curvature.max(0.0);
+        sum.0 += count * value;
+        sum.1 += count * slope;
+        sum.2 += count * curvature.max(0.0);
     }
     Some(sum)
 }
@@ -44,16 +38,6 @@ fn differences(loss: &Loss, t: f64) -> Option<[f64; 3]> {
     let slope = (high - low).hi / (2.0 * step);
     let curvature = ((high - middle) - (middle - low)).hi / (step * step);
     Some([middle.hi, slope, curvature])
-}
-
-/// The epsilon whose saddle point is t, and the estimate of ln delta there.
-fn saddle_at(parts: &[Part], t: f64) -> Option<Saddle> {
-    let k = jet(parts, t)?;
-    let epsilon = k.slope - 1.0 / t - 1.0 / (1.0 + t);
-    let width = k.curvature + 1.0 / (t * t) + 1.0 / ((1.0 + t) * (1.0 + t));
-    let ln_delta =
-        k.value - t * epsilon - t.ln() - t.ln_1p() - 0.5 * (std::f64::consts::TAU * width).ln();
-    Some(Saddle { tilt: t, epsilon, ln_delta, variance: k.curvature })
 }
 
 /// The saddle point at which a quantity that rises with t vanishes; none if no contour would
@@ -72,7 +56,7 @@ pub(super) fn saddle_where(
     let mut found = None;
     for _ in 0..60 {
         watch.at(0.1)?;
-        let Some(saddle) = saddle_at(parts, t) else {
+        let Some(saddle) = jet(parts, t).map(|k| Saddle::at(t, k)) else {
             // Too far out to be computed.
             high = t;
             t = (low * high).sqrt().max(0.25 * t);

@@ -10,6 +10,7 @@
 use super::place::{Complex, Place};
 use crate::loss::Direction;
 use crate::rounding::{Dd, UNIT, exp, expm1_rounded, ln_1p_rounded, ln_rounded, turn};
+use crate::route::{DOUBLES, ROUNDED_UP};
 use std::cell::OnceCell;
 
 /// The tilted law of the loss, as nodes with weights, ever finer.
@@ -53,21 +54,38 @@ struct Node {
     share: f64,
 }
 
-/// The weights by share, each bin with the largest share it holds, by falling share.
-struct Shares(Vec<(f64, f64)>);
+/// The weights by share, by falling share.
+struct Shares(Vec<Bin>);
+
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    /// The largest share it holds.
+    share: f64,
+    weight: f64,
+    /// The weights of all larger shares.
+    above: f64,
+}
 
 impl Shares {
     /// Four bins to the octave, down to 2^-40.
     const BINS: usize = 160;
 
+    /// Of nodes by rising share; which bin takes one is estimated, never below an earlier one's.
+    #[allow(clippy::disallowed_methods)]
     fn new(nodes: impl Iterator<Item = (f64, f64)>) -> Self {
-        let mut bins = vec![(0.0_f64, 0.0); Self::BINS + 1];
+        let mut bins = vec![Bin::default(); Self::BINS + 1];
+        let mut last = Self::BINS as f64;
         for (share, weight) in nodes {
-            let at = (-4.0 * share.log2()).floor().clamp(0.0, Self::BINS as f64);
-            let bin = &mut bins[at as usize];
-            *bin = (bin.0.max(share), bin.1 + weight);
+            last = (-4.0 * share.log2()).floor().clamp(0.0, last);
+            let bin = &mut bins[last as usize];
+            (bin.share, bin.weight) = (bin.share.max(share), bin.weight + weight);
         }
-        bins.retain(|bin| bin.1 > 0.0);
+        bins.retain(|bin| bin.weight > 0.0);
+        let mut above = 0.0;
+        for bin in &mut bins {
+            bin.above = above;
+            above += bin.weight;
+        }
         Self(bins)
     }
 
@@ -75,18 +93,16 @@ impl Shares {
     /// above it. There arg, the argument of r on the moved line over beta, is at most the share
     /// if that is at most one half, and at most one. Cuts are at shares up to `most`.
     fn least(&self, x: f64, a: f64, c: f64, most: f64) -> f64 {
-        let term = |&(share, weight): &(f64, f64)| {
-            let arg = if share <= 0.5 { share } else { 1.0 };
-            if x * arg > 650.0 { f64::INFINITY } else { weight * exp(x * arg) }
+        let term = |bin: &Bin| {
+            let arg = if bin.share <= 0.5 { bin.share } else { 1.0 };
+            if x * arg > 650.0 { f64::INFINITY } else { bin.weight * exp(x * arg) }
         };
-        let mut tail: f64 = self.0.iter().map(|bin| bin.1).sum();
         let (mut sum, mut least) = (0.0, f64::INFINITY);
         // From the smallest share up.
         for bin in self.0.iter().rev() {
             sum += term(bin);
-            tail = (tail - bin.1).max(0.0);
-            if bin.0 <= most {
-                least = least.min(a * sum + c * (tail + 1e-20));
+            if bin.share <= most {
+                least = least.min(a * sum + c * (bin.above + UNSEEN));
             }
         }
         least.min(a * sum)
@@ -116,8 +132,59 @@ const FIRST_FREQUENCY: f64 = 1e-6;
 const FREQUENCIES: usize = 160;
 /// Weights below this share are left out.
 const NEGLIGIBLE: f64 = 1e-26;
-/// What is cut off at both ends, relative to the whole.
+/// What is cut off at both ends, relative to the whole; [`CUT_LEFT`] and those after it are how far out
+/// that is (theorems.md, the ends).
 const CUT: f64 = 1e-19;
+const CUT_LEFT: f64 = 10.0;
+const CUT_RIGHT: f64 = 9.8;
+const CUT_EXPONENT: f64 = 47.0;
+
+// What the certificates here allow for, each rounded up generously.
+
+/// More than the nodes leave out beyond the right end, beside [`CUT`].
+const UNSEEN: f64 = 1e-20;
+/// Numerator and denominator are both off by the rule's error and the cut, at most 0.1 of the
+/// denominator: 2/(1 - 0.1); the weights' error likewise.
+const RATIO: f64 = 4.0;
+/// 2/(e^x - 1) is at most this times e^-x where the bound is of use, below 0.1.
+const TWO_LINES: f64 = 4.0;
+/// Beyond a cut: the nodes once, and the integral and the two sides, at most three times what is left of
+/// the line (theorems.md, a cut).
+const BEYOND_A_CUT: f64 = 3.0;
+/// Of 2 pi/h, for which the sides' integral is bounded there.
+const UPRIGHT: f64 = 0.75;
+/// The rule's error for a cumulant: 2/(e^x - 1) at an e^-x below e^-44, fourfold.
+const RULE: f64 = 8.0;
+/// Units of u an exponent -x^2/2 + p ln r carries, for each unit of its summands, ln r being good to 16; and
+/// an exponential and a weight.
+const EXPONENT: f64 = 32.0;
+const WEIGHT: f64 = 64.0;
+/// Units of u a term r^p - 1 - p (r - 1) carries: the functions' 6 and ln r's 16, for each unit of
+/// what it is made of; and the normal density's, for each unit of x^2 and beside.
+const EXCESS: f64 = 40.0;
+const SQUARES: f64 = 4.0;
+const DENSITY: f64 = 8.0;
+/// A logarithm's bend, of a number known to at most a half; a sum and what it is divided by.
+const FIRST_ORDER: f64 = 2.0;
+/// A logarithm of doubles and the sums beside it.
+const LOGARITHM: f64 = 16.0 * UNIT;
+/// The tilted loss's variance from nodes 1/32 apart; its root stands beside [`RATIO`].
+const VARIANCE: f64 = 1e-3;
+/// A modulus, its square and a sum of doubles of at most one.
+const MODULUS: f64 = 4.0 * UNIT;
+const SQUARE: f64 = 1e-14;
+const SUM: f64 = 16.0 * UNIT;
+/// Of [`turned`]: an angle and its functions, 20 u and 24 u in each of two coordinates; additions, in both
+/// and of both; and the losses' 16 u of the centre, in both.
+const ANGLE: f64 = 160.0;
+const ADDED: f64 = 4.0;
+const CENTRE: f64 = 32.0;
+/// Of [`tails`]: three extrema, up and down.
+const EXTREMA: f64 = 6.0;
+/// The weights' sum instead of their integral: the rule's error, checked to be below a tenth of this.
+const NORM: f64 = 1e-6;
+/// A cell's mass from below: the same, and the weights' rounding.
+const CELL: f64 = 1e-5;
 const MOST_NODES: f64 = 500_000.0;
 
 impl Shape {
@@ -132,10 +199,10 @@ impl Shape {
             Direction::Remove => 0.0,
             Direction::Add => t * -(-Dd::from(rate)).ln_1p().hi,
         };
-        let from = -(2.0 * (47.0 + rise)).sqrt().max(mu + 10.0);
+        let from = -(2.0 * (CUT_EXPONENT + rise)).sqrt().max(mu + CUT_LEFT);
         let to = match direction {
-            Direction::Remove => power * mu + 9.8,
-            Direction::Add => mu + 9.8,
+            Direction::Remove => power * mu + CUT_RIGHT,
+            Direction::Add => mu + CUT_RIGHT,
         };
         Self { rate, mu, power, sign, from, to }
     }
@@ -208,7 +275,7 @@ impl Sampled {
         let tails = tails(&shape, SPACINGS[1]);
         let levels = [const { OnceCell::new() }; SPACINGS.len()];
         let bulk = fine.quantile(0.99);
-        Some(Self { shape, levels, centre, variance: variance * (1.0 + 1e-3), tails, bulk })
+        Some(Self { shape, levels, centre, variance: variance * (1.0 + VARIANCE), tails, bulk })
     }
 
     fn level(&self, index: usize) -> Option<&Level> {
@@ -240,7 +307,7 @@ impl Sampled {
             return None;
         }
         let (less, im, phase) = turned(&level.nodes, frequency, self.centre);
-        let error = 4.0 * (rule + CUT) + 4.0 * level.error * spread + phase;
+        let error = RATIO * (rule + CUT) + RATIO * level.error * spread + phase;
         Some(((Dd::sum(1.0, -less), Dd::from(im)), error))
     }
 
@@ -263,13 +330,13 @@ impl Sampled {
         let variance = sum(&|node| (node.loss - mean) * (node.loss - mean)) / mass;
         let (less, im, phase) = turned(&bulk, frequency, self.centre);
         let re = mass - less;
-        let size = ((re * re + im * im).sqrt() + phase + 4.0 * UNIT) / mass;
-        let g = 0.5 * (1.0 - size * size - 1e-14);
-        let root = g.max(0.0).sqrt() - (0.5 * variance).sqrt() * reach * (1.0 + 1e-9);
-        let root = root.max(0.0) * (1.0 - 1e-9);
+        let size = ((re * re + im * im).sqrt() + phase + MODULUS) / mass;
+        let g = 0.5 * (1.0 - size * size - SQUARE);
+        let root = g.max(0.0).sqrt() - (0.5 * variance).sqrt() * reach * (1.0 + DOUBLES);
+        let root = root.max(0.0) * (1.0 - DOUBLES);
         let most = mass * (1.0 - 2.0 * root * root).max(0.0).sqrt() + (1.0 - mass);
-        let error = 4.0 * (level.rule_error(&self.shape, frequency + reach) + CUT + level.error);
-        (most + error + 16.0 * UNIT).min(1.0)
+        let error = RATIO * (level.rule_error(&self.shape, frequency + reach) + CUT + level.error);
+        (most + error + SUM).min(1.0)
     }
 
     /// A bound on |M(t + iw)|/M(t) for every w from a frequency on.
@@ -313,7 +380,7 @@ impl Level {
             let x = node.weight;
             steepest = steepest.max(x.abs());
             let size = 0.5 * x * x + shape.power.abs() * (node.loss.abs() + centre.abs());
-            squares += weight * (32.0 * size + 64.0) * (32.0 * size + 64.0);
+            squares += weight * (EXPONENT * size + WEIGHT) * (EXPONENT * size + WEIGHT);
             kept.push(Node { weight, ..node });
         }
         let total = sum_of(kept.iter().map(|node| node.weight));
@@ -322,7 +389,8 @@ impl Level {
         }
         // The exponents' rounding and the exponential's, in the mean square; then the sums'.
         let additions = (BLOCK + kept.len() / BLOCK) as f64;
-        let error = UNIT * (1.01 * (squares / total).sqrt() + 2.0 * additions) + lost / total;
+        let error =
+            UNIT * (ROUNDED_UP * (squares / total).sqrt() + FIRST_ORDER * additions) + lost / total;
         let level = Self {
             shares: Shares::new(shares.into_iter().map(|(share, weight)| (share, weight / total))),
             nodes: kept,
@@ -351,7 +419,7 @@ impl Level {
         for (exponent, size) in exponents {
             let weight = exp((exponent - largest).max(-700.0));
             sum += weight;
-            error += weight * UNIT * (32.0 * size + 64.0);
+            error += weight * UNIT * (EXPONENT * size + WEIGHT);
         }
         (largest, sum, error / sum + UNIT * (last - first + 1) as f64)
     }
@@ -376,9 +444,10 @@ impl Level {
             }
             // At the cut the moved line comes back to the axis.
             let most =
-                (0.75 * std::f64::consts::TAU / (self.spacing * shape.mu * frequency)).min(0.5);
-            let cut = 1.0 + 3.0 * exp((0.5 * b * b + bend + self.slope * self.spacing).min(700.0));
-            self.shares.least(frequency * beta, 4.0 * exp(exponent.max(-700.0)), cut, most)
+                (UPRIGHT * std::f64::consts::TAU / (self.spacing * shape.mu * frequency)).min(0.5);
+            let cut = 1.0
+                + BEYOND_A_CUT * exp((0.5 * b * b + bend + self.slope * self.spacing).min(700.0));
+            self.shares.least(frequency * beta, TWO_LINES * exp(exponent.max(-700.0)), cut, most)
         };
         MOVES.iter().map(at).fold(f64::INFINITY, f64::min)
     }
@@ -426,7 +495,8 @@ fn turned(nodes: &[Node], frequency: f64, centre: f64) -> (f64, f64, f64) {
         sums = (sums.0 + part.0, sums.1 + part.1);
     }
     let additions = (BLOCK + nodes.len() / BLOCK) as f64;
-    let turn = frequency * (size * 1.01 * (160.0 + 4.0 * additions) + 32.0 * centre.abs());
+    let turn =
+        frequency * (size * ROUNDED_UP * (ANGLE + ADDED * additions) + CENTRE * centre.abs());
     (sums.0, sums.1, UNIT * turn)
 }
 
@@ -483,7 +553,7 @@ pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
     if (shape.to - shape.from) / spacing > 16_384.0 {
         return None;
     }
-    let rule = 8.0 * exp(fall(&shape, spacing).max(-700.0));
+    let rule = RULE * exp(fall(&shape, spacing).max(-700.0));
     let first = (shape.from / spacing).floor() as i64;
     let last = (shape.to / spacing).ceil() as i64;
     let density = spacing / std::f64::consts::TAU.sqrt();
@@ -504,14 +574,15 @@ pub(super) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
             (expm1(shape.power * loss), shape.power * rate * expm1(mu.hi * (x - 0.5 * mu.hi)));
         let size = power.abs() + line.abs() + (shape.power * loss).abs();
         sum += weight * (power - line);
-        error += weight * (40.0 * size + (power - line).abs() * (4.0 * x * x + 8.0));
+        error += weight * (EXCESS * size + (power - line).abs() * (SQUARES * x * x + DENSITY));
     }
     if highest > 3.0 {
         return large_cumulant(&shape, spacing, rule);
     }
     let rule = rule * (1.0 + 2.0 * shape.power.abs());
-    let error = (error * UNIT + 2.0 * rule * (1.0 + sum.abs()) + CUT) / (1.0 + sum).max(0.5);
-    Some((Dd::from(ln_1p_rounded(sum.max(0.0))), 2.0 * error + 16.0 * UNIT * sum.abs()))
+    let error =
+        (error * UNIT + FIRST_ORDER * rule * (1.0 + sum.abs()) + CUT) / (1.0 + sum).max(0.5);
+    Some((Dd::from(ln_1p_rounded(sum.max(0.0))), FIRST_ORDER * error + LOGARITHM * sum.abs()))
 }
 
 /// The logarithm of the rule's error: of the integrals of r^p, of r and of 1 the first moves most
@@ -557,7 +628,7 @@ fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
     let level = Level::sum(shape, spacing);
     let constant = Dd::from(spacing / std::f64::consts::TAU.sqrt()).ln().hi;
     let value = level.0 + Dd::from(level.1).ln().hi + constant;
-    let error = level.2 + 4.0 * (rule + CUT) + 16.0 * UNIT * (1.0 + value.abs() + level.0.abs());
+    let error = level.2 + RATIO * (rule + CUT) + LOGARITHM * (1.0 + value.abs() + level.0.abs());
     Some((Dd::from(value), error))
 }
 
@@ -569,6 +640,9 @@ fn large_cumulant(shape: &Shape, spacing: f64, rule: f64) -> Option<(Dd, f64)> {
 /// logarithm of the density bends by at most 2 + |power + 1| mu^2/4. The mass in a cell is at
 /// least its node's, but for the slope of its logarithm.
 fn tails(shape: &Shape, spacing: f64) -> Vec<(f64, f64)> {
+    if exp(fall(shape, spacing)) > 0.1 * NORM {
+        return Vec::new();
+    }
     let first = (shape.from / spacing).floor() as i64;
     let last = (shape.to / spacing).ceil() as i64;
     let nodes: Vec<(f64, f64, f64)> = (first..=last)
@@ -582,8 +656,8 @@ fn tails(shape: &Shape, spacing: f64) -> Vec<(f64, f64)> {
     let weight = |exponent: f64| exp((exponent - largest).max(-700.0));
     let total: f64 = nodes.iter().map(|node| weight(node.1)).sum();
     let bend = 2.0 + (shape.power + 1.0).abs() * shape.mu * shape.mu / 4.0;
-    let missed = 6.0 * expm1((bend * spacing * spacing / 8.0).min(600.0));
-    let unit = (1.0 + 1e-6) / (total * spacing * shape.mu);
+    let missed = EXTREMA * expm1((bend * spacing * spacing / 8.0).min(600.0));
+    let unit = (1.0 + NORM) / (total * spacing * shape.mu);
     let mut list = Vec::new();
     let (mut mass, mut variation, mut densest, mut before) = (0.0, 0.0, 0.0_f64, 0.0);
     for (i, &(x, exponent, share)) in nodes.iter().rev().enumerate() {
@@ -594,7 +668,7 @@ fn tails(shape: &Shape, spacing: f64) -> Vec<(f64, f64)> {
             list.push((1.0 - mass, (variation + density + missed * densest) * unit));
         }
         let slope = x.abs() + spacing + shape.power.abs() * shape.mu;
-        mass += weight(exponent) * exp(-0.5 * slope * spacing) / total * (1.0 - 1e-5);
+        mass += weight(exponent) * exp(-0.5 * slope * spacing) / total * (1.0 - CELL);
     }
     // All critical points must lie among the nodes.
     let outermost = (shape.power + 1.0).abs() * shape.mu * shape.loss(shape.from).1;

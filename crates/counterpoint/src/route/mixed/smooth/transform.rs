@@ -5,7 +5,7 @@ use super::sampled::Sampled;
 use crate::composition::Part;
 use crate::loss::Loss;
 use crate::rounding::{Dd, STEP, UNIT, exp, falling};
-use crate::route::LEFT_OUT;
+use crate::route::{DOUBLES, LEFT_OUT, UNCOUNTED};
 
 // What the certificates here allow for, each rounded up generously.
 
@@ -13,13 +13,13 @@ use crate::route::LEFT_OUT;
 const FORMULA: f64 = 64.0 * STEP;
 /// The weights of a list: exponents of at most 600 in double-doubles, each good to 2^-94.
 const WEIGHTS: f64 = 1e-24;
-/// Estimates in plain doubles that must not be too small: a few roundings for each of up to 10^5 losses.
-const DOUBLES: f64 = 1e-9;
 /// An envelope in doubles: ten roundings, in exponents of at most 700.
 const ENVELOPE: f64 = 1e-12;
 /// |phi|^2 in doubles, and a square root: two roundings of numbers of at most one, fourfold.
 const SQUARE: f64 = 8.0 * UNIT;
 const ROOT: f64 = 4.0 * UNIT;
+/// | |a|^2 - |b|^2 | is at most (|a| + |b|) e, and both are at most 1 + e.
+const SQUARED: f64 = 3.0;
 
 /// Equal losses, tilted by t.
 pub(super) struct Transform {
@@ -94,7 +94,8 @@ impl Transform {
                     *mass = *mass / total;
                 }
                 let mean: f64 = list.iter().map(|(d, m)| d.hi * m.hi).sum();
-                let variance: f64 = list.iter().map(|(d, m)| (d.hi - mean).powi(2) * m.hi).sum();
+                let variance: f64 =
+                    list.iter().map(|(d, m)| (d.hi - mean) * (d.hi - mean) * m.hi).sum();
                 (largest, variance, Kind::Many(list))
             }
             Loss::SampledGaussian { rate, mu, direction } => {
@@ -141,7 +142,7 @@ impl Transform {
                 }
                 let furthest = list.last().map_or(0.0, |(fall, _)| fall.hi);
                 // The weights' exponents are rounded too, and the least left out.
-                let error = STEP * (64.0 + list.len() as f64) * turned(furthest);
+                let error = STEP * (UNCOUNTED + list.len() as f64) * turned(furthest);
                 Some((sum, error + WEIGHTS + LEFT_OUT))
             }
             Kind::Sampled(sampled) => sampled.value(place, enough),
@@ -190,7 +191,7 @@ impl Transform {
         }
         let Some((value, error)) = self.value(place, enough) else { return 1.0 };
         let size = (value.0 * value.0 + value.1 * value.1).hi;
-        let g = 0.5 * (1.0 - size - 3.0 * error - SQUARE);
+        let g = 0.5 * (1.0 - size - SQUARED * error - SQUARE);
         let root = g.max(0.0).sqrt() - (0.5 * self.variance).sqrt() * reach;
         let root = root.max(0.0) * (1.0 - DOUBLES);
         (1.0 - 2.0 * root * root).max(0.0).sqrt() + ROOT

@@ -1,3 +1,0 @@
-//! The one generator of all tests.
-
-pub(crate) use counterpoint_testing::Random;
