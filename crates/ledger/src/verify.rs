@@ -60,6 +60,9 @@ fn verify(
     if let Some(problem) = tables.own_problem()? {
         return Ok(Some(format!("the database: {problem}")));
     }
+    if expected.is_some_and(|known| known.sequence == 0 && known != Head::NONE) {
+        return Ok(Some(format!("every history begins at {}, not as expected", Head::NONE)));
+    }
     let mut books = Books::default();
     if let Some(problem) = history(tables, expected, head, &mut books)? {
         return Ok(Some(problem));

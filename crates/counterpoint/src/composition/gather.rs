@@ -1,6 +1,6 @@
 //! Releases put together: what they show in each direction, equal losses as one.
 
-use super::{Composition, CompositionError, Leaks, Part, Rounded, Times, factors};
+use super::{Composition, Leaks, Part, Rounded, Times, factors};
 use crate::loss::{self, Atom, Atoms, Curve, Direction, Loss, LossError, Meaning};
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Epsilon, Group};
@@ -14,6 +14,27 @@ const MOST_RELEASES: u64 = 1_000_000_000_000_000;
 const MOST_EPSILON: f64 = 1e12;
 /// The place of Gaussians among the kinds of losses: after all but lists of atoms.
 const GAUSSIAN: u8 = 5;
+
+/// Why releases could not be put together.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompositionError {
+    /// There is nothing to compose.
+    #[error("there are no releases; legal: at least one")]
+    Empty,
+    /// The counts add up to too much.
+    #[error("the counts add up to {total}; legal: at most 10^15 in all")]
+    TooMany {
+        /// What they add up to, at least.
+        total: u64,
+    },
+    /// The epsilons add up to too much to tell neighbouring answers apart.
+    #[error("the epsilons add up to {total:e}; legal: at most 10^12 in all")]
+    TooLarge {
+        /// What they add up to.
+        total: f64,
+    },
+}
 
 /// Losses in the making: those that are the same in both directions, and the others by
 /// direction.

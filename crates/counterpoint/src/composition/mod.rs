@@ -5,8 +5,9 @@ mod gather;
 pub(crate) mod leak;
 mod plan;
 
+pub use gather::CompositionError;
 pub(crate) use gather::sorted;
-pub use plan::{CompositionError, Plan, PlanError};
+pub use plan::{Plan, PlanError};
 
 use crate::loss::{Curve, Direction, Loss, bracketed};
 use std::sync::Arc;

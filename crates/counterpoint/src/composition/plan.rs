@@ -2,7 +2,7 @@
 //! and on each part.
 
 use super::Composition;
-use super::gather::Gathered;
+use super::gather::{CompositionError, Gathered};
 use crate::loss::{Direction, LossError};
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::Group;
@@ -26,27 +26,6 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub(crate) compositions: Vec<Composition>,
-}
-
-/// Why releases could not be put together.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CompositionError {
-    /// There is nothing to compose.
-    #[error("there are no releases; legal: at least one")]
-    Empty,
-    /// The counts add up to too much.
-    #[error("the counts add up to {total}; legal: at most 10^15 in all")]
-    TooMany {
-        /// What they add up to, at least.
-        total: u64,
-    },
-    /// The epsilons add up to too much to tell neighbouring answers apart.
-    #[error("the epsilons add up to {total:e}; legal: at most 10^12 in all")]
-    TooLarge {
-        /// What they add up to.
-        total: f64,
-    },
 }
 
 /// Why releases do not make a plan.

@@ -383,6 +383,8 @@ fn an_old_backup_is_found_by_the_expected_head_alone() {
     assert_eq!(ledger.verify(None).unwrap().problem, None);
     let problem = ledger.verify(Some(head)).unwrap().problem.unwrap();
     assert!(problem.contains("is expected and missing"), "{problem}");
+    let nowhere = Head { sequence: 0, ..head };
+    assert!(ledger.verify(Some(nowhere)).unwrap().problem.is_some(), "no history begins there");
     // It goes on, and gets as long as it was: still another history.
     while ledger.head().unwrap().sequence <= head.sequence {
         let key = format!("again-{}", ledger.head().unwrap().sequence);
