@@ -48,7 +48,7 @@ pub(super) fn delta(
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
     let lower = witness_delta(whole, epsilon, options);
     let lower = if lower < upper { lower } else { upper };
-    Ok(((lower, upper), Route::Renyi, theorem))
+    Ok((Ends { lower, upper }, Route::Renyi, theorem))
 }
 
 fn no_curve(options: &Options<'_>) -> AskError {
@@ -59,6 +59,11 @@ fn no_curve(options: &Options<'_>) -> AskError {
 const WITNESS: f64 = 1e-4;
 const ROUGH: f64 = 1e-2;
 const FAIR: f64 = 1e-6;
+
+/// A sum or a difference of `Wide`s, good to 2^-100 of the larger: a share of at least e^-12 leaves room.
+const ROUNDED: f64 = 1e-15;
+/// How far up a share's target reaches: only lower ends, which a split has none of, would feel it.
+const REACH: f64 = 1e-12;
 
 /// To a larger tolerance, by whichever route.
 fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
@@ -131,7 +136,7 @@ fn witness_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Wi
         Some(list) => pure_delta(&list, epsilon, &options),
         None => mixed::delta(&parts, epsilon, &options, &Contours::default()),
     };
-    ends.map_or(Wide::ZERO, |(ends, _)| ends.0)
+    ends.map_or(Wide::ZERO, |(ends, _)| ends.lower)
 }
 
 /// By Rényi curves alone.
@@ -190,10 +195,10 @@ pub(super) fn better_delta(
     } else {
         None
     };
-    let better = curves.filter(|((_, upper), ..)| *upper < ends.1);
-    let ((_, upper), route, theorem) = better.unwrap_or(answer);
+    let better = curves.filter(|(other, ..)| other.upper < ends.upper);
+    let (Ends { upper, .. }, route, theorem) = better.unwrap_or(answer);
     let lower = witness_delta(whole, epsilon, options);
-    ((if lower < upper { lower } else { upper }, upper), route, theorem)
+    (Ends::new(if lower < upper { lower } else { upper }, upper), route, theorem)
 }
 
 /// The curves by themselves.
@@ -209,9 +214,9 @@ fn split_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) ->
     let curves = curves_alone(whole);
     let cost = |share: f64, options: &Options<'_>| -> Option<f64> {
         let lower = target.lower * Wide::from(share);
-        let losses = Target { lower, upper: lower * Wide::from(1.0 + 1e-12) };
-        let rest = (target.lower - lower) * Wide::from(1.0 - 1e-15);
-        let rest = Target { lower: rest, upper: rest * Wide::from(1.0 + 1e-12) };
+        let losses = Target { lower, upper: lower * Wide::from(1.0 + REACH) };
+        let rest = (target.lower - lower) * Wide::from(1.0 - ROUNDED);
+        let rest = Target { lower: rest, upper: rest * Wide::from(1.0 + REACH) };
         let (first, _) =
             mixed::epsilon(&whole.losses, &losses, options, &Contours::default()).ok()?;
         let (second, _) = renyi::epsilon(&curves, &rest)?;
@@ -234,7 +239,7 @@ fn split_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Opti
         let second = (Dd::from(epsilon) - Dd::from(first)).lower().max(0.0);
         let (losses, _) = mixed::delta(&whole.losses, first, options, &Contours::default()).ok()?;
         let (curves, _) = renyi::delta(&curves, second)?;
-        let sum = (losses.1 + curves) * Wide::from(1.0 + 1e-15);
+        let sum = (losses.upper + curves) * Wide::from(1.0 + ROUNDED);
         Some(if sum < Wide::ONE { sum } else { Wide::ONE })
     };
     let (rough, fair) = (loosely(options, ROUGH), loosely(options, FAIR));

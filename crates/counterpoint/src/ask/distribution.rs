@@ -10,10 +10,10 @@ use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Level, Tolerance};
 use crate::rounding::{Dd, Wide, down, up};
-use crate::route::Route;
 use crate::route::mixed::closed::Listed;
 use crate::route::mixed::smooth::Contours;
 use crate::route::mixed::{cumulant, largest};
+use crate::route::{Ends, Route};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///
@@ -75,7 +75,7 @@ impl Plan {
 impl<'a> PrivacyLoss<'a> {
     fn new(whole: &'a Composition, mirror: &'a Composition) -> Result<Self, AskError> {
         let (mean, variance) = moments(whole)?;
-        let leak = whole.with_leaks(Wide::ZERO, Wide::ZERO);
+        let leak = whole.with_leaks(Ends::ZERO);
         Ok(Self { whole, mirror, mean, variance, atoms: atoms(whole, leak) })
     }
 
@@ -94,7 +94,7 @@ impl<'a> PrivacyLoss<'a> {
     /// The probability that the loss is infinite.
     #[must_use]
     pub fn leak(&self) -> Bracket {
-        self.whole.with_leaks(Wide::ZERO, Wide::ZERO)
+        self.whole.with_leaks(Ends::ZERO)
     }
 
     /// The mean, given that the loss is finite.
@@ -434,11 +434,11 @@ fn at_positive(
     let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
     for route in [Route::Closed, Route::Grouped, Route::Contour] {
         match by(Some(route), fine) {
-            Ok(((lower, upper), _)) => return Ok(whole.with_leaks(lower, upper)),
+            Ok((ends, _)) => return Ok(whole.with_leaks(ends)),
             Err(AskError::Stopped) => return Err(AskError::Stopped),
             Err(_) => {}
         }
     }
-    let ((lower, upper), _) = by(None, options.tolerance)?;
-    Ok(whole.with_leaks(lower, upper))
+    let (ends, _) = by(None, options.tolerance)?;
+    Ok(whole.with_leaks(ends))
 }

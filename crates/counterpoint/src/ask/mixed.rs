@@ -52,14 +52,12 @@ pub(super) fn delta(
 ) -> Result<(Ends, Route), AskError> {
     // At the largest loss or beyond nothing is left to compute, by whichever route.
     let near_top = closed::delta_near_the_top(parts, epsilon);
-    if let Some((lower, upper)) = near_top
-        && upper - lower <= Wide::from(NOTHING)
-    {
-        return Ok(((lower, upper), Route::Closed));
+    if let Some(ends) = near_top.filter(|ends| ends.width() <= Wide::from(NOTHING)) {
+        return Ok((ends, Route::Closed));
     }
     let ways = mixed_ways(parts, Wanted::Delta, options.route)?;
     let tolerance = options.tolerance.get();
-    let narrow = |(lower, upper): &Ends| *upper - *lower <= *upper * Wide::from(tolerance);
+    let narrow = |ends: &Ends| ends.width() <= ends.upper * Wide::from(tolerance);
     first_of(&ways, options, |way| match way {
         MixedWay::NearTop => Ok((near_top.filter(narrow).ok_or(Failure::TooMuch)?, Route::Closed)),
         MixedWay::Listed => {
@@ -82,10 +80,10 @@ pub(super) fn delta_near_zero(
         let contours = Contours::default();
         let by = |way: MixedWay| by(way, parts, (epsilon, tolerance), options.watch, &contours);
         match first_of(&ways, options, by) {
-            Ok((ends, route)) if ends.1 - ends.0 <= Wide::from(NEAR_ZERO) => {
+            Ok((ends, route)) if ends.width() <= Wide::from(NEAR_ZERO) => {
                 return Some((ends, route));
             }
-            Ok((ends, _)) if ends.1 < Wide::from(1e-7) => {}
+            Ok((ends, _)) if ends.upper < Wide::from(1e-7) => {}
             _ => break,
         }
     }

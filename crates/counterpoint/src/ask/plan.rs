@@ -204,7 +204,7 @@ impl Composition {
         {
             return answer;
         }
-        let ((lower, upper), route, theorem) = options.until_stopped(|options| {
+        let (ends, route, theorem) = options.until_stopped(|options| {
             if options.route == Some(Route::Renyi) || !self.curves.is_empty() {
                 choose::for_curves(options.route)?;
                 return curves::delta(self, epsilon.get(), options);
@@ -217,7 +217,7 @@ impl Composition {
             };
             Ok(curves::better_delta(self, epsilon.get(), found?, options))
         })?;
-        Ok(Answer { bracket: self.with_leaks(lower, upper), route, theorem })
+        Ok(Answer { bracket: self.with_leaks(ends), route, theorem })
     }
 
     /// A delta that is next to nothing: any bound that says so will do.
@@ -226,14 +226,14 @@ impl Composition {
         if options.route.is_none()
             && let Some(upper) = curves::renyi_delta(self, epsilon).filter(nothing)
         {
-            return Some(((Wide::ZERO, upper), Route::Renyi));
+            return Some((Ends::new(Wide::ZERO, upper), Route::Renyi));
         }
         mixed::delta_near_zero(&self.losses, epsilon, options)
     }
 
-    pub(super) fn with_leaks(&self, lower: Wide, upper: Wide) -> Bracket {
-        let lower = leak::with_leaks(&self.leaks.below, lower, lower).0;
-        let upper = leak::with_leaks(&self.leaks.above, upper, upper).1;
+    pub(super) fn with_leaks(&self, ends: Ends) -> Bracket {
+        let lower = leak::with_leaks(&self.leaks.below, ends.lower, ends.lower).lower;
+        let upper = leak::with_leaks(&self.leaks.above, ends.upper, ends.upper).upper;
         Bracket { lower: lower.min(upper), upper }
     }
 
@@ -244,7 +244,7 @@ impl Composition {
 
     pub(crate) fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
         let upper = curves::renyi_delta(self, epsilon.get())?;
-        Some(self.with_leaks(Wide::ZERO, upper).upper)
+        Some(self.with_leaks(Ends::new(Wide::ZERO, upper)).upper)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Factor, Guarantees};
 use crate::quantity::{Delta, Epsilon};
-use crate::rounding::Wide;
 use crate::route::responses::exact::Exact;
 use crate::route::responses::{is_at_the_top, largest_error, largest_loss, near_top, two_lattices};
 use crate::route::saddle::Cumulant;
@@ -43,13 +42,13 @@ pub(super) fn delta(
     if options.route == Some(Route::Precise) && !at_the_top {
         return bits::delta_bracket(guarantees, epsilon, options.watch);
     }
-    let ((lower, upper), route) = if at_the_top {
-        ((Wide::ZERO, Wide::ZERO), Route::Closed)
+    let (Ends { lower, upper }, route) = if at_the_top {
+        (Ends::ZERO, Route::Closed)
     } else {
         pure_delta(&guarantees.factors, epsilon.get(), options)?
     };
-    let (lower, upper) = leak::with_leaks(guarantees.leaks, lower, upper);
-    Ok(Answer { bracket: Bracket { lower, upper }, route, theorem: Theorem::Optimal })
+    let bracket = leak::with_leaks(guarantees.leaks, lower, upper);
+    Ok(Answer { bracket, route, theorem: Theorem::Optimal })
 }
 
 fn closed(bracket: Bracket) -> Answer {

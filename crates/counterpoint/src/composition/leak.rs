@@ -5,6 +5,7 @@
 //! logarithms, `g = -ln(1 - delta)`, so that nothing cancels unless delta and the
 //! leak really are close; where they are, arbitrary precision decides.
 
+use crate::bracket::Bracket;
 use crate::composition::Leak;
 use crate::rounding::{Dd, STEP, Wide};
 use dashu_float::FBig;
@@ -167,9 +168,9 @@ fn to_wide(x: &Big) -> Wide {
 }
 
 /// The delta of the whole, given the pure delta as lower and upper end.
-pub(crate) fn with_leaks(leaks: &[Leak], lower: Wide, upper: Wide) -> (f64, f64) {
+pub(crate) fn with_leaks(leaks: &[Leak], lower: Wide, upper: Wide) -> Bracket {
     if leaks.is_empty() {
-        return (lower.lower(0.0), upper.upper(0.0).min(1.0));
+        return Bracket { lower: lower.lower(0.0), upper: upper.upper(0.0).min(1.0) };
     }
     let leaked = minus_ln_kept(leaks);
     let kept = Wide::exp(-leaked.to_dd());
@@ -177,7 +178,7 @@ pub(crate) fn with_leaks(leaks: &[Leak], lower: Wide, upper: Wide) -> (f64, f64)
     // The exponential inherits the absolute error of its argument.
     let slack = (16.0 + leaks.len() as f64) * STEP * (1.0 + leaked.upper(0.0));
     let of = |pure: Wide| leak + kept * pure;
-    (of(lower).lower(slack), of(upper).upper(slack).min(1.0))
+    Bracket { lower: of(lower).lower(slack), upper: of(upper).upper(slack).min(1.0) }
 }
 
 #[cfg(test)]

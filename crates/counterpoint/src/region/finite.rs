@@ -2,6 +2,7 @@
 
 use super::Point;
 use super::boundary::{Boundary, LEAST};
+use crate::bracket::Bracket;
 use crate::composition::leak;
 use crate::composition::{Composition, Plan, Rounded, factors};
 use crate::rounding::{Dd, STEP, Wide};
@@ -61,7 +62,7 @@ fn outcomes(
 /// The probability of a leak, rounded.
 fn leaked(whole: &Composition, rounded: Rounded) -> f64 {
     let leaks = whole.leaks.rounded(rounded);
-    let (lower, upper) = leak::with_leaks(leaks, Wide::ZERO, Wide::ZERO);
+    let Bracket { lower, upper } = leak::with_leaks(leaks, Wide::ZERO, Wide::ZERO);
     match (leaks.is_empty(), rounded) {
         (true, _) => 0.0,
         (false, Rounded::Up) => upper,

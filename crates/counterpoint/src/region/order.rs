@@ -25,8 +25,8 @@ fn leaks_less(whole: &Composition, other: &Composition) -> bool {
     let (mine, others) = (&whole.leaks.above, &other.leaks.below);
     mine.is_empty()
         || (mine == others && &whole.leaks.below == others)
-        || leak::with_leaks(mine, Wide::ZERO, Wide::ZERO).1
-            <= leak::with_leaks(others, Wide::ZERO, Wide::ZERO).0
+        || leak::with_leaks(mine, Wide::ZERO, Wide::ZERO).upper
+            <= leak::with_leaks(others, Wide::ZERO, Wide::ZERO).lower
 }
 
 /// Whether each curve is one of the other's, as often at most.

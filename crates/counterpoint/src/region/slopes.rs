@@ -157,8 +157,9 @@ impl<'a> Half<'a> {
             .into_iter()
             .map(|(remove, add)| if direction == Direction::Add { add } else { remove })
             .collect();
-        let leaked =
-            |whole: &&Composition| leak::with_leaks(&whole.leaks.below, Wide::ZERO, Wide::ZERO).0;
+        let leaked = |whole: &&Composition| {
+            leak::with_leaks(&whole.leaks.below, Wide::ZERO, Wide::ZERO).lower
+        };
         let leak = views.iter().map(leaked).fold(0.0, f64::max);
         // At the largest loss, if there is one, nothing is left.
         let largest = views.iter().try_fold(0.0, |most: f64, whole| {

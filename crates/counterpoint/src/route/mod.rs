@@ -142,5 +142,21 @@ impl From<Stopped> for Failure {
     }
 }
 
-/// A pure delta: lower and upper end.
-pub(crate) type Ends = (Wide, Wide);
+/// A pure delta, between two numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ends {
+    pub(crate) lower: Wide,
+    pub(crate) upper: Wide,
+}
+
+impl Ends {
+    pub(crate) const ZERO: Self = Self { lower: Wide::ZERO, upper: Wide::ZERO };
+
+    pub(crate) fn new(lower: Wide, upper: Wide) -> Self {
+        Self { lower, upper }
+    }
+
+    pub(crate) fn width(&self) -> Wide {
+        self.upper - self.lower
+    }
+}

@@ -40,7 +40,7 @@ pub(crate) fn narrowed<E>(
             break;
         }
         let middle = bracket.lower + 0.5 * bracket.width();
-        let (low, high) = delta(middle)?;
+        let Ends { lower: low, upper: high } = delta(middle)?;
         if middle <= bracket.lower || middle >= bracket.upper {
             break;
         } else if high <= target.lower {

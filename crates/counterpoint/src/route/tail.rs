@@ -2,6 +2,7 @@
 //! distributions. The profile is a line in e^epsilon between two atoms, which makes
 //! the inverse question as exact as the profile.
 
+use super::Ends;
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::rounding::{Dd, STEP, Wide};
@@ -31,14 +32,14 @@ pub(crate) struct Tail {
 
 impl Tail {
     /// The pure delta at the epsilon this is the tail of: lower and upper end.
-    pub(crate) fn delta(&self, epsilon: f64) -> (Wide, Wide) {
+    pub(crate) fn delta(&self, epsilon: f64) -> Ends {
         let scaled = Wide::exp(Dd::from(epsilon)) * self.q;
         // The difference's own rounding and the exponential's are in the slack.
         let error = (self.p + scaled) * Wide::from(2.0 * self.slack + DIFFERENCE);
         let delta = self.p - scaled;
         let lower = delta - error;
         let upper = delta + error;
-        (if lower.is_positive() { lower } else { Wide::ZERO }, upper)
+        Ends::new(if lower.is_positive() { lower } else { Wide::ZERO }, upper)
     }
 
     /// Doubles surely below and surely above the epsilon where the line
@@ -91,7 +92,7 @@ pub(crate) fn solve(
         let line = tail(at)?;
         let (below, above) = line.root(target);
         lower = lower.max(below.min(largest.lower()));
-        if line.delta(at).1 <= target.lower {
+        if line.delta(at).upper <= target.lower {
             high = at;
         } else {
             low = at;

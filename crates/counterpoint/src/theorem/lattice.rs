@@ -4,7 +4,7 @@ use crate::bracket::Bracket;
 use crate::composition::{Factor, Leak, Plan, leak};
 use crate::mechanism::Guarantee;
 use crate::quantity::Count;
-use crate::rounding::Wide;
+use crate::route::Ends;
 use crate::route::responses::equal::Equal;
 
 /// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
@@ -39,11 +39,10 @@ pub fn pairs(guarantee: Guarantee, count: Count) -> impl Iterator<Item = Pair> {
     let legal = Plan::new([(guarantee, count)]).is_ok();
     (0..if legal { last + 1 } else { 0 }).map(move |i| {
         let at = equal.as_ref().map_or(0.0, |equal| equal.loss(i as f64).upper());
-        let (lower, upper) = match &mut equal {
+        let Ends { lower, upper } = match &mut equal {
             Some(equal) if i > 0 => equal.tail(at).delta(at),
-            _ => (Wide::ZERO, Wide::ZERO),
+            _ => Ends::ZERO,
         };
-        let (lower, upper) = leak::with_leaks(&leaks, lower, upper);
-        Pair { epsilon: at, delta: Bracket { lower, upper } }
+        Pair { epsilon: at, delta: leak::with_leaks(&leaks, lower, upper) }
     })
 }

@@ -166,7 +166,7 @@ pub(super) fn delta(
         Theorem::Strong => added(tail(&sums, sums.drift, epsilon)?),
         Theorem::KovClosedForm => {
             let slack = kov_slack(&sums, epsilon)?;
-            probability(leak::with_leaks(guarantees.leaks, slack, slack).1)
+            probability(leak::with_leaks(guarantees.leaks, slack, slack).upper)
         }
         _ => Err(Inapplicable::because(NO_FORMULA)),
     }

@@ -125,7 +125,10 @@ fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     // Each sum is of positive terms, good to a few units each.
     let slack = INTEGRAL + (FEW + operations) * STEP;
     let cut = Wide::from(cut(parts));
-    Some((mass * Wide::from(low * (1.0 - slack)), mass * Wide::from(high * (1.0 + slack)) + cut))
+    Some(Ends::new(
+        mass * Wide::from(low * (1.0 - slack)),
+        mass * Wide::from(high * (1.0 + slack)) + cut,
+    ))
 }
 
 /// By how much the mass within s of the largest loss exceeds the mass at it, relative to that.
@@ -181,7 +184,7 @@ pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
     let slack = ((FEW + operations) * STEP).min(0.5);
     let lower = least * scaled(rise(gap - Dd::from(error)), -slack);
     let upper = most * scaled(rise(Dd::from(reach)), slack) + Wide::from(cut(parts));
-    Some((lower, upper))
+    Some(Ends { lower, upper })
 }
 
 /// The P mass of losses within a gap of the largest, from above.
@@ -266,7 +269,7 @@ fn around(gap: Dd, largest: Dd, at: impl Fn(Dd) -> Dd) -> Ends {
     let error = Dd::from(DISTANCE * (largest.hi.abs() + gap.hi.abs()));
     let (low, high) = (at(gap - error), at(gap + error));
     let low = if low.is_positive() { low } else { Dd::ZERO };
-    (scaled(low, -FORMULA), scaled(high, FORMULA))
+    Ends::new(scaled(low, -FORMULA), scaled(high, FORMULA))
 }
 
 fn scaled(x: Dd, slack: f64) -> Wide {
@@ -281,14 +284,14 @@ fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure>
     // Neighbouring doubles, whichever way the profile goes.
     let much = (Effort::Much, watch);
     let at = |e: f64| smooth::delta(&part, e.max(0.0), 1e-12, much, &Contours::default());
-    let (lower, upper) = (at(size.upper())?.0, at(size.lower())?.1);
+    let (lower, upper) = (at(size.upper())?.lower, at(size.lower())?.upper);
     if !epsilon.is_negative() {
-        return Ok((lower, upper));
+        return Ok(Ends { lower, upper });
     }
     let decay = Wide::exp(epsilon);
     let fixed = Wide::from(keep(epsilon));
     let both = |delta: Wide, slack: f64| (fixed + decay * delta) * Wide::from(Dd::sum(1.0, slack));
-    Ok((both(lower, -FORMULA), both(upper, FORMULA)))
+    Ok(Ends::new(both(lower, -FORMULA), both(upper, FORMULA)))
 }
 
 /// All losses above epsilon, one by one.
@@ -305,7 +308,7 @@ fn listed(atoms: &Atoms, epsilon: Dd, operations: f64) -> Ends {
         high = high + Wide::from(atom.mass) * Wide::from(rise(gap + error));
     }
     let slack = STEP * (operations + atoms.list.len() as f64);
-    (low * Wide::from(1.0 - slack), high * Wide::from(1.0 + slack))
+    Ends::new(low * Wide::from(1.0 - slack), high * Wide::from(1.0 + slack))
 }
 
 /// The most outcomes a composition may have to be listed.
@@ -381,10 +384,10 @@ impl Listed {
     pub(crate) fn epsilon(&self, target: &Target, tolerance: f64) -> Result<Bracket, Failure> {
         let first = self.atoms.list.first().ok_or(Failure::TooMuch)?;
         let top = (first.loss + Dd::from(self.operations * STEP * (1.0 + first.loss.hi))).upper();
-        if self.delta(0.0).1 <= target.lower {
+        if self.delta(0.0).upper <= target.lower {
             return Ok(Bracket::exact(0.0));
         }
-        if self.delta(top.max(0.0)).1 > target.lower {
+        if self.delta(top.max(0.0)).upper > target.lower {
             return Err(Failure::TooMuch);
         }
         let bracket = Bracket { lower: 0.0, upper: top.max(0.0) };
@@ -448,7 +451,7 @@ fn sampled(
                 } else {
                     Wide::ZERO
                 };
-                return Ok((Wide::ZERO, most));
+                return Ok(Ends::new(Wide::ZERO, most));
             }
             (share, (rate / share).ln() + epsilon)
         }
@@ -456,9 +459,9 @@ fn sampled(
     // Relative error of the share, absolute of the epsilon.
     let slack = FORMULA * (1.0 + rate.hi / share.hi);
     let error = Dd::from(slack * (1.0 + inner_epsilon.hi.abs()));
-    let low = single(inner, inner_epsilon + error, watch)?.0;
-    let high = single(inner, inner_epsilon - error, watch)?.1;
-    Ok((low * scaled(share, -slack), high * scaled(share, slack)))
+    let low = single(inner, inner_epsilon + error, watch)?.lower;
+    let high = single(inner, inner_epsilon - error, watch)?.upper;
+    Ok(Ends::new(low * scaled(share, -slack), high * scaled(share, slack)))
 }
 
 /// The least epsilon whose pure delta is within the target, for one mechanism run once.
@@ -473,13 +476,13 @@ pub(crate) fn epsilon(
         Some((top, error)) => Bracket { lower: 0.0, upper: (top + Dd::from(error)).upper() },
         None => {
             let mut upper = 1.0;
-            while at(upper)?.1 > target.lower {
+            while at(upper)?.upper > target.lower {
                 upper *= 2.0;
             }
             Bracket { lower: 0.0, upper }
         }
     };
-    if at(0.0)?.1 <= target.lower {
+    if at(0.0)?.upper <= target.lower {
         return Ok(Bracket::exact(0.0));
     }
     let bracket = narrowed(bracket, (200, 1e-3 * tolerance.max(1e-12)), target, at)?;
@@ -493,8 +496,8 @@ fn both_ends<E>(
     bracket: Bracket,
     halvings: (u32, f64),
 ) -> Result<Bracket, E> {
-    let upper = halved(bracket, halvings, |e| Ok(at(e)?.1 <= target.lower))?.upper;
-    let lower = halved(bracket, halvings, |e| Ok(at(e)?.0 <= target.upper))?.lower;
+    let upper = halved(bracket, halvings, |e| Ok(at(e)?.upper <= target.lower))?.upper;
+    let lower = halved(bracket, halvings, |e| Ok(at(e)?.lower <= target.upper))?.lower;
     Ok(Bracket { lower: lower.min(upper), upper })
 }
 

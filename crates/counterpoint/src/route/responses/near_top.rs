@@ -54,7 +54,7 @@ pub(crate) fn delta(factors: &[Factor], epsilon: f64, most: usize) -> Option<End
     let (mass, mass_error) = all_pluses(factors);
     let slack = mass_error + ATOM * (most as f64 + UNCOUNTED);
     let scaled = |sum: Wide, slack: f64| sum * mass * Wide::from(Dd::sum(1.0, slack));
-    Some((scaled(lower, -slack), scaled(upper, slack)))
+    Some(Ends::new(scaled(lower, -slack), scaled(upper, slack)))
 }
 
 /// The least epsilon whose pure delta is within the target, if few atoms lie above it:
@@ -69,7 +69,7 @@ pub(crate) fn epsilon(factors: &[Factor], target: &Target, most: usize) -> Optio
     // Out until the target is exceeded.
     loop {
         let at = (top - gap).max(0.0);
-        let (lower, upper) = delta(factors, at, most)?;
+        let Ends { lower, upper } = delta(factors, at, most)?;
         if lower > target.upper {
             bracket.lower = at;
             break;

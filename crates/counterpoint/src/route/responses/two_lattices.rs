@@ -193,7 +193,7 @@ impl Summed {
         let scale = self.lattice.scale * Wide::exp(Dd::product(self.lattice.tilt, y0 as f64));
         let relative = self.lattice.error + STEP * (UNCOUNTED + self.lattice.tilt * y0 as f64);
         let error = error + relative * (value.abs() + error);
-        (
+        Ends::new(
             scale * Wide::from((value - error).max(0.0)),
             scale * Wide::from((value + error).next_up()),
         )
@@ -220,7 +220,7 @@ struct Above<'a> {
 impl Above<'_> {
     fn delta(&self, epsilon: f64) -> Wide {
         match self.attempt.place(epsilon) {
-            Some((y0, kappa)) => self.split.at(y0, kappa).1,
+            Some((y0, kappa)) => self.split.at(y0, kappa).upper,
             None => Wide::ZERO,
         }
     }
@@ -261,8 +261,8 @@ impl<'a> Below<'a> {
         let gap = self.attempt.largest.hi - epsilon - self.bias;
         let y1 = (gap / self.attempt.step + shift).floor();
         let y1 = y1.clamp(0.0, self.p.lattice.most_steps) as u64;
-        let p = self.p.at(y1, 0.0).0 - self.aliases(y1);
-        let q = self.q.at(y1, 0.0).1;
+        let p = self.p.at(y1, 0.0).lower - self.aliases(y1);
+        let q = self.q.at(y1, 0.0).upper;
         Tail { p: if p.is_positive() { p } else { Wide::ZERO }, q, slack: BOUNDS }
     }
 
@@ -449,9 +449,7 @@ pub(crate) fn delta(
     let mut narrowest = Narrowest { width: f64::INFINITY, answer: None };
     match refined_delta(&problem, tolerance, &mut narrowest) {
         Err(Failure::TooWide(width)) => match narrowest.answer {
-            Some(((lower, upper), route)) if upper - lower <= Wide::from(1e-12) => {
-                Ok(((lower, upper), route))
-            }
+            Some((ends, route)) if ends.width() <= Wide::from(1e-12) => Ok((ends, route)),
             _ => Err(Failure::TooWide(width)),
         },
         answer => answer,
@@ -476,10 +474,10 @@ fn refined_delta(
         let attempt = Attempt::new(problem, &fineness);
         let (above, below) = attempt.both(&mut planner, narrowest.width)?;
         let upper = above.delta(epsilon);
-        let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).0);
+        let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).lower);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
-        let answer = ((lower, upper), above.split.route());
+        let answer = (Ends { lower, upper }, above.split.route());
         if width <= tolerance || upper == Wide::ZERO {
             return Ok(answer);
         }

@@ -502,12 +502,12 @@ pub(crate) fn delta(
     refine(&problem, &saddle, tolerance, |attempt, planner| {
         let upper = attempt.above(planner)?.delta(epsilon);
         if !upper.is_positive() {
-            return Ok(Some(Tried { answer: (Wide::ZERO, Wide::ZERO), width: 0.0, excess: 0.0 }));
+            return Ok(Some(Tried { answer: Ends::ZERO, width: 0.0, excess: 0.0 }));
         }
         let below = attempt.below(planner)?;
-        let tests = below.tests(epsilon).map(|test| test.delta(epsilon).0);
+        let tests = below.tests(epsilon).map(|test| test.delta(epsilon).lower);
         let lower = tests.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();
-        Ok(Some(Tried { answer: (lower, upper), width, excess: width / tolerance }))
+        Ok(Some(Tried { answer: Ends { lower, upper }, width, excess: width / tolerance }))
     })
 }

@@ -32,7 +32,7 @@ fn holds(bracket: Bracket, value: f64, error: f64) {
 }
 
 fn delta_holds(parts: &[Part], epsilon: f64, value: f64, error: f64) {
-    let (lower, upper) = delta(parts, epsilon, TOLERANCE, Watch::none()).unwrap();
+    let Ends { lower, upper } = delta(parts, epsilon, TOLERANCE, Watch::none()).unwrap();
     holds(Bracket { lower: lower.lower(0.0), upper: upper.upper(0.0) }, value, error);
 }
 

@@ -242,7 +242,7 @@ impl Contour {
             total + factor * Wide::exp(Dd::product(-tilt, epsilon))
         });
         let lower = lower - excess;
-        (if lower.is_positive() { lower } else { Wide::ZERO }, upper)
+        Ends::new(if lower.is_positive() { lower } else { Wide::ZERO }, upper)
     }
 }
 

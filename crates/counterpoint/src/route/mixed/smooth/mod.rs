@@ -123,7 +123,7 @@ pub(crate) fn epsilon(
     let ln_target = target.lower.ln_estimate();
     let answer = |contour: &Contour, saddle: &mut Saddle| {
         let top = top(contour, target, saddle);
-        let upper = satisfying(|e| contour.ends(e).1, target, saddle, top, &watch)?;
+        let upper = satisfying(|e| contour.ends(e).upper, target, saddle, top, &watch)?;
         let lower = exceeding(contour, target, saddle, upper);
         let bracket = Bracket { lower, upper };
         if bracket.keeps(tolerance) {
@@ -154,7 +154,7 @@ pub(crate) fn epsilon(
 fn top(contour: &Contour, target: &Target, saddle: &Saddle) -> f64 {
     let mut top = saddle.epsilon + 1.0 / saddle.tilt;
     for _ in 0..200 {
-        if contour.ends(top).1 <= target.lower {
+        if contour.ends(top).upper <= target.lower {
             return top;
         }
         top += (top - saddle.epsilon).max(1e-300) + saddle.epsilon * 1e-3;
@@ -164,12 +164,12 @@ fn top(contour: &Contour, target: &Target, saddle: &Saddle) -> f64 {
 
 /// An epsilon that surely exceeds the target, a little below one that satisfies it.
 fn exceeding(contour: &Contour, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
-    let (low, high) = contour.ends(upper);
+    let Ends { lower: low, upper: high } = contour.ends(upper);
     let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
     let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
     for _ in 0..60 {
         let at = (upper - step).max(0.0);
-        if contour.ends(at).0 > target.upper {
+        if contour.ends(at).lower > target.upper {
             return at;
         }
         if at <= 0.0 {
@@ -189,10 +189,10 @@ pub(crate) fn delta(
     contours: &Contours,
 ) -> Result<Ends, Failure> {
     let answer = |contour: &Contour, saddle: &mut Saddle| {
-        let (lower, upper) = contour.ends(epsilon);
+        let Ends { lower, upper } = contour.ends(epsilon);
         let width = ((upper - lower) * upper.recip()).estimate();
         if width <= tolerance {
-            return Ok((lower, upper));
+            return Ok(Ends { lower, upper });
         }
         if lower.is_positive() {
             saddle.ln_delta = upper.ln_estimate();
