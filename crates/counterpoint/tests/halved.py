@@ -40,7 +40,7 @@ pub(crate) fn halved(name: &str, value: f64) -> f64 {
 
 
 def files(source):
-    return sorted([*(source / "route").rglob("*.rs"), source / "rounding/normal.rs", source / "loss.rs"])
+    return sorted([*(source / "route").rglob("*.rs"), *(source / "loss").rglob("*.rs"), source / "rounding/normal.rs"])
 
 
 def constants():

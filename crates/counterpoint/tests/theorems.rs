@@ -1,8 +1,9 @@
 //! The named theorems against their formulas, written out plainly in doubles, and against
 //! the optimum, which none may undercut.
 
+use counterpoint::quantity::{Group, Noise};
 use counterpoint::theorem::{Theorem, lattice, noise};
-use counterpoint::{Count, Delta, Epsilon, Guarantee, Options, Plan, Sensitivity};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Sensitivity};
 
 const PLANS: [&[(f64, f64, u64)]; 3] =
     [&[(0.1, 0.0, 100)], &[(0.05, 1e-9, 156)], &[(0.2, 1e-8, 7), (0.03, 0.0, 40), (0.5, 1e-9, 2)]];
@@ -41,6 +42,30 @@ fn epsilons_follow_the_formulas_and_are_never_below_the_optimum() {
             assert_close(value, formula, theorem.name());
             assert!(value >= optimal.lower, "{} {list:?}", theorem.name());
         }
+    }
+}
+
+/// Of mechanisms the formulas take the largest losses: Laplace noise's is sensitivity over scale, and a
+/// group's of a guarantee so many times its epsilon, which here is no double.
+#[test]
+fn mechanisms_are_charged_by_their_largest_losses() {
+    let scale = Noise::new(8.0).unwrap();
+    let laplace = Mechanism::Laplace { scale, sensitivity: Sensitivity::new(1.0).unwrap() };
+    let guarantee = Mechanism::from(Guarantee::new(0.1, 0.0).unwrap());
+    let releases = [(laplace, Count::new(8).unwrap()), (guarantee, Count::new(4).unwrap())];
+    for people in [1, 3] {
+        let plan = Plan::with(releases.clone(), None, Group::new(people).unwrap()).unwrap();
+        let at = Delta::new(1e-6).unwrap();
+        let each = [(people as f64 * 0.125, 8.0), (people as f64 * 0.1, 4.0)];
+        let sum = |f: fn(f64) -> f64| each.iter().map(|&(e, n)| n * f(e)).sum::<f64>();
+        let rest = (2.0 * (1e6_f64).ln() * sum(|e| e * e)).sqrt();
+        let formulas =
+            [sum(|e| e), sum(|e| e * e.exp_m1()) + rest, sum(|e| e * (e / 2.0).tanh()) + rest];
+        for (theorem, formula) in Theorem::FORMULAS.into_iter().zip(formulas) {
+            assert_close(theorem.epsilon(&plan, at).unwrap(), formula, theorem.name());
+        }
+        // 0.1 is a little more than a tenth, and thrice that more than three tenths.
+        assert!(Theorem::Basic.epsilon(&plan, at).unwrap() >= people as f64 * 1.4);
     }
 }
 

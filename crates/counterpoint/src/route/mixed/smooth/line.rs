@@ -18,7 +18,7 @@ fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
     for part in parts {
         let [value, slope, curvature] = match &part.each {
             Loss::SampledGaussian { rate, mu, direction } => {
-                sampled::jet(*rate, mu.hi, *direction, t)?
+                sampled::quick::jet(*rate, mu.hi, *direction, t)?
             }
             loss => differences(loss, t)?,
         };

@@ -33,7 +33,7 @@ use std::cell::RefCell;
 pub(crate) fn quick_cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
     let quick = match loss {
         Loss::SampledGaussian { rate, mu, direction } => {
-            sampled::cumulant(*rate, *mu, *direction, t)
+            sampled::quick::cumulant(*rate, *mu, *direction, t)
         }
         _ => None,
     };

@@ -1,6 +1,7 @@
 //! The quick cumulant against the one in double-doubles.
 
-use super::{COSINE_ERROR, MOVES, Shape, cumulant};
+use super::quick::cumulant;
+use super::shape::{COSINE_ERROR, MOVES, Shape};
 use crate::loss::{Direction, Loss};
 use crate::rounding::{Dd, TWO_PI, UNIT, turns};
 use crate::route::mixed::cumulant;

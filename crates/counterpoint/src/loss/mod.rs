@@ -4,10 +4,17 @@
 //! tell apart than; its loss is ln P/Q under P. docs/theorems.md derives every pair.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-use crate::mechanism::{Adjacency, FinitePair, Guarantee, Mechanism, Release, RenyiCurve};
+use crate::mechanism::{Adjacency, Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
 use crate::rounding::{Dd, STEP, falling};
 use std::sync::Arc;
+
+mod atoms;
+
+pub(crate) use atoms::{Atom, Atoms};
+use atoms::{
+    buckets_loss, discrete_gaussian, finite, geometric, sampled_discrete_gaussian, staircase,
+};
 
 /// Which of two neighbouring data sets P is: under add/remove the direction is shared
 /// by all releases.
@@ -36,26 +43,6 @@ pub(crate) enum Loss {
     SampledGaussian { rate: f64, mu: Dd, direction: Direction },
     /// A Laplace pair on a Poisson sample.
     SampledLaplace { rate: f64, epsilon: Dd, direction: Direction },
-}
-
-/// Losses with their P masses, by falling loss; the masses sum to one, but for what was
-/// cut off at the ends. Q masses are not kept: they are the P masses times e^-loss, times
-/// the share of P that is finite.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Atoms {
-    pub(crate) list: Vec<Atom>,
-    /// At most this much P mass is missing above the largest and below the least loss.
-    pub(crate) cut: f64,
-    /// Whether exchanging P and Q makes no difference.
-    pub(crate) symmetric: bool,
-}
-
-/// A loss and its P mass, with relative errors of at most 2^-90 (absolute below one for the loss, and for
-/// what is left in the middle of a staircase, which is less likely than what is above it).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Atom {
-    pub(crate) loss: Dd,
-    pub(crate) mass: Dd,
 }
 
 /// A Rényi curve of a mechanism that has no loss distribution.
@@ -415,198 +402,6 @@ fn amplified(rate: f64, epsilon: Dd) -> Dd {
     }
 }
 
-/// Discrete Laplace noise, masses falling by e^-a a step, moved by `steps`.
-fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
-    let largest = legal("sensitivity / scale", a * steps as f64)?;
-    if steps == 1 {
-        return response(largest);
-    }
-    if steps > MOST_ATOMS {
-        let (what, value, legal) = ("sensitivity", steps as f64, "at most 10^6");
-        return Err(LossError::Range { what, value, legal });
-    }
-    let decay = falling(a);
-    let end = Dd::ONE / (Dd::ONE + decay);
-    // tanh(a/2).
-    let middle = -(-a).expm1() * end;
-    let atom = |y: u64| {
-        let weight = falling(a * y as f64);
-        let mass = match y {
-            0 => end,
-            _ if y == steps => end * weight,
-            _ => middle * weight,
-        };
-        Atom { loss: a * (steps as f64 - 2.0 * y as f64), mass }
-    };
-    Ok(Atoms::new((0..=steps).map(atom).collect(), 0.0, true).into())
-}
-
-/// No list of atoms is longer than about this.
-const MOST_ATOMS: u64 = 1_000_000;
-
-/// Discrete Gaussians are listed this many standard deviations out.
-const REACH: f64 = 34.0;
-/// Beyond, each mass is less than e^(-reach/sigma) of the one before: both sides are below 2 e^(-34^2/2) (1 + sigma/34),
-/// and e^(-34^2/2) is below 10^-251.
-const BEYOND_REACH: f64 = 1e-250;
-
-/// A sum in which each number sees as many additions as their number has bits: below 2^-99 for a million.
-fn sum(list: &[Dd]) -> Dd {
-    match list {
-        [] => Dd::ZERO,
-        [one] => *one,
-        _ => {
-            let (left, right) = list.split_at(list.len() / 2);
-            sum(left) + sum(right)
-        }
-    }
-}
-
-/// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
-fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
-    let square = Dd::product(sigma, sigma);
-    if sigma > 10_000.0 || steps > MOST_ATOMS {
-        let (what, value) =
-            if sigma > 1e4 { ("sigma", sigma) } else { ("sensitivity", steps as f64) };
-        let legal = "sigma up to 10^4 and sensitivity up to 10^6; gaussian beyond";
-        return Err(LossError::Range { what, value, legal });
-    }
-    let distance = steps as f64;
-    legal("sensitivity^2 / sigma^2", Dd::product(distance, distance) / square)?;
-    let furthest = (REACH * sigma).ceil() + 1.0;
-    let weight = |y: f64| falling(Dd::product(y, y) / (square + square));
-    let places = || (0..=2 * furthest as u64).map(|place| furthest - place as f64);
-    let total = sum(&places().map(weight).collect::<Vec<_>>());
-    let atom = |y: f64| Atom {
-        loss: Dd::product(distance, 2.0 * y + distance) / (square + square),
-        mass: weight(y) / total,
-    };
-    let cut = BEYOND_REACH * (1.0 + sigma);
-    Ok(Atoms::new(places().map(atom).collect(), cut, true))
-}
-
-/// The true answer and m - 1 others.
-fn buckets_loss(epsilon: f64, buckets: u64) -> Atoms {
-    let decay = falling(Dd::from(epsilon));
-    let truth = Dd::ONE / (Dd::ONE + decay * (buckets - 1) as f64);
-    let lie = decay * truth;
-    Atoms::new(
-        vec![
-            Atom { loss: Dd::from(epsilon), mass: truth },
-            Atom { loss: Dd::ZERO, mass: lie * (buckets - 2) as f64 },
-            Atom { loss: Dd::from(-epsilon), mass: lie },
-        ],
-        0.0,
-        true,
-    )
-}
-
-/// The staircase at the full shift, which dominates smaller ones (theorems.md, staircase):
-/// with b = e^-eps, the mass at +eps is
-/// `1/2 + (1 - b) min(gamma, 1 - gamma) / (2 (gamma + b (1 - gamma)))`.
-fn staircase(epsilon: f64, gamma: Option<f64>) -> Atoms {
-    let decay = falling(Dd::from(epsilon));
-    let gamma = gamma.map_or_else(
-        || {
-            let half = falling(Dd::from(0.5 * epsilon));
-            half / (Dd::ONE + half)
-        },
-        Dd::from,
-    );
-    let rest = Dd::ONE - gamma;
-    let least = if gamma < rest { gamma } else { rest };
-    let high = (Dd::ONE - decay) * least / (gamma + decay * rest);
-    let high = (Dd::ONE + high).scaled(0.5);
-    let low = high * decay;
-    let middle = Dd::ONE - high - low;
-    let middle = if middle.is_negative() { Dd::ZERO } else { middle };
-    Atoms::new(
-        vec![
-            Atom { loss: Dd::from(epsilon), mass: high },
-            Atom { loss: Dd::ZERO, mass: middle },
-            Atom { loss: Dd::from(-epsilon), mass: low },
-        ],
-        0.0,
-        true,
-    )
-}
-
-fn finite(
-    pair: &FinitePair,
-    direction: Direction,
-    adjacency: Option<Adjacency>,
-) -> Result<Meaning, LossError> {
-    let symmetric = is_mirrored(pair.outcomes());
-    match adjacency {
-        _ if symmetric => {}
-        None => {
-            let why = "the pair differs when p and q are exchanged";
-            return Err(LossError::NoAdjacency { why });
-        }
-        Some(Adjacency::Replace) => return Err(LossError::Asymmetric),
-        Some(Adjacency::AddRemove) => {}
-    }
-    let outcomes: Vec<(f64, f64)> = match direction {
-        Direction::Remove => pair.outcomes().to_vec(),
-        Direction::Add => pair.outcomes().iter().map(|&(p, q)| (q, p)).collect(),
-    };
-    let sum = |list: &mut dyn Iterator<Item = f64>| sum(&list.map(Dd::from).collect::<Vec<_>>());
-    let finite: Vec<(f64, f64)> =
-        outcomes.iter().copied().filter(|&(p, q)| p > 0.0 && q > 0.0).collect();
-    let all_p = sum(&mut outcomes.iter().map(|&(p, _)| p));
-    let all_q = sum(&mut outcomes.iter().map(|&(_, q)| q));
-    let kept = sum(&mut finite.iter().map(|&(p, _)| p));
-    if !kept.is_positive() {
-        return Err(LossError::NoCommonOutcome);
-    }
-    let leaked = sum(&mut outcomes.iter().filter(|&&(_, q)| q <= 0.0).map(|&(p, _)| p));
-    let shift = (all_q / all_p).ln();
-    let list = finite
-        .iter()
-        .map(|&(p, q)| Atom { loss: (Dd::from(p) / q).ln() + shift, mass: Dd::from(p) / kept });
-    let atoms = Atoms::new(list.collect(), 0.0, symmetric);
-    let leak = bracketed(leaked / all_p);
-    if leak.1 < 1.0 {
-        Ok(Meaning { leak, ..atoms.into() })
-    } else {
-        Err(LossError::NoCommonOutcome)
-    }
-}
-
-/// Whether exchanging p and q gives the same outcomes in another order.
-fn is_mirrored(outcomes: &[(f64, f64)]) -> bool {
-    let bits = |&(p, q): &(f64, f64)| (p.to_bits(), q.to_bits());
-    let mut ahead: Vec<_> = outcomes.iter().map(bits).collect();
-    let mut back: Vec<_> = ahead.iter().map(|&(p, q)| (q, p)).collect();
-    ahead.sort_unstable();
-    back.sort_unstable();
-    ahead == back
-}
-
-/// The discrete Gaussian on a Poisson sample.
-fn sampled_discrete_gaussian(
-    sigma: f64,
-    steps: u64,
-    rate: f64,
-    direction: Direction,
-) -> Result<Atoms, LossError> {
-    let whole = discrete_gaussian(sigma, steps)?;
-    let rate = Dd::from(rate);
-    let list = match direction {
-        Direction::Add => {
-            let turned = |atom: &Atom| Atom { loss: -mixed(rate, -atom.loss), mass: atom.mass };
-            whole.list.iter().map(turned).collect()
-        }
-        Direction::Remove => {
-            // P and its mirror image Q, each where it has mass, then together.
-            let p = whole.list.iter().map(|atom| (atom.loss, rate * atom.mass));
-            let q = whole.list.iter().map(|atom| (-atom.loss, (Dd::ONE - rate) * atom.mass));
-            p.chain(q).map(|(loss, mass)| Atom { loss: mixed(rate, loss), mass }).collect()
-        }
-    };
-    Ok(Atoms::new(list, whole.cut, false))
-}
-
 /// ln(1 - q + q e^l). Where little is left of 1 - q + q e^l, it is better known by its summands than
 /// by its distance from one.
 pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
@@ -620,38 +415,9 @@ pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
     (Dd::ONE - rate + falling(-loss) * rate).ln()
 }
 
-impl Atoms {
-    /// Sorts by falling loss and leaves out masses that are next to nothing, or that have
-    /// underflowed to nothing.
-    fn new(mut list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
-        const NOTHING: f64 = 1e-250;
-        let all = list.len();
-        list.retain(|atom| atom.mass.hi > NOTHING);
-        let left_out = (all - list.len()) as f64 * NOTHING;
-        list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
-        Self { list, cut: cut + left_out, symmetric }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rounding::Wide;
-
-    /// Weighed against the heaviest place, whose weight is one.
-    #[test]
-    fn what_a_discrete_gaussian_leaves_out_is_within_its_cut() {
-        for (sigma, steps) in [(0.4, 1), (1.0, 1), (7.5, 2), (300.0, 5)] {
-            let atoms = discrete_gaussian(sigma, steps).unwrap();
-            let (square, distance) = (sigma * sigma, steps as f64);
-            let last = (atoms.list[0].loss.hi * square / distance - 0.5 * distance).round();
-            let weight = |y: f64| Wide::exp(-Dd::product(y, y) / (2.0 * square));
-            let beyond = (1..4000).fold(Wide::ZERO, |sum, i| sum + weight(last + f64::from(i)));
-            let heaviest = atoms.list.iter().map(|atom| atom.mass.hi).fold(0.0, f64::max);
-            let beyond = beyond * Wide::from(2.0 * heaviest);
-            assert!(beyond <= Wide::from(atoms.cut), "{sigma}: {:e}", atoms.cut);
-        }
-    }
 
     /// With 1 - q = 2^-n: ln(2^-n) + ln(1 + (2^n - 1) e^l), in which nothing cancels.
     #[test]
