@@ -60,6 +60,36 @@ pub(crate) fn account(row: &[Cell]) -> Outcome<Account> {
     })
 }
 
+/// An account, and the row it was read from.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) account: Account,
+    row: Row,
+}
+
+/// The first columns of an account's row never change: the rule is the last of them.
+const FIXED: usize = 8;
+
+impl Known {
+    pub(crate) fn read(row: Row) -> Outcome<Self> {
+        Ok(Self { account: account(&row)?, row })
+    }
+
+    /// The account as another row has it. What never changes is compared as it is stored.
+    pub(crate) fn now(&self, row: &[Cell]) -> Outcome<Account> {
+        if row.get(..FIXED) != self.row.get(..FIXED) {
+            return Err(damaged("the account is not the one it was; legal: open the ledger again"));
+        }
+        let row = Reader(row);
+        Ok(Account {
+            quotas: row.count(8)?,
+            closed: row.optional_count(9)?,
+            balance: row.balance(10)?,
+            ..self.account.clone()
+        })
+    }
+}
+
 pub(crate) fn slot(row: &[Cell]) -> Outcome<Slot> {
     let row = Reader(row);
     let release = Described::read(&row.text(3)?).map_err(|error| damaged(&error.problem))?;

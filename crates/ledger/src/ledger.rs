@@ -1,22 +1,24 @@
 //! A ledger: making it, opening it, and its transactions.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use counterpoint_wire::ledger::{Cost, Event};
 
+use crate::cells::{Known, damaged};
 use crate::chain::Head;
-use crate::database::{Access, Database, Url, VERSION, schema};
+use crate::database::{Access, Database, Url, VERSION};
 use crate::error::LedgerError;
 use crate::rows::Account;
-use crate::tables::{Tables, damaged};
+use crate::tables::Tables;
 
 /// A ledger, through one handle. Any number of handles, in any number of processes, may be
 /// open on the same one.
 pub struct Ledger {
     database: Box<dyn Database>,
     /// Accounts that were reserved from, for their rules, which never change.
-    known: BTreeMap<String, Account>,
+    known: BTreeMap<String, Arc<Known>>,
     /// Prices that were computed, by account and what was asked.
     pub(crate) prices: BTreeMap<(String, String), Cost>,
     /// Whether nothing is to be written.
@@ -130,12 +132,13 @@ impl Ledger {
     }
 
     /// An account with its rule; what is spent of it may be out of date.
-    pub(crate) fn known(&mut self, name: &str) -> Result<&Account, LedgerError> {
-        if !self.known.contains_key(name) {
-            let account = self.read(|tables| find_account(tables, name))?;
-            self.known.insert(name.to_owned(), account);
+    pub(crate) fn known(&mut self, name: &str) -> Result<Arc<Known>, LedgerError> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(Arc::clone(known));
         }
-        self.known.get(name).ok_or_else(|| damaged("an account is gone"))
+        let known = Arc::new(self.read(|tables| know_account(tables, name))?);
+        self.known.insert(name.to_owned(), Arc::clone(&known));
+        Ok(known)
     }
 
     /// Runs within a transaction that reads one snapshot.
@@ -144,7 +147,7 @@ impl Ledger {
         work: impl FnOnce(&mut Tables<'_>) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         self.database.begin(Access::Read)?;
-        let outcome = work(&mut Tables(&mut *self.database, Head::NONE));
+        let outcome = work(&mut Tables::new(&mut *self.database));
         self.database.rollback();
         outcome
     }
@@ -167,12 +170,14 @@ impl Ledger {
             return Err(LedgerError::ReadOnly);
         }
         self.database.begin(Access::Write)?;
-        let mut tables = Tables(&mut *self.database, Head::NONE);
+        let mut tables = Tables::new(&mut *self.database);
         let outcome = tables.lock().and_then(|head| {
             goes_on(&mut tables, self.seen, head)?;
-            work(&mut tables, head)
+            let value = work(&mut tables, head)?;
+            tables.write()?;
+            Ok(value)
         });
-        let head = tables.1;
+        let head = tables.head;
         match outcome {
             Ok(value) => {
                 self.database.commit()?;
@@ -202,18 +207,15 @@ fn goes_on(tables: &mut Tables<'_>, seen: Head, head: Head) -> Result<(), Ledger
 
 /// The tables and the first entry.
 fn create(database: &mut dyn Database) -> Result<Head, LedgerError> {
-    let mut tables = Tables(database, Head::NONE);
+    let mut tables = Tables::new(database);
     if tables.exist()? {
         return Err(LedgerError::Initialised);
     }
-    let dialect = tables.0.dialect();
-    for statement in schema(dialect) {
-        tables.0.execute(&statement, &[])?;
-    }
-    tables.set_version(VERSION)?;
-    tables.set_out()?;
+    tables.create()?;
     let event = Event::Init { at: now(), format: VERSION.unsigned_abs() };
-    append(&mut tables, Head::NONE, &event)
+    let head = append(&mut tables, Head::NONE, &event)?;
+    tables.write()?;
+    Ok(head)
 }
 
 /// Writes an event after the head.
@@ -233,11 +235,16 @@ pub(crate) fn now() -> u64 {
 
 /// An account that releases can be made in.
 pub(crate) fn find_account(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerError> {
+    Ok(know_account(tables, name)?.account)
+}
+
+/// The same with the row it is in.
+fn know_account(tables: &mut Tables<'_>, name: &str) -> Result<Known, LedgerError> {
     let legal = "the name of one that was opened";
     let unknown = || LedgerError::Unknown { what: "account", name: name.to_owned(), legal };
-    let found = tables.account(name)?.ok_or_else(unknown)?;
-    if found.parent.is_none() {
-        return Err(found.unfit("is a data set", "an account opened under it"));
+    let found = Known::read(tables.account_row(name)?.ok_or_else(unknown)?)?;
+    if found.account.parent.is_none() {
+        return Err(found.account.unfit("is a data set", "an account opened under it"));
     }
     Ok(found)
 }

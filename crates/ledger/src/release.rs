@@ -1,12 +1,14 @@
 //! The two steps of a release.
 
+use std::sync::Arc;
+
 use counterpoint::{Adjacency, Relation};
 use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 
-use crate::cells::{damaged, unwritable};
+use crate::cells::{Known, damaged, unwritable};
 use crate::chain::{Hash, Head};
 use crate::error::{LedgerError, Refusal};
-use crate::ledger::{Ledger, append, find_account, now};
+use crate::ledger::{Ledger, append, now};
 use crate::rows::{Account, Release, Share, Slot};
 use crate::setup::agree;
 use crate::tables::Tables;
@@ -128,11 +130,11 @@ impl Ledger {
     }
 
     /// The account that is asked, and what it would charge.
-    fn cost(&mut self, request: &Request<'_>) -> Result<(Account, Cost), LedgerError> {
+    fn cost(&mut self, request: &Request<'_>) -> Result<(Arc<Known>, Cost), LedgerError> {
         request.analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
-        let known = self.known(request.account)?.clone();
-        agree(request.adjacency, request.records, known.relation)?;
-        let charge = self.known_price(&known, request.asked)?;
+        let known = self.known(request.account)?;
+        agree(request.adjacency, request.records, known.account.relation)?;
+        let charge = self.known_price(&known.account, request.asked)?;
         Ok((known, charge))
     }
 
@@ -249,7 +251,7 @@ fn reserve(
     head: Head,
     request: &Request<'_>,
     digest: Hash,
-    price: (&Account, Cost),
+    price: (&Known, Cost),
 ) -> Result<Reservation, LedgerError> {
     let Found { account, slot, share, debit } = debit(tables, request, price)?;
     let event = Event::Reserve {
@@ -296,13 +298,11 @@ struct Found {
 fn debit(
     tables: &mut Tables<'_>,
     request: &Request<'_>,
-    (known, charge): (&Account, Cost),
+    (known, charge): (&Known, Cost),
 ) -> Result<Found, LedgerError> {
-    let account = find_account(tables, request.account)?;
+    let row = tables.account_row(request.account)?.ok_or_else(|| damaged("an account is gone"))?;
     // The price is by the rule that was known.
-    if (account.opened, &account.rule) != (known.opened, &known.rule) {
-        return Err(damaged("the account is not the one it was; legal: open the ledger again"));
-    }
+    let account = known.now(&row)?;
     let slot = match request.asked {
         Asked::Slot { name, .. } => Some(find_slot(tables, &account.name, name)?),
         _ => None,

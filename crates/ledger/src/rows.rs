@@ -171,15 +171,26 @@ pub(crate) fn releases(count: u64) -> Cost {
 
 /// An amount as text whose order, byte by byte, is the order of the amounts.
 pub(crate) fn sortable(amount: &Amount) -> String {
-    let text = amount.to_string();
+    let mut text = amount.to_string();
     let whole = text.find('.').unwrap_or(text.len());
-    format!("{}{text}", "0".repeat(40_usize.saturating_sub(whole)))
+    text.insert_str(0, &ZEROS[whole.min(WHOLE)..]);
+    text
 }
+
+/// How many digits are before the point, as many as the largest amount has, and as many zeros.
+const WHOLE: usize = 40;
+const ZEROS: &str = "0000000000000000000000000000000000000000";
 
 /// Reads what [`sortable`] wrote, and nothing else.
 pub(crate) fn amount(text: &str) -> Option<Amount> {
-    let amount: Amount = text.parse().ok()?;
-    (sortable(&amount) == text).then_some(amount)
+    let (whole, rest) = text.split_at_checked(WHOLE)?;
+    let has_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_fraction = |rest: &str| {
+        rest.strip_prefix('.')
+            .is_some_and(|digits| has_digits(digits) && !rest.ends_with(['0', '.']))
+    };
+    let written = has_digits(whole) && (rest.is_empty() || is_fraction(rest));
+    written.then(|| text.parse().ok())?
 }
 
 #[cfg(test)]
@@ -197,6 +208,25 @@ mod tests {
         for exact in &amounts {
             assert_eq!(amount(&sortable(exact)).as_ref(), Some(exact));
         }
-        assert_eq!((amount("0.1"), amount(&format!("{}0", sortable(&amounts[2])))), (None, None));
+        let tenth = sortable(&amounts[2]);
+        let (whole, fraction) = tenth.split_at(40);
+        let longer =
+            [format!("{tenth}0"), format!("{whole}."), format!("{whole}.0"), format!("0{tenth}")];
+        let odd = [
+            format!("{tenth}e1"),
+            format!("+{}", &tenth[1..]),
+            format!("{whole}.\u{661}"),
+            whole[1..].to_owned(),
+        ];
+        let more = [
+            "0.1".to_owned(),
+            String::new(),
+            fraction.to_owned(),
+            format!("{whole}.1.1"),
+            format!("{whole}5"),
+        ];
+        for text in longer.iter().chain(&odd).chain(&more) {
+            assert_eq!(amount(text), None, "{text}");
+        }
     }
 }

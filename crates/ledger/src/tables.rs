@@ -8,28 +8,47 @@ use crate::cells::{
     stored, unwritable, whole,
 };
 use crate::chain::Head;
-use crate::database::{Cell, Database, Dialect, Row};
+use crate::database::{Cell, Database, Dialect, Row, VERSION, Write, schema};
 use crate::error::LedgerError;
 use crate::rows::{Account, Balance, Release, Share, Slot, sortable};
 
-/// The tables, within a transaction, and the last head that it has read or written.
-pub(crate) struct Tables<'a>(pub(crate) &'a mut dyn Database, pub(crate) Head);
+/// The tables, within a transaction.
+pub(crate) struct Tables<'a> {
+    database: &'a mut dyn Database,
+    /// The last head that was read or written.
+    pub(crate) head: Head,
+    /// What is to be written before anything more is read: each must change one row.
+    writes: Vec<Write>,
+}
 
 type Outcome<T> = Result<T, LedgerError>;
 
-impl Tables<'_> {
+impl<'a> Tables<'a> {
+    pub(crate) fn new(database: &'a mut dyn Database) -> Self {
+        Self { database, head: Head::NONE, writes: Vec::new() }
+    }
+
+    /// Makes the tables.
+    pub(crate) fn create(&mut self) -> Outcome<()> {
+        for statement in schema(self.database.dialect()) {
+            self.database.execute(&statement, &[])?;
+        }
+        self.set_version(VERSION)?;
+        self.set_out()
+    }
+
     /// Whether there are tables at all.
     pub(crate) fn exist(&mut self) -> Outcome<bool> {
-        let sql = match self.0.dialect() {
+        let sql = match self.database.dialect() {
             Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name = 'ledger_version'",
             Dialect::Postgres => "SELECT 1::bigint WHERE to_regclass('ledger_version') IS NOT NULL",
         };
-        Ok(!self.0.query(sql, &[])?.is_empty())
+        Ok(!self.rows(sql, &[])?.is_empty())
     }
 
     /// The versions that are stored: one, in a ledger.
     pub(crate) fn versions(&mut self) -> Outcome<Vec<i64>> {
-        let rows = self.0.query("SELECT id, version FROM ledger_version", &[])?;
+        let rows = self.rows("SELECT id, version FROM ledger_version", &[])?;
         let version = |row: &Row| match Reader(row).whole(0)? {
             1 => Reader(row).whole(1),
             _ => Err(damaged("ledger_version has a row that is not of id 1")),
@@ -39,46 +58,45 @@ impl Tables<'_> {
 
     /// What the database itself finds wrong with its file, if it can look.
     pub(crate) fn own_problem(&mut self) -> Outcome<Option<String>> {
-        if self.0.dialect() != Dialect::Sqlite {
+        if self.database.dialect() != Dialect::Sqlite {
             return Ok(None);
         }
-        let rows = self.0.query("PRAGMA integrity_check(1)", &[])?;
+        let rows = self.rows("PRAGMA integrity_check(1)", &[])?;
         let first = Reader(rows.first().map_or(&[][..], |row| row)).text(0)?;
         Ok((first != "ok").then_some(first))
     }
 
-    pub(crate) fn set_version(&mut self, version: i64) -> Outcome<()> {
-        self.0.execute("DELETE FROM ledger_version", &[])?;
+    fn set_version(&mut self, version: i64) -> Outcome<()> {
         let sql = "INSERT INTO ledger_version (id, version) VALUES (1, $1)";
-        self.one(sql, &[version.into()])
+        self.one(sql, vec![version.into()])
     }
 
     /// Takes the ledger's lock, and reads the head under it.
     pub(crate) fn lock(&mut self) -> Outcome<Head> {
-        let rows = match self.0.dialect() {
+        let sql = match self.database.dialect() {
             // BEGIN IMMEDIATE has it.
-            Dialect::Sqlite => self.0.query(HEAD, &[])?,
-            Dialect::Postgres => self.0.query(HEAD_LOCKED, &[])?,
+            Dialect::Sqlite => HEAD,
+            Dialect::Postgres => HEAD_LOCKED,
         };
-        self.1 = only_head(&rows)?;
-        Ok(self.1)
+        self.head = only_head(&self.rows(sql, &[])?)?;
+        Ok(self.head)
     }
 
     /// Whether an entry is in the history.
     pub(crate) fn contains(&mut self, entry: Head) -> Outcome<bool> {
         let sql = "SELECT sequence FROM ledger_entry WHERE sequence = $1 AND hash = $2";
-        let rows = self.0.query(sql, &[whole(entry.sequence)?, Cell::from(&entry.hash.0[..])])?;
+        let rows = self.rows(sql, &[whole(entry.sequence)?, Cell::from(&entry.hash.0[..])])?;
         Ok(!rows.is_empty())
     }
 
     pub(crate) fn head(&mut self) -> Outcome<Head> {
-        only_head(&self.0.query(HEAD, &[])?)
+        only_head(&self.rows(HEAD, &[])?)
     }
 
     /// The first head, before any entry.
-    pub(crate) fn set_out(&mut self) -> Outcome<()> {
+    fn set_out(&mut self) -> Outcome<()> {
         let sql = "INSERT INTO ledger_head (id, sequence, hash) VALUES (1, $1, $2)";
-        self.one(sql, &[0.into(), Cell::Bytes(Head::NONE.hash.0.to_vec())])
+        self.one(sql, vec![0.into(), Cell::Bytes(Head::NONE.hash.0.to_vec())])
     }
 
     /// Adds an entry after the head that was read, and moves the head, if it is still there.
@@ -94,11 +112,14 @@ impl Tables<'_> {
         let (previous, hash) = (Cell::from(&head.hash.0[..]), Cell::from(&next.hash.0[..]));
         let account = account.map_or(Cell::Null, Cell::from);
         let sequence = whole(next.sequence)?;
-        self.one(sql, &[sequence.clone(), previous.clone(), hash.clone(), account, body.into()])?;
+        self.one(
+            sql,
+            vec![sequence.clone(), previous.clone(), hash.clone(), account, body.into()],
+        )?;
         let sql = "UPDATE ledger_head SET sequence = $1, hash = $2 \
                    WHERE id = 1 AND sequence = $3 AND hash = $4";
-        self.one(sql, &[sequence, hash, whole(head.sequence)?, previous])?;
-        self.1 = next;
+        self.one(sql, vec![sequence, hash, whole(head.sequence)?, previous])?;
+        self.head = next;
         Ok(next)
     }
 
@@ -107,16 +128,16 @@ impl Tables<'_> {
     /// write that changes nothing.
     pub(crate) fn touch(&mut self, head: Head) -> Outcome<()> {
         let away = "UPDATE ledger_head SET sequence = sequence + 1 WHERE id = 1 AND sequence = $1";
-        self.one(away, &[whole(head.sequence)?])?;
+        self.one(away, vec![whole(head.sequence)?])?;
         let back = "UPDATE ledger_head SET sequence = sequence - 1 WHERE id = 1 AND sequence > $1";
-        self.one(back, &[whole(head.sequence)?])
+        self.one(back, vec![whole(head.sequence)?])
     }
 
     /// Entries after one, in order, at most so many.
     pub(crate) fn entries(&mut self, after: u64, most: u64) -> Outcome<Vec<Stored>> {
         let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
                    WHERE sequence > $1 ORDER BY sequence LIMIT $2";
-        let rows = self.0.query(sql, &[whole(after)?, whole(most)?])?;
+        let rows = self.rows(sql, &[whole(after)?, whole(most)?])?;
         rows.iter().map(|row| stored(row)).collect()
     }
 
@@ -129,33 +150,38 @@ impl Tables<'_> {
     ) -> Outcome<Vec<Stored>> {
         let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
                    WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
-        let rows = self.0.query(sql, &[account.into(), whole(after)?, whole(most)?])?;
+        let rows = self.rows(sql, &[account.into(), whole(after)?, whole(most)?])?;
         rows.iter().map(|row| stored(row)).collect()
     }
 
     /// Any entry that is not after the first: there must be none.
     pub(crate) fn has_entry_before_the_first(&mut self) -> Outcome<bool> {
         let sql = "SELECT sequence FROM ledger_entry WHERE sequence < 1 LIMIT 1";
-        Ok(!self.0.query(sql, &[])?.is_empty())
+        Ok(!self.rows(sql, &[])?.is_empty())
     }
 
     pub(crate) fn account(&mut self, name: &str) -> Outcome<Option<Account>> {
+        self.account_row(name)?.as_deref().map(account).transpose()
+    }
+
+    /// An account as it is stored.
+    pub(crate) fn account_row(&mut self, name: &str) -> Outcome<Option<Row>> {
         // No name has one, and PostgreSQL has no such text.
         if name.contains('\0') {
             return Ok(None);
         }
-        let rows = self.0.query(
+        let rows = self.rows(
             "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
              capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
              FROM ledger_account WHERE name = $1",
             &[name.into()],
         )?;
-        rows.first().map(|row| account(row)).transpose()
+        Ok(rows.into_iter().next())
     }
 
     /// All data sets and accounts, in the order they were opened.
     pub(crate) fn accounts(&mut self) -> Outcome<Vec<Account>> {
-        let rows = self.0.query(
+        let rows = self.rows(
             "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
              capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
              FROM ledger_account ORDER BY opened",
@@ -181,7 +207,7 @@ impl Tables<'_> {
             whole(account.quotas)?,
         ];
         cells.extend(balance_cells(&account.balance)?);
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Writes an account's new balance, if the old one is still there.
@@ -193,13 +219,13 @@ impl Tables<'_> {
         let mut cells = spent_cells(new)?;
         cells.push(old.name.as_str().into());
         cells.extend(spent_cells(&old.balance)?);
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Closes an account, if it is open.
     pub(crate) fn close(&mut self, account: &str, entry: u64) -> Outcome<()> {
         let sql = "UPDATE ledger_account SET closed = $1 WHERE name = $2 AND closed IS NULL";
-        self.one(sql, &[whole(entry)?, account.into()])
+        self.one(sql, vec![whole(entry)?, account.into()])
     }
 
     /// Writes what there is and what is spent after a recut, if the old is still there.
@@ -215,13 +241,13 @@ impl Tables<'_> {
             main(&was.capacity.main),
             main(&was.spent.main),
         ];
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Counts one more quota, if as many as were read are still there.
     pub(crate) fn count_quota(&mut self, account: &Account) -> Outcome<()> {
         let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
-        self.one(sql, &[account.name.as_str().into(), whole(account.quotas)?])
+        self.one(sql, vec![account.name.as_str().into(), whole(account.quotas)?])
     }
 
     pub(crate) fn slot(&mut self, account: &str, name: &str) -> Outcome<Option<Slot>> {
@@ -230,13 +256,13 @@ impl Tables<'_> {
         }
         let sql = "SELECT name, total, used, release FROM ledger_slot \
                    WHERE account = $1 AND name = $2";
-        let rows = self.0.query(sql, &[account.into(), name.into()])?;
+        let rows = self.rows(sql, &[account.into(), name.into()])?;
         rows.first().map(|row| slot(row)).transpose()
     }
 
     pub(crate) fn slots(&mut self, account: &str) -> Outcome<Vec<Slot>> {
         let sql = "SELECT name, total, used, release FROM ledger_slot WHERE account = $1";
-        self.0.query(sql, &[account.into()])?.iter().map(|row| slot(row)).collect()
+        self.rows(sql, &[account.into()])?.iter().map(|row| slot(row)).collect()
     }
 
     pub(crate) fn add_slot(&mut self, account: &str, slot: &Slot) -> Outcome<()> {
@@ -249,28 +275,28 @@ impl Tables<'_> {
             whole(slot.used)?,
             Cell::Text(slot.release.text().map_err(unwritable)?),
         ];
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Writes how often a slot was used, if it is what was read.
     pub(crate) fn use_slot(&mut self, account: &str, old: &Slot, used: u64) -> Outcome<()> {
         let sql = "UPDATE ledger_slot SET used = $1 WHERE account = $2 AND name = $3 AND used = $4";
         let cells = [whole(used)?, account.into(), old.name.as_str().into(), whole(old.used)?];
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Outcome<Option<Share>> {
         let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
                    spent_main, spent_delta, spent_pure \
                    FROM ledger_quota WHERE account = $1 AND analyst = $2";
-        let rows = self.0.query(sql, &[account.into(), analyst.into()])?;
+        let rows = self.rows(sql, &[account.into(), analyst.into()])?;
         rows.first().map(|row| share(row)).transpose()
     }
 
     pub(crate) fn shares(&mut self, account: &str) -> Outcome<Vec<Share>> {
         let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
                    spent_main, spent_delta, spent_pure FROM ledger_quota WHERE account = $1";
-        self.0.query(sql, &[account.into()])?.iter().map(|row| share(row)).collect()
+        self.rows(sql, &[account.into()])?.iter().map(|row| share(row)).collect()
     }
 
     pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Outcome<()> {
@@ -279,7 +305,7 @@ impl Tables<'_> {
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let mut cells = vec![account.into(), share.analyst.as_str().into()];
         cells.extend(balance_cells(&share.balance)?);
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Writes a share's new balance, if the old one is still there.
@@ -296,34 +322,34 @@ impl Tables<'_> {
         let mut cells = spent_cells(new)?;
         cells.extend([account.into(), old.analyst.as_str().into()]);
         cells.extend(spent_cells(&old.balance)?);
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     pub(crate) fn release(&mut self, account: &str, key: &str) -> Outcome<Option<Release>> {
         let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
                    FROM ledger_release WHERE key = $1 AND account = $2";
-        let rows = self.0.query(sql, &[key.into(), account.into()])?;
+        let rows = self.rows(sql, &[key.into(), account.into()])?;
         rows.first().map(|row| release(row)).transpose()
     }
 
     /// The accounts in which a key was reserved.
     pub(crate) fn accounts_with(&mut self, key: &str) -> Outcome<Vec<String>> {
         let sql = "SELECT account FROM ledger_release WHERE key = $1 ORDER BY account";
-        self.0.query(sql, &[key.into()])?.iter().map(|row| Reader(row).text(0)).collect()
+        self.rows(sql, &[key.into()])?.iter().map(|row| Reader(row).text(0)).collect()
     }
 
     /// Releases reserved after an entry, in order, at most so many.
     pub(crate) fn releases(&mut self, after: i64, most: u64) -> Outcome<Vec<Release>> {
         let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
                    FROM ledger_release WHERE reserved > $1 ORDER BY reserved LIMIT $2";
-        self.0.query(sql, &[after.into(), whole(most)?])?.iter().map(|row| release(row)).collect()
+        self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| release(row)).collect()
     }
 
     /// Releases without a response, sessions among them, in the order of their reservations.
     pub(crate) fn uncommitted(&mut self) -> Outcome<Vec<Release>> {
         let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
                    FROM ledger_release WHERE committed IS NULL ORDER BY reserved";
-        self.0.query(sql, &[])?.iter().map(|row| release(row)).collect()
+        self.rows(sql, &[])?.iter().map(|row| release(row)).collect()
     }
 
     pub(crate) fn add_release(&mut self, release: &Release) -> Outcome<()> {
@@ -337,7 +363,7 @@ impl Tables<'_> {
             Cell::from(&release.request.0[..]),
             whole(release.reserved)?,
         ];
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Stores a response, if there is none.
@@ -350,29 +376,48 @@ impl Tables<'_> {
     ) -> Outcome<()> {
         let sql = "UPDATE ledger_release SET committed = $1, response = $2 \
                    WHERE key = $3 AND account = $4 AND session = 0 AND committed IS NULL";
-        self.one(sql, &[whole(committed)?, response.into(), key.into(), account.into()])
+        self.one(sql, vec![whole(committed)?, response.into(), key.into(), account.into()])
     }
 
     /// How many rows there are in some tables.
     pub(crate) fn counts<const N: usize>(&mut self, tables: [&str; N]) -> Outcome<[usize; N]> {
         let mut counts = [0; N];
         for (count, table) in counts.iter_mut().zip(tables) {
-            let rows = self.0.query(&format!("SELECT count(*) FROM {table}"), &[])?;
+            let rows = self.rows(&format!("SELECT count(*) FROM {table}"), &[])?;
             let rows = Reader(rows.first().map_or(&[][..], |row| row)).whole(0)?;
             *count = usize::try_from(rows).unwrap_or(usize::MAX);
         }
         Ok(counts)
     }
 
-    /// A statement that must change one row; anything else means that something moved.
-    pub(crate) fn one(&mut self, sql: &str, cells: &[Cell]) -> Outcome<()> {
-        match self.0.execute(sql, cells)? {
-            1 => Ok(()),
-            changed => {
-                let start: String = sql.chars().take(32).collect();
-                Err(damaged(&format!("{start}... changed {changed} rows, not one")))
-            }
+    /// The rows of a statement, after all that is to be written.
+    pub(crate) fn rows(&mut self, sql: &str, cells: &[Cell]) -> Outcome<Vec<Row>> {
+        self.write()?;
+        Ok(self.database.query(sql, cells)?)
+    }
+
+    /// A statement that must change one row; anything else means that something moved. It may be
+    /// put off until something is read, or all is written.
+    pub(crate) fn one(&mut self, sql: &'static str, cells: Vec<Cell>) -> Outcome<()> {
+        self.writes.push(Write { sql, parameters: cells });
+        Ok(())
+    }
+
+    /// Writes what was put off: statements of which none waits for another can be sent at once.
+    pub(crate) fn write(&mut self) -> Outcome<()> {
+        if self.writes.is_empty() {
+            return Ok(());
         }
+        let writes = std::mem::take(&mut self.writes);
+        let changed = self.database.execute_all(&writes)?;
+        if changed.len() != writes.len() {
+            return Err(damaged("the database did not say what was changed"));
+        }
+        for (write, changed) in writes.iter().zip(changed).filter(|(_, changed)| *changed != 1) {
+            let start: String = write.sql.chars().take(32).collect();
+            return Err(damaged(&format!("{start}... changed {changed} rows, not one")));
+        }
+        Ok(())
     }
 }
 

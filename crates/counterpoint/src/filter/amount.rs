@@ -7,6 +7,7 @@
 use crate::rounding::{Dd, Wide};
 use dashu_base::{BitTest, DivRem};
 use dashu_int::UBig;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, Mul};
@@ -112,7 +113,7 @@ impl Amount {
             return None;
         }
         let places = self.places.max(other.places);
-        Some(Self::new(self.at(places) - other.at(places), places))
+        Some(Self::new(&*self.at(places) - &*other.at(places), places))
     }
 
     /// This many times the amount.
@@ -231,8 +232,11 @@ impl Amount {
     }
 
     /// The digits counted to a number of places, at least its own.
-    fn at(&self, places: u32) -> UBig {
-        &self.digits * power(10, places.saturating_sub(self.places))
+    fn at(&self, places: u32) -> Cow<'_, UBig> {
+        match places.saturating_sub(self.places) {
+            0 => Cow::Borrowed(&self.digits),
+            more => Cow::Owned(&self.digits * power(10, more)),
+        }
     }
 
     /// The whole multiples of 10^-places, at most its own places, and whether that is all.
@@ -256,7 +260,7 @@ impl Add for &Amount {
     type Output = Amount;
     fn add(self, other: Self) -> Amount {
         let places = self.places.max(other.places);
-        Amount::new(self.at(places) + other.at(places), places)
+        Amount::new(&*self.at(places) + &*other.at(places), places)
     }
 }
 
@@ -309,20 +313,23 @@ fn read(text: &str) -> Option<Amount> {
     if !has_digits(whole) || text.len() > 2 * MOST_PLACES as usize {
         return None;
     }
-    let digits = UBig::from_str_radix(&format!("{whole}{fraction}"), 10).ok()?;
-    if digits.is_zero() {
+    let digits = [whole, fraction].concat();
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
         return Some(Amount::ZERO);
     }
     let places = fraction.len() as i64 - exponent;
-    if !(-i64::from(MOST_WHOLE)..=2 * i64::from(MOST_PLACES)).contains(&places) {
+    // So many digits that do not begin with 0 are a number from 10^(many - 1) up to 10^many.
+    let below = digits.len() as i64 - places;
+    if below > i64::from(MOST_WHOLE) || places > 2 * i64::from(MOST_PLACES) {
         return None;
     }
+    let digits = UBig::from_str_radix(digits, 10).ok()?;
     let amount = match u32::try_from(places) {
         Ok(places) => Amount::new(digits, places),
         Err(_) => Amount::new(digits * power(10, places.unsigned_abs() as u32), 0),
     };
-    let most = Amount { digits: power(10, MOST_WHOLE), places: 0 };
-    (amount.places <= MOST_PLACES && amount < most).then_some(amount)
+    (amount.places <= MOST_PLACES).then_some(amount)
 }
 
 fn has_digits(text: &str) -> bool {
@@ -332,14 +339,15 @@ fn has_digits(text: &str) -> bool {
 impl fmt::Display for Amount {
     /// In full, without a power of ten; reading it gives the same amount.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.digits.to_string();
-        if self.places == 0 {
-            return f.pad(&digits);
+        let mut text = self.digits.to_string();
+        let places = self.places as usize;
+        if places > 0 {
+            if text.len() <= places {
+                text.insert_str(0, &"0".repeat(places + 1 - text.len()));
+            }
+            text.insert(text.len() - places, '.');
         }
-        let width = self.places as usize + 1;
-        let padded = format!("{digits:0>width$}");
-        let (whole, fraction) = padded.split_at(padded.len() - self.places as usize);
-        f.pad(&format!("{whole}.{fraction}"))
+        f.pad(&text)
     }
 }
 

@@ -7,11 +7,16 @@
 //!
 //! Files are looked at by name and never opened: to close a file drops the locks that SQLite has
 //! on it in this process.
+//!
+//! Names are many and looks take time. A folder's time of change tells
+//! whether any name in it was made, taken or moved, so that a look at the folder does for all of
+//! them as long as it says no, and the names themselves are looked at a few times a second: a
+//! second name elsewhere and a mount change no folder, but nobody can open what has one.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::mounts;
 
@@ -29,9 +34,20 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
 }
 
+/// How long a look at all names is good for while their folder does not change.
+const GOOD: Duration = Duration::from_millis(100);
+
+/// Two changes may bear the same time if they are this close: clocks of kernels tick every 10 ms
+/// at most, times on disks are in seconds, or two, or finer.
+const TICK: Duration = Duration::from_millis(20);
+const COARSE_TICK: Duration = Duration::from_secs(4);
+
 /// The files of an open ledger.
 #[derive(Debug)]
 pub(super) struct Files {
+    folder: PathBuf,
+    /// The last look at all names, if a later change of the folder cannot be missed.
+    looked: Option<(Instant, Stamp)>,
     /// Database, log and index; one who only reads may have the first alone.
     watched: Vec<(PathBuf, Identity)>,
     /// The name that was given, if it leads to the database through symbolic links.
@@ -45,6 +61,13 @@ pub(super) struct Files {
 struct Identity {
     device: u64,
     number: u64,
+}
+
+/// Which folder it is and when a name in it last changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    folder: Identity,
+    changed: Duration,
 }
 
 /// A name that no longer leads to what was opened.
@@ -164,13 +187,28 @@ impl Place {
         }
         let marker = writes.then(|| self.marker());
         let given = (self.given != self.path).then_some(self.given);
-        Ok(Files { watched, given, marker })
+        let folder = self.path.parent().unwrap_or(Path::new("/")).to_owned();
+        Ok(Files { folder, looked: None, watched, given, marker })
     }
 }
 
 impl Files {
     /// Whether all names still lead to what was opened, and nobody had to stop.
-    pub(super) fn check(&self) -> Result<(), Change> {
+    pub(super) fn check(&mut self) -> Result<(), Change> {
+        let now = SystemTime::now();
+        let stamp = self.folder.symlink_metadata().ok().as_ref().and_then(Stamp::read);
+        match self.looked {
+            Some((when, seen)) if stamp == Some(seen) && when.elapsed() < GOOD => Ok(()),
+            _ => {
+                self.check_names()?;
+                let settled = stamp.filter(|stamp| self.given.is_none() && stamp.is_settled(now));
+                self.looked = settled.map(|stamp| (Instant::now(), stamp));
+                Ok(())
+            }
+        }
+    }
+
+    fn check_names(&self) -> Result<(), Change> {
         for (name, known) in &self.watched {
             check(name, name.symlink_metadata(), *known)?;
         }
@@ -206,6 +244,28 @@ impl Files {
                 Err(error) => error.kind() == ErrorKind::NotFound && index == 1,
             };
         self.watched.iter().enumerate().all(fits)
+    }
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    fn read(metadata: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let (seconds, nanoseconds) = (metadata.ctime(), metadata.ctime_nsec());
+        let changed = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+        Some(Self { folder: inode(metadata)?.0, changed })
+    }
+
+    #[cfg(not(unix))]
+    fn read(_: &Metadata) -> Option<Self> {
+        None
+    }
+
+    /// Whether any change from this moment on bears another time.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let tick = if self.changed.subsec_nanos() == 0 { COARSE_TICK } else { TICK };
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        now.checked_sub(self.changed).is_some_and(|age| age > tick)
     }
 }
 

@@ -32,6 +32,15 @@ pub enum Cell {
 /// The values of one row.
 pub type Row = Vec<Cell>;
 
+/// A statement and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// With parameters `$1`, `$2`, ..., in the order in which they first appear.
+    pub sql: &'static str,
+    /// Their values.
+    pub parameters: Vec<Cell>,
+}
+
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -84,7 +93,7 @@ pub trait Database: Send {
     /// [`DatabaseError`].
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError>;
 
-    /// The rows of a statement with parameters `$1`, `$2`, ...
+    /// The rows of a statement with parameters `$1`, `$2`, ..., in the order they first appear.
     ///
     /// # Errors
     /// [`DatabaseError`].
@@ -95,6 +104,14 @@ pub trait Database: Send {
     /// # Errors
     /// [`DatabaseError`].
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError>;
+
+    /// How many rows each of several statements changed, one after the other.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn execute_all(&mut self, writes: &[Write]) -> Result<Vec<u64>, DatabaseError> {
+        writes.iter().map(|write| self.execute(write.sql, &write.parameters)).collect()
+    }
 
     /// Makes the transaction durable.
     ///

@@ -2,32 +2,34 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::mpsc::{self, Sender};
-use std::thread::JoinHandle;
 
-use postgres::types::private::BytesMut;
-use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Statement};
+use futures_util::future::{join, try_join_all};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Statement};
 
 use super::tls::{Target, described, failed};
-use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
+use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Write};
+
+type Outcome<T> = Result<T, tokio_postgres::Error>;
 
 /// A ledger on a server.
 ///
-/// The client waits for the server in a runtime of its own, which must not be started within
-/// another: it lives on a thread of its own, so that async programs may open, use and drop it.
-pub struct Postgres {
-    orders: Sender<Order>,
-    thread: Option<JoinHandle<()>>,
-}
+/// The client waits for the server in a runtime of its own, which must not be started or dropped
+/// within another: there, whatever is asked of it is done on a thread of its own.
+pub struct Postgres(Option<Session>);
 
-/// Something to be done on the client's thread.
-type Order = Box<dyn FnOnce(&mut Session) + Send>;
-
-/// The connection, on its thread.
+/// The connection.
 struct Session {
+    runtime: Runtime,
     client: Client,
+    /// What carries the client's messages, until the server has taken its leave.
+    connection: tokio::task::JoinHandle<()>,
     statements: HashMap<String, Statement>,
+    /// The beginning of a transaction, which is sent with its first statement.
+    beginning: Option<&'static str>,
     stopped: bool,
 }
 
@@ -45,72 +47,64 @@ impl Postgres {
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
-        let (orders, inbox) = mpsc::channel::<Order>();
-        let (opened, outcome) = mpsc::channel();
-        let url = url.to_owned();
-        let life = move || match Session::open(&url) {
-            Ok(mut session) => {
-                let _ = opened.send(Ok(()));
-                inbox.iter().for_each(|order| order(&mut session));
-            }
-            Err(error) => {
-                let _ = opened.send(Err(error));
-            }
-        };
-        let no_thread = |error| DatabaseError::Unusable(format!("no thread to connect: {error}"));
-        let builder = std::thread::Builder::new().name("ledger connection".to_owned());
-        let thread = builder.spawn(life).map_err(no_thread)?;
-        let postgres = Self { orders, thread: Some(thread) };
-        outcome.recv().map_err(|_| gone())??;
-        Ok(postgres)
+        Ok(Self(Some(outside(|| Session::open(url))??)))
     }
 
-    /// Has something done on the client's thread, and waits for it.
-    fn ask<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Session) -> T + Send + 'static,
+    fn ask<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut Session) -> Result<T, DatabaseError> + Send,
     ) -> Result<T, DatabaseError> {
-        let (reply, answer) = mpsc::channel();
-        let order: Order = Box::new(move |session| {
-            let _ = reply.send(work(session));
-        });
-        self.orders.send(order).map_err(|_| gone())?;
-        answer.recv().map_err(|_| gone())
+        let session = self.0.as_mut().ok_or_else(gone)?;
+        outside(|| work(session))?
     }
 }
 
+/// Does something that waits in a runtime: here, or on a thread of its own if this one is within
+/// a runtime already.
+fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DatabaseError> {
+    if Handle::try_current().is_err() {
+        return Ok(work());
+    }
+    std::thread::scope(|scope| scope.spawn(work).join()).map_err(|_| gone())
+}
+
 impl Drop for Postgres {
-    /// The thread ends when nobody can order anything any more.
     fn drop(&mut self) {
-        self.orders = mpsc::channel().0;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if let Some(session) = self.0.take() {
+            let _ = outside(|| session.close());
         }
     }
 }
 
 impl Database for Postgres {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
-        self.ask(move |session| session.begin(access))?
+        self.ask(|session| session.begin(access))
     }
 
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.ask(move |session| session.query(&sql, &parameters))?
+        self.ask(|session| session.query(sql, parameters))
     }
 
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.ask(move |session| session.execute(&sql, &parameters))?
+        let changed = self.ask(|session| session.execute(&[(sql, parameters)]))?;
+        changed.first().copied().ok_or_else(gone)
+    }
+
+    fn execute_all(&mut self, writes: &[Write]) -> Result<Vec<u64>, DatabaseError> {
+        let writes: Vec<(&str, &[Cell])> =
+            writes.iter().map(|write| (write.sql, write.parameters.as_slice())).collect();
+        self.ask(|session| session.execute(&writes))
     }
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
-        let outcome = self.ask(Session::commit);
-        outcome.map_err(|error| DatabaseError::Uncertain(error.to_string()))?
+        self.ask(Session::commit)
     }
 
     fn rollback(&mut self) {
-        let _ = self.ask(Session::rollback);
+        let _ = self.ask(|session| {
+            session.rollback();
+            Ok(())
+        });
     }
 
     fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
@@ -118,7 +112,7 @@ impl Database for Postgres {
     }
 
     fn is_stopped(&self) -> bool {
-        self.ask(|session| session.stopped).unwrap_or(true)
+        self.0.as_ref().is_none_or(|session| session.stopped)
     }
 
     fn dialect(&self) -> Dialect {
@@ -128,61 +122,77 @@ impl Database for Postgres {
 
 impl Session {
     fn open(url: &str) -> Result<Self, DatabaseError> {
-        let failed = |error| failed(&error);
-        let mut client = Target::read(url)?.connect()?;
+        let no_runtime = |error| DatabaseError::Unusable(format!("no runtime: {error}"));
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+        let (client, connection) = runtime.block_on(Target::read(url)?.connect())?;
         for setting in NEEDED {
-            let row = client.query_one(&format!("SHOW {setting}"), &[]).map_err(failed)?;
-            let value: String = row.try_get(0).map_err(failed)?;
+            let row = runtime.block_on(client.query_one(&format!("SHOW {setting}"), &[]));
+            let value: String =
+                row.and_then(|row| row.try_get(0)).map_err(|error| failed(&error))?;
             if value != "on" {
                 let problem = format!("{setting} is {value}; legal: on");
                 return Err(DatabaseError::Unusable(problem));
             }
         }
-        Ok(Self { client, statements: HashMap::new(), stopped: false })
+        let (statements, beginning) = (HashMap::new(), None);
+        Ok(Self { runtime, client, connection, statements, beginning, stopped: false })
     }
 
     fn running(&self) -> Result<(), DatabaseError> {
         if self.stopped { Err(DatabaseError::Stopped) } else { Ok(()) }
     }
 
-    fn failed(&mut self, error: &postgres::Error) -> DatabaseError {
-        if error.code() == Some(&postgres::error::SqlState::LOCK_NOT_AVAILABLE) {
+    fn failed(&mut self, error: &tokio_postgres::Error) -> DatabaseError {
+        if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
             self.rollback();
             return DatabaseError::Busy;
         }
         self.stopped = true;
-        let _ = self.client.batch_execute("ROLLBACK");
+        let _ = self.run("ROLLBACK");
         DatabaseError::Failed(described(error))
     }
 
-    fn statement(&mut self, sql: &str) -> Result<Statement, postgres::Error> {
+    fn run(&self, sql: &str) -> Outcome<()> {
+        self.runtime.block_on(self.client.batch_execute(sql))
+    }
+
+    fn statement(&mut self, sql: &str) -> Outcome<Statement> {
         if let Some(known) = self.statements.get(sql) {
             return Ok(known.clone());
         }
-        let statement = self.client.prepare(sql)?;
+        let statement = self.runtime.block_on(self.client.prepare(sql))?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
-    fn rows(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, postgres::Error> {
+    fn rows(&mut self, sql: &str, parameters: &[Cell]) -> Outcome<Vec<Row>> {
         let statement = self.statement(sql)?;
-        let rows = self.client.query(&statement, &references(parameters))?;
+        let parameters = references(parameters);
+        let query = self.client.query(&statement, &parameters);
+        let rows = self.runtime.block_on(after(self.beginning.take(), &self.client, query))?;
         rows.iter().map(cells).collect()
     }
 
-    fn changed(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, postgres::Error> {
-        let statement = self.statement(sql)?;
-        self.client.execute(&statement, &references(parameters))
+    /// What several statements change. They are sent one after the other without waiting for
+    /// what the server says; after one that fails it does none.
+    fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Outcome<Vec<u64>> {
+        let mut prepared = Vec::new();
+        for (sql, cells) in writes {
+            prepared.push((self.statement(sql)?, references(cells)));
+        }
+        let executed = prepared.iter().map(|(sql, cells)| self.client.execute(sql, cells));
+        let all = try_join_all(executed);
+        self.runtime.block_on(after(self.beginning.take(), &self.client, all))
     }
 
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
-        let sql = match access {
+        self.beginning = Some(match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             // The lock is the head's row, taken before anything else is read.
             Access::Write => BEGIN_WRITE,
-        };
-        self.client.batch_execute(sql).map_err(|error| self.failed(&error))
+        });
+        Ok(())
     }
 
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
@@ -190,27 +200,49 @@ impl Session {
         self.rows(sql, parameters).map_err(|error| self.failed(&error))
     }
 
-    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
+    fn execute(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, DatabaseError> {
         self.running()?;
-        self.changed(sql, parameters).map_err(|error| self.failed(&error))
+        self.changed(writes).map_err(|error| self.failed(&error))
     }
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
         self.running()?;
-        self.client.batch_execute("COMMIT").map_err(|error| {
+        if self.beginning.take().is_some() {
+            return Ok(());
+        }
+        self.run("COMMIT").map_err(|error| {
             self.stopped = true;
             DatabaseError::Uncertain(described(&error))
         })
     }
 
     fn rollback(&mut self) {
-        if !self.stopped && self.client.batch_execute("ROLLBACK").is_err() {
+        let is_begun = self.beginning.take().is_none();
+        if is_begun && !self.stopped && self.run("ROLLBACK").is_err() {
             self.stopped = true;
         }
     }
+
+    /// Takes leave of the server.
+    fn close(self) {
+        drop(self.client);
+        let _ = self.runtime.block_on(self.connection);
+    }
 }
 
-/// The client's thread has ended, and the connection with it.
+/// What a statement comes to that is sent after the beginning of its transaction, if that is
+/// still to be sent, without waiting for it. Messages are sent in the order of first polls.
+async fn after<T>(
+    beginning: Option<&'static str>,
+    client: &Client,
+    statement: impl Future<Output = Outcome<T>>,
+) -> Outcome<T> {
+    let Some(sql) = beginning else { return statement.await };
+    let (begun, outcome) = join(client.batch_execute(sql), statement).await;
+    begun.and(outcome)
+}
+
+/// The thread that used the connection has ended, and the connection with it.
 fn gone() -> DatabaseError {
     DatabaseError::Failed("the connection is gone".to_owned())
 }
@@ -219,8 +251,8 @@ fn references(parameters: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
     parameters.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect()
 }
 
-fn cells(row: &postgres::Row) -> Result<Row, postgres::Error> {
-    let cell = |(index, column): (usize, &postgres::Column)| {
+fn cells(row: &tokio_postgres::Row) -> Outcome<Row> {
+    let cell = |(index, column): (usize, &tokio_postgres::Column)| {
         Ok(match *column.type_() {
             Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map(Cell::Whole),
             Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(index)?.map(Cell::Bytes),

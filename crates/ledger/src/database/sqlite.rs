@@ -6,7 +6,9 @@ use std::time::Duration;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter};
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter,
+};
 
 use super::files::{Files, Place, make_private, sync_folder};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
@@ -129,7 +131,7 @@ impl Sqlite {
     }
 
     fn rows(&self, sql: &str, parameters: &[Cell]) -> rusqlite::Result<Vec<Row>> {
-        let mut statement = self.connection.prepare_cached(&numbered(sql))?;
+        let mut statement = self.prepare(sql)?;
         let width = statement.column_count();
         let mut rows = statement.query(params_from_iter(parameters))?;
         let mut list = Vec::new();
@@ -141,7 +143,15 @@ impl Sqlite {
     }
 
     fn changed(&self, sql: &str, parameters: &[Cell]) -> rusqlite::Result<usize> {
-        self.connection.prepare_cached(&numbered(sql))?.execute(params_from_iter(parameters))
+        self.prepare(sql)?.execute(params_from_iter(parameters))
+    }
+
+    /// To SQLite `$1` is a name, and names are numbered in the order they first appear.
+    fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
+        let statement = self.connection.prepare_cached(sql)?;
+        let is_named = |index| statement.parameter_name(index) == Some(&format!("${index}"));
+        debug_assert!((1..=statement.parameter_count()).all(is_named), "{sql}");
+        Ok(statement)
     }
 }
 
@@ -309,11 +319,6 @@ fn wait(tries: i32) -> bool {
     let milliseconds = 1 + tries.clamp(0, 90) as u64 / 10;
     std::thread::sleep(Duration::from_millis(milliseconds));
     tries < MOST_TRIES
-}
-
-/// SQLite numbers its parameters `?1`.
-fn numbered(sql: &str) -> String {
-    sql.replace('$', "?")
 }
 
 fn cell(value: ValueRef<'_>) -> rusqlite::Result<Cell> {

@@ -5,11 +5,12 @@ use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::DatabaseError;
@@ -58,17 +59,20 @@ impl Target {
         Ok(Self { config, roots })
     }
 
-    pub(super) fn connect(&self) -> Result<Client, DatabaseError> {
+    /// Connects, within a runtime that then carries the client's messages.
+    pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), DatabaseError> {
         let Some(roots) = &self.roots else {
-            let client = self.config.connect(NoTls);
-            return client.map_err(|error| failed(&error));
+            let connected = self.config.connect(NoTls).await;
+            let (client, connection) = connected.map_err(|error| failed(&error))?;
+            return Ok((client, tokio::spawn(async { drop(connection.await) })));
         };
-        let client = self.config.connect(MakeRustlsConnect::new(roots.checked()?));
-        client.map_err(|error| {
+        let connected = self.config.connect(MakeRustlsConnect::new(roots.checked()?)).await;
+        let (client, connection) = connected.map_err(|error| {
             let problem = described(&error);
             // Whether it is the server's TLS or something else, this is what was asked for.
             DatabaseError::Unusable(format!("{problem} (with TLS; legal sslmode: {MODES})"))
-        })
+        })?;
+        Ok((client, tokio::spawn(async { drop(connection.await) })))
     }
 }
 
@@ -132,12 +136,12 @@ fn unusable(problem: &str) -> DatabaseError {
 }
 
 /// A server that cannot be used, and why.
-pub(super) fn failed(error: &postgres::Error) -> DatabaseError {
+pub(super) fn failed(error: &tokio_postgres::Error) -> DatabaseError {
     DatabaseError::Unusable(described(error))
 }
 
 /// An error with its cause, in one line.
-pub(super) fn described(error: &postgres::Error) -> String {
+pub(super) fn described(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),

@@ -12,7 +12,7 @@ impl Tables<'_> {
     pub(crate) fn session(&mut self, account: &str, key: &str) -> Outcome<Option<Session>> {
         let sql = "SELECT key, account, begun, answered, ended, declaration \
                    FROM ledger_session WHERE key = $1 AND account = $2";
-        let rows = self.0.query(sql, &[key.into(), account.into()])?;
+        let rows = self.rows(sql, &[key.into(), account.into()])?;
         rows.first().map(|row| session(row)).transpose()
     }
 
@@ -20,7 +20,7 @@ impl Tables<'_> {
     pub(crate) fn sessions(&mut self, after: i64, most: u64) -> Outcome<Vec<Session>> {
         let sql = "SELECT key, account, begun, answered, ended, declaration \
                    FROM ledger_session WHERE begun > $1 ORDER BY begun LIMIT $2";
-        self.0.query(sql, &[after.into(), whole(most)?])?.iter().map(|row| session(row)).collect()
+        self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| session(row)).collect()
     }
 
     pub(crate) fn add_session(&mut self, session: &Session, state: &[u8]) -> Outcome<()> {
@@ -29,16 +29,16 @@ impl Tables<'_> {
         let sql = "INSERT INTO ledger_session (key, account, begun, answered, declaration) \
                    VALUES ($1, $2, $3, 0, $4)";
         let declaration = Cell::from(session.declaration.as_slice());
-        self.one(sql, &[key, account, whole(session.begun)?, declaration])?;
+        self.one(sql, vec![key, account, whole(session.begun)?, declaration])?;
         let [key, account] = place;
         let sql = "INSERT INTO ledger_state (key, account, state) VALUES ($1, $2, $3)";
-        self.one(sql, &[key, account, state.into()])
+        self.one(sql, vec![key, account, state.into()])
     }
 
     /// The private state of a session that is not over.
     pub(crate) fn state(&mut self, account: &str, key: &str) -> Outcome<Option<Vec<u8>>> {
         let sql = "SELECT state FROM ledger_state WHERE key = $1 AND account = $2";
-        let rows = self.0.query(sql, &[key.into(), account.into()])?;
+        let rows = self.rows(sql, &[key.into(), account.into()])?;
         rows.first().map(|row| Reader(row).bytes(0)).transpose()
     }
 
@@ -48,7 +48,7 @@ impl Tables<'_> {
                    WHERE key = $1 AND account = $2 AND answered = $3 AND ended IS NULL";
         let place = [Cell::from(answer.key.as_str()), answer.account.as_str().into()];
         let [key, account] = place.clone();
-        self.one(sql, &[key, account, whole(answer.number.saturating_sub(1))?])?;
+        self.one(sql, vec![key, account, whole(answer.number.saturating_sub(1))?])?;
         let sql = "INSERT INTO ledger_answer (key, account, number, ask, question, entry, \
                    response) VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let [key, account] = place;
@@ -61,22 +61,22 @@ impl Tables<'_> {
             whole(answer.entry)?,
             Cell::from(answer.response.as_slice()),
         ];
-        self.one(sql, &cells)
+        self.one(sql, cells.into())
     }
 
     /// Puts a new state in the place of the old.
     pub(crate) fn set_state(&mut self, account: &str, key: &str, state: &[u8]) -> Outcome<()> {
         let sql = "UPDATE ledger_state SET state = $1 WHERE key = $2 AND account = $3";
-        self.one(sql, &[state.into(), key.into(), account.into()])
+        self.one(sql, vec![state.into(), key.into(), account.into()])
     }
 
     /// Ends a session and forgets its state.
     pub(crate) fn end(&mut self, account: &str, key: &str, entry: u64) -> Outcome<()> {
         let sql = "UPDATE ledger_session SET ended = $1 \
                    WHERE key = $2 AND account = $3 AND ended IS NULL";
-        self.one(sql, &[whole(entry)?, key.into(), account.into()])?;
+        self.one(sql, vec![whole(entry)?, key.into(), account.into()])?;
         let sql = "DELETE FROM ledger_state WHERE key = $1 AND account = $2";
-        self.one(sql, &[key.into(), account.into()])
+        self.one(sql, vec![key.into(), account.into()])
     }
 
     /// An answer by its own key.
@@ -88,7 +88,7 @@ impl Tables<'_> {
     ) -> Outcome<Option<Answer>> {
         let sql = "SELECT key, account, number, ask, question, entry, response \
                    FROM ledger_answer WHERE key = $1 AND account = $2 AND ask = $3";
-        let rows = self.0.query(sql, &[key.into(), account.into(), ask.into()])?;
+        let rows = self.rows(sql, &[key.into(), account.into(), ask.into()])?;
         rows.first().map(|row| answer(row)).transpose()
     }
 
@@ -96,13 +96,13 @@ impl Tables<'_> {
     pub(crate) fn answers_of(&mut self, account: &str, key: &str) -> Outcome<Vec<Answer>> {
         let sql = "SELECT key, account, number, ask, question, entry, response \
                    FROM ledger_answer WHERE key = $1 AND account = $2 ORDER BY number";
-        self.0.query(sql, &[key.into(), account.into()])?.iter().map(|row| answer(row)).collect()
+        self.rows(sql, &[key.into(), account.into()])?.iter().map(|row| answer(row)).collect()
     }
 
     /// Answers stored after an entry, in order, at most so many.
     pub(crate) fn answers(&mut self, after: i64, most: u64) -> Outcome<Vec<Answer>> {
         let sql = "SELECT key, account, number, ask, question, entry, response \
                    FROM ledger_answer WHERE entry > $1 ORDER BY entry LIMIT $2";
-        self.0.query(sql, &[after.into(), whole(most)?])?.iter().map(|row| answer(row)).collect()
+        self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| answer(row)).collect()
     }
 }

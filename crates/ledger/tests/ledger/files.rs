@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Head, Ledger, LedgerError, OpenOptions};
@@ -269,8 +270,9 @@ impl Database for Unlucky {
 #[test]
 fn what_happens_to_files_in_use_is_found_before_the_next_acknowledgement() {
     for accident in &ACCIDENTS {
-        for within in [false, true] {
-            let what = format!("{}, {within}", accident.name);
+        // Just after the files were made, when they have been there for a while, within a commit.
+        for (while_, within) in [(false, false), (true, false), (false, true), (true, true)] {
+            let what = format!("{}, {while_}, {within}", accident.name);
             let place = Place::sqlite();
             drop(with_account(&place, "1"));
             let (file, happens) = (place.file(), accident.happens);
@@ -281,6 +283,9 @@ fn what_happens_to_files_in_use_is_found_before_the_next_acknowledgement() {
                 inner.happens = Some(Box::new(move || happens(&file)));
             }
             let mut ledger = Ledger::open_in(Box::new(inner)).unwrap();
+            if while_ {
+                std::thread::sleep(Duration::from_millis(60));
+            }
             if !within {
                 pay(&mut ledger, "second").unwrap();
                 happens(&file);
