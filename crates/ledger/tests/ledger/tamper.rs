@@ -1,11 +1,14 @@
 //! Somebody with write access to the database.
 
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
-use counterpoint_ledger::{Hash, Head, Kind, Ledger, NewAccount, NewAnswer, NewQuota, Request};
+use counterpoint_ledger::{
+    Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewQuota, Request, Url,
+};
 use counterpoint_wire::ledger::Openings;
 
 use crate::{
-    Place, Random, add_remove, amount, budget, described, plan, release, replace, size, slot,
+    Place, Random, add_remove, amount, budget, described, pay, plan, release, replace, size, slot,
+    with_account,
 };
 
 /// The tables with their columns.
@@ -410,4 +413,56 @@ fn entries_are_not_changed_by_accident() {
         let sql = "UPDATE ledger_account SET spent_main = '9' || spent_main";
         assert!(database.execute(sql, &[]).is_err());
     }
+}
+
+/// A handle knows an account's rule and the prices by it: they are of no use once the row says
+/// something else.
+#[test]
+fn an_account_that_was_exchanged_under_a_handle_pays_for_nothing() {
+    for change in ["rule = rule || ' '", "records = 2", "part = 'north'", "slot = 'first'"] {
+        for place in Place::all() {
+            let mut ledger = with_account(&place, "1");
+            pay(&mut ledger, "a").unwrap();
+            run(&place, &format!("UPDATE ledger_account SET {change} WHERE name = 'account'"));
+            let error = pay(&mut ledger, "b").unwrap_err();
+            let expected = "the account is not the one it was; legal: open the ledger again";
+            assert_eq!(error, LedgerError::Damaged(expected.to_owned()), "{change}");
+        }
+    }
+}
+
+/// Somebody has the database swallow a write without an error: nothing is acknowledged.
+#[test]
+fn a_write_that_changes_nothing_is_not_acknowledged() {
+    let swallowed =
+        [("UPDATE", "ledger_account"), ("INSERT", "ledger_release"), ("UPDATE", "ledger_head")];
+    for (action, table) in swallowed {
+        for place in Place::all() {
+            let mut ledger = with_account(&place, "1");
+            let head = pay(&mut ledger, "a").unwrap();
+            run(
+                &place,
+                &match place.url() {
+                    Url::Sqlite(_) => format!(
+                        "CREATE TRIGGER swallow BEFORE {action} ON {table} \
+                         BEGIN SELECT RAISE(IGNORE); END"
+                    ),
+                    _ => {
+                        format!("CREATE RULE swallow AS ON {action} TO {table} DO INSTEAD NOTHING")
+                    }
+                },
+            );
+            let error = pay(&mut ledger, "b").unwrap_err().to_string();
+            assert!(error.contains("changed 0 rows, not one"), "{table}: {error}");
+            assert_eq!(ledger.head(), Ok(head), "{table}");
+        }
+    }
+}
+
+/// A statement by somebody who has the database itself.
+fn run(place: &Place, sql: &str) {
+    let mut database = place.url().open(false).unwrap();
+    database.begin(Access::Write).unwrap();
+    database.execute(sql, &[]).unwrap();
+    database.commit().unwrap();
 }
