@@ -207,7 +207,7 @@ impl<'a> Tables<'a> {
             whole(account.quotas)?,
         ];
         cells.extend(balance_cells(&account.balance)?);
-        self.one(sql, cells.into())
+        self.one(sql, cells)
     }
 
     /// Writes an account's new balance, if the old one is still there.
@@ -219,7 +219,7 @@ impl<'a> Tables<'a> {
         let mut cells = spent_cells(new)?;
         cells.push(old.name.as_str().into());
         cells.extend(spent_cells(&old.balance)?);
-        self.one(sql, cells.into())
+        self.one(sql, cells)
     }
 
     /// Closes an account, if it is open.
@@ -305,7 +305,7 @@ impl<'a> Tables<'a> {
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let mut cells = vec![account.into(), share.analyst.as_str().into()];
         cells.extend(balance_cells(&share.balance)?);
-        self.one(sql, cells.into())
+        self.one(sql, cells)
     }
 
     /// Writes a share's new balance, if the old one is still there.
@@ -322,7 +322,7 @@ impl<'a> Tables<'a> {
         let mut cells = spent_cells(new)?;
         cells.extend([account.into(), old.analyst.as_str().into()]);
         cells.extend(spent_cells(&old.balance)?);
-        self.one(sql, cells.into())
+        self.one(sql, cells)
     }
 
     pub(crate) fn release(&mut self, account: &str, key: &str) -> Outcome<Option<Release>> {
@@ -413,11 +413,13 @@ impl<'a> Tables<'a> {
         if changed.len() != writes.len() {
             return Err(damaged("the database did not say what was changed"));
         }
-        for (write, changed) in writes.iter().zip(changed).filter(|(_, changed)| *changed != 1) {
-            let start: String = write.sql.chars().take(32).collect();
-            return Err(damaged(&format!("{start}... changed {changed} rows, not one")));
+        match writes.iter().zip(changed).find(|(_, changed)| *changed != 1) {
+            None => Ok(()),
+            Some((write, changed)) => {
+                let start: String = write.sql.chars().take(32).collect();
+                Err(damaged(&format!("{start}... changed {changed} rows, not one")))
+            }
         }
-        Ok(())
     }
 }
 
