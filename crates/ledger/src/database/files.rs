@@ -34,8 +34,10 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
 }
 
-/// How long a look at all names is good for while their folder does not change.
+/// How long a look at all names is good for while their folder does not change, and how long any look is before
+/// something is written: there is another before that is acknowledged.
 const GOOD: Duration = Duration::from_millis(100);
+const FRESH: Duration = Duration::from_millis(10);
 
 /// Two changes may bear the same time if they are this close: clocks of kernels tick every 10 ms
 /// at most, times on disks are in seconds, or two, or finer.
@@ -46,6 +48,8 @@ const COARSE_TICK: Duration = Duration::from_secs(4);
 #[derive(Debug)]
 pub(super) struct Files {
     folder: PathBuf,
+    /// When anything was last looked at.
+    last: Option<Instant>,
     /// The last look at all names, if a later change of the folder cannot be missed.
     looked: Option<(Instant, Stamp)>,
     /// Database, log and index; one who only reads may have the first alone.
@@ -188,7 +192,7 @@ impl Place {
         let marker = writes.then(|| self.marker());
         let given = (self.given != self.path).then_some(self.given);
         let folder = self.path.parent().unwrap_or(Path::new("/")).to_owned();
-        Ok(Files { folder, looked: None, watched, given, marker })
+        Ok(Files { folder, last: None, looked: None, watched, given, marker })
     }
 }
 
@@ -198,14 +202,20 @@ impl Files {
         let now = SystemTime::now();
         let stamp = self.folder.symlink_metadata().ok().as_ref().and_then(Stamp::read);
         match self.looked {
-            Some((when, seen)) if stamp == Some(seen) && when.elapsed() < GOOD => Ok(()),
+            Some((when, seen)) if stamp == Some(seen) && when.elapsed() < GOOD => {}
             _ => {
                 self.check_names()?;
                 let settled = stamp.filter(|stamp| self.given.is_none() && stamp.is_settled(now));
                 self.looked = settled.map(|stamp| (Instant::now(), stamp));
-                Ok(())
             }
         }
+        self.last = Some(Instant::now());
+        Ok(())
+    }
+
+    /// The same, unless it was looked at just now.
+    pub(super) fn check_unless_fresh(&mut self) -> Result<(), Change> {
+        if self.last.is_some_and(|last| last.elapsed() < FRESH) { Ok(()) } else { self.check() }
     }
 
     fn check_names(&self) -> Result<(), Change> {

@@ -10,7 +10,7 @@ use rusqlite::{
     CachedStatement, Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter,
 };
 
-use super::files::{Files, Place, make_private, sync_folder};
+use super::files::{Change, Files, Place, make_private, sync_folder};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
 
 /// The first version without the WAL-reset bug: 3.51.3.
@@ -106,13 +106,15 @@ impl Sqlite {
     /// Whether the files are the ones that were opened. If not this handle stops, and so do
     /// others if what they would go on with has lost entries.
     fn check(&mut self) -> Result<(), String> {
-        self.files.check().map_err(|change| {
-            self.stopped = true;
-            if change.stops_others {
-                self.files.stop_others(&change.problem);
-            }
-            change.problem
-        })
+        self.files.check().map_err(|change| self.stop_at(change))
+    }
+
+    fn stop_at(&mut self, change: Change) -> String {
+        self.stopped = true;
+        if change.stops_others {
+            self.files.stop_others(&change.problem);
+        }
+        change.problem
     }
 
     /// Stops. After an I/O error, other processes are to stop too: the kernel may hold pages
@@ -158,11 +160,12 @@ impl Sqlite {
 impl Database for Sqlite {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
-        self.check().map_err(DatabaseError::Failed)?;
-        let sql = match access {
-            Access::Read => "BEGIN DEFERRED",
-            Access::Write => "BEGIN IMMEDIATE",
+        let (looked, sql) = match access {
+            Access::Read => (self.files.check(), "BEGIN DEFERRED"),
+            // What is written is looked at again before it is acknowledged.
+            Access::Write => (self.files.check_unless_fresh(), "BEGIN IMMEDIATE"),
         };
+        looked.map_err(|change| DatabaseError::Failed(self.stop_at(change)))?;
         match self.changed(sql, &[]) {
             Ok(_) => Ok(()),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
