@@ -69,6 +69,8 @@ pub(crate) struct Known {
 
 /// The first columns of an account's row never change: the rule is the last of them.
 const FIXED: usize = 8;
+/// The columns with what there is to spend; those with what is spent follow.
+const CAPACITY: std::ops::Range<usize> = 11..14;
 
 impl Known {
     pub(crate) fn read(row: Row) -> Outcome<Self> {
@@ -80,11 +82,16 @@ impl Known {
         if row.get(..FIXED) != self.row.get(..FIXED) {
             return Err(damaged("the account is not the one it was; legal: open the ledger again"));
         }
+        // What there is to spend seldom changes.
+        let is_same = row.get(CAPACITY) == self.row.get(CAPACITY);
         let row = Reader(row);
+        let capacity =
+            if is_same { self.account.balance.capacity.clone() } else { row.cost(CAPACITY.start)? };
+        let balance = Balance { charges: row.count(10)?, capacity, spent: row.cost(CAPACITY.end)? };
         Ok(Account {
             quotas: row.count(8)?,
             closed: row.optional_count(9)?,
-            balance: row.balance(10)?,
+            balance,
             ..self.account.clone()
         })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use counterpoint_wire::ledger::{Cost, Event};
+use counterpoint_wire::ledger::{Asked, Cost, Event};
 
 use crate::cells::{Known, damaged};
 use crate::chain::Head;
@@ -21,6 +21,8 @@ pub struct Ledger {
     known: BTreeMap<String, Arc<Known>>,
     /// Prices that were computed, by account and what was asked.
     pub(crate) prices: BTreeMap<(String, String), Cost>,
+    /// The last of them that was looked up.
+    pub(crate) last_price: Option<(String, Asked, Cost)>,
     /// Whether nothing is to be written.
     read_only: bool,
     /// The last entry that is known to have been durable: it was expected, or acknowledged here.
@@ -110,7 +112,8 @@ impl Ledger {
 
     fn new(database: Box<dyn Database>) -> Self {
         let (known, prices) = (BTreeMap::new(), BTreeMap::new());
-        Self { database, known, prices, read_only: false, seen: Head::NONE }
+        let last_price = None;
+        Self { database, known, prices, last_price, read_only: false, seen: Head::NONE }
     }
 
     /// The last entry that is known to have been durable; [`Head::NONE`] if there is none.

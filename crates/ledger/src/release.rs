@@ -142,8 +142,14 @@ impl Ledger {
     /// that this, which may take a while, can be known before the ledger is locked, and is
     /// computed once for the same thing asked again.
     fn known_price(&mut self, account: &Account, asked: &Asked) -> Result<Cost, LedgerError> {
+        if let Some((name, last, price)) = &self.last_price
+            && (name, last) == (&account.name, asked)
+        {
+            return Ok(price.clone());
+        }
         let place = (account.name.clone(), asked.text().map_err(unwritable)?);
         if let Some(price) = self.prices.get(&place) {
+            self.last_price = Some((place.0, asked.clone(), price.clone()));
             return Ok(price.clone());
         }
         let slot = match asked {
