@@ -55,7 +55,12 @@ impl Postgres {
         work: impl FnOnce(&mut Session) -> Result<T, DatabaseError> + Send,
     ) -> Result<T, DatabaseError> {
         let session = self.0.as_mut().ok_or_else(gone)?;
-        outside(|| work(session))?
+        let outcome = outside(|| work(session));
+        outcome.unwrap_or_else(|error| {
+            // Nobody knows what its thread left undone.
+            session.stopped = true;
+            Err(error)
+        })
     }
 }
 
@@ -97,7 +102,11 @@ impl Database for Postgres {
     }
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
-        self.ask(Session::commit)
+        // A commit that is not answered may have taken effect.
+        self.ask(Session::commit).map_err(|error| match error {
+            DatabaseError::Failed(problem) => DatabaseError::Uncertain(problem),
+            error => error,
+        })
     }
 
     fn rollback(&mut self) {
@@ -282,4 +291,23 @@ impl ToSql for Cell {
     }
 
     to_sql_checked!();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_that_is_not_answered_may_have_taken_effect() {
+        let mut lost = Postgres(None);
+        assert!(matches!(lost.commit(), Err(DatabaseError::Uncertain(_))));
+        assert!(matches!(lost.begin(Access::Write), Err(DatabaseError::Failed(_))));
+        assert!(lost.is_stopped());
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_within_a_runtime_is_an_error() {
+        assert_eq!(outside(|| 42), Ok(42));
+        assert_eq!(outside(|| -> u8 { panic!("on purpose") }), Err(gone()));
+    }
 }

@@ -431,6 +431,42 @@ fn an_account_that_was_exchanged_under_a_handle_pays_for_nothing() {
     }
 }
 
+/// What a handle knew of an account's capacity is no licence: the database holds the row to what it says now.
+#[test]
+fn a_capacity_that_was_lowered_under_a_handle_binds() {
+    for place in Place::all() {
+        let mut ledger = with_account(&place, "1");
+        pay(&mut ledger, "a").unwrap();
+        let lower = format!("{:040}.1", 0);
+        run(
+            &place,
+            &format!("UPDATE ledger_account SET capacity_main = '{lower}' WHERE name = 'account'"),
+        );
+        assert!(pay(&mut ledger, "b").is_err());
+    }
+}
+
+/// The last price is that of an account: the same release costs another what it costs there.
+#[test]
+fn prices_are_not_mixed_up_between_accounts() {
+    for place in Place::all() {
+        let mut ledger = with_account(&place, "9");
+        let zcdp = NewAccount::Filter(budget(Kind::Zcdp, "3", "1e-6"));
+        ledger.open_account("concentrated", "data", &zcdp).unwrap();
+        let (asked, mut charged) = (release("0.5"), Vec::new());
+        for (key, account) in
+            ["account", "concentrated", "account", "concentrated"].iter().enumerate()
+        {
+            let key = key.to_string();
+            let reserved = ledger.reserve(&Request::new(account, &key, &asked)).unwrap();
+            charged.push(reserved.charge.unwrap().main);
+        }
+        // epsilon, and at most epsilon^2/2.
+        assert_eq!((&charged[0], &charged[2]), (&amount("0.5"), &amount("0.5")));
+        assert!(charged[1] == charged[3] && charged[1] <= amount("0.125"), "{charged:?}");
+    }
+}
+
 /// Somebody has the database swallow a write without an error: nothing is acknowledged.
 #[test]
 fn a_write_that_changes_nothing_is_not_acknowledged() {
