@@ -40,7 +40,7 @@ fn random_release(random: &mut Random) -> Release {
 fn every_route_that_is_reported_can_be_asked_for() {
     let random = &mut Random::new(0x726f_7574_6573);
     let mut seen = Vec::new();
-    for _ in 0..if is_full() { 2000 } else { 200 } {
+    for _ in 0..if is_full() { 2000 } else { 100 } {
         let releases: Vec<Release> =
             (0..random.between(1, 3)).map(|_| random_release(random)).collect();
         let plan = plan(&releases);

@@ -221,7 +221,7 @@ fn cases(full: u64, quick: u64) -> u64 {
 fn patterns() {
     let mut summary = Summary::new("patterns");
     let mut random = Random::new(1);
-    let all = cases(56_500, 3_000);
+    let all = cases(56_500, 2_000);
     while summary.cases < all && !summary.is_hopeless() {
         let k = match random.below(1000) {
             0 if is_full() => random.between(16, 20),

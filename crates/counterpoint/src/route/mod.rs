@@ -16,11 +16,7 @@ pub use responses::precise;
 
 use crate::rounding::Wide;
 use crate::watch::Stopped;
-use realfft::RealFftPlanner;
 use std::fmt;
-
-/// Plans of Fourier transforms, to be used again.
-pub(crate) type Planner = RealFftPlanner<f64>;
 
 /// What the masses left out may add up to, relative to the whole of a tilted law: each is
 /// below 2^-850, and there are at most 10^15.

@@ -2,8 +2,8 @@
 
 use super::lattice::{Cell, Tilted, Weight};
 use crate::rounding::{UNIT, expm1, turn};
-use crate::route::{DOUBLES, Planner};
-use realfft::num_complex::Complex as FftComplex;
+use crate::route::DOUBLES;
+use counterpoint_fourier::{Complex as FftComplex, Transforms};
 
 /// Bounds on |phi| everywhere.
 ///
@@ -116,7 +116,7 @@ impl Cell {
 }
 
 impl Decay {
-    pub(crate) fn new(lattice: &Tilted, bits: u32, planner: &mut Planner) -> Self {
+    pub(crate) fn new(lattice: &Tilted, bits: u32, transforms: &mut Transforms) -> Self {
         let moments = Moments::new(lattice);
         // About ten coarse points to the turn of a typical spacing: F is then followed
         // closely by its tangents. An estimate: any number will do.
@@ -124,7 +124,7 @@ impl Decay {
         let wanted = (10.0 * (2.0 * moments.second / moments.zeroth).sqrt()).log2();
         let coarse_bits = (wanted.ceil().clamp(4.0, 22.0) as u32).min(bits);
         let bound = if moments.zeroth > MANY { chord_exponents } else { exponents };
-        let exponents = bound(lattice, &moments, coarse_bits, bits, planner);
+        let exponents = bound(lattice, &moments, coarse_bits, bits, transforms);
         Self {
             coarse_bits,
             bits,
@@ -334,7 +334,7 @@ fn exponents(
     moments: &Moments,
     coarse_bits: u32,
     bits: u32,
-    planner: &mut Planner,
+    transforms: &mut Transforms,
 ) -> Vec<f64> {
     let reach = reach(coarse_bits, bits);
     let spacings = lattice.cells.iter().flat_map(|cell| {
@@ -350,7 +350,7 @@ fn exponents(
     let lost = (moments.total + steepest) * rounding
         + 0.5 * moments.curvature * reach * reach * (1.0 + DOUBLES);
     let constant = moments.constant * (1.0 - rounding) - lost;
-    let [values, slopes] = transforms(histograms, planner);
+    let [values, slopes] = spectra(histograms, transforms);
     let both = values.into_iter().zip(slopes);
     both.map(|(value, slope)| constant - value.re - slope.im.abs()).collect()
 }
@@ -362,14 +362,14 @@ fn chord_exponents(
     moments: &Moments,
     coarse_bits: u32,
     bits: u32,
-    planner: &mut Planner,
+    transforms: &mut Transforms,
 ) -> Vec<f64> {
     let spacings = lattice.cells.iter().flat_map(Cell::spacings);
     let histograms =
         histograms(spacings.map(|(distance, weight)| (distance, [weight])), coarse_bits);
     let slack = moments.second.sqrt() * reach(coarse_bits, bits) * (1.0 + DOUBLES);
     let total = moments.zeroth * (1.0 - rounding(lattice, coarse_bits));
-    let [values] = transforms(histograms, planner);
+    let [values] = spectra(histograms, transforms);
     values
         .into_iter()
         .map(|value| {
@@ -407,19 +407,16 @@ fn rounding(lattice: &Tilted, coarse_bits: u32) -> f64 {
 }
 
 /// The Fourier transforms at frequencies 0 to half the length.
-fn transforms<const N: usize>(
+fn spectra<const N: usize>(
     histograms: [Vec<f64>; N],
-    planner: &mut Planner,
+    transforms: &mut Transforms,
 ) -> [Vec<FftComplex<f64>>; N] {
-    let plan = planner.plan_fft_forward(histograms[0].len());
-    histograms.map(|mut histogram| {
-        let mut spectrum = plan.make_output_vec();
-        // The lengths match by construction; were they not to, infinities bound nothing
-        // and are therefore safe.
-        if plan.process(&mut histogram, &mut spectrum).is_err() {
-            spectrum.fill(FftComplex::new(f64::INFINITY, 0.0));
-        }
-        spectrum
+    histograms.map(|histogram| {
+        let frequencies = histogram.len() / 2 + 1;
+        // There is one by construction; were there none, infinities bound nothing and are
+        // therefore safe.
+        let unbounded = || vec![FftComplex::new(f64::INFINITY, 0.0); frequencies];
+        transforms.forward(histogram).unwrap_or_else(unbounded)
     })
 }
 

@@ -14,8 +14,9 @@ use crate::route::common_step::common_step;
 use crate::route::saddle::{Cumulant, Saddle};
 use crate::route::search::satisfying;
 use crate::route::tail::{BOUNDS, Tail};
-use crate::route::{Ends, Failure, Planner, Route, UNCOUNTED};
+use crate::route::{Ends, Failure, Route, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
+use counterpoint_fourier::Transforms;
 
 /// How the sums on a lattice are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,9 +145,9 @@ impl<'a> Attempt<'a> {
         Ok(Summed { lattice, engine: Engine::Convolution(convolution) })
     }
 
-    fn above(&self, planner: &mut Planner) -> Result<Above<'_>, Failure> {
+    fn above(&self, transforms: &mut Transforms) -> Result<Above<'_>, Failure> {
         let lattice = self.lattice(Side::Split)?;
-        let decay = Decay::new(&lattice, self.bits, planner);
+        let decay = Decay::new(&lattice, self.bits, transforms);
         Ok(Above { attempt: self, split: self.summed(lattice, &decay, Weight::Profile)? })
     }
 
@@ -157,8 +158,13 @@ impl<'a> Attempt<'a> {
 
     /// Both bounds, ready for questions. If they take too much work, the best width of
     /// earlier tries is what was reached.
-    fn both(&'a self, planner: &mut Planner, best: f64) -> Result<(Above<'a>, Below<'a>), Failure> {
-        let both = self.above(planner).and_then(|above| Ok((above, Below::new(self, planner)?)));
+    fn both(
+        &'a self,
+        transforms: &mut Transforms,
+        best: f64,
+    ) -> Result<(Above<'a>, Below<'a>), Failure> {
+        let both =
+            self.above(transforms).and_then(|above| Ok((above, Below::new(self, transforms)?)));
         both.map_err(|failure| match failure {
             Failure::TooMuch if best.is_finite() => Failure::TooWide(best),
             failure => failure,
@@ -238,9 +244,9 @@ struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    fn new(attempt: &'a Attempt<'a>, planner: &mut Planner) -> Result<Self, Failure> {
+    fn new(attempt: &'a Attempt<'a>, transforms: &mut Transforms) -> Result<Self, Failure> {
         let lattice = attempt.lattice(Side::MergedP)?;
-        let decay = Decay::new(&lattice, attempt.bits, planner);
+        let decay = Decay::new(&lattice, attempt.bits, transforms);
         let p = attempt.summed(lattice, &decay, Weight::Mass)?;
         // Tilting Q by one more undoes its difference from P, but for the rounding of
         // each loss, at most half a step.
@@ -411,13 +417,13 @@ pub(crate) fn epsilon(
     let ln_target = target.lower.ln_estimate();
     let problem = Problem::new(factors, method, watch, |cumulant| cumulant.at_ln_delta(ln_target))?;
     let saddle = problem.saddle;
-    let mut planner = Planner::new();
+    let mut transforms = Transforms::new();
     let gap = tolerance * saddle.tilt * saddle.epsilon;
     let mut fineness = Fineness::first(&problem, gap);
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(&problem, &fineness);
-        let (above, below) = attempt.both(&mut planner, best)?;
+        let (above, below) = attempt.both(&mut transforms, best)?;
         let upper = satisfying(|e| above.delta(e), target, &saddle, attempt.top(), &watch)?;
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(upper, shift).root(target).0);
         let lower = lower.into_iter().fold(0.0, f64::max).min(upper);
@@ -468,11 +474,11 @@ fn refined_delta(
     narrowest: &mut Narrowest,
 ) -> Result<(Ends, Route), Failure> {
     let epsilon = problem.saddle.epsilon;
-    let mut planner = Planner::new();
+    let mut transforms = Transforms::new();
     let mut fineness = Fineness::first(problem, tolerance);
     for _ in 0..MOST_TRIES {
         let attempt = Attempt::new(problem, &fineness);
-        let (above, below) = attempt.both(&mut planner, narrowest.width)?;
+        let (above, below) = attempt.both(&mut transforms, narrowest.width)?;
         let upper = above.delta(epsilon);
         let lower = [0.0, -1.0, 1.0].map(|shift| below.test(epsilon, shift).delta(epsilon).lower);
         let lower = lower.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });

@@ -19,9 +19,10 @@ use crate::route::common_step::common_step;
 use crate::route::saddle::Saddle;
 use crate::route::search::satisfying;
 use crate::route::tail::{BOUNDS, Tail};
-use crate::route::{DOUBLES, Ends, Failure, Planner};
+use crate::route::{DOUBLES, Ends, Failure};
 use crate::watch::Watch;
 use atoms::{Cut, Side, points};
+use counterpoint_fourier::Transforms;
 use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
 
@@ -294,7 +295,7 @@ impl<'a> Attempt<'a> {
         Some(Self { problem, placed: placed.collect(), frame, exponents })
     }
 
-    fn above(&self, planner: &mut Planner) -> Result<Above<'_>, Failure> {
+    fn above(&self, transforms: &mut Transforms) -> Result<Above<'_>, Failure> {
         let mut leak = Wide::ZERO;
         let factors = self.placed.iter().map(|placed| {
             self.problem.watch.at(0.5).ok()?;
@@ -303,11 +304,11 @@ impl<'a> Attempt<'a> {
             Some(weights)
         });
         let frame = (self.frame.tilt, self.frame.step, self.frame.bits);
-        let split = Composed::new(factors, frame, planner, &self.problem.watch)?;
+        let split = Composed::new(factors, frame, transforms, &self.problem.watch)?;
         Ok(Above { attempt: self, split: split.ok_or(Failure::TooMuch)?, leak })
     }
 
-    fn below(&self, planner: &mut Planner) -> Result<Below<'_>, Failure> {
+    fn below(&self, transforms: &mut Transforms) -> Result<Below<'_>, Failure> {
         let mut moments = [Wide::ONE; 2];
         let (mut centre, mut bias) = (0.0, 0.0);
         let mut under_q = Vec::with_capacity(self.placed.len());
@@ -325,9 +326,9 @@ impl<'a> Attempt<'a> {
         });
         let Frame { step, tilt, bits } = self.frame;
         let watch = &self.problem.watch;
-        let p = Composed::new(factors, (tilt, step, bits), planner, watch)?;
+        let p = Composed::new(factors, (tilt, step, bits), transforms, watch)?;
         let factors = under_q.into_iter().map(Some);
-        let q = Composed::new(factors, (tilt + step, step, bits), planner, watch)?;
+        let q = Composed::new(factors, (tilt + step, step, bits), transforms, watch)?;
         let (p, q) = p.zip(q).ok_or(Failure::TooMuch)?;
         Ok(Below { attempt: self, p, q, moments, centre, bias })
     }
@@ -428,15 +429,15 @@ fn refine<T>(
     problem: &Problem<'_>,
     saddle: &Saddle,
     gap: f64,
-    answer: impl Fn(&Attempt<'_>, &mut Planner) -> Result<Option<Tried<T>>, Failure>,
+    answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
 ) -> Result<T, Failure> {
     let window = problem.window(saddle, gap);
     let mut step = problem.first_step(saddle, &window, gap).ok_or(Failure::TooMuch)?;
-    let mut planner = Planner::new();
+    let mut transforms = Transforms::new();
     let mut best = f64::INFINITY;
     for _ in 0..MOST_TRIES {
         let Some(attempt) = Attempt::new(problem, saddle, &window, step) else { break };
-        let Some(tried) = answer(&attempt, &mut planner)? else { break };
+        let Some(tried) = answer(&attempt, &mut transforms)? else { break };
         if tried.excess <= 1.0 {
             return Ok(tried.answer);
         }
@@ -464,8 +465,8 @@ pub(crate) fn epsilon(
     let ln_target = target.lower.ln_estimate();
     let saddle = problem.search(|saddle| saddle.ln_delta > ln_target || saddle.epsilon < 0.0);
     let gap = 0.7 * tolerance * saddle.tilt * saddle.epsilon.max(1e-3);
-    refine(&problem, &saddle, gap, |attempt, planner| {
-        let above = attempt.above(planner)?;
+    refine(&problem, &saddle, gap, |attempt, transforms| {
+        let above = attempt.above(transforms)?;
         let top = above.top();
         if above.delta(top) > target.lower {
             return Ok(None);
@@ -475,7 +476,7 @@ pub(crate) fn epsilon(
         } else {
             satisfying(|e| above.delta(e), target, &saddle, top, &watch)?
         };
-        let below = attempt.below(planner)?;
+        let below = attempt.below(transforms)?;
         let roots = below.tests(upper).map(|test| test.root(target).0);
         let lower = roots.into_iter().fold(0.0, f64::max).min(upper);
         let answer = Bracket { lower, upper };
@@ -499,12 +500,12 @@ pub(crate) fn delta(
     let problem = Problem::new(parts, watch).ok_or(Failure::TooMuch)?;
     let saddle = problem.search(|saddle| saddle.epsilon < epsilon);
     let saddle = Saddle { epsilon, ..saddle };
-    refine(&problem, &saddle, tolerance, |attempt, planner| {
-        let upper = attempt.above(planner)?.delta(epsilon);
+    refine(&problem, &saddle, tolerance, |attempt, transforms| {
+        let upper = attempt.above(transforms)?.delta(epsilon);
         if !upper.is_positive() {
             return Ok(Some(Tried { answer: Ends::ZERO, width: 0.0, excess: 0.0 }));
         }
-        let below = attempt.below(planner)?;
+        let below = attempt.below(transforms)?;
         let tests = below.tests(epsilon).map(|test| test.delta(epsilon).lower);
         let lower = tests.into_iter().fold(Wide::ZERO, |a, b| if b > a { b } else { a });
         let width = ((upper - lower) * upper.recip()).estimate();

@@ -3,9 +3,9 @@
 
 use super::lattice::{TOTALS, Weights};
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1};
-use crate::route::{Planner, ROUNDED_UP, UNCOUNTED};
+use crate::route::{ROUNDED_UP, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
-use realfft::num_complex::Complex;
+use counterpoint_fourier::{Complex, Transforms};
 
 /// The tilted law of the sum Y, folded to a period: the law itself has masses
 /// `scale e^(-tilt y)` times these.
@@ -26,6 +26,9 @@ pub(super) struct Composed {
     pub(super) first: f64,
     pub(super) last: f64,
 }
+
+/// Of a transform that is not known.
+const UNBOUNDED: Complex<f64> = Complex::new(f64::INFINITY, 0.0);
 
 /// The work in progress: the product of the characteristic functions, and bounds on how
 /// large it can truly be.
@@ -100,19 +103,16 @@ impl Product {
     /// the first.
     fn multiply(
         &mut self,
-        mut weights: Weights,
+        weights: Weights,
         bits: u32,
-        planner: &mut Planner,
+        transforms: &mut Transforms,
         watch: &Watch<'_>,
     ) -> Result<(), Stopped> {
         watch.at(0.5)?;
         let squares: f64 = weights.list.iter().map(|weight| weight * weight).sum();
-        let plan = planner.plan_fft_forward(1 << bits);
-        let mut spectrum = plan.make_output_vec();
-        if plan.process(&mut weights.list, &mut spectrum).is_err() {
-            // Not so by construction; infinities bound nothing and are therefore safe.
-            spectrum.fill(Complex::new(f64::INFINITY, 0.0));
-        }
+        let spectrum = transforms.forward(weights.list);
+        // There is one by construction; infinities bound nothing and are therefore safe.
+        let spectrum = spectrum.unwrap_or_else(|| vec![UNBOUNDED; self.values.len()]);
         let error = transform_error(bits);
         let both = self.values.iter_mut().zip(&mut self.ceilings);
         for (done, ((value, ceiling), phi)) in both.zip(spectrum).enumerate() {
@@ -168,7 +168,7 @@ impl Composed {
     pub(super) fn new(
         factors: impl Iterator<Item = Option<Weights>>,
         (tilt, step, bits): (f64, f64, u32),
-        planner: &mut Planner,
+        transforms: &mut Transforms,
         watch: &Watch<'_>,
     ) -> Result<Option<Self>, Stopped> {
         // Before much memory is filled.
@@ -178,7 +178,7 @@ impl Composed {
             // Atoms are none too if it is time to stop.
             watch.at(0.5)?;
             let Some(weights) = weights else { return Ok(None) };
-            product.multiply(weights, bits, planner, watch)?;
+            product.multiply(weights, bits, transforms, watch)?;
         }
         let Product { mut values, ceilings, powers, relative, scale, first, last, forward, count } =
             product;
@@ -205,19 +205,16 @@ impl Composed {
         let off = mean(off_squares).sqrt().min(together + 2.0 * ALLOWED);
         let error_in_square = off + transform_error(bits) * mean(squares).sqrt();
         watch.at(0.5)?;
-        let plan = planner.plan_fft_inverse(1 << bits);
-        let mut masses = plan.make_output_vec();
         if let Some(value) = values.first_mut() {
             value.im = 0.0;
         }
         if let Some(value) = values.last_mut() {
             value.im = 0.0;
         }
-        let error = if plan.process(&mut values, &mut masses).is_ok() && relative + powers < 0.01 {
-            error
-        } else {
-            f64::INFINITY
-        };
+        let masses = transforms.inverse(values, 1 << bits);
+        let is_sound = masses.is_some() && relative + powers < 0.01;
+        let error = if is_sound { error } else { f64::INFINITY };
+        let mut masses = masses.unwrap_or_else(|| vec![0.0; 1 << bits]);
         for mass in &mut masses {
             *mass /= points;
         }
