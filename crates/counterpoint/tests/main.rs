@@ -25,6 +25,7 @@ mod odometer;
 mod outcomes;
 mod pair_maps;
 mod partitions;
+mod rare_losses;
 mod references;
 mod regions;
 mod rounding;

@@ -8,6 +8,8 @@
 //! | responses | delta | near the top (4,096 atoms), the exact list if quick, lattices, the exact list (2^22) |
 //! | one mechanism, run once | either | the list, its formula, a contour, a grid, a long contour |
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
+//! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
+//! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
 //! | any others | either | near the top, the list, a contour, a grid, a long contour |
 //!
 //! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
@@ -17,7 +19,7 @@
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::loss::Loss;
-use crate::route::mixed::smooth::Effort;
+use crate::route::mixed::smooth::{Effort, Layering};
 use crate::route::responses::exact;
 use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::route::responses::two_lattices::{MOST_WORK, Method};
@@ -51,6 +53,8 @@ pub(super) enum MixedWay {
     /// The formula of one mechanism.
     Formula,
     Contour(Effort),
+    /// Contours, layer by layer.
+    Layers,
     Grid,
 }
 
@@ -147,7 +151,7 @@ pub(super) fn mixed_ways(
     wanted: Wanted,
     route: Option<Route>,
 ) -> Result<Ways<MixedWay>, AskError> {
-    use MixedWay::{Contour, Formula, Grid, Listed, NearTop};
+    use MixedWay::{Formula, Grid, Listed, NearTop};
     let alone = is_alone(parts);
     // One mechanism's formula says as much of epsilon.
     let near_top = !alone || wanted == Wanted::Delta;
@@ -163,7 +167,7 @@ pub(super) fn mixed_ways(
         Some(Route::Grouped) => {
             Ok(Ways::forced(Listed, "there are too many outcomes, or densities"))
         }
-        Some(Route::Contour) => Ok(Ways::free(vec![Contour(Effort::Much)])),
+        Some(Route::Contour) => Ok(Ways::free(contours(parts, Effort::Much))),
         Some(Route::Lattice) => Ok(Ways::free(vec![Grid])),
         Some(route) => Err(for_guarantees(route)),
     }
@@ -176,10 +180,20 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
         list.push(Formula);
     }
     if is_alone(parts) || !parts.iter().all(is_discrete) {
-        list.push(Contour(Effort::Little));
+        list.extend(contours(parts, Effort::Little));
     }
     list.extend([Grid, Contour(Effort::Much)]);
     list
+}
+
+/// One contour, or several, layer by layer, where they are for these losses: first where one will hardly do.
+fn contours(parts: &[Part], effort: Effort) -> Vec<MixedWay> {
+    use MixedWay::{Contour, Layers};
+    match Layering::of(parts) {
+        Layering::None => vec![Contour(effort)],
+        Layering::Possible => vec![Contour(effort), Layers],
+        Layering::Needed => vec![Layers, Contour(effort)],
+    }
 }
 
 /// Whether it is one mechanism run once, which has a formula. One Gaussian is what the contour does

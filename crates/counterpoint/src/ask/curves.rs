@@ -9,6 +9,7 @@ use crate::composition::{Composition, Leaks, Part, Rounded, Times, factors};
 use crate::loss::{Curve, Loss};
 use crate::quantity::Tolerance;
 use crate::rounding::{Dd, Wide};
+use crate::route::mixed::largest::largest;
 use crate::route::mixed::renyi;
 use crate::route::mixed::smooth::Contours;
 use crate::route::responses::is_at_the_top;
@@ -147,6 +148,13 @@ pub(super) fn renyi_epsilon(whole: &Composition, target: &Target) -> Option<f64>
 /// By Rényi curves alone.
 pub(super) fn renyi_delta(whole: &Composition, epsilon: f64) -> Option<Wide> {
     renyi::delta(&with_curves(whole), epsilon).map(|(upper, _)| upper)
+}
+
+/// Whether an epsilon is shown to be enough, by the largest losses or by a Rényi curve at one of few orders.
+pub(super) fn is_within(whole: &Composition, epsilon: f64, target: &Target) -> bool {
+    let top = if whole.curves.is_empty() { largest(&whole.losses) } else { None };
+    top.is_some_and(|(top, error)| (top + Dd::from(error)).upper() <= epsilon)
+        || renyi::shows(&with_curves(whole), epsilon, target)
 }
 
 /// Whether there is a range, and more than it alone.

@@ -49,9 +49,12 @@ impl Plan {
         let ask = |place: f64, options: &Options<'_>| {
             let delta = Delta::new(place).map_err(|_| AskError::Stopped)?;
             let both = self.compositions.iter().zip(&contours);
-            or_infinite(worst(both, options, |(whole, near), options| {
-                whole.epsilon(delta, options, near)
-            }))
+            or_infinite(worst(
+                both,
+                options,
+                |(whole, near), options| whole.epsilon(delta, options, near),
+                |(whole, _), epsilon| whole.is_within(epsilon, delta.get()),
+            ))
         };
         let curve = Curve { across: Scale::Plain, along: Scale::Logarithm, ask: &ask, options };
         curve.fill(&places)
@@ -79,7 +82,10 @@ impl Plan {
             let ask = |(whole, near): (&Composition, &Contours), options: &Options<'_>| {
                 whole.delta_near(epsilon, options, near)
             };
-            Ok(worst(both, options, ask)?.bracket)
+            let within = |(whole, _): (&Composition, &Contours), delta: f64| {
+                whole.is_within(epsilon.get(), delta)
+            };
+            Ok(worst(both, options, ask, within)?.bracket)
         };
         let curve = Curve { across: Scale::Logarithm, along: Scale::Plain, ask: &ask, options };
         curve.fill(&places)

@@ -39,6 +39,9 @@ pub(super) fn epsilon(
             let bracket = smooth::epsilon(parts, target, tolerance, (effort, watch), contours)?;
             Ok((bracket, Route::Contour))
         }
+        (MixedWay::Layers, _) => {
+            Ok((smooth::layered_epsilon(parts, target, tolerance, watch)?, Route::Contour))
+        }
         _ => Ok((grid::epsilon(parts, target, tolerance, watch)?, Route::Lattice)),
     })
 }
@@ -106,6 +109,9 @@ fn by(
     match (way, parts) {
         // What they say was not enough.
         (MixedWay::NearTop | MixedWay::Listed, _) => Err(Failure::TooMuch),
+        (MixedWay::Layers, _) => {
+            Ok((smooth::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
+        }
         (MixedWay::Formula, [part]) => Ok((closed::delta(part, epsilon, watch)?, Route::Closed)),
         (MixedWay::Contour(effort), _) => {
             let ends = smooth::delta(parts, epsilon, tolerance, (effort, watch), contours)?;

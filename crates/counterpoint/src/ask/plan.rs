@@ -23,9 +23,11 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
-        worst(self.compositions.iter(), options, |one, options| {
+        let ask = |one: &Composition, options: &Options<'_>| {
             one.epsilon(delta, options, &Contours::default())
-        })
+        };
+        let within = |one: &Composition, epsilon: f64| one.is_within(epsilon, delta.get());
+        worst(self.compositions.iter(), options, ask, within)
     }
 
     /// The least delta at which the plan is (epsilon, delta)-private.
@@ -33,7 +35,9 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
-        worst(self.compositions.iter(), options, |one, options| one.delta(epsilon, options))
+        let ask = |one: &Composition, options: &Options<'_>| one.delta(epsilon, options);
+        let within = |one: &Composition, delta: f64| one.is_within(epsilon.get(), delta);
+        worst(self.compositions.iter(), options, ask, within)
     }
 
     /// The same in one direction: the largest `P(S) - e^epsilon Q(S)` over all events, P being
@@ -51,7 +55,7 @@ impl Plan {
             Direction::Remove => remove,
             Direction::Add => add,
         });
-        worst(towards, options, |one, options| one.delta(epsilon, options))
+        worst(towards, options, |one, options| one.delta(epsilon, options), |_, _| false)
     }
 
     /// The least epsilon at a delta in arbitrary precision, to an absolute width of 2^-bits, for
@@ -242,6 +246,12 @@ impl Composition {
         curves::renyi_epsilon(self, &target)
     }
 
+    /// Whether it is easily shown to be (epsilon, delta)-private.
+    pub(crate) fn is_within(&self, epsilon: f64, delta: f64) -> bool {
+        let target = Delta::new(delta).ok().and_then(|delta| self.target(delta).ok()?);
+        target.is_some_and(|target| curves::is_within(self, epsilon, &target))
+    }
+
     pub(crate) fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {
         let upper = curves::renyi_delta(self, epsilon.get())?;
         Some(self.with_leaks(Ends::new(Wide::ZERO, upper)).upper)
@@ -254,10 +264,16 @@ pub(super) fn worst<V: Copy>(
     views: impl Iterator<Item = V>,
     options: &Options<'_>,
     ask: impl Fn(V, &Options<'_>) -> Result<Answer, AskError>,
+    within: impl Fn(V, f64) -> bool,
 ) -> Result<Answer, AskError> {
     let (mut worst, mut refused) = (None, Vec::new());
     let mut refusal = AskError::Stopped;
     for view in views {
+        // What is no worse than an answer that is known needs no answer of its own.
+        let known = worst.as_ref().filter(|_| options.route.is_none());
+        if known.is_some_and(|known: &Answer| within(view, known.bracket.lower)) {
+            continue;
+        }
         match ask(view, options) {
             Err(
                 error @ (AskError::RouteDoesNotApply { .. } | AskError::ToleranceNotMet { .. }),

@@ -891,6 +891,15 @@ def cases():
     yield from ask("2 gaussian(2 1)@0.5", ["0.1", "1"], ["1e-6"])
     yield from ask("3 gaussian(1 1)@0.1", ["0.1", "1"])
     yield from ask("3 gaussian(1 1)@0.5", ["1"])
+    # Rare large losses.
+    for sigma, rate, at, delta in [
+        ("0.5", "0.001", "0.5", "1e-8"), ("0.7", "1e-6", "0.001", "1e-8"),
+        ("1", "0.0001", "0.01", "1e-10"), ("1", "0.00001", "0.0001", "1e-8"), ("2", "0.001", "0.002", "1e-10"),
+        ("4", "0.0001", "0.0001", "1e-10"),
+    ]:
+        yield from ask(f"2 gaussian({sigma} 1)@{rate}", [at], [delta])
+    yield from ask("3 gaussian(0.7 1)@0.0001", ["0.02"])
+    yield from ask("3 gaussian(1.5 1)@0.001", ["0.003"])
     yield from ask("2 laplace(1 1)@0.1", ["0.05", "0.3"], ["1e-3"])
     yield from ask("2 laplace(0.5 1)@0.5", ["0.3", "1"], ["1e-3"])
     yield from ask("3 laplace(1 1)@0.2", ["0.1", "0.5"])

@@ -472,6 +472,15 @@ pub(crate) fn epsilon(
     watch: Watch<'_>,
 ) -> Result<Bracket, Failure> {
     let at = |epsilon: f64| delta(part, epsilon, watch);
+    if at(0.0)?.upper <= target.lower {
+        return Ok(Bracket::exact(0.0));
+    }
+    if let Some(Bracket { lower, upper }) = by_inner(part, target, tolerance, watch)?
+        && at(upper)?.upper <= target.lower
+        && at(lower)?.lower > target.upper
+    {
+        return Ok(Bracket { lower, upper });
+    }
     let bracket = match largest(std::slice::from_ref(part)) {
         Some((top, error)) => Bracket { lower: 0.0, upper: (top + Dd::from(error)).upper() },
         None => {
@@ -482,12 +491,40 @@ pub(crate) fn epsilon(
             Bracket { lower: 0.0, upper }
         }
     };
-    if at(0.0)?.upper <= target.lower {
-        return Ok(Bracket::exact(0.0));
-    }
     let bracket = narrowed(bracket, (200, 1e-3 * tolerance.max(1e-12)), target, at)?;
     if bracket.keeps(tolerance) { Ok(bracket) } else { closer(at, target, bracket, tolerance) }
 }
+
+/// Where the answer should be, on a Poisson sample with the person in P's data: the profile is q times the inner one
+/// at e' there, and e^e - 1 is q (e^e' - 1).
+fn by_inner(
+    part: &Part,
+    target: &Target,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Option<Bracket>, Failure> {
+    let Loss::SampledGaussian { rate, mu, direction: Direction::Remove } = part.each else {
+        return Ok(None);
+    };
+    let inner = [Part { each: Loss::Gaussian { square: mu * mu }, count: 1 }];
+    let share = Wide::from(rate).recip();
+    let inner_target = Target { lower: target.lower * share, upper: target.upper * share };
+    let narrow = (1e-3 * tolerance).max(1e-11);
+    let effort = (Effort::Much, watch);
+    match smooth::epsilon(&inner, &inner_target, narrow, effort, &Contours::default()) {
+        Ok(Bracket { lower, upper }) => {
+            let outer = |e: f64| (Dd::from(e).expm1() * Dd::from(rate)).ln_1p().hi;
+            let bracket =
+                Bracket { lower: outer(lower) * (1.0 - HAIR), upper: outer(upper) * (1.0 + HAIR) };
+            Ok(bracket.keeps(tolerance).then_some(bracket))
+        }
+        Err(Failure::Stopped) => Err(Failure::Stopped),
+        Err(_) => Ok(None),
+    }
+}
+
+/// What the profile's formula may be off by, relative to epsilon, about.
+const HAIR: f64 = 1e-11;
 
 /// The two ends one by one: each surely on its side.
 fn both_ends<E>(

@@ -24,6 +24,16 @@ const TERM: f64 = 8.0 * STEP;
 /// An epsilon at which the pure delta is at most the target, and the order that shows it;
 /// `None` if no order does.
 pub(crate) fn epsilon(whole: &Composition, target: &Target) -> Option<(f64, f64)> {
+    let (ln_room, error) = ln_room(whole, target)?;
+    let at = |t: f64| Some(epsilon_at(&total(whole, t)?, ln_room, error, t));
+    let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
+    let (value, error) = at(t)?;
+    let upper = (value + error.into()).upper();
+    upper.is_finite().then_some((upper.max(0.0), 1.0 + t))
+}
+
+/// ln of what the target leaves for the curves.
+fn ln_room(whole: &Composition, target: &Target) -> Option<Known> {
     let room = target.lower - Wide::from(left_out(whole));
     if !room.is_positive() {
         return None;
@@ -31,11 +41,22 @@ pub(crate) fn epsilon(whole: &Composition, target: &Target) -> Option<(f64, f64)
     // The subtraction's error is relative to the target.
     let ln_room = room.ln();
     let error = STEP * ((target.lower * room.recip()).upper(LOOSE) + 1.0 + ln_room.hi.abs());
-    let at = |t: f64| Some(epsilon_at(&total(whole, t)?, ln_room, error, t));
-    let t = best(whole, |t| at(t).map(|(value, _)| value.hi))?;
-    let (value, error) = at(t)?;
-    let upper = (value + error.into()).upper();
-    upper.is_finite().then_some((upper.max(0.0), 1.0 + t))
+    Some((ln_room, error))
+}
+
+/// Whether one of few orders shows that an epsilon is enough: those around the one that is best for a sum that
+/// is nearly normal and has no mean, 2 ln(1/delta)/epsilon.
+pub(crate) fn shows(whole: &Composition, epsilon: f64, target: &Target) -> bool {
+    const AROUND: [f64; 5] = [2.0, 1.0, 4.0, 0.5, 8.0];
+    let Some((ln_room, error)) = ln_room(whole, target) else { return false };
+    let at = |t: f64| {
+        let (value, error) = epsilon_at(&total(whole, t)?, ln_room, error, t);
+        Some((value + error.into()).upper())
+    };
+    let most = whole.curves.iter().map(|curve| last(&curve.each)).fold(MOST, f64::min);
+    let orders = AROUND.map(|share| share * -ln_room.hi / epsilon);
+    let mut legal = orders.into_iter().filter(|t| (LEAST..=most).contains(t));
+    legal.any(|t| at(t).is_some_and(|upper| upper <= epsilon))
 }
 
 /// A bound on the pure delta at an epsilon, and the order that shows it.

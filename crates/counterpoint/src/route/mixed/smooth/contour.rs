@@ -57,7 +57,7 @@ const UNDERFLOW: f64 = 1e-280;
 const OFTEN: u64 = 16;
 
 /// One point: phi and its error relative to M(t), kernel included.
-struct Point {
+pub(super) struct Point {
     index: u64,
     /// phi / (z (1 + z)), twice for all but the first: it stands for its conjugate too.
     value: (f64, f64),
@@ -80,10 +80,56 @@ pub(super) struct Contour {
     /// P mass that is in no term: it may have any loss.
     cut: Wide,
     /// Tilts above and below t with their `c(t') e^K(t') / (e^(|t' - t| T) - 1)`.
-    aliases: [(f64, Wide); 2],
+    pub(super) aliases: [(f64, Wide); 2],
+}
+
+impl Point {
+    /// A value relative to M(t), known to an absolute error.
+    pub(super) fn new(
+        place: Place,
+        t: f64,
+        (a, b): (f64, f64),
+        error: f64,
+    ) -> Result<Self, Failure> {
+        let w = place.frequency().hi;
+        // 1 / (z (1 + z)).
+        let (re, im) = (t * (1.0 + t) - w * w, (1.0 + 2.0 * t) * w);
+        let size = re * re + im * im;
+        let twice = if place.index == 0 { 1.0 } else { 2.0 };
+        let value = (twice * (a * re + b * im) / size, twice * (b * re - a * im) / size);
+        let over = twice / size.sqrt();
+        let norm = modulus(a, b) * over;
+        // re may cancel; what it is part of does not.
+        let kernel = KERNEL * (t * (1.0 + t) + w * w) / size.sqrt();
+        let error = error * over * (1.0 + DOUBLES) + (kernel + TURNED) * norm + UNDERFLOW;
+        let point = Self { index: place.index, value, error };
+        let is_known = error.is_finite() && value.0.is_finite() && value.1.is_finite();
+        if is_known { Ok(point) } else { Err(Failure::TooMuch) }
+    }
 }
 
 impl Contour {
+    /// A contour whose points are known, but for its aliases.
+    pub(super) fn of_points(
+        (t, period): (f64, f64),
+        scale: Wide,
+        scale_error: f64,
+        points: Vec<Point>,
+        rest: f64,
+    ) -> Self {
+        Self {
+            t,
+            period,
+            scale: scale * Wide::from(1.0 / period),
+            scale_error: scale_error + SCALE,
+            shift: Dd::ZERO,
+            points,
+            rest,
+            cut: Wide::ZERO,
+            aliases: [(0.0, Wide::ZERO); 2],
+        }
+    }
+
     pub(super) fn new(
         parts: &[Part],
         saddle: &Saddle,
@@ -255,7 +301,7 @@ struct Block {
 
 fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
     let mut product: Complex = (Dd::ONE, Dd::ZERO);
-    let mut relative = TURNED;
+    let mut relative = 0.0;
     for term in terms {
         let (value, error) = term.value(place, 1e-17)?;
         let size = modulus(value.0.hi, value.1.hi);
@@ -263,19 +309,9 @@ fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
         relative += term.count as f64 * (share + POWER);
         product = times(product, power(value, term.count));
     }
-    let w = place.frequency().hi;
-    // 1 / (z (1 + z)).
-    let (re, im) = (t * (1.0 + t) - w * w, (1.0 + 2.0 * t) * w);
-    let size = re * re + im * im;
-    let twice = if place.index == 0 { 1.0 } else { 2.0 };
     let (a, b) = (product.0.hi, product.1.hi);
-    let value = (twice * (a * re + b * im) / size, twice * (b * re - a * im) / size);
-    let norm = twice * modulus(a, b) / size.sqrt();
-    let error = if relative < 0.5 { FIRST_ORDER * relative * norm } else { f64::INFINITY };
-    // re may cancel; what it is part of does not.
-    let kernel = KERNEL * (t * (1.0 + t) + w * w) / size.sqrt();
-    let error = error + kernel * norm + UNDERFLOW;
-    error.is_finite().then_some(Point { index: place.index, value, error })
+    let error = if relative < 0.5 { FIRST_ORDER * relative * modulus(a, b) } else { f64::INFINITY };
+    Point::new(place, t, (a, b), error).ok()
 }
 
 /// |a + ib| to 4 u, however small both are.
@@ -312,7 +348,16 @@ fn tail(terms: &[Transform], last: u64, unit: f64) -> f64 {
 
 /// The factor of e^(-t' e) in the bound on the aliases.
 fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)> {
-    let (cumulant, error) = total_cumulant(parts, other)?;
+    alias_of(total_cumulant(parts, other)?, other, t, period)
+}
+
+/// The same by ln M(t') and its error.
+pub(super) fn alias_of(
+    (cumulant, error): (Dd, f64),
+    other: f64,
+    t: f64,
+    period: f64,
+) -> Option<(f64, Wide)> {
     let periods = (other - t).abs() * period;
     if periods < 1e-3 {
         return None;

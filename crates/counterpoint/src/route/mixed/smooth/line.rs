@@ -131,7 +131,7 @@ pub(super) fn line(
         if t > saddle.tilt * (1.0 + 1e-9) {
             continue;
         }
-        let Some((period, others)) = period(&rates, t, saddle, goal) else { continue };
+        let Some((period, others)) = period_of(&rates, t, saddle, goal) else { continue };
         let lost = (rate - t.ln() - t.ln_1p() - most).max(0.0);
         let cost = period.ln() + 2.0 * lost;
         if best.as_ref().is_none_or(|(least, _)| cost <= *least) {
@@ -146,7 +146,12 @@ fn is_sampled(part: &Part) -> bool {
 }
 
 /// The least power of two that makes the aliases negligible.
-fn period(rates: &[(f64, f64)], t: f64, saddle: &Saddle, goal: f64) -> Option<(f64, [f64; 2])> {
+pub(super) fn period_of(
+    rates: &[(f64, f64)],
+    t: f64,
+    saddle: &Saddle,
+    goal: f64,
+) -> Option<(f64, [f64; 2])> {
     let best = |length: f64, above: bool| {
         let side = rates.iter().filter(|(other, _)| if above { *other > t } else { *other < t });
         let rated =

@@ -9,6 +9,7 @@
 //! points matter if the losses are many or smooth; the others are bounded without being
 //! evaluated.
 mod contour;
+mod layers;
 mod line;
 mod sampled;
 mod place;
@@ -26,6 +27,7 @@ use crate::route::{Ends, Failure};
 use crate::watch::Watch;
 use contour::Contour;
 pub(crate) use contour::Effort;
+use layers::{Layers, Steps};
 use line::saddle_where;
 use std::cell::RefCell;
 
@@ -122,9 +124,9 @@ pub(crate) fn epsilon(
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
     let answer = |contour: &Contour, saddle: &mut Saddle| {
-        let top = top(contour, target, saddle);
+        let top = top(&|e| contour.ends(e), target, saddle);
         let upper = satisfying(|e| contour.ends(e).upper, target, saddle, top, &watch)?;
-        let lower = exceeding(contour, target, saddle, upper);
+        let lower = exceeding(&|e| contour.ends(e), target, saddle, upper);
         let bracket = Bracket { lower, upper };
         if bracket.keeps(tolerance) {
             return Ok(bracket);
@@ -150,11 +152,107 @@ pub(crate) fn epsilon(
     refine(parts, saddle, negligible, (effort, &watch), answer).map(|found| contours.keep(found))
 }
 
+/// Whether layers are for some losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layering {
+    None,
+    Possible,
+    /// Large losses are so rare that one contour will hardly do.
+    Needed,
+}
+
+impl Layering {
+    pub(crate) fn of(parts: &[Part]) -> Self {
+        match Steps::of(parts) {
+            None => Self::None,
+            Some(steps) if steps.are_rare() => Self::Needed,
+            Some(_) => Self::Possible,
+        }
+    }
+}
+
+/// The least epsilon whose pure delta is within the target, by layers: roughly at first, to see where it is.
+pub(crate) fn layered_epsilon(
+    parts: &[Part],
+    target: &Target,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Bracket, Failure> {
+    let steps = Steps::of(parts).ok_or(Failure::TooMuch)?;
+    let ln_target = target.lower.ln_estimate();
+    let fine = (0.2 * tolerance).clamp(1e-13, 1e-3);
+    let (mut guess, mut negligible, mut best) = (steps.guess(ln_target)?, ROUGHLY, f64::INFINITY);
+    for _ in 0..12 {
+        let layers = Layers::new(steps, (guess, ln_target), negligible, &watch)?;
+        let ends = |e: f64| layers.ends(e);
+        let near = |epsilon: f64| {
+            let fall =
+                ends(epsilon).upper.ln_estimate() - ends(1.001 * epsilon).upper.ln_estimate();
+            let tilt = fall.max(1e-6) / (0.001 * epsilon);
+            Saddle { tilt, epsilon, ln_delta: ln_target, variance: 1.0 }
+        };
+        let first = near(guess);
+        let top = top(&ends, target, &first);
+        let upper = satisfying(|e| ends(e).upper, target, &first, top, &watch)?;
+        let bracket = Bracket { lower: exceeding(&ends, target, &near(upper), upper), upper };
+        if bracket.keeps(tolerance) {
+            return Ok(bracket);
+        }
+        let is_near = (0.9 * guess..1.1 * guess).contains(&upper);
+        if negligible > fine && (is_near || bracket.relative_width() < NEAR) {
+            negligible = fine;
+        } else if is_near {
+            if bracket.relative_width() > 0.5 * best {
+                break;
+            }
+            best = bracket.relative_width();
+            negligible = (0.03 * negligible).max(1e-14);
+        }
+        guess = upper.clamp(0.02 * guess, 50.0 * guess);
+    }
+    Err(Failure::TooWide(best))
+}
+
+/// What may be neglected while it is not known where an answer is, and how well it is then known where.
+const ROUGHLY: f64 = 1e-2;
+const NEAR: f64 = 0.05;
+
+/// The pure delta at an epsilon, by layers.
+pub(crate) fn layered_delta(
+    parts: &[Part],
+    epsilon: f64,
+    tolerance: f64,
+    watch: Watch<'_>,
+) -> Result<Ends, Failure> {
+    let steps = Steps::of(parts).filter(|_| epsilon > 0.0).ok_or(Failure::TooMuch)?;
+    let fine = (0.1 * tolerance).clamp(1e-13, 1e-3);
+    let (mut ln_delta, mut negligible, mut best) = (-1.0, ROUGHLY, f64::INFINITY);
+    for _ in 0..12 {
+        let layers = Layers::new(steps, (epsilon, ln_delta), negligible, &watch)?;
+        let ends = layers.ends(epsilon);
+        let width = (ends.width() * ends.upper.recip()).estimate();
+        if width <= tolerance {
+            return Ok(ends);
+        }
+        if width > 0.1 {
+            // Not even that much is known yet.
+            ln_delta = ends.upper.ln_estimate() - 3.0;
+        } else if negligible > fine {
+            (ln_delta, negligible) = (ends.lower.ln_estimate(), fine);
+        } else if width > 0.5 * best {
+            break;
+        } else {
+            (best, negligible) = (width, (0.03 * negligible).max(1e-14));
+        }
+    }
+    Err(Failure::TooWide(best))
+}
+
 /// An epsilon that satisfies the target, to search below.
-fn top(contour: &Contour, target: &Target, saddle: &Saddle) -> f64 {
+fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
     let mut top = saddle.epsilon + 1.0 / saddle.tilt;
     for _ in 0..200 {
-        if contour.ends(top).upper <= target.lower {
+        if ends(top).upper <= target.lower {
             return top;
         }
         top += (top - saddle.epsilon).max(1e-300) + saddle.epsilon * 1e-3;
@@ -163,13 +261,13 @@ fn top(contour: &Contour, target: &Target, saddle: &Saddle) -> f64 {
 }
 
 /// An epsilon that surely exceeds the target, a little below one that satisfies it.
-fn exceeding(contour: &Contour, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
-    let Ends { lower: low, upper: high } = contour.ends(upper);
+fn exceeding(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
+    let Ends { lower: low, upper: high } = ends(upper);
     let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
     let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
     for _ in 0..60 {
         let at = (upper - step).max(0.0);
-        if contour.ends(at).lower > target.upper {
+        if ends(at).lower > target.upper {
             return at;
         }
         if at <= 0.0 {

@@ -309,7 +309,7 @@ fn turned(nodes: &[Node], frequency: f64, centre: f64) -> (f64, f64, f64) {
 const BLOCK: usize = 64;
 
 /// 1 - cos x and sin x.
-fn angle(x: f64) -> (f64, f64) {
+pub(super) fn angle(x: f64) -> (f64, f64) {
     if x.abs() <= 0.5 {
         let y = x * x;
         let less = 0.5
