@@ -57,3 +57,14 @@ fn epsilon_and_delta_fit_together() {
     }
     assert!(asked >= 5, "{asked}");
 }
+
+/// Two steps: their transform hardly falls, and the search for its end must have one. The value is that of the nested
+/// quadrature (tests/reference).
+#[test]
+fn what_hardly_falls_is_given_up() {
+    let plan = plan(&[sampled(2, gaussian(4.0, 1.0), 1e-4)]);
+    let exact = 0.000_231_498_241_859_431;
+    if let Ok(found) = plan.epsilon(Delta::new(1e-10).unwrap(), &options(1e-6)) {
+        assert!(found.bracket.lower <= exact && exact <= found.bracket.upper, "{found:?}");
+    }
+}

@@ -19,7 +19,7 @@ use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::Loss;
-use crate::rounding::{Dd, STEP};
+use crate::rounding::{Dd, STEP, Wide};
 use crate::route::mixed::cumulant::cumulant;
 use crate::route::saddle::Saddle;
 use crate::route::search::satisfying;
@@ -179,6 +179,9 @@ pub(crate) fn layered_epsilon(
     watch: Watch<'_>,
 ) -> Result<Bracket, Failure> {
     let steps = Steps::of(parts).ok_or(Failure::TooMuch)?;
+    if Wide::from(steps.most_variation()) <= target.lower {
+        return Ok(Bracket::exact(0.0));
+    }
     let ln_target = target.lower.ln_estimate();
     let fine = (0.2 * tolerance).clamp(1e-13, 1e-3);
     let (mut guess, mut negligible, mut best) = (steps.guess(ln_target)?, ROUGHLY, f64::INFINITY);

@@ -25,7 +25,7 @@ use crate::route::{DOUBLES, Ends, Failure};
 use crate::watch::Watch;
 use axis::{Axis, Node};
 use complex::expm1;
-use envelope::envelope;
+use envelope::Envelope;
 use masses::Masses;
 use steps::Layer;
 pub(super) use steps::Steps;
@@ -40,6 +40,8 @@ const SECOND_ORDER: f64 = 2.0;
 const MOST_LAYERS: usize = 12;
 /// The most nodes times points.
 const MOST_WORK: f64 = 4e8;
+/// The most points: powers of large losses are soon gone, and then cost nothing.
+const MOST_POINTS: u64 = 100_000;
 /// Where the lowest cut may be, relative to epsilon, from the highest.
 const CUTS: [f64; 5] = [0.45, 0.35, 0.27, 0.2, 0.15];
 /// A layer without a high cut is drawn if its tilt times what it reaches is this; else another is put below it.
@@ -216,7 +218,8 @@ fn contour(
     let allowance = 0.1 * goal.negligible * exp(ln_sum.clamp(-600.0, 600.0));
     let mut transform = Turned::new(axis, layer, (t, sums), unit);
     let (mut points, mut spent, mut check) = (Vec::new(), 0.0, 32);
-    for index in 0.. {
+    let mut bounds = None;
+    for index in 0..MOST_POINTS {
         if index % 16 == 0 {
             watch.at(0.5)?;
         }
@@ -231,7 +234,8 @@ fn contour(
             let bound = if layer.low.is_some() {
                 many * transform.most()
             } else {
-                power(envelope(axis, layer, masses, (t, sums.below), w), many)
+                let new = || Envelope::new(axis, layer, masses, (t, sums.below));
+                power(bounds.get_or_insert_with(new).at(w), many)
             };
             let rest = 2.0 * bound / (unit * w) * (1.0 + DOUBLES);
             if rest <= allowance {

@@ -1,8 +1,10 @@
 //! What is composed, and into which layers it is cut.
 
+use super::complex::expm1;
 use crate::composition::Part;
 use crate::loss::{Direction, Loss};
 use crate::rounding::ln_rounded;
+use crate::route::DOUBLES;
 
 /// A Gaussian on a Poisson sample, so many times.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,13 @@ impl Steps {
 
     pub(super) fn many(&self) -> f64 {
         self.count as f64
+    }
+
+    /// At least delta at an epsilon of zero, which is the total variation: that of one step is at most q sqrt(1 -
+    /// e^-KL), KL being mu^2/2 (Bretagnolle and Huber 1979), and steps add up.
+    pub(in super::super) fn most_variation(&self) -> f64 {
+        let one = self.rate * (-expm1(-0.5 * self.mu * self.mu)).sqrt();
+        self.many() * one * (1.0 + DOUBLES)
     }
 
     /// Where the sampled person adds so much to r.
