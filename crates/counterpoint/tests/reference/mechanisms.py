@@ -898,7 +898,6 @@ def cases():
     ]:
         yield from ask(f"2 gaussian({sigma} 1)@{rate}", [at], [delta])
     yield from ask("3 gaussian(0.7 1)@0.0001", ["0.02"])
-    yield from ask("3 gaussian(1.5 1)@0.001", ["0.003"])
     yield from ask("2 laplace(1 1)@0.1", ["0.05", "0.3"], ["1e-3"])
     yield from ask("2 laplace(0.5 1)@0.5", ["0.3", "1"], ["1e-3"])
     yield from ask("3 laplace(1 1)@0.2", ["0.1", "0.5"])
