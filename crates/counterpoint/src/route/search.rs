@@ -28,6 +28,29 @@ pub(crate) fn halved<E>(
     Ok(Bracket { lower: low, upper: high })
 }
 
+/// Where a function with one dip is least, by sections of the golden ratio. Where it is infinite, to the left.
+pub(crate) fn golden(
+    (mut low, mut high): (f64, f64),
+    sections: u32,
+    value: impl Fn(f64) -> f64,
+) -> f64 {
+    const RATIO: f64 = 0.618_033_988_749_894_9;
+    let (mut left, mut right) = (high - RATIO * (high - low), low + RATIO * (high - low));
+    let (mut at_left, mut at_right) = (value(left), value(right));
+    for _ in 0..sections {
+        if at_left <= at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - RATIO * (high - low);
+            at_left = value(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + RATIO * (high - low);
+            at_right = value(right);
+        }
+    }
+    if at_left <= at_right { left } else { right }
+}
+
 /// Halves a bracket of the answer until it is so narrow, or until the profile's own width hides the answer.
 pub(crate) fn narrowed<E>(
     mut bracket: Bracket,

@@ -16,6 +16,7 @@ use crate::composition::{Composition, Times};
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
 use crate::rounding::{Dd, STEP, Wide};
+use crate::route::search::golden;
 use crate::route::{LOOSE, ROUNDED_UP};
 
 /// A term of the conversion: a logarithm good to 2^-94 of itself, a product, a quotient and three sums.
@@ -171,7 +172,7 @@ fn best(whole: &Composition, value: impl Fn(f64) -> Option<f64>) -> Option<f64> 
         x += STRIDE;
     }
     let ends = ((start.1 - STRIDE).max(range.0), (start.1 + STRIDE).min(range.1));
-    let found = golden(ends, |x| rate(x.exp().clamp(LEAST, most))).exp().clamp(LEAST, most);
+    let found = golden(ends, 28, |x| rate(x.exp().clamp(LEAST, most))).exp().clamp(LEAST, most);
     let special = singled_out(whole, found, most);
     let candidates = special.into_iter().chain([start.1.exp().clamp(LEAST, most), found]);
     let rated = candidates.map(|t| (rate(t), t));
@@ -206,25 +207,6 @@ fn singled_out(whole: &Composition, found: f64, most: f64) -> Vec<f64> {
     }
     list.retain(|&t| (LEAST..=most).contains(&t));
     list
-}
-
-fn golden((mut low, mut high): (f64, f64), value: impl Fn(f64) -> f64) -> f64 {
-    const RATIO: f64 = 0.618_033_988_749_894_9;
-    let (mut left, mut right) = (high - RATIO * (high - low), low + RATIO * (high - low));
-    let (mut at_left, mut at_right) = (value(left), value(right));
-    for _ in 0..28 {
-        // Where nothing is known, to the left: cumulants of low orders are the cheap ones.
-        if at_left <= at_right {
-            (high, right, at_right) = (right, left, at_left);
-            left = high - RATIO * (high - low);
-            at_left = value(left);
-        } else {
-            (low, left, at_left) = (left, right, at_right);
-            right = low + RATIO * (high - low);
-            at_right = value(right);
-        }
-    }
-    if at_left <= at_right { left } else { right }
 }
 
 #[cfg(test)]
@@ -269,6 +251,29 @@ mod tests {
         // The scan is a little above the least value.
         assert!(found <= scanned * (1.0 + 1e-12), "{found} above {scanned}");
         assert!(found >= scanned * (1.0 - 1e-7), "{found} below {scanned}");
+    }
+
+    /// What is easily shown holds: no order shows less than the best does, and no largest loss less than it is.
+    #[test]
+    fn nothing_is_shown_that_does_not_hold() {
+        let noise = Mechanism::Gaussian {
+            sigma: Noise::new(2.0).unwrap(),
+            sensitivity: Sensitivity::new(1.0).unwrap(),
+        };
+        let mut shown = 0;
+        for list in [vec![(zcdp(0.1), 3)], vec![(noise, 5)], vec![(response(0.1), 40)]] {
+            let whole = whole(&list);
+            for delta in [1e-4, 1e-7, 1e-12] {
+                let target = target(&whole, delta);
+                let (best, _) = epsilon(&whole, &target).unwrap();
+                assert!(!shows(&whole, 0.999 * best, &target), "{list:?} at {delta}");
+                shown += usize::from(shows(&whole, 1.5 * best, &target));
+            }
+        }
+        assert!(shown >= 6, "{shown}");
+        let responses = whole(&[(response(0.1), 40)]);
+        assert!(responses.is_within(4.0 * (1.0 + 1e-9), 1e-300));
+        assert!(!responses.is_within(0.999 * 4.0, 1e-300));
     }
 
     #[test]

@@ -282,7 +282,10 @@ impl Contour {
         let (sum, error) = self.sum(epsilon);
         let scale = self.scale * Wide::exp(Dd::product(-self.t, epsilon));
         let slack = self.scale_error + SHIFT * (1.0 + self.t * epsilon);
-        let upper = scale * Wide::from((sum + error).max(0.0)) * Wide::from(1.0 + slack) + self.cut;
+        // What is no number bounds nothing.
+        let most =
+            if sum.is_nan() || error.is_nan() { f64::INFINITY } else { (sum + error).max(0.0) };
+        let upper = scale * Wide::from(most) * Wide::from(1.0 + slack) + self.cut;
         let lower = scale * Wide::from((sum - error).max(0.0)) * Wide::from((1.0 - slack).max(0.0));
         let excess = self.aliases.iter().fold(Wide::ZERO, |total, &(tilt, factor)| {
             total + factor * Wide::exp(Dd::product(-tilt, epsilon))

@@ -309,3 +309,40 @@ pub(crate) fn delta(
     refine(parts, saddle, 0.1 * tolerance, (effort, &watch), answer)
         .map(|found| contours.keep(found))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{Direction, Loss};
+
+    /// Layers against one contour, whose transforms are others, where both answer: many steps, and both directions.
+    #[test]
+    fn layers_and_one_contour_agree() {
+        let cases: [(f64, f64, u64, f64); 6] = [
+            (1.0, 1e-3, 1000, 0.1),
+            (0.5, 1e-3, 1000, 0.02),
+            (1.0, 1e-3, 10_000, 0.2),
+            (0.25, 1e-2, 300, 0.05),
+            (0.5, 1e-2, 1000, 0.5),
+            (1.25, 3e-4, 20_000, 0.3),
+        ];
+        let watch = Watch::default();
+        let mut compared = 0;
+        for (mu, rate, count, epsilon) in cases {
+            for direction in [Direction::Remove, Direction::Add] {
+                let each = Loss::SampledGaussian { rate, mu: Dd::from(mu), direction };
+                let parts = [Part { each, count }];
+                let effort = (Effort::Much, watch);
+                let one = delta(&parts, epsilon, 1e-4, effort, &Contours::default());
+                let layers = layered_delta(&parts, epsilon, 1e-4, watch);
+                let (Ok(one), Ok(layers)) = (one, layers) else { continue };
+                assert!(
+                    one.lower <= layers.upper && layers.lower <= one.upper,
+                    "{parts:?}: {one:?} and {layers:?}"
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared >= 8, "{compared}");
+    }
+}

@@ -5,6 +5,7 @@ use super::complex::expm1;
 use super::steps::Layer;
 use crate::rounding::{UNIT, exp, ln_1p_rounded, ln_rounded};
 use crate::route::saddle::Saddle;
+use crate::route::search::golden;
 use crate::route::{DOUBLES, Failure};
 use crate::watch::Watch;
 
@@ -106,7 +107,7 @@ impl Masses {
             let parts = moved.abs() * carried + node.gone * (carried + node.gone_carried);
             // And the running sum's rounding.
             error += node.mass * parts + excess.abs();
-            let part = node.mass * (1.0 + growth) * node.kept * node.between;
+            let part = node.mass * exp(tilted) * node.kept * node.between;
             window += part;
             window_error += part * (carried + node.steep);
         }
@@ -148,7 +149,8 @@ impl Masses {
             let at = |k: f64| k - t * epsilon - ln_t - ln_1p_rounded(t);
             self.ln_moment(t).map_or(f64::INFINITY, at)
         };
-        let middle = least((-7.0, ln_rounded(self.most_tilt.min(1e11))), watch, height)?;
+        watch.at(0.2)?;
+        let middle = golden((-7.0, ln_rounded(self.most_tilt.min(1e11))), 16, height);
         let (low, least) = (height(middle), exp(middle));
         if low.is_infinite() {
             return Err(Failure::TooMuch);
@@ -176,28 +178,4 @@ impl Masses {
         }
         best
     }
-}
-
-/// Where a function with one dip is least, by golden sections.
-fn least(
-    (mut low, mut high): (f64, f64),
-    watch: &Watch<'_>,
-    height: impl Fn(f64) -> f64,
-) -> Result<f64, Failure> {
-    const GOLDEN: f64 = 0.618_033_988_75;
-    let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
-    let (mut at_a, mut at_b) = (height(a), height(b));
-    while high - low > 0.02 {
-        watch.at(0.2)?;
-        if at_a <= at_b || at_b.is_infinite() {
-            (high, b, at_b) = (b, a, at_a);
-            a = high - GOLDEN * (high - low);
-            at_a = height(a);
-        } else {
-            (low, a, at_a) = (a, b, at_b);
-            b = low + GOLDEN * (high - low);
-            at_b = height(b);
-        }
-    }
-    Ok(if at_a <= at_b { a } else { b })
 }

@@ -68,3 +68,23 @@ impl Steps {
         t
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of ten steps, against ten times q times the Gaussians' own total variation, 2 Phi(mu/2) - 1.
+    #[test]
+    fn the_variation_is_at_most_what_it_says() {
+        let (rate, direction) = (1e-3, Direction::Remove);
+        for (mu, exact) in [
+            (1.0, 0.382_924_922_548_026),
+            (2.0, 0.682_689_492_137_085),
+            (4.0, 0.954_499_736_103_641),
+            (9.0, 0.999_993_204_653_75),
+        ] {
+            let most = Steps { rate, mu, count: 10, direction }.most_variation();
+            assert!(most >= 10.0 * rate * exact && most <= 10.1 * rate, "{mu}: {most}");
+        }
+    }
+}
