@@ -58,11 +58,50 @@ quantity!(
     |value| (0.0..1.0).contains(&value)
 );
 
-quantity!(
-    /// The relative width asked of an answer.
-    Tolerance, "tolerance", "a number from 1e-15 to 0.1",
-    |value| (1e-15..=0.1).contains(&value)
-);
+/// The relative width of an answer: a promise where it was given, an aim where it was not.
+///
+/// What cannot be had to a promise is an error that carries the best answer; what misses an aim is
+/// an answer that says so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    width: f64,
+    promise: bool,
+}
+
+impl Tolerance {
+    /// The legal range, in words.
+    pub const LEGAL: &'static str = "a number from 1e-15 to 0.1";
+
+    /// A promise.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if the value is NaN or outside the legal range.
+    pub fn new(value: f64) -> Result<Self, OutOfRange> {
+        if (1e-15..=0.1).contains(&value) {
+            Ok(Self { width: value, promise: true })
+        } else {
+            Err(OutOfRange { quantity: "tolerance", value, legal: Self::LEGAL })
+        }
+    }
+
+    /// The same width, as an aim.
+    #[must_use]
+    pub fn aimed_at(self) -> Self {
+        Self { promise: false, ..self }
+    }
+
+    /// The width itself.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.width
+    }
+
+    /// Whether wider answers are errors.
+    #[must_use]
+    pub fn is_promise(self) -> bool {
+        self.promise
+    }
+}
 
 quantity!(
     /// How far one person can move a query's answer.
@@ -119,9 +158,9 @@ quantity!(
 );
 
 impl Default for Tolerance {
-    /// One part in a million.
+    /// One part in a million, as an aim.
     fn default() -> Self {
-        Self(1e-6)
+        Self { width: 1e-6, promise: false }
     }
 }
 

@@ -125,7 +125,7 @@ fn epsilons_of_mixed_lists() {
     for mix in MIXES {
         let (losses, curve) = mix;
         for delta in [1e-3, 1e-6, 1e-10] {
-            let answer = ask(&mixed(mix), Question::Epsilon(delta), 1e-7).unwrap();
+            let answer = ask_best(&mixed(mix), Question::Epsilon(delta), 1e-7).unwrap();
             let text = format!("{mix:?} at {delta:e}: {}", answer.bracket);
             let all = |a: f64| losses.divergence(a) + curve.divergence(a);
             let by_curves = renyi_epsilon(curve.last(), delta, all);
@@ -155,7 +155,7 @@ fn deltas_of_mixed_lists() {
         let typical = losses.epsilon(1e-4) + curve.divergence(2.0_f64.min(curve.last()));
         for share in [0.7, 1.0, 1.6] {
             let epsilon = share * typical;
-            let answer = ask(&mixed(mix), Question::Delta(epsilon), 1e-7).unwrap();
+            let answer = ask_best(&mixed(mix), Question::Delta(epsilon), 1e-7).unwrap();
             let text = format!("{mix:?} at {epsilon}: {}", answer.bracket);
             let all = |a: f64| losses.divergence(a) + curve.divergence(a);
             let by_curves = renyi_delta(curve.last(), epsilon, all);
@@ -180,7 +180,7 @@ fn deltas_of_mixed_lists() {
 fn concentrated_privacy_alone_may_be_a_gaussian() {
     for rho in [1e-3, 0.1, 1.0, 5.0] {
         for delta in [1e-2, 1e-6, 1e-11] {
-            let answer = ask(&plan(&[times(1, zcdp(rho))]), Question::Epsilon(delta), 1e-7);
+            let answer = ask_best(&plan(&[times(1, zcdp(rho))]), Question::Epsilon(delta), 1e-7);
             let bracket = answer.unwrap().bracket;
             let lower = gaussian_epsilon((2.0 * rho).sqrt(), delta);
             let upper = renyi_epsilon(f64::INFINITY, delta, |a| rho * a);

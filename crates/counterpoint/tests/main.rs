@@ -12,6 +12,7 @@ mod covers;
 mod curve_slots;
 mod curve_teeth;
 mod declared;
+mod effort;
 mod filters;
 mod games;
 mod interactive;

@@ -217,7 +217,7 @@ fn concentrated_privacy_grows_with_the_square_of_a_group() {
             let plan = for_group(&[times(3, zcdp(rho))], people);
             let whole = 3.0 * rho * (people * people) as f64;
             for delta in [1e-4, 1e-8] {
-                let bracket = ask(&plan, Question::Epsilon(delta), 1e-6).unwrap().bracket;
+                let bracket = ask_best(&plan, Question::Epsilon(delta), 1e-6).unwrap().bracket;
                 let text = format!("rho {rho} for {people} at {delta:e}: {bracket}");
                 let upper = renyi_epsilon(f64::INFINITY, delta, |a| whole * a);
                 assert!((bracket.upper / upper - 1.0).abs() < 1e-7, "{upper} {text}");

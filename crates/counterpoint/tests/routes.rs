@@ -9,7 +9,7 @@ use counterpoint::{AskError, Delta, Options, Plan, Release};
 use counterpoint_testing::Random;
 
 fn forced(plan: &Plan, question: Question, route: Route) -> Result<counterpoint::Answer, AskError> {
-    ask_with(plan, question, &Options { route: Some(route), ..options(1e-6) })
+    ask_with(plan, question, &Options { route: Some(route), ..Options::default() })
 }
 
 /// One of every kind, so seldom run that all routes have their turn.

@@ -147,19 +147,28 @@ impl Bracket {
 pub(crate) struct Answer {
     route: String,
     theorem: String,
+    wide: bool,
 }
 
 #[pymethods]
 impl Answer {
     #[new]
+    #[pyo3(signature = (lower, upper, route, theorem, wide = false))]
     fn new(
         lower: f64,
         upper: f64,
         route: String,
         theorem: String,
+        wide: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
         let bracket = PyClassInitializer::from(Bracket::new(lower, upper)?);
-        Ok(bracket.add_subclass(Self { route, theorem }))
+        Ok(bracket.add_subclass(Self { route, theorem, wide }))
+    }
+
+    /// Whether it is wider, relatively, than was promised or aimed at.
+    #[getter]
+    fn wide(&self) -> bool {
+        self.wide
     }
 
     /// How it was computed.
@@ -182,14 +191,19 @@ impl Answer {
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
         let counterpoint::Bracket { lower, upper } = slf.as_super().get().inner;
-        let Self { route, theorem } = slf.get();
-        format!("Answer(lower={lower:?}, upper={upper:?}, route={route:?}, theorem={theorem:?})")
+        let Self { route, theorem, wide } = slf.get();
+        let wide = if *wide { ", wide=True" } else { "" };
+        format!(
+            "Answer(lower={lower:?}, upper={upper:?}, route={route:?}, theorem={theorem:?}{wide})"
+        )
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (f64, f64, String, String)) {
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> (Bound<'py, PyType>, (f64, f64, String, String, bool)) {
         let ends = slf.as_super().get().inner;
-        let Self { route, theorem } = slf.get();
-        let parts = (ends.lower, ends.upper, route.clone(), theorem.clone());
+        let Self { route, theorem, wide } = slf.get();
+        let parts = (ends.lower, ends.upper, route.clone(), theorem.clone(), *wide);
         (slf.py().get_type::<Self>(), parts)
     }
 }
@@ -212,6 +226,7 @@ impl Answer {
         let own = Self {
             route: answer.route.name().to_owned(),
             theorem: answer.theorem.name().to_owned(),
+            wide: answer.wide,
         };
         let bracket = PyClassInitializer::from(Bracket::from(answer.bracket));
         Py::new(py, bracket.add_subclass(own))

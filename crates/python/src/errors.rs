@@ -71,8 +71,12 @@ pub(crate) fn ask(error: AskError) -> PyErr {
     match error {
         AskError::BelowLeak { least, .. } => with(Kind::NoFiniteEpsilon, text, "least", least),
         AskError::Unbounded { .. } => Kind::NoFiniteEpsilon.error(text),
-        AskError::ToleranceNotMet { achieved, .. } => {
-            with(Kind::ToleranceNotMet, text, "achieved", achieved)
+        AskError::ToleranceNotMet { achieved, best, .. } => {
+            let error = with(Kind::ToleranceNotMet, text, "achieved", achieved);
+            match best {
+                Some(best) => carrying(&error, &best),
+                None => error,
+            }
         }
         AskError::Stopped => stopped(),
         _ => invalid(text),
@@ -90,6 +94,18 @@ fn with(kind: Kind, text: String, name: &str, value: f64) -> PyErr {
     Python::attach(|py| {
         let set = error.value(py).setattr(name, value);
         set.err().unwrap_or(error)
+    })
+}
+
+/// The exception with the best answer there is.
+fn carrying(error: &PyErr, best: &counterpoint::Answer) -> PyErr {
+    Python::attach(|py| {
+        let counterpoint::Bracket { lower, upper } = best.bracket;
+        let parts = (lower, upper, best.route.name(), best.theorem.name(), best.wide);
+        let answer = py.import("counterpoint._native").and_then(|module| module.getattr("Answer"));
+        let answer = answer.and_then(|class| class.call1(parts));
+        let set = answer.and_then(|answer| error.value(py).setattr("best", answer));
+        set.err().unwrap_or_else(|| error.clone_ref(py))
     })
 }
 

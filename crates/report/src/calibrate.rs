@@ -2,7 +2,7 @@ use counterpoint::Bracket;
 use counterpoint::ask::Unknown;
 use counterpoint_wire::{Asked, Calibrated, decimal, name_of};
 
-use crate::compose::listed;
+use crate::compose::{listed, wider};
 use crate::words;
 
 /// What value to use, what it costs, and that the next one does not do.
@@ -25,7 +25,7 @@ pub fn calibrate(calibrated: &Calibrated) -> String {
     };
     listed([
         (name_of(calibrated.unknown), calibrated.text(calibrated.value)),
-        ("epsilon", ends(calibrated.epsilon)),
+        ("epsilon", ends(calibrated.epsilon) + &calibrated.wide.map(wider).unwrap_or_default()),
         ("delta", format!("{} (given)", decimal::shortest(calibrated.delta.get()))),
         (next, beyond),
         ("route", words::route(calibrated.route)),
@@ -57,6 +57,7 @@ mod tests {
             beyond: Some((3.25, Bracket { lower: 2.000_001, upper: 2.000_002 })),
             route: Route::Contour,
             theorem: Theorem::Optimal,
+            wide: None,
             warnings: Vec::new(),
         };
         let text = calibrate(&calibrated);

@@ -44,6 +44,8 @@ mod tests {
             asked: Asked::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
             route: Route::Equal,
             theorem: Theorem::Optimal,
+            wide: None,
+            share: None,
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },

@@ -20,11 +20,13 @@ pub fn compose(composed: &Composed) -> String {
 pub(crate) fn answer(composed: &Composed) -> String {
     let (lower, upper, headline) = words::ends(&composed.asked);
     let (given_name, given) = words::given(composed.question);
-    let certified = match composed.asked {
+    let mut certified = match composed.asked {
         Asked::Bracket(_) => format!("{headline} (certified: between {lower} and {upper})"),
         // Too long to be said twice.
         Asked::Digits { .. } => format!("{upper}\n(certified: at least {lower})"),
     };
+    certified.extend(composed.wide.map(wider));
+    certified.extend(composed.share.map(met_by));
     let theorem = composed.theorem;
     let rows = [
         (words::asked_name(composed.question), certified),
@@ -34,6 +36,17 @@ pub(crate) fn answer(composed: &Composed) -> String {
         ("setting", words::setting(theorem.setting())),
     ];
     listed(rows)
+}
+
+/// A line about a bracket that is wider than was aimed at.
+pub(crate) fn wider(width: f64) -> String {
+    format!("\n(wider than was aimed at: {width:.1e} of its upper end)")
+}
+
+/// A line about the exponential mechanisms that meet the lower end.
+fn met_by(share: f64) -> String {
+    let (above, below) = (share, 1.0 - share);
+    format!("\n(lower end: two outcomes, losses of {above:.4} and -{below:.4} of each range)")
 }
 
 /// Names with their texts. A second line of a text stands under the first.
@@ -96,6 +109,8 @@ mod tests {
             asked: Asked::Bracket(Bracket { lower: 4.774_567, upper: 4.774_568 }),
             route: Route::Equal,
             theorem: Theorem::Optimal,
+            wide: None,
+            share: None,
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Advanced, value: Ok(6.308_123_456) },
@@ -137,6 +152,13 @@ kov-closed-form  4.774567   0.0 %
         let text = compose(&Composed { question, asked, others, ..composed() });
         assert!(text.starts_with("delta    0.0 (certified: between 0.0 and 0.0)\nepsilon  1.0 "));
         assert!(text.ends_with("basic      0.0       -\n"), "{text}");
+    }
+
+    #[test]
+    fn a_wide_bracket_says_so() {
+        let text = compose(&Composed { wide: Some(0.05), ..composed() });
+        let second = "\n         (wider than was aimed at: 5.0e-2 of its upper end)\ndelta ";
+        assert!(text.contains(second), "{text}");
     }
 
     #[test]

@@ -22,6 +22,11 @@ pub struct Composed {
     pub route: Route,
     /// Which theorem licenses it.
     pub theorem: Theorem,
+    /// How wide the bracket is, relative to its upper end, if that is more than was aimed at.
+    pub wide: Option<f64>,
+    /// Which exponential mechanisms meet the lower end, where it is theirs: the share of its range that
+    /// the larger of each one's two losses is.
+    pub share: Option<f64>,
     /// What the named theorems answer.
     pub others: Vec<Bound>,
     /// What one should know before relying on it.
@@ -61,6 +66,8 @@ pub struct Calibrated {
     pub route: Route,
     /// Which theorem licenses it.
     pub theorem: Theorem,
+    /// How wide its cost's bracket is, relative to its upper end, if that is more than was aimed at.
+    pub wide: Option<f64>,
     /// What one should know before relying on it.
     pub warnings: Vec<String>,
 }
@@ -85,6 +92,8 @@ impl Composed {
             asked: Asked::Bracket(comparison.optimal.bracket),
             route: comparison.optimal.route,
             theorem: comparison.optimal.theorem,
+            wide: width(&comparison.optimal),
+            share: comparison.optimal.share,
             others: finite(&comparison.others),
             warnings: Vec::new(),
         }
@@ -99,6 +108,8 @@ impl Composed {
             asked: Asked::Digits { lower, upper },
             route: Route::Precise,
             theorem: answer.theorem,
+            wide: None,
+            share: None,
             others,
             warnings: Vec::new(),
         }
@@ -138,6 +149,9 @@ impl Composed {
         serde_json::to_string(&Answer {
             epsilon,
             delta,
+            wide: self.wide.map(|_| true),
+            width: self.wide,
+            lower_met_by: self.share.map(|share| MetBy { mechanism: "exponential", share }),
             route: self.route.name(),
             theorem: self.theorem.source(),
             setting: setting(self.theorem.setting()),
@@ -176,6 +190,7 @@ impl Calibrated {
             beyond: beyond.as_ref().map(|(value, cost)| (*value, cost.bracket)),
             route: cost.route,
             theorem: cost.theorem,
+            wide: width(cost),
             warnings: Vec::new(),
         }
     }
@@ -194,6 +209,8 @@ impl Calibrated {
             value: number(self.text(self.value))?,
             epsilon: Asked::Bracket(self.epsilon).ends()?,
             delta: number(decimal::shortest(self.delta.get()))?,
+            wide: self.wide.map(|_| true),
+            width: self.wide,
             beyond: beyond.transpose()?,
             route: self.route.name(),
             theorem: self.theorem.source(),
@@ -253,6 +270,12 @@ impl Asked {
 struct Answer<'a> {
     epsilon: Ends,
     delta: Ends,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wide: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_met_by: Option<MetBy>,
     route: &'a str,
     theorem: &'a str,
     setting: InSetting,
@@ -268,6 +291,10 @@ struct Found<'a> {
     value: Box<RawValue>,
     epsilon: Ends,
     delta: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wide: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<f64>,
     beyond: Option<Beyond>,
     route: &'a str,
     theorem: &'a str,
@@ -283,6 +310,13 @@ struct NotFound<'a> {
     value: Option<f64>,
     delta: Box<RawValue>,
     reason: &'a str,
+}
+
+/// Mechanisms with two outcomes: of range eta, losses of share eta and share eta - eta.
+#[derive(Serialize)]
+struct MetBy {
+    mechanism: &'static str,
+    share: f64,
 }
 
 #[derive(Serialize)]
@@ -322,6 +356,11 @@ struct Other<'a> {
     ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+}
+
+/// The relative width of an answer that is marked as wide.
+fn width(answer: &counterpoint::Answer) -> Option<f64> {
+    answer.wide.then(|| answer.bracket.relative_width())
 }
 
 /// A decimal number as it stands; anything else is an error.
@@ -364,6 +403,8 @@ mod tests {
             asked: Asked::Bracket(Bracket { lower: 4.75, upper: 5.0 }),
             route: Route::Contour,
             theorem: Theorem::Optimal,
+            wide: None,
+            share: None,
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
@@ -384,6 +425,14 @@ mod tests {
             r#"{"theorem":"strong","epsilon":null,"reason":"the \"epsilons\" differ"}]}"#,
         ];
         assert_eq!(composed.compose_json().unwrap(), parts.concat());
+    }
+
+    #[test]
+    fn a_wide_bracket_says_so_and_how_wide() {
+        let composed = composed(Question::EpsilonAt(Delta::new(1e-6).unwrap()));
+        assert!(!composed.compose_json().unwrap().contains("wid"));
+        let json = Composed { wide: Some(0.05), ..composed }.compose_json().unwrap();
+        assert!(json.contains(r#""upper":1e-6},"wide":true,"width":0.05,"route":"#), "{json}");
     }
 
     #[test]
@@ -422,6 +471,7 @@ mod tests {
             beyond: Some((0.5, Bracket { lower: 2.5, upper: 2.75 })),
             route: Route::Contour,
             theorem: Theorem::Optimal,
+            wide: None,
             warnings: Vec::new(),
         };
         let parts = [

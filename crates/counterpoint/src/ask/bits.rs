@@ -86,7 +86,7 @@ fn in_doubles((lower, upper): BigBracket) -> Answer {
     let lower = lower.to_f64().value().next_down().max(0.0);
     let upper = upper.to_f64().value().next_up();
     let bracket = Bracket { lower, upper };
-    Answer { bracket, route: Route::Precise, theorem: Theorem::Optimal }
+    Answer::new(bracket, Route::Precise, Theorem::Optimal)
 }
 
 fn in_decimals((lower, upper): BigBracket, bits: Bits) -> PreciseAnswer {

@@ -6,6 +6,7 @@
 //! | responses, few atoms | epsilon | the exact list |
 //! | responses | epsilon | near the top (4,096 atoms), lattices, the exact list (2^22 atoms), near the top (131,072) |
 //! | responses | delta | near the top (4,096 atoms), the exact list if quick, lattices, the exact list (2^22) |
+//! | Gaussians alone, mu at most 10^-4 together | either | their formula, then as any others |
 //! | one mechanism, run once | either | the list, its formula, a contour, a grid, a long contour |
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
@@ -19,6 +20,7 @@
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::loss::Loss;
+use crate::route::mixed::faint;
 use crate::route::mixed::smooth::{Effort, Layering};
 use crate::route::responses::exact;
 use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
@@ -52,6 +54,8 @@ pub(super) enum MixedWay {
     Listed,
     /// The formula of one mechanism.
     Formula,
+    /// The formula of Gaussians that say next to nothing.
+    Faint,
     Contour(Effort),
     /// Contours, layer by layer.
     Layers,
@@ -157,6 +161,7 @@ pub(super) fn mixed_ways(
     let near_top = !alone || wanted == Wanted::Delta;
     match route {
         None => Ok(Ways::free(free_mixed_ways(parts, near_top))),
+        Some(Route::Closed) if faint::mu(parts).is_some() => Ok(Ways::free(vec![MixedWay::Faint])),
         Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
         Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
         Some(Route::Closed) => {
@@ -176,6 +181,9 @@ pub(super) fn mixed_ways(
 fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     use MixedWay::{Contour, Formula, Grid, Listed, NearTop};
     let mut list = if near_top { vec![NearTop, Listed] } else { vec![Listed] };
+    if faint::mu(parts).is_some() {
+        list = vec![MixedWay::Faint];
+    }
     if is_alone(parts) {
         list.push(Formula);
     }
@@ -224,6 +232,8 @@ pub(super) fn first_of<W: Copy, T>(
     }
     match (options.route, ways.refusal) {
         (Some(route), Some(reason)) if achieved.is_infinite() => Err(refused(route, reason)),
-        _ => Err(AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved }),
+        _ => {
+            Err(AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved, best: None })
+        }
     }
 }

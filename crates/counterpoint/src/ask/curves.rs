@@ -1,18 +1,15 @@
 //! Plans of which part has only Rényi curves, and mechanisms whose curves say more than
 //! their loss.
 
-use super::responses::{pure_delta, pure_epsilon};
-use super::{Answer, AskError, Options, mixed};
+use super::{Answer, AskError, Options, mixed, witness};
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
-use crate::composition::{Composition, Leaks, Part, Rounded, Times, factors};
+use crate::composition::{Composition, Part, Times};
 use crate::loss::{Curve, Loss};
-use crate::quantity::Tolerance;
 use crate::rounding::{Dd, Wide};
 use crate::route::mixed::largest::largest;
 use crate::route::mixed::renyi;
 use crate::route::mixed::smooth::Contours;
-use crate::route::responses::is_at_the_top;
 use crate::route::{Ends, Route};
 use crate::source::Theorem;
 
@@ -30,8 +27,9 @@ pub(super) fn epsilon(
     let best =
         [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
-    let lower = witness_epsilon(whole, target, options).min(upper);
-    Ok(Answer { bracket: Bracket { lower, upper }, route: Route::Renyi, theorem })
+    let (lower, share) = witness::epsilon(whole, target, options);
+    let bracket = Bracket { lower: lower.min(upper), upper };
+    Ok(Answer { share, ..Answer::new(bracket, Route::Renyi, theorem) })
 }
 
 /// The same for the pure delta at an epsilon.
@@ -47,17 +45,20 @@ pub(super) fn delta(
     let best =
         [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
-    let lower = witness_delta(whole, epsilon, options);
+    let (lower, _) = witness::delta(whole, epsilon, options);
     let lower = if lower < upper { lower } else { upper };
     Ok((Ends { lower, upper }, Route::Renyi, theorem))
 }
 
 fn no_curve(options: &Options<'_>) -> AskError {
-    AskError::ToleranceNotMet { asked: options.tolerance.get(), achieved: f64::INFINITY }
+    AskError::ToleranceNotMet {
+        asked: options.tolerance.get(),
+        achieved: f64::INFINITY,
+        best: None,
+    }
 }
 
-/// How well a witness is known, and the cost while its best split is sought: first, then last.
-const WITNESS: f64 = 1e-4;
+/// The cost while its best split is sought: first, then last.
 const ROUGH: f64 = 1e-2;
 const FAIR: f64 = 1e-6;
 
@@ -65,13 +66,6 @@ const FAIR: f64 = 1e-6;
 const ROUNDED: f64 = 1e-15;
 /// How far up a share's target reaches: only lower ends, which a split has none of, would feel it.
 const REACH: f64 = 1e-12;
-
-/// To a larger tolerance, by whichever route.
-fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
-    let tolerance = Tolerance::new(tolerance.max(options.tolerance.get()));
-    let tolerance = tolerance.unwrap_or(options.tolerance);
-    Options { tolerance, route: None, watch: options.watch }
-}
 
 /// The exponential mechanism of range eta is eta^2/8 concentrated (Cesar and Rogers 2021,
 /// Lemma 3.2), less than its worst profile says; each range becomes a curve.
@@ -91,53 +85,22 @@ fn with_curves(whole: &Composition) -> Composition {
     whole
 }
 
-/// Losses that mechanisms with these descriptions may have: of range eta, plus or minus
-/// half of it.
-fn witness(whole: &Composition) -> Vec<Part> {
-    let mut parts = renyi::witness(whole);
-    for part in &mut parts {
-        if let Loss::Range { epsilon } = &part.each {
-            part.each = Loss::Response { epsilon: epsilon.scaled(0.5) };
-        }
-    }
-    parts
-}
-
-/// A whole of losses alone that mechanisms with these descriptions may have, where these say
-/// less: every lower end is one of its.
-pub(crate) fn witness_of(whole: &Composition) -> Option<Composition> {
-    if whole.curves.is_empty() && !has_ranges(whole) {
-        return None;
-    }
-    let below = &whole.leaks.below;
-    Some(Composition {
-        direction: whole.direction,
-        partition: whole.partition.clone(),
-        leaks: Leaks { below: below.clone(), above: below.clone() },
-        losses: witness(whole),
-        curves: Vec::new(),
-    })
-}
-
-/// An epsilon that a mechanism with these descriptions exceeds; zero if none is found.
-fn witness_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) -> f64 {
-    let (parts, options) = (witness(whole), loosely(options, WITNESS));
-    let bracket = match factors(&parts, Rounded::Down) {
-        Some(list) => pure_epsilon(&list, target, &options),
-        None => mixed::epsilon(&parts, target, &options, &Contours::default()),
-    };
-    bracket.map_or(0.0, |(bracket, _)| bracket.lower)
-}
-
-/// A pure delta that a mechanism with these descriptions has.
-fn witness_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Wide {
-    let (parts, options) = (witness(whole), loosely(options, WITNESS));
-    let ends = match factors(&parts, Rounded::Down) {
-        Some(list) if is_at_the_top(&list, epsilon) => return Wide::ZERO,
-        Some(list) => pure_delta(&list, epsilon, &options),
-        None => mixed::delta(&parts, epsilon, &options, &Contours::default()),
-    };
-    ends.map_or(Wide::ZERO, |(ends, _)| ends.lower)
+/// The least epsilon by Rényi curves, known lines in place of lists that were cut off.
+pub(super) fn concentrated_epsilon(whole: &Composition, target: &Target) -> Option<f64> {
+    let mut whole = with_curves(whole);
+    let mut curves = Vec::new();
+    whole.losses.retain(|part| match &part.each {
+        Loss::Atoms(atoms) => match atoms.rho {
+            Some(rho) => {
+                curves.push(Times { each: Curve::Below { rho }, count: part.count });
+                false
+            }
+            None => true,
+        },
+        _ => true,
+    });
+    whole.curves.extend(curves);
+    renyi::epsilon(&whole, target).map(|(upper, _)| upper)
 }
 
 /// By Rényi curves alone.
@@ -157,13 +120,6 @@ pub(super) fn is_within(whole: &Composition, epsilon: f64, target: &Target) -> b
         || renyi::shows(&with_curves(whole), epsilon, target)
 }
 
-/// Whether there is a range, and more than it alone.
-fn has_ranges(whole: &Composition) -> bool {
-    let is_range = |part: &Part| matches!(part.each, Loss::Range { .. });
-    let all: u64 = whole.losses.iter().map(|part| part.count).sum();
-    all > 1 && whole.losses.iter().any(is_range)
-}
-
 /// An answer by losses, or by curves where they say more. The loss of a range is the
 /// worst at each epsilon, which no one mechanism has at all of them: composed it is an upper
 /// bound, and the lower end is a witness's.
@@ -173,7 +129,7 @@ pub(super) fn better_epsilon(
     answer: Answer,
     options: &Options<'_>,
 ) -> Answer {
-    if !has_ranges(whole) {
+    if !witness::has_ranges(whole) {
         return answer;
     }
     let curves = if options.route.is_none() {
@@ -183,8 +139,9 @@ pub(super) fn better_epsilon(
     };
     let better = curves.filter(|other| other.bracket.upper < answer.bracket.upper);
     let answer = better.unwrap_or(answer);
-    let lower = witness_epsilon(whole, target, options).min(answer.bracket.upper);
-    Answer { bracket: Bracket { lower, ..answer.bracket }, ..answer }
+    let (lower, share) = witness::epsilon(whole, target, options);
+    let bracket = Bracket { lower: lower.min(answer.bracket.upper), ..answer.bracket };
+    Answer { bracket, share, ..answer }
 }
 
 /// The same for delta.
@@ -195,7 +152,7 @@ pub(super) fn better_delta(
     options: &Options<'_>,
 ) -> (Ends, Route, Theorem) {
     let answer = (ends, route, Theorem::DominatingPairs);
-    if !has_ranges(whole) {
+    if !witness::has_ranges(whole) {
         return answer;
     }
     let curves = if options.route.is_none() {
@@ -205,7 +162,7 @@ pub(super) fn better_delta(
     };
     let better = curves.filter(|(other, ..)| other.upper < ends.upper);
     let (Ends { upper, .. }, route, theorem) = better.unwrap_or(answer);
-    let lower = witness_delta(whole, epsilon, options);
+    let (lower, _) = witness::delta(whole, epsilon, options);
     (Ends::new(if lower < upper { lower } else { upper }, upper), route, theorem)
 }
 
@@ -230,7 +187,7 @@ fn split_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) ->
         let (second, _) = renyi::epsilon(&curves, &rest)?;
         Some((first.upper + second).next_up())
     };
-    let (rough, fair) = (loosely(options, ROUGH), loosely(options, FAIR));
+    let (rough, fair) = (witness::loosely(options, ROUGH), witness::loosely(options, FAIR));
     let share = best_share(|share| cost(share, &rough), |share| cost(share, &fair))?;
     cost(share, options).or_else(|| cost(share, &rough))
 }
@@ -250,7 +207,7 @@ fn split_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Opti
         let sum = (losses.upper + curves) * Wide::from(1.0 + ROUNDED);
         Some(if sum < Wide::ONE { sum } else { Wide::ONE })
     };
-    let (rough, fair) = (loosely(options, ROUGH), loosely(options, FAIR));
+    let (rough, fair) = (witness::loosely(options, ROUGH), witness::loosely(options, FAIR));
     let rated = |share: f64, options: &Options<'_>| cost(share, options).map(Wide::ln_estimate);
     let share = best_share(|share| rated(share, &rough), |share| rated(share, &fair))?;
     cost(share, options).or_else(|| cost(share, &rough))

@@ -236,7 +236,7 @@ impl<'a> PrivacyLoss<'a> {
 
 /// Means and variances add up.
 fn moments(whole: &Composition) -> Result<(Bracket, Bracket), AskError> {
-    let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY };
+    let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY, best: None };
     let (mut mean, mut variance) = (Sum::NOTHING, Sum::NOTHING);
     for part in &whole.losses {
         let moments = cumulant::moments(&part.each).ok_or_else(|| none.clone())?;

@@ -56,7 +56,12 @@ impl Plan {
                 |(whole, _), epsilon| whole.is_within(epsilon, delta.get()),
             ))
         };
-        let curve = Curve { across: Scale::Plain, along: Scale::Logarithm, ask: &ask, options };
+        let best = |place: f64| {
+            let delta = Delta::new(place).map_err(|_| AskError::Stopped)?;
+            or_infinite(self.epsilon(delta, options))
+        };
+        let (across, along) = (Scale::Plain, Scale::Logarithm);
+        let curve = Curve { across, along, ask: &ask, best: &best, options };
         curve.fill(&places)
     }
 
@@ -87,7 +92,12 @@ impl Plan {
             };
             Ok(worst(both, options, ask, within)?.bracket)
         };
-        let curve = Curve { across: Scale::Logarithm, along: Scale::Plain, ask: &ask, options };
+        let best = |place: f64| {
+            let epsilon = Epsilon::new(place).map_err(|_| AskError::Stopped)?;
+            Ok(self.delta(epsilon, options)?.bracket)
+        };
+        let (across, along) = (Scale::Logarithm, Scale::Plain);
+        let curve = Curve { across, along, ask: &ask, best: &best, options };
         curve.fill(&places)
     }
 }
@@ -167,6 +177,8 @@ struct Curve<'a> {
     across: Scale,
     along: Scale,
     ask: &'a dyn Fn(f64, &Options<'_>) -> Result<Bracket, AskError>,
+    /// What a single question would answer.
+    best: &'a dyn Fn(f64) -> Result<Bracket, AskError>,
     options: &'a Options<'a>,
 }
 
@@ -217,13 +229,13 @@ impl Curve<'_> {
         Ok(list)
     }
 
-    /// An answer with room for what chords add; one that just keeps the tolerance if that is too
+    /// An answer with room for what chords add; as good as a single question's if that is too
     /// much to ask.
     fn closely(&self, place: f64) -> Result<Bracket, AskError> {
         let finer = Tolerance::new((self.options.tolerance.get() / 16.0).max(1e-14));
         let finer = finer.unwrap_or(self.options.tolerance);
         match (self.ask)(place, &Options { tolerance: finer, ..*self.options }) {
-            Err(AskError::ToleranceNotMet { .. }) => (self.ask)(place, self.options),
+            Err(AskError::ToleranceNotMet { .. }) => (self.best)(place),
             answer => answer,
         }
     }

@@ -7,7 +7,9 @@ use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::rounding::Wide;
 use crate::route::mixed::closed::{self, Listed};
+use crate::route::mixed::faint;
 use crate::route::mixed::grid;
+use crate::route::mixed::largest::cut;
 use crate::route::mixed::smooth::{self, Contours};
 use crate::route::{Ends, Failure, Route};
 use crate::watch::Watch;
@@ -21,6 +23,11 @@ pub(super) fn epsilon(
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     let ways = mixed_ways(parts, Wanted::Epsilon, options.route)?;
+    // Mass that is in no list is in every upper end.
+    if target.lower <= Wide::from(cut(parts)) {
+        let asked = options.tolerance.get();
+        return Err(AskError::ToleranceNotMet { asked, achieved: f64::INFINITY, best: None });
+    }
     first_of(&ways, options, |way| match (way, parts) {
         (MixedWay::NearTop, _) => {
             let bracket = closed::near_the_top(parts, target);
@@ -31,6 +38,10 @@ pub(super) fn epsilon(
             let list = Listed::new(parts).ok_or(Failure::TooMuch)?;
             let bracket = list.epsilon(target, tolerance).map_err(|_| Failure::TooMuch)?;
             Ok((bracket, Route::Grouped))
+        }
+        (MixedWay::Faint, _) => {
+            let mu = faint::mu(parts).ok_or(Failure::TooMuch)?;
+            Ok((faint::epsilon(mu, target, tolerance)?, Route::Closed))
         }
         (MixedWay::Formula, [part]) => {
             Ok((closed::epsilon(part, target, tolerance, watch)?, Route::Closed))
@@ -66,6 +77,11 @@ pub(super) fn delta(
         MixedWay::Listed => {
             let ends = Listed::new(parts).map(|list| list.delta(epsilon)).filter(narrow);
             Ok((ends.ok_or(Failure::TooMuch)?, Route::Grouped))
+        }
+        MixedWay::Faint => {
+            let ends = faint::mu(parts).and_then(|mu| faint::delta(mu, epsilon));
+            let ends = ends.filter(|ends| narrow(ends) || ends.width() <= Wide::from(NOTHING));
+            Ok((ends.ok_or(Failure::TooMuch)?, Route::Closed))
         }
         way => by(way, parts, (epsilon, tolerance), options.watch, contours),
     })
@@ -108,7 +124,7 @@ fn by(
 ) -> Result<(Ends, Route), Failure> {
     match (way, parts) {
         // What they say was not enough.
-        (MixedWay::NearTop | MixedWay::Listed, _) => Err(Failure::TooMuch),
+        (MixedWay::NearTop | MixedWay::Listed | MixedWay::Faint, _) => Err(Failure::TooMuch),
         (MixedWay::Layers, _) => {
             Ok((smooth::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
         }

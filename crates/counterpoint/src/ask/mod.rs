@@ -5,10 +5,12 @@ mod calibrate;
 mod choose;
 pub(crate) mod curves;
 mod distribution;
+mod effort;
 mod many;
 mod mixed;
 mod plan;
 mod responses;
+pub(crate) mod witness;
 
 pub use crate::quantity::Bits;
 pub use bits::PreciseAnswer;
@@ -27,8 +29,9 @@ use std::cell::Cell;
 /// How to answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// The relative width of the bracket that is promised; absolute 1e-12 for
-    /// answers near zero.
+    /// The relative width of the bracket; absolute 1e-12 for answers near zero. If it was given it
+    /// is a promise, kept or an error that carries the best bracket. The default is an aim, and a
+    /// bracket that misses it is marked.
     pub tolerance: Tolerance,
     /// The route to take; the cheapest that keeps the tolerance if `None`.
     pub route: Option<Route>,
@@ -63,6 +66,17 @@ pub struct Answer {
     pub route: Route,
     /// Which theorem licenses it.
     pub theorem: Theorem,
+    /// Whether the bracket is wider, relatively, than was promised or aimed at.
+    pub wide: bool,
+    /// Which exponential mechanisms meet the lower end of an epsilon, where that is theirs: each of range
+    /// eta has two outcomes, with losses `share` eta and `share` eta - eta.
+    pub share: Option<f64>,
+}
+
+impl Answer {
+    pub(crate) fn new(bracket: Bracket, route: Route, theorem: Theorem) -> Self {
+        Self { bracket, route, theorem, wide: false, share: None }
+    }
 }
 
 /// Why there is no answer.
@@ -94,12 +108,14 @@ pub enum AskError {
         reason: String,
     },
     /// No route keeps the tolerance on this input at a bearable cost.
-    #[error("no bracket as narrow as {asked:e} could be certified; the best was {achieved:e}")]
+    #[error("no bracket as narrow as {asked:e} could be certified; {}", reached(*.achieved, .best.as_ref()))]
     ToleranceNotMet {
         /// The relative width that was asked for.
         asked: f64,
         /// The relative width that was reached.
         achieved: f64,
+        /// The best answer, if there is one.
+        best: Option<Answer>,
     },
     /// There is no distribution to look at.
     #[error("a mechanism is known by its Rényi curve alone and has no loss distribution")]
@@ -113,6 +129,15 @@ pub enum AskError {
     /// The watcher stopped the work.
     #[error("stopped before an answer was found")]
     Stopped,
+}
+
+/// What was reached, for people.
+fn reached(achieved: f64, best: Option<&Answer>) -> String {
+    match best {
+        Some(best) => format!("the best is {}, {achieved:.1e} wide", best.bracket),
+        None if achieved.is_finite() => format!("the best was {achieved:.1e}"),
+        None => "none at all was found".to_owned(),
+    }
 }
 
 impl AskError {
@@ -130,7 +155,7 @@ impl From<PreciseError> for AskError {
             }
             PreciseError::TooWide { bits } => {
                 let asked = 0.5_f64.powi(bits.get().min(1074) as i32);
-                Self::ToleranceNotMet { asked, achieved: f64::INFINITY }
+                Self::ToleranceNotMet { asked, achieved: f64::INFINITY, best: None }
             }
             PreciseError::Stopped => Self::Stopped,
         }

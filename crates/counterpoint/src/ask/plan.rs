@@ -1,6 +1,8 @@
 //! Questions about plans of real mechanisms.
 
-use super::{Answer, AskError, Options, PreciseAnswer, bits, choose, curves, mixed, responses};
+use super::{
+    Answer, AskError, Options, PreciseAnswer, bits, choose, curves, effort, mixed, responses,
+};
 use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Composition, Guarantees, Plan, Rounded};
@@ -16,13 +18,27 @@ use crate::watch::Watch;
 impl Plan {
     /// The least epsilon at which the plan is (epsilon, delta)-private.
     ///
-    /// Where all releases have loss distributions the bracket keeps the tolerance. Where
+    /// Where all releases have loss distributions the bracket mostly keeps the tolerance. Where
     /// some have only Rényi curves the upper end is the best bound known and the lower end
-    /// what a mechanism with these curves may cost.
+    /// what a mechanism with these curves may cost. A bracket that is wider than the tolerance is
+    /// marked if that was an aim, and part of an error if it was a promise.
     ///
     /// # Errors
     /// See [`AskError`].
     pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
+        effort::best(
+            options,
+            |options| self.epsilon_or_refusal(delta, options),
+            || self.worst_of(options, |one| one.cheap_epsilon(delta)),
+        )
+    }
+
+    /// The same, refused where the tolerance is not kept.
+    pub(super) fn epsilon_or_refusal(
+        &self,
+        delta: Delta,
+        options: &Options<'_>,
+    ) -> Result<Answer, AskError> {
         let ask = |one: &Composition, options: &Options<'_>| {
             one.epsilon(delta, options, &Contours::default())
         };
@@ -37,7 +53,8 @@ impl Plan {
     pub fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
         let ask = |one: &Composition, options: &Options<'_>| one.delta(epsilon, options);
         let within = |one: &Composition, delta: f64| one.is_within(epsilon.get(), delta);
-        worst(self.compositions.iter(), options, ask, within)
+        let ask = |options: &Options<'_>| worst(self.compositions.iter(), options, ask, within);
+        effort::best(options, ask, || self.worst_of(options, |one| one.cheap_delta(epsilon)))
     }
 
     /// The same in one direction: the largest `P(S) - e^epsilon Q(S)` over all events, P being
@@ -51,11 +68,29 @@ impl Plan {
         epsilon: Epsilon,
         options: &Options<'_>,
     ) -> Result<Answer, AskError> {
-        let towards = self.sides().into_iter().map(|(remove, add)| match direction {
-            Direction::Remove => remove,
-            Direction::Add => add,
-        });
-        worst(towards, options, |one, options| one.delta(epsilon, options), |_, _| false)
+        let towards: Vec<&Composition> = self
+            .sides()
+            .into_iter()
+            .map(|(remove, add)| match direction {
+                Direction::Remove => remove,
+                Direction::Add => add,
+            })
+            .collect();
+        let ask = |one: &Composition, options: &Options<'_>| one.delta(epsilon, options);
+        let ask =
+            |options: &Options<'_>| worst(towards.iter().copied(), options, ask, |_, _| false);
+        effort::best(options, ask, || self.worst_of(options, |one| one.cheap_delta(epsilon)))
+    }
+
+    /// The worst of answers that cost nothing; none where a route was asked for.
+    fn worst_of(
+        &self,
+        options: &Options<'_>,
+        ask: impl Fn(&Composition) -> Option<Answer>,
+    ) -> Option<Answer> {
+        let mut answers = self.compositions.iter().map(ask);
+        let first = answers.next().filter(|_| options.route.is_none())??;
+        answers.try_fold(first, |one, answer| Some(worse(Some(one), answer?)))
     }
 
     /// The least epsilon at a delta in arbitrary precision, to an absolute width of 2^-bits, for
@@ -137,7 +172,7 @@ impl Composition {
                 return curves::epsilon(self, &target, options);
             }
             let (bracket, route) = mixed::epsilon(&self.losses, &target, options, contours)?;
-            let answer = Answer { bracket, route, theorem: Theorem::DominatingPairs };
+            let answer = Answer::new(bracket, route, Theorem::DominatingPairs);
             Ok(curves::better_epsilon(self, &target, answer, options))
         })
     }
@@ -184,7 +219,7 @@ impl Composition {
             lower: (largest - error.into()).lower().max(0.0),
             upper: (largest + error.into()).upper(),
         };
-        Ok(Answer { bracket, route: Route::Closed, theorem: Theorem::DominatingPairs })
+        Ok(Answer::new(bracket, Route::Closed, Theorem::DominatingPairs))
     }
 
     /// The least delta in one direction, on one part of the data.
@@ -221,7 +256,7 @@ impl Composition {
             };
             Ok(curves::better_delta(self, epsilon.get(), found?, options))
         })?;
-        Ok(Answer { bracket: self.with_leaks(ends), route, theorem })
+        Ok(Answer::new(self.with_leaks(ends), route, theorem))
     }
 
     /// A delta that is next to nothing: any bound that says so will do.
@@ -250,6 +285,28 @@ impl Composition {
     pub(crate) fn is_within(&self, epsilon: f64, delta: f64) -> bool {
         let target = Delta::new(delta).ok().and_then(|delta| self.target(delta).ok()?);
         target.is_some_and(|target| curves::is_within(self, epsilon, &target))
+    }
+
+    /// An epsilon that is enough, by the largest losses or by Rényi curves.
+    fn cheap_epsilon(&self, delta: Delta) -> Option<Answer> {
+        let target = self.target(delta).ok()?;
+        let by_curves = target
+            .and_then(|target| curves::concentrated_epsilon(self, &target))
+            .map(|upper| Answer::new(Bracket { lower: 0.0, upper }, Route::Renyi, Theorem::Renyi));
+        // What leaks is delta's; at the largest loss nothing else is left.
+        let by_largest = self.largest(delta).ok().map(|answer| {
+            let bracket = Bracket { lower: 0.0, ..answer.bracket };
+            Answer { bracket, ..answer }
+        });
+        let both = [by_curves, by_largest].into_iter().flatten();
+        both.reduce(|a, b| if b.bracket.upper < a.bracket.upper { b } else { a })
+    }
+
+    /// A delta that is enough, by Rényi curves: between that and what leaks.
+    fn cheap_delta(&self, epsilon: Epsilon) -> Option<Answer> {
+        let upper = curves::renyi_delta(self, epsilon.get())?;
+        let bracket = self.with_leaks(Ends::new(Wide::ZERO, upper));
+        Some(Answer::new(bracket, Route::Renyi, Theorem::Renyi))
     }
 
     pub(crate) fn renyi_delta(&self, epsilon: Epsilon) -> Option<f64> {

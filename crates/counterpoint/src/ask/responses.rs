@@ -30,7 +30,7 @@ pub(super) fn epsilon(
         return bits::epsilon_bracket(guarantees, delta, options.watch);
     }
     let (bracket, route) = pure_epsilon(factors, &target, options)?;
-    Ok(Answer { bracket, route, theorem: Theorem::Optimal })
+    Ok(Answer::new(bracket, route, Theorem::Optimal))
 }
 
 pub(super) fn delta(
@@ -48,11 +48,11 @@ pub(super) fn delta(
         pure_delta(&guarantees.factors, epsilon.get(), options)?
     };
     let bracket = leak::with_leaks(guarantees.leaks, lower, upper);
-    Ok(Answer { bracket, route, theorem: Theorem::Optimal })
+    Ok(Answer::new(bracket, route, Theorem::Optimal))
 }
 
 fn closed(bracket: Bracket) -> Answer {
-    Answer { bracket, route: Route::Closed, theorem: Theorem::Optimal }
+    Answer::new(bracket, Route::Closed, Theorem::Optimal)
 }
 
 /// The sum of all epsilons, rounded outward.

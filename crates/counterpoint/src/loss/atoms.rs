@@ -1,8 +1,8 @@
 //! Losses that are lists of atoms.
 
-use super::{Direction, LossError, Meaning, bracketed, legal, mixed, response};
+use super::{Curve, Direction, LossError, Meaning, bracketed, legal, mixed, response};
 use crate::mechanism::{Adjacency, FinitePair};
-use crate::rounding::{Dd, falling};
+use crate::rounding::{Dd, STEP, falling};
 
 /// Losses with their P masses, by falling loss; the masses sum to one, but for what was
 /// cut off at the ends. Q masses are not kept: they are the P masses times e^-loss, times
@@ -10,10 +10,15 @@ use crate::rounding::{Dd, falling};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Atoms {
     pub(crate) list: Vec<Atom>,
-    /// At most this much P mass is missing above the largest and below the least loss.
+    /// At most this much P mass is not listed.
     pub(crate) cut: f64,
+    /// Whether none of that has a loss above the largest one listed, whose mass is so much more that
+    /// it might as well be there: the profile is then within the masses' errors.
+    pub(crate) capped: bool,
     /// Whether exchanging P and Q makes no difference.
     pub(crate) symmetric: bool,
+    /// Its divergences are at most this times the order, if such a line is known.
+    pub(crate) rho: Option<f64>,
 }
 
 /// A loss and its P mass, with relative errors of at most 2^-90 (absolute below one for the loss, and for
@@ -33,7 +38,23 @@ impl Atoms {
         list.retain(|atom| atom.mass.hi > NOTHING);
         let left_out = (all - list.len()) as f64 * NOTHING;
         list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
-        Self { list, cut: cut + left_out, symmetric }
+        Self { list, cut: cut + left_out, capped: false, symmetric, rho: None }
+    }
+
+    /// The same for a mechanism whose largest loss is the first of the list: what is left out has a lesser
+    /// one. Moved up to the largest it would add less than 2^-90 to that one's mass.
+    fn capped(list: Vec<Atom>, symmetric: bool) -> Self {
+        let largest = list.first().map(|first| first.loss);
+        let atoms = Self::new(list, 0.0, symmetric);
+        let capped = atoms.list.first().is_some_and(|first| {
+            Some(first.loss) == largest && atoms.cut <= 0.25 * STEP * first.mass.hi
+        });
+        Self { capped, ..atoms }
+    }
+
+    /// At most this much P mass has a loss above the largest one listed.
+    pub(crate) fn above(&self) -> f64 {
+        if self.capped { 0.0 } else { self.cut }
     }
 }
 
@@ -60,7 +81,7 @@ pub(super) fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
         };
         Atom { loss: a * (steps as f64 - 2.0 * y as f64), mass }
     };
-    Ok(Atoms::new((0..=steps).map(atom).collect(), 0.0, true).into())
+    Ok(Atoms::capped((0..=steps).map(atom).collect(), true).into())
 }
 
 /// No list of atoms is longer than about this.
@@ -84,17 +105,33 @@ fn sum(list: &[Dd]) -> Dd {
     }
 }
 
-/// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
-pub(super) fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
-    let square = Dd::product(sigma, sigma);
-    if sigma > 10_000.0 || steps > MOST_ATOMS {
-        let (what, value) =
-            if sigma > 1e4 { ("sigma", sigma) } else { ("sensitivity", steps as f64) };
-        let legal = "sigma up to 10^4 and sensitivity up to 10^6; gaussian beyond";
-        return Err(LossError::Range { what, value, legal });
+/// Whether its outcomes can be listed.
+fn is_listed(sigma: f64, steps: u64) -> bool {
+    sigma <= 1e4 && steps <= MOST_ATOMS
+}
+
+/// Its outcomes or, where there are too many, the line that bounds its divergences.
+pub(super) fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Meaning, LossError> {
+    if is_listed(sigma, steps) {
+        return Ok(listed_gaussian(sigma, steps)?.into());
     }
+    let curve = Curve::Below { rho: concentration(sigma, steps)? };
+    Ok(Meaning { curve: Some(curve), ..Meaning::default() })
+}
+
+/// D^2 / (2 sigma^2): its divergence is at most that times the order (Canonne, Kamath and Steinke
+/// 2020, Theorem 4).
+fn concentration(sigma: f64, steps: u64) -> Result<f64, LossError> {
     let distance = steps as f64;
-    legal("sensitivity^2 / sigma^2", Dd::product(distance, distance) / square)?;
+    let ratio = Dd::product(distance, distance) / Dd::product(sigma, sigma);
+    let ratio = legal("sensitivity^2 / sigma^2", ratio)?;
+    Ok((ratio + ratio * STEP).scaled(0.5).upper())
+}
+
+/// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
+fn listed_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
+    let square = Dd::product(sigma, sigma);
+    let (distance, rho) = (steps as f64, concentration(sigma, steps)?);
     let furthest = (REACH * sigma).ceil() + 1.0;
     let weight = |y: f64| falling(Dd::product(y, y) / (square + square));
     let places = || (0..=2 * furthest as u64).map(|place| furthest - place as f64);
@@ -104,7 +141,7 @@ pub(super) fn discrete_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossErr
         mass: weight(y) / total,
     };
     let cut = BEYOND_REACH * (1.0 + sigma);
-    Ok(Atoms::new(places().map(atom).collect(), cut, true))
+    Ok(Atoms { rho: Some(rho), ..Atoms::new(places().map(atom).collect(), cut, true) })
 }
 
 /// The true answer and m - 1 others.
@@ -112,13 +149,12 @@ pub(super) fn buckets_loss(epsilon: f64, buckets: u64) -> Atoms {
     let decay = falling(Dd::from(epsilon));
     let truth = Dd::ONE / (Dd::ONE + decay * (buckets - 1) as f64);
     let lie = decay * truth;
-    Atoms::new(
+    Atoms::capped(
         vec![
             Atom { loss: Dd::from(epsilon), mass: truth },
             Atom { loss: Dd::ZERO, mass: lie * (buckets - 2) as f64 },
             Atom { loss: Dd::from(-epsilon), mass: lie },
         ],
-        0.0,
         true,
     )
 }
@@ -142,15 +178,26 @@ pub(super) fn staircase(epsilon: f64, gamma: Option<f64>) -> Atoms {
     let low = high * decay;
     let middle = Dd::ONE - high - low;
     let middle = if middle.is_negative() { Dd::ZERO } else { middle };
-    Atoms::new(
+    Atoms::capped(
         vec![
             Atom { loss: Dd::from(epsilon), mass: high },
             Atom { loss: Dd::ZERO, mass: middle },
             Atom { loss: Dd::from(-epsilon), mass: low },
         ],
-        0.0,
         true,
     )
+}
+
+/// Two outcomes, the larger loss being this share of how far they are apart: masses
+/// (1 - e^(t-eta))/(1 - e^-eta) at t and e^-eta (e^t - 1)/(1 - e^-eta) at t - eta (theorems.md, range).
+pub(crate) fn two_outcomes(range: Dd, share: f64) -> Atoms {
+    let top = range * share;
+    let below = range - top;
+    let whole = -(-range).expm1();
+    let high = -(-below).expm1() / whole;
+    // e^-eta (e^t - 1) is e^(t-eta) (1 - e^-t).
+    let low = falling(below) * -(-top).expm1() / whole;
+    Atoms::capped(vec![Atom { loss: top, mass: high }, Atom { loss: -below, mass: low }], false)
 }
 
 pub(super) fn finite(
@@ -212,7 +259,13 @@ pub(super) fn sampled_discrete_gaussian(
     rate: f64,
     direction: Direction,
 ) -> Result<Atoms, LossError> {
-    let whole = discrete_gaussian(sigma, steps)?;
+    if !is_listed(sigma, steps) {
+        let (what, value) =
+            if sigma > 1e4 { ("sigma", sigma) } else { ("sensitivity", steps as f64) };
+        let legal = "sigma up to 10^4 and sensitivity up to 10^6 on a sample; gaussian beyond";
+        return Err(LossError::Range { what, value, legal });
+    }
+    let whole = listed_gaussian(sigma, steps)?;
     let rate = Dd::from(rate);
     let list = match direction {
         Direction::Add => {
@@ -238,7 +291,7 @@ mod tests {
     #[test]
     fn what_a_discrete_gaussian_leaves_out_is_within_its_cut() {
         for (sigma, steps) in [(0.4, 1), (1.0, 1), (7.5, 2), (300.0, 5)] {
-            let atoms = discrete_gaussian(sigma, steps).unwrap();
+            let atoms = listed_gaussian(sigma, steps).unwrap();
             let (square, distance) = (sigma * sigma, steps as f64);
             let last = (atoms.list[0].loss.hi * square / distance - 0.5 * distance).round();
             let weight = |y: f64| Wide::exp(-Dd::product(y, y) / (2.0 * square));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 mod atoms;
 
-pub(crate) use atoms::{Atom, Atoms};
+pub(crate) use atoms::{Atom, Atoms, two_outcomes};
 use atoms::{
     buckets_loss, discrete_gaussian, finite, geometric, sampled_discrete_gaussian, staircase,
 };
@@ -54,6 +54,11 @@ pub(crate) enum Curve {
         omega: f64,
     },
     Table(RenyiCurve),
+    /// Divergence at most rho times the order, of a mechanism that may have less: it is no witness
+    /// of the line.
+    Below {
+        rho: f64,
+    },
 }
 
 /// What a description means.
@@ -193,7 +198,7 @@ fn whole(
         Mechanism::Gdp { mu } => gaussian(Dd::product(mu.get(), people)),
         Mechanism::DiscreteGaussian { sigma, sensitivity } => {
             let steps = sensitivity.get().saturating_mul(group.get());
-            Ok(discrete_gaussian(sigma.get(), steps)?.into())
+            discrete_gaussian(sigma.get(), steps)
         }
         Mechanism::RandomizedResponse { epsilon, buckets } => match (buckets.get(), group.get()) {
             (3.., 1) => Ok(buckets_loss(epsilon.get(), buckets.get()).into()),

@@ -122,7 +122,9 @@ impl Plan {
     /// # Errors
     /// See [`AskError`].
     pub fn region(&self, rates: &[Rate], options: &Options<'_>) -> Result<Region, AskError> {
-        let at_zero = self.delta(Epsilon::new(0.0).map_err(|_| AskError::Stopped)?, options)?;
+        let zero = Epsilon::new(0.0).map_err(|_| AskError::Stopped)?;
+        let aim = Options { tolerance: options.tolerance.aimed_at(), ..*options };
+        let at_zero = self.delta(zero, &aim)?;
         let listed = finite::boundaries(self, options.watch)?;
         let finite = listed.is_some();
         let (outer, inner) = match listed {

@@ -8,7 +8,7 @@
 use super::boundary::Boundary;
 use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflected};
 use super::{EVERYWHERE, Point};
-use crate::ask::curves::witness_of;
+use crate::ask::witness::witness_of;
 use crate::ask::{AskError, Options};
 use crate::bracket::Bracket;
 use crate::composition::leak;
@@ -207,20 +207,10 @@ impl<'a> Half<'a> {
         Ok(true)
     }
 
-    /// The profile at an epsilon, to a larger tolerance if it cannot be told to this one.
+    /// The profile at an epsilon, as well as it can be told.
     fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Bracket, AskError> {
-        let mut options = *options;
-        loop {
-            let refusal = match self.plan.delta_towards(self.direction, epsilon, &options) {
-                Ok(answer) => return Ok(answer.bracket),
-                Err(refusal) => refusal,
-            };
-            let looser = Tolerance::new(16.0 * options.tolerance.get());
-            match (&refusal, looser) {
-                (AskError::ToleranceNotMet { .. }, Ok(looser)) => options.tolerance = looser,
-                _ => return Err(refusal),
-            }
-        }
+        let options = Options { tolerance: options.tolerance.aimed_at(), ..*options };
+        Ok(self.plan.delta_towards(self.direction, epsilon, &options)?.bracket)
     }
 
     /// The profile falls: each bound holds for the neighbours on its side too.

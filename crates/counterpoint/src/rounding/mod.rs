@@ -35,6 +35,7 @@ pub use functions::{
     TWO_PI, exp, exp_rounded, expm1, expm1_rounded, falling, turn, turn_dd, turns,
 };
 pub use functions::{ln_1p_rounded, ln_rounded};
+pub(crate) use normal::LN_SQRT_TAU;
 pub use normal::normal_tail;
 pub use wide::Wide;
 

@@ -9,7 +9,7 @@ pub(crate) mod mixed;
 pub(crate) mod outcomes;
 pub(crate) mod responses;
 pub(crate) mod saddle;
-mod search;
+pub(crate) mod search;
 pub(crate) mod tail;
 
 pub use responses::precise;

@@ -54,7 +54,7 @@ pub fn epsilon(plan: &Plan, delta: Delta, eta: Eta, watch: Watch<'_>) -> Result<
         Remainder::Positive(target) => target.lower,
     };
     let grid = Grid::new(&guarantees.factors, eta.0);
-    let refusal = AskError::ToleranceNotMet { asked: eta.0, achieved: f64::INFINITY };
+    let refusal = AskError::ToleranceNotMet { asked: eta.0, achieved: f64::INFINITY, best: None };
     if grid.total > 1e9 {
         return Err(refusal);
     }

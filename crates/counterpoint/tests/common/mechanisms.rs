@@ -97,6 +97,12 @@ pub(crate) fn ask(plan: &Plan, question: Question, tolerance: f64) -> Result<Ans
     ask_with(plan, question, &options(tolerance))
 }
 
+/// The same where descriptions say too little for any tolerance to be kept.
+pub(crate) fn ask_best(plan: &Plan, question: Question, aim: f64) -> Result<Answer, AskError> {
+    let tolerance = Tolerance::new(aim).unwrap().aimed_at();
+    ask_with(plan, question, &Options { tolerance, ..Options::default() })
+}
+
 pub(crate) fn options(tolerance: f64) -> Options<'static> {
     Options { tolerance: Tolerance::new(tolerance).unwrap(), ..Options::default() }
 }

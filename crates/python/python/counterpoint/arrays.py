@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Brackets"]
 
 
+# What is aimed at where no tolerance is given.
+AIM = 1e-6
+
+
 class Brackets:
     """Arrays ``lower`` and ``upper`` with the truths between them, rounding included.
 
@@ -25,16 +29,34 @@ class Brackets:
     attacker's least error.
     """
 
-    __slots__ = ("lower", "safe", "upper")
+    __slots__ = ("lower", "safe", "tolerance", "upper")
 
     lower: Doubles
     upper: Doubles
     safe: str
+    tolerance: float
 
-    def __init__(self, lower: Doubles, upper: Doubles, safe: str = "upper") -> None:
+    def __init__(
+        self, lower: Doubles, upper: Doubles, safe: str = "upper", tolerance: float | None = None
+    ) -> None:
         self.lower = lower
         self.upper = upper
         self.safe = safe
+        self.tolerance = AIM if tolerance is None else tolerance
+
+    @property
+    def relative_width(self) -> Doubles:
+        """The widths, relative to the upper ends; zero where both ends are the same."""
+        import numpy as np
+
+        same = self.lower == self.upper
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(same, 0.0, (self.upper - self.lower) / self.upper)
+
+    @property
+    def wide(self) -> Any:
+        """Where a bracket is wider, relatively, than was promised or aimed at."""
+        return self.relative_width > self.tolerance
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,7 +69,7 @@ class Brackets:
         lower, upper = self.lower[index], self.upper[index]
         if getattr(lower, "shape", ()) == ():
             return Bracket(float(lower), float(upper))
-        return Brackets(lower, upper, self.safe)
+        return Brackets(lower, upper, self.safe, self.tolerance)
 
     def __iter__(self) -> Iterator[Bracket | Brackets]:
         return (self[index] for index in range(len(self)))
@@ -92,12 +114,17 @@ def packed(argument: str, values: object) -> tuple[bytes, tuple[int, ...]]:
     return given.astype(np.float64).tobytes(), given.shape
 
 
-def unpacked(ends: tuple[bytes, bytes], shape: tuple[int, ...], safe: str = "upper") -> Brackets:
+def unpacked(
+    ends: tuple[bytes, bytes],
+    shape: tuple[int, ...],
+    safe: str = "upper",
+    tolerance: float | None = None,
+) -> Brackets:
     """The brackets that the native side packed."""
     import numpy as np
 
     lower, upper = (np.frombuffer(end, dtype=np.float64).reshape(shape) for end in ends)
-    return Brackets(lower, upper, safe)
+    return Brackets(lower, upper, safe, tolerance)
 
 
 def points(ends: tuple[bytes, bytes]) -> Doubles:

@@ -6,6 +6,11 @@ an argument is to blame. An argument of the wrong type is a :class:`TypeError`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._native import Answer
+
 __all__ = [
     "CounterpointError",
     "InvalidArgument",
@@ -47,6 +52,9 @@ class ToleranceNotMet(CounterpointError, ArithmeticError):
 
     achieved: float | None = None
     """The relative width that was reached."""
+
+    best: Answer | None = None
+    """The best answer there is, sound but wider than was asked for."""
 
 
 class Stopped(CounterpointError):

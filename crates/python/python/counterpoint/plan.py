@@ -79,7 +79,7 @@ class Plan(_native.Plan):
         if is_scalar(delta):
             return super().epsilon(delta, tolerance=tolerance, route=route, progress=progress)
         data, shape = packed("delta", delta)
-        return unpacked(super().epsilons(data, tolerance, route, progress), shape)
+        return unpacked(super().epsilons(data, tolerance, route, progress), shape, tolerance=tolerance)
 
     @overload
     def delta(
@@ -116,7 +116,7 @@ class Plan(_native.Plan):
         if is_scalar(epsilon):
             return super().delta(epsilon, tolerance=tolerance, route=route, progress=progress)
         data, shape = packed("epsilon", epsilon)
-        return unpacked(super().deltas(data, tolerance, route, progress), shape)
+        return unpacked(super().deltas(data, tolerance, route, progress), shape, tolerance=tolerance)
 
     def compare(  # type: ignore[override]
         self,

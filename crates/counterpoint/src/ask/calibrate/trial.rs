@@ -93,9 +93,16 @@ impl<'a> Trials<'a> {
                     return Ok(self.infinite(plan, value, error));
                 }
                 // Finer than the caller asked for, and too fine for this plan.
-                Err(AskError::ToleranceNotMet { .. }) if tolerance < self.options.tolerance => {
+                Err(AskError::ToleranceNotMet { .. })
+                    if tolerance.get() < self.options.tolerance.get() =>
+                {
                     self.tolerances.truncate(self.level);
                     self.level = self.level.saturating_sub(1);
+                }
+                // The best there is, then.
+                Err(AskError::ToleranceNotMet { .. }) if !self.options.tolerance.is_promise() => {
+                    let cost = plan.epsilon(self.delta, self.options)?;
+                    return Ok(self.trial(value, cost));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -123,14 +130,16 @@ impl<'a> Trials<'a> {
         if narrow || trial.infinite.is_some() {
             return Ok(trial);
         }
-        let cost = self.cost(&self.plan(trial.value)?, tolerance)?;
-        let finer = self.trial(trial.value, cost);
+        let finer = match self.cost(&self.plan(trial.value)?, tolerance) {
+            Err(AskError::ToleranceNotMet { .. }) if !tolerance.is_promise() => return Ok(trial),
+            cost => self.trial(trial.value, cost?),
+        };
         Ok(if finer.passes == trial.passes { finer } else { trial })
     }
 
     fn cost(&self, plan: &Plan, tolerance: Tolerance) -> Result<Answer, AskError> {
         self.options.watch.at(0.0)?;
-        plan.epsilon(self.delta, &Options { tolerance, ..*self.options })
+        plan.epsilon_or_refusal(self.delta, &Options { tolerance, ..*self.options })
     }
 
     fn trial(&self, value: f64, cost: Answer) -> Trial {
@@ -151,7 +160,7 @@ impl<'a> Trials<'a> {
         });
         let lower = if certain { f64::INFINITY } else { 0.0 };
         let bracket = Bracket { lower, upper: f64::INFINITY };
-        let cost = Answer { bracket, route: Route::Closed, theorem: Theorem::Optimal };
+        let cost = Answer::new(bracket, Route::Closed, Theorem::Optimal);
         Trial { infinite: Some(error), ..self.trial(value, cost) }
     }
 }

@@ -10,7 +10,7 @@ use crate::loss::{Atom, Atoms, Direction, Loss};
 use crate::rounding::{Dd, STEP, Wide, exp, exp_rounded, expm1, falling, ln_1p_rounded};
 use crate::route::outcomes::Outcomes;
 use crate::route::search::{halved, narrowed};
-use crate::route::{Ends, Failure, UNCOUNTED};
+use crate::route::{Ends, Failure, ROUNDED_UP, UNCOUNTED};
 use crate::watch::Watch;
 
 // What the certificates here allow for, each rounded up generously.
@@ -296,7 +296,7 @@ fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure>
 
 /// All losses above epsilon, one by one.
 fn listed(atoms: &Atoms, epsilon: Dd, operations: f64) -> Ends {
-    let (mut low, mut high) = (Wide::ZERO, Wide::from(atoms.cut));
+    let (mut low, mut high) = (Wide::ZERO, Wide::from(atoms.above()));
     for atom in &atoms.list {
         let gap = atom.loss - epsilon;
         let size = 1.0 + atom.loss.hi.abs() + epsilon.hi.abs();
@@ -322,6 +322,8 @@ pub(crate) struct Listed {
     atoms: Atoms,
     /// How many operations a loss or a mass may have seen.
     operations: f64,
+    /// P mass that is not listed, with any loss: a list of outcomes cannot do without it.
+    left_out: f64,
 }
 
 impl Listed {
@@ -329,7 +331,7 @@ impl Listed {
     pub(crate) fn new(parts: &[Part]) -> Option<Self> {
         let one = Atom { loss: Dd::ZERO, mass: Dd::ONE };
         let cut = cut(parts) + UNDERFLOW;
-        let mut atoms = Atoms { list: vec![one], cut, symmetric: false };
+        let mut atoms = Atoms { list: vec![one], cut, capped: false, symmetric: false, rho: None };
         let mut operations = UNCOUNTED;
         for part in parts {
             let factor = atoms_of(&part.each)?;
@@ -344,7 +346,12 @@ impl Listed {
                 }
             }
         }
-        Some(Self { atoms, operations })
+        let left_out = |part: &Part| match &part.each {
+            Loss::Atoms(atoms) => atoms.cut * part.count as f64,
+            _ => 0.0,
+        };
+        let left_out = ROUNDED_UP * parts.iter().map(left_out).sum::<f64>();
+        Some(Self { atoms, operations, left_out })
     }
 
     /// The outcomes, with their Q masses.
@@ -353,8 +360,10 @@ impl Listed {
         let size = list.iter().fold(1.0, |most: f64, atom| most.max(1.0 + atom.loss.hi.abs()));
         let slack = LOSS * self.operations * size + STEP * list.len() as f64;
         // Nothing has underflowed where no mass is near that.
-        let whole = self.atoms.cut <= UNDERFLOW && list.iter().all(|atom| atom.mass.hi > 1e-250);
-        let cut = if whole { 0.0 } else { self.atoms.cut };
+        let whole = self.left_out <= 0.0
+            && self.atoms.cut <= UNDERFLOW
+            && list.iter().all(|atom| atom.mass.hi > 1e-250);
+        let cut = if whole { 0.0 } else { self.atoms.cut + self.left_out };
         let outcome = |atom: &Atom| {
             let p = Wide::from(atom.mass);
             (atom.loss, p, p * Wide::exp(-atom.loss))
@@ -375,7 +384,7 @@ impl Listed {
         let slack = self.operations * STEP;
         let ends = |atom: &Atom| {
             let loss = around(atom.loss, slack * (1.0 + atom.loss.hi.abs()));
-            (loss, around(atom.mass, slack * atom.mass.hi + self.atoms.cut))
+            (loss, around(atom.mass, slack * atom.mass.hi + self.atoms.cut + self.left_out))
         };
         self.atoms.list.iter().map(ends).collect()
     }

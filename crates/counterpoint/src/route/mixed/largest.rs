@@ -13,10 +13,10 @@ pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
     if cut(parts) > 0.0 { None } else { largest_kept(parts) }
 }
 
-/// P mass cut off the parts, which may have any loss.
+/// P mass cut off the parts, which may have any loss, but for what is known to be below the largest.
 pub(crate) fn cut(parts: &[Part]) -> f64 {
     let of = |part: &Part| match &part.each {
-        Loss::Atoms(atoms) => atoms.cut * part.count as f64,
+        Loss::Atoms(atoms) => atoms.above() * part.count as f64,
         _ => 0.0,
     };
     ROUNDED_UP * parts.iter().map(of).sum::<f64>()

@@ -3,6 +3,7 @@
 
 pub(crate) mod closed;
 pub(crate) mod cumulant;
+pub(crate) mod faint;
 pub(crate) mod grid;
 pub(crate) mod largest;
 pub(crate) mod renyi;

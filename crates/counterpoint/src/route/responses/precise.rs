@@ -98,10 +98,11 @@ pub fn delta(
 ) -> Result<BigBracket, PreciseError> {
     checked(list)?;
     let leaks = list.iter().any(|guarantee| guarantee.delta > Big::ZERO);
+    let at_the_top = is_at_the_top(list, epsilon);
     refine(bits, |precision| {
         let epsilon = with(epsilon, precision);
-        let beyond =
-            epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << BEYOND));
+        let beyond = at_the_top
+            || epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << BEYOND));
         if beyond && !leaks {
             return Ok(Some((zero(precision), zero(precision))));
         }
@@ -270,6 +271,25 @@ fn largest(list: &[PreciseGuarantee], precision: usize) -> Big {
     list.iter().fold(zero(precision), |sum, guarantee| {
         sum + with(&guarantee.epsilon, precision) * integer(guarantee.count, precision)
     })
+}
+
+/// Whether an epsilon is the largest loss or more, by a sum that is long enough to be exact; where
+/// that would be too long it is left open.
+fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Big) -> bool {
+    const LONGEST: u64 = 100_000;
+    // Of counts and of carries.
+    const SUMS: u64 = 256;
+    let numbers = || list.iter().map(|guarantee| &guarantee.epsilon).chain([epsilon]);
+    let behind = numbers().map(fraction_bits).max().unwrap_or(0);
+    let before = numbers().map(whole_bits).max().unwrap_or(0);
+    let precision = behind.saturating_add(before).saturating_add(SUMS);
+    precision <= LONGEST && *epsilon >= largest(list, precision as usize)
+}
+
+/// How many bits a number has before the point.
+fn whole_bits(x: &Big) -> u64 {
+    let (digits, exponent) = (x.repr().digits() as isize, x.repr().exponent());
+    digits.saturating_add(exponent).max(0) as u64
 }
 
 struct Atom {

@@ -17,7 +17,6 @@ in the last place, to the side of more loss.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dp_accounting.privacy_accountant import PrivacyAccountant
@@ -26,7 +25,6 @@ from .._native import Bracket
 from ..errors import InvalidArgument, NoFiniteEpsilon
 from ..plan import Plan
 from ._dp_events import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnsupportedEvent, mechanisms
-from ._narrowest import narrowest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +127,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
         Where no bracket as narrow as usual can be certified it is that of a wider one.
         """
         try:
-            return narrowest(partial(self.epsilon_bracket, target_delta)).upper
+            return self.epsilon_bracket(target_delta).upper
         except NoFiniteEpsilon:
             return math.inf
 
@@ -143,6 +141,6 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
             raise InvalidArgument(f"target_epsilon is {target_epsilon}; legal: a number of at least 0")
         smaller = min(target_epsilon, 1e6) if target_epsilon >= 1e-100 else 0.0
         try:
-            return narrowest(partial(self.delta_bracket, smaller)).upper
+            return self.delta_bracket(smaller).upper
         except NoFiniteEpsilon:
             return 1.0

@@ -15,7 +15,6 @@ import math
 import sys
 import warnings
 from collections import OrderedDict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import opacus.accountants as accountants
@@ -26,7 +25,6 @@ from .._native import Bracket
 from ..errors import InvalidArgument
 from ..mechanisms import Gaussian
 from ..plan import Plan, compose
-from ._narrowest import narrowest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
@@ -69,10 +67,7 @@ class CounterpointAccountant(accountants.IAccountant):  # type: ignore[misc]
             return Bracket(0.0, 0.0)
         if any(sigma == 0 for sigma, _, _ in self.history):
             return Bracket(math.inf, math.inf)
-        plan = self.plan()
-        if tolerance is not None:
-            return plan.epsilon(delta, tolerance=tolerance)
-        return narrowest(partial(plan.epsilon, delta))
+        return self.plan().epsilon(delta, tolerance=tolerance)
 
     def get_epsilon(self, delta: float, *, tolerance: float | None = None, **others: Any) -> float:
         """The epsilon spent so far, from above.

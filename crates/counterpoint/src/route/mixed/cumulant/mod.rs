@@ -313,7 +313,13 @@ mod tests {
                 Atom { loss: e, mass: Dd::ONE / (Dd::ONE + (-e).exp()) },
                 Atom { loss: -e, mass: low },
             ];
-            let atoms = Loss::Atoms(Arc::new(Atoms { list, cut: 0.0, symmetric: true }));
+            let atoms = Loss::Atoms(Arc::new(Atoms {
+                list,
+                cut: 0.0,
+                capped: false,
+                symmetric: true,
+                rho: None,
+            }));
             let (value, error) = cumulant(&atoms, t).expect(what);
             let (exact, slack) = cumulant(&Loss::Response { epsilon: e }, t).expect(what);
             let off = (value - exact).hi.abs();

@@ -157,7 +157,10 @@ fn enumerated(parts: &[(Vec<(f64, f64)>, u64)], epsilon: f64) -> f64 {
 
 fn atoms_part(list: &[(f64, f64)], count: u64) -> Part {
     let list = list.iter().map(|&(loss, mass)| Atom { loss: dd(loss), mass: dd(mass) }).collect();
-    part(Loss::Atoms(Arc::new(Atoms { list, cut: 0.0, symmetric: true })), count)
+    part(
+        Loss::Atoms(Arc::new(Atoms { list, cut: 0.0, capped: false, symmetric: true, rho: None })),
+        count,
+    )
 }
 
 #[test]

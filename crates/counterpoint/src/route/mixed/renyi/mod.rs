@@ -127,6 +127,7 @@ pub(crate) fn bound(curve: &Curve, t: f64) -> Option<Known> {
             (t < omega - 1.0).then(|| (Dd::product(t, t) + t.into()) * *rho)
         }
         Curve::Table(table) => interpolated(table, t),
+        Curve::Below { rho } => Some((Dd::product(t, t) + t.into()) * *rho),
     }?;
     Some((value, TERM * value.hi))
 }
@@ -185,6 +186,7 @@ fn last(curve: &Curve) -> f64 {
     match curve {
         Curve::Line { omega, .. } => (omega - 1.0).next_down(),
         Curve::Table(table) => table.points().last().map_or(0.0, |&(order, _)| order - 1.0),
+        Curve::Below { .. } => f64::INFINITY,
     }
 }
 

@@ -1,0 +1,142 @@
+//! Lower ends where descriptions say less than a loss: what mechanisms that fit them may cost.
+
+use super::responses::{pure_delta, pure_epsilon};
+use super::{AskError, Options, mixed};
+use crate::bracket::Bracket;
+use crate::composition::leak::Target;
+use crate::composition::{Composition, Leaks, Part, Rounded, factors};
+use crate::loss::{Loss, two_outcomes};
+use crate::quantity::Tolerance;
+use crate::rounding::Wide;
+use crate::route::mixed::renyi;
+use crate::route::mixed::smooth::Contours;
+use crate::route::responses::is_at_the_top;
+use crate::route::search::golden;
+use crate::route::{Ends, Route};
+use std::sync::Arc;
+
+/// How well a witness is known, and while the worst one is sought.
+const WITNESS: f64 = 1e-4;
+const ROUGH: f64 = 1e-3;
+
+/// The worst exponential mechanisms are sought where there are at most so many. Of many, those with
+/// losses of plus and minus half their range are nearly the worst.
+const MOST_SOUGHT: u64 = 200;
+const HALF: f64 = 0.5;
+
+/// Losses that mechanisms with these descriptions may have: a Gaussian's for curves; for ranges
+/// two, the larger being this share of the range.
+fn losses(whole: &Composition, share: f64) -> Vec<Part> {
+    let mut parts = renyi::witness(whole);
+    for part in &mut parts {
+        if let Loss::Range { epsilon } = &part.each {
+            part.each = if share > HALF {
+                Loss::Atoms(Arc::new(two_outcomes(*epsilon, share)))
+            } else {
+                Loss::Response { epsilon: epsilon.scaled(HALF) }
+            };
+        }
+    }
+    parts
+}
+
+/// A whole of losses alone that mechanisms with these descriptions may have, where these say
+/// less.
+pub(crate) fn witness_of(whole: &Composition) -> Option<Composition> {
+    if whole.curves.is_empty() && !has_ranges(whole) {
+        return None;
+    }
+    let below = &whole.leaks.below;
+    Some(Composition {
+        direction: whole.direction,
+        partition: whole.partition.clone(),
+        leaks: Leaks { below: below.clone(), above: below.clone() },
+        losses: losses(whole, HALF),
+        curves: Vec::new(),
+    })
+}
+
+/// An epsilon that mechanisms with these descriptions exceed, zero if none is found; and which
+/// exponential ones.
+pub(super) fn epsilon(
+    whole: &Composition,
+    target: &Target,
+    options: &Options<'_>,
+) -> (f64, Option<f64>) {
+    let at = |share: f64, tolerance: f64| {
+        let found = epsilon_of(&losses(whole, share), target, &loosely(options, tolerance));
+        found.map_or(0.0, |(bracket, _)| bracket.lower)
+    };
+    let share = worst_share(whole, |share| at(share, ROUGH));
+    (at(share.unwrap_or(HALF), WITNESS), share)
+}
+
+/// A pure delta that mechanisms with these descriptions have.
+pub(super) fn delta(
+    whole: &Composition,
+    epsilon: f64,
+    options: &Options<'_>,
+) -> (Wide, Option<f64>) {
+    let at = |share: f64, tolerance: f64| {
+        let found = delta_of(&losses(whole, share), epsilon, &loosely(options, tolerance));
+        found.map_or(Wide::ZERO, |(ends, _)| ends.lower)
+    };
+    let rated = |share: f64| match at(share, ROUGH) {
+        none if !none.is_positive() => f64::NEG_INFINITY,
+        delta => delta.ln_estimate(),
+    };
+    let share = worst_share(whole, rated);
+    (at(share.unwrap_or(HALF), WITNESS), share)
+}
+
+/// The share, the same for all ranges, at which the cost is about largest; `None` if there are no ranges.
+/// Any share is sound.
+fn worst_share(whole: &Composition, cost: impl Fn(f64) -> f64) -> Option<f64> {
+    let ranges = whole.losses.iter().filter(|part| matches!(part.each, Loss::Range { .. }));
+    let count = ranges.map(|part| part.count).fold(0, u64::saturating_add);
+    match count {
+        0 => None,
+        1..=MOST_SOUGHT => {
+            let found = golden((HALF, 1.0), 12, |share| -cost(share));
+            Some(if cost(found) > cost(HALF) { found } else { HALF })
+        }
+        _ => Some(HALF),
+    }
+}
+
+/// To a larger tolerance, by whichever route.
+pub(super) fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
+    let tolerance = Tolerance::new(tolerance.max(options.tolerance.get()));
+    let tolerance = tolerance.unwrap_or(options.tolerance);
+    Options { tolerance, route: None, watch: options.watch }
+}
+
+/// Whether there is a range, and more than it alone.
+pub(super) fn has_ranges(whole: &Composition) -> bool {
+    let is_range = |part: &Part| matches!(part.each, Loss::Range { .. });
+    let all: u64 = whole.losses.iter().map(|part| part.count).sum();
+    all > 1 && whole.losses.iter().any(is_range)
+}
+
+fn epsilon_of(
+    parts: &[Part],
+    target: &Target,
+    options: &Options<'_>,
+) -> Result<(Bracket, Route), AskError> {
+    match factors(parts, Rounded::Down) {
+        Some(list) => pure_epsilon(&list, target, options),
+        None => mixed::epsilon(parts, target, options, &Contours::default()),
+    }
+}
+
+fn delta_of(
+    parts: &[Part],
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Result<(Ends, Route), AskError> {
+    match factors(parts, Rounded::Down) {
+        Some(list) if is_at_the_top(&list, epsilon) => Ok((Ends::ZERO, Route::Closed)),
+        Some(list) => pure_delta(&list, epsilon, options),
+        None => mixed::delta(parts, epsilon, options, &Contours::default()),
+    }
+}
