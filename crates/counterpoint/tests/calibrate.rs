@@ -332,3 +332,31 @@ fn gaussian_noise_never_reaches_delta_zero() {
         .unwrap_err();
     assert!(matches!(error, CalibrateError::Ask(AskError::Unbounded { .. })), "{error}");
 }
+
+/// The analytic Gaussian mechanism's sigma (Balle and Wang 2018) lies between what is certified to do and
+/// what is proved not to; counts are told apart exactly.
+#[test]
+fn the_truth_is_between_a_value_that_does_and_one_that_provably_does_not() {
+    let found = |release, unknown, delta: f64| {
+        let releases = [release];
+        let search = Search {
+            releases: &releases,
+            varying: &[],
+            unknown,
+            adjacency: None,
+            group: Group::ONE,
+        };
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(delta).unwrap());
+        calibrate(&search, epsilon, delta, &Options::default()).unwrap()
+    };
+    for (delta, truth) in [(1e-5, 3.730_631_634_8), (1e-6, 4.224_678_889_3)] {
+        let sigma = found(gaussian(2.0, 1), Unknown::Sigma, delta);
+        let (failing, cost) = sigma.failing.clone().unwrap();
+        assert!(failing < truth + 5e-11 && truth - 5e-11 < sigma.value, "{sigma:?}");
+        assert!(sigma.cost.bracket.upper <= 1.0 && cost.bracket.lower > 1.0, "{sigma:?}");
+        assert!(sigma.gap().unwrap() < 1e-8, "{sigma:?}");
+    }
+    // (20 / 4.2246788893)^2 = 22.41.
+    let count = found(gaussian(20.0, 1), Unknown::Count, 1e-6);
+    assert_eq!((count.value, count.failing.map(|(value, _)| value)), (22.0, Some(23.0)));
+}

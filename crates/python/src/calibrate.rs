@@ -41,6 +41,13 @@ impl Calibration {
         Answer::wrap(py, &self.found.cost)
     }
 
+    /// The nearest number found that provably does not meet the target and what it costs, or None.
+    #[getter]
+    fn failing(&self, py: Python<'_>) -> PyResult<Option<(f64, Py<Answer>)>> {
+        let failing = self.found.failing.as_ref();
+        failing.map(|(value, cost)| Ok((*value, Answer::wrap(py, cost)?))).transpose()
+    }
+
     /// The next number on the unsafe side and what it costs, or None at the end of the range.
     #[getter]
     fn beyond(&self, py: Python<'_>) -> PyResult<Option<(f64, Py<Answer>)>> {

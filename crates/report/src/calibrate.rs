@@ -15,7 +15,8 @@ pub fn calibrate(calibrated: &Calibrated) -> String {
             // Neighbouring doubles may be too close to be told apart.
             let told = cost.lower > calibrated.target.get();
             let verdict = if told { "does not" } else { "is not certified to" };
-            format!("{value} {verdict} meet the target: it costs\nepsilon {}", ends(cost))
+            let failing = if told { String::new() } else { failing(calibrated) };
+            format!("{value} {verdict} meet the target: it costs\nepsilon {}{failing}", ends(cost))
         }
         None => "nothing: the value is at the end of the legal range".to_owned(),
     };
@@ -32,6 +33,17 @@ pub fn calibrate(calibrated: &Calibrated) -> String {
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
         ("setting", words::setting(theorem.setting())),
     ])
+}
+
+/// The nearest value that provably fails, and how far away it is.
+fn failing(calibrated: &Calibrated) -> String {
+    match (calibrated.failing, calibrated.gap()) {
+        (Some((value, _)), Some(gap)) => {
+            let value = calibrated.text(value);
+            format!("\nand {value}, {gap:.1e} of it away, provably does not")
+        }
+        _ => "\nand no value is found that provably does not".to_owned(),
+    }
 }
 
 fn ends(bracket: Bracket) -> String {
@@ -55,6 +67,7 @@ mod tests {
             epsilon: Bracket { lower: 1.999_999, upper: 2.0 },
             delta: Delta::new(1e-6).unwrap(),
             beyond: Some((3.25, Bracket { lower: 2.000_001, upper: 2.000_002 })),
+            failing: Some((3.25, Bracket { lower: 2.000_001, upper: 2.000_002 })),
             route: Route::Contour,
             theorem: Theorem::Optimal,
             wide: None,

@@ -62,6 +62,8 @@ pub struct Calibrated {
     pub delta: Delta,
     /// The next value on the unsafe side and what it costs; `None` at the end of the range.
     pub beyond: Option<(f64, Bracket)>,
+    /// The nearest value found that provably does not meet the target, and what it costs.
+    pub failing: Option<(f64, Bracket)>,
     /// How the cost was computed.
     pub route: Route,
     /// Which theorem licenses it.
@@ -180,7 +182,7 @@ impl Calibrated {
     /// What a search came to.
     #[must_use]
     pub fn new(unknown: Unknown, (target, delta): (Epsilon, Delta), found: &Calibration) -> Self {
-        let Calibration { value, cost, beyond, .. } = found;
+        let Calibration { value, cost, beyond, failing, .. } = found;
         Self {
             unknown,
             target,
@@ -188,6 +190,7 @@ impl Calibrated {
             epsilon: cost.bracket,
             delta,
             beyond: beyond.as_ref().map(|(value, cost)| (*value, cost.bracket)),
+            failing: failing.as_ref().map(|(value, cost)| (*value, cost.bracket)),
             route: cost.route,
             theorem: cost.theorem,
             wide: width(cost),
@@ -200,10 +203,10 @@ impl Calibrated {
     /// # Errors
     /// If a bound is not a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        let beyond = self.beyond.map(|(value, cost)| {
+        let there = |(value, cost): (f64, Bracket)| {
             let epsilon = Asked::Bracket(cost).ends()?;
-            Ok(Beyond { value: number(self.text(value))?, epsilon })
-        });
+            Ok::<_, serde_json::Error>(Beyond { value: number(self.text(value))?, epsilon })
+        };
         serde_json::to_string(&Found {
             unknown: name_of(self.unknown),
             value: number(self.text(self.value))?,
@@ -211,12 +214,21 @@ impl Calibrated {
             delta: number(decimal::shortest(self.delta.get()))?,
             wide: self.wide.map(|_| true),
             width: self.wide,
-            beyond: beyond.transpose()?,
+            beyond: self.beyond.map(there).transpose()?,
+            failing: self.failing.map(there).transpose()?,
+            gap: self.gap(),
             route: self.route.name(),
             theorem: self.theorem.source(),
             setting: setting(self.theorem.setting()),
             warnings: &self.warnings,
         })
+    }
+
+    /// How far apart, relatively, the value and the one that provably fails are.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        let (failing, _) = self.failing?;
+        Some((failing - self.value).abs() / self.value.max(failing))
     }
 
     /// A value as text that is read back as the same number.
@@ -296,6 +308,9 @@ struct Found<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<f64>,
     beyond: Option<Beyond>,
+    failing: Option<Beyond>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<f64>,
     route: &'a str,
     theorem: &'a str,
     setting: InSetting,
@@ -469,6 +484,7 @@ mod tests {
             epsilon: Bracket { lower: 1.5, upper: 1.75 },
             delta: Delta::new(1e-6).unwrap(),
             beyond: Some((0.5, Bracket { lower: 2.5, upper: 2.75 })),
+            failing: Some((0.5, Bracket { lower: 2.5, upper: 2.75 })),
             route: Route::Contour,
             theorem: Theorem::Optimal,
             wide: None,
@@ -479,16 +495,22 @@ mod tests {
             r#""epsilon":{"lower":1.5000000000000000,"upper":1.7500000000000000},"delta":1e-6,"#,
             r#""beyond":{"value":0.50000000000000000,"#,
             r#""epsilon":{"lower":2.5000000000000000,"upper":2.7500000000000000}},"#,
+            r#""failing":{"value":0.50000000000000000,"#,
+            r#""epsilon":{"lower":2.5000000000000000,"upper":2.7500000000000000}},"gap":0.8,"#,
             r#""route":"contour","theorem":""#,
             Theorem::Optimal.source(),
             r#"","setting":{"parameters":"fixed","concurrent":true}}"#,
         ];
         assert_eq!(found.json().unwrap(), parts.concat());
         (found.unknown, found.value, found.beyond) = (Unknown::Count, 1e12, None);
+        found.failing = None;
         found.warnings = vec!["beware".into()];
         let json = found.json().unwrap();
         assert!(json.starts_with(r#"{"for":"count","value":1000000000000,"#), "{json}");
-        assert!(json.contains(r#""beyond":null,"#) && json.ends_with(r#""warnings":["beware"]}"#));
+        assert!(
+            json.contains(r#""beyond":null,"failing":null,"route""#)
+                && json.ends_with(r#""warnings":["beware"]}"#)
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How much noise, how small a loss or how many releases a target allows.
 
+mod failing;
 mod trial;
 mod unknown;
 
@@ -10,6 +11,15 @@ use crate::loss::LossError;
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Delta, Epsilon, Group};
 use trial::{Trial, Trials};
+
+impl Calibration {
+    /// How far apart, relatively, the value and the one that provably fails are.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        let (failing, _) = self.failing.as_ref()?;
+        Some((failing - self.value).abs() / self.value.max(*failing))
+    }
+}
 
 /// What is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +49,7 @@ pub struct Search<'a> {
     pub group: Group,
 }
 
-/// A value that meets the target, and the next one on the unsafe side, that does not.
+/// A value that meets the target, the next one on the unsafe side, and one that provably fails.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
@@ -51,6 +61,10 @@ pub struct Calibration {
     /// above the target, and infinite if no finite epsilon could be certified; `None` if the
     /// value is at the end of the legal range.
     pub beyond: Option<(f64, Answer)>,
+    /// The nearest value found that provably does not meet the target: its cost's lower end is above it.
+    /// It is `beyond` itself where brackets can tell, and else a little further on; `None` where there is
+    /// none.
+    pub failing: Option<(f64, Answer)>,
     /// The releases with the value filled in.
     pub releases: Vec<Release>,
 }
@@ -100,7 +114,8 @@ pub enum CalibrateError {
 ///
 /// The value's certified cost is within the target, and that of the next one is not: both
 /// are asked. If the next one's lower end is above the target too, it is proved to fail;
-/// else the truth is so close that no bracket could tell.
+/// else the truth is so close that no bracket could tell, and the nearest value that is proved to
+/// fail is sought: the least noise, or the largest epsilon or count, lies between.
 ///
 /// ```
 /// use counterpoint::ask::{Search, Unknown, calibrate};
@@ -138,11 +153,16 @@ pub fn calibrate(
         at_the_end => at_the_end,
     };
     let safe = trials.sharpened(safe)?;
+    let failing = match &beyond {
+        Some(beyond) => failing::nearest(&mut trials, beyond)?,
+        None => None,
+    };
     let beyond = beyond.map(|beyond| trials.sharpened(beyond)).transpose()?;
     Ok(Calibration {
         value: safe.value,
         cost: safe.cost,
         beyond: beyond.map(|beyond| (beyond.value, beyond.cost)),
+        failing: failing.map(|failing| (failing.value, failing.cost)),
         releases: trials.filled(safe.value)?,
     })
 }

@@ -4,7 +4,7 @@
 use super::{Answer, AskError, Options, mixed, witness};
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
-use crate::composition::{Composition, Part, Times};
+use crate::composition::{Composition, Times};
 use crate::loss::{Curve, Loss};
 use crate::rounding::{Dd, Wide};
 use crate::route::mixed::largest::largest;

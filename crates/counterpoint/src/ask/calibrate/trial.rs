@@ -109,6 +109,11 @@ impl<'a> Trials<'a> {
         }
     }
 
+    /// Whether a value provably does not meet the target.
+    pub(super) fn fails(&self, trial: &Trial) -> bool {
+        trial.cost.bracket.lower > self.target
+    }
+
     /// The next tolerance to try, if the trial's bracket leaves open which side it is on, or
     /// is too wide to interpolate from.
     fn finer(&self, trial: &Trial) -> Option<usize> {
