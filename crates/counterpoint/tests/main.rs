@@ -30,6 +30,7 @@ mod references;
 mod regions;
 mod rounding;
 mod routes;
+mod sampled_pairs;
 mod soundness;
 mod teeth;
 mod theorems;

@@ -82,8 +82,10 @@ UNSUPPORTED = [
     (Mixture(1.0, [0.0, 1.0], [0.5, 0.5]), [REPLACE]),
     (Poisson(0.1, Gaussian(1.0)), [REPLACE]),
     (Poisson(0.1, Laplace(1.0)), [REPLACE]),
-    (Poisson(0.1, Discrete(1.0, 1)), Relation),
-    (Poisson(0.1, Response(0.5, 3)), Relation),
+    (Poisson(0.1, Discrete(1.0, 1)), [REPLACE]),
+    (Poisson(0.1, Response(0.5, 3)), [ADD, REPLACE]),
+    (Poisson(0.1, ZCDp(0.1)), Relation),
+    (Poisson(0.1, ZCDp(0.1, 0.1)), Relation),
     (Poisson(0.1, Repeated(Laplace(1.0), 2)), Relation),
     (Poisson(0.1, Composed([Gaussian(1.0), Laplace(1.0)])), Relation),
     (Poisson(0.1, Composed([Gaussian(1.0), Poisson(0.1, Gaussian(1.0))])), Relation),
@@ -110,6 +112,8 @@ SUPPORTED = [
     (Response(0.3, 4), [REPLACE, SPECIAL]),
     (Mixture(1.2, [0.0, 1.5], [0.9, 0.1]), [ADD, SPECIAL]),
     (Poisson(0.1, Gaussian(1.1)), [ADD, SPECIAL]),
+    (Poisson(0.1, Discrete(0.7, 2)), [ADD, SPECIAL]),
+    (Poisson(0.1, Response(0.5, 3)), [SPECIAL]),
     (Without(10, 10, Gaussian(1.0)), [REPLACE, SPECIAL]),
     (Tree(1.0, 4), [SPECIAL]),
     (Select(Gaussian(1.0), 1.0, 1.0), Relation),
@@ -285,6 +289,13 @@ def test_releases_on_one_sample_are_one_gaussian_release() -> None:
           PLDAccountant().compose(Poisson(0.1, Gaussian(float(square) ** -0.5)), 20), 1e-5)
     assert Accountant().compose(Poisson(0.1, inner)).get_epsilon(1e-5) \
         <= RdpAccountant().compose(Poisson(0.1, inner)).get_epsilon(1e-5)
+
+
+def test_discrete_noise_on_a_sample_costs_what_their_distribution_says() -> None:
+    for noise, steps, rate in [(0.7, 1, 0.1), (0.4, 3, 0.25)]:
+        theirs = pld.from_discrete_laplace_mechanism(noise, steps, value_discretization_interval=STEP, sampling_prob=rate)
+        ours = Accountant().compose(Poisson(rate, Discrete(noise, steps)), 12)
+        agree(ours, Theirs(theirs.self_compose(12)), 1e-4)
 
 
 def test_a_sample_of_a_sample() -> None:

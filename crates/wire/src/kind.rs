@@ -62,7 +62,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "geometric",
         fields: &["scale", "sensitivity"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let scale = take!(from, "scale", Noise);
             let sensitivity = whole!(from, "sensitivity", Steps, 1);
@@ -92,7 +92,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "randomized-response",
         fields: &["epsilon", "buckets"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let epsilon = take!(from, "epsilon", Epsilon);
             let buckets = whole!(from, "buckets", Buckets, 2);
@@ -102,13 +102,13 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "exponential",
         fields: &["epsilon"],
-        sampled: false,
+        sampled: true,
         read: |from| Ok(Mechanism::Exponential { epsilon: take!(from, "epsilon", Epsilon) }),
     },
     Kind {
         name: "staircase",
         fields: &["epsilon", "sensitivity", "gamma"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let epsilon = take!(from, "epsilon", Epsilon);
             // The noise is scaled by it, so the loss does not depend on it: checked, not kept.
@@ -123,7 +123,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "name-and-shame",
         fields: &["delta"],
-        sampled: false,
+        sampled: true,
         read: |from| Ok(Mechanism::NameAndShame { delta: take!(from, "delta", Delta) }),
     },
     Kind {
@@ -156,13 +156,13 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "gdp",
         fields: &["mu"],
-        sampled: false,
+        sampled: true,
         read: |from| Ok(Mechanism::Gdp { mu: take!(from, "mu", Mu) }),
     },
     Kind {
         name: "sparse-vector",
         fields: &["epsilon_threshold", "epsilon_queries"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let threshold = take!(from, "epsilon_threshold", Epsilon);
             let queries = take!(from, "epsilon_queries", Epsilon);
@@ -172,7 +172,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "finite",
         fields: &["p", "q"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let (p, q) = (from.numbers("p")?, from.numbers("q")?);
             FinitePair::new(&p, &q).map(Mechanism::Finite).map_err(list)

@@ -120,8 +120,21 @@ fn assert_round_trip(plan: &Plan) {
 
 #[test]
 fn samples_parts_and_groups_are_read_and_written_back() {
-    let sampled = ["approx-dp'\nepsilon = 1", "laplace'\nscale = 1", "gaussian'\nsigma = 1"];
-    for lines in sampled.into_iter().chain(["discrete-gaussian'\nsigma = 1"]) {
+    let sampled = [
+        "approx-dp'\nepsilon = 1",
+        "laplace'\nscale = 1",
+        "gaussian'\nsigma = 1",
+        "discrete-gaussian'\nsigma = 1",
+        "geometric'\nscale = 1",
+        "randomized-response'\nepsilon = 1",
+        "exponential'\nepsilon = 1",
+        "staircase'\nepsilon = 1",
+        "name-and-shame'\ndelta = 0.1",
+        "gdp'\nmu = 1",
+        "sparse-vector'\nepsilon_threshold = 1\nepsilon_queries = 1",
+        "finite'\np = [0.5, 0.5]\nq = [0.25, 0.75]",
+    ];
+    for lines in sampled {
         let text = format!(
             "adjacency = 'add-remove'\ngroup = 3\n[[release]]\nmechanism = '{lines}\nrate = 0.25\n\
              partition = 'north'\n[[release]]\nmechanism = '{lines}\nrate = 1\npartition = 'north'\n"
@@ -261,9 +274,9 @@ fn fields_in_the_wrong_place() {
     let count = Count::LEGAL;
     #[rustfmt::skip]
     let cases = [
-        ("geometric'\nscale = 1\nrate = 0.5", "rate", "is not a field of geometric; legal: name"),
-        ("exponential'\nepsilon = 1\nrate = 0.5", "rate", "is not a field of exponential; legal"),
-        ("gdp'\nmu = 1\nepochs = 3", "epochs", "is not a field of gdp; legal: name, mechanism"),
+        ("zcdp'\nrho = 1\nrate = 0.5", "rate", "is not a field of zcdp; legal: name"),
+        ("rdp'\norders = [2]\nepsilons = [1]\nrate = 0.5", "rate", "is not a field of rdp; legal"),
+        ("tcdp'\nrho = 1\nomega = 4\nepochs = 3", "epochs", "is not a field of tcdp; legal: name, mechanism"),
         ("gaussian'\nsigma = 1\nepsilon = 1", "epsilon", "is not a field of gaussian; legal: name"),
         ("laplace'\nscale = 1\nsigma = 1", "sigma", "is not a field of laplace; legal: name"),
         ("gaussian'\nsigma = 1\nepochs = 1", "examples", &format!("is missing beside epochs; legal: {count}")),
@@ -299,7 +312,7 @@ fn adjacency_where_it_matters_and_groups() {
         ("adjacency = 'replace'\n", gaussian, "rate = 0.5", "rate", "rate is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", gaussian, "partition = 'a'", "partition", "partition is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", finite, "", "p", "p and q differ when exchanged; legal"),
-        ("group = 2\n", tcdp, "", "group", "group is 2 for a tcdp release; legal: 1"),
+        ("group = 4\n", tcdp, "", "group", "group is 4 for a tcdp release with an omega that is no larger; legal: 1"),
         ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample; legal: 1"),
         ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 1e7; legal: "),
     ];

@@ -6,14 +6,15 @@
 
 use crate::mechanism::{Adjacency, Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP, falling};
+use crate::rounding::{Dd, STEP, down, falling};
 use std::sync::Arc;
 
 mod atoms;
 
 pub(crate) use atoms::{Atom, Atoms};
 use atoms::{
-    buckets_loss, discrete_gaussian, finite, geometric, sampled_discrete_gaussian, staircase,
+    buckets_loss, discrete_gaussian, finite, geometric, geometric_list, outcomes, sampled_outcomes,
+    staircase, two,
 };
 
 /// Which of two neighbouring data sets P is: under add/remove the direction is shared
@@ -43,6 +44,8 @@ pub(crate) enum Loss {
     SampledGaussian { rate: f64, mu: Dd, direction: Direction },
     /// A Laplace pair on a Poisson sample.
     SampledLaplace { rate: f64, epsilon: Dd, direction: Direction },
+    /// The pair of a range on a Poisson sample.
+    SampledRange { rate: f64, epsilon: Dd, direction: Direction },
 }
 
 /// A Rényi curve of a mechanism that has no loss distribution.
@@ -90,7 +93,7 @@ pub enum LossError {
     },
     /// Sampling a mechanism for which nothing is proved.
     #[error(
-        "rate is given for {mechanism}; legal: approx-dp, laplace, gaussian, discrete-gaussian"
+        "rate is given for {mechanism}, of which only a Rényi curve is known; legal: mechanisms with a pair"
     )]
     Rate {
         /// The mechanism.
@@ -139,6 +142,9 @@ impl LossError {
         }
     }
 }
+
+/// Beyond, randomized response is as good as a staircase.
+const LONGEST_STAIRCASE: f64 = 500.0;
 
 const LEGAL_LOSS: &str = "a number from 1e-100 to 1e6";
 
@@ -208,8 +214,7 @@ fn whole(
             }
         }
         Mechanism::Staircase { epsilon, gamma } => match group.get() {
-            // Beyond, randomized response is as good.
-            1 if epsilon.get() > 0.0 && epsilon.get() < 500.0 => {
+            1 if epsilon.get() > 0.0 && epsilon.get() < LONGEST_STAIRCASE => {
                 Ok(staircase(epsilon.get(), gamma.map(crate::quantity::Share::get)).into())
             }
             _ => pure(epsilon.get()),
@@ -228,16 +233,24 @@ fn whole(
             Ok(Meaning { curve: line(rho, f64::INFINITY), ..leak })
         }
         Mechanism::Tcdp { rho, omega } => {
-            if group.get() > 1 {
-                return Err(LossError::Group { group: group.get(), what: "a tcdp release" });
+            let (rho, omega) = match group.get() {
+                1 => (rho.get(), omega.get()),
+                _ => {
+                    ((Dd::product(people, people) * rho.get()).upper(), down(omega.get() / people))
+                }
+            };
+            if omega <= 1.0 {
+                let what = "a tcdp release with an omega that is no larger";
+                return Err(LossError::Group { group: group.get(), what });
             }
-            Ok(Meaning { curve: line(rho.get(), omega.get()), ..Meaning::default() })
+            Ok(Meaning { curve: line(rho, omega), ..Meaning::default() })
         }
         Mechanism::Rdp(curve) => {
-            if group.get() > 1 {
-                return Err(LossError::Group { group: group.get(), what: "an rdp release" });
-            }
-            Ok(Meaning { curve: Some(Curve::Table(curve.clone())), ..Meaning::default() })
+            let curve = match group.get() {
+                1 => curve.clone(),
+                _ => curve_for(curve, group)?,
+            };
+            Ok(Meaning { curve: Some(Curve::Table(curve)), ..Meaning::default() })
         }
         Mechanism::SparseVector { threshold, queries } => {
             response(Dd::sum(threshold.get(), queries.get()) * people)
@@ -276,22 +289,68 @@ fn sampled(mechanism: &Mechanism, rate: f64, direction: Direction) -> Result<Mea
             let mu = legal("sensitivity / sigma", mu)?;
             Ok(Loss::SampledGaussian { rate, mu, direction }.into())
         }
-        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
-            Ok(sampled_discrete_gaussian(sigma.get(), sensitivity.get(), rate, direction)?.into())
+        Mechanism::Gdp { mu } => {
+            let mu = Dd::from(mu.get());
+            if !mu.is_positive() {
+                return Ok(Meaning::default());
+            }
+            Ok(Loss::SampledGaussian { rate, mu: legal("mu", mu)?, direction }.into())
         }
-        Mechanism::Geometric { .. } => Err(LossError::Rate { mechanism: "geometric" }),
-        Mechanism::RandomizedResponse { .. } => {
-            Err(LossError::Rate { mechanism: "randomized-response" })
+        Mechanism::Exponential { epsilon } => {
+            let epsilon = Dd::from(epsilon.get());
+            if !epsilon.is_positive() {
+                return Ok(Meaning::default());
+            }
+            Ok(Loss::SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
         }
-        Mechanism::Exponential { .. } => Err(LossError::Rate { mechanism: "exponential" }),
-        Mechanism::Staircase { .. } => Err(LossError::Rate { mechanism: "staircase" }),
-        Mechanism::NameAndShame { .. } => Err(LossError::Rate { mechanism: "name-and-shame" }),
+        Mechanism::NameAndShame { delta } => {
+            let delta = Dd::from(delta.get());
+            let rest = Dd::ONE - delta;
+            let shamed = [(delta, Dd::ZERO), (rest, rest), (Dd::ZERO, delta)];
+            match delta.is_positive() {
+                true => sampled_outcomes(&shamed, rate, direction),
+                false => Ok(Meaning::default()),
+            }
+        }
+        Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
         Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),
         Mechanism::Rdp(_) => Err(LossError::Rate { mechanism: "rdp" }),
-        Mechanism::Gdp { .. } => Err(LossError::Rate { mechanism: "gdp" }),
-        Mechanism::SparseVector { .. } => Err(LossError::Rate { mechanism: "sparse-vector" }),
-        Mechanism::Finite(_) => Err(LossError::Rate { mechanism: "finite" }),
+        Mechanism::DiscreteGaussian { .. }
+        | Mechanism::Geometric { .. }
+        | Mechanism::RandomizedResponse { .. }
+        | Mechanism::Staircase { .. }
+        | Mechanism::SparseVector { .. } => match mirrored(mechanism)? {
+            Some(whole) => Ok(atoms::sampled(&whole, rate, direction).into()),
+            None => Ok(Meaning::default()),
+        },
+    }
+}
+
+/// The list of a pair that is its own mirror image; none if it shows nothing.
+fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
+    let pure = |epsilon: Dd| epsilon.is_positive().then(|| two(epsilon)).transpose();
+    match mechanism {
+        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
+            discrete_gaussian(sigma.get(), sensitivity.get()).map(Some)
+        }
+        Mechanism::Geometric { scale, sensitivity } => {
+            geometric_list(Dd::ONE / scale.get(), sensitivity.get()).map(Some)
+        }
+        Mechanism::RandomizedResponse { epsilon, buckets } => match buckets.get() {
+            3.. => Ok(Some(buckets_loss(epsilon.get(), buckets.get()))),
+            _ => pure(Dd::from(epsilon.get())),
+        },
+        Mechanism::Staircase { epsilon, gamma } => match epsilon.get() {
+            epsilon if epsilon > 0.0 && epsilon < LONGEST_STAIRCASE => {
+                Ok(Some(staircase(epsilon, gamma.map(crate::quantity::Share::get))))
+            }
+            epsilon => pure(Dd::from(epsilon)),
+        },
+        Mechanism::SparseVector { threshold, queries } => {
+            pure(Dd::sum(threshold.get(), queries.get()))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -316,7 +375,9 @@ impl Loss {
             | Self::Laplace { .. }
             | Self::Range { .. } => true,
             Self::Atoms(atoms) => atoms.symmetric,
-            Self::SampledGaussian { .. } | Self::SampledLaplace { .. } => false,
+            Self::SampledGaussian { .. }
+            | Self::SampledLaplace { .. }
+            | Self::SampledRange { .. } => false,
         }
     }
 }
@@ -374,6 +435,30 @@ fn leak_for(delta: f64, group: Group) -> Result<Meaning, LossError> {
         people => below_one(Dd::product(people as f64, delta), group)?,
     };
     Ok(Meaning { leak, ..Meaning::default() })
+}
+
+/// For g people an order A says something of A/g: D_(A/g) is at most D_A times the sum of A/(A - i), i from
+/// 0 to g - 1 (theorems.md, groups). Its first terms are added up; the rest is below A ln((A-m)/(A-g)).
+fn curve_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> {
+    const ADDED: u64 = 64;
+    let people = group.get() as f64;
+    let for_all = |&(order, divergence): &(f64, f64)| {
+        let added = ADDED.min(group.get());
+        let term = |i: u64| Dd::from(order) / Dd::sum(order, -(i as f64));
+        let sum = (0..added).fold(Dd::ZERO, |sum, i| sum + term(i));
+        let (last, end) = (Dd::sum(order, -(added as f64)), Dd::sum(order, -people));
+        let rest = if added < group.get() { (last / end).ln() * order } else { Dd::ZERO };
+        // Seventy operations at most, each good to 2^-94.
+        let slack = Dd::sum(1.0, 128.0 * STEP);
+        (down(order / people), ((sum + rest) * slack * divergence).upper())
+    };
+    let points = curve.points().iter().filter(|(order, _)| down(order / people) > 1.0);
+    let (orders, epsilons): (Vec<f64>, Vec<f64>) = points.map(for_all).unzip();
+    RenyiCurve::new(&orders, &epsilons).map_err(|_| {
+        let what =
+            "an rdp release without larger orders, or with divergences that are then too large";
+        LossError::Group { group: group.get(), what }
+    })
 }
 
 fn below_one(leak: Dd, group: Group) -> Result<(f64, f64), LossError> {

@@ -4,7 +4,7 @@ A mechanism is inert data: what was run, on which sample of the data, how many t
 runs it n times; ``replace`` changes any field. Fields, defaults and ranges are those of plan files.
 
 Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data it
-looks at. ``ApproxDP``, ``Laplace``, ``Gaussian`` and ``DiscreteGaussian`` take ``rate``, that of the Poisson
+looks at. All but those known by a curve (``ZCDP``, ``TCDP`` and ``RDP``) take ``rate``, that of the Poisson
 sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``.
 """
 
@@ -96,7 +96,7 @@ class Geometric(Mechanism):
     scale: float
     sensitivity: int
 
-    def __new__(cls, scale: float, sensitivity: int = 1, **release: Unpack[Release]) -> Self:
+    def __new__(cls, scale: float, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="geometric", scale=scale, sensitivity=sensitivity, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -141,7 +141,7 @@ class RandomizedResponse(Mechanism):
     epsilon: float
     buckets: int
 
-    def __new__(cls, epsilon: float, buckets: int = 2, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon: float, buckets: int = 2, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="randomized-response", epsilon=epsilon, buckets=buckets, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -152,7 +152,7 @@ class Exponential(Mechanism):
     __slots__ = ()
     epsilon: float
 
-    def __new__(cls, epsilon: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon: float, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="exponential", epsilon=epsilon, **release))
 
 
@@ -163,7 +163,7 @@ class Staircase(Mechanism):
     epsilon: float
     gamma: float
 
-    def __new__(cls, epsilon: float, gamma: float | None = None, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon: float, gamma: float | None = None, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="staircase", epsilon=epsilon, gamma=gamma, **release))
 
 
@@ -173,7 +173,7 @@ class NameAndShame(Mechanism):
     __slots__ = ()
     delta: float
 
-    def __new__(cls, delta: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, delta: float, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="name-and-shame", delta=delta, **release))
 
 
@@ -216,7 +216,7 @@ class GDP(Mechanism):
     __slots__ = ()
     mu: float
 
-    def __new__(cls, mu: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, mu: float, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="gdp", mu=mu, **release))
 
 
@@ -227,7 +227,7 @@ class SparseVector(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(cls, epsilon_threshold: float, epsilon_queries: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon_threshold: float, epsilon_queries: float, **release: Unpack[Sampled]) -> Self:
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
         return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
 
@@ -239,7 +239,7 @@ class Finite(Mechanism):
     p: list[float]
     q: list[float]
 
-    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[Release]) -> Self:
+    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="finite", p=p, q=q, **release))
 
 

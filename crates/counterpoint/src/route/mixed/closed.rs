@@ -247,6 +247,10 @@ fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
             let inner = Loss::Laplace { epsilon: *inner };
             sampled(&inner, *rate, *direction, epsilon, watch)
         }
+        Loss::SampledRange { rate, epsilon: inner, direction } => {
+            let inner = Loss::Range { epsilon: *inner };
+            sampled(&inner, *rate, *direction, epsilon, watch)
+        }
     }
 }
 

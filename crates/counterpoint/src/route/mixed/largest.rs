@@ -52,6 +52,10 @@ pub(super) fn top(loss: &Loss) -> Option<(Dd, Dd)> {
             }
             Direction::Add => (-mixed(Dd::from(*rate), -*epsilon), half),
         }),
+        Loss::SampledRange { rate, epsilon, direction } => Some(match direction {
+            Direction::Remove => (mixed(Dd::from(*rate), *epsilon), Dd::ZERO),
+            Direction::Add => (-mixed(Dd::from(*rate), -*epsilon), Dd::ZERO),
+        }),
         Loss::SampledGaussian { rate, direction: Direction::Add, .. } => {
             Some((-(-Dd::from(*rate)).ln_1p(), Dd::ZERO))
         }

@@ -11,7 +11,7 @@ from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation
 
 from ..errors import InvalidArgument, NoFiniteEpsilon, Unsupported
-from ..mechanisms import ZCDP, ApproxDP, Finite, Gaussian, Geometric, Laplace, RandomizedResponse
+from ..mechanisms import RDP, ZCDP, ApproxDP, Finite, Gaussian, Geometric, Laplace, RandomizedResponse
 from ._orders import tabulated
 from ._rounding import down, inverse_down, log_up, root_up, up
 
@@ -176,7 +176,7 @@ def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
         raise UnsupportedEvent(event, "a Poisson sample is proved for ADD_OR_REMOVE_ONE and REPLACE_SPECIAL")
     one = _as_one(releases)
     if one is None:
-        raise UnsupportedEvent(event, "on a sample are possible one Laplace release, or Gaussian ones")
+        raise UnsupportedEvent(event, "on a sample are possible one release, or Gaussian ones")
     # A sample of a sample is a smaller one.
     return [one.replace(rate=min(1.0, up(rate * Fraction(1 if one.rate is None else one.rate))))]
 
@@ -277,9 +277,9 @@ def _weights(event: Any) -> dict[float, Fraction]:
 
 
 def _as_one(releases: list[Mechanism]) -> Mechanism | None:
-    """Releases on one sample as one release, if they are Gaussian or there is only one."""
+    """Releases on one sample as one release, if they are Gaussian or there is only one with a pair."""
     first = releases[0]
-    if len(releases) == 1 and first.count == 1 and isinstance(first, (Gaussian, Laplace)):
+    if len(releases) == 1 and first.count == 1 and not isinstance(first, (ZCDP, RDP)):
         return first
     gaussians = [one for one in releases if isinstance(one, Gaussian) and one.rate is None]
     if len(gaussians) < len(releases):

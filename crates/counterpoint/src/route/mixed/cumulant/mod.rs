@@ -50,6 +50,9 @@ pub(crate) fn cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
         Loss::SampledLaplace { rate, epsilon, direction } => {
             sampled::laplace(*rate, *epsilon, *direction, t)
         }
+        Loss::SampledRange { rate, epsilon, direction } => {
+            sampled::range(*rate, *epsilon, *direction, t)
+        }
     }
 }
 

@@ -42,6 +42,8 @@ const FOUND: f64 = 2.0;
 const INNER: f64 = 8.0 * STEP;
 /// The density's exponent carries half of that error, the weight no more: fourfold.
 const DENSITY: f64 = 4.0;
+/// The density's factor, in steps: epsilon's own error, of which 1 - e^-eps has at most as much, and three operations.
+const FACTOR: f64 = 8.0;
 /// 2^-86: see [`gauss_legendre`].
 const NODE_ERROR: f64 = 256.0 * STEP;
 /// Nodes and weights each change the sum by 2 c m times their error.
@@ -282,6 +284,28 @@ const NODES: u32 = 20;
 /// nodes or in the weights, relative to them, changes the sum by at most 2 c m d each, as
 /// the ellipse is more than c away from the panel.
 pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+    let half = Wide::from(0.5);
+    let atoms = [(-epsilon, half), (epsilon, Wide::exp(-epsilon) * half)];
+    panels((rate, direction, t), epsilon, Dd::from(0.25), &atoms)
+}
+
+/// The same rule for the pair of a range, whose density is e^(-(y + eps)/2) / (2 (1 - e^-eps)) under the
+/// inner Q, without atoms. The factor carries epsilon's own 2^-94 and three operations.
+pub(super) fn range(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+    if epsilon.hi < 1e-100 {
+        return None;
+    }
+    let factor = Dd::from(0.5) / -(-epsilon).expm1();
+    panels((rate, direction, t), epsilon, factor, &[])
+}
+
+/// A density `factor e^(-(y + eps)/2)` between -eps and eps, beside atoms: losses with their masses.
+fn panels(
+    (rate, direction, t): (f64, Direction, f64),
+    epsilon: Dd,
+    factor: Dd,
+    atoms: &[(Dd, Wide)],
+) -> Option<(Dd, f64)> {
     if rate < 1e-100 || epsilon.hi < 1e-100 {
         return None;
     }
@@ -302,11 +326,11 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
     };
     let density = |y: Dd| Wide::exp(-(y + epsilon).scaled(0.5));
     let rule = gauss_legendre();
-    let ends = [
-        weighted(-epsilon, Wide::from(0.5)),
-        weighted(epsilon, Wide::exp(-epsilon) * Wide::from(0.5)),
-    ];
-    let (mut sum, mut error) = (ends[0].0 + ends[1].0, ends[0].1 + ends[1].1);
+    let (mut sum, mut error) = (Wide::ZERO, Wide::ZERO);
+    for &(y, mass) in atoms {
+        let (value, off) = weighted(y, mass);
+        (sum, error) = (sum + value, error + off);
+    }
     let z = HALF_ACROSS * half.hi;
     // (1 - z^2/2)^p for p < 0.
     let fall = (Dd::ONE - Dd::product(z, z).scaled(0.5)).ln() * mixture.power;
@@ -317,15 +341,17 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
         let middle = half * (2.0 * panel as f64 + 1.0) - epsilon;
         for &(node, weight) in &rule {
             let y = middle + half * node;
-            let weight = Wide::from(half * weight.scaled(0.25));
+            let weight = Wide::from(half * weight * factor);
             let (value, off) = weighted(y, weight * density(y));
             (sum, error) = (sum + value, error + off);
         }
         let (left, right) = (middle - half * ALONG, middle + half * ALONG);
         let most = density(left) * flat.unwrap_or_else(|| mixture.steep(left, right, growth));
-        error = error + most * Wide::from(half.hi * (truncated + NODES_AND_WEIGHTS));
+        let scale = half.hi * factor.hi.max(1.0) * ROUNDED_UP;
+        error = error + most * Wide::from(scale * (truncated + NODES_AND_WEIGHTS));
     }
-    error = error + magnitude(sum) * Wide::from((panels * f64::from(NODES) + UNCOUNTED) * STEP);
+    let operations = panels * f64::from(NODES) + UNCOUNTED;
+    error = error + magnitude(sum) * Wide::from((operations + FACTOR) * STEP);
     logarithm(sum, error * Wide::from(ROUNDED_UP))
 }
 

@@ -135,10 +135,10 @@ pub(super) fn points(
             let sampling = Sampling { rate: *rate, direction: *direction };
             laplace(*epsilon, sampling, side, cut, sink)
         }
-        Loss::Range { epsilon } => {
-            let factor = 2.0 / -expm1(-epsilon.hi);
-            cells(&Density::exponential(*epsilon, factor)?, WHOLE, side, cut, sink)?;
-            Some(Wide::ZERO)
+        Loss::Range { epsilon } => range(*epsilon, WHOLE, side, cut, sink),
+        Loss::SampledRange { rate, epsilon, direction } => {
+            let sampling = Sampling { rate: *rate, direction: *direction };
+            range(*epsilon, sampling, side, cut, sink)
         }
     }
 }
@@ -158,6 +158,18 @@ fn laplace(
     sink(sampling.atom(epsilon, -epsilon, 0.5));
     cells(&Density::exponential(epsilon, 1.0)?, sampling, side, cut, sink)?;
     sink(sampling.atom(-epsilon, Dd::ZERO, 0.5));
+    Some(Wide::ZERO)
+}
+
+fn range(
+    epsilon: Dd,
+    sampling: Sampling,
+    side: Side,
+    cut: Option<&Cut<'_>>,
+    sink: &mut impl FnMut(Point),
+) -> Option<Wide> {
+    let factor = 2.0 / -expm1(-epsilon.hi);
+    cells(&Density::exponential(epsilon, factor)?, sampling, side, cut, sink)?;
     Some(Wide::ZERO)
 }
 

@@ -47,7 +47,9 @@ pub(super) fn saddle_where(
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,
 ) -> Result<Saddle, Failure> {
-    if parts.iter().any(|part| matches!(part.each, Loss::SampledLaplace { .. })) {
+    let without =
+        |part: &Part| matches!(part.each, Loss::SampledLaplace { .. } | Loss::SampledRange { .. });
+    if parts.iter().any(without) {
         return Err(Failure::TooMuch);
     }
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
