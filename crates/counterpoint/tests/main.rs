@@ -21,6 +21,7 @@ mod mechanism_laws;
 mod mechanism_teeth;
 mod mechanisms;
 mod metamorphic;
+mod mixtures;
 mod odometer;
 mod outcomes;
 mod pair_maps;

@@ -236,6 +236,47 @@ fn groups_of_curves() {
     refused(rdp(&[2.0, 5.0], &[0.1, 0.1]));
 }
 
+/// A filter charges a group by what is true of the group, not by what is stated of one person.
+#[test]
+fn filters_charge_groups_of_curves() {
+    use counterpoint::filter::{Filter, Query, Terms};
+    let group = Group::new(2).unwrap();
+    let terms = Terms { group, ..Terms::new(Adjacency::AddRemove) };
+    let order = Order::new(6.0).unwrap();
+    let query = Query::from(times(1, rdp(&[6.0, 12.0], &[0.1, 0.3])));
+    let budget = counterpoint::filter::Amount::from_f64(1.0).unwrap();
+    let filter = Filter::renyi_budget(order, budget, terms).unwrap();
+    // 12 (1/12 + 1/11) times what is stated at 12.
+    let charge = 0.3 * (1.0 + 12.0 / 11.0);
+    let found = filter.charge(&query).unwrap().main.upper();
+    assert!(found >= charge && found < charge * (1.0 + 1e-12), "{found} and {charge}");
+}
+
+/// A sample's own guarantee, and the chain of neighbours: written out.
+#[test]
+fn groups_of_guarantees_on_a_sample() {
+    let (rate, epsilon) = (0.2_f64, 0.7_f64);
+    let one = (rate * epsilon.exp_m1()).ln_1p();
+    for people in [2, 5] {
+        let size = people as f64;
+        let leak = 1e-6 * rate * (0..people).map(|i| (i as f64 * one).exp()).sum::<f64>();
+        let by_hand = [times(3, approximate(size * one, leak))];
+        let truth = delta(&by_hand, 0.5);
+        let pure = delta(&[times(3, approximate(size * one, 0.0))], 0.5);
+        let group = |mechanism: Mechanism| {
+            let plan = for_group(&[sampled(3, mechanism, rate)], people);
+            ask(&plan, Question::Delta(0.5), TOLERANCE).unwrap().bracket.upper
+        };
+        let near = |found: f64, wanted: f64| {
+            assert!((found / wanted - 1.0).abs() < 1e-9, "{people}: {found} and {wanted}");
+        };
+        near(group(approximate(epsilon, 1e-6)), truth.upper);
+        for mechanism in [response(epsilon, 2), response(epsilon, 9), sparse_vector(0.3, 0.4)] {
+            near(group(mechanism), pure.upper);
+        }
+    }
+}
+
 /// A Gaussian's own curve: for a group the truth is known, and the bound is above it.
 #[test]
 fn a_group_of_curves_is_no_less_than_the_truth() {

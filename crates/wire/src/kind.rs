@@ -1,7 +1,7 @@
 //! The kinds of mechanism a plan can name: one entry in [`KINDS`] and one arm in
 //! [`describe`] each.
 
-use counterpoint::mechanism::{FinitePair, ListError, RenyiCurve};
+use counterpoint::mechanism::{FinitePair, ListError, RenyiCurve, Shifts};
 use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rho, Sensitivity, Share, Steps};
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
 
@@ -39,7 +39,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -178,6 +178,17 @@ const KINDS: [Kind; 15] = [
             FinitePair::new(&p, &q).map(Mechanism::Finite).map_err(list)
         },
     },
+    Kind {
+        name: "gaussian-mixture",
+        fields: &["sigma", "sensitivities", "probabilities"],
+        sampled: true,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let shifts = (from.numbers("sensitivities")?, from.numbers("probabilities")?);
+            let shifts = Shifts::new(&shifts.0, &shifts.1).map_err(list)?;
+            Ok(Mechanism::GaussianMixture { sigma, shifts })
+        },
+    },
 ];
 
 /// The fields every release has.
@@ -272,6 +283,11 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
             ],
         ),
         Mechanism::Finite(pair) => ("finite", lists(["p", "q"], pair.outcomes())),
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            let sigma = [("sigma", Real(sigma.get()))];
+            let shifts = lists(["sensitivities", "probabilities"], shifts.points());
+            ("gaussian-mixture", sigma.into_iter().chain(shifts).collect())
+        }
         _ => return None,
     };
     let kind = ("mechanism".into(), Value::Text(kind.into()));
@@ -293,6 +309,7 @@ fn list(error: ListError) -> PlanError {
         }
         ListError::Lengths { first, .. } => PlanError::starting(first, &error.to_string()),
         ListError::Sum { field, .. } => PlanError::starting(field, &error.to_string()),
+        ListError::Shifts { .. } => PlanError::starting("sensitivities", &error.to_string()),
         _ => PlanError::plan(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use counterpoint::ask::Unknown;
-use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::mechanism::{FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
     Buckets, Group, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
 };
@@ -102,6 +102,13 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             "'finite'\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]",
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
         ),
+        (
+            "'gaussian-mixture'\nsigma = 2\nsensitivities = [1, 0, 3]\nprobabilities = [0.5, 0.5, 0]",
+            Mechanism::GaussianMixture {
+                sigma: noise(2.0),
+                shifts: Shifts::new(&[0.0, 1.0], &[0.5, 0.5]).unwrap(),
+            },
+        ),
     ];
     for (lines, expected) in cases {
         let plan = release(&format!("mechanism = {lines}")).unwrap();
@@ -133,6 +140,7 @@ fn samples_parts_and_groups_are_read_and_written_back() {
         "gdp'\nmu = 1",
         "sparse-vector'\nepsilon_threshold = 1\nepsilon_queries = 1",
         "finite'\np = [0.5, 0.5]\nq = [0.25, 0.75]",
+        "gaussian-mixture'\nsigma = 1\nsensitivities = [1, 2]\nprobabilities = [0.5, 0.5]",
     ];
     for lines in sampled {
         let text = format!(
@@ -241,6 +249,11 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
     let rdp =
         |orders: &str, epsilons: &str| format!("rdp'\norders = {orders}\nepsilons = {epsilons}");
     let finite = |p: &str, q: &str| format!("finite'\np = {p}\nq = {q}");
+    let mixed = |sensitivities: &str, probabilities: &str| {
+        format!(
+            "gaussian-mixture'\nsigma = 1\nsensitivities = {sensitivities}\nprobabilities = {probabilities}"
+        )
+    };
     #[rustfmt::skip]
     let cases = [
         (rdp("[2, 1.5]", "[1, 1]"), "orders", format!("orders entry 2 is 1.5; legal: {orders}")),
@@ -260,6 +273,10 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
         (finite("[-0.5, 1.5]", "[0.5, 0.5]"), "p", "p entry 1 is -0.5; legal: 0, or a number".into()),
         (finite("[1]", "[nan]"), "q", "q entry 1 is nan; legal: 0, or a number".into()),
         (finite("[1, true]", "[0, 1]"), "p", "p entry 2 is true; legal: a number".into()),
+        (mixed("[1, 2]", "[0.5, 0.4]"), "probabilities", "probabilities sums to 0.9; legal: 1".into()),
+        (mixed("[-1]", "[1]"), "sensitivities", "sensitivities entry 1 is -1.0; legal: 0, or a positive".into()),
+        (mixed("[1]", "[2]"), "probabilities", "probabilities entry 1 is 2.0; legal: 0, or a number".into()),
+        (mixed("[1, 2]", "[1]"), "sensitivities", "sensitivities has 2 entries and probabilities has 1".into()),
         (finite("[1, 0]", "[0, 1]"), "p", "p and q have no outcome in common; legal: at least".into()),
     ];
     for (lines, field, message) in cases {
@@ -313,7 +330,7 @@ fn adjacency_where_it_matters_and_groups() {
         ("adjacency = 'replace'\n", gaussian, "partition = 'a'", "partition", "partition is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", finite, "", "p", "p and q differ when exchanged; legal"),
         ("group = 4\n", tcdp, "", "group", "group is 4 for a tcdp release with an omega that is no larger; legal: 1"),
-        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample; legal: 1"),
+        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample, of whom some may be added and others removed; legal: 1"),
         ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 1e7; legal: "),
     ];
     for (top, lines, more, field, message) in cases {

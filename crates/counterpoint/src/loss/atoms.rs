@@ -90,7 +90,7 @@ const REACH: f64 = 34.0;
 const BEYOND_REACH: f64 = 1e-250;
 
 /// A sum in which each number sees as many additions as their number has bits: below 2^-99 for a million.
-fn sum(list: &[Dd]) -> Dd {
+pub(super) fn sum(list: &[Dd]) -> Dd {
     match list {
         [] => Dd::ZERO,
         [one] => *one,

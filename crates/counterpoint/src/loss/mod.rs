@@ -6,16 +6,20 @@
 
 use crate::mechanism::{Adjacency, Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP, down, falling};
+use crate::rounding::{Dd, STEP, falling};
 use std::sync::Arc;
 
 mod atoms;
+mod mixture;
 
 pub(crate) use atoms::{Atom, Atoms};
 use atoms::{
     buckets_loss, discrete_gaussian, finite, geometric, geometric_list, outcomes, sampled_outcomes,
     staircase, two,
 };
+pub(crate) use mixture::Mixture;
+#[cfg(test)]
+pub(crate) use mixture::Shift;
 
 /// Which of two neighbouring data sets P is: under add/remove the direction is shared
 /// by all releases.
@@ -46,6 +50,8 @@ pub(crate) enum Loss {
     SampledLaplace { rate: f64, epsilon: Dd, direction: Direction },
     /// The pair of a range on a Poisson sample.
     SampledRange { rate: f64, epsilon: Dd, direction: Direction },
+    /// Gaussians whose shift is drawn at random.
+    Mixture(Arc<Mixture>),
 }
 
 /// A Rényi curve of a mechanism that has no loss distribution.
@@ -85,6 +91,11 @@ pub enum LossError {
     /// Poisson sampling together with replacing a person's data.
     #[error("rate is given with adjacency replace; legal: add-remove, for which it is proved")]
     RateUnderReplace,
+    /// A shift drawn at random together with replacing a person's data.
+    #[error(
+        "sensitivities differ, with adjacency replace; legal: add-remove, for which it is proved"
+    )]
+    MixtureUnderReplace,
     /// Adjacency matters and is not given.
     #[error("adjacency is missing; {why}; legal: add-remove or replace")]
     NoAdjacency {
@@ -135,6 +146,7 @@ impl LossError {
             // A quotient is about its numerator.
             Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
             Self::RateUnderReplace | Self::Rate { .. } => "rate",
+            Self::MixtureUnderReplace => "sensitivities",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",
             Self::Group { .. } => "group",
@@ -164,8 +176,7 @@ pub(crate) fn of(
                 Some(Adjacency::AddRemove) => {}
             }
             if group.get() > 1 {
-                let what = "a release on a Poisson sample";
-                return Err(LossError::Group { group: group.get(), what });
+                return sampled_for(&release.mechanism, rate, group);
             }
             sampled(&release.mechanism, rate, direction)
         }
@@ -236,7 +247,7 @@ fn whole(
             let (rho, omega) = match group.get() {
                 1 => (rho.get(), omega.get()),
                 _ => {
-                    ((Dd::product(people, people) * rho.get()).upper(), down(omega.get() / people))
+                    ((Dd::product(people, people) * rho.get()).upper(), shared(omega.get(), group))
                 }
             };
             if omega <= 1.0 {
@@ -261,7 +272,46 @@ fn whole(
             }
             finite(pair, direction, adjacency)
         }
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            if group.get() > 1 {
+                let what = "shifts of which only one person's law is known";
+                return Err(LossError::Group { group: group.get(), what });
+            }
+            let meaning = mixture::mixture(shifts, sigma.get(), 1.0, direction)?;
+            match adjacency {
+                _ if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) => Ok(meaning),
+                None => {
+                    let why = "a shift drawn at random is private in its own way under each";
+                    Err(LossError::NoAdjacency { why })
+                }
+                Some(Adjacency::Replace) => Err(LossError::MixtureUnderReplace),
+                Some(Adjacency::AddRemove) => Ok(meaning),
+            }
+        }
     }
+}
+
+/// On a Poisson sample, for a group: the sampled mechanism's own guarantee, and a chain of neighbours. Other pairs are
+/// known for one person only: of a group some may be added and others removed.
+fn sampled_for(mechanism: &Mechanism, rate: f64, group: Group) -> Result<Meaning, LossError> {
+    let pure = |epsilon: f64| (Dd::from(epsilon), 0.0);
+    let (epsilon, delta) = match mechanism {
+        _ if rate <= 0.0 => return Ok(Meaning::default()),
+        Mechanism::ApproxDp(guarantee) => {
+            (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
+        }
+        Mechanism::RandomizedResponse { epsilon, .. } => pure(epsilon.get()),
+        Mechanism::SparseVector { threshold, queries } => {
+            (Dd::sum(threshold.get(), queries.get()), 0.0)
+        }
+        _ => {
+            let what =
+                "a release on a Poisson sample, of whom some may be added and others removed";
+            return Err(LossError::Group { group: group.get(), what });
+        }
+    };
+    let epsilon = if epsilon.is_positive() { amplified(rate, epsilon) } else { Dd::ZERO };
+    chained(epsilon, Dd::product(rate, delta), group)
 }
 
 /// On a Poisson sample, between neighbours that differ by one person's data: P becomes
@@ -311,6 +361,9 @@ fn sampled(mechanism: &Mechanism, rate: f64, direction: Direction) -> Result<Mea
                 true => sampled_outcomes(&shamed, rate, direction),
                 false => Ok(Meaning::default()),
             }
+        }
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            mixture::mixture(shifts, sigma.get(), rate, direction)
         }
         Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
@@ -377,7 +430,8 @@ impl Loss {
             Self::Atoms(atoms) => atoms.symmetric,
             Self::SampledGaussian { .. }
             | Self::SampledLaplace { .. }
-            | Self::SampledRange { .. } => false,
+            | Self::SampledRange { .. }
+            | Self::Mixture(_) => false,
         }
     }
 }
@@ -411,21 +465,23 @@ fn response(epsilon: Dd) -> Result<Meaning, LossError> {
     Ok(Loss::Response { epsilon: legal("epsilon", epsilon)? }.into())
 }
 
-/// For g people (g eps, delta (e^(g eps) - 1)/(e^eps - 1)): the chain of g neighbours.
 fn approximate(guarantee: Guarantee, group: Group) -> Result<Meaning, LossError> {
-    let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
-    let people = group.get() as f64;
-    let leak = if delta <= 0.0 || group.get() == 1 {
-        (delta, delta)
-    } else if epsilon <= 0.0 {
-        below_one(Dd::product(people, delta), group)?
-    } else if epsilon * people > 700.0 {
+    chained(Dd::from(guarantee.epsilon.get()), Dd::from(guarantee.delta.get()), group)
+}
+
+/// For g people (g eps, delta (e^(g eps) - 1)/(e^eps - 1)): the chain of g neighbours.
+fn chained(epsilon: Dd, delta: Dd, group: Group) -> Result<Meaning, LossError> {
+    let all = epsilon * group.get() as f64;
+    let leak = if !delta.is_positive() || group.get() == 1 {
+        bracketed(delta)
+    } else if !epsilon.is_positive() {
+        below_one(delta * group.get() as f64, group)?
+    } else if all.hi > 700.0 {
         return Err(too_many_people(group));
     } else {
-        let chain = Dd::product(epsilon, people).expm1() / Dd::from(epsilon).expm1();
-        below_one(chain * delta, group)?
+        below_one(all.expm1() / epsilon.expm1() * delta, group)?
     };
-    Ok(Meaning { leak, ..response(Dd::product(epsilon, people))? })
+    Ok(Meaning { leak, ..response(all)? })
 }
 
 /// Each of the group may be shamed.
@@ -435,6 +491,11 @@ fn leak_for(delta: f64, group: Group) -> Result<Meaning, LossError> {
         people => below_one(Dd::product(people as f64, delta), group)?,
     };
     Ok(Meaning { leak, ..Meaning::default() })
+}
+
+/// A number over that of people, rounded down. A quotient that is no double is 2^-73 of itself away from one.
+fn shared(number: f64, group: Group) -> f64 {
+    (Dd::from(number) / group.get() as f64).lower()
 }
 
 /// For g people an order A says something of A/g: D_(A/g) is at most D_A times the sum of A/(A - i), i from
@@ -450,9 +511,9 @@ fn curve_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> 
         let rest = if added < group.get() { (last / end).ln() * order } else { Dd::ZERO };
         // Seventy operations at most, each good to 2^-94.
         let slack = Dd::sum(1.0, 128.0 * STEP);
-        (down(order / people), ((sum + rest) * slack * divergence).upper())
+        (shared(order, group), ((sum + rest) * slack * divergence).upper())
     };
-    let points = curve.points().iter().filter(|(order, _)| down(order / people) > 1.0);
+    let points = curve.points().iter().filter(|(order, _)| shared(*order, group) > 1.0);
     let (orders, epsilons): (Vec<f64>, Vec<f64>) = points.map(for_all).unzip();
     RenyiCurve::new(&orders, &epsilons).map_err(|_| {
         let what =

@@ -42,6 +42,7 @@ __all__ = [
     "Finite",
     "GDP",
     "Gaussian",
+    "GaussianMixture",
     "Geometric",
     "Laplace",
     "Mechanism",
@@ -120,6 +121,27 @@ class Gaussian(Mechanism):
     def __new__(cls, sigma: float, sensitivity: float = 1.0, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="gaussian", sigma=sigma, sensitivity=sensitivity, **release)
         return Mechanism.__new__(cls, fields)
+
+
+class GaussianMixture(Mechanism):
+    """Gaussian noise on what a person's data move by an amount drawn at random: matrix mechanisms on samples.
+
+    They move it by at most ``sensitivities[i]``, in Euclidean norm, with probability ``probabilities[i]``.
+
+    >>> GaussianMixture(sigma=2.0, sensitivities=[0, 1, 2], probabilities=[0.5, 0.25, 0.25]).sensitivities
+    [0.0, 1.0, 2.0]
+    """
+
+    __slots__ = ()
+    sigma: float
+    sensitivities: list[float]
+    probabilities: list[float]
+
+    def __new__(
+        cls, sigma: float, sensitivities: Numbers, probabilities: Numbers, **release: Unpack[Sampled]
+    ) -> Self:
+        shifts = dict(sensitivities=sensitivities, probabilities=probabilities)
+        return Mechanism.__new__(cls, dict(mechanism="gaussian-mixture", sigma=sigma, **shifts, **release))
 
 
 class DiscreteGaussian(Mechanism):
@@ -248,6 +270,7 @@ CLASSES: dict[str, type[Mechanism]] = {
     "laplace": Laplace,
     "geometric": Geometric,
     "gaussian": Gaussian,
+    "gaussian-mixture": GaussianMixture,
     "discrete-gaussian": DiscreteGaussian,
     "randomized-response": RandomizedResponse,
     "exponential": Exponential,

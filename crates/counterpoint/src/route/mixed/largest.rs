@@ -59,6 +59,9 @@ pub(super) fn top(loss: &Loss) -> Option<(Dd, Dd)> {
         Loss::SampledGaussian { rate, direction: Direction::Add, .. } => {
             Some((-(-Dd::from(*rate)).ln_1p(), Dd::ZERO))
         }
-        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => None,
+        Loss::Mixture(mixture) if mixture.direction == Direction::Add => {
+            mixture.rest.is_positive().then(|| (-mixture.rest.ln(), Dd::ZERO))
+        }
+        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } | Loss::Mixture(_) => None,
     }
 }

@@ -11,7 +11,17 @@ from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation
 
 from ..errors import InvalidArgument, NoFiniteEpsilon, Unsupported
-from ..mechanisms import RDP, ZCDP, ApproxDP, Finite, Gaussian, Geometric, Laplace, RandomizedResponse
+from ..mechanisms import (
+    RDP,
+    ZCDP,
+    ApproxDP,
+    Finite,
+    Gaussian,
+    GaussianMixture,
+    Geometric,
+    Laplace,
+    RandomizedResponse,
+)
 from ._orders import tabulated
 from ._rounding import down, inverse_down, log_up, root_up, up
 
@@ -147,11 +157,16 @@ def _mixture(event: Any, relation: Any) -> list[Mechanism]:
         return []
     if event.standard_deviation == 0:
         raise _no_privacy(event)
-    if len(shifts) > 1:
-        raise UnsupportedEvent(event, "it mixes more than one sensitivity besides 0")
-    (shift,) = shifts
-    rate = None if len(weights) == 1 else min(1.0, up(weights[shift]))
-    return [Gaussian(float(event.standard_deviation), shift, rate=rate)]
+    sigma = float(event.standard_deviation)
+    if len(shifts) == 1:
+        rate = None if len(weights) == 1 else min(1.0, up(weights[shifts[0]]))
+        return [Gaussian(sigma, shifts[0], rate=rate)]
+    # Larger shifts are likelier by the roundings, never less likely.
+    chances = [min(1.0, up(weights[shift])) for shift in shifts]
+    still = 1 - sum(map(Fraction, chances))
+    if 0.0 in weights and still > Fraction(1, 10**90):
+        shifts, chances = [0.0, *shifts], [down(still), *chances]
+    return [GaussianMixture(sigma, shifts, chances)]
 
 
 @_translate.register(dp_event.PoissonSampledDpEvent)

@@ -31,7 +31,8 @@ pub(crate) fn moments(loss: &Loss) -> Option<Moments> {
         | Loss::Range { .. }
         | Loss::SampledGaussian { .. }
         | Loss::SampledLaplace { .. }
-        | Loss::SampledRange { .. } => of_cumulant(loss),
+        | Loss::SampledRange { .. }
+        | Loss::Mixture(_) => of_cumulant(loss),
     }
 }
 

@@ -14,11 +14,11 @@ const MOST_POINTS: f64 = 32_768.0;
 // What the certificates here allow for, each rounded up generously.
 
 /// ln r, relative: q (e^y - 1) to 2^-94, of which the logarithm is at most half as sensitive again, and its own 2^-94.
-const LN_RATIO: f64 = 32.0 * STEP;
+pub(super) const LN_RATIO: f64 = 32.0 * STEP;
 /// r^p - 1 and p (r - 1): fewer than eight operations each.
-const ROUNDING: f64 = 16.0 * STEP;
+pub(super) const ROUNDING: f64 = 16.0 * STEP;
 /// e^x - 1 is at most 1.1 x for the errors x here, below 10^-3.
-const FIRST_ORDER: f64 = 1.1;
+pub(super) const FIRST_ORDER: f64 = 1.1;
 /// |p (p-1)|/2 times 4, as p - 1 is at most |p| + 1 in size.
 const FLAT: f64 = 2.04;
 /// d (|p| + 2) has to be at most one.
@@ -67,19 +67,23 @@ struct Mixture {
 
 /// r^p - 1 - p (r - 1) at one place, a bound on its error, and the bound
 /// r^p + |p| q (1 + e^y) on the thing itself.
-struct Excess {
-    value: Wide,
-    error: Wide,
-    most: Wide,
+pub(super) struct Excess {
+    pub(super) value: Wide,
+    pub(super) error: Wide,
+    pub(super) most: Wide,
+}
+
+/// p.
+pub(super) fn power(direction: Direction, t: f64) -> Dd {
+    match direction {
+        Direction::Remove => Dd::sum(1.0, t),
+        Direction::Add => Dd::from(-t),
+    }
 }
 
 impl Mixture {
     fn new(rate: f64, direction: Direction, t: f64) -> Self {
-        let power = match direction {
-            Direction::Remove => Dd::sum(1.0, t),
-            Direction::Add => Dd::from(-t),
-        };
-        Self { rate, power }
+        Self { rate, power: power(direction, t) }
     }
 
     /// At an inner loss y, known up to `slack` (below 1e-3).
@@ -155,7 +159,7 @@ impl Mixture {
     }
 }
 
-fn magnitude(x: Wide) -> Wide {
+pub(super) fn magnitude(x: Wide) -> Wide {
     if x.is_positive() { x } else { Wide::ZERO - x }
 }
 
@@ -186,9 +190,29 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
         return None;
     }
     let mixture = Mixture::new(rate, direction, t);
-    let size = mixture.power.hi.abs();
-    let digits = digits(size, t * rate * mu.hi);
-    let rule = Rule::new(&mixture, mu.upper() * (1.0 + MU), digits)?;
+    trapezoid(mixture.power, mu, t * rate * mu.hi, |x| {
+        let (y, slack) = inner_loss(mu, x);
+        mixture.excess(y, slack)
+    })
+}
+
+/// mu x - mu^2/2, and a bound on its error.
+pub(super) fn inner_loss(mu: Dd, x: f64) -> (Dd, f64) {
+    let shift = mu * x;
+    let half = (mu * mu).scaled(0.5);
+    (shift - half, PLACE * (shift.hi.abs() + half.hi))
+}
+
+/// The rule for an excess at x, given p, the largest mu and about t times the mean of r - 1 where it is positive.
+pub(super) fn trapezoid(
+    power: Dd,
+    mu: Dd,
+    mean: f64,
+    excess: impl Fn(f64) -> Excess,
+) -> Option<(Dd, f64)> {
+    let size = power.hi.abs();
+    let digits = digits(size, mean);
+    let rule = Rule::new(power, mu.upper() * (1.0 + MU), digits)?;
     let (left, right) = rule.drifts;
     let far = (2.0 * digits).sqrt() + 1.0;
     let first = -((far + left) / rule.step).ceil();
@@ -197,13 +221,7 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
         return None;
     }
     let place = |index: f64| index * rule.step;
-    let at = |x: f64| {
-        let shift = mu * x;
-        let half = (mu * mu).scaled(0.5);
-        let slack = PLACE * (shift.hi.abs() + half.hi);
-        let weight = Wide::exp(-Dd::product(x, x).scaled(0.5));
-        (weight, mixture.excess(shift - half, slack))
-    };
+    let at = |x: f64| (Wide::exp(-Dd::product(x, x).scaled(0.5)), excess(x));
     let (mut sum, mut error) = (Wide::ZERO, Wide::ZERO);
     for step in 0..=(last - first) as u64 {
         let (weight, excess) = at(place(first + step as f64));
@@ -246,9 +264,9 @@ struct Rule {
 
 impl Rule {
     /// The coarsest step, a power of two, whose aliases are below e^-digits.
-    fn new(mixture: &Mixture, mu: f64, digits: f64) -> Option<Self> {
-        let p = mixture.power.upper();
-        let falling = (-mixture.power.lower()).max(0.0);
+    fn new(power: Dd, mu: f64, digits: f64) -> Option<Self> {
+        let p = power.upper();
+        let falling = (-power.lower()).max(0.0);
         let drifts = (ROUNDED_UP * falling * mu, ROUNDED_UP * p.max(1.0) * mu);
         // For p > 0 only the branch point at Im x = pi/mu matters, for p < 0 the cosine too.
         let most = if falling > 0.0 { 2.0 / mu } else { 3.0 / mu };

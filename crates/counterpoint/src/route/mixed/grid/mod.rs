@@ -114,7 +114,7 @@ fn offset(loss: &Loss) -> Dd {
             Direction::Remove => mixed(Dd::from(*rate), *epsilon),
             Direction::Add => -mixed(Dd::from(*rate), -*epsilon),
         },
-        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => Dd::ZERO,
+        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } | Loss::Mixture(_) => Dd::ZERO,
     }
 }
 
