@@ -124,6 +124,13 @@ pub enum Mechanism {
     },
     /// Outcomes with known probabilities.
     Finite(FinitePair),
+    /// A number or vector plus Gaussian noise, which a person's data move by an amount that is drawn at random.
+    GaussianMixture {
+        /// The noise's standard deviation.
+        sigma: Noise,
+        /// How far, in Euclidean norm, they move it at most, and with which probability.
+        shifts: Shifts,
+    },
 }
 
 impl From<Guarantee> for Mechanism {
@@ -161,6 +168,12 @@ pub enum ListError {
         second: &'static str,
         /// How long they are.
         lengths: (usize, usize),
+    },
+    /// More sensitivities than can be mixed.
+    #[error("sensitivities has {entries} entries; legal: 1 to 1000")]
+    Shifts {
+        /// How many.
+        entries: usize,
     },
     /// Probabilities that do not sum to one.
     #[error("{field} sums to {sum}; legal: 1, up to rounding")]
@@ -242,6 +255,57 @@ impl FinitePair {
     /// The outcomes' probabilities with the person's data and without.
     #[must_use]
     pub fn outcomes(&self) -> &[(f64, f64)] {
+        &self.0
+    }
+}
+
+/// How far one person's data move a sum, with probabilities.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shifts(Arc<[(f64, f64)]>);
+
+impl Shifts {
+    /// The most there may be.
+    const MOST: usize = 1000;
+
+    /// Checks the sensitivities, at least zero, and the probabilities, which sum to one. Those with a probability of
+    /// zero are left out.
+    ///
+    /// # Errors
+    /// [`ListError`] naming what is not legal.
+    pub fn new(sensitivities: &[f64], probabilities: &[f64]) -> Result<Self, ListError> {
+        let lists = [("sensitivities", sensitivities), ("probabilities", probabilities)];
+        let [first, second] = lists.map(|(field, list)| (field, list.len()));
+        same_length(first, second)?;
+        if first.1 > Self::MOST {
+            return Err(ListError::Shifts { entries: first.1 });
+        }
+        let zero = |value: f64| value.abs() < f64::from_bits(1);
+        for (index, &value) in sensitivities.iter().enumerate() {
+            if !zero(value) && Sensitivity::new(value).is_err() {
+                let (field, legal) = ("sensitivities", "0, or a positive finite number");
+                return Err(ListError::Number { field, index, value, legal });
+            }
+        }
+        let field = "probabilities";
+        for (index, &value) in probabilities.iter().enumerate() {
+            if !zero(value) && !(1e-100..=1.0).contains(&value) {
+                let legal = "0, or a number from 1e-100 to 1";
+                return Err(ListError::Number { field, index, value, legal });
+            }
+        }
+        let sum: f64 = probabilities.iter().sum();
+        if (sum - 1.0).abs() > 1e-9 {
+            return Err(ListError::Sum { field, sum });
+        }
+        let pairs = sensitivities.iter().copied().zip(probabilities.iter().copied());
+        let mut list: Vec<(f64, f64)> = pairs.filter(|&(_, chance)| !zero(chance)).collect();
+        list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        Ok(Self(list.into()))
+    }
+
+    /// The sensitivities with their probabilities, rising.
+    #[must_use]
+    pub fn points(&self) -> &[(f64, f64)] {
         &self.0
     }
 }

@@ -351,7 +351,7 @@ fn the_truth_is_between_a_value_that_does_and_one_that_provably_does_not() {
     };
     for (delta, truth) in [(1e-5, 3.730_631_634_8), (1e-6, 4.224_678_889_3)] {
         let sigma = found(gaussian(2.0, 1), Unknown::Sigma, delta);
-        let (failing, cost) = sigma.failing.clone().unwrap();
+        let (failing, cost) = sigma.failing.unwrap();
         assert!(failing < truth + 5e-11 && truth - 5e-11 < sigma.value, "{sigma:?}");
         assert!(sigma.cost.bracket.upper <= 1.0 && cost.bracket.lower > 1.0, "{sigma:?}");
         assert!(sigma.gap().unwrap() < 1e-8, "{sigma:?}");

@@ -33,7 +33,9 @@ const TOML: [&str; 7] = [
     "[[release]]\nmechanism = \"zcdp\"\nrho = 0.5\ndelta = 1e-9\n[[release]]\n\
      mechanism = \"tcdp\"\nrho = 1\nomega = 8\n[[release]]\nmechanism = \"rdp\"\n\
      orders = [1.5, 2, 32]\nepsilons = [0.1, 0.2, 3]\n[[release]]\nmechanism = \"gdp\"\nmu = 1\n\
-     [[release]]\nmechanism = \"finite\"\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]\n",
+     [[release]]\nmechanism = \"finite\"\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]\n\
+     [[release]]\nmechanism = \"gaussian-mixture\"\nsigma = 1\n\
+     sensitivities = [0, 1]\nprobabilities = [0.5, 0.5]\n",
 ];
 
 const JSON: [&str; 4] = [

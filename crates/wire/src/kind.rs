@@ -1,7 +1,7 @@
 //! The kinds of mechanism a plan can name: one entry in [`KINDS`] and one arm in
 //! [`describe`] each.
 
-use counterpoint::mechanism::{FinitePair, ListError, RenyiCurve};
+use counterpoint::mechanism::{FinitePair, ListError, RenyiCurve, Shifts};
 use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rho, Sensitivity, Share, Steps};
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
 
@@ -39,7 +39,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 16] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -62,7 +62,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "geometric",
         fields: &["scale", "sensitivity"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let scale = take!(from, "scale", Noise);
             let sensitivity = whole!(from, "sensitivity", Steps, 1);
@@ -92,7 +92,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "randomized-response",
         fields: &["epsilon", "buckets"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let epsilon = take!(from, "epsilon", Epsilon);
             let buckets = whole!(from, "buckets", Buckets, 2);
@@ -102,13 +102,13 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "exponential",
         fields: &["epsilon"],
-        sampled: false,
+        sampled: true,
         read: |from| Ok(Mechanism::Exponential { epsilon: take!(from, "epsilon", Epsilon) }),
     },
     Kind {
         name: "staircase",
         fields: &["epsilon", "sensitivity", "gamma"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let epsilon = take!(from, "epsilon", Epsilon);
             // The noise is scaled by it, so the loss does not depend on it: checked, not kept.
@@ -123,7 +123,7 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "name-and-shame",
         fields: &["delta"],
-        sampled: false,
+        sampled: true,
         read: |from| Ok(Mechanism::NameAndShame { delta: take!(from, "delta", Delta) }),
     },
     Kind {
@@ -156,13 +156,13 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "gdp",
         fields: &["mu"],
-        sampled: false,
+        sampled: true,
         read: |from| Ok(Mechanism::Gdp { mu: take!(from, "mu", Mu) }),
     },
     Kind {
         name: "sparse-vector",
         fields: &["epsilon_threshold", "epsilon_queries"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let threshold = take!(from, "epsilon_threshold", Epsilon);
             let queries = take!(from, "epsilon_queries", Epsilon);
@@ -172,10 +172,21 @@ const KINDS: [Kind; 15] = [
     Kind {
         name: "finite",
         fields: &["p", "q"],
-        sampled: false,
+        sampled: true,
         read: |from| {
             let (p, q) = (from.numbers("p")?, from.numbers("q")?);
             FinitePair::new(&p, &q).map(Mechanism::Finite).map_err(list)
+        },
+    },
+    Kind {
+        name: "gaussian-mixture",
+        fields: &["sigma", "sensitivities", "probabilities"],
+        sampled: true,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let shifts = (from.numbers("sensitivities")?, from.numbers("probabilities")?);
+            let shifts = Shifts::new(&shifts.0, &shifts.1).map_err(list)?;
+            Ok(Mechanism::GaussianMixture { sigma, shifts })
         },
     },
 ];
@@ -272,6 +283,11 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
             ],
         ),
         Mechanism::Finite(pair) => ("finite", lists(["p", "q"], pair.outcomes())),
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            let sigma = [("sigma", Real(sigma.get()))];
+            let shifts = lists(["sensitivities", "probabilities"], shifts.points());
+            ("gaussian-mixture", sigma.into_iter().chain(shifts).collect())
+        }
         _ => return None,
     };
     let kind = ("mechanism".into(), Value::Text(kind.into()));
@@ -293,6 +309,7 @@ fn list(error: ListError) -> PlanError {
         }
         ListError::Lengths { first, .. } => PlanError::starting(first, &error.to_string()),
         ListError::Sum { field, .. } => PlanError::starting(field, &error.to_string()),
+        ListError::Shifts { .. } => PlanError::starting("sensitivities", &error.to_string()),
         _ => PlanError::plan(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use counterpoint::ask::Unknown;
-use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::mechanism::{FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
     Buckets, Group, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
 };
@@ -102,6 +102,13 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             "'finite'\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]",
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
         ),
+        (
+            "'gaussian-mixture'\nsigma = 2\nsensitivities = [1, 0, 3]\nprobabilities = [0.5, 0.5, 0]",
+            Mechanism::GaussianMixture {
+                sigma: noise(2.0),
+                shifts: Shifts::new(&[0.0, 1.0], &[0.5, 0.5]).unwrap(),
+            },
+        ),
     ];
     for (lines, expected) in cases {
         let plan = release(&format!("mechanism = {lines}")).unwrap();
@@ -120,8 +127,22 @@ fn assert_round_trip(plan: &Plan) {
 
 #[test]
 fn samples_parts_and_groups_are_read_and_written_back() {
-    let sampled = ["approx-dp'\nepsilon = 1", "laplace'\nscale = 1", "gaussian'\nsigma = 1"];
-    for lines in sampled.into_iter().chain(["discrete-gaussian'\nsigma = 1"]) {
+    let sampled = [
+        "approx-dp'\nepsilon = 1",
+        "laplace'\nscale = 1",
+        "gaussian'\nsigma = 1",
+        "discrete-gaussian'\nsigma = 1",
+        "geometric'\nscale = 1",
+        "randomized-response'\nepsilon = 1",
+        "exponential'\nepsilon = 1",
+        "staircase'\nepsilon = 1",
+        "name-and-shame'\ndelta = 0.1",
+        "gdp'\nmu = 1",
+        "sparse-vector'\nepsilon_threshold = 1\nepsilon_queries = 1",
+        "finite'\np = [0.5, 0.5]\nq = [0.25, 0.75]",
+        "gaussian-mixture'\nsigma = 1\nsensitivities = [1, 2]\nprobabilities = [0.5, 0.5]",
+    ];
+    for lines in sampled {
         let text = format!(
             "adjacency = 'add-remove'\ngroup = 3\n[[release]]\nmechanism = '{lines}\nrate = 0.25\n\
              partition = 'north'\n[[release]]\nmechanism = '{lines}\nrate = 1\npartition = 'north'\n"
@@ -228,6 +249,11 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
     let rdp =
         |orders: &str, epsilons: &str| format!("rdp'\norders = {orders}\nepsilons = {epsilons}");
     let finite = |p: &str, q: &str| format!("finite'\np = {p}\nq = {q}");
+    let mixed = |sensitivities: &str, probabilities: &str| {
+        format!(
+            "gaussian-mixture'\nsigma = 1\nsensitivities = {sensitivities}\nprobabilities = {probabilities}"
+        )
+    };
     #[rustfmt::skip]
     let cases = [
         (rdp("[2, 1.5]", "[1, 1]"), "orders", format!("orders entry 2 is 1.5; legal: {orders}")),
@@ -247,6 +273,10 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
         (finite("[-0.5, 1.5]", "[0.5, 0.5]"), "p", "p entry 1 is -0.5; legal: 0, or a number".into()),
         (finite("[1]", "[nan]"), "q", "q entry 1 is nan; legal: 0, or a number".into()),
         (finite("[1, true]", "[0, 1]"), "p", "p entry 2 is true; legal: a number".into()),
+        (mixed("[1, 2]", "[0.5, 0.4]"), "probabilities", "probabilities sums to 0.9; legal: 1".into()),
+        (mixed("[-1]", "[1]"), "sensitivities", "sensitivities entry 1 is -1.0; legal: 0, or a positive".into()),
+        (mixed("[1]", "[2]"), "probabilities", "probabilities entry 1 is 2.0; legal: 0, or a number".into()),
+        (mixed("[1, 2]", "[1]"), "sensitivities", "sensitivities has 2 entries and probabilities has 1".into()),
         (finite("[1, 0]", "[0, 1]"), "p", "p and q have no outcome in common; legal: at least".into()),
     ];
     for (lines, field, message) in cases {
@@ -261,9 +291,9 @@ fn fields_in_the_wrong_place() {
     let count = Count::LEGAL;
     #[rustfmt::skip]
     let cases = [
-        ("geometric'\nscale = 1\nrate = 0.5", "rate", "is not a field of geometric; legal: name"),
-        ("exponential'\nepsilon = 1\nrate = 0.5", "rate", "is not a field of exponential; legal"),
-        ("gdp'\nmu = 1\nepochs = 3", "epochs", "is not a field of gdp; legal: name, mechanism"),
+        ("zcdp'\nrho = 1\nrate = 0.5", "rate", "is not a field of zcdp; legal: name"),
+        ("rdp'\norders = [2]\nepsilons = [1]\nrate = 0.5", "rate", "is not a field of rdp; legal"),
+        ("tcdp'\nrho = 1\nomega = 4\nepochs = 3", "epochs", "is not a field of tcdp; legal: name, mechanism"),
         ("gaussian'\nsigma = 1\nepsilon = 1", "epsilon", "is not a field of gaussian; legal: name"),
         ("laplace'\nscale = 1\nsigma = 1", "sigma", "is not a field of laplace; legal: name"),
         ("gaussian'\nsigma = 1\nepochs = 1", "examples", &format!("is missing beside epochs; legal: {count}")),
@@ -299,8 +329,8 @@ fn adjacency_where_it_matters_and_groups() {
         ("adjacency = 'replace'\n", gaussian, "rate = 0.5", "rate", "rate is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", gaussian, "partition = 'a'", "partition", "partition is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", finite, "", "p", "p and q differ when exchanged; legal"),
-        ("group = 2\n", tcdp, "", "group", "group is 2 for a tcdp release; legal: 1"),
-        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample; legal: 1"),
+        ("group = 4\n", tcdp, "", "group", "group is 4 for a tcdp release with an omega that is no larger; legal: 1"),
+        ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample, of whom some may be added and others removed; legal: 1"),
         ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 1e7; legal: "),
     ];
     for (top, lines, more, field, message) in cases {

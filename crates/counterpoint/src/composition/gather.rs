@@ -13,7 +13,7 @@ const MOST_RELEASES: u64 = 1_000_000_000_000_000;
 /// The most that epsilons may add up to.
 const MOST_EPSILON: f64 = 1e12;
 /// The place of Gaussians among the kinds of losses: after all but lists of atoms.
-const GAUSSIAN: u8 = 5;
+const GAUSSIAN: u8 = 7;
 
 /// Why releases could not be put together.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -170,6 +170,9 @@ fn compared(a: &Loss, b: &Loss) -> Ordering {
     if let (Loss::Atoms(a), Loss::Atoms(b)) = (a, b) {
         return bits(a).cmp(bits(b));
     }
+    if let (Loss::Mixture(a), Loss::Mixture(b)) = (a, b) {
+        return a.numbers().map(f64::to_bits).cmp(b.numbers().map(f64::to_bits));
+    }
     let (a, b) = (described(a), described(b));
     let numbers = a.1.iter().zip(&b.1).map(|(x, y)| x.total_cmp(y));
     a.0.cmp(&b.0).then_with(|| numbers.fold(Ordering::Equal, Ordering::then))
@@ -188,6 +191,8 @@ fn described(loss: &Loss) -> (u8, [f64; 3]) {
         Loss::Range { epsilon } => (2, *epsilon, 0.0),
         Loss::SampledGaussian { rate, mu, .. } => (3, *mu, *rate),
         Loss::SampledLaplace { rate, epsilon, .. } => (4, *epsilon, *rate),
+        Loss::SampledRange { rate, epsilon, .. } => (5, *epsilon, *rate),
+        Loss::Mixture(mixture) => (6, mixture.furthest(), 0.0),
         Loss::Gaussian { square } => (GAUSSIAN, *square, 0.0),
         Loss::Atoms(_) => (GAUSSIAN + 1, Dd::ZERO, 0.0),
     };

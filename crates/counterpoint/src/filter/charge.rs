@@ -62,6 +62,7 @@ fn kind(mechanism: &Mechanism) -> &'static str {
         Mechanism::Gdp { .. } => "gdp",
         Mechanism::SparseVector { .. } => "sparse-vector",
         Mechanism::Finite(_) => "finite",
+        Mechanism::GaussianMixture { .. } => "gaussian-mixture",
     }
 }
 
@@ -159,7 +160,8 @@ fn divergence(
 ) -> Result<Cost, FilterError> {
     let none = || FilterError::NoDivergence { what: name(query), order: order.get() };
     let t = order.get() - 1.0;
-    let line = line(query, terms).map(|rho| slope_at(&rho, order)).or_else(|| listed(query, order));
+    let stated = || if terms.group.get() == 1 { listed(query, order) } else { None };
+    let line = line(query, terms).map(|rho| slope_at(&rho, order)).or_else(stated);
     let curves: Option<Vec<Amount>> = match line {
         // At whole orders exactly what its loss says, and nothing is cut off.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
@@ -169,7 +171,7 @@ fn divergence(
     Ok((main, leaked(query, terms, meanings)))
 }
 
-/// What is stated about an order, exactly; about a lower one too, as divergences do not fall
+/// What is stated about an order and one person, exactly; about a lower one too, as divergences do not fall
 /// with the order.
 fn listed(query: &Query, order: Order) -> Option<Amount> {
     match query.description() {

@@ -60,7 +60,9 @@ pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Opti
 /// The least that a symmetric pair is apart in total variation: delta at epsilon zero.
 pub(super) fn total_variation(slot: &Query, terms: Terms) -> Option<f64> {
     // A range stands for all mechanisms with it, and its Rényi curve is lower than its pair's.
-    let is_a_pair = |meaning: &Meaning| !matches!(meaning.loss, Some(Loss::Range { .. }));
+    let is_a_pair = |meaning: &Meaning| {
+        !matches!(meaning.loss, Some(Loss::Range { .. } | Loss::SampledRange { .. }))
+    };
     stands_for(slot, terms, is_a_pair).then_some(())?;
     let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
     let [whole] = plan.compositions.as_slice() else { return None };

@@ -56,14 +56,31 @@ impl Atoms {
     pub(crate) fn above(&self) -> f64 {
         if self.capped { 0.0 } else { self.cut }
     }
+
+    /// Equal losses as one.
+    fn together(mut self) -> Self {
+        self.list.dedup_by(|next, kept| {
+            let same = next.loss == kept.loss;
+            if same {
+                kept.mass = kept.mass + next.mass;
+            }
+            same
+        });
+        self
+    }
+}
+
+/// Discrete Laplace noise: with one step it is randomized response.
+pub(super) fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
+    match steps {
+        1 => response(legal("sensitivity / scale", a)?),
+        _ => Ok(geometric_list(a, steps)?.into()),
+    }
 }
 
 /// Discrete Laplace noise, masses falling by e^-a a step, moved by `steps`.
-pub(super) fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
-    let largest = legal("sensitivity / scale", a * steps as f64)?;
-    if steps == 1 {
-        return response(largest);
-    }
+pub(super) fn geometric_list(a: Dd, steps: u64) -> Result<Atoms, LossError> {
+    legal("sensitivity / scale", a * steps as f64)?;
     if steps > MOST_ATOMS {
         let (what, value, legal) = ("sensitivity", steps as f64, "at most 10^6");
         return Err(LossError::Range { what, value, legal });
@@ -81,7 +98,7 @@ pub(super) fn geometric(a: Dd, steps: u64) -> Result<Meaning, LossError> {
         };
         Atom { loss: a * (steps as f64 - 2.0 * y as f64), mass }
     };
-    Ok(Atoms::capped((0..=steps).map(atom).collect(), true).into())
+    Ok(Atoms::capped((0..=steps).map(atom).collect(), true))
 }
 
 /// No list of atoms is longer than about this.
@@ -94,7 +111,7 @@ const REACH: f64 = 34.0;
 const BEYOND_REACH: f64 = 1e-250;
 
 /// A sum in which each number sees as many additions as their number has bits: below 2^-99 for a million.
-fn sum(list: &[Dd]) -> Dd {
+pub(super) fn sum(list: &[Dd]) -> Dd {
     match list {
         [] => Dd::ZERO,
         [one] => *one,
@@ -129,7 +146,13 @@ fn concentration(sigma: f64, steps: u64) -> Result<f64, LossError> {
 }
 
 /// Masses proportional to e^(-y^2 / 2 sigma^2) at losses D (2 y + D) / (2 sigma^2).
-fn listed_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
+pub(super) fn listed_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError> {
+    if !is_listed(sigma, steps) {
+        let (what, value) =
+            if sigma > 1e4 { ("sigma", sigma) } else { ("sensitivity", steps as f64) };
+        let legal = "sigma up to 10^4 and sensitivity up to 10^6 on a sample; gaussian beyond";
+        return Err(LossError::Range { what, value, legal });
+    }
     let square = Dd::product(sigma, sigma);
     let (distance, rho) = (steps as f64, concentration(sigma, steps)?);
     let furthest = (REACH * sigma).ceil() + 1.0;
@@ -157,6 +180,16 @@ pub(super) fn buckets_loss(epsilon: f64, buckets: u64) -> Atoms {
         ],
         true,
     )
+}
+
+/// Randomized response, listed.
+pub(super) fn two(epsilon: Dd) -> Result<Atoms, LossError> {
+    let epsilon = legal("epsilon", epsilon)?;
+    let decay = falling(epsilon);
+    let truth = Dd::ONE / (Dd::ONE + decay);
+    let list =
+        vec![Atom { loss: epsilon, mass: truth }, Atom { loss: -epsilon, mass: decay * truth }];
+    Ok(Atoms::new(list, 0.0, true))
 }
 
 /// The staircase at the full shift, which dominates smaller ones (theorems.md, staircase):
@@ -252,20 +285,8 @@ fn is_mirrored(outcomes: &[(f64, f64)]) -> bool {
     ahead == back
 }
 
-/// The discrete Gaussian on a Poisson sample.
-pub(super) fn sampled_discrete_gaussian(
-    sigma: f64,
-    steps: u64,
-    rate: f64,
-    direction: Direction,
-) -> Result<Atoms, LossError> {
-    if !is_listed(sigma, steps) {
-        let (what, value) =
-            if sigma > 1e4 { ("sigma", sigma) } else { ("sensitivity", steps as f64) };
-        let legal = "sigma up to 10^4 and sensitivity up to 10^6 on a sample; gaussian beyond";
-        return Err(LossError::Range { what, value, legal });
-    }
-    let whole = listed_gaussian(sigma, steps)?;
+/// A pair that is its own mirror image, on a Poisson sample.
+pub(super) fn sampled(whole: &Atoms, rate: f64, direction: Direction) -> Atoms {
     let rate = Dd::from(rate);
     let list = match direction {
         Direction::Add => {
@@ -279,7 +300,48 @@ pub(super) fn sampled_discrete_gaussian(
             p.chain(q).map(|(loss, mass)| Atom { loss: mixed(rate, loss), mass }).collect()
         }
     };
-    Ok(Atoms::new(list, whole.cut, false))
+    Atoms::new(list, whole.cut, false).together()
+}
+
+/// Outcomes with their P and Q mass, Q being without the person, on a Poisson sample.
+///
+/// Without the person an outcome with q = 0 never happens; one with p = 0 is less likely with the person in
+/// the data, by the share of the samples that have it.
+pub(super) fn sampled_outcomes(
+    outcomes: &[(Dd, Dd)],
+    rate: f64,
+    direction: Direction,
+) -> Result<Meaning, LossError> {
+    let (rate, rest) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
+    let ratio = |p: Dd, q: Dd| match p.is_positive() {
+        true => mixed(rate, (p / q).ln()),
+        false => (-rate).ln_1p(),
+    };
+    let common = || outcomes.iter().filter(|(_, q)| q.is_positive());
+    if direction == Direction::Add {
+        let list = common().map(|&(p, q)| Atom { loss: -ratio(p, q), mass: q });
+        return Ok(Atoms::new(list.collect(), 0.0, false).together().into());
+    }
+    let mixtures: Vec<Dd> = common().map(|&(p, q)| rest * q + rate * p).collect();
+    let kept = sum(&mixtures);
+    let list = common().zip(&mixtures);
+    let list = list.map(|(&(p, q), &mass)| Atom { loss: ratio(p, q), mass: mass / kept });
+    let only: Vec<Dd> =
+        outcomes.iter().filter(|(_, q)| !q.is_positive()).map(|&(p, _)| p).collect();
+    let leak = bracketed(rate * sum(&only));
+    if leak.1 >= 1.0 {
+        return Err(LossError::NoCommonOutcome);
+    }
+    Ok(Meaning { leak, ..Atoms::new(list.collect(), 0.0, false).together().into() })
+}
+
+/// A pair's probabilities, each list divided by its sum.
+pub(super) fn outcomes(pair: &FinitePair) -> Vec<(Dd, Dd)> {
+    let all = |end: fn(&(f64, f64)) -> f64| {
+        sum(&pair.outcomes().iter().map(|pair| Dd::from(end(pair))).collect::<Vec<_>>())
+    };
+    let (all_p, all_q) = (all(|pair| pair.0), all(|pair| pair.1));
+    pair.outcomes().iter().map(|&(p, q)| (Dd::from(p) / all_p, Dd::from(q) / all_q)).collect()
 }
 
 #[cfg(test)]

@@ -10,11 +10,16 @@ use crate::rounding::{Dd, STEP, falling};
 use std::sync::Arc;
 
 mod atoms;
+mod mixture;
 
 pub(crate) use atoms::{Atom, Atoms, two_outcomes};
 use atoms::{
-    buckets_loss, discrete_gaussian, finite, geometric, sampled_discrete_gaussian, staircase,
+    buckets_loss, discrete_gaussian, finite, geometric, geometric_list, listed_gaussian, outcomes,
+    sampled_outcomes, staircase, two,
 };
+pub(crate) use mixture::Mixture;
+#[cfg(test)]
+pub(crate) use mixture::Shift;
 
 /// Which of two neighbouring data sets P is: under add/remove the direction is shared
 /// by all releases.
@@ -43,6 +48,10 @@ pub(crate) enum Loss {
     SampledGaussian { rate: f64, mu: Dd, direction: Direction },
     /// A Laplace pair on a Poisson sample.
     SampledLaplace { rate: f64, epsilon: Dd, direction: Direction },
+    /// The pair of a range on a Poisson sample.
+    SampledRange { rate: f64, epsilon: Dd, direction: Direction },
+    /// Gaussians whose shift is drawn at random.
+    Mixture(Arc<Mixture>),
 }
 
 /// A Rényi curve of a mechanism that has no loss distribution.
@@ -87,6 +96,11 @@ pub enum LossError {
     /// Poisson sampling together with replacing a person's data.
     #[error("rate is given with adjacency replace; legal: add-remove, for which it is proved")]
     RateUnderReplace,
+    /// A shift drawn at random together with replacing a person's data.
+    #[error(
+        "sensitivities differ, with adjacency replace; legal: add-remove, for which it is proved"
+    )]
+    MixtureUnderReplace,
     /// Adjacency matters and is not given.
     #[error("adjacency is missing; {why}; legal: add-remove or replace")]
     NoAdjacency {
@@ -95,7 +109,7 @@ pub enum LossError {
     },
     /// Sampling a mechanism for which nothing is proved.
     #[error(
-        "rate is given for {mechanism}; legal: approx-dp, laplace, gaussian, discrete-gaussian"
+        "rate is given for {mechanism}, of which only a Rényi curve is known; legal: mechanisms with a pair"
     )]
     Rate {
         /// The mechanism.
@@ -137,6 +151,7 @@ impl LossError {
             // A quotient is about its numerator.
             Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
             Self::RateUnderReplace | Self::Rate { .. } => "rate",
+            Self::MixtureUnderReplace => "sensitivities",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",
             Self::Group { .. } => "group",
@@ -144,6 +159,9 @@ impl LossError {
         }
     }
 }
+
+/// Beyond, randomized response is as good as a staircase.
+const LONGEST_STAIRCASE: f64 = 500.0;
 
 const LEGAL_LOSS: &str = "a number from 1e-100 to 1e6";
 
@@ -163,8 +181,7 @@ pub(crate) fn of(
                 Some(Adjacency::AddRemove) => {}
             }
             if group.get() > 1 {
-                let what = "a release on a Poisson sample";
-                return Err(LossError::Group { group: group.get(), what });
+                return sampled_for(&release.mechanism, rate, group);
             }
             sampled(&release.mechanism, rate, direction)
         }
@@ -213,8 +230,7 @@ fn whole(
             }
         }
         Mechanism::Staircase { epsilon, gamma } => match group.get() {
-            // Beyond, randomized response is as good.
-            1 if epsilon.get() > 0.0 && epsilon.get() < 500.0 => {
+            1 if epsilon.get() > 0.0 && epsilon.get() < LONGEST_STAIRCASE => {
                 Ok(staircase(epsilon.get(), gamma.map(crate::quantity::Share::get)).into())
             }
             _ => pure(epsilon.get()),
@@ -233,16 +249,24 @@ fn whole(
             Ok(Meaning { curve: line(rho, f64::INFINITY), ..leak })
         }
         Mechanism::Tcdp { rho, omega } => {
-            if group.get() > 1 {
-                return Err(LossError::Group { group: group.get(), what: "a tcdp release" });
+            let (rho, omega) = match group.get() {
+                1 => (rho.get(), omega.get()),
+                _ => {
+                    ((Dd::product(people, people) * rho.get()).upper(), shared(omega.get(), group))
+                }
+            };
+            if omega <= 1.0 {
+                let what = "a tcdp release with an omega that is no larger";
+                return Err(LossError::Group { group: group.get(), what });
             }
-            Ok(Meaning { curve: line(rho.get(), omega.get()), ..Meaning::default() })
+            Ok(Meaning { curve: line(rho, omega), ..Meaning::default() })
         }
         Mechanism::Rdp(curve) => {
-            if group.get() > 1 {
-                return Err(LossError::Group { group: group.get(), what: "an rdp release" });
-            }
-            Ok(Meaning { curve: Some(Curve::Table(curve.clone())), ..Meaning::default() })
+            let curve = match group.get() {
+                1 => curve.clone(),
+                _ => curve_for(curve, group)?,
+            };
+            Ok(Meaning { curve: Some(Curve::Table(curve)), ..Meaning::default() })
         }
         Mechanism::SparseVector { threshold, queries } => {
             response(Dd::sum(threshold.get(), queries.get()) * people)
@@ -253,7 +277,46 @@ fn whole(
             }
             finite(pair, direction, adjacency)
         }
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            if group.get() > 1 {
+                let what = "shifts of which only one person's law is known";
+                return Err(LossError::Group { group: group.get(), what });
+            }
+            let meaning = mixture::mixture(shifts, sigma.get(), 1.0, direction)?;
+            match adjacency {
+                _ if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) => Ok(meaning),
+                None => {
+                    let why = "a shift drawn at random is private in its own way under each";
+                    Err(LossError::NoAdjacency { why })
+                }
+                Some(Adjacency::Replace) => Err(LossError::MixtureUnderReplace),
+                Some(Adjacency::AddRemove) => Ok(meaning),
+            }
+        }
     }
+}
+
+/// On a Poisson sample, for a group: the sampled mechanism's own guarantee, and a chain of neighbours. Other pairs are
+/// known for one person only: of a group some may be added and others removed.
+fn sampled_for(mechanism: &Mechanism, rate: f64, group: Group) -> Result<Meaning, LossError> {
+    let pure = |epsilon: f64| (Dd::from(epsilon), 0.0);
+    let (epsilon, delta) = match mechanism {
+        _ if rate <= 0.0 => return Ok(Meaning::default()),
+        Mechanism::ApproxDp(guarantee) => {
+            (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
+        }
+        Mechanism::RandomizedResponse { epsilon, .. } => pure(epsilon.get()),
+        Mechanism::SparseVector { threshold, queries } => {
+            (Dd::sum(threshold.get(), queries.get()), 0.0)
+        }
+        _ => {
+            let what =
+                "a release on a Poisson sample, of whom some may be added and others removed";
+            return Err(LossError::Group { group: group.get(), what });
+        }
+    };
+    let epsilon = if epsilon.is_positive() { amplified(rate, epsilon) } else { Dd::ZERO };
+    chained(epsilon, Dd::product(rate, delta), group)
 }
 
 /// On a Poisson sample, between neighbours that differ by one person's data: P becomes
@@ -281,22 +344,71 @@ fn sampled(mechanism: &Mechanism, rate: f64, direction: Direction) -> Result<Mea
             let mu = legal("sensitivity / sigma", mu)?;
             Ok(Loss::SampledGaussian { rate, mu, direction }.into())
         }
-        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
-            Ok(sampled_discrete_gaussian(sigma.get(), sensitivity.get(), rate, direction)?.into())
+        Mechanism::Gdp { mu } => {
+            let mu = Dd::from(mu.get());
+            if !mu.is_positive() {
+                return Ok(Meaning::default());
+            }
+            Ok(Loss::SampledGaussian { rate, mu: legal("mu", mu)?, direction }.into())
         }
-        Mechanism::Geometric { .. } => Err(LossError::Rate { mechanism: "geometric" }),
-        Mechanism::RandomizedResponse { .. } => {
-            Err(LossError::Rate { mechanism: "randomized-response" })
+        Mechanism::Exponential { epsilon } => {
+            let epsilon = Dd::from(epsilon.get());
+            if !epsilon.is_positive() {
+                return Ok(Meaning::default());
+            }
+            Ok(Loss::SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
         }
-        Mechanism::Exponential { .. } => Err(LossError::Rate { mechanism: "exponential" }),
-        Mechanism::Staircase { .. } => Err(LossError::Rate { mechanism: "staircase" }),
-        Mechanism::NameAndShame { .. } => Err(LossError::Rate { mechanism: "name-and-shame" }),
+        Mechanism::NameAndShame { delta } => {
+            let delta = Dd::from(delta.get());
+            let rest = Dd::ONE - delta;
+            let shamed = [(delta, Dd::ZERO), (rest, rest), (Dd::ZERO, delta)];
+            match delta.is_positive() {
+                true => sampled_outcomes(&shamed, rate, direction),
+                false => Ok(Meaning::default()),
+            }
+        }
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            mixture::mixture(shifts, sigma.get(), rate, direction)
+        }
+        Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
         Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),
         Mechanism::Rdp(_) => Err(LossError::Rate { mechanism: "rdp" }),
-        Mechanism::Gdp { .. } => Err(LossError::Rate { mechanism: "gdp" }),
-        Mechanism::SparseVector { .. } => Err(LossError::Rate { mechanism: "sparse-vector" }),
-        Mechanism::Finite(_) => Err(LossError::Rate { mechanism: "finite" }),
+        Mechanism::DiscreteGaussian { .. }
+        | Mechanism::Geometric { .. }
+        | Mechanism::RandomizedResponse { .. }
+        | Mechanism::Staircase { .. }
+        | Mechanism::SparseVector { .. } => match mirrored(mechanism)? {
+            Some(whole) => Ok(atoms::sampled(&whole, rate, direction).into()),
+            None => Ok(Meaning::default()),
+        },
+    }
+}
+
+/// The list of a pair that is its own mirror image; none if it shows nothing.
+fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
+    let pure = |epsilon: Dd| epsilon.is_positive().then(|| two(epsilon)).transpose();
+    match mechanism {
+        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
+            listed_gaussian(sigma.get(), sensitivity.get()).map(Some)
+        }
+        Mechanism::Geometric { scale, sensitivity } => {
+            geometric_list(Dd::ONE / scale.get(), sensitivity.get()).map(Some)
+        }
+        Mechanism::RandomizedResponse { epsilon, buckets } => match buckets.get() {
+            3.. => Ok(Some(buckets_loss(epsilon.get(), buckets.get()))),
+            _ => pure(Dd::from(epsilon.get())),
+        },
+        Mechanism::Staircase { epsilon, gamma } => match epsilon.get() {
+            epsilon if epsilon > 0.0 && epsilon < LONGEST_STAIRCASE => {
+                Ok(Some(staircase(epsilon, gamma.map(crate::quantity::Share::get))))
+            }
+            epsilon => pure(Dd::from(epsilon)),
+        },
+        Mechanism::SparseVector { threshold, queries } => {
+            pure(Dd::sum(threshold.get(), queries.get()))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -321,7 +433,10 @@ impl Loss {
             | Self::Laplace { .. }
             | Self::Range { .. } => true,
             Self::Atoms(atoms) => atoms.symmetric,
-            Self::SampledGaussian { .. } | Self::SampledLaplace { .. } => false,
+            Self::SampledGaussian { .. }
+            | Self::SampledLaplace { .. }
+            | Self::SampledRange { .. }
+            | Self::Mixture(_) => false,
         }
     }
 }
@@ -355,21 +470,23 @@ fn response(epsilon: Dd) -> Result<Meaning, LossError> {
     Ok(Loss::Response { epsilon: legal("epsilon", epsilon)? }.into())
 }
 
-/// For g people (g eps, delta (e^(g eps) - 1)/(e^eps - 1)): the chain of g neighbours.
 fn approximate(guarantee: Guarantee, group: Group) -> Result<Meaning, LossError> {
-    let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
-    let people = group.get() as f64;
-    let leak = if delta <= 0.0 || group.get() == 1 {
-        (delta, delta)
-    } else if epsilon <= 0.0 {
-        below_one(Dd::product(people, delta), group)?
-    } else if epsilon * people > 700.0 {
+    chained(Dd::from(guarantee.epsilon.get()), Dd::from(guarantee.delta.get()), group)
+}
+
+/// For g people (g eps, delta (e^(g eps) - 1)/(e^eps - 1)): the chain of g neighbours.
+fn chained(epsilon: Dd, delta: Dd, group: Group) -> Result<Meaning, LossError> {
+    let all = epsilon * group.get() as f64;
+    let leak = if !delta.is_positive() || group.get() == 1 {
+        bracketed(delta)
+    } else if !epsilon.is_positive() {
+        below_one(delta * group.get() as f64, group)?
+    } else if all.hi > 700.0 {
         return Err(too_many_people(group));
     } else {
-        let chain = Dd::product(epsilon, people).expm1() / Dd::from(epsilon).expm1();
-        below_one(chain * delta, group)?
+        below_one(all.expm1() / epsilon.expm1() * delta, group)?
     };
-    Ok(Meaning { leak, ..response(Dd::product(epsilon, people))? })
+    Ok(Meaning { leak, ..response(all)? })
 }
 
 /// Each of the group may be shamed.
@@ -379,6 +496,35 @@ fn leak_for(delta: f64, group: Group) -> Result<Meaning, LossError> {
         people => below_one(Dd::product(people as f64, delta), group)?,
     };
     Ok(Meaning { leak, ..Meaning::default() })
+}
+
+/// A number over that of people, rounded down. A quotient that is no double is 2^-73 of itself away from one.
+fn shared(number: f64, group: Group) -> f64 {
+    (Dd::from(number) / group.get() as f64).lower()
+}
+
+/// For g people an order A says something of A/g: D_(A/g) is at most D_A times the sum of A/(A - i), i from
+/// 0 to g - 1 (theorems.md, groups). Its first terms are added up; the rest is below A ln((A-m)/(A-g)).
+fn curve_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> {
+    const ADDED: u64 = 64;
+    let people = group.get() as f64;
+    let for_all = |&(order, divergence): &(f64, f64)| {
+        let added = ADDED.min(group.get());
+        let term = |i: u64| Dd::from(order) / Dd::sum(order, -(i as f64));
+        let sum = (0..added).fold(Dd::ZERO, |sum, i| sum + term(i));
+        let (last, end) = (Dd::sum(order, -(added as f64)), Dd::sum(order, -people));
+        let rest = if added < group.get() { (last / end).ln() * order } else { Dd::ZERO };
+        // Seventy operations at most, each good to 2^-94.
+        let slack = Dd::sum(1.0, 128.0 * STEP);
+        (shared(order, group), ((sum + rest) * slack * divergence).upper())
+    };
+    let points = curve.points().iter().filter(|(order, _)| shared(*order, group) > 1.0);
+    let (orders, epsilons): (Vec<f64>, Vec<f64>) = points.map(for_all).unzip();
+    RenyiCurve::new(&orders, &epsilons).map_err(|_| {
+        let what =
+            "an rdp release without larger orders, or with divergences that are then too large";
+        LossError::Group { group: group.get(), what }
+    })
 }
 
 fn below_one(leak: Dd, group: Group) -> Result<(f64, f64), LossError> {

@@ -56,7 +56,7 @@ fn has_parts(whole: &Composition, other: &Composition) -> bool {
 /// Whether a loss is the other with a larger parameter: noise that is larger by a factor is
 /// noise of the smaller kind with more added, or a coin between it and nothing.
 fn dominates(loss: &Loss, other: &Loss) -> bool {
-    use Loss::{Gaussian, Laplace, Range, Response, SampledGaussian, SampledLaplace};
+    use Loss::{Gaussian, Laplace, Range, Response, SampledGaussian, SampledLaplace, SampledRange};
     if loss == other {
         return true;
     }
@@ -80,6 +80,10 @@ fn dominates(loss: &Loss, other: &Loss) -> bool {
         | (
             SampledLaplace { rate, epsilon: more, direction },
             SampledLaplace { rate: other_rate, epsilon: less, direction: other_direction },
+        )
+        | (
+            SampledRange { rate, epsilon: more, direction },
+            SampledRange { rate: other_rate, epsilon: less, direction: other_direction },
         ) => {
             let same = rate.to_bits() == other_rate.to_bits() && direction == other_direction;
             same && exceeds(*more, *less)

@@ -1,7 +1,7 @@
 //! Mechanisms, releases and plans in a few letters, for tests that ask about many.
 
 use super::Question;
-use counterpoint::mechanism::{FinitePair, RenyiCurve};
+use counterpoint::mechanism::{FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Share, Steps};
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
@@ -48,6 +48,13 @@ pub(crate) fn staircase(epsilon: f64, gamma: Option<f64>) -> Mechanism {
 
 pub(crate) fn finite(p: &[f64], q: &[f64]) -> Mechanism {
     Mechanism::Finite(FinitePair::new(p, q).unwrap())
+}
+
+/// Sensitivities with their probabilities.
+pub(crate) fn mixture(sigma: f64, shifts: &[(f64, f64)]) -> Mechanism {
+    let (sensitivities, probabilities): (Vec<f64>, Vec<f64>) = shifts.iter().copied().unzip();
+    let shifts = Shifts::new(&sensitivities, &probabilities).unwrap();
+    Mechanism::GaussianMixture { sigma: Noise::new(sigma).unwrap(), shifts }
 }
 
 pub(crate) fn name_and_shame(delta: f64) -> Mechanism {

@@ -4,7 +4,7 @@ A mechanism is inert data: what was run, on which sample of the data, how many t
 runs it n times; ``replace`` changes any field. Fields, defaults and ranges are those of plan files.
 
 Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data it
-looks at. ``ApproxDP``, ``Laplace``, ``Gaussian`` and ``DiscreteGaussian`` take ``rate``, that of the Poisson
+looks at. All but those known by a curve (``ZCDP``, ``TCDP`` and ``RDP``) take ``rate``, that of the Poisson
 sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``.
 """
 
@@ -42,6 +42,7 @@ __all__ = [
     "Finite",
     "GDP",
     "Gaussian",
+    "GaussianMixture",
     "Geometric",
     "Laplace",
     "Mechanism",
@@ -96,7 +97,7 @@ class Geometric(Mechanism):
     scale: float
     sensitivity: int
 
-    def __new__(cls, scale: float, sensitivity: int = 1, **release: Unpack[Release]) -> Self:
+    def __new__(cls, scale: float, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="geometric", scale=scale, sensitivity=sensitivity, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -122,6 +123,27 @@ class Gaussian(Mechanism):
         return Mechanism.__new__(cls, fields)
 
 
+class GaussianMixture(Mechanism):
+    """Gaussian noise on what a person's data move by an amount drawn at random: matrix mechanisms on samples.
+
+    They move it by at most ``sensitivities[i]``, in Euclidean norm, with probability ``probabilities[i]``.
+
+    >>> GaussianMixture(sigma=2.0, sensitivities=[0, 1, 2], probabilities=[0.5, 0.25, 0.25]).sensitivities
+    [0.0, 1.0, 2.0]
+    """
+
+    __slots__ = ()
+    sigma: float
+    sensitivities: list[float]
+    probabilities: list[float]
+
+    def __new__(
+        cls, sigma: float, sensitivities: Numbers, probabilities: Numbers, **release: Unpack[Sampled]
+    ) -> Self:
+        shifts = dict(sensitivities=sensitivities, probabilities=probabilities)
+        return Mechanism.__new__(cls, dict(mechanism="gaussian-mixture", sigma=sigma, **shifts, **release))
+
+
 class DiscreteGaussian(Mechanism):
     """A whole number plus discrete Gaussian noise, masses proportional to e^(-x^2 / 2 sigma^2)."""
 
@@ -141,7 +163,7 @@ class RandomizedResponse(Mechanism):
     epsilon: float
     buckets: int
 
-    def __new__(cls, epsilon: float, buckets: int = 2, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon: float, buckets: int = 2, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="randomized-response", epsilon=epsilon, buckets=buckets, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -152,7 +174,7 @@ class Exponential(Mechanism):
     __slots__ = ()
     epsilon: float
 
-    def __new__(cls, epsilon: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon: float, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="exponential", epsilon=epsilon, **release))
 
 
@@ -163,7 +185,7 @@ class Staircase(Mechanism):
     epsilon: float
     gamma: float
 
-    def __new__(cls, epsilon: float, gamma: float | None = None, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon: float, gamma: float | None = None, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="staircase", epsilon=epsilon, gamma=gamma, **release))
 
 
@@ -173,7 +195,7 @@ class NameAndShame(Mechanism):
     __slots__ = ()
     delta: float
 
-    def __new__(cls, delta: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, delta: float, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="name-and-shame", delta=delta, **release))
 
 
@@ -216,7 +238,7 @@ class GDP(Mechanism):
     __slots__ = ()
     mu: float
 
-    def __new__(cls, mu: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, mu: float, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="gdp", mu=mu, **release))
 
 
@@ -227,7 +249,7 @@ class SparseVector(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(cls, epsilon_threshold: float, epsilon_queries: float, **release: Unpack[Release]) -> Self:
+    def __new__(cls, epsilon_threshold: float, epsilon_queries: float, **release: Unpack[Sampled]) -> Self:
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
         return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
 
@@ -239,7 +261,7 @@ class Finite(Mechanism):
     p: list[float]
     q: list[float]
 
-    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[Release]) -> Self:
+    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="finite", p=p, q=q, **release))
 
 
@@ -248,6 +270,7 @@ CLASSES: dict[str, type[Mechanism]] = {
     "laplace": Laplace,
     "geometric": Geometric,
     "gaussian": Gaussian,
+    "gaussian-mixture": GaussianMixture,
     "discrete-gaussian": DiscreteGaussian,
     "randomized-response": RandomizedResponse,
     "exponential": Exponential,

@@ -45,7 +45,9 @@ impl Unknown {
             (Self::Count, _) => Some(release.count.get() as f64),
             (
                 Self::Sigma,
-                Mechanism::Gaussian { sigma, .. } | Mechanism::DiscreteGaussian { sigma, .. },
+                Mechanism::Gaussian { sigma, .. }
+                | Mechanism::DiscreteGaussian { sigma, .. }
+                | Mechanism::GaussianMixture { sigma, .. },
             ) => Some(sigma.get()),
             (
                 Self::Scale,
@@ -72,7 +74,8 @@ impl Unknown {
             (
                 Self::Sigma,
                 Mechanism::Gaussian { sigma: noise, .. }
-                | Mechanism::DiscreteGaussian { sigma: noise, .. },
+                | Mechanism::DiscreteGaussian { sigma: noise, .. }
+                | Mechanism::GaussianMixture { sigma: noise, .. },
             )
             | (
                 Self::Scale,

@@ -247,6 +247,12 @@ fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
             let inner = Loss::Laplace { epsilon: *inner };
             sampled(&inner, *rate, *direction, epsilon, watch)
         }
+        Loss::SampledRange { rate, epsilon: inner, direction } => {
+            let inner = Loss::Range { epsilon: *inner };
+            sampled(&inner, *rate, *direction, epsilon, watch)
+        }
+        // Where its ratio is e^epsilon has no formula.
+        Loss::Mixture(_) => Err(Failure::TooMuch),
     }
 }
 

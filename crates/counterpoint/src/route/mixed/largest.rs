@@ -52,9 +52,16 @@ pub(super) fn top(loss: &Loss) -> Option<(Dd, Dd)> {
             }
             Direction::Add => (-mixed(Dd::from(*rate), -*epsilon), half),
         }),
+        Loss::SampledRange { rate, epsilon, direction } => Some(match direction {
+            Direction::Remove => (mixed(Dd::from(*rate), *epsilon), Dd::ZERO),
+            Direction::Add => (-mixed(Dd::from(*rate), -*epsilon), Dd::ZERO),
+        }),
         Loss::SampledGaussian { rate, direction: Direction::Add, .. } => {
             Some((-(-Dd::from(*rate)).ln_1p(), Dd::ZERO))
         }
-        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => None,
+        Loss::Mixture(mixture) if mixture.direction == Direction::Add => {
+            mixture.rest.is_positive().then(|| (-mixture.rest.ln(), Dd::ZERO))
+        }
+        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } | Loss::Mixture(_) => None,
     }
 }

@@ -11,7 +11,17 @@ from dp_accounting import dp_event
 from dp_accounting.privacy_accountant import NeighboringRelation
 
 from ..errors import InvalidArgument, NoFiniteEpsilon, Unsupported
-from ..mechanisms import ZCDP, ApproxDP, Finite, Gaussian, Geometric, Laplace, RandomizedResponse
+from ..mechanisms import (
+    RDP,
+    ZCDP,
+    ApproxDP,
+    Finite,
+    Gaussian,
+    GaussianMixture,
+    Geometric,
+    Laplace,
+    RandomizedResponse,
+)
 from ._orders import tabulated
 from ._rounding import down, inverse_down, log_up, root_up, up
 
@@ -147,11 +157,16 @@ def _mixture(event: Any, relation: Any) -> list[Mechanism]:
         return []
     if event.standard_deviation == 0:
         raise _no_privacy(event)
-    if len(shifts) > 1:
-        raise UnsupportedEvent(event, "it mixes more than one sensitivity besides 0")
-    (shift,) = shifts
-    rate = None if len(weights) == 1 else min(1.0, up(weights[shift]))
-    return [Gaussian(float(event.standard_deviation), shift, rate=rate)]
+    sigma = float(event.standard_deviation)
+    if len(shifts) == 1:
+        rate = None if len(weights) == 1 else min(1.0, up(weights[shifts[0]]))
+        return [Gaussian(sigma, shifts[0], rate=rate)]
+    # Larger shifts are likelier by the roundings, never less likely.
+    chances = [min(1.0, up(weights[shift])) for shift in shifts]
+    still = 1 - sum(map(Fraction, chances))
+    if 0.0 in weights and still > Fraction(1, 10**90):
+        shifts, chances = [0.0, *shifts], [down(still), *chances]
+    return [GaussianMixture(sigma, shifts, chances)]
 
 
 @_translate.register(dp_event.PoissonSampledDpEvent)
@@ -176,7 +191,7 @@ def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
         raise UnsupportedEvent(event, "a Poisson sample is proved for ADD_OR_REMOVE_ONE and REPLACE_SPECIAL")
     one = _as_one(releases)
     if one is None:
-        raise UnsupportedEvent(event, "on a sample are possible one Laplace release, or Gaussian ones")
+        raise UnsupportedEvent(event, "on a sample are possible one release, or Gaussian ones")
     # A sample of a sample is a smaller one.
     return [one.replace(rate=min(1.0, up(rate * Fraction(1 if one.rate is None else one.rate))))]
 
@@ -277,9 +292,9 @@ def _weights(event: Any) -> dict[float, Fraction]:
 
 
 def _as_one(releases: list[Mechanism]) -> Mechanism | None:
-    """Releases on one sample as one release, if they are Gaussian or there is only one."""
+    """Releases on one sample as one release, if they are Gaussian or there is only one with a pair."""
     first = releases[0]
-    if len(releases) == 1 and first.count == 1 and isinstance(first, (Gaussian, Laplace)):
+    if len(releases) == 1 and first.count == 1 and not isinstance(first, (ZCDP, RDP)):
         return first
     gaussians = [one for one in releases if isinstance(one, Gaussian) and one.rate is None]
     if len(gaussians) < len(releases):

@@ -4,6 +4,7 @@
 //! positive terms, so that a tiny cumulant is still relatively accurate. Where it is
 //! large, e^(t L) is taken out first, so that nothing overflows.
 
+mod mixture;
 mod moments;
 mod sampled;
 
@@ -50,6 +51,10 @@ pub(crate) fn cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
         Loss::SampledLaplace { rate, epsilon, direction } => {
             sampled::laplace(*rate, *epsilon, *direction, t)
         }
+        Loss::SampledRange { rate, epsilon, direction } => {
+            sampled::range(*rate, *epsilon, *direction, t)
+        }
+        Loss::Mixture(list) => mixture::mixture(list, t),
     }
 }
 

@@ -30,7 +30,9 @@ pub(crate) fn moments(loss: &Loss) -> Option<Moments> {
         | Loss::Laplace { .. }
         | Loss::Range { .. }
         | Loss::SampledGaussian { .. }
-        | Loss::SampledLaplace { .. } => of_cumulant(loss),
+        | Loss::SampledLaplace { .. }
+        | Loss::SampledRange { .. }
+        | Loss::Mixture(_) => of_cumulant(loss),
     }
 }
 

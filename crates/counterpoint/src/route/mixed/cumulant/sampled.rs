@@ -14,11 +14,11 @@ const MOST_POINTS: f64 = 32_768.0;
 // What the certificates here allow for, each rounded up generously.
 
 /// ln r, relative: q (e^y - 1) to 2^-94, of which the logarithm is at most half as sensitive again, and its own 2^-94.
-const LN_RATIO: f64 = 32.0 * STEP;
+pub(super) const LN_RATIO: f64 = 32.0 * STEP;
 /// r^p - 1 and p (r - 1): fewer than eight operations each.
-const ROUNDING: f64 = 16.0 * STEP;
+pub(super) const ROUNDING: f64 = 16.0 * STEP;
 /// e^x - 1 is at most 1.1 x for the errors x here, below 10^-3.
-const FIRST_ORDER: f64 = 1.1;
+pub(super) const FIRST_ORDER: f64 = 1.1;
 /// |p (p-1)|/2 times 4, as p - 1 is at most |p| + 1 in size.
 const FLAT: f64 = 2.04;
 /// d (|p| + 2) has to be at most one.
@@ -42,6 +42,8 @@ const FOUND: f64 = 2.0;
 const INNER: f64 = 8.0 * STEP;
 /// The density's exponent carries half of that error, the weight no more: fourfold.
 const DENSITY: f64 = 4.0;
+/// The density's factor, in steps: epsilon's own error, of which 1 - e^-eps has at most as much, and three operations.
+const FACTOR: f64 = 8.0;
 /// 2^-86: see [`gauss_legendre`].
 const NODE_ERROR: f64 = 256.0 * STEP;
 /// Nodes and weights each change the sum by 2 c m times their error.
@@ -65,19 +67,23 @@ struct Mixture {
 
 /// r^p - 1 - p (r - 1) at one place, a bound on its error, and the bound
 /// r^p + |p| q (1 + e^y) on the thing itself.
-struct Excess {
-    value: Wide,
-    error: Wide,
-    most: Wide,
+pub(super) struct Excess {
+    pub(super) value: Wide,
+    pub(super) error: Wide,
+    pub(super) most: Wide,
+}
+
+/// p.
+pub(super) fn power(direction: Direction, t: f64) -> Dd {
+    match direction {
+        Direction::Remove => Dd::sum(1.0, t),
+        Direction::Add => Dd::from(-t),
+    }
 }
 
 impl Mixture {
     fn new(rate: f64, direction: Direction, t: f64) -> Self {
-        let power = match direction {
-            Direction::Remove => Dd::sum(1.0, t),
-            Direction::Add => Dd::from(-t),
-        };
-        Self { rate, power }
+        Self { rate, power: power(direction, t) }
     }
 
     /// At an inner loss y, known up to `slack` (below 1e-3).
@@ -153,7 +159,7 @@ impl Mixture {
     }
 }
 
-fn magnitude(x: Wide) -> Wide {
+pub(super) fn magnitude(x: Wide) -> Wide {
     if x.is_positive() { x } else { Wide::ZERO - x }
 }
 
@@ -184,9 +190,29 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
         return None;
     }
     let mixture = Mixture::new(rate, direction, t);
-    let size = mixture.power.hi.abs();
-    let digits = digits(size, t * rate * mu.hi);
-    let rule = Rule::new(&mixture, mu.upper() * (1.0 + MU), digits)?;
+    trapezoid(mixture.power, mu, t * rate * mu.hi, |x| {
+        let (y, slack) = inner_loss(mu, x);
+        mixture.excess(y, slack)
+    })
+}
+
+/// mu x - mu^2/2, and a bound on its error.
+pub(super) fn inner_loss(mu: Dd, x: f64) -> (Dd, f64) {
+    let shift = mu * x;
+    let half = (mu * mu).scaled(0.5);
+    (shift - half, PLACE * (shift.hi.abs() + half.hi))
+}
+
+/// The rule for an excess at x, given p, the largest mu and about t times the mean of r - 1 where it is positive.
+pub(super) fn trapezoid(
+    power: Dd,
+    mu: Dd,
+    mean: f64,
+    excess: impl Fn(f64) -> Excess,
+) -> Option<(Dd, f64)> {
+    let size = power.hi.abs();
+    let digits = digits(size, mean);
+    let rule = Rule::new(power, mu.upper() * (1.0 + MU), digits)?;
     let (left, right) = rule.drifts;
     let far = (2.0 * digits).sqrt() + 1.0;
     let first = -((far + left) / rule.step).ceil();
@@ -195,13 +221,7 @@ pub(super) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Optio
         return None;
     }
     let place = |index: f64| index * rule.step;
-    let at = |x: f64| {
-        let shift = mu * x;
-        let half = (mu * mu).scaled(0.5);
-        let slack = PLACE * (shift.hi.abs() + half.hi);
-        let weight = Wide::exp(-Dd::product(x, x).scaled(0.5));
-        (weight, mixture.excess(shift - half, slack))
-    };
+    let at = |x: f64| (Wide::exp(-Dd::product(x, x).scaled(0.5)), excess(x));
     let (mut sum, mut error) = (Wide::ZERO, Wide::ZERO);
     for step in 0..=(last - first) as u64 {
         let (weight, excess) = at(place(first + step as f64));
@@ -244,9 +264,9 @@ struct Rule {
 
 impl Rule {
     /// The coarsest step, a power of two, whose aliases are below e^-digits.
-    fn new(mixture: &Mixture, mu: f64, digits: f64) -> Option<Self> {
-        let p = mixture.power.upper();
-        let falling = (-mixture.power.lower()).max(0.0);
+    fn new(power: Dd, mu: f64, digits: f64) -> Option<Self> {
+        let p = power.upper();
+        let falling = (-power.lower()).max(0.0);
         let drifts = (ROUNDED_UP * falling * mu, ROUNDED_UP * p.max(1.0) * mu);
         // For p > 0 only the branch point at Im x = pi/mu matters, for p < 0 the cosine too.
         let most = if falling > 0.0 { 2.0 / mu } else { 3.0 / mu };
@@ -282,6 +302,28 @@ const NODES: u32 = 20;
 /// nodes or in the weights, relative to them, changes the sum by at most 2 c m d each, as
 /// the ellipse is more than c away from the panel.
 pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+    let half = Wide::from(0.5);
+    let atoms = [(-epsilon, half), (epsilon, Wide::exp(-epsilon) * half)];
+    panels((rate, direction, t), epsilon, Dd::from(0.25), &atoms)
+}
+
+/// The same rule for the pair of a range, whose density is e^(-(y + eps)/2) / (2 (1 - e^-eps)) under the
+/// inner Q, without atoms. The factor carries epsilon's own 2^-94 and three operations.
+pub(super) fn range(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+    if epsilon.hi < 1e-100 {
+        return None;
+    }
+    let factor = Dd::from(0.5) / -(-epsilon).expm1();
+    panels((rate, direction, t), epsilon, factor, &[])
+}
+
+/// A density `factor e^(-(y + eps)/2)` between -eps and eps, beside atoms: losses with their masses.
+fn panels(
+    (rate, direction, t): (f64, Direction, f64),
+    epsilon: Dd,
+    factor: Dd,
+    atoms: &[(Dd, Wide)],
+) -> Option<(Dd, f64)> {
     if rate < 1e-100 || epsilon.hi < 1e-100 {
         return None;
     }
@@ -302,11 +344,11 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
     };
     let density = |y: Dd| Wide::exp(-(y + epsilon).scaled(0.5));
     let rule = gauss_legendre();
-    let ends = [
-        weighted(-epsilon, Wide::from(0.5)),
-        weighted(epsilon, Wide::exp(-epsilon) * Wide::from(0.5)),
-    ];
-    let (mut sum, mut error) = (ends[0].0 + ends[1].0, ends[0].1 + ends[1].1);
+    let (mut sum, mut error) = (Wide::ZERO, Wide::ZERO);
+    for &(y, mass) in atoms {
+        let (value, off) = weighted(y, mass);
+        (sum, error) = (sum + value, error + off);
+    }
     let z = HALF_ACROSS * half.hi;
     // (1 - z^2/2)^p for p < 0.
     let fall = (Dd::ONE - Dd::product(z, z).scaled(0.5)).ln() * mixture.power;
@@ -317,15 +359,17 @@ pub(super) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> O
         let middle = half * (2.0 * panel as f64 + 1.0) - epsilon;
         for &(node, weight) in &rule {
             let y = middle + half * node;
-            let weight = Wide::from(half * weight.scaled(0.25));
+            let weight = Wide::from(half * weight * factor);
             let (value, off) = weighted(y, weight * density(y));
             (sum, error) = (sum + value, error + off);
         }
         let (left, right) = (middle - half * ALONG, middle + half * ALONG);
         let most = density(left) * flat.unwrap_or_else(|| mixture.steep(left, right, growth));
-        error = error + most * Wide::from(half.hi * (truncated + NODES_AND_WEIGHTS));
+        let scale = half.hi * factor.hi.max(1.0) * ROUNDED_UP;
+        error = error + most * Wide::from(scale * (truncated + NODES_AND_WEIGHTS));
     }
-    error = error + magnitude(sum) * Wide::from((panels * f64::from(NODES) + UNCOUNTED) * STEP);
+    let operations = panels * f64::from(NODES) + UNCOUNTED;
+    error = error + magnitude(sum) * Wide::from((operations + FACTOR) * STEP);
     logarithm(sum, error * Wide::from(ROUNDED_UP))
 }
 

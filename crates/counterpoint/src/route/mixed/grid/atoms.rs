@@ -7,6 +7,8 @@
 //! before sampling, which keeps the order: with E = 1 - q + q e^y a sampled pair is
 //! (E Q0, Q0) or (Q0, E Q0).
 
+mod mixture;
+
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{
     Dd, UNIT, Wide, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
@@ -135,10 +137,14 @@ pub(super) fn points(
             let sampling = Sampling { rate: *rate, direction: *direction };
             laplace(*epsilon, sampling, side, cut, sink)
         }
-        Loss::Range { epsilon } => {
-            let factor = 2.0 / -expm1(-epsilon.hi);
-            cells(&Density::exponential(*epsilon, factor)?, WHOLE, side, cut, sink)?;
-            Some(Wide::ZERO)
+        Loss::Range { epsilon } => range(*epsilon, WHOLE, side, cut, sink),
+        Loss::SampledRange { rate, epsilon, direction } => {
+            let sampling = Sampling { rate: *rate, direction: *direction };
+            range(*epsilon, sampling, side, cut, sink)
+        }
+        Loss::Mixture(list) => {
+            mixture::cells(list, side, cut, sink)?;
+            Some(beyond_reach())
         }
     }
 }
@@ -158,6 +164,18 @@ fn laplace(
     sink(sampling.atom(epsilon, -epsilon, 0.5));
     cells(&Density::exponential(epsilon, 1.0)?, sampling, side, cut, sink)?;
     sink(sampling.atom(-epsilon, Dd::ZERO, 0.5));
+    Some(Wide::ZERO)
+}
+
+fn range(
+    epsilon: Dd,
+    sampling: Sampling,
+    side: Side,
+    cut: Option<&Cut<'_>>,
+    sink: &mut impl FnMut(Point),
+) -> Option<Wide> {
+    let factor = 2.0 / -expm1(-epsilon.hi);
+    cells(&Density::exponential(epsilon, factor)?, sampling, side, cut, sink)?;
     Some(Wide::ZERO)
 }
 
@@ -441,7 +459,12 @@ fn pieces(density: &Density, sampling: Sampling, cell: f64, cut: &Cut<'_>) -> f6
         let point = sampling.atom(density.loss(cell), Dd::from(density.ln_density(cell)), 1.0);
         (point.loss.hi, point.scale.hi + cut.tilt * point.loss.hi - cut.cumulant)
     };
-    let (low, high) = (end(cell), end(cell + 1.0));
+    wanted(end(cell), end(cell + 1.0), cut)
+}
+
+/// How many, given the loss and the logarithm of the tilted density at the two ends.
+#[allow(clippy::disallowed_methods)]
+fn wanted(low: (f64, f64), high: (f64, f64), cut: &Cut<'_>) -> f64 {
     let share = low.1.max(high.1).min(0.0);
     if share < NEGLIGIBLE {
         return 1.0;

@@ -109,11 +109,12 @@ fn offset(loss: &Loss) -> Dd {
             *epsilon
         }
         Loss::Atoms(atoms) => atoms.list.first().map_or(Dd::ZERO, |atom| atom.loss),
-        Loss::SampledLaplace { rate, epsilon, direction } => match direction {
+        Loss::SampledLaplace { rate, epsilon, direction }
+        | Loss::SampledRange { rate, epsilon, direction } => match direction {
             Direction::Remove => mixed(Dd::from(*rate), *epsilon),
             Direction::Add => -mixed(Dd::from(*rate), -*epsilon),
         },
-        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } => Dd::ZERO,
+        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } | Loss::Mixture(_) => Dd::ZERO,
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn saddle_where(
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,
 ) -> Result<Saddle, Failure> {
-    if parts.iter().any(|part| matches!(part.each, Loss::SampledLaplace { .. })) {
+    if parts.iter().any(has_no_transform) {
         return Err(Failure::TooMuch);
     }
     let (mut low, mut high) = (MOST_TILT.recip(), MOST_TILT);
@@ -88,6 +88,12 @@ pub(super) fn saddle_where(
         }
     }
     found.ok_or(Failure::TooMuch)
+}
+
+/// Whether only its values on the axis are known.
+fn has_no_transform(part: &Part) -> bool {
+    use Loss::{Mixture, SampledLaplace, SampledRange};
+    matches!(part.each, SampledLaplace { .. } | SampledRange { .. } | Mixture(_))
 }
 
 /// Where to draw the line, and what shows that its aliases are negligible; estimates.

@@ -102,7 +102,9 @@ impl Transform {
                 let sampled = Sampled::new(*rate, *mu, *direction, t)?;
                 (Dd::from(sampled.centre), sampled.variance, Kind::Sampled(Box::new(sampled)))
             }
-            Loss::SampledLaplace { .. } => return None,
+            Loss::SampledLaplace { .. } | Loss::SampledRange { .. } | Loss::Mixture(_) => {
+                return None;
+            }
         };
         // The variances were rounded a few times for each loss.
         Some(Self { count: part.count, shift, variance: variance * (1.0 + DOUBLES), kind })
