@@ -160,7 +160,7 @@ fn the_curve_is_above_the_lattice() {
     let question = Question::Epsilon(1e-6);
     let lattice = ask(&plan, question, 1e-4).unwrap();
     assert_eq!(lattice.route, Route::Lattice);
-    let options = Options { route: Some(Route::Renyi), ..options(0.1) };
+    let options = Options { route: Some(Route::Renyi), ..Options::default() };
     let curve = ask_with(&plan, question, &options).unwrap().bracket;
     assert!(curve.upper >= lattice.bracket.lower && curve.upper <= 1.2 * lattice.bracket.upper);
 }

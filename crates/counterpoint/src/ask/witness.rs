@@ -5,7 +5,7 @@ use super::{AskError, Options, mixed};
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Leaks, Part, Rounded, factors};
-use crate::loss::{Loss, two_outcomes};
+use crate::loss::{Loss, sampled_two_outcomes, two_outcomes};
 use crate::quantity::Tolerance;
 use crate::rounding::Wide;
 use crate::route::mixed::renyi;
@@ -27,17 +27,23 @@ const HALF: f64 = 0.5;
 /// Losses that mechanisms with these descriptions may have: a Gaussian's for curves; for ranges
 /// two, the larger being this share of the range.
 fn losses(whole: &Composition, share: f64) -> Vec<Part> {
-    let mut parts = renyi::witness(whole);
-    for part in &mut parts {
-        if let Loss::Range { epsilon } = &part.each {
-            part.each = if share > HALF {
-                Loss::Atoms(Arc::new(two_outcomes(*epsilon, share)))
-            } else {
-                Loss::Response { epsilon: epsilon.scaled(HALF) }
-            };
+    let parts = renyi::witness(whole).into_iter();
+    // One that cannot be written down is left out: less costs less.
+    parts.filter_map(|part| Some(Part { each: fitting(part.each, share)?, ..part })).collect()
+}
+
+/// A loss that fits: a range is that of two outcomes.
+fn fitting(loss: Loss, share: f64) -> Option<Loss> {
+    match loss {
+        Loss::Range { epsilon } if share > HALF => {
+            Some(Loss::Atoms(Arc::new(two_outcomes(epsilon, share))))
         }
+        Loss::Range { epsilon } => Some(Loss::Response { epsilon: epsilon.scaled(HALF) }),
+        Loss::SampledRange { rate, epsilon, direction } => {
+            sampled_two_outcomes(epsilon, share, rate, direction)
+        }
+        loss => Some(loss),
     }
-    parts
 }
 
 /// A whole of losses alone that mechanisms with these descriptions may have, where these say
@@ -92,7 +98,7 @@ pub(super) fn delta(
 /// The share, the same for all ranges, at which the cost is about largest; `None` if there are no ranges.
 /// Any share is sound.
 fn worst_share(whole: &Composition, cost: impl Fn(f64) -> f64) -> Option<f64> {
-    let ranges = whole.losses.iter().filter(|part| matches!(part.each, Loss::Range { .. }));
+    let ranges = whole.losses.iter().filter(|part| is_range(part));
     let count = ranges.map(|part| part.count).fold(0, u64::saturating_add);
     match count {
         0 => None,
@@ -113,9 +119,12 @@ pub(super) fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> 
 
 /// Whether there is a range, and more than it alone.
 pub(super) fn has_ranges(whole: &Composition) -> bool {
-    let is_range = |part: &Part| matches!(part.each, Loss::Range { .. });
     let all: u64 = whole.losses.iter().map(|part| part.count).sum();
     all > 1 && whole.losses.iter().any(is_range)
+}
+
+fn is_range(part: &Part) -> bool {
+    matches!(part.each, Loss::Range { .. } | Loss::SampledRange { .. })
 }
 
 fn epsilon_of(

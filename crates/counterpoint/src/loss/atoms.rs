@@ -1,6 +1,6 @@
 //! Losses that are lists of atoms.
 
-use super::{Curve, Direction, LossError, Meaning, bracketed, legal, mixed, response};
+use super::{Curve, Direction, Loss, LossError, Meaning, bracketed, legal, mixed, response};
 use crate::mechanism::{Adjacency, FinitePair};
 use crate::rounding::{Dd, STEP, falling};
 
@@ -231,6 +231,22 @@ pub(crate) fn two_outcomes(range: Dd, share: f64) -> Atoms {
     // e^-eta (e^t - 1) is e^(t-eta) (1 - e^-t).
     let low = falling(below) * -(-top).expm1() / whole;
     Atoms::capped(vec![Atom { loss: top, mass: high }, Atom { loss: -below, mass: low }], false)
+}
+
+/// The same pair on a Poisson sample; `None` if an outcome is too rare to be listed.
+pub(crate) fn sampled_two_outcomes(
+    range: Dd,
+    share: f64,
+    rate: f64,
+    direction: Direction,
+) -> Option<Loss> {
+    let pair = two_outcomes(range, share);
+    if pair.cut > 0.0 || pair.list.iter().any(|atom| atom.loss.hi.abs() > 500.0) {
+        return None;
+    }
+    let outcome = |atom: &Atom| (atom.mass, atom.mass * (-atom.loss).exp());
+    let outcomes: Vec<(Dd, Dd)> = pair.list.iter().map(outcome).collect();
+    sampled_outcomes(&outcomes, rate, direction).ok()?.loss
 }
 
 pub(super) fn finite(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 mod atoms;
 mod mixture;
 
-pub(crate) use atoms::{Atom, Atoms, two_outcomes};
+pub(crate) use atoms::{Atom, Atoms, sampled_two_outcomes, two_outcomes};
 use atoms::{
     buckets_loss, discrete_gaussian, finite, geometric, geometric_list, listed_gaussian, outcomes,
     sampled_outcomes, staircase, two,

@@ -250,7 +250,6 @@ impl Shape {
                 }
                 inner => inner.laws(size, 1)?.iter().map(|law| law.sampled(*rate)).collect(),
             },
-            Self::Sampled(..) => return None,
             _ => vec![self.pair(size, group)?],
         })
     }
@@ -293,6 +292,15 @@ impl Shape {
                 }
                 _ => self.laws(size, 1)?.pop()?,
             },
+            // The guarantee of one person's sample, along a chain of neighbours.
+            Self::Sampled(inner, rate) => {
+                let leak = match &**inner {
+                    Self::ApproxDp { leak } => *leak,
+                    Self::Buckets { .. } | Self::SparseVector { .. } => 0.0,
+                    _ => return None,
+                };
+                Self::ApproxDp { leak: rate * leak }.pair((rate * size.exp_m1()).ln_1p(), group)?
+            }
             _ => return None,
         })
     }
