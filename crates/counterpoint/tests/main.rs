@@ -15,6 +15,7 @@ mod declared;
 mod filters;
 mod games;
 mod interactive;
+mod laplace;
 mod loss_view;
 mod many;
 mod mechanism_laws;

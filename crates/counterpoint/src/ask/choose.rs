@@ -10,6 +10,7 @@
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
 //! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
+//! | Laplace noise of one scale | either | next to the top, splines, near the top, a contour, long splines, a grid, a long contour |
 //! | any others | either | near the top, the list, a contour, a grid, a long contour |
 //!
 //! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
@@ -19,6 +20,7 @@
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::loss::Loss;
+use crate::route::mixed::laplace;
 use crate::route::mixed::smooth::{Effort, Layering};
 use crate::route::responses::exact;
 use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
@@ -46,12 +48,16 @@ pub(super) enum ResponseWay {
 /// A way for losses of any kind.
 #[derive(Clone, Copy)]
 pub(super) enum MixedWay {
+    /// Bounds next to the largest loss, to first order, if they are as close as any.
+    NextToTop,
     /// Bounds next to the largest loss.
     NearTop,
     /// Every outcome.
     Listed,
     /// The formula of one mechanism.
     Formula,
+    /// Equal Laplace losses, by splines.
+    Splines(Effort),
     Contour(Effort),
     /// Contours, layer by layer.
     Layers,
@@ -151,7 +157,7 @@ pub(super) fn mixed_ways(
     wanted: Wanted,
     route: Option<Route>,
 ) -> Result<Ways<MixedWay>, AskError> {
-    use MixedWay::{Formula, Grid, Listed, NearTop};
+    use MixedWay::{Formula, Grid, Listed, NearTop, NextToTop, Splines};
     let alone = is_alone(parts);
     // One mechanism's formula says as much of epsilon.
     let near_top = !alone || wanted == Wanted::Delta;
@@ -159,6 +165,11 @@ pub(super) fn mixed_ways(
         None => Ok(Ways::free(free_mixed_ways(parts, near_top))),
         Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
         Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
+        Some(Route::Closed) if laplace::is_for(parts) => {
+            const FEW: &str = "too many draws are from the densities; legal: contour, lattice";
+            let list = vec![NextToTop, Splines(Effort::Much), NearTop];
+            Ok(Ways { list, refusal: Some(FEW) })
+        }
         Some(Route::Closed) => {
             const FAR: &str = "it is for one mechanism run once, but a Gaussian, and for what is next to \
                                the largest loss";
@@ -174,7 +185,12 @@ pub(super) fn mixed_ways(
 }
 
 fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
-    use MixedWay::{Contour, Formula, Grid, Listed, NearTop};
+    use MixedWay::{Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
+    if laplace::is_for(parts) {
+        let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
+        let contours = [Contour(Effort::Little), many, Grid, Contour(Effort::Much)];
+        return [vec![NextToTop, few, NearTop], contours.to_vec()].concat();
+    }
     let mut list = if near_top { vec![NearTop, Listed] } else { vec![Listed] };
     if is_alone(parts) {
         list.push(Formula);

@@ -49,6 +49,12 @@ const SHORT_OF_HALF: f64 = 0.9;
 /// to it: that loss alone makes `delta >= mass (1 - e^(epsilon - largest))`, and losses
 /// within the gap make it at most that with their mass.
 pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
+    let bracket = next_to_the_top(parts, target)?;
+    Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
+}
+
+/// The same to first order, which is soon told.
+pub(crate) fn next_to_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let (largest, error) = largest(parts)?;
     let (mass, operations) = mass_at_the_top(parts)?;
     let operations = FACTOR + operations;
@@ -67,8 +73,7 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let within = all_within(parts, gap) * Wide::from(1.0 + operations * STEP);
     let share = (target.lower * within.recip()).lower(DOUBLES).min(share);
     let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - DOUBLES);
-    let bracket = Bracket { lower, upper: upper.upper() };
-    Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
+    Some(Bracket { lower, upper: upper.upper().max(lower) })
 }
 
 /// The probability that every loss is its largest, and the operations it took.

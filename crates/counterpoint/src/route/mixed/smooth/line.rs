@@ -42,7 +42,7 @@ fn differences(loss: &Loss, t: f64) -> Option<[f64; 3]> {
 
 /// The saddle point at which a quantity that rises with t vanishes; none if no contour would
 /// follow ([`Transform::new`]), before much is spent on dear cumulants.
-pub(super) fn saddle_where(
+pub(in crate::route::mixed) fn saddle_where(
     parts: &[Part],
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,

@@ -28,7 +28,7 @@ use crate::watch::Watch;
 use contour::Contour;
 pub(crate) use contour::Effort;
 use layers::{Layers, Steps};
-use line::saddle_where;
+pub(super) use line::saddle_where;
 use std::cell::RefCell;
 
 /// K(t) of one loss and its absolute error: in plain doubles where they will do.
@@ -252,7 +252,7 @@ pub(crate) fn layered_delta(
 }
 
 /// An epsilon that satisfies the target, to search below.
-fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
+pub(super) fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
     let mut top = saddle.epsilon + 1.0 / saddle.tilt;
     for _ in 0..200 {
         if ends(top).upper <= target.lower {
@@ -264,7 +264,12 @@ fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
 }
 
 /// An epsilon that surely exceeds the target, a little below one that satisfies it.
-fn exceeding(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
+pub(super) fn exceeding(
+    ends: &dyn Fn(f64) -> Ends,
+    target: &Target,
+    saddle: &Saddle,
+    upper: f64,
+) -> f64 {
     let Ends { lower: low, upper: high } = ends(upper);
     let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
     let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
