@@ -1,5 +1,5 @@
-//! Laplace noise of one scale, composed: splines against arbitrary precision, and against contours and lattices,
-//! which share nothing with them.
+//! Laplace noise, composed. Of one scale: splines against arbitrary precision, and against contours and lattices,
+//! which share nothing with them. Of several: blurred contours against the same.
 
 use crate::common::Question;
 use crate::common::mechanisms::*;
@@ -129,5 +129,94 @@ fn delta_falls_across_the_lattice() {
             }
         }
         assert!(before <= 1e-20, "{count} of {scale}: {before}");
+    }
+}
+
+type Survey = (&'static [f64], &'static [f64], f64, f64);
+
+/// Scales, epsilons of randomized responses, epsilon and delta: as above in 80 digits, with a power of its own
+/// for each scale and a factor `(1 + E)/(1 + e^-e)` for each response.
+#[rustfmt::skip]
+const SURVEYS: [Survey; 9] = [
+    (&[2.0, 3.1], &[], 0.25, 0.141447069210508),
+    (&[2.0, 3.1, 4.7, 5.9, 8.3], &[], 0.6, 0.07452869537627493),
+    (&[2.0, 3.1, 4.7, 5.9, 8.3], &[], 1.2, 0.004281660242940544),
+    (&[2.0, 3.1, 4.7, 5.9, 8.3], &[0.5], 1.0, 0.06100137537474487),
+    (&[0.5, 1.25, 7.5], &[0.75], 2.0, 0.25673432652659844),
+    (&[3.0, 3.0, 7.3, 7.3, 7.3, 11.9], &[], 0.9, 0.006573586022724208),
+    (&[10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0], &[], 0.5, 0.0010945644004903322),
+    (&[5.0, 6.5, 8.0, 9.5, 11.0, 12.5, 14.0], &[0.3, 0.45], 1.1, 0.00950299005571749),
+    (&[20.0, 50.0], &[2.0], 2.01, 0.017483831788807316),
+];
+
+fn survey(scales: &[f64], responses: &[f64]) -> counterpoint::Plan {
+    let noise = scales.iter().map(|scale| times(1, laplace(*scale, 1.0)));
+    let answers = responses.iter().map(|epsilon| times(1, approximate(*epsilon, 0.0)));
+    plan(&noise.chain(answers).collect::<Vec<_>>())
+}
+
+#[test]
+fn surveys_cost_what_arbitrary_precision_says() {
+    for (scales, responses, epsilon, delta) in SURVEYS {
+        let plan = survey(scales, responses);
+        let text = format!("{scales:?} {responses:?} at {epsilon}");
+        let bracket = ask(&plan, Question::Delta(epsilon), 1e-6).expect(&text).bracket;
+        let hair = 1e-15;
+        assert!(
+            bracket.contains(delta * (1.0 + hair)) || bracket.contains(delta),
+            "{text}: {bracket}"
+        );
+        let at = |delta: f64| ask(&plan, Question::Epsilon(delta), 1e-6).expect(&text).bracket;
+        let (more, less) = (at(delta * 1.01), at(delta * 0.99));
+        assert!(more.upper < epsilon && epsilon < less.lower, "{text}: {more} {less}");
+        let bracket = at(delta);
+        let near =
+            bracket.lower <= epsilon * (1.0 + 1e-12) && epsilon <= bracket.upper * (1.0 + 1e-12);
+        assert!(near, "{text}: {bracket}");
+    }
+}
+
+/// Any few scales, with responses and noise on a grid, against lattices.
+#[test]
+fn surveys_and_lattices_agree() {
+    let mut random = Random::new(0x5a7e);
+    let (mut compared, mut close) = (0, 0);
+    for _ in 0..tries(300, 0.1) {
+        let mut list: Vec<_> = (0..random.between(2, 30))
+            .map(|_| times(random.log_whole(1, 4), laplace(random.log_uniform(1.0, 100.0), 1.0)))
+            .collect();
+        if random.below(2) == 0 {
+            list.push(times(1, approximate(random.log_uniform(0.1, 1.0), 0.0)));
+        }
+        if random.below(2) == 0 {
+            list.push(times(2, geometric(random.log_uniform(2.0, 20.0), 1)));
+        }
+        let plan = plan(&list);
+        let delta = Delta::new(random.log_uniform(1e-9, 1e-2)).unwrap();
+        let free = plan.epsilon(delta, &options(1e-6));
+        let free = free.unwrap_or_else(|error| panic!("{list:?} {delta:?}: {error}")).bracket;
+        let lattice = Options { route: Some(Route::Lattice), ..options(1e-3) };
+        let Ok(lattice) = plan.epsilon(delta, &lattice) else { continue };
+        assert!(free.overlaps(&lattice.bracket), "{list:?} {delta:?}: {free} {}", lattice.bracket);
+        compared += 1;
+        close += usize::from(lattice.bracket.relative_width() < 1e-3);
+    }
+    assert!(compared >= 10 && close >= 10, "{close} of {compared}");
+}
+
+/// Many scales: every number of them is answered, and a looser tolerance is not told less.
+#[test]
+fn any_number_of_scales_is_answered() {
+    for many in [7, 40, 100, 200, 400, 700, 1000, 3000] {
+        let scale = |i: u32| 1.0 / (0.01 + 0.19 * (0.618_033_988_7 * f64::from(i)).fract());
+        let scales: Vec<f64> = (1..=many).map(scale).collect();
+        let plan = survey(&scales, &[]);
+        let mut before: Option<counterpoint::Bracket> = None;
+        for tolerance in [1e-7, 1e-6, 1e-5, 1e-3] {
+            let answer = ask(&plan, Question::Epsilon(1e-6), tolerance);
+            let bracket = answer.unwrap_or_else(|error| panic!("{many}: {error}")).bracket;
+            assert!(before.is_none_or(|before| before.overlaps(&bracket)), "{many}");
+            before = Some(bracket);
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
 //! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
 //! | Laplace noise of one scale | either | next to the top, splines, near the top, a contour, long splines, a grid, a long contour |
+//! | other Laplace noise, no Gaussian | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
 //! | any others | either | near the top, the list, a contour, a grid, a long contour |
 //!
 //! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
@@ -21,7 +22,7 @@ use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::loss::Loss;
 use crate::route::mixed::laplace;
-use crate::route::mixed::smooth::{Effort, Layering};
+use crate::route::mixed::smooth::{Effort, Layering, blurred};
 use crate::route::responses::exact;
 use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::route::responses::two_lattices::{MOST_WORK, Method};
@@ -59,6 +60,8 @@ pub(super) enum MixedWay {
     /// Equal Laplace losses, by splines.
     Splines(Effort),
     Contour(Effort),
+    /// The contour of losses that are blurred a little.
+    Blurred(Effort),
     /// Contours, layer by layer.
     Layers,
     Grid,
@@ -185,7 +188,7 @@ pub(super) fn mixed_ways(
 }
 
 fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
-    use MixedWay::{Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
+    use MixedWay::{Blurred, Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
     if laplace::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
         let contours = [Contour(Effort::Little), many, Grid, Contour(Effort::Much)];
@@ -198,13 +201,19 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     if is_alone(parts) || !parts.iter().all(is_discrete) {
         list.extend(contours(parts, Effort::Little));
     }
+    if blurred::is_for(parts) {
+        list.push(Blurred(Effort::Much));
+    }
     list.extend([Grid, Contour(Effort::Much)]);
     list
 }
 
 /// One contour, or several, layer by layer, where they are for these losses: first where one will hardly do.
 fn contours(parts: &[Part], effort: Effort) -> Vec<MixedWay> {
-    use MixedWay::{Contour, Layers};
+    use MixedWay::{Blurred, Contour, Layers};
+    if blurred::is_for(parts) {
+        return vec![Blurred(effort), Contour(effort)];
+    }
     match Layering::of(parts) {
         Layering::None => vec![Contour(effort)],
         Layering::Possible => vec![Contour(effort), Layers],

@@ -7,7 +7,7 @@ use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::rounding::Wide;
 use crate::route::mixed::closed::{self, Listed};
-use crate::route::mixed::smooth::{self, Contours};
+use crate::route::mixed::smooth::{self, Contours, blurred};
 use crate::route::mixed::{grid, laplace};
 use crate::route::{Ends, Failure, Route};
 use crate::watch::Watch;
@@ -46,6 +46,10 @@ pub(super) fn epsilon(
         }
         (MixedWay::Contour(effort), _) => {
             let bracket = smooth::epsilon(parts, target, tolerance, (effort, watch), contours)?;
+            Ok((bracket, Route::Contour))
+        }
+        (MixedWay::Blurred(effort), _) => {
+            let bracket = blurred::epsilon(parts, target, tolerance, (effort, watch))?;
             Ok((bracket, Route::Contour))
         }
         (MixedWay::Layers, _) => {
@@ -121,6 +125,10 @@ fn by(
     match (way, parts) {
         // What they say was not enough.
         (MixedWay::NextToTop | MixedWay::NearTop | MixedWay::Listed, _) => Err(Failure::TooMuch),
+        (MixedWay::Blurred(effort), _) => {
+            let ends = blurred::delta(parts, epsilon, tolerance, (effort, watch))?;
+            Ok((ends, Route::Contour))
+        }
         (MixedWay::Layers, _) => {
             Ok((smooth::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
         }

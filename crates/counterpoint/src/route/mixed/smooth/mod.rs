@@ -8,7 +8,9 @@
 //! delta itself plus terms that are not negative (theorems.md, contour in the loss). Few
 //! points matter if the losses are many or smooth; the others are bounded without being
 //! evaluated.
+pub(crate) mod blurred;
 mod contour;
+mod factors;
 mod layers;
 mod line;
 mod sampled;
@@ -55,6 +57,9 @@ fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     Some(sum)
 }
 
+/// What may be neglected at most.
+const LOOSE: f64 = 1e-3;
+
 /// Neglects ever less until an answer is not too wide, or no longer gets narrower.
 fn refine<T>(
     parts: &[Part],
@@ -63,11 +68,17 @@ fn refine<T>(
     (effort, watch): (Effort, &Watch<'_>),
     answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
 ) -> Result<(T, Kept), Failure> {
-    let mut negligible = negligible.clamp(1e-14, 1e-3);
+    let mut negligible = negligible.clamp(1e-14, LOOSE);
     let mut best = f64::INFINITY;
     for _ in 0..4 {
         let contour = match Contour::new(parts, &saddle, negligible, effort, watch) {
             Err(Failure::TooMuch) if best.is_finite() => break,
+            // A contour says more than what was to be neglected suggests: what a looser tolerance would be
+            // told, a closer one is told too, if it is close.
+            Err(Failure::TooMuch) if effort == Effort::Much && negligible < LOOSE => {
+                negligible = (1e2 * negligible).min(LOOSE);
+                continue;
+            }
             contour => contour?,
         };
         match answer(&contour, &mut saddle) {
