@@ -10,7 +10,7 @@
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
 //! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
-//! | Laplace noise of one scale | either | next to the top, splines, near the top, a contour, long splines, a grid, a long contour |
+//! | Laplace noise of one scale, and few outcomes | either | next to the top, splines, near the top, a contour, long splines, a long blurred contour, a grid, a long contour |
 //! | other Laplace noise, no Gaussian | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
 //! | any others | either | near the top, the list, a contour, a grid, a long contour |
 //!
@@ -191,8 +191,9 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     use MixedWay::{Blurred, Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
     if laplace::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
-        let contours = [Contour(Effort::Little), many, Grid, Contour(Effort::Much)];
-        return [vec![NextToTop, few, NearTop], contours.to_vec()].concat();
+        let mut list = vec![NextToTop, few, NearTop, Contour(Effort::Little), many];
+        list.extend([Blurred(Effort::Much), Grid, Contour(Effort::Much)]);
+        return list;
     }
     let mut list = if near_top { vec![NearTop, Listed] } else { vec![Listed] };
     if is_alone(parts) {

@@ -352,14 +352,24 @@ impl Listed {
         Some(Self { atoms, operations })
     }
 
+    /// The outcomes, the mass that is in none, and how many operations each may have seen.
+    pub(crate) fn into_atoms(self) -> (Vec<Atom>, f64, f64) {
+        let cut = self.cut();
+        (self.atoms.list, cut, self.operations)
+    }
+
+    /// Nothing has underflowed where no mass is near that.
+    fn cut(&self) -> f64 {
+        let whole = self.atoms.list.iter().all(|atom| atom.mass.hi > 1e-250);
+        if self.atoms.cut <= UNDERFLOW && whole { 0.0 } else { self.atoms.cut }
+    }
+
     /// The outcomes, with their Q masses.
     pub(crate) fn into_outcomes(self) -> Outcomes {
         let list = &self.atoms.list;
         let size = list.iter().fold(1.0, |most: f64, atom| most.max(1.0 + atom.loss.hi.abs()));
         let slack = LOSS * self.operations * size + STEP * list.len() as f64;
-        // Nothing has underflowed where no mass is near that.
-        let whole = self.atoms.cut <= UNDERFLOW && list.iter().all(|atom| atom.mass.hi > 1e-250);
-        let cut = if whole { 0.0 } else { self.atoms.cut };
+        let cut = self.cut();
         let outcome = |atom: &Atom| {
             let p = Wide::from(atom.mass);
             (atom.loss, p, p * Wide::exp(-atom.loss))

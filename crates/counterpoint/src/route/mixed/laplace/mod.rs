@@ -1,4 +1,5 @@
-//! Equal Laplace losses, by the atoms' lattice and splines on it (theorems.md, equal Laplace losses).
+//! Equal Laplace losses, by the atoms' lattice and splines on it (theorems.md, equal Laplace losses); and among few
+//! outcomes of others, one by one.
 //!
 //! With the distance below the largest loss in units of 2 epsilon, each loss is an atom at zero, one at
 //! one, and a uniform density between. A sum of c uniform draws is a cardinal spline whose knots are on the
@@ -6,12 +7,13 @@
 
 mod table;
 
+use super::closed::Listed;
 use super::largest::largest;
 use super::smooth::{Effort, exceeding, saddle_where, top};
 use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use crate::loss::Loss;
+use crate::loss::{Atom, Loss};
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1};
 use crate::route::saddle::Saddle;
 use crate::route::search::satisfying;
@@ -28,6 +30,10 @@ const ROUNDINGS: f64 = 32.0 * UNIT;
 const FACTOR: f64 = 4.0 * STEP;
 /// A place on the lattice: epsilon's own error, a quotient and a difference.
 const PLACE: f64 = 8.0 * STEP;
+/// The mass of another's outcome, and its addition.
+const FACTOR_AND_SUM: f64 = 4.0;
+/// 1 - e^-x + e^-x y: five operations.
+const SIDE: f64 = 16.0 * STEP;
 /// Bounds on what is left out are rounded too.
 const LEFT_OUT: f64 = 1.01;
 /// What one operation loses to underflow, at most.
@@ -45,6 +51,8 @@ const MOST_DRAWN: f64 = 120.0;
 /// The most lattice steps, and the most of them times levels.
 const MOST_STEPS: u64 = 40_000;
 const MOST_WORK: u64 = 10_000_000;
+/// The most outcomes of others.
+const FEW_OUTCOMES: f64 = 40.0;
 /// The largest exponent of a weight.
 const MOST_EXPONENT: f64 = 600.0;
 
@@ -61,11 +69,48 @@ struct Splines {
     drawn: Vec<f64>,
     drawn_rest: f64,
     atoms: Atoms,
+    others: Others,
 }
 
-/// Whether these are Laplace losses of one scale.
+/// What else there is: the losses of all outcomes with their masses.
+struct Others {
+    list: Vec<Atom>,
+    /// How many operations a loss or a mass may have seen.
+    operations: f64,
+    /// Mass that may have any loss.
+    cut: f64,
+}
+
+/// Whether these are Laplace losses of one scale, run more than once or among few outcomes of others.
 pub(crate) fn is_for(parts: &[Part]) -> bool {
     matches!(parts, [Part { each: Loss::Laplace { .. }, count: 2.. }])
+        || parts.len() > 1 && split(parts).is_some()
+}
+
+/// The one part of Laplace losses, and all others, if they have few outcomes together.
+fn split(parts: &[Part]) -> Option<(Dd, u64, Vec<Part>)> {
+    let mut found = None;
+    let (mut others, mut outcomes) = (Vec::new(), 1.0);
+    for part in parts {
+        let atoms = match &part.each {
+            Loss::Laplace { epsilon } if found.is_none() => {
+                found = Some((*epsilon, part.count));
+                continue;
+            }
+            Loss::Response { .. } => 2,
+            Loss::Atoms(atoms) => atoms.list.len(),
+            _ => return None,
+        };
+        // So many multisets of outcomes there are.
+        for i in 1..atoms as u64 {
+            outcomes *= (part.count + i) as f64 / i as f64;
+        }
+        if outcomes > FEW_OUTCOMES {
+            return None;
+        }
+        others.push(part.clone());
+    }
+    found.map(|(epsilon, count)| (epsilon, count, others))
 }
 
 /// The least epsilon whose pure delta is within the target.
@@ -107,12 +152,13 @@ pub(crate) fn delta(
     if width <= tolerance { Ok(ends) } else { Err(Failure::TooWide(width)) }
 }
 
-/// How far an epsilon is below the largest loss, in lattice steps; and its absolute error.
-fn distance(count: u64, epsilon: Dd, at: f64) -> (Dd, f64) {
+/// How far a loss, good to an absolute error, is below the largest one, in lattice steps; and its absolute error.
+fn distance(count: u64, epsilon: Dd, (at, error): (Dd, f64)) -> (Dd, f64) {
     let half = Dd::from(count as f64).scaled(0.5);
-    let from_middle = Dd::from(at) / epsilon.scaled(2.0);
-    let error = if at > 0.0 { PLACE * (from_middle.hi + half.hi) } else { 0.0 };
-    (half - from_middle, error)
+    let from_middle = at / epsilon.scaled(2.0);
+    let exact = error <= 0.0 && !at.is_positive() && !at.is_negative();
+    let rounding = if exact { 0.0 } else { PLACE * (from_middle.hi.abs() + half.hi) };
+    (half - from_middle, rounding + LEFT_OUT * error / (2.0 * epsilon.hi))
 }
 
 /// The same, as a whole number and a fraction.
@@ -136,32 +182,37 @@ impl Place {
 
 impl Splines {
     fn new(parts: &[Part], saddle: &Saddle, effort: Effort) -> Result<Self, Failure> {
-        let [Part { each: Loss::Laplace { epsilon }, count }] = parts else {
-            return Err(Failure::TooMuch);
-        };
-        if !(1e-12..200.0).contains(&epsilon.hi) || *count > 1 << 40 {
+        let (epsilon, count, others) = split(parts).ok_or(Failure::TooMuch)?;
+        let (list, cut, operations) = Listed::new(&others).ok_or(Failure::TooMuch)?.into_atoms();
+        let others = Others { list, operations, cut };
+        if !(1e-12..200.0).contains(&epsilon.hi) || count > 1 << 40 {
             return Err(Failure::TooMuch);
         }
-        let (steps, _) = distance(*count, *epsilon, saddle.epsilon);
-        let whole = Place::new(steps).map_or(0, |place| place.whole);
+        // Where the outcomes leave the others, from the nearest to the largest loss on.
+        let whole = |loss: Dd| {
+            let at = (Dd::from(saddle.epsilon) - loss).abs();
+            Place::new(distance(count, epsilon, (at, 0.0)).0).map_or(0, |place| place.whole)
+        };
+        let wholes = || others.list.iter().map(|atom| whole(atom.loss));
+        let (low, high) = (wholes().min().unwrap_or(0), wholes().max().unwrap_or(0));
         // Above epsilon, so that no weighed term grows with its distance.
         let least = epsilon.hi * (1.0 + 2e-3);
         let tilt = (2.0 * epsilon.hi * (saddle.tilt + 0.5)).clamp(least, MOST_EXPONENT);
-        let splines = Self::tilted((*count, *epsilon), whole, tilt, effort)?;
-        let steps = (whole + 1).saturating_sub(splines.atoms.first) as f64;
-        if tilt * steps <= MOST_EXPONENT {
-            return Ok(splines);
+        let steps = |splines: &Self| (high + 1).saturating_sub(splines.atoms.first) as f64;
+        let mut splines = Self::tilted((count, epsilon), (low, high), tilt, effort)?;
+        if tilt * steps(&splines) > MOST_EXPONENT {
+            let tilt = MOST_EXPONENT / (high + 1) as f64;
+            if tilt < least {
+                return Err(Failure::TooMuch);
+            }
+            splines = Self::tilted((count, epsilon), (low, high), tilt, effort)?;
         }
-        let tilt = MOST_EXPONENT / (whole + 1) as f64;
-        if tilt < least {
-            return Err(Failure::TooMuch);
-        }
-        Self::tilted((*count, *epsilon), whole, tilt, effort)
+        Ok(Self { others, ..splines })
     }
 
     fn tilted(
         (count, epsilon): (u64, Dd),
-        whole: u64,
+        range: (u64, u64),
         tilt: f64,
         effort: Effort,
     ) -> Result<Self, Failure> {
@@ -173,13 +224,48 @@ impl Splines {
             return Err(Failure::TooMuch);
         }
         let (drawn, drawn_rest) = drawn(count, odds);
-        let atoms = Atoms::new(count, step, whole)?;
-        Ok(Self { count, epsilon, tilt, step, draw, drawn, drawn_rest, atoms })
+        let atoms = Atoms::new(count, step, range)?;
+        let others = Others { list: Vec::new(), operations: 0.0, cut: 0.0 };
+        Ok(Self { count, epsilon, tilt, step, draw, drawn, drawn_rest, atoms, others })
     }
 
-    /// Bounds on the pure delta.
+    /// Bounds on the pure delta: the mean over the others' outcomes of what each leaves.
     fn ends(&self, epsilon: f64) -> Result<Ends, Failure> {
-        let (steps, error) = distance(self.count, self.epsilon, epsilon);
+        let mut sum = Ends::new(Wide::ZERO, Wide::from(self.others.cut));
+        let operations = self.others.operations;
+        for atom in &self.others.list {
+            let at = Dd::from(epsilon) - atom.loss;
+            // A single outcome has no loss.
+            let size = atom.loss.hi.abs();
+            let error = if size > 0.0 { STEP * operations * (1.0 + size) } else { 0.0 };
+            let ends = self.either_side(at, error)?;
+            let mass = Wide::from(atom.mass);
+            sum.lower = sum.lower + ends.lower * mass;
+            sum.upper = sum.upper + ends.upper * mass;
+        }
+        let slack = STEP * (operations + FACTOR_AND_SUM * self.others.list.len() as f64);
+        let by = |x: Wide, slack: f64| x * Wide::from(Dd::sum(1.0, slack));
+        Ok(Ends::new(by(sum.lower, -slack), by(sum.upper, slack)))
+    }
+
+    /// At an epsilon of either sign: `delta(-e) = 1 - e^-e + e^-e delta(e)` as the pair is symmetric.
+    fn either_side(&self, at: Dd, error: f64) -> Result<Ends, Failure> {
+        if !at.is_negative() {
+            return self.one_side(at, error);
+        }
+        let Ends { lower, upper } = self.one_side(-at, error)?;
+        // Both its terms fall as the epsilon rises, by at most its error in all.
+        let (fall, rest) = (Wide::exp(at), Wide::from(-at.expm1()));
+        let both =
+            |delta: Wide, slack: f64| (rest + fall * delta) * Wide::from(Dd::sum(1.0, slack));
+        let wider = Wide::from(error + SIDE);
+        let least = both(lower, -SIDE) - wider;
+        let least = if least.is_positive() { least } else { Wide::ZERO };
+        Ok(Ends::new(least, both(upper, SIDE) + wider))
+    }
+
+    fn one_side(&self, at: Dd, error: f64) -> Result<Ends, Failure> {
+        let (steps, error) = distance(self.count, self.epsilon, (at, error));
         let near = error / CLOSE;
         if steps.hi < -near {
             return Ok(Ends::ZERO);
@@ -288,14 +374,14 @@ struct Atoms {
 }
 
 impl Atoms {
-    /// Ratios from the most likely number on, both ways, until nothing is left near a place; then divided by
+    /// Ratios from the most likely number on, both ways, until nothing is left near some places; then divided by
     /// their sum. That is at most what all add up to: what is left out of it is allowed for.
-    fn new(count: u64, step: f64, place: u64) -> Result<Self, Failure> {
+    fn new(count: u64, step: f64, (low, high): (u64, u64)) -> Result<Self, Failure> {
         let n = count as f64;
         let mode = ((n + 1.0) * step / (1.0 + step)).floor().clamp(0.0, n) as u64;
         let (mut up, mut down) = (vec![1.0], Vec::new());
         let mut at = mode;
-        while at < count && (at <= place || up[up.len() - 1] > NEGLIGIBLE) {
+        while at < count && (at <= high || up[up.len() - 1] > NEGLIGIBLE) {
             up.push(up[up.len() - 1] * (step * (count - at) as f64 / (at + 1) as f64));
             at += 1;
             if up.len() as u64 > MOST_STEPS {
@@ -305,11 +391,11 @@ impl Atoms {
         let ratio = step * (count - at) as f64 / (at + 1) as f64;
         let beyond = up[up.len() - 1] * ratio / (1.0 - ratio).max(1e-300);
         let (mut least, mut last, mut at) = (1.0, 1.0, mode);
-        while at > 0 && (at > place || last > NEGLIGIBLE * least) {
+        while at > 0 && (at > low || last > NEGLIGIBLE * least) {
             last *= at as f64 / (step * (count - at + 1) as f64);
             at -= 1;
             down.push(last);
-            if at >= place {
+            if at >= low {
                 least = last;
             }
             if down.len() as u64 > MOST_STEPS || last < 1e-250 {
