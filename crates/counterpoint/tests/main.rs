@@ -16,6 +16,7 @@ mod effort;
 mod filters;
 mod games;
 mod interactive;
+mod laplace;
 mod loss_view;
 mod many;
 mod mechanism_laws;

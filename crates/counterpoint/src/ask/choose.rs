@@ -11,6 +11,8 @@
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
 //! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
+//! | Laplace noise of one scale, and few outcomes | either | next to the top, splines, near the top, a contour, long splines, a long blurred contour, a grid, a long contour |
+//! | other Laplace noise, no Gaussian | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
 //! | any others | either | near the top, the list, a contour, a grid, a long contour |
 //!
 //! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
@@ -20,8 +22,8 @@
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::loss::Loss;
-use crate::route::mixed::faint;
-use crate::route::mixed::smooth::{Effort, Layering};
+use crate::route::mixed::smooth::{Effort, Layering, blurred};
+use crate::route::mixed::{faint, laplace};
 use crate::route::responses::exact;
 use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::route::responses::two_lattices::{MOST_WORK, Method};
@@ -48,6 +50,8 @@ pub(super) enum ResponseWay {
 /// A way for losses of any kind.
 #[derive(Clone, Copy)]
 pub(super) enum MixedWay {
+    /// Bounds next to the largest loss, to first order, if they are as close as any.
+    NextToTop,
     /// Bounds next to the largest loss.
     NearTop,
     /// Every outcome.
@@ -56,7 +60,11 @@ pub(super) enum MixedWay {
     Formula,
     /// The formula of Gaussians that say next to nothing.
     Faint,
+    /// Equal Laplace losses, by splines.
+    Splines(Effort),
     Contour(Effort),
+    /// The contour of losses that are blurred a little.
+    Blurred(Effort),
     /// Contours, layer by layer.
     Layers,
     Grid,
@@ -155,7 +163,7 @@ pub(super) fn mixed_ways(
     wanted: Wanted,
     route: Option<Route>,
 ) -> Result<Ways<MixedWay>, AskError> {
-    use MixedWay::{Formula, Grid, Listed, NearTop};
+    use MixedWay::{Formula, Grid, Listed, NearTop, NextToTop, Splines};
     let alone = is_alone(parts);
     // One mechanism's formula says as much of epsilon.
     let near_top = !alone || wanted == Wanted::Delta;
@@ -164,6 +172,11 @@ pub(super) fn mixed_ways(
         Some(Route::Closed) if faint::mu(parts).is_some() => Ok(Ways::free(vec![MixedWay::Faint])),
         Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
         Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
+        Some(Route::Closed) if laplace::is_for(parts) => {
+            const FEW: &str = "too many draws are from the densities; legal: contour, lattice";
+            let list = vec![NextToTop, Splines(Effort::Much), NearTop];
+            Ok(Ways { list, refusal: Some(FEW) })
+        }
         Some(Route::Closed) => {
             const FAR: &str = "it is for one mechanism run once, but a Gaussian, and for what is next to \
                                the largest loss";
@@ -179,7 +192,13 @@ pub(super) fn mixed_ways(
 }
 
 fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
-    use MixedWay::{Contour, Formula, Grid, Listed, NearTop};
+    use MixedWay::{Blurred, Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
+    if laplace::is_for(parts) {
+        let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
+        let mut list = vec![NextToTop, few, NearTop, Contour(Effort::Little), many];
+        list.extend([Blurred(Effort::Much), Grid, Contour(Effort::Much)]);
+        return list;
+    }
     let mut list = if near_top { vec![NearTop, Listed] } else { vec![Listed] };
     if faint::mu(parts).is_some() {
         list = vec![MixedWay::Faint];
@@ -190,13 +209,19 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     if is_alone(parts) || !parts.iter().all(is_discrete) {
         list.extend(contours(parts, Effort::Little));
     }
+    if blurred::is_for(parts) {
+        list.push(Blurred(Effort::Much));
+    }
     list.extend([Grid, Contour(Effort::Much)]);
     list
 }
 
 /// One contour, or several, layer by layer, where they are for these losses: first where one will hardly do.
 fn contours(parts: &[Part], effort: Effort) -> Vec<MixedWay> {
-    use MixedWay::{Contour, Layers};
+    use MixedWay::{Blurred, Contour, Layers};
+    if blurred::is_for(parts) {
+        return vec![Blurred(effort), Contour(effort)];
+    }
     match Layering::of(parts) {
         Layering::None => vec![Contour(effort)],
         Layering::Possible => vec![Contour(effort), Layers],

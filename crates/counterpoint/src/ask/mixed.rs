@@ -7,10 +7,9 @@ use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::rounding::Wide;
 use crate::route::mixed::closed::{self, Listed};
-use crate::route::mixed::faint;
-use crate::route::mixed::grid;
 use crate::route::mixed::largest::cut;
-use crate::route::mixed::smooth::{self, Contours};
+use crate::route::mixed::smooth::{self, Contours, blurred};
+use crate::route::mixed::{faint, grid, laplace};
 use crate::route::{Ends, Failure, Route};
 use crate::watch::Watch;
 
@@ -29,6 +28,11 @@ pub(super) fn epsilon(
         return Err(AskError::ToleranceNotMet { asked, achieved: f64::INFINITY, best: None });
     }
     first_of(&ways, options, |way| match (way, parts) {
+        (MixedWay::NextToTop, _) => {
+            let bracket = closed::next_to_the_top(parts, target);
+            let bracket = bracket.filter(|bracket| bracket.keeps(tolerance.min(CLOSEST)));
+            Ok((bracket.ok_or(Failure::TooMuch)?, Route::Closed))
+        }
         (MixedWay::NearTop, _) => {
             let bracket = closed::near_the_top(parts, target);
             let bracket = bracket.filter(|bracket| bracket.keeps(tolerance));
@@ -46,8 +50,16 @@ pub(super) fn epsilon(
         (MixedWay::Formula, [part]) => {
             Ok((closed::epsilon(part, target, tolerance, watch)?, Route::Closed))
         }
+        (MixedWay::Splines(effort), _) => {
+            let bracket = laplace::epsilon(parts, target, tolerance, (effort, watch))?;
+            Ok((bracket, Route::Closed))
+        }
         (MixedWay::Contour(effort), _) => {
             let bracket = smooth::epsilon(parts, target, tolerance, (effort, watch), contours)?;
+            Ok((bracket, Route::Contour))
+        }
+        (MixedWay::Blurred(effort), _) => {
+            let bracket = blurred::epsilon(parts, target, tolerance, (effort, watch))?;
             Ok((bracket, Route::Contour))
         }
         (MixedWay::Layers, _) => {
@@ -56,6 +68,9 @@ pub(super) fn epsilon(
         _ => Ok((grid::epsilon(parts, target, tolerance, watch)?, Route::Lattice)),
     })
 }
+
+/// As close as any way comes.
+const CLOSEST: f64 = 1e-13;
 
 /// The pure delta at an epsilon.
 pub(super) fn delta(
@@ -124,11 +139,21 @@ fn by(
 ) -> Result<(Ends, Route), Failure> {
     match (way, parts) {
         // What they say was not enough.
-        (MixedWay::NearTop | MixedWay::Listed | MixedWay::Faint, _) => Err(Failure::TooMuch),
+        (MixedWay::NextToTop | MixedWay::NearTop | MixedWay::Listed | MixedWay::Faint, _) => {
+            Err(Failure::TooMuch)
+        }
+        (MixedWay::Blurred(effort), _) => {
+            let ends = blurred::delta(parts, epsilon, tolerance, (effort, watch))?;
+            Ok((ends, Route::Contour))
+        }
         (MixedWay::Layers, _) => {
             Ok((smooth::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
         }
         (MixedWay::Formula, [part]) => Ok((closed::delta(part, epsilon, watch)?, Route::Closed)),
+        (MixedWay::Splines(effort), _) => {
+            let ends = laplace::delta(parts, epsilon, tolerance, (effort, watch))?;
+            Ok((ends, Route::Closed))
+        }
         (MixedWay::Contour(effort), _) => {
             let ends = smooth::delta(parts, epsilon, tolerance, (effort, watch), contours)?;
             Ok((ends, Route::Contour))

@@ -40,7 +40,8 @@ const UNCOUNTED: f64 = 64.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Route {
-    /// A formula: of one mechanism, next to the largest loss, or where only leaks are left.
+    /// A formula: of one mechanism, of Laplace noise of one scale, next to the largest loss, or where only
+    /// leaks are left.
     Closed,
     /// One binomial sum; all epsilons equal. Exact.
     Equal,

@@ -49,6 +49,12 @@ const SHORT_OF_HALF: f64 = 0.9;
 /// to it: that loss alone makes `delta >= mass (1 - e^(epsilon - largest))`, and losses
 /// within the gap make it at most that with their mass.
 pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
+    let bracket = next_to_the_top(parts, target)?;
+    Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
+}
+
+/// The same to first order, which is soon told.
+pub(crate) fn next_to_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let (largest, error) = largest(parts)?;
     let (mass, operations) = mass_at_the_top(parts)?;
     let operations = FACTOR + operations;
@@ -67,8 +73,7 @@ pub(crate) fn near_the_top(parts: &[Part], target: &Target) -> Option<Bracket> {
     let within = all_within(parts, gap) * Wide::from(1.0 + operations * STEP);
     let share = (target.lower * within.recip()).lower(DOUBLES).min(share);
     let upper = largest + Dd::from(error) + Dd::from(-share).ln_1p() * (1.0 - DOUBLES);
-    let bracket = Bracket { lower, upper: upper.upper() };
-    Some(closer_to_the_top(parts, target, bracket).unwrap_or(bracket))
+    Some(Bracket { lower, upper: upper.upper().max(lower) })
 }
 
 /// The probability that every loss is its largest, and the operations it took.
@@ -360,16 +365,26 @@ impl Listed {
         Some(Self { atoms, operations, left_out })
     }
 
+    /// The outcomes, the mass that is in none, and how many operations each may have seen.
+    pub(crate) fn into_atoms(self) -> (Vec<Atom>, f64, f64) {
+        let cut = self.cut();
+        (self.atoms.list, cut, self.operations)
+    }
+
+    /// Nothing has underflowed where no mass is near that.
+    fn cut(&self) -> f64 {
+        let whole = self.left_out <= 0.0
+            && self.atoms.cut <= UNDERFLOW
+            && self.atoms.list.iter().all(|atom| atom.mass.hi > 1e-250);
+        if whole { 0.0 } else { self.atoms.cut + self.left_out }
+    }
+
     /// The outcomes, with their Q masses.
     pub(crate) fn into_outcomes(self) -> Outcomes {
         let list = &self.atoms.list;
         let size = list.iter().fold(1.0, |most: f64, atom| most.max(1.0 + atom.loss.hi.abs()));
         let slack = LOSS * self.operations * size + STEP * list.len() as f64;
-        // Nothing has underflowed where no mass is near that.
-        let whole = self.left_out <= 0.0
-            && self.atoms.cut <= UNDERFLOW
-            && list.iter().all(|atom| atom.mass.hi > 1e-250);
-        let cut = if whole { 0.0 } else { self.atoms.cut + self.left_out };
+        let cut = self.cut();
         let outcome = |atom: &Atom| {
             let p = Wide::from(atom.mass);
             (atom.loss, p, p * Wide::exp(-atom.loss))

@@ -350,7 +350,7 @@ fn tail(terms: &[Transform], last: u64, unit: f64) -> f64 {
 }
 
 /// The factor of e^(-t' e) in the bound on the aliases.
-fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)> {
+pub(super) fn alias(parts: &[Part], other: f64, t: f64, period: f64) -> Option<(f64, Wide)> {
     alias_of(total_cumulant(parts, other)?, other, t, period)
 }
 

@@ -2,7 +2,7 @@
 //! rests.
 #![allow(clippy::disallowed_methods)]
 
-use super::{sampled, total_cumulant};
+use super::{quick_cumulant, sampled};
 use crate::composition::Part;
 use crate::loss::Loss;
 use crate::route::Failure;
@@ -20,6 +20,7 @@ fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
             Loss::SampledGaussian { rate, mu, direction } => {
                 sampled::quick::jet(*rate, mu.hi, *direction, t)?
             }
+            Loss::Laplace { epsilon } if epsilon.hi > 1e-4 && t > 1e-3 => laplace(epsilon.hi, t),
             loss => differences(loss, t)?,
         };
         let count = part.count as f64;
@@ -28,6 +29,18 @@ fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
         sum.2 += count * curvature.max(0.0);
     }
     Some(sum)
+}
+
+/// K, K' and K'' of Laplace noise: ln((1+t) e^(te) + t e^(-(1+t)e)) - ln(1+2t), as it is.
+fn laplace(e: f64, t: f64) -> [f64; 3] {
+    let fall = (-(1.0 + 2.0 * t) * e).exp();
+    // Over e^(te): the sum, and its two derivatives.
+    let sum = 1.0 + t + t * fall;
+    let first = (1.0 + t) * e + 1.0 + (1.0 - t * e) * fall;
+    let second = (1.0 + t) * e * e + 2.0 * e + (t * e - 2.0) * e * fall;
+    let (slope, over) = (first / sum, 1.0 + 2.0 * t);
+    let value = t * e + (sum / over).ln();
+    [value, slope - 2.0 / over, second / sum - slope * slope + 4.0 / (over * over)]
 }
 
 /// K, K' and K'' from three values.
@@ -42,7 +55,7 @@ fn differences(loss: &Loss, t: f64) -> Option<[f64; 3]> {
 
 /// The saddle point at which a quantity that rises with t vanishes; none if no contour would
 /// follow ([`Transform::new`]), before much is spent on dear cumulants.
-pub(super) fn saddle_where(
+pub(in crate::route::mixed) fn saddle_where(
     parts: &[Part],
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,
@@ -96,6 +109,18 @@ fn has_no_transform(part: &Part) -> bool {
     matches!(part.each, SampledLaplace { .. } | SampledRange { .. } | Mixture(_))
 }
 
+/// An estimate of K.
+fn value(parts: &[Part], t: f64) -> Option<f64> {
+    let of = |part: &Part| {
+        let value = match &part.each {
+            Loss::Laplace { epsilon } if epsilon.hi > 1e-4 && t > 1e-3 => laplace(epsilon.hi, t)[0],
+            loss => quick_cumulant(loss, t)?.0.hi,
+        };
+        Some(part.count as f64 * value)
+    };
+    parts.iter().map(of).sum()
+}
+
 /// Where to draw the line, and what shows that its aliases are negligible; estimates.
 pub(super) struct Line {
     pub(super) t: f64,
@@ -126,7 +151,7 @@ pub(super) fn line(
     for c in TILTS {
         watch.at(0.2)?;
         let t = c * saddle.tilt;
-        rates.extend(total_cumulant(parts, t).map(|k| (t, k.0.hi - t * saddle.epsilon)));
+        rates.extend(value(parts, t).map(|k| (t, k - t * saddle.epsilon)));
     }
     // Not more should cancel: each factor's rounding counts.
     let many: f64 =

@@ -8,7 +8,9 @@
 //! delta itself plus terms that are not negative (theorems.md, contour in the loss). Few
 //! points matter if the losses are many or smooth; the others are bounded without being
 //! evaluated.
+pub(crate) mod blurred;
 mod contour;
+mod factors;
 mod layers;
 mod line;
 mod sampled;
@@ -28,7 +30,7 @@ use crate::watch::Watch;
 use contour::Contour;
 pub(crate) use contour::Effort;
 use layers::{Layers, Steps};
-use line::saddle_where;
+pub(super) use line::saddle_where;
 use std::cell::RefCell;
 
 /// K(t) of one loss and its absolute error: in plain doubles where they will do.
@@ -55,6 +57,9 @@ fn total_cumulant(parts: &[Part], t: f64) -> Option<(Dd, f64)> {
     Some(sum)
 }
 
+/// What may be neglected at most.
+const LOOSE: f64 = 1e-3;
+
 /// Neglects ever less until an answer is not too wide, or no longer gets narrower.
 fn refine<T>(
     parts: &[Part],
@@ -63,11 +68,17 @@ fn refine<T>(
     (effort, watch): (Effort, &Watch<'_>),
     answer: impl Fn(&Contour, &mut Saddle) -> Result<T, Failure>,
 ) -> Result<(T, Kept), Failure> {
-    let mut negligible = negligible.clamp(1e-14, 1e-3);
+    let mut negligible = negligible.clamp(1e-14, LOOSE);
     let mut best = f64::INFINITY;
     for _ in 0..4 {
         let contour = match Contour::new(parts, &saddle, negligible, effort, watch) {
             Err(Failure::TooMuch) if best.is_finite() => break,
+            // A contour says more than what was to be neglected suggests: what a looser tolerance would be
+            // told, a closer one is told too, if it is close.
+            Err(Failure::TooMuch) if effort == Effort::Much && negligible < LOOSE => {
+                negligible = (1e2 * negligible).min(LOOSE);
+                continue;
+            }
             contour => contour?,
         };
         match answer(&contour, &mut saddle) {
@@ -252,7 +263,7 @@ pub(crate) fn layered_delta(
 }
 
 /// An epsilon that satisfies the target, to search below.
-fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
+pub(super) fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
     let mut top = saddle.epsilon + 1.0 / saddle.tilt;
     for _ in 0..200 {
         if ends(top).upper <= target.lower {
@@ -264,7 +275,12 @@ fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
 }
 
 /// An epsilon that surely exceeds the target, a little below one that satisfies it.
-fn exceeding(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle, upper: f64) -> f64 {
+pub(super) fn exceeding(
+    ends: &dyn Fn(f64) -> Ends,
+    target: &Target,
+    saddle: &Saddle,
+    upper: f64,
+) -> f64 {
     let Ends { lower: low, upper: high } = ends(upper);
     let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
     let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;

@@ -28,10 +28,10 @@ pub(super) struct Transform {
     pub(super) shift: Dd,
     /// At least the variance of the tilted loss.
     pub(super) variance: f64,
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
-enum Kind {
+pub(super) enum Kind {
     /// Masses at the shift and `fall` below it.
     Two {
         stay: Dd,
