@@ -116,6 +116,7 @@ pub(crate) fn witness_of(whole: &Composition) -> Option<Composition> {
         leaks: Leaks { below: below.clone(), above: below.clone() },
         losses: witness(whole),
         curves: Vec::new(),
+        beneath: None,
     })
 }
 
