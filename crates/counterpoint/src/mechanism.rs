@@ -8,6 +8,11 @@ use crate::quantity::{
 use std::fmt;
 use std::sync::Arc;
 
+mod cells;
+
+pub(crate) use cells::FURTHEST;
+pub use cells::{Cell, CellPair};
+
 /// An (epsilon, delta) differential-privacy guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guarantee {
@@ -131,6 +136,8 @@ pub enum Mechanism {
         /// How far, in Euclidean norm, they move it at most, and with which probability.
         shifts: Shifts,
     },
+    /// Outcomes in cells, with bounds on the loss within each.
+    Cells(CellPair),
 }
 
 impl From<Guarantee> for Mechanism {
@@ -195,6 +202,18 @@ fn same_length(
     Err(ListError::Lengths { first: first.0, second: second.0, lengths: (first.1, second.1) })
 }
 
+/// Numbers that are at least zero and sum to one.
+fn probabilities(field: &'static str, list: &[f64]) -> Result<(), ListError> {
+    for (index, &value) in list.iter().enumerate() {
+        let legal = "0, or a number from 1e-280 to 1";
+        if !(value.abs() < f64::from_bits(1) || (1e-280..=1.0).contains(&value)) {
+            return Err(ListError::Number { field, index, value, legal });
+        }
+    }
+    let sum: f64 = list.iter().sum();
+    if (sum - 1.0).abs() > 1e-9 { Err(ListError::Sum { field, sum }) } else { Ok(()) }
+}
+
 impl RenyiCurve {
     /// Checks the orders, above 1 and increasing, and the divergences.
     ///
@@ -237,18 +256,8 @@ impl FinitePair {
     /// [`ListError`] naming what is not legal.
     pub fn new(p: &[f64], q: &[f64]) -> Result<Self, ListError> {
         same_length(("p", p.len()), ("q", q.len()))?;
-        for (field, list) in [("p", p), ("q", q)] {
-            for (index, &value) in list.iter().enumerate() {
-                let legal = "0, or a number from 1e-280 to 1";
-                if !(value.abs() < f64::from_bits(1) || (1e-280..=1.0).contains(&value)) {
-                    return Err(ListError::Number { field, index, value, legal });
-                }
-            }
-            let sum: f64 = list.iter().sum();
-            if (sum - 1.0).abs() > 1e-9 {
-                return Err(ListError::Sum { field, sum });
-            }
-        }
+        probabilities("p", p)?;
+        probabilities("q", q)?;
         Ok(Self(p.iter().copied().zip(q.iter().copied()).collect()))
     }
 

@@ -7,6 +7,7 @@ mod reference;
 
 mod audits;
 mod calibrate;
+mod cells;
 mod corners;
 mod covers;
 mod curve_slots;

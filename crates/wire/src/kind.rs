@@ -1,7 +1,7 @@
 //! The kinds of mechanism a plan can name: one entry in [`KINDS`] and one arm in
 //! [`describe`] each.
 
-use counterpoint::mechanism::{FinitePair, ListError, RenyiCurve, Shifts};
+use counterpoint::mechanism::{CellPair, FinitePair, ListError, RenyiCurve, Shifts};
 use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rho, Sensitivity, Share, Steps};
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
 
@@ -39,7 +39,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 16] = [
+const KINDS: [Kind; 17] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -189,6 +189,16 @@ const KINDS: [Kind; 16] = [
             Ok(Mechanism::GaussianMixture { sigma, shifts })
         },
     },
+    Kind {
+        name: "cells",
+        fields: &["p", "q", "lower", "upper"],
+        sampled: true,
+        read: |from| {
+            let (p, q) = (from.numbers("p")?, from.numbers("q")?);
+            let (lower, upper) = (from.numbers("lower")?, from.numbers("upper")?);
+            CellPair::new(&p, &q, &lower, &upper).map(Mechanism::Cells).map_err(list)
+        },
+    },
 ];
 
 /// The fields every release has.
@@ -287,6 +297,12 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
             let sigma = [("sigma", Real(sigma.get()))];
             let shifts = lists(["sensitivities", "probabilities"], shifts.points());
             ("gaussian-mixture", sigma.into_iter().chain(shifts).collect())
+        }
+        Mechanism::Cells(pair) => {
+            let masses: Vec<_> = pair.cells().iter().map(|cell| (cell.p, cell.q)).collect();
+            let bounds: Vec<_> = pair.cells().iter().map(|cell| (cell.lower, cell.upper)).collect();
+            let lists = [lists(["p", "q"], &masses), lists(["lower", "upper"], &bounds)];
+            ("cells", lists.concat())
         }
         _ => return None,
     };

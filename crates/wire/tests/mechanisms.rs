@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use counterpoint::ask::Unknown;
-use counterpoint::mechanism::{FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
     Buckets, Group, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
 };
@@ -103,6 +103,12 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
         ),
         (
+            "'cells'\np = [0.5, 0.5]\nq = [0.25, 0.75]\nlower = [0.5, -1e300]\nupper = [0.75, -0.25]",
+            Mechanism::Cells(
+                CellPair::new(&[0.5, 0.5], &[0.25, 0.75], &[0.5, -1e300], &[0.75, -0.25]).unwrap(),
+            ),
+        ),
+        (
             "'gaussian-mixture'\nsigma = 2\nsensitivities = [1, 0, 3]\nprobabilities = [0.5, 0.5, 0]",
             Mechanism::GaussianMixture {
                 sigma: noise(2.0),
@@ -141,6 +147,7 @@ fn samples_parts_and_groups_are_read_and_written_back() {
         "sparse-vector'\nepsilon_threshold = 1\nepsilon_queries = 1",
         "finite'\np = [0.5, 0.5]\nq = [0.25, 0.75]",
         "gaussian-mixture'\nsigma = 1\nsensitivities = [1, 2]\nprobabilities = [0.5, 0.5]",
+        "cells'\np = [0.5, 0.5]\nq = [0.5, 0.5]\nlower = [0, -1]\nupper = [1, 0]",
     ];
     for lines in sampled {
         let text = format!(
@@ -249,6 +256,9 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
     let rdp =
         |orders: &str, epsilons: &str| format!("rdp'\norders = {orders}\nepsilons = {epsilons}");
     let finite = |p: &str, q: &str| format!("finite'\np = {p}\nq = {q}");
+    let cells = |lower: &str, upper: &str| {
+        format!("cells'\np = [0.5, 0.5]\nq = [0.25, 0.75]\nlower = {lower}\nupper = {upper}")
+    };
     let mixed = |sensitivities: &str, probabilities: &str| {
         format!(
             "gaussian-mixture'\nsigma = 1\nsensitivities = {sensitivities}\nprobabilities = {probabilities}"
@@ -277,6 +287,10 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
         (mixed("[-1]", "[1]"), "sensitivities", "sensitivities entry 1 is -1.0; legal: 0, or a positive".into()),
         (mixed("[1]", "[2]"), "probabilities", "probabilities entry 1 is 2.0; legal: 0, or a number".into()),
         (mixed("[1, 2]", "[1]"), "sensitivities", "sensitivities has 2 entries and probabilities has 1".into()),
+        (cells("[0, 0]", "[1, -1]"), "lower", "lower entry 2 is 0.0; legal: at most ln p/q".into()),
+        (cells("[0, -1]", "[0.5, 0]"), "upper", "upper entry 1 is 0.5; legal: at least ln p/q".into()),
+        (cells("[0, -1]", "[1, -2]"), "upper", "upper entry 2 is -2.0; legal: a number of at least".into()),
+        (cells("[0]", "[1, 0]"), "p", "p has 2 entries and lower has 1; legal: equally many".into()),
         (finite("[1, 0]", "[0, 1]"), "p", "p and q have no outcome in common; legal: at least".into()),
     ];
     for (lines, field, message) in cases {

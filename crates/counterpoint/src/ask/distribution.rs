@@ -52,10 +52,11 @@ impl Plan {
     /// The privacy loss, for each direction that differs and each part of the data.
     ///
     /// # Errors
-    /// [`AskError::NoDistribution`] if a mechanism is known by its Rényi curve alone, and
+    /// [`AskError::NoDistribution`] if a mechanism is known by its Rényi curve alone or by cells, and
     /// [`AskError::ToleranceNotMet`] where a moment cannot be certified.
     pub fn losses(&self) -> Result<Vec<PrivacyLoss<'_>>, AskError> {
-        if self.compositions.iter().any(|whole| !whole.curves.is_empty()) {
+        let unknown = |whole: &Composition| !whole.curves.is_empty() || whole.beneath.is_some();
+        if self.compositions.iter().any(unknown) {
             return Err(AskError::NoDistribution);
         }
         self.compositions.iter().map(|whole| PrivacyLoss::new(whole, self.mirror(whole))).collect()

@@ -118,7 +118,9 @@ pub enum AskError {
         best: Option<Answer>,
     },
     /// There is no distribution to look at.
-    #[error("a mechanism is known by its Rényi curve alone and has no loss distribution")]
+    #[error(
+        "a mechanism is known by its Rényi curve alone, or by cells, and has no loss distribution"
+    )]
     NoDistribution,
     /// A loss that cannot be asked about.
     #[error("loss is {loss:?}; legal: a number from -100000 to 100000")]

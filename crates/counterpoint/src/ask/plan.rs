@@ -20,7 +20,8 @@ impl Plan {
     ///
     /// Where all releases have loss distributions the bracket mostly keeps the tolerance. Where
     /// some have only Rényi curves the upper end is the best bound known and the lower end
-    /// what a mechanism with these curves may cost. A bracket that is wider than the tolerance is
+    /// what a mechanism with these curves may cost. Where some are known by cells the ends are those of a pair that
+    /// dominates them and of one that they dominate. A bracket that is wider than the tolerance is
     /// marked if that was an aim, and part of an error if it was a promise.
     ///
     /// # Errors
@@ -157,6 +158,11 @@ impl Composition {
         options: &Options<'_>,
         contours: &Contours,
     ) -> Result<Answer, AskError> {
+        if let Some(beneath) = &self.beneath {
+            let most = self.at_most().epsilon(delta, options, &Contours::default())?;
+            let least = beneath.epsilon(delta, options, &Contours::default())?;
+            return Ok(between(least, most));
+        }
         if let Some(answer) =
             self.by_responses(options, |list| responses::epsilon(list, delta, options))
         {
@@ -238,6 +244,10 @@ impl Composition {
         options: &Options<'_>,
         contours: &Contours,
     ) -> Result<Answer, AskError> {
+        if let Some(beneath) = &self.beneath {
+            let most = self.at_most().delta(epsilon, options)?;
+            return Ok(between(beneath.delta(epsilon, options)?, most));
+        }
         if let Some(answer) =
             self.by_responses(options, |list| responses::delta(list, epsilon, options))
         {

@@ -59,6 +59,7 @@ pub(crate) fn witness_of(whole: &Composition) -> Option<Composition> {
         leaks: Leaks { below: below.clone(), above: below.clone() },
         losses: losses(whole, HALF),
         curves: Vec::new(),
+        beneath: None,
     })
 }
 

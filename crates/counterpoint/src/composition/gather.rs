@@ -36,10 +36,17 @@ pub enum CompositionError {
     },
 }
 
-/// Losses in the making: those that are the same in both directions, and the others by
-/// direction.
+/// Losses in the making: what they are at most and, where that differs for any of them, at least.
 #[derive(Default)]
 pub(super) struct Gathered {
+    most: Sides,
+    least: Sides,
+    differ: bool,
+}
+
+/// Those that are the same in both directions, and the others by direction.
+#[derive(Default)]
+struct Sides {
     both: Side,
     remove: Side,
     add: Side,
@@ -63,22 +70,40 @@ impl Gathered {
         group: Group,
     ) -> Result<(), LossError> {
         let count = release.count.get();
-        let meaning = loss::of(release, Direction::Remove, adjacency, group)?;
-        if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
-            self.both.add(meaning, count);
+        let mut meaning = loss::of(release, Direction::Remove, adjacency, group)?;
+        let mirrored = if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
+            None
         } else {
-            let mirrored = loss::of(release, Direction::Add, adjacency, group)?;
-            self.remove.add(meaning, count);
-            self.add.add(mirrored, count);
-        }
+            Some(loss::of(release, Direction::Add, adjacency, group)?)
+        };
+        let beneath = meaning.beneath.take();
+        self.differ |= beneath.is_some();
+        let least = beneath.map_or_else(|| meaning.clone(), |beneath| *beneath);
+        let least_mirrored = mirrored
+            .as_ref()
+            .map(|mirrored| mirrored.beneath.as_deref().unwrap_or(mirrored).clone());
+        self.most.add(meaning, mirrored, count);
+        self.least.add(least, least_mirrored, count);
         Ok(())
     }
 
     pub(super) fn is_symmetric(&self) -> bool {
-        self.remove.releases == 0
+        self.most.remove.releases == 0
+    }
+}
+
+impl Sides {
+    fn add(&mut self, meaning: Meaning, mirrored: Option<Meaning>, count: u64) {
+        match mirrored {
+            None => self.both.add(meaning, count),
+            Some(mirrored) => {
+                self.remove.add(meaning, count);
+                self.add.add(mirrored, count);
+            }
+        }
     }
 
-    fn sides(&self, direction: Direction) -> [&Side; 2] {
+    fn of(&self, direction: Direction) -> [&Side; 2] {
         match direction {
             Direction::Remove => [&self.both, &self.remove],
             Direction::Add => [&self.both, &self.add],
@@ -105,7 +130,22 @@ impl Composition {
         direction: Direction,
         partition: Option<Arc<str>>,
     ) -> Result<Self, CompositionError> {
-        let sides = [everywhere.sides(direction), own.sides(direction)].concat();
+        let all = |of: fn(&Gathered) -> &Sides| {
+            [of(everywhere).of(direction), of(own).of(direction)].concat()
+        };
+        let mut whole = Self::of(&all(|gathered| &gathered.most), direction, partition.clone())?;
+        if everywhere.differ || own.differ {
+            let least = Self::of(&all(|gathered| &gathered.least), direction, partition)?;
+            whole.beneath = Some(Box::new(least));
+        }
+        Ok(whole)
+    }
+
+    fn of(
+        sides: &[&Side],
+        direction: Direction,
+        partition: Option<Arc<str>>,
+    ) -> Result<Self, CompositionError> {
         let total = sides.iter().fold(0_u64, |sum, side| sum.saturating_add(side.releases));
         if total > MOST_RELEASES {
             return Err(CompositionError::TooMany { total });
@@ -119,7 +159,7 @@ impl Composition {
         };
         let leaks = Leaks { below: leaks(|ends| ends.0), above: leaks(|ends| ends.1) };
         let curves = sides.iter().flat_map(|side| &side.curves).cloned().collect();
-        Ok(Self { direction, partition, leaks, losses, curves })
+        Ok(Self { direction, partition, leaks, losses, curves, beneath: None })
     }
 }
 

@@ -44,6 +44,9 @@ pub(crate) struct Composition {
     pub(crate) losses: Vec<Part>,
     /// Those without a loss distribution.
     pub(crate) curves: Vec<Times<Curve>>,
+    /// What it is at least, where some releases are only known to lie between two pairs; all else here is
+    /// what it is at most.
+    pub(crate) beneath: Option<Box<Composition>>,
 }
 
 /// Leaks rounded down and rounded up, by increasing probability.
@@ -79,6 +82,16 @@ impl Leaks {
 }
 
 impl Composition {
+    /// What it is at least.
+    pub(crate) fn at_least(&self) -> &Self {
+        self.beneath.as_deref().unwrap_or(self)
+    }
+
+    /// What it is at most, alone.
+    pub(crate) fn at_most(&self) -> Self {
+        Self { beneath: None, ..self.clone() }
+    }
+
     /// The guarantees that this is, if it is nothing but randomized responses and leaks.
     pub(crate) fn guarantees(&self, rounded: Rounded) -> Option<Guarantees<'_>> {
         let factors = self.curves.is_empty().then(|| factors(&self.losses, rounded))??;

@@ -63,6 +63,7 @@ fn kind(mechanism: &Mechanism) -> &'static str {
         Mechanism::SparseVector { .. } => "sparse-vector",
         Mechanism::Finite(_) => "finite",
         Mechanism::GaussianMixture { .. } => "gaussian-mixture",
+        Mechanism::Cells(_) => "cells",
     }
 }
 

@@ -351,6 +351,24 @@ pub(super) fn sampled_outcomes(
     Ok(Meaning { leak, ..Atoms::new(list.collect(), 0.0, false).together().into() })
 }
 
+/// The loss of outcomes with their P and Q mass.
+pub(super) fn outcomes_loss(
+    outcomes: &[(Dd, Dd)],
+    direction: Direction,
+) -> Result<Meaning, LossError> {
+    let turned = |&(p, q): &(Dd, Dd)| if direction == Direction::Add { (q, p) } else { (p, q) };
+    let outcomes: Vec<(Dd, Dd)> =
+        outcomes.iter().map(turned).filter(|(p, _)| p.is_positive()).collect();
+    let (common, only): (Vec<_>, Vec<_>) = outcomes.iter().partition(|(_, q)| q.is_positive());
+    let mass = |list: &[(Dd, Dd)]| sum(&list.iter().map(|&(p, _)| p).collect::<Vec<_>>());
+    let (kept, leak) = (mass(&common), bracketed(mass(&only)));
+    if leak.1 >= 1.0 || !kept.is_positive() {
+        return Err(LossError::NoCommonOutcome);
+    }
+    let list = common.iter().map(|&(p, q)| Atom { loss: (p / q).ln(), mass: p / kept });
+    Ok(Meaning { leak, ..Atoms::new(list.collect(), 0.0, false).together().into() })
+}
+
 /// A pair's probabilities, each list divided by its sum.
 pub(super) fn outcomes(pair: &FinitePair) -> Vec<(Dd, Dd)> {
     let all = |end: fn(&(f64, f64)) -> f64| {

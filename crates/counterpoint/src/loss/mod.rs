@@ -10,6 +10,7 @@ use crate::rounding::{Dd, STEP, falling};
 use std::sync::Arc;
 
 mod atoms;
+mod cells;
 mod mixture;
 
 pub(crate) use atoms::{Atom, Atoms, sampled_two_outcomes, two_outcomes};
@@ -77,6 +78,8 @@ pub(crate) struct Meaning {
     pub(crate) leak: (f64, f64),
     pub(crate) loss: Option<Loss>,
     pub(crate) curve: Option<Curve>,
+    /// What it is at least, where that is another pair: the pair itself is only known to lie between.
+    pub(crate) beneath: Option<Box<Meaning>>,
 }
 
 /// Why a release has no loss.
@@ -277,6 +280,12 @@ fn whole(
             }
             finite(pair, direction, adjacency)
         }
+        Mechanism::Cells(pair) => {
+            if group.get() > 1 {
+                return Err(LossError::Group { group: group.get(), what: "cells" });
+            }
+            cells::cells(pair, 1.0, direction, adjacency)
+        }
         Mechanism::GaussianMixture { sigma, shifts } => {
             if group.get() > 1 {
                 let what = "shifts of which only one person's law is known";
@@ -370,6 +379,7 @@ fn sampled(mechanism: &Mechanism, rate: f64, direction: Direction) -> Result<Mea
         Mechanism::GaussianMixture { sigma, shifts } => {
             mixture::mixture(shifts, sigma.get(), rate, direction)
         }
+        Mechanism::Cells(pair) => cells::cells(pair, rate, direction, Some(Adjacency::AddRemove)),
         Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
         Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),

@@ -43,7 +43,7 @@ fn outcomes(
     rounded: Rounded,
     watch: Watch<'_>,
 ) -> Result<Option<Outcomes>, Stopped> {
-    if !whole.curves.is_empty() {
+    if !whole.curves.is_empty() || whole.beneath.is_some() {
         return Ok(None);
     }
     if let Some(factors) = factors(&whole.losses, rounded) {

@@ -18,7 +18,12 @@ pub(super) fn is_within(plan: &Plan, other: &Plan) -> bool {
 }
 
 fn is_less(whole: &Composition, other: &Composition) -> bool {
-    leaks_less(whole, other) && has_curves(whole, other) && has_parts(whole, other)
+    let known = |whole: &Composition| whole.beneath.is_none();
+    known(whole)
+        && known(other)
+        && leaks_less(whole, other)
+        && has_curves(whole, other)
+        && has_parts(whole, other)
 }
 
 fn leaks_less(whole: &Composition, other: &Composition) -> bool {

@@ -47,13 +47,15 @@ pub(super) fn boundaries(
     let witness: Vec<_> = plan
         .compositions
         .iter()
+        .map(Composition::at_least)
         .map(|whole| (whole, witness_of(whole)))
         .map(|(whole, witness)| witness.unwrap_or_else(|| whole.clone()))
         .collect();
     if witness == plan.compositions {
         return polygons(plan, rates, false, options);
     }
-    let (outer, _) = polygons(plan, rates, true, options)?;
+    let most = Plan { compositions: plan.compositions.iter().map(Composition::at_most).collect() };
+    let (outer, _) = polygons(&most, rates, true, options)?;
     let (_, inner) = polygons(&Plan { compositions: witness }, rates, false, options)?;
     Ok((outer, inner))
 }

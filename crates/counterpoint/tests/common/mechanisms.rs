@@ -1,7 +1,7 @@
 //! Mechanisms, releases and plans in a few letters, for tests that ask about many.
 
 use super::Question;
-use counterpoint::mechanism::{FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Share, Steps};
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
@@ -48,6 +48,12 @@ pub(crate) fn staircase(epsilon: f64, gamma: Option<f64>) -> Mechanism {
 
 pub(crate) fn finite(p: &[f64], q: &[f64]) -> Mechanism {
     Mechanism::Finite(FinitePair::new(p, q).unwrap())
+}
+
+/// Cells: p, q, and the least and largest loss.
+pub(crate) fn cells(list: &[[f64; 4]]) -> Mechanism {
+    let column = |at: usize| list.iter().map(|cell| cell[at]).collect::<Vec<_>>();
+    Mechanism::Cells(CellPair::new(&column(0), &column(1), &column(2), &column(3)).unwrap())
 }
 
 /// Sensitivities with their probabilities.

@@ -10,7 +10,8 @@ sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ._native import Mechanism
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ApproxDP",
+    "Cells",
     "DiscreteGaussian",
     "Exponential",
     "Finite",
@@ -265,6 +267,64 @@ class Finite(Mechanism):
         return Mechanism.__new__(cls, dict(mechanism="finite", p=p, q=q, **release))
 
 
+class Cells(Mechanism):
+    """Your own mechanism, its outcomes cut into cells: p with the person's record and q without it, and in each
+    cell a lower and an upper bound on ln p/q. An infinite bound is none: what has no upper bound leaks.
+
+    Answers lie between those of a pair that dominates all mechanisms with these cells and of one that they dominate:
+    how wide they are is how fine the cells are, whatever the tolerance.
+
+    >>> Cells(p=[0.6, 0.4], q=[0.4, 0.6], lower=[0.2, -0.6], upper=[0.6, -0.2]).upper
+    [0.6, -0.2]
+    """
+
+    __slots__ = ()
+    p: list[float]
+    q: list[float]
+    lower: list[float]
+    upper: list[float]
+
+    def __new__(
+        cls, p: Numbers, q: Numbers, lower: Numbers, upper: Numbers, **release: Unpack[Sampled]
+    ) -> Self:
+        # Bounds beyond 600 say nothing, and these can be written in any format.
+        bounds = dict(lower=[max(-1e300, x) for x in lower], upper=[min(1e300, x) for x in upper])
+        return Mechanism.__new__(cls, dict(mechanism="cells", p=p, q=q, **bounds, **release))
+
+    @classmethod
+    def between(
+        cls,
+        edges: Numbers,
+        p: Callable[[float], float],
+        q: Callable[[float], float],
+        loss: Callable[[float], float],
+        **release: Unpack[Sampled],
+    ) -> Self:
+        """The cells between edges, and those beyond the first and the last, of a mechanism that releases a number.
+
+        ``p`` and ``q`` are its distribution functions, with the person's record and without it, and ``loss`` is
+        ln p/q, which has to rise or to fall throughout. Beyond the outer edges nothing bounds it on one side. Masses
+        are differences of these functions, taken as they are.
+
+        >>> from statistics import NormalDist
+        >>> edges = [x / 8 for x in range(-60, 69)]
+        >>> noise = Cells.between(edges, NormalDist(1).cdf, NormalDist(0).cdf, lambda x: x - 0.5)
+        >>> len(noise.p)
+        130
+        """
+        places = [float(edge) for edge in edges]
+
+        def masses(distribution: Callable[[float], float]) -> list[float]:
+            values = [0.0, *(float(distribution(place)) for place in places), 1.0]
+            found = [after - before for before, after in zip(values, values[1:])]
+            return [mass if mass >= 1e-280 else 0.0 for mass in found]
+
+        losses = [float(loss(place)) for place in places]
+        low, high = (-math.inf, math.inf) if losses[0] <= losses[-1] else (math.inf, -math.inf)
+        ends = list(zip([low, *losses], [*losses, high]))
+        return cls(masses(p), masses(q), [min(end) for end in ends], [max(end) for end in ends], **release)
+
+
 CLASSES: dict[str, type[Mechanism]] = {
     "approx-dp": ApproxDP,
     "laplace": Laplace,
@@ -282,5 +342,6 @@ CLASSES: dict[str, type[Mechanism]] = {
     "gdp": GDP,
     "sparse-vector": SparseVector,
     "finite": Finite,
+    "cells": Cells,
 }
 """The classes by their names in plan files."""

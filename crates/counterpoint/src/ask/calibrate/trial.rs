@@ -157,7 +157,7 @@ impl<'a> Trials<'a> {
     fn infinite(&self, plan: &Plan, value: f64, error: AskError) -> Trial {
         let unbounded = matches!(error, AskError::Unbounded { .. });
         let certain = plan.compositions.iter().any(|whole| {
-            match leak::remainder(&whole.leaks.below, self.delta.get()) {
+            match leak::remainder(&whole.at_least().leaks.below, self.delta.get()) {
                 Remainder::Negative => true,
                 Remainder::Zero => unbounded,
                 Remainder::Positive(_) => false,

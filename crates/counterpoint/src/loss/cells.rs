@@ -1,0 +1,88 @@
+//! Pairs known by cells: one that dominates them, and one that they dominate.
+//!
+//! Within a cell the likelihood ratio lies between its bounds. Moving the cell's mass to the bounds so that P and Q
+//! mass are kept is a mean-preserving spread; taking the cell for one outcome is a post-processing.
+
+use super::atoms::{outcomes_loss, sampled_outcomes, sum};
+use super::{Direction, LossError, Meaning};
+use crate::mechanism::{Adjacency, Cell, CellPair, FURTHEST};
+use crate::rounding::{Dd, STEP, falling};
+
+/// Bounds are widened by this, relative to max(1, |ln p/q|): 2^-84, so that a cell's own ln p/q, good to 2^-94 of that,
+/// lies between them.
+const WIDENED: f64 = 1024.0 * STEP;
+
+pub(super) fn cells(
+    pair: &CellPair,
+    rate: f64,
+    direction: Direction,
+    adjacency: Option<Adjacency>,
+) -> Result<Meaning, LossError> {
+    match adjacency {
+        None => {
+            let why = "the pair differs when p and q are exchanged";
+            return Err(LossError::NoAdjacency { why });
+        }
+        Some(Adjacency::Replace) => return Err(LossError::Asymmetric),
+        Some(Adjacency::AddRemove) => {}
+    }
+    let all = |end: fn(&Cell) -> f64| {
+        sum(&pair.cells().iter().map(|cell| Dd::from(end(cell))).collect::<Vec<_>>())
+    };
+    let (all_p, all_q) = (all(|cell| cell.p), all(|cell| cell.q));
+    let masses = |cell: &Cell| (Dd::from(cell.p) / all_p, Dd::from(cell.q) / all_q);
+    let merged: Vec<(Dd, Dd)> = pair.cells().iter().map(masses).collect();
+    let split = pair.cells().iter().zip(&merged).flat_map(|(cell, &masses)| spread(cell, masses));
+    let split: Vec<(Dd, Dd)> = split.filter(|(p, q)| p.is_positive() || q.is_positive()).collect();
+    let meaning = |outcomes: &[(Dd, Dd)]| match rate < 1.0 {
+        true => sampled_outcomes(outcomes, rate, direction),
+        false => outcomes_loss(outcomes, direction),
+    };
+    let beneath = Some(Box::new(meaning(&merged)?));
+    Ok(Meaning { beneath, ..meaning(&split)? })
+}
+
+/// A cell's mass at its upper bound and at its lower one.
+///
+/// With r = ln p/q the share of P at the upper bound is (1 - e^(l - r))/(1 - e^(l - u)): all of it if there is no
+/// lower bound. Without an upper one, that share leaks.
+fn spread(cell: &Cell, (p, q): (Dd, Dd)) -> [(Dd, Dd); 2] {
+    let one = [(p, q), (Dd::ZERO, Dd::ZERO)];
+    if !(p.is_positive() && q.is_positive()) || cell.upper <= cell.lower {
+        return one;
+    }
+    let ratio = (p / q).ln();
+    let little = Dd::from(WIDENED * ratio.hi.abs().max(1.0));
+    let low = least(Dd::from(cell.lower), ratio) - little;
+    let high = -least(-Dd::from(cell.upper), -ratio) + little;
+    match (cell.lower > -FURTHEST, cell.upper < FURTHEST) {
+        (false, false) => [(p, Dd::ZERO), (Dd::ZERO, q)],
+        (false, true) => {
+            let up = p * exponential(-high);
+            [(p, up), (Dd::ZERO, q - up)]
+        }
+        (true, false) => {
+            let stays = p * falling(ratio - low);
+            [(p * risen(ratio - low), Dd::ZERO), (stays, stays * exponential(-low))]
+        }
+        (true, true) => {
+            let whole = risen(high - low);
+            let up = p * (risen(ratio - low) / whole);
+            let stays = p * (risen(high - ratio) * falling(ratio - low) / whole);
+            [(up, up * exponential(-high)), (stays, stays * exponential(-low))]
+        }
+    }
+}
+
+/// 1 - e^-x.
+fn risen(x: Dd) -> Dd {
+    -(-x).expm1()
+}
+
+fn least(a: Dd, b: Dd) -> Dd {
+    if a < b { a } else { b }
+}
+
+fn exponential(x: Dd) -> Dd {
+    if x.is_positive() { x.exp() } else { falling(-x) }
+}
