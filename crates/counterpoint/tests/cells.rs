@@ -12,7 +12,7 @@ use counterpoint::{
 };
 
 fn ask_one(release: Release, question: Question) -> Bracket {
-    ask(&plan(&[release]), question, 1e-5).unwrap().bracket
+    ask_best(&plan(&[release]), question, 1e-5).unwrap().bracket
 }
 
 /// Laplace noise in pieces: atoms at both ends, and equal steps of the loss between.
