@@ -99,9 +99,9 @@ UNSUPPORTED = [
     (With(100, 10, Gaussian(1.0)), Relation),
     (Without(100, 10, Gaussian(1.0)), Relation),
     (Without(100, 100, Gaussian(1.0)), [ADD]),
-    (Tree(1.0, 4), [ADD, REPLACE]),
-    (Select(Gaussian(1.0), 2.0, 1.0), Relation),
-    (Select(Gaussian(1.0), 1.0, math.inf), Relation),
+    (Tree(1.0, 4), [ADD]),
+    (Select(Poisson(0.1, Gaussian(1.0)), 2.0, 1.0), Relation),
+    (Select(Select(Gaussian(1.0), 2.0, 1.0), 2.0, math.inf), Relation),
     (Truncated(100, 0.1, 20, 1.0), Relation),
     (Truncated(10, 0.1, 10, 1.0), [REPLACE]),
 ]
@@ -125,8 +125,10 @@ SUPPORTED = [
     (Poisson(0.1, Discrete(0.7, 2)), [ADD, SPECIAL]),
     (Poisson(0.1, Response(0.5, 3)), [SPECIAL]),
     (Without(10, 10, Gaussian(1.0)), [REPLACE, SPECIAL]),
-    (Tree(1.0, 4), [SPECIAL]),
+    (Tree(1.0, 4), [REPLACE, SPECIAL]),
     (Select(Gaussian(1.0), 1.0, 1.0), Relation),
+    (Select(Gaussian(3.0), 4.0, 1.0), Relation),
+    (Select(Gaussian(3.0), 4.0, math.inf), Relation),
     (ZCDp(0.1), Relation),
     (ZCDp(0.1, 0.1), Relation),
     (Truncated(10, 0.1, 10, 1.0), [ADD, SPECIAL]),
@@ -322,6 +324,56 @@ def test_trees_have_the_divergences_that_their_rdp_accountant_says(steps: Any) -
     (ours,) = mechanisms(Tree(1.7, steps), SPECIAL)
     curve = [order * ours.count * (ours.sensitivity / ours.sigma) ** 2 / 2 for order in (2, 10)]
     assert curve == pytest.approx(list(theirs.rdp), rel=1e-12)
+
+
+def test_in_a_tree_another_record_moves_its_nodes_twice_as_far() -> None:
+    (one,), (other,) = mechanisms(Tree(2.0, 7), REPLACE), mechanisms(Tree(1.0, 7), SPECIAL)
+    assert (one.count, one.sensitivity / one.sigma) == (other.count, other.sensitivity / other.sigma)
+
+
+@pytest.mark.parametrize(("mean", "shape"), [(2.0, 0.0), (5.0, 1.0), (50.0, 0.5), (10.0, 3.0), (8.0, math.inf)])
+@pytest.mark.parametrize("inner", [Gaussian(4.0), Repeated(Gaussian(9.0), 3), ZCDp(0.02), Laplace(5.0)])
+def test_the_best_of_some_runs(inner: Any, mean: float, shape: float) -> None:
+    event = Select(inner, mean, shape)
+    (ours,) = mechanisms(event)
+    theirs = RdpAccountant(orders=ours.orders).compose(event)
+    for own, their in zip(ours.epsilons, theirs._rdp):
+        # Their divergences of Laplace noise are exact, and their deltas for Poisson laws looser.
+        assert own >= their * (1 - 1e-9) or inner == Laplace(5.0) or shape == math.inf
+        assert own <= their * (1 + 1e-9) or inner == Laplace(5.0) or inner == ZCDp(0.02)
+    # It is no better than one run.
+    assert Accountant().compose(event).get_epsilon(1e-6) >= Accountant().compose(inner).get_epsilon(1e-6) * 0.999
+
+
+def test_a_poisson_number_of_runs_by_its_formula() -> None:
+    (ours,) = mechanisms(Select(Gaussian(4.0), 8.0, math.inf))
+
+    def bound(order: float) -> float:
+        epsilon, mu = math.log1p(1 / (order - 1)), 0.25
+        tail = [0.5 * math.erfc((epsilon / mu + sign * mu / 2) / math.sqrt(2)) for sign in (-1, 1)]
+        delta = tail[0] - math.exp(epsilon) * tail[1]
+        return order / 32 + 8 * delta + math.log(8) / (order - 1)
+
+    for at, own in enumerate(ours.epsilons):
+        assert own == pytest.approx(min(map(bound, ours.orders[at:])), rel=1e-3)
+        assert own >= min(map(bound, ours.orders[at:])) * (1 - 1e-9)
+
+
+def test_the_law_of_the_number_of_runs() -> None:
+    from counterpoint.integrations._repeated import _gamma
+
+    # A geometric law has the mean 1/gamma; others by summing up their masses.
+    for mean in (1.5, 4.0, 1000.0):
+        assert 0 <= 1 / Fraction(mean) - _gamma(mean, 1.0) <= Fraction(1, 10**12)
+    for mean, shape in [(3.0, 0.0), (3.0, 2.5), (20.0, 0.5)]:
+        gamma = float(_gamma(mean, shape))
+        chance = 1 - gamma
+        total = weighted = 0.0
+        term = chance if shape == 0 else shape * chance
+        for k in range(1, 5000):
+            total, weighted = total + term, weighted + k * term
+            term *= chance * (k / (k + 1) if shape == 0 else (k + shape) / (k + 1))
+        assert weighted / total == pytest.approx(mean, rel=1e-9)
 
 
 def test_trees_of_no_steps_cost_nothing() -> None:

@@ -298,31 +298,65 @@ class Cells(Mechanism):
         p: Callable[[float], float],
         q: Callable[[float], float],
         loss: Callable[[float], float],
+        above: tuple[Callable[[float], float], Callable[[float], float]] | None = None,
         **release: Unpack[Sampled],
     ) -> Self:
         """The cells between edges, and those beyond the first and the last, of a mechanism that releases a number.
 
         ``p`` and ``q`` are its distribution functions, with the person's record and without it, and ``loss`` is
         ln p/q, which has to rise or to fall throughout. Beyond the outer edges nothing bounds it on one side. Masses
-        are differences of these functions, taken as they are.
+        are differences of these functions, taken as they are; ``above``, the probabilities of larger numbers, keeps
+        digits where those are small. Towards either end, what is so rare that rounding spoils its ratio is one cell.
 
         >>> from statistics import NormalDist
-        >>> edges = [x / 8 for x in range(-60, 69)]
+        >>> edges = [x / 8 for x in range(-40, 49)]
         >>> noise = Cells.between(edges, NormalDist(1).cdf, NormalDist(0).cdf, lambda x: x - 0.5)
-        >>> len(noise.p)
-        130
+        >>> len(noise.p) > 50
+        True
         """
         places = [float(edge) for edge in edges]
 
-        def masses(distribution: Callable[[float], float]) -> list[float]:
-            values = [0.0, *(float(distribution(place)) for place in places), 1.0]
-            found = [after - before for before, after in zip(values, values[1:])]
+        def masses(below: Callable[[float], float], beyond: Callable[[float], float] | None) -> list[float]:
+            found = _differences([0.0, *(float(below(place)) for place in places), 1.0])
+            if beyond is not None:
+                rest = _differences([1.0, *(float(beyond(place)) for place in places), 0.0])
+                half = [float(below(place)) > 0.5 for place in places]
+                found = [-late if after else early for early, late, after in zip(found, rest, [False, *half])]
             return [mass if mass >= 1e-280 else 0.0 for mass in found]
 
         losses = [float(loss(place)) for place in places]
         low, high = (-math.inf, math.inf) if losses[0] <= losses[-1] else (math.inf, -math.inf)
         ends = list(zip([low, *losses], [*losses, high]))
-        return cls(masses(p), masses(q), [min(end) for end in ends], [max(end) for end in ends], **release)
+        p_above, q_above = above if above is not None else (None, None)
+        cells = zip(masses(p, p_above), masses(q, q_above), map(min, ends), map(max, ends))
+        return cls(*zip(*_together([*cells])), **release)
+
+
+def _differences(values: list[float]) -> list[float]:
+    return [after - before for before, after in zip(values, values[1:])]
+
+
+Cell = tuple[float, float, float, float]
+
+
+def _together(cells: list[Cell]) -> list[Cell]:
+    """From the likeliest cell outward, up to the first whose masses do not agree with its bounds: what lies beyond is one."""
+
+    def agrees(cell: Cell) -> bool:
+        p, q, lower, upper = cell
+        return p > 0 and q > 0 and lower - 1e-9 <= math.log(p) - math.log(q) <= upper + 1e-9
+
+    def one(part: list[Cell]) -> list[Cell]:
+        p, q, lower, upper = zip(*part)
+        return [(math.fsum(p), math.fsum(q), min(lower), max(upper))]
+
+    first = last = max(range(len(cells)), key=lambda at: cells[at][0] + cells[at][1])
+    while first > 1 and agrees(cells[first - 1]):
+        first -= 1
+    while last < len(cells) - 2 and agrees(cells[last + 1]):
+        last += 1
+    before, after = cells[:first], cells[last + 1 :]
+    return [*(one(before) if before else []), *cells[first : last + 1], *(one(after) if after else [])]
 
 
 CLASSES: dict[str, type[Mechanism]] = {

@@ -23,6 +23,7 @@ from ..mechanisms import (
     RandomizedResponse,
 )
 from ._orders import tabulated
+from ._repeated import best_of
 from ._rounding import down, inverse_down, log_up, root_up, up
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _mixture(event: Any, relation: Any) -> list[Mechanism]:
         return [Gaussian(sigma, shifts[0], rate=rate)]
     # Larger shifts are likelier by the roundings, never less likely.
     chances = [min(1.0, up(weights[shift])) for shift in shifts]
-    still = 1 - sum(map(Fraction, chances))
+    still = 1 - sum(map(Fraction, chances), Fraction(0))
     if 0.0 in weights and still > Fraction(1, 10**90):
         shifts, chances = [0.0, *shifts], [down(still), *chances]
     return [GaussianMixture(sigma, shifts, chances)]
@@ -211,15 +212,15 @@ def _without_replacement(event: Any, relation: Any) -> list[Mechanism]:
 
 @_translate.register(dp_event.SingleEpochTreeAggregationDpEvent)
 def _tree(event: Any, relation: Any) -> list[Mechanism]:
-    if relation is not REPLACE_SPECIAL:
-        raise UnsupportedEvent(event, "a tree is proved for REPLACE_SPECIAL")
+    if relation is ADD_OR_REMOVE_ONE:
+        raise UnsupportedEvent(event, "who is added moves all who come later; REPLACE_ONE and REPLACE_SPECIAL do not")
     try:
         steps = [_whole("step_counts", count) for count in event.step_counts]
     except TypeError:
         steps = [_whole("step_counts", event.step_counts)]
     if not steps:
         raise InvalidArgument("step_counts is empty; legal: a whole number or some of them")
-    # A record is in one tree, and there in one node a level.
+    # A record is in one tree, and there in one node a level; another in its place moves each by twice as much.
     levels = max(steps).bit_length()
     return [node * levels for node in _noisy(Gaussian, event, relation)] if levels else []
 
@@ -232,7 +233,12 @@ def _repeat_and_select(event: Any, relation: Any) -> list[Mechanism]:
     if event.mean == 1 and 0 <= event.shape < math.inf:
         # All but Poisson's laws have no run less than one: one it is.
         return inner
-    raise UnsupportedEvent(event, "the choice among a random number of runs has no known pair")
+    if not (event.mean >= 1 and event.shape >= 0):
+        raise InvalidArgument(f"mean is {event.mean} and shape is {event.shape}; legal: at least 1, at least 0")
+    curve = best_of(inner, float(event.mean), float(event.shape))
+    if curve is None:
+        raise UnsupportedEvent(event, "the best of some runs is known for Gaussian, concentrated and pure ones")
+    return [curve]
 
 
 @_translate.register(dp_event.ZCDpEvent)
