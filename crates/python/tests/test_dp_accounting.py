@@ -501,5 +501,5 @@ def test_where_the_usual_tolerance_is_out_of_reach() -> None:
     truth = 0.000231498241859431
     hard = accountant(1e-4, 4.0, 2)
     with pytest.raises(cp.ToleranceNotMet):
-        hard.epsilon_bracket(1e-10)
+        hard.epsilon_bracket(1e-10, tolerance=1e-6)
     assert truth <= hard.get_epsilon(1e-10) < 1.05 * truth

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -115,6 +116,20 @@ def test_tolerances_that_cannot_be_met() -> None:
     with pytest.raises(cp.ToleranceNotMet) as raised:
         plan.epsilon(1e-6, tolerance=1e-15)
     assert raised.value.achieved is not None and raised.value.achieved > 1e-15
+
+
+def test_a_missed_promise_carries_the_best_answer_and_a_missed_aim_is_marked() -> None:
+    plan = cp.compose([cp.ZCDP(0.1)])
+    aimed = plan.epsilon(1e-6)
+    assert isinstance(aimed, cp.Answer) and aimed.wide and aimed.relative_width > 1e-6
+    assert repr(aimed).endswith("wide=True)") and pickle.loads(pickle.dumps(aimed)).wide
+    with pytest.raises(cp.ToleranceNotMet) as raised:
+        plan.epsilon(1e-6, tolerance=1e-6)
+    assert raised.value.best == aimed and raised.value.best.wide
+    both = plan.epsilon([1e-6, 1e-3])
+    assert both.wide.tolist() == [True, True] and both.relative_width.shape == (2,)
+    narrow = cp.compose([cp.Gaussian(3.0)])
+    assert not narrow.epsilon(1e-6).wide and not narrow.epsilon([1e-6, 1e-3]).wide.any()
 
 
 def test_garbage_never_panics() -> None:

@@ -83,7 +83,7 @@ def _poisson(releases: list[Mechanism], mean: float) -> Curve:
     def curve(order: float) -> Fraction:
         # A logarithm is good to a few units in the last place.
         epsilon = Fraction(log_up(Fraction(order) / (Fraction(order) - 1))) * (1 - Fraction(1, 10**14))
-        delta = plan.delta(down(epsilon), tolerance=1e-3).upper
+        delta = plan.delta(down(epsilon)).upper
         return Fraction(mean) * Fraction(min(1.0, delta))
 
     return curve
