@@ -144,6 +144,14 @@ impl Mixture {
             + Wide::from(1.0 + 2.0 * size)
     }
 
+    /// A bound on the excess everywhere between a place and the lighter end of the losses, at most `far`: r^p falls
+    /// towards that end, and the inner Q has a mass of at most one there.
+    fn rest(&self, edge: Dd, far: Dd) -> Wide {
+        let size = self.power.hi.abs();
+        let line = (Wide::exp(far) + Wide::ONE) * Wide::from(ROUNDED_UP * self.rate * size);
+        self.excess(edge, 0.0).most * Wide::from(ROUNDED_UP) + line
+    }
+
     /// A bound on the excess's magnitude for all complex |y| <= far, if r stays near one.
     ///
     /// By Taylor's theorem it is at most |p (p-1)|/2 d^2 (1 - d)^(-|p-2|), where
@@ -288,6 +296,9 @@ impl Rule {
     }
 }
 
+/// What is left of an integral is not summed if it is less than this of the rest: a hundred steps.
+const NOTHING_LEFT: f64 = 5e-27;
+
 /// The points of the Gauss-Legendre rule on [-1, 1].
 const NODES: u32 = 20;
 
@@ -355,7 +366,10 @@ fn panels(
     let growth = if fall.is_positive() { Wide::exp(fall) } else { Wide::ONE };
     let flat = mixture.flat(epsilon + half * ALONG);
     let truncated = exp(-f64::from(4 * NODES - 4) * HALF_LN_8) * TRUNCATED;
-    for panel in 0..panels as u64 {
+    // From the heavier end: what is left of the integral is soon nothing next to it.
+    let rising = mixture.power.is_positive();
+    for index in 0..panels as u64 {
+        let panel = if rising { panels as u64 - 1 - index } else { index };
         let middle = half * (2.0 * panel as f64 + 1.0) - epsilon;
         for &(node, weight) in &rule {
             let y = middle + half * node;
@@ -367,6 +381,12 @@ fn panels(
         let most = density(left) * flat.unwrap_or_else(|| mixture.steep(left, right, growth));
         let scale = half.hi * factor.hi.max(1.0) * ROUNDED_UP;
         error = error + most * Wide::from(scale * (truncated + NODES_AND_WEIGHTS));
+        let edge = if rising { middle - half } else { middle + half };
+        let rest = mixture.rest(edge, epsilon);
+        if rest <= sum * Wide::from(NOTHING_LEFT) {
+            error = error + rest;
+            break;
+        }
     }
     let operations = panels * f64::from(NODES) + UNCOUNTED;
     error = error + magnitude(sum) * Wide::from((operations + FACTOR) * STEP);
