@@ -92,8 +92,8 @@ pub(super) fn saddle_where(
 
 /// Whether only its values on the axis are known.
 fn has_no_transform(part: &Part) -> bool {
-    use Loss::{Mixture, SampledLaplace, SampledRange};
-    matches!(part.each, SampledLaplace { .. } | SampledRange { .. } | Mixture(_))
+    use Loss::{Mixture, SampledLaplace, SampledRange, Subset};
+    matches!(part.each, SampledLaplace { .. } | SampledRange { .. } | Mixture(_) | Subset { .. })
 }
 
 /// Where to draw the line, and what shows that its aliases are negligible; estimates.
