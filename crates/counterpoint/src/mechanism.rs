@@ -138,6 +138,15 @@ pub enum Mechanism {
     },
     /// Outcomes in cells, with bounds on the loss within each.
     Cells(CellPair),
+    /// A number or vector plus Gaussian noise, of a sample of a fixed size drawn without replacement.
+    GaussianSubset {
+        /// The noise's standard deviation.
+        sigma: Noise,
+        /// How far, in Euclidean norm, another record in one's place can move it.
+        sensitivity: Sensitivity,
+        /// The sample's share of the data.
+        share: Rate,
+    },
 }
 
 impl From<Guarantee> for Mechanism {

@@ -36,6 +36,7 @@ mod rounding;
 mod routes;
 mod sampled_pairs;
 mod soundness;
+mod subsets;
 mod teeth;
 mod theorems;
 mod unsound_rules;

@@ -97,7 +97,8 @@ UNSUPPORTED = [
     (Poisson(0.1, Composed([Gaussian(1.0), Laplace(1.0)])), Relation),
     (Poisson(0.1, Composed([Gaussian(1.0), Poisson(0.1, Gaussian(1.0))])), Relation),
     (With(100, 10, Gaussian(1.0)), Relation),
-    (Without(100, 10, Gaussian(1.0)), Relation),
+    (Without(100, 10, Gaussian(1.0)), [ADD, SPECIAL]),
+    (Without(100, 10, Laplace(1.0)), Relation),
     (Without(100, 100, Gaussian(1.0)), [ADD]),
     (Tree(1.0, 4), [ADD]),
     (Select(Poisson(0.1, Gaussian(1.0)), 2.0, 1.0), Relation),
@@ -125,6 +126,8 @@ SUPPORTED = [
     (Poisson(0.1, Discrete(0.7, 2)), [ADD, SPECIAL]),
     (Poisson(0.1, Response(0.5, 3)), [SPECIAL]),
     (Without(10, 10, Gaussian(1.0)), [REPLACE, SPECIAL]),
+    (Without(100, 10, Gaussian(1.0)), [REPLACE]),
+    (Without(100, 10, Repeated(Gaussian(2.0), 3)), [REPLACE]),
     (Tree(1.0, 4), [REPLACE, SPECIAL]),
     (Select(Gaussian(1.0), 1.0, 1.0), Relation),
     (Select(Gaussian(3.0), 4.0, 1.0), Relation),
@@ -310,6 +313,18 @@ def test_discrete_noise_on_a_sample_costs_what_their_distribution_says() -> None
             noise, steps, value_discretization_interval=STEP, sampling_prob=rate)
         ours = Accountant().compose(Poisson(rate, Discrete(noise, steps)), 12)
         agree(ours, Theirs(theirs.self_compose(12)), 1e-4)
+
+
+def test_samples_of_a_fixed_size_cost_less_than_their_curve_says() -> None:
+    for size, noise, count in [(10, 2.0, 1), (50, 4.0, 40), (5, 1.5, 200)]:
+        event = Repeated(Without(1000, size, Gaussian(noise)), count)
+        ours = Accountant(REPLACE).compose(event).get_epsilon(1e-6)
+        # Their noise here is in units of what another record in one's place moves.
+        halved = Repeated(Without(1000, size, Gaussian(noise / 2)), count)
+        assert ours <= RdpAccountant(neighboring_relation=REPLACE).compose(halved).get_epsilon(1e-6)
+        # A Poisson sample of the same rate and shift, in the direction of more loss.
+        poisson = PLDAccountant().compose(Repeated(Poisson(size / 1000, Gaussian(noise / 2)), count)).get_epsilon(1e-6)
+        assert poisson * 0.98 <= ours <= poisson * 1.3
 
 
 def test_a_sample_of_a_sample() -> None:

@@ -2,7 +2,7 @@
 //! [`describe`] each.
 
 use counterpoint::mechanism::{CellPair, FinitePair, ListError, RenyiCurve, Shifts};
-use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rho, Sensitivity, Share, Steps};
+use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps};
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
 
 use crate::error::PlanError;
@@ -39,7 +39,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 17] = [
+const KINDS: [Kind; 18] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -199,6 +199,16 @@ const KINDS: [Kind; 17] = [
             CellPair::new(&p, &q, &lower, &upper).map(Mechanism::Cells).map_err(list)
         },
     },
+    Kind {
+        name: "gaussian-subset",
+        fields: &["sigma", "sensitivity", "share"],
+        sampled: false,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
+            Ok(Mechanism::GaussianSubset { sigma, sensitivity, share: take!(from, "share", Rate) })
+        },
+    },
 ];
 
 /// The fields every release has.
@@ -298,6 +308,14 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
             let shifts = lists(["sensitivities", "probabilities"], shifts.points());
             ("gaussian-mixture", sigma.into_iter().chain(shifts).collect())
         }
+        Mechanism::GaussianSubset { sigma, sensitivity, share } => (
+            "gaussian-subset",
+            vec![
+                ("sigma", Real(sigma.get())),
+                ("sensitivity", Real(sensitivity.get())),
+                ("share", Real(share.get())),
+            ],
+        ),
         Mechanism::Cells(pair) => {
             let masses: Vec<_> = pair.cells().iter().map(|cell| (cell.p, cell.q)).collect();
             let bounds: Vec<_> = pair.cells().iter().map(|cell| (cell.lower, cell.upper)).collect();

@@ -103,6 +103,14 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
         ),
         (
+            "'gaussian-subset'\nsigma = 2\nshare = 0.25",
+            Mechanism::GaussianSubset {
+                sigma: noise(2.0),
+                sensitivity: Sensitivity::new(1.0).unwrap(),
+                share: Rate::new(0.25).unwrap(),
+            },
+        ),
+        (
             "'cells'\np = [0.5, 0.5]\nq = [0.25, 0.75]\nlower = [0.5, -1e300]\nupper = [0.75, -0.25]",
             Mechanism::Cells(
                 CellPair::new(&[0.5, 0.5], &[0.25, 0.75], &[0.5, -1e300], &[0.75, -0.25]).unwrap(),
@@ -241,6 +249,8 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
         ("sparse-vector'\nepsilon_threshold = 1", "epsilon_queries is missing", Epsilon::LEGAL),
         ("sparse-vector'\nepsilon_threshold = -1\nepsilon_queries = 1", "epsilon_threshold is -1",
             Epsilon::LEGAL),
+        ("gaussian-subset'\nsigma = 1", "share is missing", Rate::LEGAL),
+        ("gaussian-subset'\nsigma = 1\nshare = 2", "share is 2", Rate::LEGAL),
         ("gaussian'\nsigma = 1\npartition = 3", "partition is 3", "a string"),
     ];
     for (lines, problem, legal) in cases {
@@ -287,7 +297,7 @@ fn lists_that_are_not_legal_are_named_with_the_entry() {
         (mixed("[-1]", "[1]"), "sensitivities", "sensitivities entry 1 is -1.0; legal: 0, or a positive".into()),
         (mixed("[1]", "[2]"), "probabilities", "probabilities entry 1 is 2.0; legal: 0, or a number".into()),
         (mixed("[1, 2]", "[1]"), "sensitivities", "sensitivities has 2 entries and probabilities has 1".into()),
-        (cells("[0, 0]", "[1, -1]"), "lower", "lower entry 2 is 0.0; legal: at most ln p/q".into()),
+        (cells("[0, 0]", "[1, 1]"), "lower", "lower entry 2 is 0.0; legal: at most ln p/q".into()),
         (cells("[0, -1]", "[0.5, 0]"), "upper", "upper entry 1 is 0.5; legal: at least ln p/q".into()),
         (cells("[0, -1]", "[1, -2]"), "upper", "upper entry 2 is -2.0; legal: a number of at least".into()),
         (cells("[0]", "[1, 0]"), "p", "p has 2 entries and lower has 1; legal: equally many".into()),

@@ -13,7 +13,7 @@ const MOST_RELEASES: u64 = 1_000_000_000_000_000;
 /// The most that epsilons may add up to.
 const MOST_EPSILON: f64 = 1e12;
 /// The place of Gaussians among the kinds of losses: after all but lists of atoms.
-const GAUSSIAN: u8 = 7;
+const GAUSSIAN: u8 = 8;
 
 /// Why releases could not be put together.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -232,6 +232,7 @@ fn described(loss: &Loss) -> (u8, [f64; 3]) {
         Loss::SampledGaussian { rate, mu, .. } => (3, *mu, *rate),
         Loss::SampledLaplace { rate, epsilon, .. } => (4, *epsilon, *rate),
         Loss::SampledRange { rate, epsilon, .. } => (5, *epsilon, *rate),
+        Loss::Subset { share, mu } => (7, *mu, *share),
         Loss::Mixture(mixture) => (6, mixture.furthest(), 0.0),
         Loss::Gaussian { square } => (GAUSSIAN, *square, 0.0),
         Loss::Atoms(_) => (GAUSSIAN + 1, Dd::ZERO, 0.0),

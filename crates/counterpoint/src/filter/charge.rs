@@ -64,6 +64,7 @@ fn kind(mechanism: &Mechanism) -> &'static str {
         Mechanism::Finite(_) => "finite",
         Mechanism::GaussianMixture { .. } => "gaussian-mixture",
         Mechanism::Cells(_) => "cells",
+        Mechanism::GaussianSubset { .. } => "gaussian-subset",
     }
 }
 

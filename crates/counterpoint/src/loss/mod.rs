@@ -53,6 +53,8 @@ pub(crate) enum Loss {
     SampledRange { rate: f64, epsilon: Dd, direction: Direction },
     /// Gaussians whose shift is drawn at random.
     Mixture(Arc<Mixture>),
+    /// A Gaussian pair, mu apart, on a sample of a fixed size.
+    Subset { share: f64, mu: Dd },
 }
 
 /// A Rényi curve of a mechanism that has no loss distribution.
@@ -104,6 +106,9 @@ pub enum LossError {
         "sensitivities differ, with adjacency replace; legal: add-remove, for which it is proved"
     )]
     MixtureUnderReplace,
+    /// A sample of a fixed size together with adding or removing a person.
+    #[error("share is given with adjacency add-remove; legal: replace, for which it is proved")]
+    SubsetUnderAddRemove,
     /// Adjacency matters and is not given.
     #[error("adjacency is missing; {why}; legal: add-remove or replace")]
     NoAdjacency {
@@ -155,6 +160,7 @@ impl LossError {
             Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
             Self::RateUnderReplace | Self::Rate { .. } => "rate",
             Self::MixtureUnderReplace => "sensitivities",
+            Self::SubsetUnderAddRemove => "share",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",
             Self::Group { .. } => "group",
@@ -280,6 +286,10 @@ fn whole(
             }
             finite(pair, direction, adjacency)
         }
+        Mechanism::GaussianSubset { sigma, sensitivity, share } => {
+            let mu = Dd::from(sensitivity.get()) / sigma.get();
+            subset(legal("sensitivity / sigma", mu)?, share.get(), adjacency, group)
+        }
         Mechanism::Cells(pair) => {
             if group.get() > 1 {
                 return Err(LossError::Group { group: group.get(), what: "cells" });
@@ -379,6 +389,7 @@ fn sampled(mechanism: &Mechanism, rate: f64, direction: Direction) -> Result<Mea
         Mechanism::GaussianMixture { sigma, shifts } => {
             mixture::mixture(shifts, sigma.get(), rate, direction)
         }
+        Mechanism::GaussianSubset { .. } => Err(LossError::SubsetUnderAddRemove),
         Mechanism::Cells(pair) => cells::cells(pair, rate, direction, Some(Adjacency::AddRemove)),
         Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
@@ -392,6 +403,32 @@ fn sampled(mechanism: &Mechanism, rate: f64, direction: Direction) -> Result<Mea
             Some(whole) => Ok(atoms::sampled(&whole, rate, direction).into()),
             None => Ok(Meaning::default()),
         },
+    }
+}
+
+/// On a sample of a fixed size: proved where one record is in another's place.
+fn subset(
+    mu: Dd,
+    share: f64,
+    adjacency: Option<Adjacency>,
+    group: Group,
+) -> Result<Meaning, LossError> {
+    match adjacency {
+        None => {
+            let why = "a sample of a fixed size is private in its own way under each";
+            return Err(LossError::NoAdjacency { why });
+        }
+        Some(Adjacency::AddRemove) => return Err(LossError::SubsetUnderAddRemove),
+        Some(Adjacency::Replace) => {}
+    }
+    if group.get() > 1 {
+        let what = "a release on a sample of a fixed size";
+        return Err(LossError::Group { group: group.get(), what });
+    }
+    match share {
+        1.0.. => gaussian(mu),
+        ..=0.0 => Ok(Meaning::default()),
+        _ => Ok(Loss::Subset { share, mu }.into()),
     }
 }
 
@@ -441,7 +478,8 @@ impl Loss {
             Self::Response { .. }
             | Self::Gaussian { .. }
             | Self::Laplace { .. }
-            | Self::Range { .. } => true,
+            | Self::Range { .. }
+            | Self::Subset { .. } => true,
             Self::Atoms(atoms) => atoms.symmetric,
             Self::SampledGaussian { .. }
             | Self::SampledLaplace { .. }

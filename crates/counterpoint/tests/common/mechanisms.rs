@@ -50,6 +50,12 @@ pub(crate) fn finite(p: &[f64], q: &[f64]) -> Mechanism {
     Mechanism::Finite(FinitePair::new(p, q).unwrap())
 }
 
+pub(crate) fn subset(sigma: f64, sensitivity: f64, share: f64) -> Mechanism {
+    let sensitivity = Sensitivity::new(sensitivity).unwrap();
+    let share = Rate::new(share).unwrap();
+    Mechanism::GaussianSubset { sigma: Noise::new(sigma).unwrap(), sensitivity, share }
+}
+
 /// Cells: p, q, and the least and largest loss.
 pub(crate) fn cells(list: &[[f64; 4]]) -> Mechanism {
     let column = |at: usize| list.iter().map(|cell| cell[at]).collect::<Vec<_>>();

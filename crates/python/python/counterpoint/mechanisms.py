@@ -45,6 +45,7 @@ __all__ = [
     "GDP",
     "Gaussian",
     "GaussianMixture",
+    "GaussianSubset",
     "Geometric",
     "Laplace",
     "Mechanism",
@@ -144,6 +145,26 @@ class GaussianMixture(Mechanism):
     ) -> Self:
         shifts = dict(sensitivities=sensitivities, probabilities=probabilities)
         return Mechanism.__new__(cls, dict(mechanism="gaussian-mixture", sigma=sigma, **shifts, **release))
+
+
+class GaussianSubset(Mechanism):
+    """Gaussian noise on a sample of a fixed size without replacement, which is ``share`` of the data.
+
+    For adjacency "replace": ``sensitivity`` is how far another record in one's place moves the sum, which is twice
+    the norm that records are clipped to.
+
+    >>> GaussianSubset(sigma=2.0, share=0.01, count=100).sensitivity
+    1.0
+    """
+
+    __slots__ = ()
+    sigma: float
+    share: float
+    sensitivity: float
+
+    def __new__(cls, sigma: float, share: float, sensitivity: float = 1.0, **release: Unpack[Release]) -> Self:
+        fields = dict(mechanism="gaussian-subset", sigma=sigma, sensitivity=sensitivity, share=share, **release)
+        return Mechanism.__new__(cls, fields)
 
 
 class DiscreteGaussian(Mechanism):
@@ -365,6 +386,7 @@ CLASSES: dict[str, type[Mechanism]] = {
     "geometric": Geometric,
     "gaussian": Gaussian,
     "gaussian-mixture": GaussianMixture,
+    "gaussian-subset": GaussianSubset,
     "discrete-gaussian": DiscreteGaussian,
     "randomized-response": RandomizedResponse,
     "exponential": Exponential,

@@ -47,7 +47,8 @@ impl Unknown {
                 Self::Sigma,
                 Mechanism::Gaussian { sigma, .. }
                 | Mechanism::DiscreteGaussian { sigma, .. }
-                | Mechanism::GaussianMixture { sigma, .. },
+                | Mechanism::GaussianMixture { sigma, .. }
+                | Mechanism::GaussianSubset { sigma, .. },
             ) => Some(sigma.get()),
             (
                 Self::Scale,
@@ -75,7 +76,8 @@ impl Unknown {
                 Self::Sigma,
                 Mechanism::Gaussian { sigma: noise, .. }
                 | Mechanism::DiscreteGaussian { sigma: noise, .. }
-                | Mechanism::GaussianMixture { sigma: noise, .. },
+                | Mechanism::GaussianMixture { sigma: noise, .. }
+                | Mechanism::GaussianSubset { sigma: noise, .. },
             )
             | (
                 Self::Scale,

@@ -20,7 +20,7 @@ macro_rules! variants {
 }
 variants!(Mechanism, MECHANISMS, mechanism_name: ApproxDp Laplace Geometric Gaussian
     DiscreteGaussian RandomizedResponse Exponential Staircase NameAndShame Zcdp Tcdp Rdp Gdp
-    SparseVector Finite GaussianMixture Cells);
+    SparseVector Finite GaussianMixture Cells GaussianSubset);
 variants!(Promise, PROMISES, promise_name: ApproxDp Zcdp Gdp Renyi);
 variants!(Basis, BASES, basis_name: Same LessOfTheSame Guarantee Divergences Outcomes
     TotalVariation Profile Gaussians OneByOne);
@@ -202,7 +202,9 @@ fn no_kind_is_missing() {
         .iter()
         .map(|(kind, _)| mechanism_name(&sample(kind, 1.0).release().mechanism))
         .collect();
-    assert_eq!(mechanisms, MECHANISMS.iter().copied().collect());
+    // A sample of a fixed size has no meaning where people are added and removed.
+    let all = MECHANISMS.iter().copied().filter(|name| *name != "GaussianSubset");
+    assert_eq!(mechanisms, all.collect());
     let promises: BTreeSet<&str> = accounts(terms(["pure"; 2]))
         .iter()
         .map(|(_, filter)| promise_name(filter.promise()))

@@ -256,6 +256,12 @@ fn single(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure> {
             let inner = Loss::Range { epsilon: *inner };
             sampled(&inner, *rate, *direction, epsilon, watch)
         }
+        // Above zero its profile is that of a Poisson sample with the person in P's data.
+        Loss::Subset { share, mu } if !epsilon.is_negative() => {
+            let inner = Loss::Gaussian { square: *mu * *mu };
+            sampled(&inner, *share, Direction::Remove, epsilon, watch)
+        }
+        Loss::Subset { .. } => Err(Failure::TooMuch),
         // Where its ratio is e^epsilon has no formula.
         Loss::Mixture(_) => Err(Failure::TooMuch),
     }

@@ -62,6 +62,9 @@ pub(super) fn top(loss: &Loss) -> Option<(Dd, Dd)> {
         Loss::Mixture(mixture) if mixture.direction == Direction::Add => {
             mixture.rest.is_positive().then(|| (-mixture.rest.ln(), Dd::ZERO))
         }
-        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } | Loss::Mixture(_) => None,
+        Loss::Gaussian { .. }
+        | Loss::SampledGaussian { .. }
+        | Loss::Mixture(_)
+        | Loss::Subset { .. } => None,
     }
 }

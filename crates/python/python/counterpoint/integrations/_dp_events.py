@@ -18,6 +18,7 @@ from ..mechanisms import (
     Finite,
     Gaussian,
     GaussianMixture,
+    GaussianSubset,
     Geometric,
     Laplace,
     RandomizedResponse,
@@ -207,7 +208,17 @@ def _without_replacement(event: Any, relation: Any) -> list[Mechanism]:
     inner = _translate(event.event, relation)
     if event.sample_size == event.source_dataset_size and relation is not ADD_OR_REMOVE_ONE:
         return inner
-    raise UnsupportedEvent(event, "a sample of a fixed size is no Poisson sample")
+    if relation is not REPLACE_ONE:
+        raise UnsupportedEvent(event, "a sample of a fixed size is proved for REPLACE_ONE")
+    size, whole = _whole("sample_size", event.sample_size), _whole("source_dataset_size", event.source_dataset_size)
+    if not 0 < size <= whole:
+        raise InvalidArgument(f"sample_size is {size} of {whole}; legal: at least 1, at most the data's size")
+    one = _as_one(inner) if inner else None
+    if inner and not (isinstance(one, Gaussian) and one.rate is None):
+        raise UnsupportedEvent(event, "on a sample of a fixed size Gaussian releases are possible")
+    if not isinstance(one, Gaussian):
+        return []
+    return [GaussianSubset(one.sigma, min(1.0, up(Fraction(size, whole))), one.sensitivity)]
 
 
 @_translate.register(dp_event.SingleEpochTreeAggregationDpEvent)

@@ -55,6 +55,8 @@ pub(crate) fn cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
             sampled::range(*rate, *epsilon, *direction, t)
         }
         Loss::Mixture(list) => mixture::mixture(list, t),
+        // Its density has a jump, and no rule here is for that.
+        Loss::Subset { .. } => None,
     }
 }
 

@@ -32,7 +32,8 @@ pub(crate) fn moments(loss: &Loss) -> Option<Moments> {
         | Loss::SampledGaussian { .. }
         | Loss::SampledLaplace { .. }
         | Loss::SampledRange { .. }
-        | Loss::Mixture(_) => of_cumulant(loss),
+        | Loss::Mixture(_)
+        | Loss::Subset { .. } => of_cumulant(loss),
     }
 }
 

@@ -11,7 +11,8 @@ mod mixture;
 
 use crate::loss::{Direction, Loss, mixed};
 use crate::rounding::{
-    Dd, UNIT, Wide, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
+    Dd, UNIT, Wide, down, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
+    normal_tail, up,
 };
 use crate::watch::Watch;
 
@@ -142,6 +143,7 @@ pub(super) fn points(
             let sampling = Sampling { rate: *rate, direction: *direction };
             range(*epsilon, sampling, side, cut, sink)
         }
+        Loss::Subset { share, mu } => subset(*share, *mu, side, cut, sink),
         Loss::Mixture(list) => {
             mixture::cells(list, side, cut, sink)?;
             Some(beyond_reach())
@@ -165,6 +167,45 @@ fn laplace(
     cells(&Density::exponential(epsilon, 1.0)?, sampling, side, cut, sink)?;
     sink(sampling.atom(-epsilon, Dd::ZERO, 0.5));
     Some(Wide::ZERO)
+}
+
+/// A Gaussian on a sample of a fixed size (theorems.md, samples of a fixed size): from x = mu/2 on the pair of a Poisson
+/// sample with the person in P's data, its mirror image, and what is left at zero. From a lower x on more of what is
+/// at zero is split, which dominates; from a higher one on more is merged, which is dominated.
+fn subset(
+    share: f64,
+    mu: Dd,
+    side: Side,
+    cut: Option<&Cut<'_>>,
+    sink: &mut impl FnMut(Point),
+) -> Option<Wide> {
+    // With few bits, so that the cells' edges are exact.
+    const BITS: f64 = 1_048_576.0;
+    let half = 0.5 * mu.hi * BITS;
+    let from = match side {
+        Side::Above => (half.floor() - 1.0) / BITS,
+        Side::Below => (half.ceil() + 1.0) / BITS,
+    };
+    let density = Density::normal_from(mu, from)?;
+    for direction in [Direction::Remove, Direction::Add] {
+        cells(&density, Sampling { rate: share, direction }, side, cut, sink)?;
+    }
+    let (least, most) = left_at_zero(share, mu, from);
+    let (p, q) = if side == Side::Above { (most, most) } else { (least, most) };
+    sink(Point { loss: Dd::ZERO, scale: Dd::ZERO, p, q, error: 0.0 });
+    Some(beyond_reach() + beyond_reach())
+}
+
+/// 1 - (2 - q) Q0(x > a) - q P0(x > a), from below and from above.
+fn left_at_zero(share: f64, mu: Dd, from: f64) -> (f64, f64) {
+    let place = Dd::from(from) - mu;
+    let (p_low, p_high) = (normal_tail(up(place.hi)).0, normal_tail(down(place.hi)).1);
+    let (q_low, q_high) = normal_tail(from);
+    let share = Dd::from(share);
+    let weighed = |p: Wide, q: Wide| p * Wide::from(share) + q * Wide::from(Dd::from(2.0) - share);
+    let (most, least) = (Wide::ONE - weighed(p_low, q_low), Wide::ONE - weighed(p_high, q_high));
+    // A few operations at 2^-94 of one.
+    (down(least.to_dd().lower() - UNIT).max(0.0), up(most.to_dd().upper() + UNIT))
 }
 
 fn range(
@@ -239,6 +280,13 @@ impl Density {
         }
         let cells = ((2.0 * REACH + mu.hi) / width).ceil() + 1.0;
         (cells < MOST_CELLS).then_some(Self::Normal { mu, from: -REACH, width, cells })
+    }
+
+    /// The same from a place on.
+    fn normal_from(mu: Dd, from: f64) -> Option<Self> {
+        let Self::Normal { width, .. } = Self::normal(mu)? else { return None };
+        let cells = ((REACH + mu.hi - from) / width).ceil() + 1.0;
+        Some(Self::Normal { mu, from, width, cells })
     }
 
     fn exponential(epsilon: Dd, factor: f64) -> Option<Self> {

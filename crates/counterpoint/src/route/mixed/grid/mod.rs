@@ -114,7 +114,10 @@ fn offset(loss: &Loss) -> Dd {
             Direction::Remove => mixed(Dd::from(*rate), *epsilon),
             Direction::Add => -mixed(Dd::from(*rate), -*epsilon),
         },
-        Loss::Gaussian { .. } | Loss::SampledGaussian { .. } | Loss::Mixture(_) => Dd::ZERO,
+        Loss::Gaussian { .. }
+        | Loss::SampledGaussian { .. }
+        | Loss::Mixture(_)
+        | Loss::Subset { .. } => Dd::ZERO,
     }
 }
 

@@ -105,8 +105,8 @@ pub(in crate::route::mixed) fn saddle_where(
 
 /// Whether only its values on the axis are known.
 fn has_no_transform(part: &Part) -> bool {
-    use Loss::{Mixture, SampledLaplace, SampledRange};
-    matches!(part.each, SampledLaplace { .. } | SampledRange { .. } | Mixture(_))
+    use Loss::{Mixture, SampledLaplace, SampledRange, Subset};
+    matches!(part.each, SampledLaplace { .. } | SampledRange { .. } | Mixture(_) | Subset { .. })
 }
 
 /// An estimate of K.

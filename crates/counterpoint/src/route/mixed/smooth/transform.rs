@@ -102,7 +102,10 @@ impl Transform {
                 let sampled = Sampled::new(*rate, *mu, *direction, t)?;
                 (Dd::from(sampled.centre), sampled.variance, Kind::Sampled(Box::new(sampled)))
             }
-            Loss::SampledLaplace { .. } | Loss::SampledRange { .. } | Loss::Mixture(_) => {
+            Loss::SampledLaplace { .. }
+            | Loss::SampledRange { .. }
+            | Loss::Mixture(_)
+            | Loss::Subset { .. } => {
                 return None;
             }
         };
