@@ -135,7 +135,7 @@ fn refine<T>(
                     break;
                 }
                 let ratio = tolerance / width.clamp(1e-300, 1.0);
-                share = (0.5 * share * (ratio * ratio).clamp(1e-4, 0.2)).max(1e-15);
+                share = (0.5 * share * (ratio * ratio).clamp(0.02, 0.2)).max(1e-15);
             }
             answer => return answer,
         }
