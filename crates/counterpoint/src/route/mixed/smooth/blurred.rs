@@ -15,7 +15,7 @@ use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::Loss;
-use crate::rounding::{Dd, STEP, UNIT, Wide, exp, turn};
+use crate::rounding::{Dd, STEP, UNIT, Wide, exp, turn, turns};
 use crate::route::mixed::largest;
 use crate::route::saddle::Saddle;
 use crate::route::search::satisfying;
@@ -30,8 +30,9 @@ const FIRST_ORDER: f64 = 2.0;
 const SCALE: f64 = 32.0 * STEP;
 /// A kernel, a Gaussian's exponential and their products, relative to the moduli's sum.
 const KERNEL: f64 = 64.0 * UNIT;
-/// A phase: sixteen units of its turn, a few for its angle, and 4 u for each of at most [`TURNS`] products.
-const TURNED: f64 = (64.0 + 4.0 * TURNS as f64) * UNIT;
+/// A phase: sixteen units of its turn, a few for its angle, and for each of at most [`TURNS`] products 4 u and
+/// two for the factor's own rounding.
+const TURNED: f64 = (64.0 + 8.0 * TURNS as f64) * UNIT;
 /// One addition to a running sum.
 const ADDED: f64 = 2.0 * UNIT;
 /// The angle, in double-doubles, for each turn that it has made.
@@ -46,6 +47,8 @@ const LITTLE: f64 = 3e6;
 const MUCH: f64 = 3e7;
 /// As many points of all factors are evaluated in any case.
 const POINTS: f64 = 200.0;
+/// The blur ends a contour before this frequency times its deviation, and a little more.
+const REACH: f64 = 10.0;
 /// Blocks of points are bounded if there are more factors than this.
 const MANY: f64 = 12.0;
 
@@ -70,7 +73,7 @@ pub(crate) fn epsilon(
     let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
     let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
     let share = (tolerance * saddle.tilt * saddle.epsilon).clamp(1e-13, 1e-2);
-    refine(parts, saddle, share, (effort, &watch), |blurred, saddle| {
+    refine(parts, saddle, (share, tolerance), (effort, &watch), |blurred, saddle| {
         let ends = |e: f64| blurred.ends(e);
         let highest = top(&ends, target, saddle);
         let upper = satisfying(|e| ends(e).upper, target, saddle, highest, &watch)?;
@@ -95,7 +98,7 @@ pub(crate) fn delta(
 ) -> Result<Ends, Failure> {
     let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
     let saddle = Saddle { epsilon, ..saddle };
-    refine(parts, saddle, tolerance, (effort, &watch), |blurred, saddle| {
+    refine(parts, saddle, (tolerance, tolerance), (effort, &watch), |blurred, saddle| {
         let ends = blurred.ends(epsilon);
         let width = (ends.width() * ends.upper.recip()).estimate();
         if width <= tolerance {
@@ -108,11 +111,12 @@ pub(crate) fn delta(
     })
 }
 
-/// Blurs and neglects ever less until an answer is not too wide.
+/// Blurs and neglects ever less until an answer keeps the tolerance, by what its width says: next to an atom that
+/// falls with the blur's deviation only, elsewhere with its square.
 fn refine<T>(
     parts: &[Part],
     mut saddle: Saddle,
-    share: f64,
+    (share, tolerance): (f64, f64),
     (effort, watch): (Effort, &Watch<'_>),
     answer: impl Fn(&Blurred, &mut Saddle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -125,12 +129,15 @@ fn refine<T>(
             blurred => blurred?,
         };
         match answer(&blurred, &mut saddle) {
-            Err(Failure::TooWide(width)) => best = best.min(width),
+            Err(Failure::TooWide(width)) => {
+                best = best.min(width);
+                if blurred.is_last || share < 1e-14 {
+                    break;
+                }
+                let ratio = tolerance / width.clamp(1e-300, 1.0);
+                share = (0.5 * share * (ratio * ratio).clamp(0.02, 0.2)).max(1e-15);
+            }
             answer => return answer,
-        }
-        share *= 0.1;
-        if share < 1e-14 {
-            break;
         }
     }
     Err(Failure::TooWide(best))
@@ -148,8 +155,9 @@ struct Sample {
 struct Blurred {
     t: f64,
     period: f64,
-    /// h^2.
+    /// h^2, and whether there is time for no less.
     square: f64,
+    is_last: bool,
     /// e^(K(t) + h^2 t^2/2) / T, and its relative error.
     scale: Wide,
     scale_error: f64,
@@ -186,11 +194,16 @@ impl Blurred {
         let soon = 2e3 * unit;
         let ends = 4.0 * factors.envelope(soon) / (soon * unit) < 0.1 * allowance;
         let square = if ends { 0.0 } else { 0.6 * share / (t * (1.0 + t)) };
+        // No less than there is time for, where no block can be bounded.
+        let least = if factors.many > MANY { 0.0 } else { REACH * factors.work() / (unit * *left) };
+        let is_last = !ends && square < least * least;
+        let square = if is_last { least * least } else { square };
         let exponent = cumulant + Dd::product(t, t) * (0.5 * square);
         let mut blurred = Self {
             t,
             period,
             square,
+            is_last,
             scale: Wide::exp(exponent) * Wide::from(1.0 / period),
             scale_error: FIRST_ORDER * error + SCALE * (1.0 + exponent.hi.abs()),
             shift: factors.shift + Dd::product(square, t),
@@ -264,12 +277,12 @@ impl Blurred {
         blur * (1.0 / (frequency * frequency) + self.square) * (1.0 + DOUBLES)
     }
 
-    /// All points beyond a frequency: sums of falling functions are at most their integrals, and that of
-    /// `h^2 e^(-h^2 w^2/2)` is at most `e^(-h^2 w^2/2) / w`.
+    /// All points from a frequency on: sums of falling functions are at most their integrals from the point
+    /// before, and that of `h^2 e^(-h^2 w^2/2)` is at most `e^(-h^2 w^2/2) / w`.
     fn tail(&self, factors: &Factors, frequency: f64, unit: f64) -> f64 {
-        let blur = exp(-(0.5 * self.square * frequency * frequency * (1.0 - DOUBLES)).min(700.0));
-        let frequency = frequency - unit;
-        4.0 * factors.envelope(frequency) * blur / (frequency * unit) * (1.0 + DOUBLES)
+        let before = frequency - unit * (1.0 + DOUBLES);
+        let blur = exp(-(0.5 * self.square * before * before * (1.0 - DOUBLES)).min(700.0));
+        4.0 * factors.envelope(frequency) * blur / (before * unit) * (1.0 + DOUBLES)
     }
 
     /// Evaluates a point and keeps it, unless it is nothing.
@@ -306,7 +319,8 @@ impl Blurred {
     /// The sum at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
     fn sum(&self, epsilon: Dd, kernel: impl Fn(&Sample) -> Point) -> (f64, f64) {
         let step = (self.shift - epsilon).scaled(1.0 / self.period);
-        let one = phase(step, 1);
+        let one = turns(step);
+        let one = (one.0.hi, one.1.hi);
         let (mut sum, mut error, mut total) = (0.0, self.rest, 0.0);
         let (mut at, mut next, mut fresh) = ((1.0, 0.0), u64::MAX, 0);
         for sample in &self.samples {

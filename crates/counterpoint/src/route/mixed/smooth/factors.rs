@@ -92,7 +92,7 @@ impl Factors {
                     decay: decay.hi,
                     over: 1.0 / at_zero.hi,
                     // A narrow range is small only together with its value on the axis.
-                    atoms: *atoms || (at_zero.hi > 0.05).then_some(false)?,
+                    atoms: *atoms || (at_zero.hi > 1e-6).then_some(false)?,
                 },
                 Kind::Many(list) if list.len() <= 200 => {
                     Simple::Many(list.iter().map(|(fall, mass)| (*fall, mass.hi)).collect())
@@ -106,6 +106,15 @@ impl Factors {
         }
         // Powers of moduli are rounded once for each factor.
         (factors.many <= MOST_FACTORS).then_some(factors)
+    }
+
+    /// How many products a point takes.
+    pub(super) fn work(&self) -> f64 {
+        let of = |factor: &Factor| match &factor.kind {
+            Simple::Many(list) => list.len() as f64,
+            _ => 1.0,
+        };
+        self.list.iter().map(of).sum()
     }
 
     fn at(&self, index: f64, period: f64) -> At {
@@ -135,7 +144,7 @@ impl Factors {
         if relative < 0.5 {
             (product, 2.0 * relative * size + 1e-290, self.list.len() as f64)
         } else {
-            ((0.0, 0.0), most * (1.0 + DOUBLES) + relative * PRODUCT, self.list.len() as f64)
+            ((0.0, 0.0), most * (1.0 + DOUBLES) + 1e-290, self.list.len() as f64)
         }
     }
 
@@ -277,4 +286,61 @@ fn power_of(mut base: f64, mut n: u64) -> f64 {
         n >>= 1;
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::place::{self, Place};
+    use super::*;
+    use crate::composition::Part;
+    use crate::loss::{Atom, Atoms, Loss};
+    use std::sync::Arc;
+
+    fn losses() -> Vec<Part> {
+        let part = |each: Loss, count: u64| Part { each, count };
+        let atom = |loss: f64, mass: f64| Atom { loss: Dd::from(loss), mass: Dd::from(mass) };
+        let list = vec![atom(0.7, 0.5), atom(0.1, 0.25), atom(-0.4, 0.25)];
+        vec![
+            part(Loss::Laplace { epsilon: Dd::from(0.3) + Dd::from(1e-18) }, 3),
+            part(Loss::Laplace { epsilon: Dd::from(1.7) }, 1),
+            part(Loss::Response { epsilon: Dd::from(0.45) }, 2),
+            part(Loss::Range { epsilon: Dd::from(0.8) }, 1),
+            part(Loss::Gaussian { square: Dd::from(1e-4) }, 1),
+            part(Loss::Atoms(Arc::new(Atoms { list, cut: 0.0, symmetric: false })), 2),
+        ]
+    }
+
+    /// Values against those in double-doubles, and a block's bound against the points in it.
+    #[test]
+    fn points_and_blocks_are_what_they_say() {
+        for t in [0.2, 3.0, 40.0] {
+            let terms: Vec<Transform> =
+                losses().iter().map(|part| Transform::new(part, t).unwrap()).collect();
+            let factors = Factors::new(&terms, t).unwrap();
+            let period = 16.0;
+            let mut close = 0;
+            for index in (0..400).chain([5_000, 70_001, 123_456]) {
+                let (value, error, _) = factors.value(index, period);
+                let mut exact = (Dd::ONE, Dd::ZERO);
+                for term in &terms {
+                    let (factor, _) = term.value(Place { index, period }, 1e-20).unwrap();
+                    (0..term.count).for_each(|_| exact = place::times(exact, factor));
+                }
+                let off = ((exact.0 - value.0.into()).hi, (exact.1 - value.1.into()).hi);
+                let off = (off.0 * off.0 + off.1 * off.1).sqrt();
+                assert!(off <= error, "{t} {index}: {value:?} off by {off:e}, not {error:e}");
+                let size = (exact.0 * exact.0 + exact.1 * exact.1).hi.sqrt();
+                close += usize::from(error < 1e-9 * size);
+                for reach in [1, 3, 8] {
+                    if index > 20 {
+                        let (bound, _) = factors.within((index - reach, index + 8), period, 0.0);
+                        assert!(size <= bound, "{t} {index}: {size} above {bound}");
+                    }
+                }
+                let frequency = std::f64::consts::TAU * index as f64 / period * (1.0 - 1e-12);
+                assert!(index == 0 || size <= factors.envelope(frequency), "{t} {index}");
+            }
+            assert!(close > 300, "{close}");
+        }
+    }
 }
