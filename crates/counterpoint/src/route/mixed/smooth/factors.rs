@@ -306,7 +306,16 @@ mod tests {
             part(Loss::Response { epsilon: Dd::from(0.45) }, 2),
             part(Loss::Range { epsilon: Dd::from(0.8) }, 1),
             part(Loss::Gaussian { square: Dd::from(1e-4) }, 1),
-            part(Loss::Atoms(Arc::new(Atoms { list, cut: 0.0, symmetric: false })), 2),
+            part(
+                Loss::Atoms(Arc::new(Atoms {
+                    list,
+                    cut: 0.0,
+                    capped: false,
+                    symmetric: false,
+                    rho: None,
+                })),
+                2,
+            ),
         ]
     }
 
