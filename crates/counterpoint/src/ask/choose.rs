@@ -240,14 +240,30 @@ fn is_discrete(part: &Part) -> bool {
     matches!(part.each, Loss::Atoms(_) | Loss::Response { .. })
 }
 
-/// The first way that succeeds.
+/// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.
+const NEAR_MISS: f64 = 10.0;
+
+impl MixedWay {
+    /// Whether it may take long, and mostly does no better than a cheaper way that just missed.
+    pub(super) fn is_dear(self) -> bool {
+        use MixedWay::{Blurred, Contour, Grid};
+        matches!(self, Grid | Contour(Effort::Much) | Blurred(Effort::Much))
+    }
+}
+
+/// The first way that succeeds. After a near miss of what is only aimed at, dear ways are not tried.
 pub(super) fn first_of<W: Copy, T>(
     ways: &Ways<W>,
     options: &Options<'_>,
+    is_dear: impl Fn(W) -> bool,
     by: impl Fn(W) -> Result<T, Failure>,
 ) -> Result<T, AskError> {
     let mut achieved = f64::INFINITY;
+    let content = if options.tolerance.is_promise() { 0.0 } else { NEAR_MISS };
     for &way in &ways.list {
+        if achieved <= content * options.tolerance.get() && is_dear(way) {
+            continue;
+        }
         match by(way) {
             Ok(answer) => return Ok(answer),
             Err(Failure::Stopped) => return Err(AskError::Stopped),

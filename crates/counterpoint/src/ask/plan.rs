@@ -141,7 +141,7 @@ impl Plan {
     /// The (epsilon, delta) guarantees that the plan is, if doubles say exactly which.
     pub(crate) fn guarantees(&self) -> Option<Guarantees<'_>> {
         let [one] = self.compositions.as_slice() else { return None };
-        let above = one.guarantees(Rounded::Up)?;
+        let above = one.guarantees(Rounded::Up).filter(|_| one.beneath.is_none())?;
         (one.guarantees(Rounded::Down)? == above).then_some(above)
     }
 

@@ -70,17 +70,22 @@ pub(super) fn pure_epsilon(
 ) -> Result<(Bracket, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     let ways = response_ways(factors, Wanted::Epsilon, options.route)?;
-    first_of(&ways, options, |way| match way {
-        ResponseWay::NearTop(most) => {
-            let bracket = near_top::epsilon(factors, target, most).ok_or(Failure::TooMuch)?;
-            let narrow = bracket.relative_width() <= tolerance;
-            narrow.then_some((bracket, Route::Grouped)).ok_or(Failure::TooMuch)
-        }
-        ResponseWay::Exact(route) => exact_epsilon(factors, target, route, watch),
-        ResponseWay::Lattices(method, work) => {
-            two_lattices::epsilon(factors, target, tolerance, (method, work), watch)
-        }
-    })
+    first_of(
+        &ways,
+        options,
+        |_| false,
+        |way| match way {
+            ResponseWay::NearTop(most) => {
+                let bracket = near_top::epsilon(factors, target, most).ok_or(Failure::TooMuch)?;
+                let narrow = bracket.relative_width() <= tolerance;
+                narrow.then_some((bracket, Route::Grouped)).ok_or(Failure::TooMuch)
+            }
+            ResponseWay::Exact(route) => exact_epsilon(factors, target, route, watch),
+            ResponseWay::Lattices(method, work) => {
+                two_lattices::epsilon(factors, target, tolerance, (method, work), watch)
+            }
+        },
+    )
 }
 
 fn exact_epsilon(
@@ -105,17 +110,22 @@ pub(super) fn pure_delta(
 ) -> Result<(Ends, Route), AskError> {
     let (tolerance, watch) = (options.tolerance.get(), options.watch);
     let ways = response_ways(factors, Wanted::Delta, options.route)?;
-    first_of(&ways, options, |way| match way {
-        ResponseWay::NearTop(most) => {
-            let ends = near_top::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
-            Ok((ends, Route::Grouped))
-        }
-        ResponseWay::Exact(route) => {
-            let mut exact = Exact::new(factors, route, &watch)?;
-            Ok((exact.tail(epsilon, &watch)?.delta(epsilon), route))
-        }
-        ResponseWay::Lattices(method, work) => {
-            two_lattices::delta(factors, epsilon, tolerance, (method, work), watch)
-        }
-    })
+    first_of(
+        &ways,
+        options,
+        |_| false,
+        |way| match way {
+            ResponseWay::NearTop(most) => {
+                let ends = near_top::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
+                Ok((ends, Route::Grouped))
+            }
+            ResponseWay::Exact(route) => {
+                let mut exact = Exact::new(factors, route, &watch)?;
+                Ok((exact.tail(epsilon, &watch)?.delta(epsilon), route))
+            }
+            ResponseWay::Lattices(method, work) => {
+                two_lattices::delta(factors, epsilon, tolerance, (method, work), watch)
+            }
+        },
+    )
 }

@@ -228,6 +228,9 @@ fn whole(
         }
         Mechanism::RandomizedResponse { epsilon, buckets } => match (buckets.get(), group.get()) {
             (3.., 1) => Ok(buckets_loss(epsilon.get(), buckets.get()).into()),
+            (3.., _) => {
+                pure(epsilon.get())?.above(buckets_loss(epsilon.get(), buckets.get()).into())
+            }
             _ => pure(epsilon.get()),
         },
         Mechanism::Exponential { epsilon } => {
@@ -238,11 +241,12 @@ fn whole(
                 Ok(Meaning::default())
             }
         }
-        Mechanism::Staircase { epsilon, gamma } => match group.get() {
-            1 if epsilon.get() > 0.0 && epsilon.get() < LONGEST_STAIRCASE => {
-                Ok(staircase(epsilon.get(), gamma.map(crate::quantity::Share::get)).into())
+        Mechanism::Staircase { epsilon, gamma } => match epsilon.get() {
+            epsilon if epsilon > 0.0 && epsilon < LONGEST_STAIRCASE => {
+                let one = staircase(epsilon, gamma.map(crate::quantity::Share::get)).into();
+                if group.get() == 1 { Ok(one) } else { pure(epsilon)?.above(one) }
             }
-            _ => pure(epsilon.get()),
+            epsilon => pure(epsilon),
         },
         Mechanism::NameAndShame { delta } => leak_for(delta.get(), group),
         Mechanism::Zcdp { rho, delta } => {
@@ -271,11 +275,11 @@ fn whole(
             Ok(Meaning { curve: line(rho, omega), ..Meaning::default() })
         }
         Mechanism::Rdp(curve) => {
-            let curve = match group.get() {
-                1 => curve.clone(),
-                _ => curve_for(curve, group)?,
-            };
-            Ok(Meaning { curve: Some(Curve::Table(curve)), ..Meaning::default() })
+            let of = |curve| Meaning { curve: Some(Curve::Table(curve)), ..Meaning::default() };
+            match group.get() {
+                1 => Ok(of(curve.clone())),
+                _ => of(curve_for(curve, group)?).above(of(gaussians_for(curve, group)?)),
+            }
         }
         Mechanism::SparseVector { threshold, queries } => {
             response(Dd::sum(threshold.get(), queries.get()) * people)
@@ -459,6 +463,13 @@ fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
     }
 }
 
+impl Meaning {
+    /// The same, known to be no less than another: what is charged from above, and from below.
+    fn above(self, beneath: Self) -> Result<Self, LossError> {
+        Ok(Self { beneath: Some(Box::new(beneath)), ..self })
+    }
+}
+
 impl From<Loss> for Meaning {
     fn from(loss: Loss) -> Self {
         Self { loss: Some(loss), ..Self::default() }
@@ -544,6 +555,17 @@ fn leak_for(delta: f64, group: Group) -> Result<Meaning, LossError> {
         people => below_one(Dd::product(people as f64, delta), group)?,
     };
     Ok(Meaning { leak, ..Meaning::default() })
+}
+
+/// What Gaussians within a curve have for g people: g^2 times as much, at the same orders. From below.
+fn gaussians_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> {
+    let square = Dd::product(group.get() as f64, group.get() as f64);
+    let (orders, epsilons): (Vec<f64>, Vec<f64>) = curve
+        .points()
+        .iter()
+        .map(|&(order, divergence)| (order, (square * divergence).lower().min(1e6)))
+        .unzip();
+    RenyiCurve::new(&orders, &epsilons).map_err(|_| too_many_people(group))
 }
 
 /// A number over that of people, rounded down. A quotient that is no double is 2^-73 of itself away from one.
