@@ -243,12 +243,12 @@ fn is_discrete(part: &Part) -> bool {
 /// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.
 const NEAR_MISS: f64 = 10.0;
 
-impl MixedWay {
-    /// Whether it may take long, and mostly does no better than a cheaper way that just missed.
-    pub(super) fn is_dear(self) -> bool {
-        use MixedWay::{Blurred, Contour, Grid};
-        matches!(self, Grid | Contour(Effort::Much) | Blurred(Effort::Much))
-    }
+/// Which ways may take long, and mostly do no better than a cheaper one that just missed: with Laplace noise
+/// an epsilon next to an atom is as hard for all of them.
+pub(super) fn is_dear(parts: &[Part]) -> impl Fn(MixedWay) -> bool {
+    use MixedWay::{Blurred, Contour, Grid};
+    let laplace = parts.iter().any(|part| matches!(part.each, Loss::Laplace { .. }));
+    move |way| laplace && matches!(way, Grid | Contour(Effort::Much) | Blurred(Effort::Much))
 }
 
 /// The first way that succeeds. After a near miss of what is only aimed at, dear ways are not tried.

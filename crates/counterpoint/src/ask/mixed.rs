@@ -1,6 +1,6 @@
 //! Losses that have a distribution: by closed forms, on the contour, or on a grid.
 
-use super::choose::{MixedWay, Wanted, first_of, mixed_ways};
+use super::choose::{MixedWay, Wanted, first_of, is_dear, mixed_ways};
 use super::{AskError, Options};
 use crate::bracket::Bracket;
 use crate::composition::Part;
@@ -27,7 +27,7 @@ pub(super) fn epsilon(
         let asked = options.tolerance.get();
         return Err(AskError::ToleranceNotMet { asked, achieved: f64::INFINITY, best: None });
     }
-    first_of(&ways, options, MixedWay::is_dear, |way| match (way, parts) {
+    first_of(&ways, options, is_dear(parts), |way| match (way, parts) {
         (MixedWay::NextToTop, _) => {
             let bracket = closed::next_to_the_top(parts, target);
             let bracket = bracket.filter(|bracket| bracket.keeps(tolerance.min(CLOSEST)));
@@ -87,7 +87,7 @@ pub(super) fn delta(
     let ways = mixed_ways(parts, Wanted::Delta, options.route)?;
     let tolerance = options.tolerance.get();
     let narrow = |ends: &Ends| ends.width() <= ends.upper * Wide::from(tolerance);
-    first_of(&ways, options, MixedWay::is_dear, |way| match way {
+    first_of(&ways, options, is_dear(parts), |way| match way {
         MixedWay::NearTop => Ok((near_top.filter(narrow).ok_or(Failure::TooMuch)?, Route::Closed)),
         MixedWay::Listed => {
             let ends = Listed::new(parts).map(|list| list.delta(epsilon)).filter(narrow);
@@ -113,7 +113,7 @@ pub(super) fn delta_near_zero(
     for tolerance in [1e-2, 1e-3, 1e-4, 1e-5] {
         let contours = Contours::default();
         let by = |way: MixedWay| by(way, parts, (epsilon, tolerance), options.watch, &contours);
-        match first_of(&ways, options, MixedWay::is_dear, by) {
+        match first_of(&ways, options, is_dear(parts), by) {
             Ok((ends, route)) if ends.width() <= Wide::from(NEAR_ZERO) => {
                 return Some((ends, route));
             }
