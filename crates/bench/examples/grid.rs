@@ -68,6 +68,11 @@ fn main() {
         let refused = cell.iter().filter(|point| point.width.is_none()).count();
         if refused == 0 { "-".to_owned() } else { format!("{refused}/{}", cell.len()) }
     });
+    table("wide", &points, |cell| {
+        let wide = |point: &&&Point| point.width.is_some_and(|width| width > 1e-6);
+        let wide = cell.iter().filter(wide).count();
+        if wide == 0 { "-".to_owned() } else { format!("{wide}/{}", cell.len()) }
+    });
     table("slowest, ms", &points, |cell| {
         let slowest = cell.iter().map(|point| point.seconds).fold(0.0, f64::max);
         format!("{:.1}", 1e3 * slowest)
