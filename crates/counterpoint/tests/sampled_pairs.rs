@@ -323,7 +323,7 @@ fn groups_of_guarantees_on_a_sample() {
         let pure = delta(&[times(3, approximate(size * one, 0.0))], 0.5);
         let group = |mechanism: Mechanism| {
             let plan = for_group(&[sampled(3, mechanism, rate)], people);
-            ask(&plan, Question::Delta(0.5), TOLERANCE).unwrap().bracket.upper
+            ask_best(&plan, Question::Delta(0.5), TOLERANCE).unwrap().bracket.upper
         };
         let near = |found: f64, wanted: f64| {
             assert!((found / wanted - 1.0).abs() < 1e-9, "{people}: {found} and {wanted}");

@@ -1,0 +1,86 @@
+//! Why a release has no loss.
+
+/// Why a release has no loss.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LossError {
+    /// A loss beyond what can be certified.
+    #[error("{what} is {value:e}; legal: {legal}")]
+    Range {
+        /// What is out of range.
+        what: &'static str,
+        /// Its value, about.
+        value: f64,
+        /// The legal range, in words.
+        legal: &'static str,
+    },
+    /// Poisson sampling together with replacing a person's data.
+    #[error("rate is given with adjacency replace; legal: add-remove, for which it is proved")]
+    RateUnderReplace,
+    /// A shift drawn at random together with replacing a person's data.
+    #[error(
+        "sensitivities differ, with adjacency replace; legal: add-remove, for which it is proved"
+    )]
+    MixtureUnderReplace,
+    /// A sample of a fixed size together with adding or removing a person.
+    #[error("share is given with adjacency add-remove; legal: replace, for which it is proved")]
+    SubsetUnderAddRemove,
+    /// Adjacency matters and is not given.
+    #[error("adjacency is missing; {why}; legal: add-remove or replace")]
+    NoAdjacency {
+        /// Why it matters.
+        why: &'static str,
+    },
+    /// Sampling a mechanism for which nothing is proved.
+    #[error(
+        "rate is given for {mechanism}, of which only a Rényi curve is known; legal: mechanisms with a pair"
+    )]
+    Rate {
+        /// The mechanism.
+        mechanism: &'static str,
+    },
+    /// An asymmetric pair where a person's data are replaced.
+    #[error("p and q differ when exchanged; legal with adjacency replace: a symmetric pair")]
+    Asymmetric,
+    /// Two vectors without a common outcome.
+    #[error("p and q have no outcome in common; legal: at least one")]
+    NoCommonOutcome,
+    /// A group for which nothing is proved.
+    #[error("group is {group} for {what}; legal: 1")]
+    Group {
+        /// How many people.
+        group: u64,
+        /// What it is given for.
+        what: &'static str,
+    },
+    /// Parts of the data without the relation that makes them independent.
+    #[error("partition is given with adjacency {}; legal: add-remove", if *.replace { "replace" } else { "missing" })]
+    Parts {
+        /// Whether adjacency is replace, rather than missing.
+        replace: bool,
+    },
+    /// A group may be spread over the parts.
+    #[error("partition is given with group {group}; legal: group 1")]
+    GroupOverParts {
+        /// How many people.
+        group: u64,
+    },
+}
+
+impl LossError {
+    /// The field of the release or the plan it is about, with which its text begins.
+    #[must_use]
+    pub fn field(&self) -> &'static str {
+        match self {
+            // A quotient is about its numerator.
+            Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
+            Self::RateUnderReplace | Self::Rate { .. } => "rate",
+            Self::MixtureUnderReplace => "sensitivities",
+            Self::SubsetUnderAddRemove => "share",
+            Self::NoAdjacency { .. } => "adjacency",
+            Self::Asymmetric | Self::NoCommonOutcome => "p",
+            Self::Group { .. } => "group",
+            Self::Parts { .. } | Self::GroupOverParts { .. } => "partition",
+        }
+    }
+}

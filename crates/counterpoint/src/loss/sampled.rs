@@ -1,0 +1,182 @@
+//! Mechanisms run on a Poisson sample.
+
+use super::atoms::{
+    self, Atoms, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_outcomes,
+    staircase, two,
+};
+use super::group::chained;
+use super::whole::LONGEST_STAIRCASE;
+use super::{Direction, Loss, LossError, Meaning, bracketed, cells, legal, mixture, response};
+use crate::mechanism::{Adjacency, Mechanism};
+use crate::quantity::{Group, Share};
+use crate::rounding::{Dd, falling};
+
+/// On a Poisson sample, for a group: the sampled mechanism's own guarantee, and a chain of neighbours. Other pairs are
+/// known for one person only: of a group some may be added and others removed.
+pub(super) fn for_group(
+    mechanism: &Mechanism,
+    rate: f64,
+    group: Group,
+) -> Result<Meaning, LossError> {
+    let (epsilon, delta) = match mechanism {
+        _ if rate <= 0.0 => return Ok(Meaning::default()),
+        Mechanism::ApproxDp(guarantee) => {
+            (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
+        }
+        Mechanism::RandomizedResponse { epsilon, .. } => (Dd::from(epsilon.get()), 0.0),
+        Mechanism::SparseVector { threshold, queries } => {
+            (Dd::sum(threshold.get(), queries.get()), 0.0)
+        }
+        _ => {
+            let what =
+                "a release on a Poisson sample, of whom some may be added and others removed";
+            return Err(LossError::Group { group: group.get(), what });
+        }
+    };
+    let epsilon = if epsilon.is_positive() { amplified(rate, epsilon) } else { Dd::ZERO };
+    let all = chained(epsilon, Dd::product(rate, delta), group)?;
+    match mechanism {
+        Mechanism::ApproxDp(_) => Ok(all),
+        // Nothing is claimed from below: what one person shows has a direction, and this has none.
+        _ => Ok(all.above(Meaning::default())),
+    }
+}
+
+/// On a Poisson sample, between neighbours that differ by one person's data: P becomes
+/// (1-q) Q + q P if the person is in P's data, Q becomes (1-q) P + q Q if in Q's.
+pub(super) fn sampled(
+    mechanism: &Mechanism,
+    rate: f64,
+    direction: Direction,
+) -> Result<Meaning, LossError> {
+    if rate <= 0.0 {
+        return Ok(Meaning::default());
+    }
+    match mechanism {
+        Mechanism::ApproxDp(guarantee) => {
+            let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
+            let leak = bracketed(Dd::product(rate, delta));
+            if epsilon <= 0.0 {
+                return Ok(Meaning { leak, ..Meaning::default() });
+            }
+            Ok(Meaning { leak, ..response(amplified(rate, Dd::from(epsilon)))? })
+        }
+        Mechanism::Laplace { scale, sensitivity } => {
+            let epsilon = Dd::from(sensitivity.get()) / scale.get();
+            let epsilon = legal("sensitivity / scale", epsilon)?;
+            Ok(Loss::SampledLaplace { rate, epsilon, direction }.into())
+        }
+        Mechanism::Gaussian { sigma, sensitivity } => {
+            let mu = Dd::from(sensitivity.get()) / sigma.get();
+            let mu = legal("sensitivity / sigma", mu)?;
+            Ok(Loss::SampledGaussian { rate, mu, direction }.into())
+        }
+        Mechanism::Gdp { mu } => {
+            let mu = Dd::from(mu.get());
+            if !mu.is_positive() {
+                return Ok(Meaning::default());
+            }
+            Ok(Loss::SampledGaussian { rate, mu: legal("mu", mu)?, direction }.into())
+        }
+        Mechanism::Exponential { epsilon } => {
+            let epsilon = Dd::from(epsilon.get());
+            if !epsilon.is_positive() {
+                return Ok(Meaning::default());
+            }
+            Ok(Loss::SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
+        }
+        Mechanism::NameAndShame { delta } => {
+            let delta = Dd::from(delta.get());
+            let rest = Dd::ONE - delta;
+            let shamed = [(delta, Dd::ZERO), (rest, rest), (Dd::ZERO, delta)];
+            match delta.is_positive() {
+                true => sampled_outcomes(&shamed, rate, direction),
+                false => Ok(Meaning::default()),
+            }
+        }
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            mixture::mixture(shifts, sigma.get(), rate, direction)
+        }
+        Mechanism::GaussianSubset { .. } => Err(LossError::SubsetUnderAddRemove),
+        Mechanism::Cells(pair) => cells::cells(pair, rate, direction, Some(Adjacency::AddRemove)),
+        Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
+        Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),
+        Mechanism::Tcdp { .. } => Err(LossError::Rate { mechanism: "tcdp" }),
+        Mechanism::Rdp(_) => Err(LossError::Rate { mechanism: "rdp" }),
+        Mechanism::DiscreteGaussian { .. }
+        | Mechanism::Geometric { .. }
+        | Mechanism::RandomizedResponse { .. }
+        | Mechanism::Staircase { .. }
+        | Mechanism::SparseVector { .. } => match mirrored(mechanism)? {
+            Some(whole) => Ok(atoms::sampled(&whole, rate, direction).into()),
+            None => Ok(Meaning::default()),
+        },
+    }
+}
+
+/// The list of a pair that is its own mirror image; none if it shows nothing.
+fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
+    let pure = |epsilon: Dd| epsilon.is_positive().then(|| two(epsilon)).transpose();
+    match mechanism {
+        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
+            listed_gaussian(sigma.get(), sensitivity.get()).map(Some)
+        }
+        Mechanism::Geometric { scale, sensitivity } => {
+            geometric_list(Dd::ONE / scale.get(), sensitivity.get()).map(Some)
+        }
+        Mechanism::RandomizedResponse { epsilon, buckets } => match buckets.get() {
+            3.. => Ok(Some(buckets_loss(epsilon.get(), buckets.get()))),
+            _ => pure(Dd::from(epsilon.get())),
+        },
+        Mechanism::Staircase { epsilon, gamma } => match epsilon.get() {
+            epsilon if epsilon > 0.0 && epsilon < LONGEST_STAIRCASE => {
+                Ok(Some(staircase(epsilon, gamma.map(Share::get))))
+            }
+            epsilon => pure(Dd::from(epsilon)),
+        },
+        Mechanism::SparseVector { threshold, queries } => {
+            pure(Dd::sum(threshold.get(), queries.get()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// ln(1 + q (e^eps - 1)).
+fn amplified(rate: f64, epsilon: Dd) -> Dd {
+    if epsilon.hi > 600.0 {
+        epsilon + Dd::from(rate).ln() + ((-epsilon).exp() * ((1.0 - rate) / rate)).ln_1p()
+    } else {
+        (epsilon.expm1() * rate).ln_1p()
+    }
+}
+
+/// ln(1 - q + q e^l). Where little is left of 1 - q + q e^l, it is better known by its summands than
+/// by its distance from one.
+pub(crate) fn mixed(rate: Dd, loss: Dd) -> Dd {
+    if loss.hi > 600.0 {
+        return amplified(rate.hi, loss);
+    }
+    let rise = loss.expm1() * rate;
+    if rise.hi > -0.5 {
+        return rise.ln_1p();
+    }
+    (Dd::ONE - rate + falling(-loss) * rate).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With 1 - q = 2^-n: ln(2^-n) + ln(1 + (2^n - 1) e^l), in which nothing cancels.
+    #[test]
+    fn a_nearly_whole_sample_keeps_its_digits() {
+        for (n, loss) in [(1, -0.5), (10, -3.0), (40, -20.0), (40, -40.0), (50, -36.0)] {
+            let rest = 2_f64.powi(-n);
+            let ratio = Dd::from(2_f64.powi(n) - 1.0) * Dd::from(loss).exp();
+            let truth = Dd::from(rest).ln() + ratio.ln_1p();
+            let off = mixed(Dd::from(1.0 - rest), Dd::from(loss)) - truth;
+            let allowed = 4.0 * crate::rounding::STEP * truth.hi.abs().max(0.1);
+            assert!(off.hi.abs() <= allowed, "{n} {loss}: {} of {}", off.hi, truth.hi);
+        }
+    }
+}
