@@ -14,6 +14,7 @@ pub(crate) mod tail;
 
 pub use responses::precise;
 
+use crate::bracket::Bracket;
 use crate::rounding::Wide;
 use crate::watch::Stopped;
 use std::fmt;
@@ -133,6 +134,14 @@ pub(crate) enum Failure {
     TooWide(f64),
 }
 
+/// A bracket that is as narrow as promised, or too wide.
+pub(crate) fn kept(bracket: Bracket, tolerance: f64) -> Result<Bracket, Failure> {
+    match bracket.keeps(tolerance) {
+        true => Ok(bracket),
+        false => Err(Failure::TooWide(bracket.relative_width())),
+    }
+}
+
 impl From<Stopped> for Failure {
     fn from(_: Stopped) -> Self {
         Self::Stopped
@@ -155,5 +164,16 @@ impl Ends {
 
     pub(crate) fn width(&self) -> Wide {
         self.upper - self.lower
+    }
+
+    /// The width relative to the upper end, about.
+    pub(crate) fn relative_width(&self) -> f64 {
+        (self.width() * self.upper.recip()).estimate()
+    }
+
+    /// As narrow as this, or too wide.
+    pub(crate) fn kept(self, tolerance: f64) -> Result<Self, Failure> {
+        let width = self.relative_width();
+        if width <= tolerance { Ok(self) } else { Err(Failure::TooWide(width)) }
     }
 }

@@ -4,6 +4,8 @@
 //! every answer is then checked by a route that is.
 #![allow(clippy::disallowed_methods)]
 
+use super::Ends;
+use crate::bracket::Bracket;
 use crate::composition::Factor;
 
 /// The cumulant generating function K of the pure loss, with at most
@@ -36,6 +38,20 @@ impl Saddle {
         let exponent = k - tilt * epsilon - tilt.ln() - tilt.ln_1p();
         let ln_delta = exponent - 0.5 * (std::f64::consts::TAU * curvature).ln();
         Self { tilt, epsilon, ln_delta, variance }
+    }
+
+    /// Where an answer was found to be, though not closely enough.
+    pub(crate) fn look_at(&mut self, bracket: Bracket) {
+        if bracket.upper < 1e300 {
+            self.epsilon = bracket.upper;
+        }
+    }
+
+    /// What delta was found to be, though not closely enough.
+    pub(crate) fn expect(&mut self, ends: Ends) {
+        if ends.lower.is_positive() {
+            self.ln_delta = ends.upper.ln_estimate();
+        }
     }
 
     /// The first that is not too small: bisection on ln t between two ends.

@@ -125,3 +125,50 @@ pub(crate) fn satisfying(
     }
     Ok(high)
 }
+
+/// An epsilon that satisfies the target, to search below.
+pub(crate) fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
+    let mut top = saddle.epsilon + 1.0 / saddle.tilt;
+    for _ in 0..200 {
+        if ends(top).upper <= target.lower {
+            return top;
+        }
+        top += (top - saddle.epsilon).max(1e-300) + saddle.epsilon * 1e-3;
+    }
+    f64::MAX
+}
+
+/// An epsilon that surely exceeds the target, a little below one that satisfies it.
+pub(crate) fn exceeding(
+    ends: &dyn Fn(f64) -> Ends,
+    target: &Target,
+    saddle: &Saddle,
+    upper: f64,
+) -> f64 {
+    let Ends { lower: low, upper: high } = ends(upper);
+    let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
+    let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
+    for _ in 0..60 {
+        let at = (upper - step).max(0.0);
+        if ends(at).lower > target.upper {
+            return at;
+        }
+        if at <= 0.0 {
+            break;
+        }
+        step *= 1.5;
+    }
+    0.0
+}
+
+/// The least epsilon within the target, between two that were checked, by bounds on a falling profile.
+pub(crate) fn solved(
+    ends: &dyn Fn(f64) -> Ends,
+    target: &Target,
+    saddle: &Saddle,
+    watch: &Watch<'_>,
+) -> Result<Bracket, Stopped> {
+    let highest = top(ends, target, saddle);
+    let upper = satisfying(|e| ends(e).upper, target, saddle, highest, watch)?;
+    Ok(Bracket { lower: exceeding(ends, target, saddle, upper), upper })
+}

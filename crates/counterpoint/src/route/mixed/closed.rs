@@ -10,7 +10,7 @@ use crate::loss::{Atom, Atoms, Direction, Loss};
 use crate::rounding::{Dd, STEP, Wide, exp, exp_rounded, expm1, falling, ln_1p_rounded};
 use crate::route::outcomes::Outcomes;
 use crate::route::search::{halved, narrowed};
-use crate::route::{Ends, Failure, ROUNDED_UP, UNCOUNTED};
+use crate::route::{Ends, Failure, ROUNDED_UP, UNCOUNTED, kept};
 use crate::watch::Watch;
 
 // What the certificates here allow for, each rounded up generously.
@@ -581,10 +581,5 @@ fn closer(
     bracket: Bracket,
     tolerance: f64,
 ) -> Result<Bracket, Failure> {
-    let bracket = both_ends(at, target, bracket, (100, 0.0))?;
-    if bracket.keeps(tolerance) {
-        Ok(bracket)
-    } else {
-        Err(Failure::TooWide(bracket.relative_width()))
-    }
+    kept(both_ends(at, target, bracket, (100, 0.0))?, tolerance)
 }

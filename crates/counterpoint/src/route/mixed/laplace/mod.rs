@@ -9,15 +9,15 @@ mod table;
 
 use super::closed::Listed;
 use super::largest::largest;
-use super::smooth::{Effort, exceeding, saddle_where, top};
+use super::smooth::{Effort, saddle_at_delta, saddle_at_epsilon};
 use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::{Atom, Loss};
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1};
 use crate::route::saddle::Saddle;
-use crate::route::search::satisfying;
-use crate::route::{Ends, Failure};
+use crate::route::search::solved;
+use crate::route::{Ends, Failure, kept};
 use crate::watch::Watch;
 use table::{Table, Weights, terms};
 
@@ -121,22 +121,14 @@ pub(crate) fn epsilon(
     (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
-    let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
-    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
+    let saddle = saddle_at_delta(parts, ln_target, watch)?;
     let splines = Splines::new(parts, &saddle, effort)?;
     // What cannot be said is bounded by nothing.
     let nothing = Ends::new(Wide::ZERO, Wide::ONE);
     let ends = |e: f64| splines.ends(e).unwrap_or(nothing);
-    let highest = top(&ends, target, &saddle);
-    let upper = satisfying(|e| ends(e).upper, target, &saddle, highest, &watch)?;
-    let lower = exceeding(&ends, target, &saddle, upper);
+    let Bracket { lower, upper } = solved(&ends, target, &saddle, &watch)?;
     let largest = largest(parts).map_or(upper, |(top, error)| (top + Dd::from(error)).upper());
-    let bracket = Bracket { lower, upper: upper.min(largest).max(lower) };
-    if bracket.keeps(tolerance) {
-        Ok(bracket)
-    } else {
-        Err(Failure::TooWide(bracket.relative_width()))
-    }
+    kept(Bracket { lower, upper: upper.min(largest).max(lower) }, tolerance)
 }
 
 /// The pure delta at an epsilon.
@@ -146,10 +138,8 @@ pub(crate) fn delta(
     tolerance: f64,
     (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Ends, Failure> {
-    let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
-    let ends = Splines::new(parts, &Saddle { epsilon, ..saddle }, effort)?.ends(epsilon)?;
-    let width = (ends.width() * ends.upper.recip()).estimate();
-    if width <= tolerance { Ok(ends) } else { Err(Failure::TooWide(width)) }
+    let saddle = saddle_at_epsilon(parts, epsilon, watch)?;
+    Splines::new(parts, &saddle, effort)?.ends(epsilon)?.kept(tolerance)
 }
 
 /// How far a loss, good to an absolute error, is below the largest one, in lattice steps; and its absolute error.

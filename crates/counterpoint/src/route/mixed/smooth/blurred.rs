@@ -8,9 +8,9 @@
 
 use super::contour::{Effort, alias};
 use super::factors::{Factors, Point, times};
-use super::line::{Line, line, saddle_where};
+use super::line::{Line, line, saddle_at_delta, saddle_at_epsilon};
+use super::total_cumulant;
 use super::transform::Transform;
-use super::{exceeding, top, total_cumulant};
 use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
@@ -18,8 +18,8 @@ use crate::loss::Loss;
 use crate::rounding::{Dd, STEP, UNIT, Wide, exp, turn, turns};
 use crate::route::mixed::largest;
 use crate::route::saddle::Saddle;
-use crate::route::search::satisfying;
-use crate::route::{DOUBLES, Ends, Failure};
+use crate::route::search::solved;
+use crate::route::{DOUBLES, Ends, Failure, kept};
 use crate::watch::Watch;
 
 // What the certificates here allow for, each rounded up generously.
@@ -70,22 +70,11 @@ pub(crate) fn epsilon(
     (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
-    let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
-    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
+    let saddle = saddle_at_delta(parts, ln_target, watch)?;
     let share = (tolerance * saddle.tilt * saddle.epsilon).clamp(1e-13, 1e-2);
     refine(parts, saddle, (share, tolerance), (effort, &watch), |blurred, saddle| {
-        let ends = |e: f64| blurred.ends(e);
-        let highest = top(&ends, target, saddle);
-        let upper = satisfying(|e| ends(e).upper, target, saddle, highest, &watch)?;
-        let lower = exceeding(&ends, target, saddle, upper);
-        let bracket = Bracket { lower, upper };
-        if bracket.keeps(tolerance) {
-            return Ok(bracket);
-        }
-        if upper < 1e300 {
-            saddle.epsilon = upper;
-        }
-        Err(Failure::TooWide(bracket.relative_width()))
+        let bracket = solved(&|e| blurred.ends(e), target, saddle, &watch)?;
+        kept(bracket, tolerance).inspect_err(|_| saddle.look_at(bracket))
     })
 }
 
@@ -96,18 +85,10 @@ pub(crate) fn delta(
     tolerance: f64,
     (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Ends, Failure> {
-    let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
-    let saddle = Saddle { epsilon, ..saddle };
+    let saddle = saddle_at_epsilon(parts, epsilon, watch)?;
     refine(parts, saddle, (tolerance, tolerance), (effort, &watch), |blurred, saddle| {
         let ends = blurred.ends(epsilon);
-        let width = (ends.width() * ends.upper.recip()).estimate();
-        if width <= tolerance {
-            return Ok(ends);
-        }
-        if ends.lower.is_positive() {
-            saddle.ln_delta = ends.upper.ln_estimate();
-        }
-        Err(Failure::TooWide(width))
+        ends.kept(tolerance).inspect_err(|_| saddle.expect(ends))
     })
 }
 

@@ -53,9 +53,29 @@ fn differences(loss: &Loss, t: f64) -> Option<[f64; 3]> {
     Some([middle.hi, slope, curvature])
 }
 
+/// The saddle point of a delta.
+pub(in crate::route::mixed) fn saddle_at_delta(
+    parts: &[Part],
+    ln_delta: f64,
+    watch: Watch<'_>,
+) -> Result<Saddle, Failure> {
+    let saddle = saddle_where(parts, watch, |saddle| ln_delta - saddle.ln_delta)?;
+    Ok(Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta, ..saddle })
+}
+
+/// The saddle point of an epsilon.
+pub(in crate::route::mixed) fn saddle_at_epsilon(
+    parts: &[Part],
+    epsilon: f64,
+    watch: Watch<'_>,
+) -> Result<Saddle, Failure> {
+    let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
+    Ok(Saddle { epsilon, ..saddle })
+}
+
 /// The saddle point at which a quantity that rises with t vanishes; none if no contour would
 /// follow ([`Transform::new`]), before much is spent on dear cumulants.
-pub(in crate::route::mixed) fn saddle_where(
+fn saddle_where(
     parts: &[Part],
     watch: Watch<'_>,
     goal: impl Fn(&Saddle) -> f64,

@@ -24,13 +24,13 @@ use crate::loss::Loss;
 use crate::rounding::{Dd, STEP, Wide};
 use crate::route::mixed::cumulant::cumulant;
 use crate::route::saddle::Saddle;
-use crate::route::search::satisfying;
-use crate::route::{Ends, Failure};
+use crate::route::search::{exceeding, satisfying, solved, top};
+use crate::route::{Ends, Failure, kept};
 use crate::watch::Watch;
 use contour::Contour;
 pub(crate) use contour::Effort;
 use layers::{Layers, Steps};
-pub(super) use line::saddle_where;
+pub(super) use line::{saddle_at_delta, saddle_at_epsilon};
 use std::cell::RefCell;
 
 /// K(t) of one loss and its absolute error: in plain doubles where they will do.
@@ -135,18 +135,8 @@ pub(crate) fn epsilon(
 ) -> Result<Bracket, Failure> {
     let ln_target = target.lower.ln_estimate();
     let answer = |contour: &Contour, saddle: &mut Saddle| {
-        let top = top(&|e| contour.ends(e), target, saddle);
-        let upper = satisfying(|e| contour.ends(e).upper, target, saddle, top, &watch)?;
-        let lower = exceeding(&|e| contour.ends(e), target, saddle, upper);
-        let bracket = Bracket { lower, upper };
-        if bracket.keeps(tolerance) {
-            return Ok(bracket);
-        }
-        // Now more is known about where it is.
-        if upper < 1e300 {
-            saddle.epsilon = upper;
-        }
-        Err(Failure::TooWide(bracket.relative_width()))
+        let bracket = solved(&|e| contour.ends(e), target, saddle, &watch)?;
+        kept(bracket, tolerance).inspect_err(|_| saddle.look_at(bracket))
     };
     // Along the tilt, where the nearest one says that it is.
     let shifted = |contour: &Contour, saddle: &mut Saddle| {
@@ -157,8 +147,7 @@ pub(crate) fn epsilon(
     if let Some(bracket) = contours.ask(distance, shifted) {
         return Ok(bracket);
     }
-    let saddle = saddle_where(parts, watch, |saddle| ln_target - saddle.ln_delta)?;
-    let saddle = Saddle { epsilon: saddle.epsilon.max(0.0), ln_delta: ln_target, ..saddle };
+    let saddle = saddle_at_delta(parts, ln_target, watch)?;
     let negligible = 0.1 * tolerance * saddle.tilt * saddle.epsilon;
     refine(parts, saddle, negligible, (effort, &watch), answer).map(|found| contours.keep(found))
 }
@@ -244,7 +233,7 @@ pub(crate) fn layered_delta(
     for _ in 0..12 {
         let layers = Layers::new(steps, (epsilon, ln_delta), negligible, &watch)?;
         let ends = layers.ends(epsilon);
-        let width = (ends.width() * ends.upper.recip()).estimate();
+        let width = ends.relative_width();
         if width <= tolerance {
             return Ok(ends);
         }
@@ -262,41 +251,6 @@ pub(crate) fn layered_delta(
     Err(Failure::TooWide(best))
 }
 
-/// An epsilon that satisfies the target, to search below.
-pub(super) fn top(ends: &dyn Fn(f64) -> Ends, target: &Target, saddle: &Saddle) -> f64 {
-    let mut top = saddle.epsilon + 1.0 / saddle.tilt;
-    for _ in 0..200 {
-        if ends(top).upper <= target.lower {
-            return top;
-        }
-        top += (top - saddle.epsilon).max(1e-300) + saddle.epsilon * 1e-3;
-    }
-    f64::MAX
-}
-
-/// An epsilon that surely exceeds the target, a little below one that satisfies it.
-pub(super) fn exceeding(
-    ends: &dyn Fn(f64) -> Ends,
-    target: &Target,
-    saddle: &Saddle,
-    upper: f64,
-) -> f64 {
-    let Ends { lower: low, upper: high } = ends(upper);
-    let gap = if low.is_positive() { high.ln_estimate() - low.ln_estimate() } else { 1.0 };
-    let mut step = (gap.max(1e-15) * 1.2) / saddle.tilt + upper * 4e-16;
-    for _ in 0..60 {
-        let at = (upper - step).max(0.0);
-        if ends(at).lower > target.upper {
-            return at;
-        }
-        if at <= 0.0 {
-            break;
-        }
-        step *= 1.5;
-    }
-    0.0
-}
-
 /// The pure delta at an epsilon.
 pub(crate) fn delta(
     parts: &[Part],
@@ -306,22 +260,14 @@ pub(crate) fn delta(
     contours: &Contours,
 ) -> Result<Ends, Failure> {
     let answer = |contour: &Contour, saddle: &mut Saddle| {
-        let Ends { lower, upper } = contour.ends(epsilon);
-        let width = ((upper - lower) * upper.recip()).estimate();
-        if width <= tolerance {
-            return Ok(Ends { lower, upper });
-        }
-        if lower.is_positive() {
-            saddle.ln_delta = upper.ln_estimate();
-        }
-        Err(Failure::TooWide(width))
+        let ends = contour.ends(epsilon);
+        ends.kept(tolerance).inspect_err(|_| saddle.expect(ends))
     };
     watch.at(0.5)?;
     if let Some(ends) = contours.ask(|saddle| (saddle.epsilon - epsilon).abs(), answer) {
         return Ok(ends);
     }
-    let saddle = saddle_where(parts, watch, |saddle| (saddle.epsilon - epsilon) * saddle.tilt)?;
-    let saddle = Saddle { epsilon, ..saddle };
+    let saddle = saddle_at_epsilon(parts, epsilon, watch)?;
     refine(parts, saddle, 0.1 * tolerance, (effort, &watch), answer)
         .map(|found| contours.keep(found))
 }
