@@ -4,6 +4,7 @@
 //! tell apart than; its loss is ln P/Q under P. docs/theorems.md derives every pair.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod amplified;
 mod atoms;
 mod cells;
 mod error;
@@ -12,12 +13,12 @@ mod mixture;
 mod sampled;
 mod whole;
 
+pub(crate) use amplified::mixed;
 pub(crate) use atoms::{Atom, Atoms, sampled_two_outcomes, two_outcomes};
 pub use error::LossError;
 pub(crate) use mixture::Mixture;
 #[cfg(test)]
 pub(crate) use mixture::Shift;
-pub(crate) use sampled::mixed;
 
 use crate::mechanism::{Adjacency, Release, RenyiCurve};
 use crate::quantity::Group;
