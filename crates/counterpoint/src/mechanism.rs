@@ -2,8 +2,8 @@
 //! a mechanism promises, and is interpreted by [`crate::loss`].
 
 use crate::quantity::{
-    Buckets, Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rate, Rho, Sensitivity, Share,
-    Steps,
+    Buckets, Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rate, Rho, Rounds, Sensitivity,
+    Share, Steps,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -138,6 +138,28 @@ pub enum Mechanism {
     },
     /// Outcomes in cells, with bounds on the loss within each.
     Cells(CellPair),
+    /// Sums plus Gaussian noise, one in each step, each person being in some of the steps, drawn at random.
+    GaussianAllocation {
+        /// The noise's standard deviation.
+        sigma: Noise,
+        /// How far, in Euclidean norm, one person can move a step's sum.
+        sensitivity: Sensitivity,
+        /// How many steps there are.
+        steps: Rounds,
+        /// In how many of them a person is.
+        each: Rounds,
+    },
+    /// A sum over a Poisson sample of the data, of vectors of bounded norm, plus Gaussian noise.
+    GaussianBatch {
+        /// The noise's standard deviation.
+        sigma: Noise,
+        /// The largest norm of one person's vector.
+        norm: Sensitivity,
+        /// The probability with which each person is in the sample.
+        share: Rate,
+        /// If larger samples are cut at random to a size, that.
+        cap: Option<Cap>,
+    },
     /// A number or vector plus Gaussian noise, of a sample of a fixed size drawn without replacement.
     GaussianSubset {
         /// The noise's standard deviation.
@@ -147,6 +169,15 @@ pub enum Mechanism {
         /// The sample's share of the data.
         share: Rate,
     },
+}
+
+/// The largest batch, and of how many people at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cap {
+    /// As many people as the data may have.
+    pub people: Count,
+    /// As many of them as a batch may have.
+    pub most: Count,
 }
 
 impl From<Guarantee> for Mechanism {

@@ -211,6 +211,11 @@ whole!(
 );
 
 whole!(
+    /// How many steps people are allocated to.
+    Rounds, "steps", "a whole number from 1 to 10^6", 1, 1_000_000
+);
+
+whole!(
     /// How many answers a randomized response chooses from.
     Buckets, "buckets", "a whole number from 2 to 10^12", 2, 1_000_000_000_000
 );

@@ -1,9 +1,11 @@
 //! The kinds of mechanism a plan can name: one entry in [`KINDS`] and one arm in
 //! [`describe`] each.
 
-use counterpoint::mechanism::{CellPair, FinitePair, ListError, RenyiCurve, Shifts};
-use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps};
-use counterpoint::{Delta, Epsilon, Guarantee, Mechanism};
+use counterpoint::mechanism::{Cap, CellPair, FinitePair, ListError, RenyiCurve, Shifts};
+use counterpoint::quantity::{
+    Buckets, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 
 use crate::error::PlanError;
 use crate::fields::{Fields, illegal, missing};
@@ -39,7 +41,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 20] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -200,6 +202,38 @@ const KINDS: [Kind; 18] = [
         },
     },
     Kind {
+        name: "gaussian-allocation",
+        fields: &["sigma", "sensitivity", "steps", "each"],
+        sampled: false,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
+            let steps = from.whole("steps", (Rounds::new, Rounds::LEGAL))?;
+            let steps = steps.ok_or_else(|| missing("steps", Rounds::LEGAL))?;
+            let each = whole!(from, "each", Rounds, 1);
+            Ok(Mechanism::GaussianAllocation { sigma, sensitivity, steps, each })
+        },
+    },
+    Kind {
+        name: "gaussian-batch",
+        fields: &["sigma", "norm", "share", "people", "most"],
+        sampled: false,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let norm = take!(from, "norm", Sensitivity, 1.0);
+            let share = take!(from, "share", Rate);
+            let people = from.whole("people", (Count::new, Count::LEGAL))?;
+            let most = from.whole("most", (Count::new, Count::LEGAL))?;
+            let cap = match (people, most) {
+                (None, None) => None,
+                (Some(people), Some(most)) => Some(Cap { people, most }),
+                (None, _) => return Err(missing("people", Count::LEGAL)),
+                (_, None) => return Err(missing("most", Count::LEGAL)),
+            };
+            Ok(Mechanism::GaussianBatch { sigma, norm, share, cap })
+        },
+    },
+    Kind {
         name: "gaussian-subset",
         fields: &["sigma", "sensitivity", "share"],
         sampled: false,
@@ -316,6 +350,25 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
                 ("share", Real(share.get())),
             ],
         ),
+        Mechanism::GaussianAllocation { sigma, sensitivity, steps, each } => (
+            "gaussian-allocation",
+            vec![
+                ("sigma", Real(sigma.get())),
+                ("sensitivity", Real(sensitivity.get())),
+                ("steps", whole(steps.get())),
+                ("each", whole(each.get())),
+            ],
+        ),
+        Mechanism::GaussianBatch { sigma, norm, share, cap } => {
+            let own = [
+                ("sigma", Real(sigma.get())),
+                ("norm", Real(norm.get())),
+                ("share", Real(share.get())),
+            ];
+            let cap = cap
+                .map(|cap| [("people", whole(cap.people.get())), ("most", whole(cap.most.get()))]);
+            ("gaussian-batch", own.into_iter().chain(cap.into_iter().flatten()).collect())
+        }
         Mechanism::Cells(pair) => {
             let masses: Vec<_> = pair.cells().iter().map(|cell| (cell.p, cell.q)).collect();
             let bounds: Vec<_> = pair.cells().iter().map(|cell| (cell.lower, cell.upper)).collect();

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use counterpoint::filter::{Amount, Description, Query};
-use counterpoint::mechanism::{CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
-    Buckets, Count, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
+    Buckets, Count, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
 };
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism, Release};
 use counterpoint_testing::{Random, size};
@@ -138,6 +138,11 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
     let (low, high) = ((p / (1.0 - p)).ln(), ((1.0 - p) / p).ln());
     let [lower, upper] = [[low - 0.5, high - 0.5], [low + 0.5, high + 0.5]];
     let cells = CellPair::new(&[p, 1.0 - p], &[1.0 - p, p], &lower, &upper).unwrap();
+    let [steps, each] =
+        [1000, 1].map(|least| Rounds::new(random.between(least, 10 * least)).unwrap());
+    let [people, most] =
+        [1000, 1].map(|least| Count::new(random.between(least, 10 * least)).unwrap());
+    let cap = Cap { people, most };
     vec![
         Mechanism::ApproxDp(Guarantee { epsilon: a, delta: leak }),
         Mechanism::Laplace { scale, sensitivity: far },
@@ -161,6 +166,14 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
         Mechanism::GaussianMixture { sigma, shifts },
         Mechanism::Cells(cells),
         Mechanism::GaussianSubset { sigma, sensitivity: wide, share: Rate::new(p).unwrap() },
+        Mechanism::GaussianAllocation { sigma, sensitivity: wide, steps, each },
+        Mechanism::GaussianBatch { sigma, norm: wide, share: Rate::new(p).unwrap(), cap: None },
+        Mechanism::GaussianBatch {
+            sigma,
+            norm: wide,
+            share: Rate::new(p).unwrap(),
+            cap: Some(cap),
+        },
     ]
 }
 
@@ -178,6 +191,8 @@ fn a_release_described_is_the_query_that_it_is() {
                     | Mechanism::Tcdp { .. }
                     | Mechanism::Rdp(_)
                     | Mechanism::GaussianSubset { .. }
+                    | Mechanism::GaussianAllocation { .. }
+                    | Mechanism::GaussianBatch { .. }
             );
             let rate = Rate::new(double(&mut random, 0.0, 0.999)).unwrap();
             let rate = (!curved && round % 4 == 3).then_some(rate);
@@ -228,7 +243,7 @@ fn what_the_format_has_no_number_for_is_an_error() {
 }
 
 /// A release of each kind with all of its own fields.
-const WHOLE: [&str; 18] = [
+const WHOLE: [&str; 20] = [
     r#"{"mechanism":"approx-dp","epsilon":1,"delta":0.5}"#,
     r#"{"mechanism":"laplace","scale":3,"sensitivity":2}"#,
     r#"{"mechanism":"geometric","scale":3,"sensitivity":2}"#,
@@ -247,11 +262,13 @@ const WHOLE: [&str; 18] = [
     r#"{"mechanism":"gaussian-mixture","sigma":1,"sensitivities":[1],"probabilities":[1]}"#,
     r#"{"mechanism":"cells","p":[1],"q":[1],"lower":[-1],"upper":[1]}"#,
     r#"{"mechanism":"gaussian-subset","sigma":1,"sensitivity":2,"share":0.5}"#,
+    r#"{"mechanism":"gaussian-allocation","sigma":1,"sensitivity":2,"steps":9,"each":2}"#,
+    r#"{"mechanism":"gaussian-batch","sigma":1,"norm":2,"share":0.5}"#,
 ];
 
 /// What fields stand for if they are left out, as the plan format has it; `None` where leaving
 /// one out says something that no value of it does.
-const DEFAULTS: [(&str, Option<&str>); 11] = [
+const DEFAULTS: [(&str, Option<&str>); 15] = [
     ("count", Some("1")),
     ("rate", Some("1")),
     ("delta", Some("0")),
@@ -263,6 +280,10 @@ const DEFAULTS: [(&str, Option<&str>); 11] = [
     ("examples", None),
     ("batch", None),
     ("epochs", None),
+    ("norm", Some("1")),
+    ("each", Some("1")),
+    ("people", None),
+    ("most", None),
 ];
 
 #[test]

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use counterpoint::ask::Unknown;
-use counterpoint::mechanism::{CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
-    Buckets, Group, Mu, Noise, Order, Rate, Rho, Sensitivity, Share, Steps,
+    Buckets, Group, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
 use counterpoint_wire::{Blank, Format, Plan, PlanError};
@@ -101,6 +101,36 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
         (
             "'finite'\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]",
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
+        ),
+        (
+            "'gaussian-allocation'\nsigma = 2\nsteps = 100",
+            Mechanism::GaussianAllocation {
+                sigma: noise(2.0),
+                sensitivity: Sensitivity::new(1.0).unwrap(),
+                steps: Rounds::new(100).unwrap(),
+                each: Rounds::new(1).unwrap(),
+            },
+        ),
+        (
+            "'gaussian-batch'\nsigma = 2\nshare = 0.25",
+            Mechanism::GaussianBatch {
+                sigma: noise(2.0),
+                norm: Sensitivity::new(1.0).unwrap(),
+                share: Rate::new(0.25).unwrap(),
+                cap: None,
+            },
+        ),
+        (
+            "'gaussian-batch'\nsigma = 2\nnorm = 3\nshare = 0.25\npeople = 1000\nmost = 300",
+            Mechanism::GaussianBatch {
+                sigma: noise(2.0),
+                norm: Sensitivity::new(3.0).unwrap(),
+                share: Rate::new(0.25).unwrap(),
+                cap: Some(Cap {
+                    people: Count::new(1000).unwrap(),
+                    most: Count::new(300).unwrap(),
+                }),
+            },
         ),
         (
             "'gaussian-subset'\nsigma = 2\nshare = 0.25",
@@ -251,6 +281,12 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
             Epsilon::LEGAL),
         ("gaussian-subset'\nsigma = 1", "share is missing", Rate::LEGAL),
         ("gaussian-subset'\nsigma = 1\nshare = 2", "share is 2", Rate::LEGAL),
+        ("gaussian-allocation'\nsigma = 1", "steps is missing", Rounds::LEGAL),
+        ("gaussian-allocation'\nsigma = 1\nsteps = 0", "steps is 0", Rounds::LEGAL),
+        ("gaussian-allocation'\nsigma = 1\nsteps = 9\neach = 0", "each is 0", Rounds::LEGAL),
+        ("gaussian-batch'\nsigma = 1", "share is missing", Rate::LEGAL),
+        ("gaussian-batch'\nsigma = 1\nshare = 0.1\nmost = 3", "people is missing", Count::LEGAL),
+        ("gaussian-batch'\nsigma = 1\nshare = 0.1\npeople = 3", "most is missing", Count::LEGAL),
         ("gaussian'\nsigma = 1\npartition = 3", "partition is 3", "a string"),
     ];
     for (lines, problem, legal) in cases {

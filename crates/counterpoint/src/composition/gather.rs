@@ -70,12 +70,7 @@ impl Gathered {
         group: Group,
     ) -> Result<(), LossError> {
         let count = release.count.get();
-        let mut meaning = loss::of(release, Direction::Remove, adjacency, group)?;
-        let mirrored = if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
-            None
-        } else {
-            Some(loss::of(release, Direction::Add, adjacency, group)?)
-        };
+        let (mut meaning, mirrored) = loss::both(release, adjacency, group)?;
         let beneath = meaning.beneath.take();
         self.differ |= beneath.is_some();
         let least = beneath.map_or_else(|| meaning.clone(), |beneath| *beneath);
@@ -118,6 +113,9 @@ impl Side {
             self.leaks.push(Times { each: meaning.leak, count });
         }
         self.losses.extend(meaning.loss.map(|each| Times { each, count }));
+        for (each, times) in meaning.also {
+            self.losses.push(Times { each, count: count.saturating_mul(times) });
+        }
         self.curves.extend(meaning.curve.map(|each| Times { each, count }));
     }
 }

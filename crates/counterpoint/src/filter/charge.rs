@@ -65,6 +65,8 @@ fn kind(mechanism: &Mechanism) -> &'static str {
         Mechanism::GaussianMixture { .. } => "gaussian-mixture",
         Mechanism::Cells(_) => "cells",
         Mechanism::GaussianSubset { .. } => "gaussian-subset",
+        Mechanism::GaussianAllocation { .. } => "gaussian-allocation",
+        Mechanism::GaussianBatch { .. } => "gaussian-batch",
     }
 }
 
@@ -72,6 +74,12 @@ fn kind(mechanism: &Mechanism) -> &'static str {
 /// it: for Rényi curves with a leak beside them, none is known for interleaved queries.
 pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
     let release = query.once();
+    let draws = |mechanism: &Mechanism| {
+        matches!(mechanism, Mechanism::GaussianAllocation { .. } | Mechanism::GaussianBatch { .. })
+    };
+    if draws(&release.mechanism) {
+        return Err(FilterError::PlansOnly { what: name(query) });
+    }
     let one = |direction| loss::of(&release, direction, Some(terms.adjacency), terms.group);
     let both = [one(Direction::Remove)?, one(Direction::Add)?];
     let uncovered = both.iter().any(|meaning| meaning.curve.is_some() && meaning.leak.1 > 0.0);

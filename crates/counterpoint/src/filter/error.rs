@@ -41,6 +41,14 @@ pub enum FilterError {
         /// What is accepted, in words.
         legal: &'static str,
     },
+    /// A description that no account charges.
+    #[error(
+        "{what} is not charged to accounts, only composed in plans; legal: one step, as gaussian with a rate"
+    )]
+    PlansOnly {
+        /// What was asked for.
+        what: String,
+    },
     /// No theorem covers it when interactive mechanisms are interleaved.
     #[error(
         "zcdp with delta {delta} is asked of a concurrent account, for which nothing is proved; legal: delta 0, or a sequential account"

@@ -41,6 +41,11 @@ impl Atoms {
         Self { list, cut: cut + left_out, capped: false, symmetric, rho: None }
     }
 
+    /// Masses that sum to one.
+    pub(super) fn listed(list: Vec<Atom>) -> Self {
+        Self::new(list, 0.0, false)
+    }
+
     /// The same for a mechanism whose largest loss is the first of the list: what is left out has a lesser
     /// one. Moved up to the largest it would add less than 2^-90 to that one's mass.
     fn capped(list: Vec<Atom>, symmetric: bool) -> Self {

@@ -46,7 +46,7 @@ pub(super) fn cells(
 ///
 /// With r = ln p/q the share of P at the upper bound is (1 - e^(l - r))/(1 - e^(l - u)): all of it if there is no
 /// lower bound. Without an upper one, that share leaks.
-fn spread(cell: &Cell, (p, q): (Dd, Dd)) -> [(Dd, Dd); 2] {
+pub(super) fn spread(cell: &Cell, (p, q): (Dd, Dd)) -> [(Dd, Dd); 2] {
     let one = [(p, q), (Dd::ZERO, Dd::ZERO)];
     if !(p.is_positive() && q.is_positive()) || cell.upper <= cell.lower {
         return one;

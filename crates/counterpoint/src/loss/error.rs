@@ -25,6 +25,18 @@ pub enum LossError {
     /// A sample of a fixed size together with adding or removing a person.
     #[error("share is given with adjacency add-remove; legal: replace, for which it is proved")]
     SubsetUnderAddRemove,
+    /// Random allocation together with replacing a person's data.
+    #[error("steps are given with adjacency replace; legal: add-remove, for which it is proved")]
+    AllocationUnderReplace,
+    /// What draws a sample on a Poisson sample.
+    #[error("rate is given for {mechanism}, which draws people itself; legal: none")]
+    RateOnSamples {
+        /// The mechanism.
+        mechanism: &'static str,
+    },
+    /// Batches cut at a size together with replacing a person's data.
+    #[error("most is given with adjacency replace; legal: add-remove, for which it is proved")]
+    CapUnderReplace,
     /// Adjacency matters and is not given.
     #[error("adjacency is missing; {why}; legal: add-remove or replace")]
     NoAdjacency {
@@ -74,9 +86,11 @@ impl LossError {
         match self {
             // A quotient is about its numerator.
             Self::Range { what, .. } => what.split_once(" / ").map_or(what, |(field, _)| field),
-            Self::RateUnderReplace | Self::Rate { .. } => "rate",
+            Self::RateUnderReplace | Self::Rate { .. } | Self::RateOnSamples { .. } => "rate",
             Self::MixtureUnderReplace => "sensitivities",
             Self::SubsetUnderAddRemove => "share",
+            Self::AllocationUnderReplace => "steps",
+            Self::CapUnderReplace => "most",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",
             Self::Group { .. } => "group",

@@ -4,11 +4,15 @@
 //! tell apart than; its loss is ln P/Q under P. docs/theorems.md derives every pair.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod allocation;
 mod amplified;
 mod atoms;
+mod batch;
 mod cells;
+mod cut;
 mod error;
 mod group;
+mod listed;
 mod mixture;
 mod sampled;
 mod whole;
@@ -20,7 +24,7 @@ pub(crate) use mixture::Mixture;
 #[cfg(test)]
 pub(crate) use mixture::Shift;
 
-use crate::mechanism::{Adjacency, Release, RenyiCurve};
+use crate::mechanism::{Adjacency, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
 use crate::rounding::{Dd, STEP};
 use std::sync::Arc;
@@ -83,6 +87,8 @@ pub(crate) struct Meaning {
     pub(crate) leak: (f64, f64),
     pub(crate) loss: Option<Loss>,
     pub(crate) curve: Option<Curve>,
+    /// Other losses, so many times each.
+    pub(crate) also: Vec<(Loss, u64)>,
     /// What it is at least, where that is another pair: the pair itself is only known to lie between.
     pub(crate) beneath: Option<Box<Meaning>>,
 }
@@ -111,6 +117,25 @@ pub(crate) fn of(
         }
         _ => whole::whole(&release.mechanism, direction, adjacency, group),
     }
+}
+
+/// The same in both directions; once where they do not differ.
+pub(crate) fn both(
+    release: &Release,
+    adjacency: Option<Adjacency>,
+    group: Group,
+) -> Result<(Meaning, Option<Meaning>), LossError> {
+    if matches!(release.mechanism, Mechanism::GaussianAllocation { .. }) && release.rate.is_none() {
+        let [remove, add] = whole::allocated(&release.mechanism, adjacency, group)?;
+        let same = remove.loss.as_ref().is_none_or(Loss::is_symmetric);
+        return Ok((remove, (!same).then_some(add)));
+    }
+    let meaning = of(release, Direction::Remove, adjacency, group)?;
+    if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
+        return Ok((meaning, None));
+    }
+    let mirrored = of(release, Direction::Add, adjacency, group)?;
+    Ok((meaning, Some(mirrored)))
 }
 
 impl Meaning {

@@ -99,6 +99,12 @@ pub(super) fn sampled(
             mixture::mixture(shifts, sigma.get(), rate, direction)
         }
         Mechanism::GaussianSubset { .. } => Err(LossError::SubsetUnderAddRemove),
+        Mechanism::GaussianAllocation { .. } => {
+            Err(LossError::RateOnSamples { mechanism: "gaussian-allocation" })
+        }
+        Mechanism::GaussianBatch { .. } => {
+            Err(LossError::RateOnSamples { mechanism: "gaussian-batch" })
+        }
         Mechanism::Cells(pair) => cells::cells(pair, rate, direction, Some(Adjacency::AddRemove)),
         Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),

@@ -1,9 +1,11 @@
 //! Mechanisms run on all of the data, for one person or a group.
 
 use super::atoms::{buckets_loss, discrete_gaussian, finite, geometric, staircase};
+use super::batch::batch;
 use super::group::{approximate, curve_for, gaussians_for, leak_for, pure, shared};
 use super::{
-    Curve, Direction, Loss, LossError, Meaning, cells, gaussian, legal, line, mixture, response,
+    Curve, Direction, Loss, LossError, Meaning, allocation, cells, gaussian, legal, line, mixture,
+    response,
 };
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::{Group, Share};
@@ -110,6 +112,14 @@ pub(super) fn whole(
             let mu = Dd::from(sensitivity.get()) / sigma.get();
             subset(legal("sensitivity / sigma", mu)?, share.get(), adjacency, group)
         }
+        Mechanism::GaussianAllocation { .. } => {
+            let [remove, add] = allocated(mechanism, adjacency, group)?;
+            Ok(if direction == Direction::Remove { remove } else { add })
+        }
+        Mechanism::GaussianBatch { sigma, norm, share, cap } => {
+            let mu = Dd::from(norm.get()) / sigma.get();
+            batch(mu, share.get(), *cap, direction, adjacency, group)
+        }
         Mechanism::Cells(pair) => {
             if group.get() > 1 {
                 return Err(LossError::Group { group: group.get(), what: "cells" });
@@ -133,6 +143,19 @@ pub(super) fn whole(
             }
         }
     }
+}
+
+/// In steps drawn at random, in both directions.
+pub(super) fn allocated(
+    mechanism: &Mechanism,
+    adjacency: Option<Adjacency>,
+    group: Group,
+) -> Result<[Meaning; 2], LossError> {
+    let Mechanism::GaussianAllocation { sigma, sensitivity, steps, each } = mechanism else {
+        return Ok(Default::default());
+    };
+    let mu = Dd::from(sensitivity.get()) / sigma.get();
+    allocation::of(mu, (steps.get(), each.get()), adjacency, group)
 }
 
 /// On a sample of a fixed size: proved where one record is in another's place.

@@ -23,12 +23,14 @@ const WORDS: [&str; 3] = ["name", "mechanism", "partition"];
 
 /// What a field that is left out stands for, and the kinds that may leave it out (all that have
 /// it, if none is named).
-const DEFAULTS: [(&str, &str, &[&str]); 5] = [
+const DEFAULTS: [(&str, &str, &[&str]); 7] = [
     ("count", "1", &[]),
     ("rate", "1", &[]),
     ("delta", "0", &["approx-dp", "zcdp"]),
     ("sensitivity", "1", &[]),
     ("buckets", "2", &[]),
+    ("norm", "1", &[]),
+    ("each", "1", &[]),
 ];
 
 /// A release, its fields in alphabetical order and its numbers as decimal text in full.

@@ -48,7 +48,9 @@ impl Unknown {
                 Mechanism::Gaussian { sigma, .. }
                 | Mechanism::DiscreteGaussian { sigma, .. }
                 | Mechanism::GaussianMixture { sigma, .. }
-                | Mechanism::GaussianSubset { sigma, .. },
+                | Mechanism::GaussianSubset { sigma, .. }
+                | Mechanism::GaussianAllocation { sigma, .. }
+                | Mechanism::GaussianBatch { sigma, .. },
             ) => Some(sigma.get()),
             (
                 Self::Scale,
@@ -77,7 +79,9 @@ impl Unknown {
                 Mechanism::Gaussian { sigma: noise, .. }
                 | Mechanism::DiscreteGaussian { sigma: noise, .. }
                 | Mechanism::GaussianMixture { sigma: noise, .. }
-                | Mechanism::GaussianSubset { sigma: noise, .. },
+                | Mechanism::GaussianSubset { sigma: noise, .. }
+                | Mechanism::GaussianAllocation { sigma: noise, .. }
+                | Mechanism::GaussianBatch { sigma: noise, .. },
             )
             | (
                 Self::Scale,

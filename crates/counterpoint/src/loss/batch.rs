@@ -1,0 +1,138 @@
+//! Sums over Poisson samples whose summands are of bounded norm: theorems.md, batches.
+
+use super::amplified::mixed;
+use super::atoms::Atom;
+use super::cut::{Pieces, mean_above, mean_below};
+use super::listed::at_most;
+use super::{Direction, Loss, LossError, Meaning, gaussian};
+use crate::binomial::ln_mass;
+use crate::mechanism::{Adjacency, Cap};
+use crate::quantity::Group;
+use crate::rounding::{Dd, Wide};
+
+pub(super) fn batch(
+    mu: Dd,
+    rate: f64,
+    cap: Option<Cap>,
+    direction: Direction,
+    adjacency: Option<Adjacency>,
+    group: Group,
+) -> Result<Meaning, LossError> {
+    if rate <= 0.0 {
+        return Ok(Meaning::default());
+    }
+    let why = "what a summand moves is its norm, or that of a difference";
+    let adjacency = adjacency.ok_or(LossError::NoAdjacency { why })?;
+    if group.get() > 1 {
+        let what = "a sum over a Poisson sample, of whom some may be added and others removed";
+        return Err(LossError::Group { group: group.get(), what });
+    }
+    if !(1e-3..=30.0).contains(&mu.hi) {
+        let (what, legal) = ("norm / sigma", "1e-3 to 30");
+        return Err(LossError::Range { what, value: mu.hi, legal });
+    }
+    match (adjacency, cap) {
+        (Adjacency::AddRemove, None) if rate < 1.0 => {
+            Ok(Loss::SampledGaussian { rate, mu, direction }.into())
+        }
+        (Adjacency::AddRemove, None) => gaussian(mu),
+        (Adjacency::AddRemove, Some(cap)) => capped(mu, rate, cap, direction),
+        (Adjacency::Replace, Some(_)) => Err(LossError::CapUnderReplace),
+        (Adjacency::Replace, None) if rate < 1.0 => Ok(replaced(mu, rate)),
+        (Adjacency::Replace, None) => gaussian(mu.scaled(2.0)),
+    }
+}
+
+/// One summand in another's place: they lie opposite each other, as far as they can.
+fn replaced(mu: Dd, rate: f64) -> Meaning {
+    let pieces = |mu: f64| {
+        let (rate, rest) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
+        let half = Dd::product(mu, mu).scaled(0.5);
+        let loss = |z: f64| {
+            let along = Dd::product(mu, z);
+            mixed(rate, along - half) - mixed(rate, -along - half)
+        };
+        Pieces::new(&[(rest, 0.0), (rate, mu)], &[(rest, 0.0), (rate, -mu)], loss)
+    };
+    let (most, least) = (pieces(mean_above(mu)), pieces(mean_below(mu)));
+    most.most().above(least.least())
+}
+
+/// A batch of more than `cap.most` is cut to that, at random. If so many of the others are in the sample, which may be
+/// seen, whoever is in the batch is in somebody's place, and moves it twice as far.
+fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, LossError> {
+    let most = cap.most.get() as f64;
+    let full = beyond(cap.people.get() as f64 - 1.0, rate, most);
+    let one = |rate: f64| match rate < 1.0 {
+        true => Ok(Loss::SampledGaussian { rate, mu, direction }.into()),
+        false => gaussian(mu),
+    };
+    if full <= 0.0 {
+        return one(rate);
+    }
+    // The person is in a sample of n > most, and stays with probability most / n.
+    let stays = (1.0 - full).max(most / cap.people.get() as f64).min(1.0);
+    let beneath = (Dd::from(rate) * stays * (1.0 - 8.0 * f64::EPSILON)).lower();
+    let inner = (Dd::from(rate) * (Dd::from(most) / (most + 1.0))).upper().min(1.0);
+    let coin = coin(full, inner, mean_above(mu.scaled(2.0)), direction);
+    let also = coin.loss.into_iter().map(|loss| (loss, 1)).collect();
+    Ok(Meaning { also, leak: coin.leak, ..one(rate)? }.above(one(beneath)?))
+}
+
+/// With this probability, which everybody sees, a Gaussian pair on a Poisson sample.
+fn coin(chance: f64, rate: f64, mu: f64, direction: Direction) -> Meaning {
+    let (dd, rest) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
+    let half = Dd::product(mu, mu).scaled(0.5);
+    let loss = |z: f64| mixed(dd, Dd::product(mu, z) - half);
+    let pieces = Pieces::new(&[(rest, 0.0), (dd, mu)], &[(Dd::ONE, 0.0)], loss);
+    let pieces = if direction == Direction::Remove { pieces } else { pieces.exchanged() };
+    let tossed = |atom: Atom| Atom { mass: atom.mass * chance, ..atom };
+    let nothing = Atom { loss: Dd::ZERO, mass: Dd::ONE - Dd::from(chance) };
+    at_most(pieces.apart().into_iter().map(tossed).chain([nothing]).collect())
+}
+
+/// At least the probability that a binomial variable of `trials` is `least` or more: its mass there, and a geometric
+/// series.
+fn beyond(trials: f64, rate: f64, least: f64) -> f64 {
+    if least > trials || rate <= 0.0 {
+        return 0.0;
+    }
+    let (p, q) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
+    let ratio =
+        (trials - least) * rate / ((least + 1.0) * (1.0 - rate)) * (1.0 + 8.0 * f64::EPSILON);
+    if rate >= 1.0 || ratio >= 1.0 {
+        return 1.0;
+    }
+    let (ln, error) = match least < trials {
+        true => ln_mass((trials, least), p, q),
+        false => (p.ln() * trials, 1e-20 * trials),
+    };
+    let mass = Wide::exp(ln + Dd::from(error));
+    (mass.upper(1e-15) / (1.0 - ratio) * (1.0 + 1e-12)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the sum of all masses, each by products.
+    #[test]
+    fn tails_of_binomials_are_not_undercut() {
+        for (trials, rate, least) in
+            [(30_u32, 0.2, 10_u32), (100, 0.03, 12), (50, 0.5, 49), (9, 0.1, 9)]
+        {
+            let mass = |k: u32| {
+                let choose = (0..k).map(|i| f64::from(trials - i) / f64::from(i + 1));
+                choose.product::<f64>() * rate_power(rate, k) * rate_power(1.0 - rate, trials - k)
+            };
+            let truth: f64 = (least..=trials).map(mass).sum();
+            let found = beyond(f64::from(trials), rate, f64::from(least));
+            assert!(found >= truth * (1.0 - 1e-12) && found < 1.3 * truth, "{found} {truth}");
+        }
+        assert!(beyond(9.0, 0.1, 10.0) <= 0.0 && beyond(9.0, 0.5, 2.0) >= 1.0);
+    }
+
+    fn rate_power(rate: f64, k: u32) -> f64 {
+        (0..k).map(|_| rate).product()
+    }
+}
