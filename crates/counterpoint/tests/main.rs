@@ -5,7 +5,9 @@
 mod common;
 mod reference;
 
+mod allocation;
 mod audits;
+mod batches;
 mod calibrate;
 mod cells;
 mod corners;

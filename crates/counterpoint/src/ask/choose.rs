@@ -9,6 +9,7 @@
 //! | Gaussians alone, mu at most 10^-4 together | either | their formula, then as any others |
 //! | one mechanism, run once | either | the list, its formula, a contour, a grid, a long contour |
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
+//! | more than 1,000 atoms in a loss | either | as others, but no long contour |
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
 //! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
 //! | Laplace noise of one scale, and few outcomes | either | next to the top, splines, near the top, a contour, long splines, a long blurred contour, a grid, a long contour |
@@ -206,13 +207,17 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     if is_alone(parts) {
         list.push(Formula);
     }
-    if is_alone(parts) || !parts.iter().all(is_discrete) {
+    let long = parts.iter().any(is_long);
+    if (is_alone(parts) && !long) || !parts.iter().all(is_discrete) {
         list.extend(contours(parts, Effort::Little));
     }
     if blurred::is_for(parts) {
         list.push(Blurred(Effort::Much));
     }
-    list.extend([Grid, Contour(Effort::Much)]);
+    list.push(Grid);
+    if !long {
+        list.push(Contour(Effort::Much));
+    }
     list
 }
 
@@ -238,6 +243,11 @@ fn is_alone(parts: &[Part]) -> bool {
 /// Whether it has atoms only: contours do not end there.
 fn is_discrete(part: &Part) -> bool {
     matches!(part.each, Loss::Atoms(_) | Loss::Response { .. })
+}
+
+/// Whether it has so many atoms that a contour takes long, and its answer is not their best.
+fn is_long(part: &Part) -> bool {
+    matches!(&part.each, Loss::Atoms(atoms) if atoms.list.len() > 1000)
 }
 
 /// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.

@@ -2,7 +2,7 @@
 
 use super::amplified::mixed;
 use super::atoms::Atom;
-use super::cut::{Pieces, mean_above, mean_below};
+use super::cut::{COARSE, Cuts, FINE, Pieces};
 use super::listed::at_most;
 use super::{Direction, Loss, LossError, Meaning, gaussian};
 use crate::binomial::ln_mass;
@@ -45,16 +45,16 @@ pub(super) fn batch(
 
 /// One summand in another's place: they lie opposite each other, as far as they can.
 fn replaced(mu: Dd, rate: f64) -> Meaning {
-    let pieces = |mu: f64| {
-        let (rate, rest) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
+    let pieces = |cuts: Cuts| {
+        let (mu, rate, rest) = (cuts.mean(), Dd::from(rate), Dd::ONE - Dd::from(rate));
         let half = Dd::product(mu, mu).scaled(0.5);
         let loss = |z: f64| {
             let along = Dd::product(mu, z);
             mixed(rate, along - half) - mixed(rate, -along - half)
         };
-        Pieces::new(&[(rest, 0.0), (rate, mu)], &[(rest, 0.0), (rate, -mu)], loss)
+        Pieces::new(cuts, &[(rest, 0), (rate, 1)], &[(rest, 0), (rate, -1)], loss)
     };
-    let (most, least) = (pieces(mean_above(mu)), pieces(mean_below(mu)));
+    let (most, least) = (pieces(Cuts::above(mu, FINE)), pieces(Cuts::below(mu, FINE)));
     most.most().above(least.least())
 }
 
@@ -74,17 +74,17 @@ fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, 
     let stays = (1.0 - full).max(most / cap.people.get() as f64).min(1.0);
     let beneath = (Dd::from(rate) * stays * (1.0 - 8.0 * f64::EPSILON)).lower();
     let inner = (Dd::from(rate) * (Dd::from(most) / (most + 1.0))).upper().min(1.0);
-    let coin = coin(full, inner, mean_above(mu.scaled(2.0)), direction);
+    let coin = coin(full, inner, Cuts::above(mu.scaled(2.0), COARSE), direction);
     let also = coin.loss.into_iter().map(|loss| (loss, 1)).collect();
     Ok(Meaning { also, leak: coin.leak, ..one(rate)? }.above(one(beneath)?))
 }
 
 /// With this probability, which everybody sees, a Gaussian pair on a Poisson sample.
-fn coin(chance: f64, rate: f64, mu: f64, direction: Direction) -> Meaning {
-    let (dd, rest) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
+fn coin(chance: f64, rate: f64, cuts: Cuts, direction: Direction) -> Meaning {
+    let (mu, rate, rest) = (cuts.mean(), Dd::from(rate), Dd::ONE - Dd::from(rate));
     let half = Dd::product(mu, mu).scaled(0.5);
-    let loss = |z: f64| mixed(dd, Dd::product(mu, z) - half);
-    let pieces = Pieces::new(&[(rest, 0.0), (dd, mu)], &[(Dd::ONE, 0.0)], loss);
+    let loss = |z: f64| mixed(rate, Dd::product(mu, z) - half);
+    let pieces = Pieces::new(cuts, &[(rest, 0), (rate, 1)], &[(Dd::ONE, 0)], loss);
     let pieces = if direction == Direction::Remove { pieces } else { pieces.exchanged() };
     let tossed = |atom: Atom| Atom { mass: atom.mass * chance, ..atom };
     let nothing = Atom { loss: Dd::ZERO, mass: Dd::ONE - Dd::from(chance) };

@@ -7,31 +7,53 @@ use super::listed::{at_least, at_most};
 use crate::mechanism::Cell;
 use crate::rounding::{Dd, normal_tail};
 
-/// Standard normal laws by weight and mean. Means are multiples of [`UNIT`], so that distances from a cell's ends
-/// are exact.
-pub(super) type Normals<'a> = &'a [(Dd, f64)];
+/// Standard normal laws by weight, and by their means in multiples of one: see [`Cuts`].
+pub(super) type Normals<'a> = &'a [(Dd, i32)];
 
 /// 2^-45.
 const UNIT: f64 = 1.0 / (1_u64 << 45) as f64;
-/// Cells are 2^-8 wide.
-const WIDTH: f64 = 1.0 / 256.0;
+/// Cells are at most so wide: finely cut, and coarsely.
+pub(super) const FINE: f64 = 1.0 / 256.0;
+pub(super) const COARSE: f64 = 1.0 / 64.0;
 /// Beyond this from all means less than 1e-33 is left, which leaks.
 const REACH: f64 = 12.0;
-/// Tails are good to 2^-90 of themselves, and a cell is at least 2^-9 of a tail that ends in it: its mass is within this.
-/// Its loss, a logarithm of sums of positive terms, is within as much.
-const CLOSE: f64 = 1e-22;
+/// Tails are good to 2^-83 of themselves, and a cell of a width of 1e-3 or more is at least 2^-12 of a tail that ends in
+/// it: its mass is within this. Its loss, a logarithm of sums of positive terms, is within as much.
+const CLOSE: f64 = 1e-21;
 
 /// Cells with less than this leak.
 const NOTHING: f64 = 1e-250;
 
-/// The least multiple of the unit that is no less.
-pub(super) fn mean_above(mu: Dd) -> f64 {
-    (mu.upper() / UNIT).ceil() * UNIT
+/// Cells of one width, of which a mean is a whole number, so that one table has the masses of all normal laws. The
+/// width is a multiple of [`UNIT`]: cells' ends are exact.
+#[derive(Clone, Copy)]
+pub(super) struct Cuts {
+    width: f64,
+    steps: i32,
 }
 
-/// The largest that is no more.
-pub(super) fn mean_below(mu: Dd) -> f64 {
-    (mu.lower() / UNIT).floor() * UNIT
+impl Cuts {
+    /// For a mean that is no less.
+    pub(super) fn above(mu: Dd, widest: f64) -> Self {
+        let steps = (mu.upper() / widest).ceil().max(1.0);
+        let width = ((mu / steps).upper() / UNIT).ceil() * UNIT;
+        Self { width, steps: steps as i32 }
+    }
+
+    /// For a mean that is no more.
+    pub(super) fn below(mu: Dd, widest: f64) -> Self {
+        let steps = (mu.upper() / widest).ceil().max(1.0);
+        let width = ((mu / steps).lower() / UNIT).floor() * UNIT;
+        Self { width, steps: steps as i32 }
+    }
+
+    pub(super) fn mean(self) -> f64 {
+        self.end(self.steps)
+    }
+
+    fn end(self, cell: i32) -> f64 {
+        self.width * f64::from(cell)
+    }
 }
 
 /// A pair whose loss rises with the place, cut.
@@ -45,16 +67,32 @@ struct Piece {
 }
 
 impl Pieces {
-    pub(super) fn new(p: Normals<'_>, q: Normals<'_>, loss: impl Fn(f64) -> Dd) -> Self {
-        let means = || p.iter().chain(q).map(|&(_, mean)| mean);
-        let first = (means().fold(0.0, f64::min) - REACH).floor();
-        let cells = ((means().fold(0.0, f64::max) + REACH - first) / WIDTH).ceil() as u32;
-        let end = |k: u32| first + WIDTH * f64::from(k);
-        let (p, q) = (masses(p, cells, end), masses(q, cells, end));
-        let losses: Vec<Dd> = (0..=cells).map(|k| loss(end(k))).collect();
-        let pieces = p.into_iter().zip(q).zip(losses.windows(2)).map(|((p, q), ends)| {
+    /// `loss` is that at a place.
+    pub(super) fn new(
+        cuts: Cuts,
+        p: Normals<'_>,
+        q: Normals<'_>,
+        loss: impl Fn(f64) -> Dd,
+    ) -> Self {
+        let means = || p.iter().chain(q).map(|&(_, mean)| mean * cuts.steps);
+        let reach = (REACH / cuts.width).ceil() as i32;
+        let (first, last) =
+            (means().min().unwrap_or(0) - reach, means().max().unwrap_or(0) + reach);
+        let normal = normal(cuts, last - first);
+        let mass = |normals: Normals<'_>, cell: i32| {
+            let each = normals.iter().map(|&(weight, mean)| {
+                let from = cell - mean * cuts.steps;
+                // As far on the other side.
+                let place = if from < 0 { -1 - from } else { from };
+                weight * normal[place as usize]
+            });
+            each.fold(Dd::ZERO, |sum, each| sum + each)
+        };
+        let losses: Vec<Dd> = (first..=last).map(|cell| loss(cuts.end(cell))).collect();
+        let pieces = (first..last).zip(losses.windows(2)).map(|(cell, ends)| {
             let close = CLOSE * ends[0].hi.abs().max(ends[1].hi.abs()).max(1.0);
             let (lower, upper) = (ends[0] - Dd::from(close), ends[1] + Dd::from(close));
+            let (p, q) = (mass(p, cell), mass(q, cell));
             Piece { p, q, lower: lower.lower(), upper: upper.upper() }
         });
         Self(pieces.filter(|piece| piece.p.hi > NOTHING && piece.q.hi > NOTHING).collect())
@@ -105,26 +143,12 @@ impl Pieces {
     }
 }
 
-/// What a mixture has in each cell.
-fn masses(normals: Normals<'_>, cells: u32, end: impl Fn(u32) -> f64) -> Vec<Dd> {
-    let mut all = vec![Dd::ZERO; cells as usize];
-    for &(weight, mean) in normals {
-        // Below the mean the lower tails, above it the upper ones: nothing cancels but neighbours.
-        let tail = |x: f64| {
-            let (lower, upper) = normal_tail(x.abs());
-            (lower + upper).to_dd().scaled(0.5)
-        };
-        let tails: Vec<(f64, Dd)> =
-            (0..=cells).map(|k| (end(k) - mean, tail(end(k) - mean))).collect();
-        for (mass, ends) in all.iter_mut().zip(tails.windows(2)) {
-            let ((a, low), (b, high)) = (ends[0], ends[1]);
-            let between = match (a >= 0.0, b <= 0.0) {
-                (true, _) => low - high,
-                (_, true) => high - low,
-                _ => Dd::ONE - low - high,
-            };
-            *mass = *mass + weight * between;
-        }
-    }
-    all
+/// What a standard normal law has in each cell above zero.
+fn normal(cuts: Cuts, cells: i32) -> Vec<Dd> {
+    let tail = |cell: i32| {
+        let (lower, upper) = normal_tail(cuts.end(cell));
+        (lower + upper).to_dd().scaled(0.5)
+    };
+    let tails: Vec<Dd> = (0..=cells + 1).map(tail).collect();
+    tails.windows(2).map(|ends| ends[0] - ends[1]).collect()
 }

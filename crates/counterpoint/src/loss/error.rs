@@ -28,6 +28,14 @@ pub enum LossError {
     /// Random allocation together with replacing a person's data.
     #[error("steps are given with adjacency replace; legal: add-remove, for which it is proved")]
     AllocationUnderReplace,
+    /// A person in more steps than there are.
+    #[error("each is {each} of {steps} steps; legal: at most as many as there are")]
+    MoreThanSteps {
+        /// In how many a person is.
+        each: u64,
+        /// How many there are.
+        steps: u64,
+    },
     /// What draws a sample on a Poisson sample.
     #[error("rate is given for {mechanism}, which draws people itself; legal: none")]
     RateOnSamples {
@@ -90,6 +98,7 @@ impl LossError {
             Self::MixtureUnderReplace => "sensitivities",
             Self::SubsetUnderAddRemove => "share",
             Self::AllocationUnderReplace => "steps",
+            Self::MoreThanSteps { .. } => "each",
             Self::CapUnderReplace => "most",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",

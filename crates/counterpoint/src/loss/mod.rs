@@ -131,7 +131,10 @@ pub(crate) fn both(
         return Ok((remove, (!same).then_some(add)));
     }
     let meaning = of(release, Direction::Remove, adjacency, group)?;
-    if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
+    // A pair that is its own mirror image is bounded once.
+    let mirrored = matches!(release.mechanism, Mechanism::GaussianBatch { .. })
+        && adjacency == Some(Adjacency::Replace);
+    if mirrored || meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
         return Ok((meaning, None));
     }
     let mirrored = of(release, Direction::Add, adjacency, group)?;

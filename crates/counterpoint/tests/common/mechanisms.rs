@@ -1,8 +1,8 @@
 //! Mechanisms, releases and plans in a few letters, for tests that ask about many.
 
 use super::Question;
-use counterpoint::mechanism::{CellPair, FinitePair, RenyiCurve, Shifts};
-use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Share, Steps};
+use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::quantity::{Buckets, Group, Mu, Noise, Rate, Rho, Rounds, Share, Steps};
 use counterpoint::{
     Adjacency, Answer, AskError, Bracket, Count, Delta, Epsilon, Guarantee, Mechanism, Options,
     Plan, Release, Sensitivity, Tolerance,
@@ -54,6 +54,21 @@ pub(crate) fn subset(sigma: f64, sensitivity: f64, share: f64) -> Mechanism {
     let sensitivity = Sensitivity::new(sensitivity).unwrap();
     let share = Rate::new(share).unwrap();
     Mechanism::GaussianSubset { sigma: Noise::new(sigma).unwrap(), sensitivity, share }
+}
+
+/// In `each` of `steps`.
+pub(crate) fn allocation(sigma: f64, sensitivity: f64, steps: u64, each: u64) -> Mechanism {
+    let sensitivity = Sensitivity::new(sensitivity).unwrap();
+    let [steps, each] = [steps, each].map(|number| Rounds::new(number).unwrap());
+    Mechanism::GaussianAllocation { sigma: Noise::new(sigma).unwrap(), sensitivity, steps, each }
+}
+
+/// Cut, if so, of so many people to so many.
+pub(crate) fn batch(sigma: f64, norm: f64, share: f64, cap: Option<(u64, u64)>) -> Mechanism {
+    let (sigma, norm) = (Noise::new(sigma).unwrap(), Sensitivity::new(norm).unwrap());
+    let count = |number| Count::new(number).unwrap();
+    let cap = cap.map(|(people, most)| Cap { people: count(people), most: count(most) });
+    Mechanism::GaussianBatch { sigma, norm, share: Rate::new(share).unwrap(), cap }
 }
 
 /// Cells: p, q, and the least and largest loss.

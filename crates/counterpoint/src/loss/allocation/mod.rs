@@ -36,8 +36,7 @@ pub(super) fn of(
     group: Group,
 ) -> Result<[Meaning; 2], LossError> {
     if each > steps {
-        let (what, value, legal) = ("each", each as f64, "at most steps");
-        return Err(LossError::Range { what, value, legal });
+        return Err(LossError::MoreThanSteps { each, steps });
     }
     if each == steps {
         // Everybody is in every step.

@@ -1,0 +1,217 @@
+//! Sums over Poisson samples, of summands of bounded norm.
+
+use crate::common;
+
+use common::Question;
+use common::mechanisms::*;
+use counterpoint::quantity::{Group, Rate};
+use counterpoint::{Adjacency, Bracket, Plan, Release};
+use counterpoint_testing::{Random, size};
+
+fn replaced(releases: &[Release], question: Question) -> Bracket {
+    let plan = Plan::with(releases.to_vec(), Some(Adjacency::Replace), Group::ONE).unwrap();
+    ask_best(&plan, question, 1e-5).unwrap().bracket
+}
+
+fn best(releases: &[Release], question: Question) -> Bracket {
+    ask_best(&plan(releases), question, 1e-5).unwrap().bracket
+}
+
+/// A mixture of Gaussians on a line: weights and means.
+type Law = Vec<(f64, f64)>;
+
+fn density(law: &Law, x: f64) -> f64 {
+    law.iter().map(|(weight, mean)| weight * (-0.5 * (x - mean).powi(2)).exp()).sum::<f64>()
+        / std::f64::consts::TAU.sqrt()
+}
+
+/// Both laws' masses on fine steps; a sum over steps of a smooth function is as good as its integral.
+fn pieces(p: &Law, q: &Law, width: f64) -> Vec<(f64, f64)> {
+    let steps = (20.0 / width) as i32;
+    let places = (-steps..=steps).map(|i| f64::from(i) * width);
+    places.map(|x| (density(p, x) * width, density(q, x) * width)).collect()
+}
+
+fn delta(list: &[(f64, f64)], epsilon: f64) -> f64 {
+    list.iter().map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
+}
+
+fn twice(list: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let few: Vec<_> = list.iter().filter(|(p, q)| *p > 1e-14 || *q > 1e-14).collect();
+    few.iter().flat_map(|a| few.iter().map(|b| (a.0 * b.0, a.1 * b.1))).collect()
+}
+
+/// By the point where the ratio of the two densities is e^eps (reference/batches.py).
+#[test]
+fn one_in_anothers_place_is_the_pair_opposite() {
+    let table = [
+        (1.0, 0.1, 0.3, 9.696563785006e-3),
+        (2.0, 0.3, 1.0, 0.1316842678631),
+        (0.5, 0.01, 0.01, 8.3964431234e-4),
+    ];
+    for (norm, share, epsilon, truth) in table {
+        let release = times(1, batch(2.0, 2.0 * norm, share, None));
+        let bracket = replaced(&[release], Question::Delta(epsilon));
+        let slack = 1e-9 * truth;
+        assert!(
+            bracket.lower <= truth + slack && truth - slack <= bracket.upper,
+            "{bracket} {truth}"
+        );
+        assert!(is_narrow(&bracket, 1e-4), "{bracket}");
+    }
+}
+
+#[test]
+fn twice_it_is_the_product() {
+    let (p, q) = (vec![(0.8, 0.0), (0.2, 1.5)], vec![(0.8, 0.0), (0.2, -1.5)]);
+    let list = twice(&pieces(&p, &q, 0.02));
+    for epsilon in [0.2, 1.0, 2.0] {
+        let truth = delta(&list, epsilon);
+        let release = times(2, batch(1.0, 1.5, 0.2, None));
+        let bracket = replaced(&[release], Question::Delta(epsilon));
+        let slack = 1e-3 * truth;
+        assert!(
+            bracket.lower <= truth + slack && truth - slack <= bracket.upper,
+            "{bracket} {truth}"
+        );
+        assert!(is_narrow(&bracket, 1e-3), "{bracket}");
+    }
+}
+
+/// Two summands in a plane, whatever they are, tell no more than two that lie opposite each other.
+#[test]
+fn no_other_summands_tell_more() {
+    let mut random = Random::new(5);
+    let mut vector = |norm: f64| {
+        let (angle, share) = (random.uniform(0.0, std::f64::consts::TAU), random.uniform(0.0, 1.0));
+        (norm * share.sqrt() * angle.cos(), norm * share.sqrt() * angle.sin())
+    };
+    let (norm, share, width) = (1.5, 0.3, 0.1);
+    let bracket =
+        |epsilon| replaced(&[times(1, batch(1.0, norm, share, None))], Question::Delta(epsilon));
+    let bounds = [0.1, 0.5, 1.5].map(|epsilon| (epsilon, bracket(epsilon).upper));
+    let place = |i: i32| f64::from(i) * width;
+    for _ in 0..20 {
+        let (v, w) = (vector(norm), vector(norm));
+        let at = |mean: (f64, f64), x: f64, y: f64| {
+            let square = (x - mean.0).powi(2) + (y - mean.1).powi(2);
+            (-0.5 * square).exp() / std::f64::consts::TAU * width * width
+        };
+        let places = (-80..=80).flat_map(|i| (-80..=80).map(move |j| (place(i), place(j))));
+        let list: Vec<(f64, f64)> = places
+            .map(|(x, y)| {
+                let rest = (1.0 - share) * at((0.0, 0.0), x, y);
+                (rest + share * at(v, x, y), rest + share * at(w, x, y))
+            })
+            .collect();
+        for (epsilon, upper) in bounds {
+            assert!(delta(&list, epsilon) <= upper * (1.0 + 1e-3), "{v:?} {w:?} {epsilon} {upper}");
+        }
+    }
+}
+
+/// The sum's law: everybody in the sample with probability `rate`, and of too large ones all subsets of `most` alike.
+fn cut(summands: &[f64], rate: f64, most: u32) -> Law {
+    let people = summands.len() as u32;
+    let sum = |set: u32| -> f64 {
+        (0..people).filter(|i| set >> i & 1 == 1).map(|i| summands[i as usize]).sum()
+    };
+    let mut law = Law::new();
+    for sample in 0..1_u32 << people {
+        let size = sample.count_ones() as i32;
+        let chance = rate.powi(size) * (1.0 - rate).powi(people as i32 - size);
+        let kept: Vec<u32> = (0..1_u32 << people)
+            .filter(|set| set & !sample == 0 && set.count_ones() == most.min(sample.count_ones()))
+            .collect();
+        law.extend(kept.iter().map(|&set| (chance / kept.len() as f64, sum(set))));
+    }
+    law
+}
+
+/// All of the samples and all of their cuts, of few people with all kinds of summands: never above the bracket; and
+/// the lower end is met by others who have nothing to add. Full: four shapes. Quick: two.
+#[test]
+fn cut_batches_by_brute_force() {
+    let mut random = Random::new(11);
+    let shapes = [(4_u64, 1_u32, 0.3), (5, 2, 0.2), (5, 3, 0.5), (6, 2, 0.7)];
+    for (people, most, rate) in shapes.into_iter().take(size(4, 2) as usize) {
+        let release = |count| times(count, batch(1.0, 1.0, rate, Some((people, most.into()))));
+        let bound = |count, epsilon| best(&[release(count)], Question::Delta(epsilon));
+        let bounds = [0.1, 0.5, 1.0].map(|epsilon| (epsilon, bound(1, epsilon), bound(2, epsilon)));
+        let others = |kind: usize, random: &mut Random| match kind {
+            0 => 0.0,
+            1 => -1.0,
+            2 => 1.0,
+            _ => random.uniform(-1.0, 1.0),
+        };
+        let mut most_seen = [0.0_f64; 3];
+        for kind in 0..6 {
+            let mut summands: Vec<f64> = (1..people).map(|_| others(kind, &mut random)).collect();
+            let without = cut(&summands, rate, most);
+            summands.push(1.0);
+            let with = cut(&summands, rate, most);
+            for list in [pieces(&with, &without, 0.05), pieces(&without, &with, 0.05)] {
+                let two = twice(&list);
+                for ((epsilon, once, again), seen) in bounds.iter().zip(&mut most_seen) {
+                    let truth = delta(&list, *epsilon);
+                    assert!(
+                        truth <= once.upper * (1.0 + 1e-6),
+                        "{people} {most} {kind}: {truth} {once}"
+                    );
+                    assert!(delta(&two, *epsilon) <= again.upper * (1.0 + 1e-6));
+                    *seen = seen.max(truth);
+                }
+            }
+        }
+        for ((_, once, _), seen) in bounds.iter().zip(most_seen) {
+            assert!(once.lower <= seen * (1.0 + 1e-6), "{once} {seen}");
+        }
+    }
+}
+
+/// Where batches are hardly ever cut, it costs hardly anything.
+#[test]
+fn rare_cuts_cost_little() {
+    let question = Question::Epsilon(1e-6);
+    let poisson = best(&[sampled(500, gaussian(1.0, 1.0), 0.01)], question);
+    let cut = best(&[times(500, batch(1.0, 1.0, 0.01, Some((50_000, 700))))], question);
+    assert!(cut.upper >= poisson.lower && cut.upper <= 1.001 * poisson.upper, "{cut} {poisson}");
+    let often = best(&[times(500, batch(1.0, 1.0, 0.01, Some((50_000, 510))))], question);
+    assert!(often.upper >= 1.1 * poisson.upper, "{often} {poisson}");
+    assert!(often.lower <= poisson.upper, "{often} {poisson}");
+}
+
+#[test]
+fn ends_and_refusals() {
+    let question = Question::Delta(0.5);
+    let same = |a: Bracket, b: Bracket| {
+        assert_eq!(
+            (a.lower.to_bits(), a.upper.to_bits()),
+            (b.lower.to_bits(), b.upper.to_bits()),
+            "{a} {b}"
+        );
+    };
+    let poisson = || best(&[sampled(3, gaussian(2.0, 1.0), 0.25)], question);
+    same(best(&[times(3, batch(2.0, 1.0, 0.25, None))], question), poisson());
+    // No sample is too large.
+    same(best(&[times(3, batch(2.0, 1.0, 0.25, Some((10, 10))))], question), poisson());
+    let all = best(&[times(3, gaussian(2.0, 1.0))], question);
+    same(best(&[times(3, batch(2.0, 1.0, 1.0, None))], question), all);
+    let twofold = best(&[times(3, gaussian(1.0, 1.0))], question);
+    same(replaced(&[times(3, batch(2.0, 1.0, 1.0, None))], question), twofold);
+    assert!(replaced(&[times(3, batch(2.0, 1.0, 0.0, None))], question).upper <= 0.0);
+    let refused = |release: Release, adjacency, people| {
+        let group = Group::new(people).unwrap();
+        Plan::with([release], adjacency, group).unwrap_err().to_string()
+    };
+    let one = || times(1, batch(2.0, 1.0, 0.5, None));
+    let (add, replace) = (Some(Adjacency::AddRemove), Some(Adjacency::Replace));
+    assert!(refused(one(), None, 1).contains("adjacency is missing"));
+    assert!(refused(one(), add, 2).contains("group is 2 for a sum over a Poisson sample"));
+    let capped = times(1, batch(2.0, 1.0, 0.5, Some((100, 60))));
+    assert!(refused(capped, replace, 1).contains("most is given with adjacency replace"));
+    let both = Release { rate: Some(Rate::new(0.5).unwrap()), ..one() };
+    assert!(refused(both, add, 1).contains("rate is given for gaussian-batch"));
+    let faint = times(1, batch(1e4, 1.0, 0.5, None));
+    assert!(refused(faint, replace, 1).contains("norm / sigma is 1e-4"));
+}
