@@ -1,6 +1,6 @@
 //! Binomial probabilities and their tails, with known error.
 
-use crate::rounding::{Dd, STEP, UNIT};
+use crate::rounding::{Dd, STEP, UNIT, Wide};
 
 /// ln of the probability of y out of k where each has probability `minus`, `plus` being the
 /// rest; and a bound on its absolute error. For 1 <= y <= k - 1, and both probabilities to a
@@ -19,6 +19,25 @@ pub(crate) fn ln_mass((k, y): (f64, f64), minus: Dd, plus: Dd) -> (Dd, f64) {
     let prefactor = (Dd::from(k) / y / (k - y)).ln().scaled(0.5) - HALF_LN_TAU;
     let size = minuses.hi.abs() + pluses.hi.abs() + excess.hi.abs() + prefactor.hi.abs();
     (correction + prefactor - minuses - pluses, 8.0 * STEP * (8.0 + size))
+}
+
+/// At least the probability that a binomial variable of `trials` is `least` or more: its mass there, and a geometric
+/// series.
+pub(crate) fn upper_tail(trials: f64, p: Dd, least: f64) -> f64 {
+    if least > trials || !p.is_positive() {
+        return 0.0;
+    }
+    let q = Dd::ONE - p;
+    let ratio = (trials - least) * p.hi / ((least + 1.0) * q.hi) * (1.0 + 8.0 * f64::EPSILON);
+    if !q.is_positive() || ratio >= 1.0 {
+        return 1.0;
+    }
+    let (ln, error) = match least < trials {
+        true => ln_mass((trials, least), p, q),
+        false => (p.ln() * trials, 1e-20 * trials),
+    };
+    let mass = Wide::exp(ln + Dd::from(error));
+    (mass.upper(1e-15) / (1.0 - ratio) * (1.0 + 1e-12)).min(1.0)
 }
 
 /// A sum of positive terms relative to its first, and its relative error.
@@ -139,7 +158,6 @@ fn stirling_correction(n: f64) -> Dd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rounding::Wide;
 
     #[test]
     fn stirling_meets_the_product() {
@@ -148,5 +166,29 @@ mod tests {
             let difference = (ln_factorial(f64::from(n)) - direct).hi;
             assert!(difference.abs() < 1e-27, "{n}: {difference:e}");
         }
+    }
+
+    /// Against the sum of all masses, each by products.
+    #[test]
+    fn tails_of_binomials_are_not_undercut() {
+        for (trials, rate, least) in
+            [(30_u32, 0.2, 10_u32), (100, 0.03, 12), (50, 0.5, 49), (9, 0.1, 9)]
+        {
+            let mass = |k: u32| {
+                let choose = (0..k).map(|i| f64::from(trials - i) / f64::from(i + 1));
+                choose.product::<f64>() * rate_power(rate, k) * rate_power(1.0 - rate, trials - k)
+            };
+            let truth: f64 = (least..=trials).map(mass).sum();
+            let found = upper_tail(f64::from(trials), Dd::from(rate), f64::from(least));
+            assert!(found >= truth * (1.0 - 1e-12) && found < 1.3 * truth, "{found} {truth}");
+        }
+        assert!(
+            upper_tail(9.0, Dd::from(0.1), 10.0) <= 0.0
+                && upper_tail(9.0, Dd::from(0.5), 2.0) >= 1.0
+        );
+    }
+
+    fn rate_power(rate: f64, k: u32) -> f64 {
+        (0..k).map(|_| rate).product()
     }
 }

@@ -160,6 +160,17 @@ pub enum Mechanism {
         /// If larger samples are cut at random to a size, that.
         cap: Option<Cap>,
     },
+    /// A number or vector plus Gaussian noise, of a sample of a fixed size drawn with replacement.
+    GaussianDraws {
+        /// The noise's standard deviation.
+        sigma: Noise,
+        /// How far, in Euclidean norm, one record in another's place can move it.
+        sensitivity: Sensitivity,
+        /// How many records there are.
+        records: Count,
+        /// How many times one of them is drawn.
+        draws: Count,
+    },
     /// A number or vector plus Gaussian noise, of a sample of a fixed size drawn without replacement.
     GaussianSubset {
         /// The noise's standard deviation.

@@ -1,8 +1,9 @@
-//! Sums over Poisson samples, of summands of bounded norm.
+//! Sums over Poisson samples, of summands of bounded norm, and over samples drawn with replacement.
 
 use crate::common;
 
 use common::Question;
+use common::formulas::gaussian_delta;
 use common::mechanisms::*;
 use counterpoint::quantity::{Group, Rate};
 use counterpoint::{Adjacency, Bracket, Plan, Release};
@@ -181,6 +182,85 @@ fn rare_cuts_cost_little() {
     assert!(often.lower <= poisson.upper, "{often} {poisson}");
 }
 
+/// The probability of each number of times, by products.
+fn times_drawn(draws: u64, records: u64) -> Vec<f64> {
+    let each = 1.0 / records as f64;
+    let chance = |times: u64| {
+        let choose = (0..times).map(|i| (draws - i) as f64 / (i + 1) as f64).product::<f64>();
+        choose * each.powi(times as i32) * (1.0 - each).powi((draws - times) as i32)
+    };
+    (0..=draws).map(chance).collect()
+}
+
+/// The sum over j of w_j H_j(1 + (e^eps - 1)/q): the theorem's bound, once.
+#[test]
+fn draws_with_replacement_have_the_profile_of_the_theorem() {
+    for (mu, number, records) in [(1.0, 3, 10), (0.5, 20, 1000), (2.0, 5, 5)] {
+        let weights = times_drawn(number, records);
+        let rate = 1.0 - weights[0];
+        for epsilon in [0.0_f64, 0.1, 1.0] {
+            let inner = (epsilon.exp_m1() / rate).ln_1p();
+            let each = |(j, weight): (usize, &f64)| weight * gaussian_delta(mu * j as f64, inner);
+            let truth: f64 = weights.iter().enumerate().skip(1).map(each).sum();
+            let release = times(1, draws(3.0, 3.0 * mu, number, records));
+            let bracket = replaced(&[release], Question::Delta(epsilon));
+            let slack = 1e-9 * truth;
+            assert!(
+                bracket.lower <= truth + slack && truth - slack <= bracket.upper,
+                "{mu} {number} {records} {epsilon}: {bracket} {truth}"
+            );
+            assert!(is_narrow(&bracket, 1e-3), "{bracket}");
+        }
+    }
+}
+
+/// All sequences of draws of few records: never above the bracket, once or twice.
+#[test]
+fn draws_with_replacement_by_brute_force() {
+    let law = |values: &[f64], number: u32| -> Law {
+        let (records, sequences) = (values.len() as u64, (values.len() as u64).pow(number));
+        let sum = |code: u64| -> f64 {
+            (0..number).map(|i| values[(code / records.pow(i) % records) as usize]).sum()
+        };
+        (0..sequences).map(|code| (1.0 / sequences as f64, sum(code))).collect()
+    };
+    let mut random = Random::new(13);
+    for (records, number) in [(3_usize, 2_u32), (4, 3), (6, 2)] {
+        let release = |count| times(count, draws(1.0, 1.0, number.into(), records as u64));
+        let bound = |count, epsilon| replaced(&[release(count)], Question::Delta(epsilon)).upper;
+        let bounds = [0.1, 0.5, 1.0].map(|epsilon| (epsilon, bound(1, epsilon), bound(2, epsilon)));
+        for kind in 0..5 {
+            let mut values: Vec<f64> =
+                (0..records).map(|_| f64::from(kind > 0) * random.uniform(-0.5, 0.5)).collect();
+            values[0] = -0.5;
+            let before = law(&values, number);
+            values[0] = 0.5;
+            let after = law(&values, number);
+            let list = pieces(&before, &after, 0.05);
+            let two = twice(&list);
+            for (epsilon, once, again) in bounds {
+                assert!(
+                    delta(&list, epsilon) <= once * (1.0 + 1e-6),
+                    "{records} {number} {epsilon}"
+                );
+                assert!(
+                    delta(&two, epsilon) <= again * (1.0 + 1e-6),
+                    "{records} {number} {epsilon}"
+                );
+            }
+        }
+    }
+}
+
+/// Few of very many are as good as not drawn twice.
+#[test]
+fn rare_repetitions_cost_little() {
+    let question = Question::Epsilon(1e-6);
+    let without = replaced(&[times(100, subset(1.0, 1.0, 1e-3))], question);
+    let with = replaced(&[times(100, draws(1.0, 1.0, 100, 100_000))], question);
+    assert!(with.upper >= without.lower && with.lower <= 1.2 * without.upper, "{with} {without}");
+}
+
 #[test]
 fn ends_and_refusals() {
     let question = Question::Delta(0.5);
@@ -212,6 +292,14 @@ fn ends_and_refusals() {
     assert!(refused(capped, replace, 1).contains("most is given with adjacency replace"));
     let both = Release { rate: Some(Rate::new(0.5).unwrap()), ..one() };
     assert!(refused(both, add, 1).contains("rate is given for gaussian-batch"));
+    let drawn = || times(1, draws(2.0, 1.0, 5, 10));
+    assert!(refused(drawn(), None, 1).contains("adjacency is missing"));
+    assert!(refused(drawn(), add, 1).contains("draws are given with adjacency add-remove"));
+    assert!(refused(drawn(), replace, 2).contains("group is 2 for a release on a sample"));
+    let too_many = times(1, draws(2.0, 1.0, 11, 10));
+    assert!(refused(too_many, replace, 1).contains("draws are 11 of 10 records"));
+    let sampled = Release { rate: Some(Rate::new(0.5).unwrap()), ..drawn() };
+    assert!(refused(sampled, add, 1).contains("rate is given for gaussian-draws"));
     let faint = times(1, batch(1e4, 1.0, 0.5, None));
     assert!(refused(faint, replace, 1).contains("norm / sigma is 1e-4"));
 }

@@ -41,7 +41,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 20] = [
+const KINDS: [Kind; 21] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -234,6 +234,21 @@ const KINDS: [Kind; 20] = [
         },
     },
     Kind {
+        name: "gaussian-draws",
+        fields: &["sigma", "sensitivity", "records", "draws"],
+        sampled: false,
+        read: |from| {
+            let sigma = take!(from, "sigma", Noise);
+            let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
+            let [records, draws] = ["records", "draws"].map(|name| {
+                let number = from.whole(name, (Count::new, Count::LEGAL))?;
+                number.ok_or_else(|| missing(name, Count::LEGAL))
+            });
+            let (records, draws) = (records?, draws?);
+            Ok(Mechanism::GaussianDraws { sigma, sensitivity, records, draws })
+        },
+    },
+    Kind {
         name: "gaussian-subset",
         fields: &["sigma", "sensitivity", "share"],
         sampled: false,
@@ -357,6 +372,15 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
                 ("sensitivity", Real(sensitivity.get())),
                 ("steps", whole(steps.get())),
                 ("each", whole(each.get())),
+            ],
+        ),
+        Mechanism::GaussianDraws { sigma, sensitivity, records, draws } => (
+            "gaussian-draws",
+            vec![
+                ("sigma", Real(sigma.get())),
+                ("sensitivity", Real(sensitivity.get())),
+                ("records", whole(records.get())),
+                ("draws", whole(draws.get())),
             ],
         ),
         Mechanism::GaussianBatch { sigma, norm, share, cap } => {

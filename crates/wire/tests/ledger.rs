@@ -167,6 +167,7 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
         Mechanism::Cells(cells),
         Mechanism::GaussianSubset { sigma, sensitivity: wide, share: Rate::new(p).unwrap() },
         Mechanism::GaussianAllocation { sigma, sensitivity: wide, steps, each },
+        Mechanism::GaussianDraws { sigma, sensitivity: wide, records: people, draws: most },
         Mechanism::GaussianBatch { sigma, norm: wide, share: Rate::new(p).unwrap(), cap: None },
         Mechanism::GaussianBatch {
             sigma,
@@ -193,6 +194,7 @@ fn a_release_described_is_the_query_that_it_is() {
                     | Mechanism::GaussianSubset { .. }
                     | Mechanism::GaussianAllocation { .. }
                     | Mechanism::GaussianBatch { .. }
+                    | Mechanism::GaussianDraws { .. }
             );
             let rate = Rate::new(double(&mut random, 0.0, 0.999)).unwrap();
             let rate = (!curved && round % 4 == 3).then_some(rate);
@@ -243,7 +245,7 @@ fn what_the_format_has_no_number_for_is_an_error() {
 }
 
 /// A release of each kind with all of its own fields.
-const WHOLE: [&str; 20] = [
+const WHOLE: [&str; 21] = [
     r#"{"mechanism":"approx-dp","epsilon":1,"delta":0.5}"#,
     r#"{"mechanism":"laplace","scale":3,"sensitivity":2}"#,
     r#"{"mechanism":"geometric","scale":3,"sensitivity":2}"#,
@@ -263,6 +265,7 @@ const WHOLE: [&str; 20] = [
     r#"{"mechanism":"cells","p":[1],"q":[1],"lower":[-1],"upper":[1]}"#,
     r#"{"mechanism":"gaussian-subset","sigma":1,"sensitivity":2,"share":0.5}"#,
     r#"{"mechanism":"gaussian-allocation","sigma":1,"sensitivity":2,"steps":9,"each":2}"#,
+    r#"{"mechanism":"gaussian-draws","sigma":1,"sensitivity":2,"records":9,"draws":2}"#,
     r#"{"mechanism":"gaussian-batch","sigma":1,"norm":2,"share":0.5}"#,
 ];
 

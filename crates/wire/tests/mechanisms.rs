@@ -103,6 +103,15 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
         ),
         (
+            "'gaussian-draws'\nsigma = 2\nrecords = 100\ndraws = 10",
+            Mechanism::GaussianDraws {
+                sigma: noise(2.0),
+                sensitivity: Sensitivity::new(1.0).unwrap(),
+                records: Count::new(100).unwrap(),
+                draws: Count::new(10).unwrap(),
+            },
+        ),
+        (
             "'gaussian-allocation'\nsigma = 2\nsteps = 100",
             Mechanism::GaussianAllocation {
                 sigma: noise(2.0),
@@ -284,6 +293,8 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
         ("gaussian-allocation'\nsigma = 1", "steps is missing", Rounds::LEGAL),
         ("gaussian-allocation'\nsigma = 1\nsteps = 0", "steps is 0", Rounds::LEGAL),
         ("gaussian-allocation'\nsigma = 1\nsteps = 9\neach = 0", "each is 0", Rounds::LEGAL),
+        ("gaussian-draws'\nsigma = 1\nrecords = 9", "draws is missing", Count::LEGAL),
+        ("gaussian-draws'\nsigma = 1\nrecords = 0\ndraws = 1", "records is 0", Count::LEGAL),
         ("gaussian-batch'\nsigma = 1", "share is missing", Rate::LEGAL),
         ("gaussian-batch'\nsigma = 1\nshare = 0.1\nmost = 3", "people is missing", Count::LEGAL),
         ("gaussian-batch'\nsigma = 1\nshare = 0.1\npeople = 3", "most is missing", Count::LEGAL),

@@ -67,6 +67,7 @@ fn kind(mechanism: &Mechanism) -> &'static str {
         Mechanism::GaussianSubset { .. } => "gaussian-subset",
         Mechanism::GaussianAllocation { .. } => "gaussian-allocation",
         Mechanism::GaussianBatch { .. } => "gaussian-batch",
+        Mechanism::GaussianDraws { .. } => "gaussian-draws",
     }
 }
 
@@ -75,7 +76,12 @@ fn kind(mechanism: &Mechanism) -> &'static str {
 pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
     let release = query.once();
     let draws = |mechanism: &Mechanism| {
-        matches!(mechanism, Mechanism::GaussianAllocation { .. } | Mechanism::GaussianBatch { .. })
+        matches!(
+            mechanism,
+            Mechanism::GaussianAllocation { .. }
+                | Mechanism::GaussianBatch { .. }
+                | Mechanism::GaussianDraws { .. }
+        )
     };
     if draws(&release.mechanism) {
         return Err(FilterError::PlansOnly { what: name(query) });

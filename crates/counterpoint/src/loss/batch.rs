@@ -5,10 +5,10 @@ use super::atoms::Atom;
 use super::cut::{COARSE, Cuts, FINE, Pieces};
 use super::listed::at_most;
 use super::{Direction, Loss, LossError, Meaning, gaussian};
-use crate::binomial::ln_mass;
+use crate::binomial::upper_tail;
 use crate::mechanism::{Adjacency, Cap};
 use crate::quantity::Group;
-use crate::rounding::{Dd, Wide};
+use crate::rounding::Dd;
 
 pub(super) fn batch(
     mu: Dd,
@@ -62,7 +62,7 @@ fn replaced(mu: Dd, rate: f64) -> Meaning {
 /// seen, whoever is in the batch is in somebody's place, and moves it twice as far.
 fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, LossError> {
     let most = cap.most.get() as f64;
-    let full = beyond(cap.people.get() as f64 - 1.0, rate, most);
+    let full = upper_tail(cap.people.get() as f64 - 1.0, Dd::from(rate), most);
     let one = |rate: f64| match rate < 1.0 {
         true => Ok(Loss::SampledGaussian { rate, mu, direction }.into()),
         false => gaussian(mu),
@@ -89,50 +89,4 @@ fn coin(chance: f64, rate: f64, cuts: Cuts, direction: Direction) -> Meaning {
     let tossed = |atom: Atom| Atom { mass: atom.mass * chance, ..atom };
     let nothing = Atom { loss: Dd::ZERO, mass: Dd::ONE - Dd::from(chance) };
     at_most(pieces.apart().into_iter().map(tossed).chain([nothing]).collect())
-}
-
-/// At least the probability that a binomial variable of `trials` is `least` or more: its mass there, and a geometric
-/// series.
-fn beyond(trials: f64, rate: f64, least: f64) -> f64 {
-    if least > trials || rate <= 0.0 {
-        return 0.0;
-    }
-    let (p, q) = (Dd::from(rate), Dd::ONE - Dd::from(rate));
-    let ratio =
-        (trials - least) * rate / ((least + 1.0) * (1.0 - rate)) * (1.0 + 8.0 * f64::EPSILON);
-    if rate >= 1.0 || ratio >= 1.0 {
-        return 1.0;
-    }
-    let (ln, error) = match least < trials {
-        true => ln_mass((trials, least), p, q),
-        false => (p.ln() * trials, 1e-20 * trials),
-    };
-    let mass = Wide::exp(ln + Dd::from(error));
-    (mass.upper(1e-15) / (1.0 - ratio) * (1.0 + 1e-12)).min(1.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Against the sum of all masses, each by products.
-    #[test]
-    fn tails_of_binomials_are_not_undercut() {
-        for (trials, rate, least) in
-            [(30_u32, 0.2, 10_u32), (100, 0.03, 12), (50, 0.5, 49), (9, 0.1, 9)]
-        {
-            let mass = |k: u32| {
-                let choose = (0..k).map(|i| f64::from(trials - i) / f64::from(i + 1));
-                choose.product::<f64>() * rate_power(rate, k) * rate_power(1.0 - rate, trials - k)
-            };
-            let truth: f64 = (least..=trials).map(mass).sum();
-            let found = beyond(f64::from(trials), rate, f64::from(least));
-            assert!(found >= truth * (1.0 - 1e-12) && found < 1.3 * truth, "{found} {truth}");
-        }
-        assert!(beyond(9.0, 0.1, 10.0) <= 0.0 && beyond(9.0, 0.5, 2.0) >= 1.0);
-    }
-
-    fn rate_power(rate: f64, k: u32) -> f64 {
-        (0..k).map(|_| rate).product()
-    }
 }

@@ -21,6 +21,9 @@ const REACH: f64 = 12.0;
 /// it: its mass is within this. Its loss, a logarithm of sums of positive terms, is within as much.
 const CLOSE: f64 = 1e-21;
 
+/// All masses together are within this.
+const NEARLY: f64 = 1e-19;
+
 /// Cells with less than this leak.
 const NOTHING: f64 = 1e-250;
 
@@ -35,14 +38,14 @@ pub(super) struct Cuts {
 impl Cuts {
     /// For a mean that is no less.
     pub(super) fn above(mu: Dd, widest: f64) -> Self {
-        let steps = (mu.upper() / widest).ceil().max(1.0);
+        let steps = even(mu.upper() / widest);
         let width = ((mu / steps).upper() / UNIT).ceil() * UNIT;
         Self { width, steps: steps as i32 }
     }
 
     /// For a mean that is no more.
     pub(super) fn below(mu: Dd, widest: f64) -> Self {
-        let steps = (mu.upper() / widest).ceil().max(1.0);
+        let steps = even(mu.upper() / widest);
         let width = ((mu / steps).lower() / UNIT).floor() * UNIT;
         Self { width, steps: steps as i32 }
     }
@@ -56,10 +59,19 @@ impl Cuts {
     }
 }
 
+/// The least even whole number that is no less than a positive one: half a mean is an end of a cell too.
+fn even(number: f64) -> f64 {
+    2.0 * (0.5 * number).ceil().max(1.0)
+}
+
 /// A pair whose loss rises with the place, cut.
+#[derive(Default)]
 pub(super) struct Pieces(Vec<Piece>);
 
+#[derive(Clone, Copy)]
 struct Piece {
+    /// The cell's lower end.
+    place: f64,
     p: Dd,
     q: Dd,
     lower: f64,
@@ -93,7 +105,8 @@ impl Pieces {
             let close = CLOSE * ends[0].hi.abs().max(ends[1].hi.abs()).max(1.0);
             let (lower, upper) = (ends[0] - Dd::from(close), ends[1] + Dd::from(close));
             let (p, q) = (mass(p, cell), mass(q, cell));
-            Piece { p, q, lower: lower.lower(), upper: upper.upper() }
+            let place = cuts.end(cell);
+            Piece { place, p, q, lower: lower.lower(), upper: upper.upper() }
         });
         Self(pieces.filter(|piece| piece.p.hi > NOTHING && piece.q.hi > NOTHING).collect())
     }
@@ -105,8 +118,31 @@ impl Pieces {
             q: piece.p,
             lower: -piece.upper,
             upper: -piece.lower,
+            ..*piece
         };
         Self(self.0.iter().map(turn).collect())
+    }
+
+    /// What lies above a place, with this probability.
+    pub(super) fn above(self, place: f64, chance: Dd) -> Self {
+        let part = |piece: Piece| Piece { p: piece.p * chance, q: piece.q * chance, ..piece };
+        Self(self.0.into_iter().filter(|piece| piece.place >= place).map(part).collect())
+    }
+
+    /// Both, seen apart.
+    pub(super) fn beside(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Together with its mirror image and, at loss zero, all that is in neither but for so much.
+    pub(super) fn mirrored(self, but: f64) -> Self {
+        let all = self.0.iter().fold(Dd::ZERO, |sum, piece| sum + piece.p + piece.q);
+        let rest = Dd::ONE - all - Dd::from(but + NEARLY);
+        let rest = if rest.is_positive() { rest } else { Dd::ZERO };
+        let none = Piece { place: 0.0, p: rest, q: rest, lower: 0.0, upper: 0.0 };
+        let image = self.exchanged();
+        self.beside(image).beside(Self(vec![none]))
     }
 
     /// Each cell's masses at its ends.

@@ -25,6 +25,17 @@ pub enum LossError {
     /// A sample of a fixed size together with adding or removing a person.
     #[error("share is given with adjacency add-remove; legal: replace, for which it is proved")]
     SubsetUnderAddRemove,
+    /// A sample drawn with replacement together with adding or removing a person.
+    #[error("draws are given with adjacency add-remove; legal: replace, for which it is proved")]
+    DrawsUnderAddRemove,
+    /// More draws than records.
+    #[error("draws are {draws} of {records} records; legal: at most as many as there are")]
+    MoreThanRecords {
+        /// How often a record is drawn.
+        draws: u64,
+        /// From how many.
+        records: u64,
+    },
     /// Random allocation together with replacing a person's data.
     #[error("steps are given with adjacency replace; legal: add-remove, for which it is proved")]
     AllocationUnderReplace,
@@ -99,6 +110,7 @@ impl LossError {
             Self::SubsetUnderAddRemove => "share",
             Self::AllocationUnderReplace => "steps",
             Self::MoreThanSteps { .. } => "each",
+            Self::DrawsUnderAddRemove | Self::MoreThanRecords { .. } => "draws",
             Self::CapUnderReplace => "most",
             Self::NoAdjacency { .. } => "adjacency",
             Self::Asymmetric | Self::NoCommonOutcome => "p",

@@ -10,6 +10,7 @@ mod atoms;
 mod batch;
 mod cells;
 mod cut;
+mod draws;
 mod error;
 mod group;
 mod listed;
@@ -132,8 +133,11 @@ pub(crate) fn both(
     }
     let meaning = of(release, Direction::Remove, adjacency, group)?;
     // A pair that is its own mirror image is bounded once.
-    let mirrored = matches!(release.mechanism, Mechanism::GaussianBatch { .. })
-        && adjacency == Some(Adjacency::Replace);
+    let mirrored = adjacency == Some(Adjacency::Replace)
+        && matches!(
+            release.mechanism,
+            Mechanism::GaussianBatch { .. } | Mechanism::GaussianDraws { .. }
+        );
     if mirrored || meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
         return Ok((meaning, None));
     }

@@ -105,6 +105,9 @@ pub(super) fn sampled(
         Mechanism::GaussianBatch { .. } => {
             Err(LossError::RateOnSamples { mechanism: "gaussian-batch" })
         }
+        Mechanism::GaussianDraws { .. } => {
+            Err(LossError::RateOnSamples { mechanism: "gaussian-draws" })
+        }
         Mechanism::Cells(pair) => cells::cells(pair, rate, direction, Some(Adjacency::AddRemove)),
         Mechanism::Finite(pair) => sampled_outcomes(&outcomes(pair), rate, direction),
         Mechanism::Zcdp { .. } => Err(LossError::Rate { mechanism: "zcdp" }),

@@ -4,8 +4,8 @@ use super::atoms::{buckets_loss, discrete_gaussian, finite, geometric, staircase
 use super::batch::batch;
 use super::group::{approximate, curve_for, gaussians_for, leak_for, pure, shared};
 use super::{
-    Curve, Direction, Loss, LossError, Meaning, allocation, cells, gaussian, legal, line, mixture,
-    response,
+    Curve, Direction, Loss, LossError, Meaning, allocation, cells, draws, gaussian, legal, line,
+    mixture, response,
 };
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::{Group, Share};
@@ -119,6 +119,10 @@ pub(super) fn whole(
         Mechanism::GaussianBatch { sigma, norm, share, cap } => {
             let mu = Dd::from(norm.get()) / sigma.get();
             batch(mu, share.get(), *cap, direction, adjacency, group)
+        }
+        Mechanism::GaussianDraws { sigma, sensitivity, records, draws } => {
+            let mu = Dd::from(sensitivity.get()) / sigma.get();
+            draws::draws(mu, (draws.get(), records.get()), adjacency, group)
         }
         Mechanism::Cells(pair) => {
             if group.get() > 1 {

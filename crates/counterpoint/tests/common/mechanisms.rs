@@ -63,6 +63,13 @@ pub(crate) fn allocation(sigma: f64, sensitivity: f64, steps: u64, each: u64) ->
     Mechanism::GaussianAllocation { sigma: Noise::new(sigma).unwrap(), sensitivity, steps, each }
 }
 
+/// `number` draws, with replacement.
+pub(crate) fn draws(sigma: f64, sensitivity: f64, number: u64, records: u64) -> Mechanism {
+    let sensitivity = Sensitivity::new(sensitivity).unwrap();
+    let [draws, records] = [number, records].map(|number| Count::new(number).unwrap());
+    Mechanism::GaussianDraws { sigma: Noise::new(sigma).unwrap(), sensitivity, records, draws }
+}
+
 /// Cut, if so, of so many people to so many.
 pub(crate) fn batch(sigma: f64, norm: f64, share: f64, cap: Option<(u64, u64)>) -> Mechanism {
     let (sigma, norm) = (Noise::new(sigma).unwrap(), Sensitivity::new(norm).unwrap());

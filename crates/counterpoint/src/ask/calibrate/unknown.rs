@@ -50,7 +50,8 @@ impl Unknown {
                 | Mechanism::GaussianMixture { sigma, .. }
                 | Mechanism::GaussianSubset { sigma, .. }
                 | Mechanism::GaussianAllocation { sigma, .. }
-                | Mechanism::GaussianBatch { sigma, .. },
+                | Mechanism::GaussianBatch { sigma, .. }
+                | Mechanism::GaussianDraws { sigma, .. },
             ) => Some(sigma.get()),
             (
                 Self::Scale,
@@ -81,7 +82,8 @@ impl Unknown {
                 | Mechanism::GaussianMixture { sigma: noise, .. }
                 | Mechanism::GaussianSubset { sigma: noise, .. }
                 | Mechanism::GaussianAllocation { sigma: noise, .. }
-                | Mechanism::GaussianBatch { sigma: noise, .. },
+                | Mechanism::GaussianBatch { sigma: noise, .. }
+                | Mechanism::GaussianDraws { sigma: noise, .. },
             )
             | (
                 Self::Scale,

@@ -1,0 +1,85 @@
+//! Samples of a fixed size drawn with replacement: theorems.md, samples with replacement.
+
+use super::amplified::mixed;
+use super::cut::{COARSE, Cuts, FINE, Pieces};
+use super::{LossError, Meaning, gaussian, legal};
+use crate::binomial::{ln_mass, upper_tail};
+use crate::mechanism::Adjacency;
+use crate::quantity::Group;
+use crate::rounding::Dd;
+
+/// A record is drawn at most so often, but for what leaks.
+const OFTEN: u64 = 40;
+/// As often as has this probability.
+const HARDLY: f64 = 1e-18;
+
+/// `draws` of `records`.
+pub(super) fn draws(
+    mu: Dd,
+    (draws, records): (u64, u64),
+    adjacency: Option<Adjacency>,
+    group: Group,
+) -> Result<Meaning, LossError> {
+    let why = "a sample of a fixed size is private in its own way under each";
+    match adjacency {
+        None => return Err(LossError::NoAdjacency { why }),
+        Some(Adjacency::AddRemove) => return Err(LossError::DrawsUnderAddRemove),
+        Some(Adjacency::Replace) => {}
+    }
+    if group.get() > 1 {
+        let what = "a release on a sample of a fixed size";
+        return Err(LossError::Group { group: group.get(), what });
+    }
+    if draws > records {
+        return Err(LossError::MoreThanRecords { draws, records });
+    }
+    if records == 1 {
+        return gaussian(legal("sensitivity / sigma", mu)?);
+    }
+    if !(1e-3..=10.0).contains(&mu.hi) {
+        let (what, legal) = ("sensitivity / sigma", "1e-3 to 10 with draws");
+        return Err(LossError::Range { what, value: mu.hi, legal });
+    }
+    let sample = Sample::new(draws, records);
+    let most = sample.pieces(mu, Cuts::above).mirrored(sample.rest);
+    Ok(most.most().above(sample.pieces(mu, Cuts::below).mirrored(0.0).least()))
+}
+
+/// With which probability a record is drawn at all, and how often.
+struct Sample {
+    rate: Dd,
+    /// Once, twice, ...
+    times: Vec<Dd>,
+    /// More often than those.
+    rest: f64,
+}
+
+impl Sample {
+    fn new(draws: u64, records: u64) -> Self {
+        let (trials, each) = (draws as f64, Dd::ONE / Dd::from(records as f64));
+        let never = (-each).ln_1p() * trials;
+        let beyond = |times: u64| upper_tail(trials, each, times as f64 + 1.0);
+        let most = (1..OFTEN.min(draws)).find(|&times| beyond(times) < HARDLY);
+        let most = most.unwrap_or(OFTEN.min(draws));
+        let chance = |times: u64| match times < draws {
+            true => ln_mass((trials, times as f64), each, Dd::ONE - each).0.exp(),
+            false => (each.ln() * trials).exp(),
+        };
+        let times = (1..=most).map(chance).collect();
+        Self { rate: -never.expm1(), times, rest: beyond(most) }
+    }
+
+    /// Half of the pair: the outcomes that are likelier under P, for each number of times that is seen.
+    fn pieces(&self, mu: Dd, cuts: impl Fn(Dd, f64) -> Cuts) -> Pieces {
+        let (rate, stay) = (self.rate, Dd::ONE - self.rate);
+        let one = |(index, &chance): (usize, &Dd)| {
+            let cuts = cuts(mu * (index as f64 + 1.0), if index == 0 { FINE } else { COARSE });
+            let mean = cuts.mean();
+            let half = Dd::product(mean, mean).scaled(0.5);
+            let loss = |z: f64| mixed(rate, Dd::product(mean, z) - half);
+            let pieces = Pieces::new(cuts, &[(stay, 0), (rate, 1)], &[(Dd::ONE, 0)], loss);
+            pieces.above(0.5 * mean, chance / rate)
+        };
+        self.times.iter().enumerate().map(one).fold(Pieces::default(), Pieces::beside)
+    }
+}
