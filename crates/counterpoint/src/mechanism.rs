@@ -182,6 +182,19 @@ pub enum Mechanism {
     },
 }
 
+impl Mechanism {
+    /// The field by which it draws people itself, if it does: what is proved of it is about people with one record.
+    #[must_use]
+    pub fn drawn_by(&self) -> Option<&'static str> {
+        match self {
+            Self::GaussianSubset { .. } | Self::GaussianBatch { .. } => Some("share"),
+            Self::GaussianAllocation { .. } => Some("steps"),
+            Self::GaussianDraws { .. } => Some("draws"),
+            _ => None,
+        }
+    }
+}
+
 /// The largest batch, and of how many people at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {

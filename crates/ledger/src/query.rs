@@ -12,11 +12,16 @@ use crate::error::LedgerError;
 pub(crate) fn query(relation: Relation, described: &Described) -> Result<Query, LedgerError> {
     let query = described.query()?;
     let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
+    let drawn_by = query.release().mechanism.drawn_by();
     let field = match query.part() {
-        _ if relation.records() == 1 => return Ok(query),
-        Some(_) => "partition",
-        None if is_sampled => "rate",
-        None => return Ok(query),
+        Some(_) => Some("partition"),
+        None if is_sampled => Some("rate"),
+        None => drawn_by,
     };
-    Err(LedgerError::SeveralRecords { field, records: relation.records() })
+    match field {
+        Some(field) if relation.records() > 1 => {
+            Err(LedgerError::SeveralRecords { field, records: relation.records() })
+        }
+        _ => Ok(query),
+    }
 }

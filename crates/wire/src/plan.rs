@@ -125,7 +125,8 @@ impl Plan {
         vec![format!(
             "release {first}{name}: shuffled batches of a fixed size are not Poisson samples; the \
              numbers hold only if each example enters each batch independently with probability \
-             batch/examples"
+             batch/examples; for each example in one batch of every epoch, drawn evenly, write \
+             gaussian-allocation with steps = examples/batch"
         )]
     }
 }

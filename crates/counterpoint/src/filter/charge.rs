@@ -7,7 +7,7 @@ use super::query::{Description, Query};
 use super::terms::{Charge, Currency, Interleaving, Terms};
 use crate::composition::Part;
 use crate::loss::{self, Direction, Loss, Meaning};
-use crate::mechanism::Mechanism;
+use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::Order;
 use crate::rounding::{Dd, STEP, Wide, normal_tail};
 use crate::route::mixed::{closed, renyi, smooth};
@@ -17,7 +17,7 @@ type Cost = (Amount, Amount);
 
 /// The charge of a query, once. Whatever is charged can be written down and read back.
 pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
-    let meanings = meanings(query, terms)?;
+    let meanings = chargeable(query, terms)?;
     let label = label(query, terms, &meanings);
     let pure = label.clone().filter(|(_, leak)| leak.is_zero()).map(|(epsilon, _)| epsilon);
     let cost = match currency {
@@ -75,16 +75,10 @@ fn kind(mechanism: &Mechanism) -> &'static str {
 /// it: for Rényi curves with a leak beside them, none is known for interleaved queries.
 pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
     let release = query.once();
-    let draws = |mechanism: &Mechanism| {
-        matches!(
-            mechanism,
-            Mechanism::GaussianAllocation { .. }
-                | Mechanism::GaussianBatch { .. }
-                | Mechanism::GaussianDraws { .. }
-        )
-    };
-    if draws(&release.mechanism) {
-        return Err(FilterError::PlansOnly { what: name(query) });
+    // A sample without replacement has a pair of its own, which slots of a plan may cover.
+    let subset = matches!(release.mechanism, Mechanism::GaussianSubset { .. });
+    if release.mechanism.drawn_by().is_some() && !subset {
+        return Err(plans_only(query, terms));
     }
     let one = |direction| loss::of(&release, direction, Some(terms.adjacency), terms.group);
     let both = [one(Direction::Remove)?, one(Direction::Add)?];
@@ -93,6 +87,23 @@ pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], Filt
         return Err(FilterError::NotConcurrent { delta: leak(query, terms, &both) });
     }
     Ok(both)
+}
+
+/// The same, if an account can charge it: a sample of a fixed size has a pair, and neither a largest loss nor a curve.
+pub(super) fn chargeable(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
+    let both = meanings(query, terms)?;
+    if both.iter().any(|meaning| matches!(meaning.loss, Some(Loss::Subset { .. }))) {
+        return Err(plans_only(query, terms));
+    }
+    Ok(both)
+}
+
+fn plans_only(query: &Query, terms: Terms) -> FilterError {
+    let legal = match terms.adjacency {
+        Adjacency::AddRemove => "one step, as gaussian with a rate",
+        Adjacency::Replace => "gaussian, on all of the data",
+    };
+    FilterError::PlansOnly { what: name(query), legal }
 }
 
 /// The query's own delta: exactly, or the larger of both directions.

@@ -42,12 +42,12 @@ pub enum FilterError {
         legal: &'static str,
     },
     /// A description that no account charges.
-    #[error(
-        "{what} is not charged to accounts, only composed in plans; legal: one step, as gaussian with a rate"
-    )]
+    #[error("{what} is not charged to accounts, only composed in plans; legal: {legal}")]
     PlansOnly {
         /// What was asked for.
         what: String,
+        /// What may be charged instead, in words.
+        legal: &'static str,
     },
     /// No theorem covers it when interactive mechanisms are interleaved.
     #[error(

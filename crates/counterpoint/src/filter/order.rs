@@ -19,7 +19,7 @@ struct Expected<'a> {
 
 impl<'a> Expected<'a> {
     fn new(queries: &'a [Query], terms: Terms) -> Result<Self, FilterError> {
-        let one = |query| Ok((query, charge::meanings(query, terms)?));
+        let one = |query| Ok((query, charge::chargeable(query, terms)?));
         let list: Result<_, FilterError> = queries.iter().map(one).collect();
         Ok(Self { list: list?, terms })
     }

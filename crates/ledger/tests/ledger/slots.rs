@@ -382,6 +382,40 @@ fn a_slot_known_by_a_curve_covers_no_leak() {
     }
 }
 
+/// A sample of a fixed size has any of a person's records: its charge is for one.
+#[test]
+fn samples_of_a_fixed_size_are_refused_where_people_have_several_records() {
+    for place in Place::all() {
+        let mut ledger = Ledger::init(&place.url()).unwrap();
+        let subset = r#"{"mechanism":"gaussian-subset","sigma":2,"share":0.001}"#;
+        let alone = format!(r#"{{"delta":1e-6,"adjacency":"replace","release":[{subset}]}}"#);
+        let slot = r#"{"delta":1e-3,"adjacency":"replace","release":[
+            {"name":"s","mechanism":"approx-dp","epsilon":0.2,"delta":1e-4}]}"#;
+        for records in [1, 2, 5] {
+            let relation = Relation::new(Adjacency::Replace, records).unwrap();
+            let name = format!("data{records}");
+            ledger.dataset(&name, relation, &budget(Kind::Sums, "9", "0.5")).unwrap();
+            let mut open = |account: &str, text: &str| {
+                let new = NewAccount::Plan(plan(text), None);
+                ledger.open_account(&format!("{account}{records}"), &name, &new)
+            };
+            let outcome = open("alone", &alone);
+            assert_eq!(outcome.is_ok(), records == 1, "{outcome:?}");
+            if let Err(error) = outcome {
+                assert!(error.to_string().starts_with("share is given"), "{error}");
+            }
+            open("slot", slot).unwrap();
+            // Nor by a run in the place of a guarantee.
+            let Asked::Described(run) = described(subset) else { panic!() };
+            let asked = Asked::Slot { name: "s".to_owned(), count: 1, run };
+            let account = format!("slot{records}");
+            let outcome = ledger.reserve(&Request::new(&account, "k", &asked));
+            assert_eq!(outcome.is_ok(), records == 1, "{outcome:?}");
+        }
+        assert_sound(&mut ledger);
+    }
+}
+
 /// A person with several records may be in several parts, and in a sample by any of them.
 #[test]
 fn parts_and_samples_are_refused_where_people_have_several_records() {
