@@ -13,17 +13,14 @@ const MOST_BYTES: u64 = 1 << 32;
 
 const LEGAL: &str = "a TOML or JSON file, or - for standard input";
 
-/// Reads a plan, which may leave the blank out; `-` is standard input.
+/// Reads a plan, which may leave the blank out and name files beside it; `-` is standard input.
 pub(crate) fn plan(path: &str, blank: Option<Blank<'_>>) -> Result<Plan> {
     let (bytes, name) = match path {
         "-" => (read(io::stdin().lock(), 0)?, None),
         _ => (file(path)?, Some(Path::new(path))),
     };
-    let format = Format::detect(name, &bytes);
-    Ok(match blank {
-        Some(blank) => Plan::parse_with(&bytes, format, blank)?,
-        None => Plan::parse(&bytes, format)?,
-    })
+    let folder = name.and_then(Path::parent).unwrap_or(Path::new(""));
+    Ok(Plan::parse_in(folder, &bytes, Format::detect(name, &bytes), blank)?)
 }
 
 /// Reads a plan with exact amounts; `-` is standard input.

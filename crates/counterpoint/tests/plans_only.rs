@@ -11,37 +11,22 @@ use counterpoint::filter::{
     Terms, covers,
 };
 use counterpoint::loss::LossError;
-use counterpoint::mechanism::Cap;
-use counterpoint::quantity::{Group, Noise, Order, Rate, Rounds};
-use counterpoint::{Adjacency, Count, Mechanism, Sensitivity};
-
-fn allocation(sigma: f64, steps: u64, each: u64) -> Mechanism {
-    let [steps, each] = [steps, each].map(|rounds| Rounds::new(rounds).unwrap());
-    let sensitivity = Sensitivity::new(1.0).unwrap();
-    Mechanism::GaussianAllocation { sigma: Noise::new(sigma).unwrap(), sensitivity, steps, each }
-}
-
-fn batch(sigma: f64, share: f64, cap: Option<(u64, u64)>) -> Mechanism {
-    let share = Rate::new(share).unwrap();
-    let cap = cap.map(|(people, most)| Cap {
-        people: Count::new(people).unwrap(),
-        most: Count::new(most).unwrap(),
-    });
-    let (sigma, norm) = (Noise::new(sigma).unwrap(), Sensitivity::new(1.0).unwrap());
-    Mechanism::GaussianBatch { sigma, norm, share, cap }
-}
+use counterpoint::quantity::{Group, Order};
+use counterpoint::{Adjacency, Count, Mechanism};
 
 /// Those that draw people themselves, however little they draw.
 fn drawing() -> Vec<(&'static str, Mechanism)> {
     vec![
-        ("gaussian-allocation", allocation(2.0, 10, 1)),
-        ("gaussian-allocation", allocation(2.0, 10, 3)),
-        ("gaussian-allocation", allocation(2.0, 4, 4)),
-        ("gaussian-allocation", allocation(1e9, 1, 1)),
-        ("gaussian-batch", batch(2.0, 0.1, None)),
-        ("gaussian-batch", batch(2.0, 0.1, Some((1000, 150)))),
-        ("gaussian-batch", batch(2.0, 1.0, None)),
-        ("gaussian-batch", batch(2.0, 0.0, None)),
+        ("gaussian-allocation", allocation(2.0, 1.0, 10, 1)),
+        ("gaussian-allocation", allocation(2.0, 1.0, 10, 3)),
+        ("gaussian-allocation", allocation(2.0, 1.0, 4, 4)),
+        ("gaussian-allocation", allocation(1e9, 1.0, 1, 1)),
+        ("gaussian-batch", batch(2.0, 1.0, 0.1, None)),
+        ("gaussian-batch", batch(2.0, 1.0, 0.1, Some((1000, 150)))),
+        ("gaussian-batch", batch(2.0, 1.0, 1.0, None)),
+        ("gaussian-batch", batch(2.0, 1.0, 0.0, None)),
+        ("gaussian-draws", draws(2.0, 1.0, 3, 10)),
+        ("gaussian-draws", draws(2.0, 1.0, 1, 1)),
     ]
 }
 

@@ -193,7 +193,7 @@ const KINDS: [Kind; 21] = [
     },
     Kind {
         name: "cells",
-        fields: &["p", "q", "lower", "upper"],
+        fields: &["p", "q", "lower", "upper", "csv"],
         sampled: true,
         read: |from| {
             let (p, q) = (from.numbers("p")?, from.numbers("q")?);

@@ -21,6 +21,7 @@
 
 mod answer;
 mod audit;
+mod columns;
 pub mod decimal;
 mod error;
 mod fields;

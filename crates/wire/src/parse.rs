@@ -1,6 +1,8 @@
 //! Reading plans, whichever way they are written down.
 
 use crate::error::PlanError;
+use std::path::Path;
+
 use crate::plan::{BYTE_ORDER_MARK, Blank, Builder, Format, Plan};
 use crate::{json, toml};
 
@@ -21,6 +23,20 @@ impl Plan {
     /// As [`Plan::parse`].
     pub fn parse_with(bytes: &[u8], format: Format, blank: Blank<'_>) -> Result<Self, PlanError> {
         Self::read(bytes, format, Builder::leaving_out(blank))
+    }
+
+    /// Reads a plan that may leave something out, and that may name CSV files in this folder.
+    ///
+    /// # Errors
+    /// As [`Plan::parse`], and for files that cannot be read.
+    pub fn parse_in(
+        folder: &Path,
+        bytes: &[u8],
+        format: Format,
+        blank: Option<Blank<'_>>,
+    ) -> Result<Self, PlanError> {
+        let builder = blank.map_or_else(Builder::default, Builder::leaving_out);
+        Self::read(bytes, format, builder.beside(folder))
     }
 
     fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {

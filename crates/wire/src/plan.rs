@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use counterpoint::ask::Unknown;
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
 
+use crate::columns;
 use crate::error::{PlanError, quoted};
 use crate::fields::{Fields, illegal, number, unknown, whole};
 use crate::kind;
@@ -166,6 +167,10 @@ const LEGAL_RELEASES: &str = "1 to 10^7 releases, each a table";
 const TOP_FIELDS: [&str; 6] = ["version", "delta", "epsilon", "adjacency", "group", "release"];
 const ADJACENCIES: [Adjacency; 2] = [Adjacency::AddRemove, Adjacency::Replace];
 
+/// The field that names a file with the columns of cells.
+const CSV: &str = "csv";
+const CELLS: [&str; 4] = ["p", "q", "lower", "upper"];
+
 /// A plan in the making. Either format feeds it values in any order.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
@@ -180,6 +185,8 @@ pub(crate) struct Builder {
     /// The field that releases may leave out, and the name of those that may.
     blank: Option<(&'static str, Option<String>)>,
     blanks: Vec<usize>,
+    /// Where files are that it names, if any are read.
+    folder: Option<PathBuf>,
 }
 
 impl Builder {
@@ -187,6 +194,11 @@ impl Builder {
     pub(crate) fn leaving_out(blank: Blank<'_>) -> Self {
         let blank = Some((name_of(blank.unknown), blank.release.map(str::to_owned)));
         Self { blank, ..Self::default() }
+    }
+
+    /// A plan that may name files in this folder.
+    pub(crate) fn beside(self, folder: &Path) -> Self {
+        Self { folder: Some(folder.to_owned()), ..self }
     }
 
     /// Announces a field of the plan itself: it must be known, and come once.
@@ -243,6 +255,9 @@ impl Builder {
         let name: Option<Box<str>> = fields.text("name")?.map(|name| name.into());
         let kind = kind::of(&mut fields)?;
         self.fill(kind, name.as_deref(), &mut fields);
+        if kind.has(CSV) {
+            self.open(&mut fields)?;
+        }
         let mechanism = kind.read(&mut fields)?;
         let (sample, count) = sample::read(&mut fields, kind.sampled)?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
@@ -259,6 +274,25 @@ impl Builder {
             fields.fill(blank, Value::Whole(1));
             self.blanks.push(self.releases.len());
         }
+    }
+
+    /// Puts the columns of a file in the place of its name.
+    fn open(&self, fields: &mut Fields<'_>) -> Result<(), PlanError> {
+        let Some(name) = fields.text(CSV)? else { return Ok(()) };
+        let Some(folder) = &self.folder else {
+            let problem = "is given where no files are read; legal: p, q, lower and upper";
+            return Err(PlanError::field(CSV, problem));
+        };
+        if let Some(given) = CELLS.into_iter().find(|column| fields.has(column)) {
+            let problem = format!("is given with {given}; legal: one of the two");
+            return Err(PlanError::field(CSV, problem));
+        }
+        let columns = columns::read(&folder.join(&*name), CELLS)
+            .map_err(|problem| PlanError::field(CSV, format!("{} {problem}", quoted(&name))))?;
+        for (name, column) in CELLS.into_iter().zip(columns) {
+            fields.fill(name, Value::List(column.into_iter().map(Value::Real).collect()));
+        }
+        Ok(())
     }
 
     fn label(&mut self, label: &str) -> Arc<str> {

@@ -271,7 +271,7 @@ const WHOLE: [&str; 21] = [
 
 /// What fields stand for if they are left out, as the plan format has it; `None` where leaving
 /// one out says something that no value of it does.
-const DEFAULTS: [(&str, Option<&str>); 15] = [
+const DEFAULTS: [(&str, Option<&str>); 16] = [
     ("count", Some("1")),
     ("rate", Some("1")),
     ("delta", Some("0")),
@@ -286,6 +286,7 @@ const DEFAULTS: [(&str, Option<&str>); 15] = [
     ("norm", Some("1")),
     ("each", Some("1")),
     ("people", None),
+    ("csv", None),
     ("most", None),
 ];
 

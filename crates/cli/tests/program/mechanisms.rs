@@ -54,6 +54,32 @@ fn parts_of_the_data_cost_no_more_than_the_worst_of_them() {
     assert_eq!(of(&parts), of(&worst));
 }
 
+/// A file beside the plan says what lists in it would.
+#[test]
+fn cells_come_from_a_file_beside_the_plan() {
+    let folder = Folder::new();
+    let top = "adjacency = 'add-remove'\n";
+    let lists =
+        "'cells'\np = [0.5, 0.5]\nq = [0.25, 0.75]\nlower = [0.6, -0.5]\nupper = [0.75, -0.3]";
+    let listed = run(&["compose", &plan(&folder, top, lists), "--json"]);
+    listed.object();
+    folder.file("own.csv", "upper,p,q,lower\n0.75,0.5,0.25,0.6\n-0.3,0.5,0.75,-0.5\n");
+    let named = run(&["compose", &plan(&folder, top, "'cells'\ncsv = 'own.csv'"), "--json"]);
+    assert_eq!(named, listed);
+    folder.file("own.csv", "p,q,lower\n0.5,0.25,0.6\n");
+    for (lines, problem) in [
+        ("'cells'\ncsv = 'own.csv'", "csv \"own.csv\" has 3 columns; legal: p,q,lower,upper"),
+        ("'cells'\ncsv = 'none.csv'", "csv \"none.csv\" cannot be read"),
+        ("'cells'\ncsv = 'own.csv'\np = [1]", "csv is given with p; legal: one of the two"),
+        ("'cells'\ncsv = 3", "csv is 3; legal: a string"),
+        ("'gdp'\nmu = 1\ncsv = 'own.csv'", "csv is not a field of gdp"),
+    ] {
+        let outcome = run(&["compose", &plan(&folder, top, lines)]);
+        assert_eq!(outcome.status, 2, "{lines}");
+        assert!(outcome.stderr.contains(problem), "{lines}: {}", outcome.stderr);
+    }
+}
+
 #[test]
 fn batches_are_warned_about_in_both_forms() {
     let folder = Folder::new();

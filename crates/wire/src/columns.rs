@@ -1,0 +1,83 @@
+//! Columns of numbers from a CSV file beside a plan.
+
+use std::fs;
+use std::path::Path;
+
+/// Longer than any table of cells.
+const MOST_BYTES: u64 = 1 << 28;
+/// As many as a list in a plan may have.
+const MOST_ROWS: usize = 1_000_000;
+
+/// The columns of these names, in any order; the file's first line names them.
+pub(crate) fn read<const N: usize>(path: &Path, names: [&str; N]) -> Result<[Vec<f64>; N], String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}; legal: a CSV file");
+    if fs::metadata(path).map_err(unreadable)?.len() > MOST_BYTES {
+        return Err(format!("is longer than {MOST_BYTES} bytes; legal: at most that"));
+    }
+    parse(&fs::read_to_string(path).map_err(unreadable)?, names)
+}
+
+fn parse<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<f64>; N], String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let legal = names.join(",");
+    let (_, header) =
+        lines.next().ok_or_else(|| format!("is empty; legal: a first line {legal}"))?;
+    let header: Vec<&str> = entries(header).collect();
+    if header.len() != N {
+        return Err(format!("has {} columns; legal: {legal}", header.len()));
+    }
+    let mut places = [0; N];
+    for (place, name) in places.iter_mut().zip(names) {
+        let at = header.iter().position(|word| *word == name);
+        *place = at.ok_or_else(|| format!("has no column {name}; legal: {legal}"))?;
+    }
+    let mut columns = names.map(|_| Vec::new());
+    for (index, line) in lines {
+        let row = numbers::<N>(line).map_err(|problem| format!("line {}: {problem}", index + 1))?;
+        for (column, place) in columns.iter_mut().zip(places) {
+            column.push(row[place]);
+            if column.len() > MOST_ROWS {
+                return Err(format!("has more than {MOST_ROWS} rows; legal: at most that"));
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn numbers<const N: usize>(line: &str) -> Result<[f64; N], String> {
+    let words: Vec<&str> = entries(line).collect();
+    if words.len() != N {
+        return Err(format!("{} entries; legal: {N}", words.len()));
+    }
+    let mut row = [0.0; N];
+    for (number, word) in row.iter_mut().zip(words) {
+        let read = word.parse().map_err(|_| format!("{word:?} is no number; legal: numbers"))?;
+        *number = read;
+    }
+    Ok(row)
+}
+
+fn entries(line: &str) -> impl Iterator<Item = &str> {
+    line.split(',').map(|word| word.trim().trim_matches('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_come_in_any_order_and_bad_ones_are_named() {
+        let good = parse("\u{feff}\"q\", p\r\n1,2\r\n\r\n-inf,4e-1\r\n", ["p", "q"]);
+        assert_eq!(good, Ok([vec![2.0, 0.4], vec![1.0, f64::NEG_INFINITY]]));
+        for (text, problem) in [
+            ("", "is empty; legal: a first line p,q"),
+            ("p,q,r\n", "has 3 columns; legal: p,q"),
+            ("p,r\n", "has no column q; legal: p,q"),
+            ("p,q\n1,2\n\n3\n", "line 4: 1 entries; legal: 2"),
+            ("p,q\n1,x\n", "line 2: \"x\" is no number; legal: numbers"),
+        ] {
+            assert_eq!(parse(text, ["p", "q"]), Err(problem.to_owned()), "{text:?}");
+        }
+    }
+}
