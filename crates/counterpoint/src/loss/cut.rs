@@ -11,7 +11,7 @@ use crate::rounding::{Dd, normal_tail};
 pub(super) type Normals<'a> = &'a [(Dd, i32)];
 
 /// 2^-45.
-const UNIT: f64 = 1.0 / (1_u64 << 45) as f64;
+const GRAIN: f64 = 1.0 / (1_u64 << 45) as f64;
 /// Cells are at most so wide: finely cut, and coarsely.
 pub(super) const FINE: f64 = 1.0 / 256.0;
 pub(super) const COARSE: f64 = 1.0 / 64.0;
@@ -28,7 +28,7 @@ const NEARLY: f64 = 1e-19;
 const NOTHING: f64 = 1e-250;
 
 /// Cells of one width, of which a mean is a whole number, so that one table has the masses of all normal laws. The
-/// width is a multiple of [`UNIT`]: cells' ends are exact.
+/// width is a multiple of [`GRAIN`]: cells' ends are exact.
 #[derive(Clone, Copy)]
 pub(super) struct Cuts {
     width: f64,
@@ -39,14 +39,14 @@ impl Cuts {
     /// For a mean that is no less.
     pub(super) fn above(mu: Dd, widest: f64) -> Self {
         let steps = even(mu.upper() / widest);
-        let width = ((mu / steps).upper() / UNIT).ceil() * UNIT;
+        let width = ((mu / steps).upper() / GRAIN).ceil() * GRAIN;
         Self { width, steps: steps as i32 }
     }
 
     /// For a mean that is no more.
     pub(super) fn below(mu: Dd, widest: f64) -> Self {
         let steps = even(mu.upper() / widest);
-        let width = ((mu / steps).lower() / UNIT).floor() * UNIT;
+        let width = ((mu / steps).lower() / GRAIN).floor() * GRAIN;
         Self { width, steps: steps as i32 }
     }
 

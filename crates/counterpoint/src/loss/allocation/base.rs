@@ -11,7 +11,7 @@ const REACH: f64 = 11.5;
 pub(super) const BEYOND: f64 = 1e-30;
 
 /// A step in z is at most this, and the ratio grows by at most that.
-const STEP: f64 = 1.0 / 128.0;
+const WIDEST_STEP: f64 = 1.0 / 128.0;
 const GROWTH: f64 = 1.0 / 64.0;
 /// A step times |z| + mu + 5: the rule below is off by at most 7.4e-7 of this to the twelfth, 5e-14.
 const SHORT: f64 = 0.25;
@@ -31,7 +31,7 @@ const RULE: [(f64, f64); 6] = [
 /// On points that are even in z.
 pub(super) fn law(mu: Dd, side: Side) -> Law {
     let width = 2.0 * REACH + mu.hi;
-    let step = STEP.min(GROWTH / mu.hi).min(SHORT / (REACH + 2.0 * mu.hi + 5.0));
+    let step = WIDEST_STEP.min(GROWTH / mu.hi).min(SHORT / (REACH + 2.0 * mu.hi + 5.0));
     let cells = (width / step).ceil() as usize;
     let place = |k: usize| step * k as f64 - REACH;
     let ratio = |k: usize| exp_rounded(mu * place(k) - (mu * mu).scaled(0.5));

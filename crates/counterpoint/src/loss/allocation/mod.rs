@@ -115,6 +115,16 @@ fn ratios(mu: Dd, steps: u64, side: Side) -> Ratios {
     Ratios { list, slack: slack + 4.0 * off }
 }
 
+/// Without the largest losses, which have no more mass than this together.
+fn usual(mut list: Vec<Atom>, rare: f64) -> Vec<Atom> {
+    list.sort_by(|a, b| a.loss.hi.total_cmp(&b.loss.hi));
+    let mut mass = 0.0;
+    while let Some(largest) = list.pop_if(|largest| mass + largest.mass.hi < rare) {
+        mass += largest.mass.hi;
+    }
+    list
+}
+
 impl Ratios {
     fn meaning(&self, side: Side, direction: Direction) -> Meaning {
         let certain = Dd::sum(1.0, -self.slack);
@@ -123,7 +133,7 @@ impl Ratios {
             Direction::Add => Atom { loss: -ratio.ln(), mass: mass * certain },
         };
         let finite = self.list.iter().filter(|(ratio, _)| ratio.is_positive());
-        let list = finite.map(atom).collect();
+        let list = usual(finite.map(atom).collect(), self.slack);
         match side {
             Side::Above => at_most(list),
             Side::Below => at_least(list),
