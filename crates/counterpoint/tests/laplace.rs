@@ -1,5 +1,5 @@
 //! Laplace noise, composed. Of one scale: splines against arbitrary precision, and against contours and lattices,
-//! which share nothing with them. Of several: blurred contours against the same.
+//! which share nothing with them. Of several: knots and blurred contours against the same.
 
 use crate::common::Question;
 use crate::common::mechanisms::*;
@@ -163,15 +163,22 @@ fn survey(scales: &[f64], responses: &[f64]) -> counterpoint::Plan {
 
 #[test]
 fn surveys_cost_what_arbitrary_precision_says() {
+    let mut contours = 0;
     for (scales, responses, epsilon, delta) in SURVEYS {
         let plan = survey(scales, responses);
         let text = format!("{scales:?} {responses:?} at {epsilon}");
         let bracket = ask(&plan, Question::Delta(epsilon), 1e-6).expect(&text).bracket;
         let hair = 1e-15;
-        assert!(
-            bracket.contains(delta * (1.0 + hair)) || bracket.contains(delta),
-            "{text}: {bracket}"
-        );
+        let holds = |bracket: counterpoint::Bracket| {
+            bracket.contains(delta * (1.0 + hair)) || bracket.contains(delta)
+        };
+        assert!(holds(bracket), "{text}: {bracket}");
+        // By the ways that are not the first choice too.
+        let contour = Options { route: Some(Route::Contour), ..options(1e-4) };
+        if let Ok(contour) = plan.delta(Epsilon::new(epsilon).unwrap(), &contour) {
+            assert!(holds(contour.bracket), "{text}: {}", contour.bracket);
+            contours += 1;
+        }
         let at = |delta: f64| ask(&plan, Question::Epsilon(delta), 1e-6).expect(&text).bracket;
         if epsilon <= 0.0 {
             continue;
@@ -182,6 +189,21 @@ fn surveys_cost_what_arbitrary_precision_says() {
         let near =
             bracket.lower <= epsilon * (1.0 + 1e-12) && epsilon <= bracket.upper * (1.0 + 1e-12);
         assert!(near, "{text}: {bracket}");
+    }
+    assert!(contours >= 8, "{contours}");
+}
+
+/// Few scales are known to the last digits, by a route that can be asked for.
+#[test]
+fn few_scales_are_known_closely() {
+    let closed = Options { route: Some(Route::Closed), ..options(1e-12) };
+    for (scales, responses, epsilon, delta) in SURVEYS.into_iter().skip(6) {
+        let plan = survey(scales, responses);
+        let answer = plan.delta(Epsilon::new(epsilon).unwrap(), &closed).unwrap();
+        let hair = 1e-15 * delta;
+        let near = answer.bracket.lower <= delta + hair && delta - hair <= answer.bracket.upper;
+        assert!(near, "{scales:?} {responses:?} at {epsilon}: {}", answer.bracket);
+        assert_eq!(answer.route, Route::Closed);
     }
 }
 

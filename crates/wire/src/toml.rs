@@ -52,15 +52,20 @@ pub(crate) fn read_in_pieces(
     builder.finish()
 }
 
-/// Where the lines that are `[[release]]` headers begin. The lexer sees to it
-/// that such a line within a string is not taken for one; within a list it could
-/// not stand, for a bare word is no value.
-fn headers(text: &str) -> impl Iterator<Item = usize> {
+/// Where the lines that are `[[release]]` headers begin. Where strings may span lines the lexer sees to it
+/// that such a line within one is not taken for a header; within a list it could not stand, for a
+/// bare word is no value.
+fn headers(text: &str) -> Box<dyn Iterator<Item = usize> + '_> {
+    let begins = |at: &usize| is_header(&text[*at..]);
+    if !text.contains("\"\"\"") && !text.contains("'''") {
+        let after_newlines = text.match_indices('\n').map(|(at, _)| at + 1);
+        return Box::new(std::iter::once(0).chain(after_newlines).filter(begins));
+    }
     let after_newlines = Source::new(text)
         .lex()
         .filter(|token| token.kind() == TokenKind::Newline)
         .map(|token| token.span().end());
-    std::iter::once(0).chain(after_newlines).filter(|&at| is_header(&text[at..]))
+    Box::new(std::iter::once(0).chain(after_newlines).filter(begins))
 }
 
 fn is_header(line: &str) -> bool {

@@ -13,6 +13,7 @@
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
 //! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
 //! | Laplace noise of one scale, and few outcomes | either | next to the top, splines, near the top, a contour, long splines, a long blurred contour, a grid, a long contour |
+//! | few Laplace losses of several scales, few responses | either | near the top, the list, knots, then as other Laplace noise |
 //! | other Laplace noise, no Gaussian | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
 //! | any others | either | near the top, the list, a contour, a grid, a long contour |
 //!
@@ -24,7 +25,7 @@ use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::loss::Loss;
 use crate::route::mixed::smooth::{Effort, Layering, blurred};
-use crate::route::mixed::{faint, laplace};
+use crate::route::mixed::{faint, knots, laplace};
 use crate::route::responses::exact;
 use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::route::responses::two_lattices::{MOST_WORK, Method};
@@ -63,6 +64,8 @@ pub(super) enum MixedWay {
     Faint,
     /// Equal Laplace losses, by splines.
     Splines(Effort),
+    /// Few Laplace losses, knot by knot.
+    Knots,
     Contour(Effort),
     /// The contour of losses that are blurred a little.
     Blurred(Effort),
@@ -178,6 +181,9 @@ pub(super) fn mixed_ways(
             let list = vec![NextToTop, Splines(Effort::Much), NearTop];
             Ok(Ways { list, refusal: Some(FEW) })
         }
+        Some(Route::Closed) if knots::is_for(parts) => {
+            Ok(Ways::free(vec![NearTop, MixedWay::Knots]))
+        }
         Some(Route::Closed) => {
             const FAR: &str = "it is for one mechanism run once, but a Gaussian, and for what is next to \
                                the largest loss";
@@ -206,6 +212,8 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     }
     if is_alone(parts) {
         list.push(Formula);
+    } else if knots::is_for(parts) {
+        list.push(MixedWay::Knots);
     }
     let long = parts.iter().any(is_long);
     if (is_alone(parts) && !long) || !parts.iter().all(is_discrete) {

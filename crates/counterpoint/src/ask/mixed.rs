@@ -9,7 +9,7 @@ use crate::rounding::Wide;
 use crate::route::mixed::closed::{self, Listed};
 use crate::route::mixed::largest::cut;
 use crate::route::mixed::smooth::{self, Contours, blurred};
-use crate::route::mixed::{faint, grid, laplace};
+use crate::route::mixed::{faint, grid, knots, laplace};
 use crate::route::{Ends, Failure, Route};
 use crate::watch::Watch;
 
@@ -53,6 +53,9 @@ pub(super) fn epsilon(
         (MixedWay::Splines(effort), _) => {
             let bracket = laplace::epsilon(parts, target, tolerance, (effort, watch))?;
             Ok((bracket, Route::Closed))
+        }
+        (MixedWay::Knots, _) => {
+            Ok((knots::epsilon(parts, target, tolerance, watch)?, Route::Closed))
         }
         (MixedWay::Contour(effort), _) => {
             let bracket = smooth::epsilon(parts, target, tolerance, (effort, watch), contours)?;
@@ -154,6 +157,7 @@ fn by(
             let ends = laplace::delta(parts, epsilon, tolerance, (effort, watch))?;
             Ok((ends, Route::Closed))
         }
+        (MixedWay::Knots, _) => Ok((knots::delta(parts, epsilon, tolerance)?, Route::Closed)),
         (MixedWay::Contour(effort), _) => {
             let ends = smooth::delta(parts, epsilon, tolerance, (effort, watch), contours)?;
             Ok((ends, Route::Contour))

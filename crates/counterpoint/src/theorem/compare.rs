@@ -1,6 +1,7 @@
 //! The optimum beside what the named theorems charge.
 
-use super::{Inapplicable, Theorem, sums};
+use super::sums::{self, Sums};
+use super::{Inapplicable, Theorem};
 use crate::ask::{Answer, AskError, Options};
 use crate::composition::{Composition, Guarantees, Part, Plan, Rounded, Times, factors, sorted};
 use crate::quantity::{Delta, Epsilon};
@@ -67,13 +68,18 @@ impl Plan {
 /// What the named theorems look at: a plan, and its mechanisms' own (epsilon, delta) labels.
 pub(super) struct Others<'a> {
     plan: &'a Plan,
-    /// Those of each composition; `None` if a mechanism has none.
-    labels: Option<Vec<Guarantees<'a>>>,
+    /// Those of each composition, and their sums; `None` if a mechanism has none.
+    labels: Option<Vec<(Guarantees<'a>, Sums)>>,
 }
 
 impl<'a> Others<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
-        Self { plan, labels: plan.compositions.iter().map(labels).collect() }
+        let summed = |labels: Guarantees<'a>| {
+            let sums = Sums::new(&labels);
+            (labels, sums)
+        };
+        let all = plan.compositions.iter().map(|whole| labels(whole).map(summed));
+        Self { plan, labels: all.collect() }
     }
 
     pub(super) fn epsilon(&self, theorem: Theorem, delta: Delta) -> Result<f64, Inapplicable> {
@@ -99,10 +105,11 @@ impl<'a> Others<'a> {
 
     fn formula(
         &self,
-        value: impl Fn(&Guarantees<'_>) -> Result<f64, Inapplicable>,
+        value: impl Fn((&Guarantees<'_>, &Sums)) -> Result<f64, Inapplicable>,
     ) -> Result<f64, Inapplicable> {
         let none = || Inapplicable::because("not every mechanism has an epsilon of its own");
-        most(self.labels.as_ref().ok_or_else(none)?.iter().map(value))
+        let labels = self.labels.as_ref().ok_or_else(none)?;
+        most(labels.iter().map(|(labels, sums)| value((labels, sums))))
     }
 
     fn renyi(&self, value: impl Fn(&Composition) -> Option<f64>) -> Result<f64, Inapplicable> {

@@ -6,7 +6,7 @@ use crate::composition::leak::{self, Remainder};
 use crate::rounding::{Dd, STEP, Wide};
 
 /// The sums all formulas are made of; relative error below 2^-80 each.
-struct Sums {
+pub(super) struct Sums {
     /// Of the epsilons.
     epsilon: Dd,
     /// Of their squares.
@@ -22,7 +22,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(guarantees: &Guarantees<'_>) -> Self {
+    pub(super) fn new(guarantees: &Guarantees<'_>) -> Self {
         let mut sums = Self {
             epsilon: Dd::ZERO,
             square: Dd::ZERO,
@@ -36,11 +36,11 @@ impl Sums {
             let total = Dd::product(count, epsilon);
             sums.epsilon = sums.epsilon + total;
             sums.square = sums.square + total * epsilon;
-            sums.drift = sums.drift + total * tanh(0.5 * epsilon);
-            sums.steep_drift = if epsilon < 500.0 {
-                sums.steep_drift + total * Dd::from(epsilon).expm1()
-            } else {
-                Dd::from(f64::INFINITY)
+            let grown = grown(epsilon);
+            sums.drift = sums.drift + total * grown.map_or(Dd::ONE, tanh);
+            sums.steep_drift = match grown {
+                Some(grown) => sums.steep_drift + total * grown,
+                None => Dd::from(f64::INFINITY),
             };
         }
         for leak in guarantees.leaks {
@@ -51,12 +51,13 @@ impl Sums {
     }
 }
 
-/// tanh for positive x: `(e^2x - 1)/(e^2x + 1)` without cancellation.
-fn tanh(x: f64) -> Dd {
-    if x > 100.0 {
-        return Dd::ONE;
-    }
-    let grown = Dd::from(2.0 * x).expm1();
+/// e^x - 1, unless it is near overflow.
+fn grown(x: f64) -> Option<Dd> {
+    (x < 500.0).then(|| Dd::from(x).expm1())
+}
+
+/// tanh(x/2), given e^x - 1: `(e^x - 1)/(e^x + 1)`, without cancellation.
+fn tanh(grown: Dd) -> Dd {
     grown / (grown + Dd::from(2.0))
 }
 
@@ -69,18 +70,17 @@ const NO_FORMULA: &str = "the optimum is not a formula";
 
 pub(super) fn epsilon(
     theorem: Theorem,
-    guarantees: &Guarantees<'_>,
+    (guarantees, sums): (&Guarantees<'_>, &Sums),
     delta: f64,
 ) -> Result<f64, Inapplicable> {
-    let sums = Sums::new(guarantees);
     let value = match theorem {
         Theorem::Basic => {
-            spare(&sums, delta)?;
+            spare(sums, delta)?;
             sums.epsilon
         }
-        Theorem::Advanced => moderate(&sums, sums.steep_drift, delta)?,
-        Theorem::Strong => moderate(&sums, sums.drift, delta)?,
-        Theorem::KovClosedForm => kov(&sums, guarantees, delta)?,
+        Theorem::Advanced => moderate(sums, sums.steep_drift, delta)?,
+        Theorem::Strong => moderate(sums, sums.drift, delta)?,
+        Theorem::KovClosedForm => kov(sums, guarantees, delta)?,
         _ => return Err(Inapplicable::because(NO_FORMULA)),
     };
     finite(rounded_up(value))
@@ -151,10 +151,9 @@ fn smaller(a: Dd, b: Dd) -> Dd {
 
 pub(super) fn delta(
     theorem: Theorem,
-    guarantees: &Guarantees<'_>,
+    (guarantees, sums): (&Guarantees<'_>, &Sums),
     epsilon: f64,
 ) -> Result<f64, Inapplicable> {
-    let sums = Sums::new(guarantees);
     let added = |slack: Wide| probability((sums.delta + slack).upper(1e-20));
     match theorem {
         Theorem::Basic if epsilon >= rounded_up(sums.epsilon) => added(Wide::ZERO),
@@ -162,10 +161,10 @@ pub(super) fn delta(
             "the epsilons add up to {}, above the epsilon asked about",
             rounded_up(sums.epsilon)
         ))),
-        Theorem::Advanced => added(tail(&sums, sums.steep_drift, epsilon)?),
-        Theorem::Strong => added(tail(&sums, sums.drift, epsilon)?),
+        Theorem::Advanced => added(tail(sums, sums.steep_drift, epsilon)?),
+        Theorem::Strong => added(tail(sums, sums.drift, epsilon)?),
         Theorem::KovClosedForm => {
-            let slack = kov_slack(&sums, epsilon)?;
+            let slack = kov_slack(sums, epsilon)?;
             probability(leak::with_leaks(guarantees.leaks, slack, slack).upper)
         }
         _ => Err(Inapplicable::because(NO_FORMULA)),

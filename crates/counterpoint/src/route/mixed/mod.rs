@@ -5,6 +5,7 @@ pub(crate) mod closed;
 pub(crate) mod cumulant;
 pub(crate) mod faint;
 pub(crate) mod grid;
+pub(crate) mod knots;
 pub(crate) mod laplace;
 pub(crate) mod largest;
 pub(crate) mod renyi;

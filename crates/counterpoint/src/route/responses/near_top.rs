@@ -24,6 +24,8 @@ const FIRST_ORDER: f64 = 2.0;
 /// The most atoms worth listing: at once, and where nothing else will do.
 pub(crate) const FEW_ATOMS: usize = 4096;
 pub(crate) const MANY_ATOMS: usize = 131_072;
+/// The logarithm of that, and some more.
+const LN_MANY_ATOMS: f64 = 13.0;
 
 /// The pure delta at an epsilon below the largest loss, if few atoms lie above it: the sum
 /// of their masses times `1 - e^(epsilon - loss)`, in which nothing cancels.
@@ -60,7 +62,8 @@ pub(crate) fn delta(factors: &[Factor], epsilon: f64, most: usize) -> Option<End
 /// The least epsilon whose pure delta is within the target, if few atoms lie above it:
 /// bisection of the distance to the largest loss.
 pub(crate) fn epsilon(factors: &[Factor], target: &Target, most: usize) -> Option<Bracket> {
-    if target.upper > all_pluses(factors).0 * Wide::from(most as f64) {
+    let far = target.upper.ln_estimate() > most_of_all_pluses(factors) + LN_MANY_ATOMS;
+    if far || target.upper > all_pluses(factors).0 * Wide::from(most as f64) {
         return None;
     }
     let top = (largest_loss(factors) * (1.0 + 2.0 * largest_error(factors))).upper();
@@ -121,6 +124,13 @@ impl Atom {
         }
         list
     }
+}
+
+/// The logarithm of the probability of no minus at all is about this at most, as ln(1 + e^-x) is at least ln 2 - x/2: it
+/// saves most long lists their logarithms.
+fn most_of_all_pluses(factors: &[Factor]) -> f64 {
+    let most = |factor: &Factor| (0.5 * factor.each - std::f64::consts::LN_2).min(0.0);
+    factors.iter().map(|factor| factor.count as f64 * most(factor)).sum()
 }
 
 /// The probability of no minus at all, and its relative error.

@@ -4,6 +4,7 @@
 //! positive terms, so that a tiny cumulant is still relatively accurate. Where it is
 //! large, e^(t L) is taken out first, so that nothing overflows.
 
+pub(super) mod doubles;
 mod mixture;
 mod moments;
 mod sampled;

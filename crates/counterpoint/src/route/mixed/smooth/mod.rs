@@ -22,7 +22,7 @@ use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::Loss;
 use crate::rounding::{Dd, STEP, Wide};
-use crate::route::mixed::cumulant::cumulant;
+use crate::route::mixed::cumulant::{cumulant, doubles};
 use crate::route::saddle::Saddle;
 use crate::route::search::{exceeding, satisfying, solved, top};
 use crate::route::{Ends, Failure, kept};
@@ -38,6 +38,12 @@ pub(crate) fn quick_cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
     let quick = match loss {
         Loss::SampledGaussian { rate, mu, direction } => {
             sampled::quick::cumulant(*rate, *mu, *direction, t)
+        }
+        Loss::SampledLaplace { rate, epsilon, direction } => {
+            doubles::laplace(*rate, *epsilon, *direction, t)
+        }
+        Loss::SampledRange { rate, epsilon, direction } => {
+            doubles::range(*rate, *epsilon, *direction, t)
         }
         _ => None,
     };

@@ -12,6 +12,7 @@ mod axis;
 mod complex;
 mod envelope;
 mod masses;
+mod split;
 mod steps;
 mod turned;
 

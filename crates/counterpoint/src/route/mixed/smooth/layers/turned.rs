@@ -1,8 +1,9 @@
 //! The nodes on the turned line: a layer's transform, frequency by frequency.
 
 use super::axis::{Axis, CUT, MOST_NODES, Node};
-use super::complex::{Complex, ZERO, argument, expm1, plus, size, times};
+use super::complex::{Complex, ZERO, argument, expm1, minus, plus, size};
 use super::masses::{ARGUMENT, FUNCTION, Sums};
+use super::split::{self, Split, product};
 use super::steps::{Layer, Steps};
 use crate::loss::Direction;
 use crate::rounding::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
@@ -25,7 +26,6 @@ const FIRST_ORDER: f64 = 0.25;
 /// The nodes' sum instead of the integral on the outer lines: cells in which logarithms change by up to three.
 const CELLS: f64 = 20.0;
 /// Nodes are summed in blocks, and a few sums follow.
-const BLOCK: usize = 64;
 const SUMS: usize = 64;
 /// Weights below this are left out.
 const NEGLIGIBLE: f64 = 1e-40;
@@ -38,7 +38,7 @@ pub(super) struct Turned {
     count: u64,
     has_low: bool,
     sums: Sums,
-    nodes: Vec<Place>,
+    nodes: Nodes,
     /// How many nodes' powers are not gone; the others' weights, times -1.
     active: usize,
     gone: (Complex, Complex),
@@ -54,12 +54,38 @@ struct Place {
     /// ln r = rise + i theta, its rise with the direction's sign.
     rise: f64,
     theta: f64,
-    /// r^(iv) - 1 for the least frequency v, and for the frequency at hand.
+    /// r^(iv) - 1 for the least frequency v.
     one: Complex,
-    now: Complex,
     /// Weights of what is below the low cut and of the layer, as shares of the whole.
     inner: Complex,
     window: Complex,
+}
+
+/// The nodes on the line, each of their numbers by itself: so a processor works on several at once.
+#[derive(Default)]
+struct Nodes {
+    rise: Vec<f64>,
+    theta: Vec<f64>,
+    one: Split,
+    /// r^(iv) - 1 for the frequency at hand.
+    now: Split,
+    inner: Split,
+    window: Split,
+}
+
+impl Nodes {
+    fn push(&mut self, place: &Place) {
+        self.rise.push(place.rise);
+        self.theta.push(place.theta);
+        self.one.push(place.one);
+        self.now.push(ZERO);
+        self.inner.push(place.inner);
+        self.window.push(place.window);
+    }
+
+    fn len(&self) -> usize {
+        self.rise.len()
+    }
 }
 
 /// Sums over the line that errors are bounded by.
@@ -80,11 +106,11 @@ struct Sizes {
 
 impl Turned {
     pub(super) fn new(axis: &Axis, layer: Layer, (t, sums): (f64, Sums), unit: f64) -> Self {
-        let (mut nodes, mut sizes) = (Vec::new(), Sizes::default());
+        let (mut nodes, mut sizes) = (Nodes::default(), Sizes::default());
         for node in &axis.nodes {
             let place = sizes.add(axis, layer, (t, sums.below.0, unit), node);
             if size(place.window) + size(place.inner) > NEGLIGIBLE {
-                nodes.push(place);
+                nodes.push(&place);
             }
         }
         // 2/(e^(2 pi b/h) - 1), on lines moved by b from the turned one: the axis, and twice the turn.
@@ -109,15 +135,9 @@ impl Turned {
     /// (a + b)^n - a^n at the frequency at hand, relative to the whole, and its absolute error to first order,
     /// infinite where that will not do.
     pub(super) fn value(&self) -> (Complex, f64) {
-        let (mut a, mut b) = self.gone;
-        for block in self.nodes[..self.active].chunks(BLOCK) {
-            let (mut inner, mut window) = (ZERO, ZERO);
-            for place in block {
-                inner = plus(inner, times(place.inner, place.now));
-                window = plus(window, times(place.window, place.now));
-            }
-            (a, b) = (plus(a, inner), plus(b, window));
-        }
+        let Nodes { now, inner, window, .. } = &self.nodes;
+        let a = plus(self.gone.0, product(inner, now, self.active));
+        let b = plus(self.gone.1, product(window, now, self.active));
         let (a_error, b_error) = self.errors();
         let start = |(re, im): Complex, one: f64| (Dd::sum(one, re), Dd::from(im));
         if !self.has_low {
@@ -153,7 +173,7 @@ impl Turned {
     /// How far a and b may be off: weights, powers and additions; the rule.
     fn errors(&self) -> (f64, f64) {
         let (w, sizes) = (self.frequency(), &self.sizes);
-        let blocks = BLOCK + SUMS + self.nodes.len() / BLOCK;
+        let blocks = split::BLOCK + SUMS + self.nodes.len() / split::BLOCK;
         let additions = (blocks + self.nodes.len() - self.active) as f64;
         let steps = self.index.min(STRETCH) as f64;
         let sums = UNIT * (POWER_STEP * steps + additions);
@@ -172,32 +192,34 @@ impl Turned {
     /// at all of them.
     pub(super) fn most(&self) -> f64 {
         let w = self.frequency();
-        let part = |place: &Place| size(place.window) * exp((-w * place.theta).max(-690.0));
+        let part = |(index, theta): (usize, &f64)| {
+            size(self.nodes.window.get(index)) * exp((-w * theta).max(-690.0))
+        };
         let left_out = NEGLIGIBLE * MOST_NODES;
         let rest = self.rule.1 + left_out + 4.0 * CUT;
-        self.nodes.iter().map(part).sum::<f64>() * (1.0 + DOUBLES) + rest
+        self.nodes.theta.iter().enumerate().map(part).sum::<f64>() * (1.0 + DOUBLES) + rest
     }
 
     /// Goes on to the next frequency: z^(j+1) - 1 = (z^j - 1) z + (z - 1).
     pub(super) fn advance(&mut self) {
         self.index += 1;
         let v = self.frequency();
-        for place in &mut self.nodes[..self.active] {
-            if self.index.is_multiple_of(STRETCH) {
-                place.now = power_less_one(v, place.rise, place.theta);
-                continue;
+        let Nodes { rise, theta, one, now, inner, window } = &mut self.nodes;
+        if self.index.is_multiple_of(STRETCH) {
+            for (index, (rise, theta)) in rise.iter().zip(theta).take(self.active).enumerate() {
+                now.set(index, power_less_one(v, *rise, *theta));
             }
-            let next = times(place.now, place.one);
-            place.now = plus(plus(place.now, next), place.one);
+        } else {
+            now.advance(one, self.active);
         }
         // The powers of large losses go first.
-        while let Some(last) = self.nodes[..self.active].last() {
-            if size((last.now.0 + 1.0, last.now.1)) > GONE {
+        while let Some(last) = self.active.checked_sub(1) {
+            let power = now.get(last);
+            if size((power.0 + 1.0, power.1)) > GONE {
                 break;
             }
-            let minus = |sum: Complex, weight: Complex| (sum.0 - weight.0, sum.1 - weight.1);
-            self.gone = (minus(self.gone.0, last.inner), minus(self.gone.1, last.window));
-            self.active -= 1;
+            self.gone = (minus(self.gone.0, inner.get(last)), minus(self.gone.1, window.get(last)));
+            self.active = last;
         }
     }
 }
@@ -241,7 +263,7 @@ impl Sizes {
             if side <= 0.03 * real { 1.0 } else { ROUGH },
             (inner, window),
         );
-        Place { rise, theta, one, now: ZERO, inner, window }
+        Place { rise, theta, one, inner, window }
     }
 
     /// Counts a node's weights: losses, and units of u that they carry.

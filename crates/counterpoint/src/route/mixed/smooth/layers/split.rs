@@ -1,0 +1,103 @@
+//! Lists of complex numbers, real and imaginary parts apart: so a processor works on several at once.
+
+use super::complex::{Complex, ZERO, plus, times};
+use std::ops::Range;
+
+/// Sums are made block by block.
+pub(super) const BLOCK: usize = 64;
+/// So many sums of a block go side by side.
+const LANES: usize = 4;
+
+/// Complex numbers, real and imaginary parts apart.
+#[derive(Default)]
+pub(super) struct Split {
+    re: Vec<f64>,
+    im: Vec<f64>,
+}
+
+impl Split {
+    pub(super) fn push(&mut self, (re, im): Complex) {
+        self.re.push(re);
+        self.im.push(im);
+    }
+
+    pub(super) fn get(&self, index: usize) -> Complex {
+        (self.re[index], self.im[index])
+    }
+
+    pub(super) fn set(&mut self, index: usize, (re, im): Complex) {
+        (self.re[index], self.im[index]) = (re, im);
+    }
+
+    /// z^j - 1 becomes (z^j - 1) z + (z - 1) for the first so many, given z - 1.
+    pub(super) fn advance(&mut self, one: &Self, many: usize) {
+        let now = self.re[..many].iter_mut().zip(&mut self.im[..many]);
+        for ((re, im), (a, b)) in now.zip(one.re[..many].iter().zip(&one.im[..many])) {
+            let (now, one) = ((*re, *im), (*a, *b));
+            (*re, *im) = plus(plus(now, times(now, one)), one);
+        }
+    }
+}
+
+/// The sum of the first so many products, block by block.
+pub(super) fn product(a: &Split, b: &Split, many: usize) -> Complex {
+    let (mut sum, mut from) = (ZERO, 0);
+    while from < many {
+        let range = from..many.min(from + BLOCK);
+        sum = plus(sum, block(a, b, range.clone()));
+        from = range.end;
+    }
+    sum
+}
+
+/// The same of a block: several sums side by side, and what is left over.
+fn block(a: &Split, b: &Split, range: Range<usize>) -> Complex {
+    let (a_re, a_im) =
+        (a.re[range.clone()].as_chunks::<LANES>(), a.im[range.clone()].as_chunks::<LANES>());
+    let (b_re, b_im) = (b.re[range.clone()].as_chunks::<LANES>(), b.im[range].as_chunks::<LANES>());
+    let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
+    for ((a, b), (c, d)) in a_re.0.iter().zip(a_im.0).zip(b_re.0.iter().zip(b_im.0)) {
+        for lane in 0..LANES {
+            let (real, imaginary) = times((a[lane], b[lane]), (c[lane], d[lane]));
+            re[lane] += real;
+            im[lane] += imaginary;
+        }
+    }
+    let mut sum = (re.iter().sum(), im.iter().sum());
+    for ((a, b), (c, d)) in a_re.1.iter().zip(a_im.1).zip(b_re.1.iter().zip(b_im.1)) {
+        sum = plus(sum, times((*a, *b), (*c, *d)));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of every length, against the sums of whole numbers: nothing is rounded.
+    #[test]
+    fn products_are_those_of_whole_numbers() {
+        let (mut a, mut b, mut exact) = (Split::default(), Split::default(), (0, 0));
+        for k in 0..200_i32 {
+            let found = product(&a, &b, k as usize);
+            assert_eq!((found.0 as i32, found.1 as i32), exact, "{k}");
+            let (x, y, v, w) = (k, 3 - k, 7 * k % 11, k % 5);
+            a.push((x.into(), y.into()));
+            b.push((v.into(), w.into()));
+            exact = (exact.0 + x * v - y * w, exact.1 + x * w + y * v);
+        }
+    }
+
+    #[test]
+    fn powers_of_i_come_round() {
+        let (mut now, mut one) = (Split::default(), Split::default());
+        for _ in 0..7 {
+            now.push(ZERO);
+            one.push((-1.0, 1.0));
+        }
+        for power in [(-1.0, 1.0), (-2.0, 0.0), (-1.0, -1.0), ZERO] {
+            now.advance(&one, 6);
+            assert_eq!((now.get(0), now.get(5), now.get(6)), (power, power, ZERO));
+        }
+    }
+}
