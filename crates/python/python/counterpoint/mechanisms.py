@@ -4,8 +4,9 @@ A mechanism is inert data: what was run, on which sample of the data, how many t
 runs it n times; ``replace`` changes any field. Fields, defaults and ranges are those of plan files.
 
 Every mechanism also takes ``count`` (1), ``name`` and ``partition``, the label of the part of the data it
-looks at. All but those known by a curve (``ZCDP``, ``TCDP`` and ``RDP``) take ``rate``, that of the Poisson
-sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``.
+looks at. All but those known by a curve (``ZCDP``, ``TCDP`` and ``RDP``) and those with a sample of their own
+(``GaussianSubset``, ``GaussianDraws``, ``GaussianBatch`` and ``GaussianAllocation``) take ``rate``, that of the
+Poisson sample they run on; or ``examples`` and ``batch``, and ``epochs`` in place of ``count``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ __all__ = [
     "Finite",
     "GDP",
     "Gaussian",
+    "GaussianAllocation",
+    "GaussianBatch",
+    "GaussianDraws",
     "GaussianMixture",
     "GaussianSubset",
     "Geometric",
@@ -164,6 +168,101 @@ class GaussianSubset(Mechanism):
 
     def __new__(cls, sigma: float, share: float, sensitivity: float = 1.0, **release: Unpack[Release]) -> Self:
         fields = dict(mechanism="gaussian-subset", sigma=sigma, sensitivity=sensitivity, share=share, **release)
+        return Mechanism.__new__(cls, fields)
+
+
+class GaussianDraws(Mechanism):
+    """Gaussian noise on a sample of a fixed size with replacement: ``draws`` times one of ``records`` is drawn.
+
+    For adjacency "replace": ``sensitivity`` is how far another record in one's place moves the sum for each time it
+    was drawn, which is twice the norm that records are clipped to. ``draws`` is at most ``records``.
+
+    >>> GaussianDraws(sigma=2.0, records=60_000, draws=600, count=100).sensitivity
+    1.0
+    """
+
+    __slots__ = ()
+    sigma: float
+    records: int
+    draws: int
+    sensitivity: float
+
+    def __new__(
+        cls, sigma: float, records: int, draws: int, sensitivity: float = 1.0, **release: Unpack[Release]
+    ) -> Self:
+        sample = dict(records=records, draws=draws)
+        fields = dict(mechanism="gaussian-draws", sigma=sigma, sensitivity=sensitivity, **sample, **release)
+        return Mechanism.__new__(cls, fields)
+
+
+class GaussianBatch(Mechanism):
+    """Gaussian noise on a sum over a Poisson sample, in which each person is with probability ``share``.
+
+    ``norm`` is the largest one that a person's vector in the sum may have. Under adjacency "add-remove" it is
+    ``Gaussian(sigma, norm, rate=share)``; under "replace", one person's vector for another's, at most twice that
+    far away. With ``people`` and ``most``, for "add-remove": of at most so many people, including whoever is added, at
+    most so many are in the sum, larger samples being cut to that at random.
+
+    >>> from counterpoint import compose
+    >>> step = GaussianBatch(sigma=1.0, share=0.01, count=1000)
+    >>> compose([step], adjacency="replace").epsilon(1e-6).upper < 3.2143
+    True
+    >>> GaussianBatch(sigma=1.0, share=0.01, people=60_000, most=700).norm
+    1.0
+    """
+
+    __slots__ = ()
+    sigma: float
+    share: float
+    norm: float
+
+    def __new__(
+        cls,
+        sigma: float,
+        share: float,
+        norm: float = 1.0,
+        people: int | None = None,
+        most: int | None = None,
+        **release: Unpack[Release],
+    ) -> Self:
+        cut = dict(people=people, most=most)
+        fields = dict(mechanism="gaussian-batch", sigma=sigma, norm=norm, share=share, **cut, **release)
+        return Mechanism.__new__(cls, fields)
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are at most, or None if batches are not cut."""
+        found: int | None = self.parameters.get("people")
+        return found
+
+    @property
+    def most(self) -> int | None:
+        """How many of them are in a batch at most, or None if batches are not cut."""
+        found: int | None = self.parameters.get("most")
+        return found
+
+
+class GaussianAllocation(Mechanism):
+    """Gaussian noise on each of ``steps`` sums, each person being in ``each`` of them, drawn at random.
+
+    For adjacency "add-remove". All of the steps are one release: ``count`` is how often all of them are run, as epochs
+    are. Shuffled batches are not this, as who is in one of them depends on who else there is.
+
+    >>> GaussianAllocation(sigma=2.0, steps=100, count=10).each
+    1
+    """
+
+    __slots__ = ()
+    sigma: float
+    steps: int
+    sensitivity: float
+    each: int
+
+    def __new__(
+        cls, sigma: float, steps: int, sensitivity: float = 1.0, each: int = 1, **release: Unpack[Release]
+    ) -> Self:
+        sums = dict(steps=steps, each=each)
+        fields = dict(mechanism="gaussian-allocation", sigma=sigma, sensitivity=sensitivity, **sums, **release)
         return Mechanism.__new__(cls, fields)
 
 
@@ -387,6 +486,9 @@ CLASSES: dict[str, type[Mechanism]] = {
     "gaussian": Gaussian,
     "gaussian-mixture": GaussianMixture,
     "gaussian-subset": GaussianSubset,
+    "gaussian-draws": GaussianDraws,
+    "gaussian-batch": GaussianBatch,
+    "gaussian-allocation": GaussianAllocation,
     "discrete-gaussian": DiscreteGaussian,
     "randomized-response": RandomizedResponse,
     "exponential": Exponential,

@@ -17,6 +17,8 @@ from ..mechanisms import (
     ApproxDP,
     Finite,
     Gaussian,
+    GaussianBatch,
+    GaussianDraws,
     GaussianMixture,
     GaussianSubset,
     Geometric,
@@ -189,8 +191,10 @@ def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
         return []
     if rate == 1:
         return releases
+    if _has_trees(inner):
+        raise UnsupportedEvent(event, "who is not in the sample moves all who come later in a tree")
     if relation is REPLACE_ONE:
-        raise UnsupportedEvent(event, "a Poisson sample is proved for ADD_OR_REMOVE_ONE and REPLACE_SPECIAL")
+        return [_batch(event, inner, releases, rate)]
     one = _as_one(releases)
     if one is None:
         raise UnsupportedEvent(event, "on a sample are possible one release, or Gaussian ones")
@@ -198,9 +202,39 @@ def _sampled(event: Any, inner: Any, relation: Any) -> list[Mechanism]:
     return [one.replace(rate=min(1.0, up(rate * Fraction(1 if one.rate is None else one.rate))))]
 
 
+def _batch(event: Any, inner: Any, releases: list[Mechanism], rate: Fraction) -> Mechanism:
+    """Sums over a Poisson sample, one person's summands being replaced."""
+    one = _as_one(releases)
+    if not (isinstance(one, Gaussian) and _is_gaussian(inner)):
+        raise UnsupportedEvent(event, "under REPLACE_ONE a Poisson sample is proved for Gaussian releases")
+    # Another summand is at most twice the largest norm away.
+    return GaussianBatch(one.sigma, min(1.0, up(rate)), _legal(event, Fraction(one.sensitivity) / 2, one.sigma, 30))
+
+
 @_translate.register(dp_event.SampledWithReplacementDpEvent)
 def _with_replacement(event: Any, relation: Any) -> list[Mechanism]:
-    raise UnsupportedEvent(event, "the pairs of a sample with replacement are not known here")
+    if relation is not REPLACE_ONE:
+        raise UnsupportedEvent(event, "a sample with replacement is proved for REPLACE_ONE")
+    draws, records = _whole("sample_size", event.sample_size), _whole("source_dataset_size", event.source_dataset_size)
+    one = _of_a_fixed_size(event, relation)
+    if one is None:
+        return []
+    if not draws or not records:
+        raise InvalidArgument(f"sample_size is {draws} of {records}; legal: at least 1 each")
+    if draws > records:
+        raise UnsupportedEvent(event, "a sample with replacement is proved for at most the data's size")
+    return [GaussianDraws(one.sigma, records, draws, _legal(event, Fraction(one.sensitivity), one.sigma, 10))]
+
+
+def _of_a_fixed_size(event: Any, relation: Any) -> Gaussian | None:
+    """What runs on a sample of a fixed size, as one release; none if it costs nothing."""
+    inner = _translate(event.event, relation)
+    if not inner:
+        return None
+    one = _as_one(inner)
+    if not (isinstance(one, Gaussian) and _is_gaussian(event.event)):
+        raise UnsupportedEvent(event, "on a sample of a fixed size Gaussian releases are possible")
+    return one
 
 
 @_translate.register(dp_event.SampledWithoutReplacementDpEvent)
@@ -213,10 +247,8 @@ def _without_replacement(event: Any, relation: Any) -> list[Mechanism]:
     size, whole = _whole("sample_size", event.sample_size), _whole("source_dataset_size", event.source_dataset_size)
     if not 0 < size <= whole:
         raise InvalidArgument(f"sample_size is {size} of {whole}; legal: at least 1, at most the data's size")
-    one = _as_one(inner) if inner else None
-    if inner and not (isinstance(one, Gaussian) and one.rate is None):
-        raise UnsupportedEvent(event, "on a sample of a fixed size Gaussian releases are possible")
-    if not isinstance(one, Gaussian):
+    one = _of_a_fixed_size(event, relation)
+    if one is None:
         return []
     return [GaussianSubset(one.sigma, min(1.0, up(Fraction(size, whole))), one.sensitivity)]
 
@@ -272,9 +304,21 @@ def _zcdp(event: Any, relation: Any) -> list[Mechanism]:
 def _truncated(event: Any, relation: Any) -> list[Mechanism]:
     if not (event.sampling_probability and event.truncated_batch_size and event.dataset_size):
         return []
-    if event.truncated_batch_size < event.dataset_size:
-        raise UnsupportedEvent(event, "a batch cut short mixes two mechanisms; uncut ones are possible")
-    return _sampled(event, dp_event.GaussianDpEvent(event.noise_multiplier), relation)
+    inner = dp_event.GaussianDpEvent(event.noise_multiplier)
+    # As in dp-accounting, the data's size is that of the larger of the two.
+    people, most = _whole("dataset_size", event.dataset_size), _whole("truncated_batch_size", event.truncated_batch_size)
+    if most >= people:
+        return _sampled(event, inner, relation)
+    share = _probability("sampling_probability", event.sampling_probability)
+    if relation is REPLACE_ONE:
+        raise UnsupportedEvent(event, "a batch cut short is proved for ADD_OR_REMOVE_ONE")
+    if relation is REPLACE_SPECIAL:
+        raise UnsupportedEvent(event, "the special record may take a place in a batch cut short; "
+                                      "ADD_OR_REMOVE_ONE has none")
+    if not _noisy(Gaussian, inner, relation):
+        return []
+    sigma = float(event.noise_multiplier)
+    return [GaussianBatch(sigma, up(share), _legal(event, Fraction(1), sigma, 30), people, most)]
 
 
 def _no_privacy(event: Any) -> NoFiniteEpsilon:
@@ -284,6 +328,13 @@ def _no_privacy(event: Any) -> NoFiniteEpsilon:
 def _moves(relation: Any) -> int:
     """How often a person's largest value fits into the change of a sum."""
     return 2 if relation is REPLACE_ONE else 1
+
+
+def _legal(event: Any, shift: Fraction, sigma: float, most: int) -> float:
+    """How far a sum is moved, or further: legal is what is from a thousandth of the noise to so many times it."""
+    if shift > most * Fraction(sigma):
+        raise UnsupportedEvent(event, f"on such a sample a person may move a sum by {most} times the noise, no more")
+    return up(max(shift, Fraction(1e-3) * Fraction(sigma)))
 
 
 def _noisy(kind: type[Gaussian] | type[Laplace], event: Any, relation: Any) -> list[Mechanism]:
@@ -309,15 +360,33 @@ def _weights(event: Any) -> dict[float, Fraction]:
 
 
 def _as_one(releases: list[Mechanism]) -> Mechanism | None:
-    """Releases on one sample as one release, if they are Gaussian or there is only one with a pair."""
+    """Releases on one sample as one release, if they are Gaussian or there is only one that can be on a sample."""
     first = releases[0]
-    if len(releases) == 1 and first.count == 1 and not isinstance(first, (ZCDP, RDP)):
+    unsampled = (ZCDP, RDP, GaussianSubset, GaussianDraws, GaussianBatch)
+    if len(releases) == 1 and first.count == 1 and not isinstance(first, unsampled):
         return first
     gaussians = [one for one in releases if isinstance(one, Gaussian) and one.rate is None]
     if len(gaussians) < len(releases):
         return None
     squares = [one.count * (Fraction(one.sensitivity) / Fraction(one.sigma)) ** 2 for one in gaussians]
     return Gaussian(1.0, root_up(sum(squares, Fraction(0))))
+
+
+def _is_gaussian(event: Any) -> bool:
+    """Whether an event is Gaussian noise on sums and nothing else, however composed."""
+    if isinstance(event, dp_event.ComposedDpEvent):
+        return all(map(_is_gaussian, event.events))
+    if isinstance(event, dp_event.SelfComposedDpEvent):
+        return _is_gaussian(event.event)
+    return isinstance(event, (dp_event.GaussianDpEvent, dp_event.NoOpDpEvent))
+
+
+def _has_trees(event: Any) -> bool:
+    """Whether an event looks at the order of what it is given."""
+    if isinstance(event, dp_event.SingleEpochTreeAggregationDpEvent):
+        return True
+    parts = event.events if isinstance(event, dp_event.ComposedDpEvent) else [getattr(event, "event", None)]
+    return any(part is not None and _has_trees(part) for part in parts)
 
 
 def _whole(field: str, value: Any) -> int:

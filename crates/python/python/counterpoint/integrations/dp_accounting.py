@@ -10,8 +10,10 @@ True
 An event means what its documentation says. In ``GaussianDpEvent``, ``LaplaceDpEvent`` and
 ``DiscreteLaplaceDpEvent`` one person adds at most 1 to the norm; replacing one person by another
 (``REPLACE_ONE``) changes the sum by up to twice that. A person replaced by a record that counts for nothing
-(``REPLACE_SPECIAL``) is as one removed. A parameter without an exact counterpart is rounded by a unit
-in the last place, to the side of more loss.
+(``REPLACE_SPECIAL``) is as one removed, but not from a batch that is cut short, in which it may have a place. The size
+of the data that such batches are of is that of the larger of two neighbours. A parameter without an exact
+counterpart is rounded by a unit in the last place, to the side of more loss; noise on a batch that hides a person a
+thousand times over counts as a thousand times.
 """
 
 from __future__ import annotations
