@@ -83,3 +83,21 @@ def test_closed_forms() -> None:
     assert abs(float(delta) / truth - 1) < 1e-12
     # 100 x 0.1 at 1e-6 (Kairouz, Oh and Viswanath, exact).
     assert float(cp.compose([cp.ApproxDP(0.1) * 100]).epsilon(1e-6)) <= 4.7746
+
+
+def test_samples_of_their_own() -> None:
+    # Batches under add-remove are Gaussian noise on a Poisson sample, and everybody in all steps is as many releases.
+    def epsilon(mechanism: cp.Mechanism) -> cp.Bracket:
+        return cp.compose([mechanism], adjacency="add-remove").epsilon(1e-5)
+
+    batch, sampled = epsilon(cp.GaussianBatch(2.0, 0.1, 1.5) * 7), epsilon(cp.Gaussian(2.0, 1.5, rate=0.1) * 7)
+    assert (batch.lower, batch.upper) == (sampled.lower, sampled.upper)
+    every, all_of_them = epsilon(cp.GaussianAllocation(2.0, 5, each=5)), epsilon(cp.Gaussian(2.0) * 5)
+    assert (every.lower, every.upper) == (all_of_them.lower, all_of_them.upper)
+    # Each in one of two steps, by their pair: (e^(z - 1/2) + e^(w - 1/2))/2 against 1 where z and w are normal.
+    grid = np.linspace(-9, 10, 1901) + 0.005
+    density = np.exp(-(grid**2) / 2) / np.sqrt(2 * np.pi) * (grid[1] - grid[0])
+    ratio = (np.exp(grid - 0.5)[:, None] + np.exp(grid - 0.5)[None, :]) / 2
+    truth = float((np.maximum(0, ratio - np.exp(0.5)) * density[:, None] * density[None, :]).sum())
+    found = cp.compose([cp.GaussianAllocation(1.0, 2)], adjacency="add-remove").delta(0.5)
+    assert found.lower <= truth * (1 + 1e-4) and truth * (1 - 1e-4) <= found.upper <= truth * 1.001
