@@ -195,10 +195,12 @@ fn times_drawn(draws: u64, records: u64) -> Vec<f64> {
 /// The sum over j of w_j H_j(1 + (e^eps - 1)/q): the theorem's bound, once.
 #[test]
 fn draws_with_replacement_have_the_profile_of_the_theorem() {
-    for (mu, number, records) in [(1.0, 3, 10), (0.5, 20, 1000), (2.0, 5, 5)] {
+    for (mu, number, records) in
+        [(1.0, 3, 10), (0.5, 20, 1000), (2.0, 5, 5), (5.0, 9, 9), (4.0, 5, 9)]
+    {
         let weights = times_drawn(number, records);
         let rate = 1.0 - weights[0];
-        for epsilon in [0.0_f64, 0.1, 1.0] {
+        for epsilon in [0.0_f64, 0.1, 1.0, 20.0, 200.0] {
             let inner = (epsilon.exp_m1() / rate).ln_1p();
             let each = |(j, weight): (usize, &f64)| weight * gaussian_delta(mu * j as f64, inner);
             let truth: f64 = weights.iter().enumerate().skip(1).map(each).sum();
@@ -209,7 +211,8 @@ fn draws_with_replacement_have_the_profile_of_the_theorem() {
                 bracket.lower <= truth + slack && truth - slack <= bracket.upper,
                 "{mu} {number} {records} {epsilon}: {bracket} {truth}"
             );
-            assert!(is_narrow(&bracket, 1e-3), "{bracket}");
+            // Far out cells are coarse, and what is drawn very often leaks.
+            assert!(is_narrow(&bracket, 1e-3) || epsilon > 1.0 || mu > 2.0, "{bracket}");
         }
     }
 }

@@ -203,6 +203,9 @@ fn both(law: &Law, order: f64) -> f64 {
     law.divergence(false, order).max(law.divergence(true, order))
 }
 
+/// Masses in doubles sum to one but for 2^-52, by which they are divided: losses are known to so much.
+const HAIR: f64 = 1e-15;
+
 /// Whatever lies within the cells costs no more than they do: largest loss, divergences, rho and mu.
 #[test]
 fn cells_cost_at_least_what_lies_within_them() {
@@ -227,11 +230,11 @@ fn cells_cost_at_least_what_lies_within_them() {
         for filter in &filters {
             let (most, least) = (charge(filter, &query), charge(filter, &inner));
             assert!(most.delta.is_zero(), "{what}: {most:?}");
-            let hair = 1.0 + 1e-12;
-            assert!(most.main.upper() * hair >= least.main.upper(), "{what}: {most:?} {least:?}");
+            let most_with_hair = most.main.upper() * (1.0 + 1e-12) + HAIR;
+            assert!(most_with_hair >= least.main.upper(), "{what}: {most:?} {least:?}");
         }
         let sum = charge(&filters[0], &query);
-        assert!(sum.main.upper() >= top(&law) * (1.0 - 1e-12), "{what}: {sum:?}");
+        assert!(sum.main.upper() >= top(&law) * (1.0 - 1e-12) - HAIR, "{what}: {sum:?}");
         assert_eq!(sum.pure, Some(sum.main.clone()));
         for order in ORDERS {
             let (found, truth) = (divergence(&release, order).main.upper(), both(&law, order));

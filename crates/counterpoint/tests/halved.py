@@ -52,6 +52,13 @@ def constants():
     return found
 
 
+def is_from(names, other, file):
+    """Whether a line of imports in a file may be about another one: names of others may be the same."""
+    module = Path(other).with_suffix("")
+    module = module.parent if module.name == "mod" else module
+    return module.name in re.findall(r"\w+", names) or ("super" in names and module == Path(file).parent)
+
+
 def rewrite(source, wanted):
     """Turns the constants into statics that are read where they are used."""
     by_file = {}
@@ -63,20 +70,21 @@ def rewrite(source, wanted):
         own = by_file.get(file, set())
         imported = {
             name
-            for names in re.findall(r"^use ([^;]*);", text, re.M)
+            for names in re.findall(r"^(?:pub(?:\(\w+\))? )?use ([^;]*);", text, re.M)
             for name in re.findall(r"\b[A-Z][A-Z_]+\b", names)
-            if any(name in names for names in by_file.values())
+            if any(name in theirs and is_from(names, other, file) for other, theirs in by_file.items())
         }
         known = own | imported
         if not known:
             continue
         word = re.compile(r"\b(" + "|".join(sorted(known)) + r")\b")
-        lines = []
+        lines, importing = [], False
         for line in text.split("\n"):
             code, comment = (line, "") if "//" not in line else line.split("//", 1)
+            importing |= bool(re.match(r"\s*(pub(\(\w+\))? )?use ", code))
             constant = re.match(r"(\s*(?:pub(?:\(\w+\))? )?)const (\w+): f64 = (.*);$", code.rstrip())
-            if code.lstrip().startswith("use ") or "    use " in code:
-                pass
+            if importing:
+                importing = ";" not in code
             elif constant and constant[2] in own:
                 start, name, value = constant.groups()
                 value = word.sub(r"(*\1)", value)
@@ -84,7 +92,7 @@ def rewrite(source, wanted):
                     f"{start}static {name}: std::sync::LazyLock<f64> = std::sync::LazyLock::new("
                     f'|| crate::halved("{file}::{name}", {value}));'
                 )
-            elif not re.match(r"\s*[A-Z_, ]+[,}]*;?$", code) or not code.strip():
+            else:
                 code = word.sub(r"(*\1)", code)
             lines.append(code + ("//" + comment if "//" in line else ""))
         path.write_text("\n".join(lines))

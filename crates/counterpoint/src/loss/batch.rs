@@ -2,7 +2,7 @@
 
 use super::amplified::mixed;
 use super::atoms::Atom;
-use super::cut::{COARSE, Cuts, FINE, Pieces};
+use super::cut::{COARSE, Cuts, FINE, Pieces, RARE};
 use super::listed::at_most;
 use super::{Direction, Loss, LossError, Meaning, gaussian};
 use crate::binomial::upper_tail;
@@ -58,6 +58,9 @@ fn replaced(mu: Dd, rate: f64) -> Meaning {
     most.most().above(least.least())
 }
 
+/// Where a cut batch shows somebody as rarely as this, that leaks.
+const HARDLY: f64 = 1e-16;
+
 /// A batch of more than `cap.most` is cut to that, at random. If so many of the others are in the sample, which may be
 /// seen, whoever is in the batch is in somebody's place, and moves it twice as far.
 fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, LossError> {
@@ -74,6 +77,10 @@ fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, 
     let stays = (1.0 - full).max(most / cap.people.get() as f64).min(1.0);
     let beneath = (Dd::from(rate) * stays * (1.0 - 8.0 * f64::EPSILON)).lower();
     let inner = (Dd::from(rate) * (Dd::from(most) / (most + 1.0))).upper().min(1.0);
+    if full * inner < HARDLY {
+        let leak = (0.0, full * inner * (1.0 + f64::EPSILON));
+        return Ok(Meaning { leak, ..one(rate)? }.above(one(beneath)?));
+    }
     let coin = coin(full, inner, Cuts::above(mu.scaled(2.0), COARSE), direction);
     let also = coin.loss.into_iter().map(|loss| (loss, 1)).collect();
     Ok(Meaning { also, leak: coin.leak, ..one(rate)? }.above(one(beneath)?))
@@ -88,5 +95,5 @@ fn coin(chance: f64, rate: f64, cuts: Cuts, direction: Direction) -> Meaning {
     let pieces = if direction == Direction::Remove { pieces } else { pieces.exchanged() };
     let tossed = |atom: Atom| Atom { mass: atom.mass * chance, ..atom };
     let nothing = Atom { loss: Dd::ZERO, mass: Dd::ONE - Dd::from(chance) };
-    at_most(pieces.apart().into_iter().map(tossed).chain([nothing]).collect())
+    at_most(pieces.apart().into_iter().map(tossed).chain([nothing]).collect(), RARE)
 }

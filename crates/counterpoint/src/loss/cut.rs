@@ -24,6 +24,9 @@ const CLOSE: f64 = 1e-21;
 /// All masses together are within this.
 const NEARLY: f64 = 1e-19;
 
+/// As much of the largest losses leaks: what is left out in any case is less.
+pub(super) const RARE: f64 = 1e-18;
+
 /// Cells with less than this leak.
 const NOTHING: f64 = 1e-250;
 
@@ -171,11 +174,11 @@ impl Pieces {
     }
 
     pub(super) fn most(&self) -> Meaning {
-        at_most(self.apart())
+        at_most(self.apart(), RARE)
     }
 
     pub(super) fn least(&self) -> Meaning {
-        at_least(self.together())
+        at_least(self.together(), RARE)
     }
 }
 

@@ -12,6 +12,9 @@ use crate::rounding::Dd;
 const OFTEN: u64 = 40;
 /// As often as has this probability.
 const HARDLY: f64 = 1e-18;
+/// Or if it moves the sum no further than this: the cells that have hardly any Q mass have no P mass either, and what
+/// is not in the pieces is at loss zero.
+const FURTHEST_MEAN: f64 = 20.0;
 
 /// `draws` of `records`.
 pub(super) fn draws(
@@ -36,11 +39,11 @@ pub(super) fn draws(
     if records == 1 {
         return gaussian(legal("sensitivity / sigma", mu)?);
     }
-    if !(1e-3..=10.0).contains(&mu.hi) {
-        let (what, legal) = ("sensitivity / sigma", "1e-3 to 10 with draws");
+    if !(1e-3..=5.0).contains(&mu.hi) {
+        let (what, legal) = ("sensitivity / sigma", "1e-3 to 5 with draws");
         return Err(LossError::Range { what, value: mu.hi, legal });
     }
-    let sample = Sample::new(draws, records);
+    let sample = Sample::new(draws, records, (FURTHEST_MEAN / mu.hi) as u64);
     let most = sample.pieces(mu, Cuts::above).mirrored(sample.rest);
     Ok(most.most().above(sample.pieces(mu, Cuts::below).mirrored(0.0).least()))
 }
@@ -55,12 +58,12 @@ struct Sample {
 }
 
 impl Sample {
-    fn new(draws: u64, records: u64) -> Self {
+    fn new(draws: u64, records: u64, often: u64) -> Self {
         let (trials, each) = (draws as f64, Dd::ONE / Dd::from(records as f64));
         let never = (-each).ln_1p() * trials;
         let beyond = |times: u64| upper_tail(trials, each, times as f64 + 1.0);
-        let most = (1..OFTEN.min(draws)).find(|&times| beyond(times) < HARDLY);
-        let most = most.unwrap_or(OFTEN.min(draws));
+        let often = OFTEN.min(often).min(draws);
+        let most = (1..often).find(|&times| beyond(times) < HARDLY).unwrap_or(often);
         let chance = |times: u64| match times < draws {
             true => ln_mass((trials, times as f64), each, Dd::ONE - each).0.exp(),
             false => (each.ln() * trials).exp(),

@@ -13,8 +13,8 @@ pub(super) const BEYOND: f64 = 1e-30;
 /// A step in z is at most this, and the ratio grows by at most that.
 const WIDEST_STEP: f64 = 1.0 / 128.0;
 const GROWTH: f64 = 1.0 / 64.0;
-/// A step times |z| + mu + 5: the rule below is off by at most 7.4e-7 of this to the twelfth, 5e-14.
-const SHORT: f64 = 0.25;
+/// A step times |z| + mu + 5: the rule below is off by at most 2.7e-6 of this to the twelfth, 1.2e-14.
+const SHORT: f64 = 0.2;
 /// Each mass's relative error: that of the rule, and of some thirty roundings.
 const ERROR: f64 = 1e-13;
 

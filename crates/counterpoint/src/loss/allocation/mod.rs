@@ -14,6 +14,7 @@ use super::{Direction, LossError, Meaning, gaussian, legal};
 use crate::mechanism::Adjacency;
 use crate::quantity::Group;
 use crate::rounding::{Dd, STEP};
+use base::BEYOND;
 
 /// Which way masses are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +64,9 @@ pub(super) fn of(
 
 /// The pair for one of `steps`.
 fn one_of(mu: Dd, steps: u64) -> Result<[Meaning; 2], LossError> {
-    if !(1e-6..=10.0).contains(&mu.hi) {
+    if !(1e-3..=5.0).contains(&mu.hi) {
         let (what, legal) =
-            ("sensitivity / sigma", "1e-6 to 10 where people are in some of the steps");
+            ("sensitivity / sigma", "1e-3 to 5 where people are in some of the steps");
         return Err(LossError::Range { what, value: mu.hi, legal });
     }
     let [above, below] = [Side::Above, Side::Below].map(|side| ratios(mu, steps, side));
@@ -102,9 +103,8 @@ struct Ratios {
 
 fn ratios(mu: Dd, steps: u64, side: Side) -> Ratios {
     let sum = base::law(mu, side).times(steps, side);
-    let slack = 4.0 * ROUNDED * f64::from(sum.rounds)
-        + sum.lost / steps as f64
-        + base::BEYOND * steps as f64;
+    let slack =
+        4.0 * ROUNDED * f64::from(sum.rounds) + sum.lost / steps as f64 + BEYOND * steps as f64;
     let masses = outward::outward(&sum, steps as f64, side);
     let list = sum.points.iter().zip(&masses).filter(|(_, mass)| **mass > 0.0);
     let list = list.map(|(&point, &mass)| (Dd::from(point) / steps as f64, Dd::from(mass)));
@@ -115,28 +115,23 @@ fn ratios(mu: Dd, steps: u64, side: Side) -> Ratios {
     Ratios { list, slack: slack + 4.0 * off }
 }
 
-/// Without the largest losses, which have no more mass than this together.
-fn usual(mut list: Vec<Atom>, rare: f64) -> Vec<Atom> {
-    list.sort_by(|a, b| a.loss.hi.total_cmp(&b.loss.hi));
-    let mut mass = 0.0;
-    while let Some(largest) = list.pop_if(|largest| mass + largest.mass.hi < rare) {
-        mass += largest.mass.hi;
-    }
-    list
-}
-
 impl Ratios {
     fn meaning(&self, side: Side, direction: Direction) -> Meaning {
         let certain = Dd::sum(1.0, -self.slack);
+        // From below no ratio is further from one than it may be.
+        let less = match side {
+            Side::Above => Dd::ZERO,
+            Side::Below => Dd::from(2.0 * self.slack),
+        };
         let atom = |&(ratio, mass): &(Dd, Dd)| match direction {
-            Direction::Remove => Atom { loss: ratio.ln(), mass: ratio * mass * certain },
-            Direction::Add => Atom { loss: -ratio.ln(), mass: mass * certain },
+            Direction::Remove => Atom { loss: ratio.ln() - less, mass: ratio * mass * certain },
+            Direction::Add => Atom { loss: -ratio.ln() - less, mass: mass * certain },
         };
         let finite = self.list.iter().filter(|(ratio, _)| ratio.is_positive());
-        let list = usual(finite.map(atom).collect(), self.slack);
+        let list = finite.map(atom).collect();
         match side {
-            Side::Above => at_most(list),
-            Side::Below => at_least(list),
+            Side::Above => at_most(list, self.slack),
+            Side::Below => at_least(list, self.slack),
         }
     }
 }

@@ -223,7 +223,7 @@ def _with_replacement(event: Any, relation: Any) -> list[Mechanism]:
         raise InvalidArgument(f"sample_size is {draws} of {records}; legal: at least 1 each")
     if draws > records:
         raise UnsupportedEvent(event, "a sample with replacement is proved for at most the data's size")
-    return [GaussianDraws(one.sigma, records, draws, _legal(event, Fraction(one.sensitivity), one.sigma, 10))]
+    return [GaussianDraws(one.sigma, records, draws, _legal(event, Fraction(one.sensitivity), one.sigma, 5))]
 
 
 def _of_a_fixed_size(event: Any, relation: Any) -> Gaussian | None:
