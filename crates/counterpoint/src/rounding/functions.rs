@@ -68,7 +68,7 @@ impl Dd {
     /// e^x - 1 for x below 600: relative error at most 2^-95.
     ///
     /// For |x| <= 1/2 it is p s + (p - 1), with p = 2^(n/64) from the table and s from
-    /// [`Dd::exp_rest`], good to 2^-98. For n = 0 that is s, and x itself if that is tiny. Otherwise
+    /// `exp_rest`, good to 2^-98. For n = 0 that is s, and x itself if that is tiny. Otherwise
     /// |p - 1| >= 2^-6.6 is known to 2^-99 of itself, as p is to 2^-106, and p |s| is at most 0.51 |p - 1|: what is
     /// left is at least 0.49 |p - 1|, and both errors come to 2^-96 of it. Beyond, |e^x - 1| >= 0.39 and the
     /// subtraction costs a factor below 4.
