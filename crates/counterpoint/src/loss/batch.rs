@@ -78,7 +78,7 @@ fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, 
     let beneath = (Dd::from(rate) * stays * (1.0 - 8.0 * f64::EPSILON)).lower();
     let inner = (Dd::from(rate) * (Dd::from(most) / (most + 1.0))).upper().min(1.0);
     if full * inner < HARDLY {
-        let leak = (0.0, full * inner * (1.0 + f64::EPSILON));
+        let leak = (0.0, (full * inner).next_up());
         return Ok(Meaning { leak, ..one(rate)? }.above(one(beneath)?));
     }
     let coin = coin(full, inner, Cuts::above(mu.scaled(2.0), COARSE), direction);
@@ -88,10 +88,7 @@ fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, 
 
 /// With this probability, which everybody sees, a Gaussian pair on a Poisson sample.
 fn coin(chance: f64, rate: f64, cuts: Cuts, direction: Direction) -> Meaning {
-    let (mu, rate, rest) = (cuts.mean(), Dd::from(rate), Dd::ONE - Dd::from(rate));
-    let half = Dd::product(mu, mu).scaled(0.5);
-    let loss = |z: f64| mixed(rate, Dd::product(mu, z) - half);
-    let pieces = Pieces::new(cuts, &[(rest, 0), (rate, 1)], &[(Dd::ONE, 0)], loss);
+    let pieces = Pieces::sampled(cuts, Dd::from(rate));
     let pieces = if direction == Direction::Remove { pieces } else { pieces.exchanged() };
     let tossed = |atom: Atom| Atom { mass: atom.mass * chance, ..atom };
     let nothing = Atom { loss: Dd::ZERO, mass: Dd::ONE - Dd::from(chance) };

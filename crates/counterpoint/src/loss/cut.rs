@@ -1,6 +1,7 @@
 //! Pairs of mixtures of Gaussians on a line, cut into cells in which the loss is known to lie between its ends.
 
 use super::Meaning;
+use super::amplified::mixed;
 use super::atoms::Atom;
 use super::cells::spread;
 use super::listed::{at_least, at_most};
@@ -17,7 +18,7 @@ pub(super) const FINE: f64 = 1.0 / 256.0;
 pub(super) const COARSE: f64 = 1.0 / 64.0;
 /// Beyond this from all means less than 1e-33 is left, which leaks.
 const REACH: f64 = 12.0;
-/// Tails are good to 2^-83 of themselves, and a cell of a width of 1e-3 or more is at least 2^-12 of a tail that ends in
+/// Tails are good to 2^-83 of themselves, and a cell of a width of 5e-4 or more is at least 2^-12 of a tail that ends in
 /// it: its mass is within this. Its loss, a logarithm of sums of positive terms, is within as much.
 const CLOSE: f64 = 1e-21;
 
@@ -112,6 +113,14 @@ impl Pieces {
             Piece { place, p, q, lower: lower.lower(), upper: upper.upper() }
         });
         Self(pieces.filter(|piece| piece.p.hi > NOTHING && piece.q.hi > NOTHING).collect())
+    }
+
+    /// A Gaussian pair of this mean on a Poisson sample of this rate.
+    pub(super) fn sampled(cuts: Cuts, rate: Dd) -> Self {
+        let (mean, rest) = (cuts.mean(), Dd::ONE - rate);
+        let half = Dd::product(mean, mean).scaled(0.5);
+        let loss = |z: f64| mixed(rate, Dd::product(mean, z) - half);
+        Self::new(cuts, &[(rest, 0), (rate, 1)], &[(Dd::ONE, 0)], loss)
     }
 
     /// The same with P and Q exchanged.

@@ -1,6 +1,5 @@
 //! Samples of a fixed size drawn with replacement: theorems.md, samples with replacement.
 
-use super::amplified::mixed;
 use super::cut::{COARSE, Cuts, FINE, Pieces};
 use super::{LossError, Meaning, gaussian, legal};
 use crate::binomial::{ln_mass, upper_tail};
@@ -23,16 +22,7 @@ pub(super) fn draws(
     adjacency: Option<Adjacency>,
     group: Group,
 ) -> Result<Meaning, LossError> {
-    let why = "a sample of a fixed size is private in its own way under each";
-    match adjacency {
-        None => return Err(LossError::NoAdjacency { why }),
-        Some(Adjacency::AddRemove) => return Err(LossError::DrawsUnderAddRemove),
-        Some(Adjacency::Replace) => {}
-    }
-    if group.get() > 1 {
-        let what = "a release on a sample of a fixed size";
-        return Err(LossError::Group { group: group.get(), what });
-    }
+    fixed_size(adjacency, group, LossError::DrawsUnderAddRemove)?;
     if draws > records {
         return Err(LossError::MoreThanRecords { draws, records });
     }
@@ -46,6 +36,26 @@ pub(super) fn draws(
     let sample = Sample::new(draws, records, (FURTHEST_MEAN / mu.hi) as u64);
     let most = sample.pieces(mu, Cuts::above).mirrored(sample.rest);
     Ok(most.most().above(sample.pieces(mu, Cuts::below).mirrored(0.0).least()))
+}
+
+/// What is proved of samples of a fixed size is so where one record is in another's place.
+pub(super) fn fixed_size(
+    adjacency: Option<Adjacency>,
+    group: Group,
+    under_add_remove: LossError,
+) -> Result<(), LossError> {
+    match adjacency {
+        None => {
+            let why = "a sample of a fixed size is private in its own way under each";
+            Err(LossError::NoAdjacency { why })
+        }
+        Some(Adjacency::AddRemove) => Err(under_add_remove),
+        Some(Adjacency::Replace) if group.get() > 1 => {
+            let what = "a release on a sample of a fixed size";
+            Err(LossError::Group { group: group.get(), what })
+        }
+        Some(Adjacency::Replace) => Ok(()),
+    }
 }
 
 /// With which probability a record is drawn at all, and how often.
@@ -74,14 +84,9 @@ impl Sample {
 
     /// Half of the pair: the outcomes that are likelier under P, for each number of times that is seen.
     fn pieces(&self, mu: Dd, cuts: impl Fn(Dd, f64) -> Cuts) -> Pieces {
-        let (rate, stay) = (self.rate, Dd::ONE - self.rate);
         let one = |(index, &chance): (usize, &Dd)| {
             let cuts = cuts(mu * (index as f64 + 1.0), if index == 0 { FINE } else { COARSE });
-            let mean = cuts.mean();
-            let half = Dd::product(mean, mean).scaled(0.5);
-            let loss = |z: f64| mixed(rate, Dd::product(mean, z) - half);
-            let pieces = Pieces::new(cuts, &[(stay, 0), (rate, 1)], &[(Dd::ONE, 0)], loss);
-            pieces.above(0.5 * mean, chance / rate)
+            Pieces::sampled(cuts, self.rate).above(0.5 * cuts.mean(), chance / self.rate)
         };
         self.times.iter().enumerate().map(one).fold(Pieces::default(), Pieces::beside)
     }

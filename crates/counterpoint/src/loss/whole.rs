@@ -169,18 +169,7 @@ fn subset(
     adjacency: Option<Adjacency>,
     group: Group,
 ) -> Result<Meaning, LossError> {
-    match adjacency {
-        None => {
-            let why = "a sample of a fixed size is private in its own way under each";
-            return Err(LossError::NoAdjacency { why });
-        }
-        Some(Adjacency::AddRemove) => return Err(LossError::SubsetUnderAddRemove),
-        Some(Adjacency::Replace) => {}
-    }
-    if group.get() > 1 {
-        let what = "a release on a sample of a fixed size";
-        return Err(LossError::Group { group: group.get(), what });
-    }
+    draws::fixed_size(adjacency, group, LossError::SubsetUnderAddRemove)?;
     match share {
         1.0.. => gaussian(mu),
         ..=0.0 => Ok(Meaning::default()),
