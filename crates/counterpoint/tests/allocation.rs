@@ -56,6 +56,24 @@ fn two_of_three_steps_lie_between() {
     }
 }
 
+/// Some of the steps are charged as one of each block, so many times; from below as a Gaussian, the sum of all.
+#[test]
+fn some_of_the_steps_are_blocks_and_a_sum() {
+    let question = Question::Epsilon(1e-6);
+    for (steps, each, block) in [(3, 2, 1), (10, 4, 2), (90, 3, 30)] {
+        let some = best(&[times(1, allocation(1.5, 1.0, steps, each))], question);
+        let blocks = match block {
+            1 => times(each, gaussian(1.5, 1.0)),
+            _ => times(each, allocation(1.5, 1.0, block, 1)),
+        };
+        let blocks = best(&[blocks], question);
+        assert!((some.upper / blocks.upper - 1.0).abs() < 1e-3, "{some} {blocks}");
+        let mu = each as f64 / (steps as f64).sqrt();
+        let sum = best(&[times(1, gaussian(1.5 / mu, 1.0))], question);
+        assert!((some.lower / sum.lower - 1.0).abs() < 1e-6, "{some} {sum}");
+    }
+}
+
 /// Two steps, twice: the ratio's law in fine bins, put together by hand.
 #[test]
 fn twice_it_is_the_product() {

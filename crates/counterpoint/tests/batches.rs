@@ -170,6 +170,45 @@ fn cut_batches_by_brute_force() {
     }
 }
 
+/// The upper end is that of the theorem: where only one sample is too large its probability is a power, and the pair a
+/// product, by hand.
+#[test]
+fn cut_batches_have_the_upper_end_of_the_theorem() {
+    let (people, most, rate) = (4_u64, 3_u64, 0.5_f64);
+    let (full, inner) = (rate.powi(3), rate * 0.75);
+    let plain = |rate: f64, shift: f64| vec![(1.0 - rate, 0.0), (rate, shift)];
+    let none: Law = vec![(1.0, 0.0)];
+    let first = pieces(&plain(rate, 1.0), &none, 0.02);
+    let mut second: Vec<(f64, f64)> = pieces(&plain(inner, 2.0), &none, 0.02);
+    second.iter_mut().for_each(|(p, q)| (*p, *q) = (full * *p, full * *q));
+    second.push((1.0 - full, 1.0 - full));
+    for epsilon in [0.1, 0.5, 1.5] {
+        let growth = f64::exp(epsilon);
+        let pairs =
+            || first.iter().flat_map(|a| second.iter().map(move |b| (a.0 * b.0, a.1 * b.1)));
+        let remove: f64 = pairs().map(|(p, q)| (p - growth * q).max(0.0)).sum();
+        let add: f64 = pairs().map(|(p, q)| (q - growth * p).max(0.0)).sum();
+        let release = times(1, batch(1.0, 1.0, rate, Some((people, most))));
+        let upper = best(&[release], Question::Delta(epsilon)).upper;
+        assert!((upper / remove.max(add) - 1.0).abs() < 2e-3, "{upper} {remove} {add}");
+    }
+}
+
+/// Far out there is nothing but the leak that stands for the rarest of cuts: the binomial tail, by a sum, times the rate.
+#[test]
+fn the_rarest_cuts_leak() {
+    let (others, rate, most) = (99_u32, 0.1_f64, 45_u32);
+    let mass = |k: u32| {
+        let choose: f64 = (0..k).map(|i| f64::from(others - i) / f64::from(i + 1)).product();
+        choose * rate.powi(k as i32) * (1.0 - rate).powi((others - k) as i32)
+    };
+    let tail: f64 = (most..=others).map(mass).sum();
+    let leak = tail * rate * 45.0 / 46.0;
+    let release = times(1, batch(1.0, 1.0, rate, Some((100, most.into()))));
+    let upper = best(&[release], Question::Delta(60.0)).upper;
+    assert!(leak < 1e-16 && upper >= leak && upper < 1.1 * leak, "{upper:e} {leak:e}");
+}
+
 /// Where batches are hardly ever cut, it costs hardly anything.
 #[test]
 fn rare_cuts_cost_little() {

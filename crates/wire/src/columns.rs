@@ -1,17 +1,31 @@
 //! Columns of numbers from a CSV file beside a plan.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// Longer than any table of cells.
 const MOST_BYTES: u64 = 1 << 28;
 /// As many as a list in a plan may have.
 const MOST_ROWS: usize = 1_000_000;
 
-/// The columns of these names, in any order; the file's first line names them.
-pub(crate) fn read<const N: usize>(path: &Path, names: [&str; N]) -> Result<[Vec<f64>; N], String> {
+/// The columns of these names, in any order, of a file in a folder or below it; its first line names them. A plan may
+/// come from somebody else: it names no other files of whoever reads it.
+pub(crate) fn read<const N: usize>(
+    folder: &Path,
+    file: &str,
+    names: [&str; N],
+) -> Result<[Vec<f64>; N], String> {
+    let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !Path::new(file).components().all(inside) {
+        return Err("is elsewhere; legal: a CSV file beside the plan".to_owned());
+    }
+    let path = folder.join(file);
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}; legal: a CSV file");
-    if fs::metadata(path).map_err(unreadable)?.len() > MOST_BYTES {
+    let about = fs::metadata(&path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err("is no file; legal: a CSV file".to_owned());
+    }
+    if about.len() > MOST_BYTES {
         return Err(format!("is longer than {MOST_BYTES} bytes; legal: at most that"));
     }
     parse(&fs::read_to_string(path).map_err(unreadable)?, names)

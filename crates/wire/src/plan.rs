@@ -287,7 +287,7 @@ impl Builder {
             let problem = format!("is given with {given}; legal: one of the two");
             return Err(PlanError::field(CSV, problem));
         }
-        let columns = columns::read(&folder.join(&*name), CELLS)
+        let columns = columns::read(folder, &name, CELLS)
             .map_err(|problem| PlanError::field(CSV, format!("{} {problem}", quoted(&name))))?;
         for (name, column) in CELLS.into_iter().zip(columns) {
             fields.fill(name, Value::List(column.into_iter().map(Value::Real).collect()));

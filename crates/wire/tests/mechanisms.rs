@@ -441,3 +441,15 @@ fn what_is_to_be_found_may_be_left_out_where_it_is() {
     assert_eq!(blank(batches, Unknown::Count, None).unwrap().blanks, [0]);
     assert!(blank(batches, Unknown::Sigma, None).is_err());
 }
+
+/// Whoever reads a plan without saying where its files are has none read: services, ledgers, the Python package.
+#[test]
+fn files_are_read_only_where_there_is_a_folder_for_them() {
+    let text = "[[release]]\nmechanism = 'cells'\ncsv = 'mechanisms.rs'";
+    let problem = "csv is given where no files are read; legal: p, q, lower and upper";
+    let error = toml(text).unwrap_err().to_string();
+    assert!(error.contains(problem), "{error}");
+    let exact = counterpoint_wire::ledger::ExactPlan::parse(text.as_bytes(), Format::Toml);
+    let error = exact.unwrap_err().to_string();
+    assert!(error.contains(problem), "{error}");
+}

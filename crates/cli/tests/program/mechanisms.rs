@@ -72,6 +72,13 @@ fn cells_come_from_a_file_beside_the_plan() {
         ("'cells'\ncsv = 'none.csv'", "csv \"none.csv\" cannot be read"),
         ("'cells'\ncsv = 'own.csv'\np = [1]", "csv is given with p; legal: one of the two"),
         ("'cells'\ncsv = 3", "csv is 3; legal: a string"),
+        (
+            "'cells'\ncsv = '/etc/passwd'",
+            "csv \"/etc/passwd\" is elsewhere; legal: a CSV file beside",
+        ),
+        ("'cells'\ncsv = '../own.csv'", "csv \"../own.csv\" is elsewhere"),
+        ("'cells'\ncsv = 'below/../../own.csv'", "is elsewhere"),
+        ("'cells'\ncsv = '.'", "csv \".\" is no file"),
         ("'gdp'\nmu = 1\ncsv = 'own.csv'", "csv is not a field of gdp"),
     ] {
         let outcome = run(&["compose", &plan(&folder, top, lines)]);
