@@ -45,6 +45,9 @@ const MOST_WORK: f64 = 4e8;
 const MOST_POINTS: u64 = 100_000;
 /// Where the lowest cut may be, relative to epsilon, from the highest.
 const CUTS: [f64; 5] = [0.45, 0.35, 0.27, 0.2, 0.15];
+/// The same, as long as losses there are not small: what is left between is hard to tell from nothing.
+const LOW_CUTS: [f64; 4] = [0.1, 0.06, 0.03, 0.015];
+const NOT_SMALL: f64 = 0.5;
 /// A layer without a high cut is drawn if its tilt times what it reaches is this; else another is put below it.
 const STEEP: f64 = 1.5;
 const STRIDE: f64 = 6.0;
@@ -132,7 +135,8 @@ impl Layers {
         goal: Goal,
         watch: &Watch<'_>,
     ) -> Result<Option<f64>, Failure> {
-        for share in CUTS {
+        let low = LOW_CUTS.into_iter().filter(|share| share * goal.epsilon > NOT_SMALL);
+        for share in CUTS.into_iter().chain(low) {
             watch.at(0.1)?;
             let cut = axis.steps.place(expm1(share * goal.epsilon) + axis.steps.rate);
             let masses = Masses::new(axis, Layer { low: None, high: Some(cut) });
