@@ -34,6 +34,9 @@ const MOST_BITS: f64 = 23.0;
 const MOST_PLACES: f64 = 5.1e7;
 /// Places beyond this would not be exact in doubles.
 const MOST_PLACE: f64 = 1e15;
+/// What is folded is to matter no more than this, relative to delta, whatever was asked: a window that is too short
+/// is not mended by a finer step.
+const FOLDED_GAP: f64 = 1e-6;
 /// How often the step is refined.
 const MOST_TRIES: usize = 4;
 /// Places to spare in a period.
@@ -435,7 +438,7 @@ fn refine<T>(
     gap: f64,
     answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
 ) -> Result<T, Failure> {
-    let window = problem.window(saddle, gap);
+    let window = problem.window(saddle, gap.min(FOLDED_GAP));
     let mut step = problem.first_step(saddle, &window, gap).ok_or(Failure::TooMuch)?;
     let mut transforms = Transforms::new();
     let mut best = f64::INFINITY;
