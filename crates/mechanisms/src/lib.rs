@@ -66,6 +66,6 @@ pub use interactive::{
     State,
 };
 pub use noise::Noise;
-pub use query::{Bounds, Measurement, Query, Recipe, Style};
+pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally};
 pub use reply::Reply;
 pub use sample::secret;

@@ -11,7 +11,7 @@ use crate::data::Data;
 use crate::error::{Error, check};
 use crate::grid::Grid;
 use crate::noise::Noise;
-use crate::query::{Query, Tally};
+use crate::query::{Query, Summand};
 use crate::reply::Reply;
 use counterpoint::quantity::Epsilon;
 use counterpoint::{Count, Mechanism, Relation, Release};
@@ -227,13 +227,13 @@ impl OpenGate {
     }
 
     /// The query in grid units, if one person moves it no further than declared.
-    fn tally(&self, query: &Query) -> Result<Tally, Error> {
-        let tally = Tally::of_query(query, self.gate.grid)?;
-        let (asked, declared) = (tally.sensitivity(self.relation), self.query.sensitivity());
+    fn summand(&self, query: &Query) -> Result<Summand, Error> {
+        let summand = Summand::of_query(query, self.gate.grid)?;
+        let (asked, declared) = (summand.sensitivity(self.relation), self.query.sensitivity());
         if asked > declared {
             return Err(Error::Sensitivity { asked, declared });
         }
-        Ok(tally)
+        Ok(summand)
     }
 
     /// Is this at the threshold or above?
@@ -244,7 +244,7 @@ impl OpenGate {
         data: &Data,
         left: &GateLeft,
     ) -> Result<(Reply, Left), Error> {
-        let units = self.tally(query)?.sum(data.values());
+        let units = self.summand(query)?.steps(data.values());
         let above = self.query.add(units)? >= left.threshold;
         // Drawn in any case: that it is, how long it takes and whether it fails tell nothing.
         let value = if values { Some(self.value(units)?) } else { None };
@@ -261,7 +261,7 @@ impl OpenGate {
         left: &GateLeft,
     ) -> Result<(Reply, Left), Error> {
         check(guess.abs() <= 1e100, "guess", guess, "a number from -1e100 to 1e100")?;
-        let units = self.tally(query)?.sum(data.values());
+        let units = self.summand(query)?.steps(data.values());
         let distance = (units - i128::from(self.gate.grid.units(guess))).abs();
         let wrong = self.query.add(distance)? >= left.threshold;
         // Drawn in any case, as above.

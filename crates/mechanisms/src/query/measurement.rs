@@ -1,7 +1,8 @@
 //! A recipe made ready for data of one relation: what runs, and what that costs.
 
 use super::recipe::{Recipe, Style};
-use super::tally::{Of, Tally};
+use super::summand::{Of, Summand};
+use super::tally::{self, Tally};
 use super::{Kind, Query, score_sensitivity};
 use crate::choice::Exponential;
 use crate::data::Data;
@@ -27,7 +28,7 @@ pub struct Measurement {
 #[derive(Clone, Debug, PartialEq)]
 enum Body {
     /// Sums with noise: of ones, then of values, then of squares, as far as needed.
-    Sums(Vec<(Tally, Noise)>),
+    Sums(Vec<(Summand, Noise)>),
     /// The same noise for every bin.
     Bins(Noise),
     Choice(Exponential),
@@ -54,7 +55,7 @@ impl Recipe {
             (kind, style) => {
                 let sums = sums(&parts(kind, relation), style, relation)?;
                 let one =
-                    |(_, noise): &(Tally, Noise)| Release::from((noise.mechanism(), Count::ONE));
+                    |(_, noise): &(Summand, Noise)| Release::from((noise.mechanism(), Count::ONE));
                 let releases = sums.iter().map(one).collect();
                 (Body::Sums(sums), releases)
             }
@@ -79,15 +80,15 @@ fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
     }
 }
 
-fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Tally, Noise)>, Error> {
+fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, Noise)>, Error> {
     let style = style.shared(list.len() as f64);
     let sum = |of: &Of| {
         let grid = match of {
             Of::Ones(_) => Grid::WHOLE,
             _ => style.grid(of.reach(relation))?,
         };
-        let tally = Tally::new(*of, grid);
-        Ok((tally, style.noise(tally.sensitivity(relation), grid)?))
+        let summand = Summand::new(*of, grid);
+        Ok((summand, style.noise(summand.sensitivity(relation), grid)?))
     };
     list.iter().map(sum).collect()
 }
@@ -219,28 +220,92 @@ impl Measurement {
     /// [`Error::Relation`] if the data are of another relation, [`Error::Randomness`] if there is
     /// none to be had.
     pub fn run(&self, data: &Data) -> Result<Reply, Error> {
+        self.release(&self.tally(data)?)
+    }
+
+    /// What each number of its tally adds up, record by record; none where records are counted, in bins or between
+    /// candidates.
+    #[must_use]
+    pub fn summands(&self) -> Vec<Summand> {
+        match &self.body {
+            Body::Sums(sums) => sums.iter().map(|(summand, _)| *summand).collect(),
+            Body::Bins(_) | Body::Choice(_) => Vec::new(),
+        }
+    }
+
+    /// The whole numbers that noise is added to, in one pass over the data. **They are as secret as the data.**
+    ///
+    /// # Errors
+    /// [`Error::Relation`] if the data are of another relation.
+    pub fn tally(&self, data: &Data) -> Result<Tally, Error> {
         data.is_under(self.relation)?;
         let data = data.values();
-        match &self.body {
-            Body::Sums(sums) => {
-                let noisy = |(tally, noise): &(Tally, Noise)| {
-                    Ok(tally.grid().value(noise.add(tally.sum(data))?))
+        let numbers = match &self.query().kind {
+            Kind::Histogram(edges) => bins_of(tally::gaps(edges, data)),
+            Kind::Quantile { candidates, .. } => tally::gaps(candidates, data),
+            _ => tally::sums(&self.summands(), data),
+        };
+        Ok(self.tally_of(data.len() as u64, numbers))
+    }
+
+    /// The same, of numbers that were added up elsewhere, over so many rows: one for each of
+    /// [`Measurement::summands`]; for a histogram one count for each bin; for a quantile how many rows are below the
+    /// first candidate, how many from each candidate up to the next, and how many from the last. **Whoever adds them
+    /// up vouches** that nobody has more records than the relation says, and that each adds what it may.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are as many numbers as that. Nothing else is checked: it would tell of the
+    /// data. What can be no sum or count is cut.
+    pub fn tallied(&self, rows: u64, numbers: Vec<i128>) -> Result<Tally, Error> {
+        let (length, wanted) = (
+            numbers.len(),
+            match &self.query().kind {
+                Kind::Histogram(edges) => edges.len() - 1,
+                Kind::Quantile { candidates, .. } => candidates.len() + 1,
+                _ => self.summands().len(),
+            },
+        );
+        if length != wanted {
+            let legal = "one for each summand or bin, or for each gap between candidates";
+            return Err(Error::Length { what: "a tally", length, legal });
+        }
+        let numbers = match &self.body {
+            Body::Sums(_) => tally::cut_sums(numbers),
+            Body::Bins(_) | Body::Choice(_) => tally::cut_counts(numbers),
+        };
+        Ok(self.tally_of(rows, numbers))
+    }
+
+    fn tally_of(&self, rows: u64, numbers: Vec<i128>) -> Tally {
+        Tally { query: self.query().clone(), summands: self.summands(), rows, numbers }
+    }
+
+    /// Answers from a tally. **Each release is to be charged again.**
+    ///
+    /// # Errors
+    /// [`Error::Question`] if the tally is another question's, [`Error::Randomness`] if there is no randomness.
+    pub fn release(&self, tally: &Tally) -> Result<Reply, Error> {
+        if tally.query != *self.query() || tally.summands != self.summands() {
+            return Err(Error::Question { legal: "the question that the tally was made for" });
+        }
+        match (&self.body, &self.query().kind) {
+            (Body::Sums(sums), _) => {
+                let noisy = |((summand, noise), units): (&(Summand, Noise), &i128)| {
+                    Ok(summand.grid().value(noise.add(summand.rounded(*units))?))
                 };
-                let noisy: Vec<f64> = sums.iter().map(noisy).collect::<Result<_, Error>>()?;
-                Ok(Reply::Number(self.finish(&noisy, data.len() as f64)))
+                let noisy = sums.iter().zip(&tally.numbers).map(noisy);
+                let noisy = noisy.collect::<Result<Vec<f64>, Error>>()?;
+                Ok(Reply::Number(self.finish(&noisy, tally.rows as f64)))
             }
-            Body::Bins(noise) => {
-                let noisy = |&count: &i128| Ok(noise.add(count)? as f64);
-                let bins = self.query().bins(data);
-                Ok(Reply::Table(bins.iter().map(noisy).collect::<Result<_, Error>>()?))
+            (Body::Bins(noise), _) => {
+                let noisy = tally.numbers.iter().map(|count| Ok(noise.add(*count)? as f64));
+                Ok(Reply::Table(noisy.collect::<Result<_, Error>>()?))
             }
-            Body::Choice(choice) => {
-                let place = choice.release(&self.query().scores(data))?;
-                let Kind::Quantile { candidates, .. } = &self.query().kind else {
-                    return Err(Error::Question { legal: "a quantile" });
-                };
+            (Body::Choice(choice), Kind::Quantile { share, candidates }) => {
+                let place = choice.release(&tally::scores(*share, &tally.numbers))?;
                 Ok(Reply::Number(candidates.get(place).copied().unwrap_or_default()))
             }
+            (Body::Choice(_), _) => Err(Error::Question { legal: "a quantile" }),
         }
     }
 
@@ -329,6 +394,13 @@ impl Measurement {
             (_, errors) => errors.first().copied().unwrap_or(0.0),
         }
     }
+}
+
+/// A histogram's bins are the gaps between its edges.
+fn bins_of(mut gaps: Vec<i128>) -> Vec<i128> {
+    gaps.pop();
+    gaps.drain(..1.min(gaps.len()));
+    gaps
 }
 
 /// The mean square less the squared mean, within what is possible.

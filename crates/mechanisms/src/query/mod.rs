@@ -6,14 +6,17 @@
 //! whatever order the list is and whatever is in it.
 
 mod recipe;
-mod measurement;
+mod summand;
+mod places;
 mod tally;
+mod measurement;
 #[cfg(test)]
 mod tests;
 
 pub use measurement::Measurement;
 pub use recipe::{Recipe, Style};
-pub(crate) use tally::Tally;
+pub use summand::{Of, Summand};
+pub use tally::Tally;
 
 use crate::error::{Error, check};
 use counterpoint::{Adjacency, Relation};
@@ -55,7 +58,7 @@ impl Bounds {
     }
 
     pub(crate) fn clamp(&self, x: f64) -> f64 {
-        if x.is_nan() { self.low } else { x.clamp(self.low, self.high) }
+        cut(x, self.low, self.high)
     }
 
     pub(crate) fn center(&self) -> f64 {
@@ -65,6 +68,12 @@ impl Bounds {
     pub(crate) fn half(&self) -> f64 {
         0.5 * self.high - 0.5 * self.low
     }
+}
+
+/// A number cut to two ends, the lower one if it is none: two comparisons, as processors have them.
+fn cut(x: f64, low: f64, high: f64) -> f64 {
+    let x = if x > low { x } else { low };
+    if x < high { x } else { high }
 }
 
 impl From<Bounds> for (f64, f64) {
@@ -230,42 +239,6 @@ impl Query {
         check(part > 0 && part < whole && whole <= 1000, "share", value, legal)?;
         let candidates = in_order("candidates", candidates, 1, "1 to 10^6")?;
         Ok(Self { kind: Kind::Quantile { share, candidates } })
-    }
-
-    /// Scores of a quantile's candidates: how far, in whole numbers, the share below each is
-    /// from the one wanted.
-    fn scores(&self, data: &[f64]) -> Vec<i64> {
-        let Kind::Quantile { share: (part, whole), candidates } = &self.kind else {
-            return Vec::new();
-        };
-        let mut firsts = vec![0_i128; candidates.len() + 1];
-        for x in data {
-            let first = candidates.partition_point(|candidate| candidate <= x);
-            if let Some(count) = firsts.get_mut(first) {
-                *count += 1;
-            }
-        }
-        let wanted = i128::from(*part) * data.len() as i128;
-        let mut below = 0;
-        let score = |count: &i128| {
-            below += count;
-            let miss = (i128::from(*whole) * below - wanted).abs();
-            -(miss.min(i64::MAX.into()) as i64)
-        };
-        firsts.iter().take(candidates.len()).map(score).collect()
-    }
-
-    /// How many numbers are in each bin.
-    fn bins(&self, data: &[f64]) -> Vec<i128> {
-        let Kind::Histogram(edges) = &self.kind else { return Vec::new() };
-        let mut bins = vec![0; edges.len() - 1];
-        for x in data {
-            let above = edges.partition_point(|edge| edge <= x);
-            if let Some(bin) = above.checked_sub(1).and_then(|bin| bins.get_mut(bin)) {
-                *bin += 1;
-            }
-        }
-        bins
     }
 }
 

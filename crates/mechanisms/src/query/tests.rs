@@ -117,3 +117,81 @@ fn bad_parameters_are_named() {
     assert!(histogram.under(one).is_ok());
     assert!(matches!(histogram.under(several), Err(Error::Unsuited { .. })));
 }
+
+/// What was added up elsewhere, as the summands say, is answered as what was added up here.
+#[test]
+fn numbers_from_elsewhere() {
+    let values = [0.25, 3.0, -1.0, 9.5, f64::NAN, 12.0, 7.125];
+    let bounds = Bounds::new(-2.0, 10.0).unwrap();
+    let edges = [0.0, 3.0, 9.5, 20.0];
+    for relation in relations([1, 2]) {
+        let data = Data::new(relation, values);
+        for query in [
+            Query::count(),
+            Query::count_within(bounds),
+            Query::sum(bounds),
+            Query::mean(bounds),
+            Query::variance(bounds),
+            Query::histogram(&edges).unwrap(),
+            Query::quantile((1, 3), &edges).unwrap(),
+        ] {
+            let measurement = match query.kind {
+                Kind::Quantile { .. } => query.exponential(1.0).unwrap().under(relation).unwrap(),
+                _ => query.gaussian(2.0).unwrap().under(relation).unwrap(),
+            };
+            let numbers = match query.kind {
+                Kind::Histogram(_) => vec![1, 2, 2],
+                Kind::Quantile { .. } => vec![2, 1, 2, 2, 0],
+                _ => measurement.summands().iter().map(|one| elsewhere(one, &values)).collect(),
+            };
+            let (here, there) = (measurement.tally(&data), measurement.tallied(7, numbers.clone()));
+            assert_eq!(here, there, "{query:?}");
+            let there = script::with(&[1; 3], || measurement.release(&there.unwrap()));
+            assert_eq!(there, script::with(&[1; 3], || measurement.run(&data)), "{query:?}");
+            let fewer = measurement.tallied(7, numbers[1..].to_vec());
+            assert!(matches!(fewer, Err(Error::Length { .. })), "{query:?}");
+            assert!(!format!("{here:?}").contains(&format!("{numbers:?}")));
+            // Whatever an engine says is answered.
+            for odd in [i128::MIN, i128::MAX] {
+                let tally = measurement.tallied(u64::MAX, vec![odd; numbers.len()]).unwrap();
+                assert!(measurement.release(&tally).is_ok(), "{query:?}");
+            }
+        }
+    }
+}
+
+/// The sum of rounded multiples of the unit, each cut to the ends: in another way than ours, to even.
+fn elsewhere(summand: &Summand, values: &[f64]) -> i128 {
+    let (low, high) = summand.ends();
+    let one = |&x: &f64| {
+        let of =
+            |bounds: Bounds| if x.is_nan() { bounds.low } else { x.clamp(bounds.low, bounds.high) };
+        let value = match summand.of() {
+            Of::Ones(None) => 1.0,
+            Of::Ones(Some(bounds)) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)),
+            Of::Values(bounds) => of(bounds),
+            Of::Offsets(bounds) => of(bounds) - bounds.center(),
+            Of::Squares(bounds) => (of(bounds) - bounds.center()).powi(2),
+        };
+        i128::from(((value / summand.unit()).round_ties_even() as i64).clamp(low, high))
+    };
+    values.iter().map(one).sum()
+}
+
+/// A tally is for the question it was made for, with its noise's grid.
+#[test]
+fn tallies_are_not_exchanged() {
+    let relation = Relation::one(Adjacency::AddRemove);
+    let data = Data::new(relation, [1.0, 2.0]);
+    let of = |high: f64, multiplier: f64| {
+        let sum = Query::sum(Bounds::new(0.0, high).unwrap());
+        sum.gaussian(multiplier).unwrap().under(relation).unwrap()
+    };
+    let tally = of(10.0, 1.0).tally(&data).unwrap();
+    assert!(of(10.0, 1.0).release(&tally).is_ok());
+    for other in [of(11.0, 1.0), of(10.0, 900.0)] {
+        assert!(matches!(other.release(&tally), Err(Error::Question { .. })), "{other:?}");
+    }
+    let replaced = Data::new(Relation::one(Adjacency::Replace), [1.0]);
+    assert!(matches!(of(10.0, 1.0).tally(&replaced), Err(Error::Relation { .. })));
+}

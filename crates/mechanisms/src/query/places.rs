@@ -1,0 +1,89 @@
+//! Where numbers lie among many places in order.
+
+/// Places in order, and a table of equal cells over them: a number's cell says which few of them it may lie among.
+pub(super) struct Places<'a> {
+    list: &'a [f64],
+    first: f64,
+    /// Cells per unit.
+    scale: f64,
+    /// For each cell how many places are in cells before it; and once more, all of them.
+    before: Vec<usize>,
+}
+
+/// So many cells for each place: in most there is none.
+const CELLS: usize = 4;
+/// What a table is worth: no more cells than so many for each number that is to be found.
+const WORTH: usize = 1;
+
+impl<'a> Places<'a> {
+    /// For so many numbers.
+    pub(super) fn new(list: &'a [f64], numbers: usize) -> Self {
+        let first = list.first().copied().unwrap_or(0.0);
+        let width = list.last().copied().unwrap_or(0.0) - first;
+        let cells = (CELLS * list.len()).min(WORTH * numbers).max(1);
+        let scale = cells as f64 / width;
+        // One cell for all where that is no number to divide by.
+        let scale = if scale.is_finite() && width.is_finite() { scale } else { 0.0 };
+        let mut places = Self { list, first, scale, before: vec![0; cells + 1] };
+        for place in list {
+            let cell = places.cell(*place);
+            if let Some(count) = places.before.get_mut(cell + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        places.before.iter_mut().for_each(|count| {
+            sum += *count;
+            *count = sum;
+        });
+        places
+    }
+
+    /// Never falls as a number grows, whatever is rounded: a place in an earlier cell is below it, one in a later cell
+    /// above it. The first one for what is no number.
+    fn cell(&self, x: f64) -> usize {
+        (((x - self.first) * self.scale) as usize).min(self.before.len() - 2)
+    }
+
+    /// How many places are at most a number; none if it is no number.
+    pub(super) fn at_most(&self, x: f64) -> usize {
+        let cell = self.cell(x);
+        let (from, to) = match self.before.get(cell..cell + 2) {
+            Some(&[from, to]) => (from, to),
+            _ => (0, self.list.len()),
+        };
+        let near = self.list.get(from..to).unwrap_or_default();
+        from + near.partition_point(|place| *place <= x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint_testing::Random;
+
+    /// Counted one by one: equal and unequal distances, next to places, and what is no number.
+    #[test]
+    fn as_many_as_there_are() {
+        let mut random = Random::new(3);
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, f64::MIN, f64::MAX];
+        for round in 0..300 {
+            let length = 1 + random.below(40) as usize;
+            let mut list: Vec<f64> = match round % 4 {
+                0 => (0..length).map(|k| 0.1 * k as f64 - 1.0).collect(),
+                1 => (0..length).map(|k| (k as f64 - 9.0).exp()).collect(),
+                2 => (0..length).map(|_| random.unit()).collect(),
+                _ => vec![f64::MIN, -1e-300, 0.0, 5e-324, 1.0, f64::MAX],
+            };
+            list.sort_by(f64::total_cmp);
+            list.dedup();
+            let places = Places::new(&list, [0, 1, 7, 1000][random.below(4) as usize]);
+            let near = list.iter().flat_map(|x| [*x, x.next_up(), x.next_down()]);
+            let some: Vec<f64> = (0..50).map(|_| 4.0 * random.unit() - 2.0).collect();
+            for x in near.chain(some).chain(odd) {
+                let expected = list.iter().filter(|place| **place <= x).count();
+                assert_eq!(places.at_most(x), expected, "{x} among {list:?}");
+            }
+        }
+    }
+}
