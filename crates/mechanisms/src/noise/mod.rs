@@ -1,8 +1,10 @@
 //! Noise on whole numbers of grid units, and the description it is charged as.
 
 mod accuracy;
+mod ahead;
 
 pub(crate) use accuracy::confident;
+pub use ahead::Ahead;
 
 use crate::error::{Error, check};
 use crate::grid::Grid;
