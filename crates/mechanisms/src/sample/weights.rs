@@ -8,8 +8,9 @@ use crate::error::Error;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-/// A weight is less than so many units of 2^-192 off.
-const OFF: u128 = 1024;
+/// A weight is less than so many units of 2^-192 off. Its exponent, in units of 128, is less than 3
+/// off wherever it is below one.
+const OFF: u128 = 3 * 128 + Fraction::OFF as u128;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weights {
@@ -49,8 +50,7 @@ impl Weights {
         })
     }
 
-    /// e^(-gap rate), less than [`OFF`] units off: the exponent is less than 4 units of 2^-192 off for
-    /// each 128 of them, where it is not beyond 128.
+    /// e^(-gap rate), less than [`OFF`] units off.
     #[inline]
     fn weight(&self, gap: u64) -> Fraction {
         let (exponent, beyond) = self.each.by(gap).lowered(self.lower);
