@@ -106,3 +106,44 @@ impl Gaussian {
         &apart * &apart / (RBig::from(2) * square)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::big::tests::exp;
+    use crate::sample::fraction::tests::units;
+    use counterpoint_testing::Random;
+
+    /// In 192 bits, against the library's exponential: in the bracket, and by far.
+    #[test]
+    fn brackets_hold_the_probability() {
+        let mut random = Random::new(7);
+        let ends = [2.0_f64.powi(-20), 1.0_f64.next_down(), 1.0, 2.0_f64.powi(79).next_down()];
+        let any = (0..60).map(|_| random.log_uniform(2.0_f64.powi(-20), 2.0_f64.powi(60)));
+        let sigmas: Vec<f64> = ends.into_iter().chain(any).collect();
+        let mut kept = 0;
+        for sigma in sigmas {
+            let law = Gaussian::new(&RBig::try_from(sigma).unwrap());
+            for case in 0..8 {
+                let y = match case {
+                    0 | 1 => case,
+                    2 => (1 << law.proposal.count()) - 1,
+                    _ => (sigma.max(1.0) * random.uniform(0.0, 14.0)) as u128,
+                };
+                let exact = exp(&law.exponent(&Whole::Small(y as i128)), 192);
+                let (low, high) = law.kept(y);
+                let (low, high) = (units(low), units(high));
+                assert!(low <= exact && exact <= &high + UBig::ONE, "{sigma} {y}");
+                assert!(&high - &low <= UBig::ONE << 41, "{sigma} {y}");
+                // The middle is off by less than 2^36 units.
+                if low > UBig::ZERO {
+                    let middle = low + (UBig::ONE << 40);
+                    let off = if middle > exact { middle - exact } else { exact - middle };
+                    assert!(off < UBig::ONE << 36, "{sigma} {y}: {off}");
+                    kept += 1;
+                }
+            }
+        }
+        assert!(kept > 300, "{kept}");
+    }
+}

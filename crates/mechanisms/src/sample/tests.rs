@@ -12,12 +12,12 @@ fn ratio(x: f64) -> RBig {
     RBig::try_from(x).unwrap()
 }
 
-/// Uniform numbers in (0, 1) of 128 bits; a coin with probability p falls if they are below.
+/// Words that are above every probability, and below; or nearly so.
 const NEVER: u128 = u128::MAX;
 const ALWAYS: u128 = 0;
 
 const SCALES: [f64; 8] = [1e-6, 0.01, 0.3, 1.0, 10.5, 1234.567, 1e9, 1.2e24];
-const SIGMAS: [f64; 8] = [1e-6, 0.03, 0.7, 1.0, 10.5, 1500.123_456_789, 1e6, 3e12];
+const SIGMAS: [f64; 8] = [1e-6, 0.03, 0.7, 1.0, 10.5, 1_500.123_456_789, 1e6, 3e12];
 
 /// What the sampler's words must be to give these digits, lowest first, and no more.
 fn digits(value: u128, count: usize) -> Vec<u128> {
@@ -27,12 +27,11 @@ fn digits(value: u128, count: usize) -> Vec<u128> {
     words
 }
 
-/// A word of zeros is open where p 2^128 is below one: so it is followed by more zeros and by ones.
+/// Every threshold, found by trying words, against the probability it stands for.
 mod laws {
     use super::*;
 
-    /// By halves: the probability of the first half of a coin's words, found by bisection over words, is p 2^128
-    /// to within one.
+    /// The first word for which it does not fall.
     fn threshold(toss: impl Fn(u128) -> bool) -> u128 {
         let (mut low, mut high) = (0_u128, u128::MAX);
         while high - low > 1 {
@@ -42,14 +41,14 @@ mod laws {
         high
     }
 
-    /// In units of 2^-128, and how far the two may be apart.
+    /// In units of 2^-128. A word on the threshold itself may be one more off, or two.
     fn near(found: u128, expected: &UBig, what: &str) {
         let found = UBig::from(found);
         let off = if found > *expected { &found - expected } else { expected - &found };
         assert!(off <= UBig::from(4_u8), "{what}: {found} {expected}");
     }
 
-    /// One word on a threshold costs at most one word more.
+    /// Runs with these words, and halves where more are wanted.
     fn fallen<T>(words: Vec<u128>, run: impl FnOnce() -> T) -> T {
         let mut words = words.into_iter();
         script::with(move || Some(words.next().unwrap_or(1 << 127)), run).0
@@ -268,14 +267,14 @@ mod laws {
 mod open {
     use super::*;
 
-    /// The first 128 bits of e^(-2^place / scale) and of that over one plus it, and the next ones.
+    /// The first 128 bits of p, and the next.
     fn bits(p: &RBig) -> (u128, u128) {
         let scaled = big::floor(&(p * RBig::from(UBig::ONE << 256)));
         let low = UBig::from(u128::MAX);
         (u128::try_from(&scaled >> 128).unwrap(), u128::try_from(scaled & low).unwrap())
     }
 
-    /// p as a ratio, with more bits than are looked at.
+    /// e^-x as a ratio, with more bits than are looked at.
     fn decay(x: &RBig) -> RBig {
         RBig::from(exp(x, 600)) / RBig::from(UBig::ONE << 600)
     }

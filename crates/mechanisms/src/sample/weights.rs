@@ -91,7 +91,7 @@ impl Weights {
             // The uniform number times the whole, with as many bits as the sums have.
             let target = (
                 (&drawn * whole.0) >> length,
-                ((&drawn + UBig::ONE) * whole.1 >> length) + UBig::ONE,
+                (((&drawn + UBig::ONE) * whole.1) >> length) + UBig::ONE,
             );
             let before = sums.len().saturating_sub(1);
             let count = |is: &dyn Fn(&(UBig, UBig)) -> bool| {
@@ -122,4 +122,40 @@ fn place(sums: &[Wide], u: Fraction) -> (usize, bool) {
         most += sum.at_most(high);
     }
     (least as usize, least != most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::big::tests::exp;
+    use crate::sample::fraction::tests::units;
+    use counterpoint_testing::Random;
+
+    /// For rates from the least that is legal to the largest, and gaps of every size.
+    #[test]
+    fn weights_are_as_near_as_they_say() {
+        let mut random = Random::new(8);
+        let mut worst = UBig::ZERO;
+        for case in 0..100 {
+            let epsilon = random.log_uniform(2.0_f64.powi(-20), 500.0);
+            let sensitivity = random.log_whole(1, 1 << 53);
+            let rate = match case {
+                0 => RBig::try_from(250.0).unwrap(),
+                1 => RBig::from(128),
+                2 => RBig::try_from(2.0_f64.powi(-74)).unwrap(),
+                _ => RBig::try_from(epsilon).unwrap() / RBig::from(2 * sensitivity),
+            };
+            let law = Weights::new(rate.clone());
+            let far = (200.0 / rate.to_f64().value()).min(1.8e19);
+            let gaps =
+                [0, 1, 2, u64::MAX, (random.unit() * far) as u64, (random.unit() * far) as u64];
+            for gap in gaps {
+                let (found, exact) = (units(law.weight(gap)), exp(&(RBig::from(gap) * &rate), 192));
+                let off = if found > exact { found - exact } else { exact - found };
+                assert!(off < UBig::from(OFF), "{rate} {gap}: {off}");
+                worst = worst.max(off);
+            }
+        }
+        assert!(worst > UBig::from(20_u8), "{worst}: nothing was tested");
+    }
 }

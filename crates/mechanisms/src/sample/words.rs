@@ -70,6 +70,7 @@ pub(crate) mod script {
     use super::{Word, failed};
     use crate::error::Error;
     use std::cell::{Cell, RefCell};
+    use std::collections::VecDeque;
 
     /// What a run took.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,8 +102,8 @@ pub(crate) mod script {
 
     /// Runs with these words and no more.
     pub(crate) fn of<T>(words: &[u128], run: impl FnOnce() -> T) -> (T, Cost) {
-        let mut words = words.to_vec().into_iter();
-        with(move || words.next(), run)
+        let mut words: VecDeque<u128> = words.iter().copied().collect();
+        with(move || words.pop_front(), run)
     }
 
     /// Runs with words that look fair and are the same for the same seed.
