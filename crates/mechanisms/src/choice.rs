@@ -57,7 +57,7 @@ impl RandomizedResponse {
         let Told { truth, other, .. } = sample::response(&self.response)?;
         // The others are counted without the true one. Both are there, and one is selected.
         let other = other + u64::from(other >= answer);
-        let kept = u64::from(truth).wrapping_neg();
+        let kept = truth.wrapping_neg();
         Ok((answer & kept) | (other & !kept))
     }
 }
@@ -101,8 +101,8 @@ impl LeakyResponse {
     /// [`Error::Randomness`] if there is none to be had.
     pub fn release(&self, bit: bool) -> Result<Leaky, Error> {
         let Told { leaked, truth, .. } = sample::response(&self.response)?;
-        let randomized = bit == truth;
-        Ok(if leaked { Leaky::Leaked(bit) } else { Leaky::Randomized(randomized) })
+        let randomized = u64::from(bit) ^ truth == 0;
+        Ok(if leaked == 1 { Leaky::Leaked(bit) } else { Leaky::Randomized(randomized) })
     }
 }
 

@@ -4,6 +4,7 @@ use super::big::Bracket;
 use super::words;
 use crate::error::Error;
 use dashu_int::UBig;
+use std::hint::black_box;
 
 /// Whole numbers around p 2^128: a word is below p, or is not, or shares all of its bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,30 +23,27 @@ impl Coin {
         Self { low, open: u128::try_from(open).unwrap_or(u128::MAX) }
     }
 
-    /// From whole numbers around p 2^128, the upper one being cut at 2^128.
-    pub(super) fn between(low: u128, high: Option<u128>) -> Self {
-        let open = high.map_or(low.wrapping_neg(), |high| high.wrapping_sub(low));
-        Self { low, open }
+    /// From the first 128 bits of two numbers around p.
+    pub(super) fn between(low: u128, high: u128) -> Self {
+        // 2^128 words are not open, whatever the ends.
+        Self { low, open: high.wrapping_sub(low).wrapping_add(1) }
     }
 
     /// One if the word is below p, else zero; and one if the word leaves that open, else zero.
-    /// Both by subtraction: there is no branch for the processor to predict.
+    /// Both by subtraction, and hidden from the compiler, which would know how to make a branch of them.
     #[inline]
     pub(super) fn toss(self, word: u128) -> (u64, u64) {
         words::step();
         let (over, below) = word.overflowing_sub(self.low);
-        (below.into(), u64::from(!below) & u64::from(over.overflowing_sub(self.open).1))
+        let open = u64::from(!below) & u64::from(over.overflowing_sub(self.open).1);
+        (black_box(below.into()), black_box(open))
     }
 
-    /// Whether a uniform number that begins with this word is below p, given `bracket(n)` around p 2^n
-    /// for whatever n.
-    pub(super) fn fall(
-        self,
-        word: u128,
-        bracket: impl Fn(usize) -> Bracket,
-    ) -> Result<bool, Error> {
+    /// One if a uniform number that begins with this word is below p, else zero, given `bracket(n)` around
+    /// p 2^n for whatever n.
+    pub(super) fn fall(self, word: u128, bracket: impl Fn(usize) -> Bracket) -> Result<u64, Error> {
         let (below, open) = self.toss(word);
-        if open == 1 { settle(word.into(), 128, bracket) } else { Ok(below == 1) }
+        if open == 1 { settle(word.into(), 128, bracket).map(u64::from) } else { Ok(below) }
     }
 }
 

@@ -5,6 +5,7 @@ use super::big;
 use super::words;
 use dashu_int::UBig;
 use dashu_ratio::RBig;
+use std::hint::black_box;
 
 /// A whole number of 2^-192, its low end first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,10 +235,11 @@ fn more(a: u64, b: u64, carry: bool) -> (u64, bool) {
     (sum, first | second)
 }
 
-/// All ones unless the number is zero.
+/// All ones unless the number is zero. The compiler is not to know that there are but two masks: it would
+/// make a branch of what they select.
 #[inline(always)]
 pub(super) fn mask(x: u64) -> u64 {
-    ((x | x.wrapping_neg()) >> 63).wrapping_neg()
+    black_box(((x | x.wrapping_neg()) >> 63).wrapping_neg())
 }
 
 /// e^(-2^(6-i)), rounded down.

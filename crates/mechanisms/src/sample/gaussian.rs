@@ -82,7 +82,7 @@ impl Gaussian {
     /// A coin with probability e^-E, for y below 2^count.
     fn coin(&self, y: u128) -> Coin {
         let (low, high) = self.kept(y);
-        Coin::between(low.word(), high.word().checked_add(1))
+        Coin::between(low.word(), high.word())
     }
 
     /// Around e^-E. The distance v is less than 2 units of 2^-192 off; raised, for the smallest sigma,

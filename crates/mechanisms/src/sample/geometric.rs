@@ -68,12 +68,12 @@ impl Geometric {
     fn slowly(&self, mut words: Words<'_>) -> Result<Whole, Error> {
         let mut value = UBig::ZERO;
         for (place, coin) in self.digits.iter().enumerate() {
-            if coin.fall(words.next()?, |bits| self.digit(place, bits))? {
+            if coin.fall(words.next()?, |bits| self.digit(place, bits))? == 1 {
                 value += UBig::ONE << place;
             }
         }
         let further = |bits| decay(&self.exponent(self.count()), bits);
-        let mut far = self.far.fall(words.next()?, further)?;
+        let mut far = self.far.fall(words.next()?, further)? == 1;
         if !far {
             // Below 2^87.
             return Ok(Whole::Small(i128::try_from(value).unwrap_or(i128::MAX)));

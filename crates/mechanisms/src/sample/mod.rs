@@ -59,7 +59,7 @@ pub(crate) fn response(law: &Response) -> Result<Told, Error> {
     #[cfg(test)]
     if let Some(leaked) = script::next() {
         let next = || script::next().unwrap_or(Ok(0));
-        return Ok(Told { leaked: leaked? != 0, truth: next()? != 0, other: next()? as u64 });
+        return Ok(Told { leaked: leaked? as u64, truth: next()? as u64, other: next()? as u64 });
     }
     law.draw()
 }

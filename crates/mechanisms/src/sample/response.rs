@@ -22,10 +22,10 @@ pub(crate) struct Response {
 /// What was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
-    /// Whether the truth is told for certain.
-    pub(crate) leaked: bool,
-    /// Whether it is told otherwise.
-    pub(crate) truth: bool,
+    /// One if the truth is told for certain, else zero.
+    pub(crate) leaked: u64,
+    /// One if it is told otherwise, else zero.
+    pub(crate) truth: u64,
     /// Which of the other answers would be given.
     pub(crate) other: u64,
 }

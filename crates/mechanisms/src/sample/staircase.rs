@@ -40,17 +40,17 @@ impl Staircase {
         let within = self.core.fall(words.next()?, exact)?;
         let near = i128::from(below(2 * self.cut - 1, words.pair()?)?) - i128::from(self.cut - 1);
         let place = i128::from(below(self.period, words.pair()?)?);
-        let sign = -((words.next()? & 1) as i128);
+        let sign = i128::from(mask(words.next()? as u64 & 1) as i64);
         let signed = |size: i128| (size ^ sign) - sign;
         let (period, start) = (i128::from(self.period), i128::from(self.cut) + place);
         match self.level.draw(&mut words)? {
             // Levels are below 2^27.
             Whole::Small(level) => {
                 let far = signed(start + level * period);
-                let kept = i128::from(mask(within.into()) as i64);
+                let kept = i128::from(mask(within) as i64);
                 Ok(Whole::Small((near & kept) | (far & !kept)))
             }
-            Whole::Large(_) if within => Ok(Whole::Small(near)),
+            Whole::Large(_) if within == 1 => Ok(Whole::Small(near)),
             Whole::Large(level) => {
                 let far = IBig::from(start) + level * IBig::from(period);
                 Ok(Whole::Large(if sign < 0 { -far } else { far }))

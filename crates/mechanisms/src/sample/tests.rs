@@ -201,11 +201,11 @@ mod laws {
                 let told = |words: [u128; 2]| {
                     fallen(vec![words[0], words[1], 0, 0], || response(&law)).unwrap()
                 };
-                let found = threshold(|word| told([NEVER, word]).truth);
+                let found = threshold(|word| told([NEVER, word]).truth == 1);
                 let (one, b) = (UBig::ONE << 800, exp(&ratio(epsilon), 800));
                 let expected = (&one << 128) / (&one + UBig::from(others) * b);
                 near(found, &expected, &format!("{epsilon} {others}"));
-                let found = threshold(|word| told([word, NEVER]).leaked);
+                let found = threshold(|word| told([word, NEVER]).leaked == 1);
                 near(
                     found,
                     &super::big::floor(&(ratio(leak) * RBig::from(UBig::ONE << 128))),
@@ -403,14 +403,15 @@ mod open {
         let b = decay(&epsilon);
         let p = &one / (&one + RBig::from(3) * &b);
         let law = Response::new(epsilon.clone(), 3, RBig::ZERO);
-        let told = |truth| Ok(Told { leaked: false, truth, other: 1 });
+        let told = |truth| Ok(Told { leaked: 0, truth, other: 1 });
         let third = (u128::MAX / 3) + 1;
-        goes_on(&[0], &p, &[third, 0], || response(&law), [told(true), told(false)]);
+        goes_on(&[0], &p, &[third, 0], || response(&law), [told(1), told(0)]);
         // A leak of 2^-200 has no bits among the first 128.
         let rare = ratio(2.0_f64.powi(-200));
         let law = Response::new(epsilon.clone(), 3, rare);
-        let leaked =
-            |next: u128| script::of(&[0, 0, third, 0, next], || response(&law)).0.unwrap().leaked;
+        let leaked = |next: u128| {
+            script::of(&[0, 0, third, 0, next], || response(&law)).0.unwrap().leaked == 1
+        };
         assert!(leaked(0) && leaked((1 << 56) - 1) && !leaked(1 << 56));
         let law = Staircase::new(&(&one / &epsilon), 4, 2);
         let p = RBig::from(3) * (&one - &b) / (RBig::from(3) * (&one - &b) + RBig::from(8) * &b);

@@ -2,7 +2,7 @@
 //! to each place, so that the time depends on how many there are alone.
 
 use super::big::decay;
-use super::fraction::{Fraction, Wide};
+use super::fraction::{Fraction, Wide, mask};
 use super::words;
 use crate::error::Error;
 use dashu_int::UBig;
@@ -39,7 +39,7 @@ impl Weights {
     }
 
     pub(super) fn draw(&self, scores: &[i64]) -> Result<usize, Error> {
-        let best = scores.iter().copied().max().unwrap_or(0);
+        let best = best(scores);
         words::with(2, |mut words| {
             let words = words.pair()?;
             let sums = self.sums(scores, best);
@@ -61,7 +61,7 @@ impl Weights {
     fn sums(&self, scores: &[i64], best: i64) -> Vec<Wide> {
         let mut sum = Wide::default();
         let add = |score: &i64| {
-            sum = sum.plus(self.weight(best.abs_diff(*score)));
+            sum = sum.plus(self.weight(best.wrapping_sub(*score) as u64));
             sum
         };
         scores.iter().map(add).collect()
@@ -105,6 +105,14 @@ impl Weights {
             length += 128;
         }
     }
+}
+
+/// The largest score, found without a branch.
+fn best(scores: &[i64]) -> i64 {
+    scores.iter().fold(i64::MIN, |best, &score| {
+        words::step();
+        best ^ ((best ^ score) & mask((best < score).into()) as i64)
+    })
 }
 
 /// How many sums, the last one apart, are at most u times the last; and whether that is open.
