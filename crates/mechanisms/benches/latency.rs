@@ -1,4 +1,5 @@
-//! What the time of a draw tells: `cargo bench -p counterpoint-mechanisms --bench latency`.
+//! What the time of a draw tells: `cargo bench -p counterpoint-mechanisms --bench latency`, with a word that
+//! is in the names of those wanted, or without.
 //!
 //! Each case is drawn 40,000 times, and each draw is timed. An observer learns from one half which side of which
 //! time to bet on, and bets on the other half: the advantage is how much more often the bet is made on draws
@@ -68,7 +69,14 @@ fn learn(seen: &[Seen]) -> (u64, f64) {
     (best.0, best.1.signum())
 }
 
-fn report(name: &str, seen: &[Seen]) {
+/// Unless it is not among those asked for.
+fn report(name: &str, draw: impl FnOnce() -> Vec<Seen>) {
+    let asked: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if !asked.is_empty() && !asked.iter().any(|word| name.contains(word)) {
+        return;
+    }
+    let seen = draw();
     // The halves are drawn in turns, so that both see the machine as it is.
     let half = |odd: usize| seen.iter().skip(odd).step_by(2).copied().collect::<Vec<Seen>>();
     let (train, test) = (half(0), half(1));
@@ -143,36 +151,41 @@ fn neighbours(far: i64) -> Vec<Seen> {
     })
 }
 
+fn ahead() -> Vec<Seen> {
+    let mut ahead = Noise::geometric(10.5, 1).unwrap().ahead(2 * DRAWS).unwrap();
+    above_median(|| {
+        let (took, noise) = timed(|| ahead.add(0).unwrap());
+        (took, noise.unsigned_abs())
+    })
+}
+
 fn main() {
     println!("{:48} {:>10}   advantage", "secret", "median");
-    report("response of 2: told the truth", &told(2));
-    report("response of 4: told the truth", &told(4));
+    for buckets in [2, 4] {
+        report(&format!("response of {buckets}: told the truth"), || told(buckets));
+    }
     for scale in [1.0, 10.5, 1e9] {
         let noise = Noise::geometric(scale, 1).unwrap();
-        report(&format!("geometric {scale}: |noise| above its median"), &size(&noise));
+        report(&format!("geometric {scale}: |noise| above its median"), || size(&noise));
     }
     for sigma in [1.0, 10.5, 1_234.567_890_123] {
         let noise = Noise::discrete_gaussian(sigma, 1).unwrap();
-        report(&format!("gaussian {sigma}: |noise| above its median"), &size(&noise));
+        report(&format!("gaussian {sigma}: |noise| above its median"), || size(&noise));
     }
     for epsilon in [0.5, 2.0] {
         let noise = Noise::staircase(epsilon, None, 100.0, Grid::WHOLE).unwrap();
-        report(&format!("staircase {epsilon}: |noise| above its median"), &size(&noise));
+        report(&format!("staircase {epsilon}: |noise| above its median"), || size(&noise));
     }
-    let mut ahead = Noise::geometric(10.5, 1).unwrap().ahead(2 * DRAWS).unwrap();
-    let drawn = above_median(|| {
-        let (took, noise) = timed(|| ahead.add(0).unwrap());
-        (took, noise.unsigned_abs())
+    report("geometric 10.5, drawn ahead: |noise|", ahead);
+    report("exponential of 100: the best score won", winner);
+    report("exponential of 100: neighbouring scores", || neighbours(1));
+    report("exponential of 100: scores far apart", || neighbours(1_000_000));
+    let scale = RBig::try_from(10.5).unwrap();
+    report("opendp, response of 4: told the truth", told_by_library);
+    report("opendp, geometric 10.5: |noise|", || {
+        library(|| sample_discrete_laplace(scale.clone()).unwrap())
     });
-    report("geometric 10.5, drawn ahead: |noise|", &drawn);
-    report("exponential of 100: the best score won", &winner());
-    report("exponential of 100: neighbouring scores", &neighbours(1));
-    report("exponential of 100: scores far apart", &neighbours(1_000_000));
-    let ratio = |x: f64| RBig::try_from(x).unwrap();
-    report("opendp, response of 4: told the truth", &told_by_library());
-    let scale = ratio(10.5);
-    let drawn = library(|| sample_discrete_laplace(scale.clone()).unwrap());
-    report("opendp, geometric 10.5: |noise|", &drawn);
-    let drawn = library(|| sample_discrete_gaussian(scale.clone()).unwrap());
-    report("opendp, gaussian 10.5: |noise|", &drawn);
+    report("opendp, gaussian 10.5: |noise|", || {
+        library(|| sample_discrete_gaussian(scale.clone()).unwrap())
+    });
 }
