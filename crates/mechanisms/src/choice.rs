@@ -2,12 +2,9 @@
 
 use crate::error::{Error, check};
 use crate::noise::ratio;
-use crate::sample;
+use crate::sample::{self, Response, Told, Weights};
 use counterpoint::quantity::{Buckets, Delta, Epsilon};
-use counterpoint::{Guarantee, Mechanism, OutOfRange};
-use dashu_float::FBig;
-use dashu_float::round::mode::{Down, Up};
-use dashu_int::{IBig, UBig};
+use counterpoint::{Guarantee, Mechanism};
 use dashu_ratio::RBig;
 
 const LEGAL_EPSILON: &str = "a number from 2^-20 to 500";
@@ -31,9 +28,7 @@ fn epsilon_in_range(epsilon: f64) -> Result<Epsilon, Error> {
 pub struct RandomizedResponse {
     epsilon: Epsilon,
     buckets: Buckets,
-    inverse_epsilon: RBig,
-    /// Around the probability of the truth, times 2^128.
-    truth: (UBig, UBig),
+    response: Response,
 }
 
 impl RandomizedResponse {
@@ -41,10 +36,9 @@ impl RandomizedResponse {
     /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500 and 2 <= buckets <= 10^12.
     pub fn new(epsilon: f64, buckets: u64) -> Result<Self, Error> {
         let epsilon = epsilon_in_range(epsilon)?;
-        let inverse_epsilon = RBig::ONE / ratio(epsilon.get())?;
         let buckets = Buckets::new(buckets)?;
-        let truth = truth(epsilon.get(), buckets.get(), 128)?;
-        Ok(Self { epsilon, buckets, inverse_epsilon, truth })
+        let response = Response::new(ratio(epsilon.get())?, buckets.get() - 1, RBig::ZERO);
+        Ok(Self { epsilon, buckets, response })
     }
 
     /// What a release is charged as.
@@ -59,42 +53,13 @@ impl RandomizedResponse {
     /// # Errors
     /// [`Error::Randomness`] if there is none to be had.
     pub fn release(&self, answer: u64) -> Result<u64, Error> {
-        let last = self.buckets.get() - 1;
-        let answer = answer.min(last);
-        if self.is_true()? {
-            return Ok(answer);
-        }
-        let other = sample::below(last)?;
-        Ok(if other < answer { other } else { other + 1 })
+        let answer = answer.min(self.buckets.get() - 1);
+        let Told { truth, other, .. } = sample::response(&self.response)?;
+        // The others are counted without the true one. Both are there, and one is selected.
+        let other = other + u64::from(other >= answer);
+        let kept = truth.wrapping_neg();
+        Ok((answer & kept) | (other & !kept))
     }
-
-    fn is_true(&self) -> Result<bool, Error> {
-        if self.buckets.get() == 2 {
-            // Discrete Laplace noise with e^-eps a step is at most zero this often.
-            return Ok(sample::laplace(&self.inverse_epsilon)? <= IBig::ZERO);
-        }
-        sample::lazy(|bits| match bits {
-            128 => Ok(self.truth.clone()),
-            more => truth(self.epsilon.get(), self.buckets.get(), more),
-        })
-    }
-}
-
-/// Whole numbers around 2^bits / (1 + (m - 1) e^-epsilon).
-fn truth(epsilon: f64, buckets: u64, bits: usize) -> Result<(UBig, UBig), Error> {
-    let out_of_range = OutOfRange { quantity: "epsilon", value: epsilon, legal: LEGAL_EPSILON };
-    // e^-epsilon from below and from above.
-    let down = FBig::<Down>::try_from(-epsilon).map_err(|_| out_of_range)?;
-    let up = FBig::<Up>::try_from(-epsilon).map_err(|_| out_of_range)?;
-    let low = RBig::try_from(down.with_precision(bits + 64).value().exp());
-    let high = RBig::try_from(up.with_precision(bits + 64).value().exp());
-    let share = |decay: RBig| {
-        let weight = RBig::ONE + RBig::from(buckets - 1) * decay;
-        UBig::try_from((RBig::from(UBig::ONE << bits) / weight).floor()).map_err(|_| out_of_range)
-    };
-    let least = share(high.map_err(|_| out_of_range)?)?;
-    let most = share(low.map_err(|_| out_of_range)?)? + UBig::ONE;
-    Ok((least, most))
 }
 
 /// One bit, leaked with probability delta and else randomized (Murtagh and Vadhan, Definition
@@ -102,8 +67,7 @@ fn truth(epsilon: f64, buckets: u64, bits: usize) -> Result<(UBig, UBig), Error>
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeakyResponse {
     guarantee: Guarantee,
-    inverse_epsilon: RBig,
-    leak: RBig,
+    response: Response,
 }
 
 /// What a [`LeakyResponse`] says.
@@ -121,8 +85,8 @@ impl LeakyResponse {
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
         let guarantee =
             Guarantee { epsilon: epsilon_in_range(epsilon)?, delta: Delta::new(delta)? };
-        let inverse_epsilon = RBig::ONE / ratio(epsilon)?;
-        Ok(Self { guarantee, inverse_epsilon, leak: ratio(delta)? })
+        let response = Response::new(ratio(epsilon)?, 1, ratio(delta)?);
+        Ok(Self { guarantee, response })
     }
 
     /// What a release is charged as.
@@ -136,11 +100,9 @@ impl LeakyResponse {
     /// # Errors
     /// [`Error::Randomness`] if there is none to be had.
     pub fn release(&self, bit: bool) -> Result<Leaky, Error> {
-        if sample::coin(&self.leak)? {
-            return Ok(Leaky::Leaked(bit));
-        }
-        let is_true = sample::laplace(&self.inverse_epsilon)? <= IBig::ZERO;
-        Ok(Leaky::Randomized(bit == is_true))
+        let Told { leaked, truth, .. } = sample::response(&self.response)?;
+        let randomized = u64::from(bit) ^ truth == 0;
+        Ok(if leaked == 1 { Leaky::Leaked(bit) } else { Leaky::Randomized(randomized) })
     }
 }
 
@@ -152,7 +114,7 @@ impl LeakyResponse {
 pub struct Exponential {
     epsilon: Epsilon,
     sensitivity: u64,
-    scale: RBig,
+    weights: Weights,
 }
 
 impl Exponential {
@@ -162,8 +124,8 @@ impl Exponential {
         let epsilon = epsilon_in_range(epsilon)?;
         let legal = "a whole number from 1 to 2^53";
         check((1..=1 << 53).contains(&sensitivity), "sensitivity", sensitivity as f64, legal)?;
-        let scale = RBig::from(2 * sensitivity) / ratio(epsilon.get())?;
-        Ok(Self { epsilon, sensitivity, scale })
+        let weights = Weights::new(ratio(epsilon.get())? / RBig::from(2 * sensitivity));
+        Ok(Self { epsilon, sensitivity, weights })
     }
 
     /// What a release is charged as.
@@ -180,34 +142,28 @@ impl Exponential {
 
     /// The weights fall by e^(-1/scale) with each point of the score.
     pub(crate) fn scale(&self) -> f64 {
-        self.scale.to_f64().value()
+        (RBig::ONE / self.weights.rate()).to_f64().value()
     }
 
     /// Where the chosen score is in the list.
     ///
-    /// Proposes places alike and keeps one with probability e^(-gap / scale), its gap being
-    /// what it lacks to the best: that is how often geometric noise reaches the gap. It takes
-    /// as many proposals as there are scores at most, on average.
+    /// Compares one uniform number with the sums of the weights up to each place, all of them: how long
+    /// that takes depends on how many scores there are, and not on what they are.
     ///
     /// # Errors
     /// [`Error::Length`] if there are no scores, [`Error::Randomness`] if there is none.
     pub fn release(&self, scores: &[i64]) -> Result<usize, Error> {
         let (what, length, legal) = ("scores", scores.len(), "at least one");
-        let best = *scores.iter().max().ok_or(Error::Length { what, length, legal })?;
+        if scores.is_empty() {
+            return Err(Error::Length { what, length, legal });
+        }
         #[cfg(test)]
         if let Some(draw) =
             sample::watch::draw(|| sample::watch::Seen::Chosen(scores.to_vec(), self.clone()))
         {
             return Ok(draw.rem_euclid(length as i128) as usize);
         }
-        loop {
-            let place = sample::below(length as u64)? as usize;
-            let score = scores.get(place).copied().unwrap_or(best);
-            let gap = i128::from(best) - i128::from(score);
-            if gap == 0 || sample::geometric(&self.scale)? >= IBig::from(gap) {
-                return Ok(place);
-            }
-        }
+        sample::choose(&self.weights, scores)
     }
 
     /// The chosen score falls short of the best of `count` by at most this, with at least this
@@ -226,39 +182,43 @@ mod tests {
     use super::*;
     use crate::sample::script;
 
-    #[test]
-    fn the_truth_is_told_as_often_as_promised() {
-        for (epsilon, buckets) in [(1.0, 3), (0.1, 10), (20.0, 1_000_000_000_000), (500.0, 7)] {
-            let (low, high) = truth(epsilon, buckets, 128).unwrap();
-            assert!(&high - &low <= UBig::from(2_u8), "{epsilon} {buckets}: {low} {high}");
-            let expected = 1.0 / (1.0 + (buckets - 1) as f64 * (-epsilon).exp());
-            let found = low.to_f64().value() / 2.0_f64.powi(128);
-            assert!((found / expected - 1.0).abs() < 1e-13, "{found} {expected}");
-        }
-    }
-
+    /// Whether it leaks, whether it is true, and which of the others it would be.
     #[test]
     fn responses_follow_the_draws() {
         let three = RandomizedResponse::new(1.0, 3).unwrap();
-        assert_eq!(script::with(&[0], || three.release(1)), Ok(1));
-        assert_eq!(script::with(&[-1, 1], || three.release(1)), Ok(2));
-        assert_eq!(script::with(&[-1, 0], || three.release(1)), Ok(0));
+        assert_eq!(script::with(&[0, 1, 1], || three.release(1)), Ok(1));
+        assert_eq!(script::with(&[0, 0, 1], || three.release(1)), Ok(2));
+        assert_eq!(script::with(&[0, 0, 0], || three.release(1)), Ok(0));
+        assert_eq!(script::with(&[0, 1, 0], || three.release(9)), Ok(2));
         let two = RandomizedResponse::new(1.0, 2).unwrap();
-        assert_eq!(script::with(&[0], || two.release(1)), Ok(1));
-        assert_eq!(script::with(&[1, 0], || two.release(1)), Ok(0));
+        assert_eq!(script::with(&[0, 1, 0], || two.release(1)), Ok(1));
+        assert_eq!(script::with(&[0, 0, 0], || two.release(1)), Ok(0));
+        assert_eq!(script::with(&[0, 0, 0], || two.release(0)), Ok(1));
         let leaky = LeakyResponse::new(1.0, 0.1).unwrap();
-        assert_eq!(script::with(&[1], || leaky.release(true)), Ok(Leaky::Leaked(true)));
-        assert_eq!(script::with(&[0, 3], || leaky.release(true)), Ok(Leaky::Randomized(false)));
+        for truth in [0, 1] {
+            assert_eq!(
+                script::with(&[1, truth, 0], || leaky.release(true)),
+                Ok(Leaky::Leaked(true))
+            );
+            assert_eq!(
+                script::with(&[0, truth, 0], || leaky.release(false)),
+                Ok(Leaky::Randomized(truth == 0))
+            );
+        }
+        assert!(matches!(script::with(&[0, 1], || two.release(1)), Err(Error::Randomness { .. })));
     }
 
     #[test]
-    fn a_score_is_kept_if_the_noise_reaches_its_gap() {
-        let choice = Exponential::new(1.0, 1).unwrap();
-        assert_eq!(script::with(&[0, 4, 0, 5], || choice.release(&[5, 10])), Ok(0));
-        assert_eq!(script::with(&[0, 4, 1], || choice.release(&[5, 10])), Ok(1));
-        let extreme = [i64::MIN, i64::MAX];
-        assert_eq!(script::with(&[0, 9, 1], || choice.release(&extreme)), Ok(1));
-        assert!(choice.release(&[]).is_err());
+    fn the_ends_of_what_is_legal_are_answered() {
+        for scores in [&[i64::MIN, i64::MAX][..], &[i64::MAX], &[0; 3]] {
+            for (epsilon, sensitivity) in [(500.0, 1), (2.0_f64.powi(-20), 1 << 53)] {
+                let choice = Exponential::new(epsilon, sensitivity).unwrap();
+                assert!(choice.release(scores).unwrap() < scores.len());
+            }
+        }
+        let sharp = Exponential::new(500.0, 1).unwrap();
+        assert_eq!(sharp.release(&[i64::MIN, i64::MAX]), Ok(1));
+        assert!(sharp.release(&[]).is_err());
     }
 
     #[test]

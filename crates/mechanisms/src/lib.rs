@@ -39,9 +39,12 @@
 //!
 //! Randomness comes from OpenSSL's generator for private values; if it fails, so does the
 //! release. A forked process draws noise of its own. A virtual machine that is *restored from
-//! a snapshot* may draw the same noise twice: reseed it, or do not restore it. How long an
-//! answer takes is not hidden: the time of exact samplers depends on what they draw, and that
-//! of the exponential mechanism on the scores.
+//! a snapshot* may draw the same noise twice: reseed it, or do not restore it.
+//!
+//! Samplers take the same number of random words and of steps whatever they draw, and the
+//! exponential mechanism as many for any scores: `SECURITY.md` says what that promises, and what it
+//! does not. [`Noise::ahead`] draws noise before there is a question, so that answering has nothing
+//! to tell.
 
 pub mod error;
 pub mod grid;
@@ -65,7 +68,7 @@ pub use interactive::{
     Concurrent, GuessAndCheck, Interactive, Protocol, Question, Sequence, Session, SparseVector,
     State,
 };
-pub use noise::Noise;
+pub use noise::{Ahead, Noise};
 pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally};
 pub use reply::Reply;
 pub use sample::secret;

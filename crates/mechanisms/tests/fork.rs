@@ -37,6 +37,15 @@ fn main() {
     let _ = draws();
     let (own, other) = forked(draws);
     assert_eq!(repeated(&own, &other), 0, "noise repeated after a fork");
+    let mut ahead =
+        Noise::geometric(1e15, 1).and_then(|noise| noise.ahead(DRAWS)).expect("randomness");
+    let (own, other) =
+        forked(|| lines(|| ahead.add(0).map_or_else(|_| "refused".into(), |x| x.to_string())));
+    assert!(
+        other.lines().all(|line| line == "refused"),
+        "noise drawn ahead is used after a fork: {other}"
+    );
+    assert!(own.lines().all(|line| line != "refused"), "noise drawn ahead is refused: {own}");
     let (one, other) = separate();
     assert_eq!(repeated(&one, &other), 0, "noise repeated in another process");
     // The bug this looks for: a good generator that does not notice the fork.

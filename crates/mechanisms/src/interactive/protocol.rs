@@ -109,8 +109,8 @@ impl Protocol {
     /// are looked at, so that a refusal tells nothing about them.
     ///
     /// **A state is to be answered from once.** Whoever shows a reply must from then on ask with
-    /// the state that came with it. After [`Error::Randomness`] the session is over: how long
-    /// a choice takes, and so perhaps whether it fails, depends on the data.
+    /// the state that came with it. After [`Error::Randomness`] the session is over: an answer that
+    /// was begun is not begun again.
     ///
     /// # Errors
     /// [`Error::Relation`] if the data or the state are of another relation; [`Error::State`] if

@@ -1,16 +1,19 @@
 //! Noise on whole numbers of grid units, and the description it is charged as.
 
 mod accuracy;
+mod ahead;
 
 pub(crate) use accuracy::confident;
+pub use ahead::Ahead;
 
 use crate::error::{Error, check};
 use crate::grid::Grid;
-use crate::sample;
+use crate::sample::{self, Gaussian, Geometric, Staircase, Whole};
 use counterpoint::quantity::{Epsilon, Noise as Scale, Sensitivity, Share, Steps};
 use counterpoint::{Mechanism, OutOfRange};
-use dashu_int::{IBig, Sign};
 use dashu_ratio::RBig;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// Noise for a number that one person moves by at most a stated sensitivity.
 ///
@@ -34,6 +37,7 @@ pub struct Noise {
     grid: Grid,
     sensitivity: u64,
     mechanism: Mechanism,
+    sampler: Ready,
 }
 
 /// The law of the noise, in grid units. Ratios are what the samplers take; each is the exact
@@ -47,6 +51,50 @@ pub(crate) enum Shape {
     /// Masses proportional to b^level, b = e^-epsilon; |x| = n period + j is on level n if
     /// j < cut, else on level n + 1.
     Staircase { inverse_epsilon: RBig, period: u64, cut: u64 },
+}
+
+/// What draws noise of a shape.
+enum Sampler {
+    Laplace(Geometric),
+    Gaussian(Gaussian),
+    Staircase(Staircase),
+}
+
+impl Sampler {
+    fn new(shape: &Shape) -> Self {
+        match shape {
+            Shape::Laplace { scale } => Self::Laplace(Geometric::new(scale)),
+            Shape::Gaussian { sigma } => Self::Gaussian(Gaussian::new(sigma)),
+            Shape::Staircase { inverse_epsilon, period, cut } => {
+                Self::Staircase(Staircase::new(inverse_epsilon, *period, *cut))
+            }
+        }
+    }
+
+    fn draw(&self) -> Result<Whole, Error> {
+        match self {
+            Self::Laplace(law) => sample::laplace(law),
+            Self::Gaussian(law) => sample::gaussian(law),
+            Self::Staircase(law) => sample::staircase(law),
+        }
+    }
+}
+
+/// A sampler that is made of the shape at the first draw, and shared with clones. It says nothing that the
+/// shape does not say.
+#[derive(Clone, Default)]
+struct Ready(Arc<OnceLock<Sampler>>);
+
+impl PartialEq for Ready {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
 }
 
 const LEGAL_SCALE: &str = "a number from 2^-20 to 2^80 grid steps";
@@ -104,6 +152,7 @@ impl Noise {
             grid,
             sensitivity: steps,
             mechanism,
+            sampler: Ready::default(),
         })
     }
 
@@ -126,6 +175,7 @@ impl Noise {
             grid,
             sensitivity: steps,
             mechanism,
+            sampler: Ready::default(),
         })
     }
 
@@ -154,7 +204,7 @@ impl Noise {
         };
         let inverse_epsilon = RBig::ONE / ratio(epsilon)?;
         let shape = Shape::Staircase { inverse_epsilon, period, cut };
-        Ok(Self { shape, grid, sensitivity: period, mechanism })
+        Ok(Self { shape, grid, sensitivity: period, mechanism, sampler: Ready::default() })
     }
 
     /// What a release with this noise is charged as.
@@ -180,30 +230,17 @@ impl Noise {
     /// # Errors
     /// [`Error::Randomness`] if there is none to be had.
     pub fn add(&self, units: i128) -> Result<i128, Error> {
-        let noise = self.draw(units)?;
-        let sum = i128::try_from(&noise).ok().and_then(|noise| units.checked_add(noise));
-        // What does not fit is cut: done to the sum, that tells nothing more.
-        let cut = || if noise.sign() == Sign::Positive { i128::MAX } else { i128::MIN };
-        Ok(sum.unwrap_or_else(|| {
-            i128::try_from(IBig::from(units) + &noise).unwrap_or_else(|_| cut())
-        }))
-    }
-
-    /// Fresh noise. What it is for is seen by tests alone.
-    #[cfg_attr(not(test), allow(unused_variables))]
-    fn draw(&self, units: i128) -> Result<IBig, Error> {
         #[cfg(test)]
         if let Some(draw) = sample::watch::draw(|| sample::watch::Seen::Added(units, self.clone()))
         {
-            return Ok(draw.into());
+            return Ok(units.saturating_add(draw));
         }
-        match &self.shape {
-            Shape::Laplace { scale } => sample::laplace(scale),
-            Shape::Gaussian { sigma } => sample::gaussian(sigma),
-            Shape::Staircase { inverse_epsilon, period, cut } => {
-                staircase(inverse_epsilon, *period, *cut)
-            }
-        }
+        Ok(self.draw()?.added_to(units))
+    }
+
+    /// Fresh noise.
+    fn draw(&self) -> Result<Whole, Error> {
+        self.sampler.0.get_or_init(|| Sampler::new(&self.shape)).draw()
     }
 
     /// A number, rounded to the grid, with fresh noise.
@@ -212,24 +249,6 @@ impl Noise {
     /// [`Error::Randomness`] if there is none to be had.
     pub fn release(&self, x: f64) -> Result<f64, Error> {
         Ok(self.grid.value(self.add(self.grid.units(x).into())?))
-    }
-}
-
-/// |x| = n period + j: n with masses e^(-epsilon n), j alike below the cut and e^-epsilon
-/// times as likely above it, and a sign; zero would otherwise count twice.
-fn staircase(inverse_epsilon: &RBig, period: u64, cut: u64) -> Result<IBig, Error> {
-    let within = || loop {
-        let place = sample::below(period)?;
-        if place < cut || sample::geometric(inverse_epsilon)? > IBig::ZERO {
-            return Ok::<u64, Error>(place);
-        }
-    };
-    loop {
-        let size = sample::geometric(inverse_epsilon)? * IBig::from(period) + IBig::from(within()?);
-        let positive = sample::below(2)? == 1;
-        if positive || !size.is_zero() {
-            return Ok(if positive { size } else { -size });
-        }
     }
 }
 
@@ -253,15 +272,6 @@ mod tests {
             assert_eq!(noise.add(10), Ok(i128::MAX));
             assert!(matches!(noise.add(10), Err(Error::Randomness { .. })));
         });
-    }
-
-    #[test]
-    fn a_staircase_is_put_together_from_its_parts() {
-        // Level 2, place 1 rejected and then 0, negative: -(2 * 4 + 0).
-        let noise = Noise::staircase(1.0, Some(0.2), 4.0, Grid::WHOLE).unwrap();
-        assert_eq!(script::with(&[2, 1, 0, 0, 0], || noise.add(0)), Ok(-8));
-        // A negative zero is drawn again.
-        assert_eq!(script::with(&[0, 0, 0, 1, 0, 1], || noise.add(0)), Ok(4));
     }
 
     #[test]

@@ -1,51 +1,76 @@
-//! The one place where chance enters: exact samplers of the `opendp` crate, fed by OpenSSL's
-//! generator for private values. The samplers take no generator, so tests script this seam.
+//! The one place where chance enters: exact samplers over fair words, which take the same number of
+//! words and of steps whatever they draw. What a sampler decides it decides by comparing a uniform number
+//! with a real one, of which it has a bracket. Once in 2^100 draws, or less often, the bits drawn so far
+//! leave that open; then more bits of the same number are drawn.
+
+mod words;
+mod whole;
+mod big;
+mod coin;
+mod fraction;
+mod uniform;
+mod geometric;
+mod gaussian;
+mod staircase;
+mod response;
+mod weights;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use gaussian::Gaussian;
+pub(crate) use geometric::Geometric;
+pub(crate) use response::{Response, Told};
+pub(crate) use staircase::Staircase;
+pub(crate) use weights::Weights;
+pub(crate) use whole::Whole;
 
 use crate::error::Error;
-use dashu_int::{IBig, UBig};
-use dashu_ratio::RBig;
-use opendp::traits::samplers;
-
-fn failed(error: opendp::error::Error) -> Error {
-    Error::Randomness {
-        reason: format!("{:?}: {}", error.variant, error.message.unwrap_or_default()),
-    }
-}
 
 /// Masses proportional to e^(-|x| / scale) on the whole numbers.
-pub(crate) fn laplace(scale: &RBig) -> Result<IBig, Error> {
+pub(crate) fn laplace(law: &Geometric) -> Result<Whole, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(IBig::from);
+        return next.map(Whole::Small);
     }
-    samplers::sample_discrete_laplace(scale.clone()).map_err(failed)
+    words::with(2 * law.words(), |mut words| geometric::laplace(law, &mut words))
 }
 
 /// Masses proportional to e^(-x^2 / 2 sigma^2) on the whole numbers.
-pub(crate) fn gaussian(sigma: &RBig) -> Result<IBig, Error> {
+pub(crate) fn gaussian(law: &Gaussian) -> Result<Whole, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(IBig::from);
+        return next.map(Whole::Small);
     }
-    samplers::sample_discrete_gaussian(sigma.clone()).map_err(failed)
+    law.draw()
 }
 
-/// Each of 0 to n-1 alike.
-pub(crate) fn below(n: u64) -> Result<u64, Error> {
+/// Masses proportional to e^(-epsilon level) on the whole numbers.
+pub(crate) fn staircase(law: &Staircase) -> Result<Whole, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(|next| next as u64);
+        return next.map(Whole::Small);
     }
-    samplers::sample_uniform_uint_below::<u64, 8>(n.max(1)).map_err(failed)
+    law.draw()
 }
 
-/// True with a probability that is a ratio.
-pub(crate) fn coin(probability: &RBig) -> Result<bool, Error> {
+/// Whether to tell the truth, and what else to say.
+pub(crate) fn response(law: &Response) -> Result<Told, Error> {
+    #[cfg(test)]
+    if let Some(leaked) = script::next() {
+        let next = || script::next().unwrap_or(Ok(0));
+        return Ok(Told { leaked: leaked? as u64, truth: next()? as u64, other: next()? as u64 });
+    }
+    law.draw()
+}
+
+/// A place in the list, with the weight of its score.
+pub(crate) fn choose(law: &Weights, scores: &[i64]) -> Result<usize, Error> {
     #[cfg(test)]
     if let Some(next) = script::next() {
-        return next.map(|next| next != 0);
+        return next.map(|next| next as usize);
     }
-    samplers::sample_bernoulli_rational(probability.clone()).map_err(failed)
+    law.draw(scores)
 }
 
 /// 128 fair bits.
@@ -54,7 +79,7 @@ pub(crate) fn bits() -> Result<u128, Error> {
     if let Some(next) = script::next() {
         return next.map(|next| next as u128);
     }
-    samplers::sample_from_uniform_bytes::<u128, 16>().map_err(failed)
+    words::more()
 }
 
 /// Thirty-two secret bytes, from the same source as all noise: a key for
@@ -68,30 +93,6 @@ pub fn secret() -> Result<[u8; 32], Error> {
     let bytes = halves.into_iter().flat_map(u128::to_be_bytes);
     secret.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
     Ok(secret)
-}
-
-/// Masses proportional to e^(-x / scale) on 0, 1, 2, ...: that is what discrete Laplace noise
-/// is where it is at least zero, and what -1 - noise is where it is not.
-pub(crate) fn geometric(scale: &RBig) -> Result<IBig, Error> {
-    let draw = laplace(scale)?;
-    Ok(if draw < IBig::ZERO { -IBig::ONE - draw } else { draw })
-}
-
-/// True with probability p, where `bracket(n)` gives whole numbers around p 2^n. Compares p
-/// with a uniform number, of which as many bits are drawn as it takes.
-pub(crate) fn lazy(bracket: impl Fn(usize) -> Result<(UBig, UBig), Error>) -> Result<bool, Error> {
-    let (mut drawn, mut length) = (UBig::ZERO, 0);
-    loop {
-        drawn = (drawn << 128) + UBig::from(bits()?);
-        length += 128;
-        let (low, high) = bracket(length)?;
-        if drawn < low {
-            return Ok(true);
-        }
-        if drawn >= high {
-            return Ok(false);
-        }
-    }
 }
 
 /// What the tests make the samplers return, thread by thread.

@@ -1,0 +1,38 @@
+//! Whole numbers of any size, of which all but the unheard-of fit in a machine's.
+
+use dashu_int::{IBig, Sign};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Whole {
+    Small(i128),
+    Large(IBig),
+}
+
+impl Whole {
+    pub(super) fn big(self) -> IBig {
+        match self {
+            Self::Small(x) => x.into(),
+            Self::Large(x) => x,
+        }
+    }
+
+    /// The difference of two that are not below zero.
+    pub(super) fn minus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Small(x), Self::Small(y)) => Self::Small(x - y),
+            (x, y) => Self::Large(x.big() - y.big()),
+        }
+    }
+
+    /// The sum with a number. What does not fit is cut: done to the sum, that tells nothing more.
+    pub(crate) fn added_to(&self, units: i128) -> i128 {
+        match self {
+            Self::Small(noise) => units.saturating_add(*noise),
+            Self::Large(noise) => {
+                let sum = noise + IBig::from(units);
+                let cut = if sum.sign() == Sign::Positive { i128::MAX } else { i128::MIN };
+                i128::try_from(sum).unwrap_or(cut)
+            }
+        }
+    }
+}
