@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::noise::{Shape, ratio};
 
-    /// Masses by definition, summed one by one.
-    fn brute(shape: &Shape, alpha: f64) -> (f64, f64) {
+    /// Masses by definition, summed one by one from the far end: E|x|, and P(|x| > h) for each h.
+    fn brute(shape: &Shape, far: i64) -> (f64, Vec<f64>) {
         let weight = |x: i64| match shape {
             Shape::Laplace { scale } => (-(x as f64) / scale.to_f64().value()).exp(),
             Shape::Gaussian { sigma } => (-0.5 * (x as f64 / sigma.to_f64().value()).powi(2)).exp(),
@@ -103,32 +103,82 @@ mod tests {
                 (-(level as f64) / inverse_epsilon.to_f64().value()).exp()
             }
         };
-        let total: f64 = weight(0) + 2.0 * (1..20_000).map(weight).sum::<f64>();
-        let expected = 2.0 * (1..20_000).map(|x| x as f64 * weight(x)).sum::<f64>() / total;
-        let beyond = |h: i64| 2.0 * (h + 1..20_000).map(weight).sum::<f64>() / total;
-        let half_width = (0..).find(|&h| beyond(h) <= alpha).unwrap();
-        (expected, half_width as f64)
+        let (mut sum, mut moment) = (0.0, 0.0);
+        let mut beyond = vec![0.0];
+        for x in (1..far).rev() {
+            sum += weight(x);
+            moment += x as f64 * weight(x);
+            beyond.push(sum);
+        }
+        let total = 1.0 + 2.0 * sum;
+        beyond.reverse();
+        (2.0 * moment / total, beyond.iter().map(|sum| 2.0 * sum / total).collect())
     }
 
     #[test]
     fn accuracy_is_that_of_the_masses_summed_one_by_one() {
         let noises = [
-            Noise::geometric(0.3, 1).unwrap(),
-            Noise::geometric(17.0, 1).unwrap(),
-            Noise::discrete_gaussian(0.4, 1).unwrap(),
-            Noise::discrete_gaussian(25.0, 1).unwrap(),
-            Noise::staircase(1.0, None, 1.0, Grid::WHOLE).unwrap(),
-            Noise::staircase(0.5, None, 12.0, Grid::WHOLE).unwrap(),
-            Noise::staircase(3.0, Some(0.8), 5.0, Grid::WHOLE).unwrap(),
+            (Noise::geometric(0.3, 1), 100),
+            (Noise::geometric(17.0, 1), 1_500),
+            (Noise::geometric(3e4, 1), 2_000_000),
+            (Noise::discrete_gaussian(0.4, 1), 100),
+            (Noise::discrete_gaussian(25.0, 1), 1_000),
+            (Noise::discrete_gaussian(255.9, 1), 10_000),
+            (Noise::discrete_gaussian(256.1, 1), 10_000),
+            (Noise::discrete_gaussian(1000.0, 1), 40_000),
+            (Noise::discrete_gaussian(1e5, 1), 4_000_000),
+            (Noise::staircase(1.0, None, 1.0, Grid::WHOLE), 100),
+            (Noise::staircase(0.5, None, 12.0, Grid::WHOLE), 2_000),
+            (Noise::staircase(3.0, Some(0.8), 5.0, Grid::WHOLE), 200),
+            (Noise::staircase(60.0, Some(0.3), 1e4, Grid::WHOLE), 100_000),
+            (Noise::staircase(0.01, None, 100.0, Grid::WHOLE), 500_000),
         ];
-        for noise in noises {
-            for confidence in [0.2, 0.9, 0.95, 0.999] {
-                let (expected, half_width) = brute(&noise.shape, 1.0 - confidence);
-                assert!((noise.expected_error() / expected - 1.0).abs() < 1e-9, "{noise:?}");
+        for (noise, far) in noises {
+            let noise = noise.unwrap();
+            let (expected, beyond) = brute(&noise.shape, far);
+            assert!((noise.expected_error() / expected - 1.0).abs() < 1e-10, "{noise:?}");
+            for confidence in CONFIDENCES {
+                let keeps = |beyond: &f64| match confidence < 0.5 {
+                    true => 1.0 - beyond >= confidence,
+                    false => *beyond <= 1.0 - confidence,
+                };
+                let half_width = beyond.iter().position(keeps).unwrap() as f64;
                 let found = noise.half_width(confidence).unwrap();
-                assert!((found - half_width).abs() < 1e-9, "{noise:?}: {found} {half_width}");
+                // Sums of a million doubles are good to ten digits.
+                let slack = 1e-9 * half_width;
+                let context = format!("{noise:?} at {confidence}: {found} {half_width}");
+                assert!((found - half_width).abs() <= slack, "{context}");
             }
         }
+    }
+
+    const CONFIDENCES: [f64; 12] = [
+        1e-16,
+        1e-9,
+        0.2,
+        0.499,
+        0.5,
+        0.9,
+        0.95,
+        0.999,
+        1.0 - 1e-9,
+        1.0 - 1e-12,
+        1.0 - 1e-15,
+        1.0 - 1.1102230246251565e-16,
+    ];
+
+    /// Where nothing can be listed: a half-width of h has P(|x| <= h) at least c, and with one step less it
+    /// has not, by the closed form in which nothing cancels.
+    #[test]
+    fn tiny_confidences_of_wide_noise() {
+        for (scale, confidence) in [(1e20, 1e-16), (1e20, 1e-10), (2.0_f64.powi(80), 1e-15)] {
+            let found = Noise::geometric(scale, 1).unwrap().half_width(confidence).unwrap();
+            assert!((found / (scale * confidence) - 1.0).abs() < 1e-6, "{scale} {confidence}");
+        }
+        // A flat middle: P(|x| <= h) is h over the half-width, of which most is below the cut.
+        let noise = Noise::staircase(400.0, Some(0.5), 1e12, Grid::WHOLE).unwrap();
+        let found = noise.half_width(1e-9).unwrap();
+        assert!((found / 500.0 - 1.0).abs() < 0.01, "{found}");
     }
 
     #[test]

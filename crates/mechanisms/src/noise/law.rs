@@ -111,9 +111,35 @@ impl Law {
         self.kind.excess((x / self.step).floor()) * self.step
     }
 
-    /// E |noise - x|, or a little more.
-    pub(crate) fn distance(&self, x: f64) -> f64 {
-        x.abs() + 2.0 * self.excess(x.abs())
+    /// E (noise + share other - x)_+, or a little more.
+    pub(crate) fn both_excess(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
+        if x < 0.0 {
+            return self.both_excess(other, share, -x, blocks) - x;
+        }
+        let moved = (x - self.step - share * other.step).max(0.0);
+        let more = self.step + share * other.step;
+        match (&self.kind, &other.kind) {
+            (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {
+                more + two_laplaces_excess((self.step / rate, share * other.step / second), moved)
+            }
+            (Kind::Gaussian { sigma }, Kind::Gaussian { sigma: second }) => {
+                let sigma = (sigma * self.step).hypot(share * second * other.step);
+                more + sigma * normal_excess(moved / sigma)
+            }
+            _ => {
+                let one = |block: &Block| {
+                    if block.high.is_infinite() {
+                        // E (s - low)_+ and what the rest is then, on average.
+                        let low = share * block.low;
+                        let rest = low + 0.5 * self.expected() - x;
+                        return share * other.excess(block.low) + block.chance * rest.max(0.0);
+                    }
+                    let left = x - share * block.high;
+                    block.chance * (self.excess(left.abs()) + (-left).max(0.0))
+                };
+                blocks.iter().map(one).sum()
+            }
+        }
     }
 
     /// P(noise + share other > x), or a little more, for noises of the same kind. With one step more
@@ -209,6 +235,9 @@ impl Kind {
         if k <= 0.0 {
             return 1.0 - self.at_least(1.0 - k);
         }
+        if k.is_infinite() {
+            return 0.0;
+        }
         match self {
             Self::Laplace { rate } => (-rate * k).exp() / (1.0 + (-rate).exp()),
             Self::Listed { tails } => tails.get(k as usize).copied().unwrap_or(0.0),
@@ -256,9 +285,8 @@ impl Kind {
             }
             Self::Listed { tails } => tails.iter().skip(k as usize + 1).rev().sum(),
             Self::Gaussian { sigma } => {
-                let t = (k - 1.0).max(0.0) / sigma;
-                let density = (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
-                (sigma * (density - t * normal_tail(t))).max(0.0)
+                // E (Z + 1 - k)_+ is at most one more where k < 1.
+                sigma * normal_excess((k - 1.0).max(0.0) / sigma) + (1.0 - k).max(0.0)
             }
             Self::Staircase(steps) => steps.excess(k),
         }
@@ -303,16 +331,34 @@ pub(crate) fn normal_tail(t: f64) -> f64 {
     0.5 * libm::erfc(t / SQRT_2)
 }
 
+/// E (Z - t)_+ for t >= 0.
+fn normal_excess(t: f64) -> f64 {
+    let density = (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
+    (density - t * normal_tail(t)).max(0.0)
+}
+
+/// Two scales, neither equal nor zero: or a little larger ones.
+fn apart(one: f64, other: f64) -> (f64, f64) {
+    let (low, high) = (one.min(other), one.max(other));
+    (low.max(1e-9 * high), high.max(1.0001 * low))
+}
+
 /// P(X + Y > x) of two independent continuous Laplace variables: with scales b > a it is (b^2 e^(-x/b) -
-/// a^2 e^(-x/a)) / (2 (b^2 - a^2)) for x >= 0. Scales next to each other are moved apart, upward.
+/// a^2 e^(-x/a)) / (2 (b^2 - a^2)) for x >= 0.
 fn two_laplaces((one, other): (f64, f64), x: f64) -> f64 {
     if x < 0.0 {
         return 1.0 - two_laplaces((one, other), -x);
     }
-    let low = one.min(other);
-    let high = one.max(other).max(low * 1.0001);
+    let (low, high) = apart(one, other);
     let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());
     (0.5 * (tail(high) - r * r * tail(low)) / (1.0 - r * r)).clamp(0.0, 1.0)
+}
+
+/// The integral of that from x >= 0 on.
+fn two_laplaces_excess((one, other): (f64, f64), x: f64) -> f64 {
+    let (low, high) = apart(one, other);
+    let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());
+    0.5 * high * (tail(high) - r.powi(3) * tail(low)) / (1.0 - r * r)
 }
 
 impl Steps {

@@ -7,6 +7,9 @@
 
 mod recipe;
 mod measurement;
+mod mean;
+mod variance;
+mod accuracy;
 mod tally;
 #[cfg(test)]
 mod tests;
