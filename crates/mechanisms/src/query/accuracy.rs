@@ -225,25 +225,31 @@ impl Choice {
         Self { scale: choice.scale(), candidates: candidates as u64, share, rows }
     }
 
-    /// What a chosen score can lack to the best: differences of |whole below - part rows|, which are
-    /// multiples of the whole if both are on the same side, and else differ from -2 part rows by
-    /// one; up to this.
+    /// What a chosen score can lack to the best: differences of |whole below - part rows|. They come in steps of
+    /// the whole, from above zero up to these: both on one side of the rank wanted, or the chosen one below it
+    /// and the best above, or the other way round.
+    fn furthest(&self) -> [u128; 3] {
+        let [part, whole] = [self.share.0, self.share.1].map(u128::from);
+        let (below, above) = (part * u128::from(self.rows), (whole - part) * u128::from(self.rows));
+        // The nearest ranks miss by this from below, and by that from above.
+        let low = below % whole;
+        let high = (whole - low) % whole;
+        let one_side = (below - low).max(above - high);
+        [one_side, below.saturating_sub(high), above.saturating_sub(low)]
+    }
+
     fn most(&self) -> u128 {
-        let (part, whole) = (u128::from(self.share.0), u128::from(self.share.1));
-        let wanted = part * u128::from(self.rows);
-        let furthest = wanted.max(whole * u128::from(self.rows) - wanted);
-        let rest = wanted % whole;
-        furthest - rest.min(whole - rest)
+        self.furthest().into_iter().fold(0, u128::max)
     }
 
     /// The next such number above this, if there is one.
     fn next(&self, shortfall: u128) -> Option<u128> {
-        let (part, whole) = (u128::from(self.share.0), u128::from(self.share.1));
-        let rest = (2 * part * u128::from(self.rows)) % whole;
-        let start = shortfall - shortfall % whole;
-        let candidates = [rest, whole - rest, whole, whole + rest, 2 * whole - rest];
-        let above = candidates.into_iter().map(|more| start + more).filter(|&x| x > shortfall);
-        above.min().filter(|&x| x <= self.most())
+        let whole = u128::from(self.share.1);
+        let above = |most: u128| {
+            let left = most.checked_sub(shortfall + 1)?;
+            Some(most - left / whole * whole)
+        };
+        self.furthest().into_iter().filter_map(above).min()
     }
 
     /// The worst data have one best candidate, and all others lack the same: how often one of those

@@ -107,7 +107,7 @@ impl Mean {
         }
         let inner = self.half - h;
         let both = || inner <= 0.0 || self.both_sides(blocks, inner, h) <= alpha;
-        both() && self.keeps_one_sided(blocks, (inner.abs(), self.half), h, alpha, 4)
+        both() && self.keeps_one_sided(blocks, (inner.abs(), self.half), h, alpha, 8)
     }
 
     /// How often an answer is off by more than h, with a mean of m: for |m| <= M - h clamping does not

@@ -33,7 +33,10 @@ struct Blocks {
 }
 
 /// Cells are halved so often, at most.
-const HALVINGS: u32 = 12;
+const HALVINGS: u32 = 10;
+
+/// Data are first cut into so many layers.
+const LAYERS: i32 = 24;
 
 /// How many blocks an average distance is cut into where there are blocks of both records and offsets.
 const MODEST: f64 = 8.0;
@@ -87,7 +90,16 @@ impl Variance {
         let likely = Cell { m: (m, m), u: (self.most(), self.most()) };
         h >= self.most()
             || (self.fails(blocks, likely, h) <= alpha
-                && self.keeps_on(blocks, self.all_data(), h, alpha, HALVINGS))
+                && self.layers(m).all(|cell| self.keeps_on(blocks, cell, h, alpha, HALVINGS)))
+    }
+
+    /// All data, cut at a mean and at twice, four times, ... its distance from the end of the bounds.
+    fn layers(&self, m: f64) -> impl Iterator<Item = Cell> {
+        let (half, most) = (self.half, self.most());
+        let cuts = (0..LAYERS).map(move |j| (half - (half - m) * 2.0_f64.powi(j)).max(0.0));
+        let cuts = [half].into_iter().chain(cuts).chain([0.0]);
+        let layers = cuts.clone().zip(cuts.skip(1)).filter(|(above, below)| above > below);
+        layers.map(move |(above, below)| Cell { m: (below, above), u: (below * below, most) })
     }
 
     fn keeps_on(&self, blocks: &Blocks, cell: Cell, h: f64, alpha: f64, halvings: u32) -> bool {
