@@ -435,10 +435,11 @@ fn answers_are_as_close_as_promised() {
 /// A variance's worst data are at the ends of the bounds, and as uneven as they may be with both sides open.
 #[test]
 fn variances_are_as_close_as_promised() {
-    let rows = 2_000_u64;
+    let rows = 1_000_u64;
     for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
         let query = Query::variance(bounds());
-        for recipe in [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)] {
+        let recipes = [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)];
+        for recipe in recipes.into_iter().take(size(3, 2) as usize) {
             let measurement = recipe.unwrap().under(relation).unwrap();
             let half_width = measurement.half_width(rows, 0.9).unwrap();
             // A little more than that, so that it can be too low by as much.
@@ -475,8 +476,8 @@ fn a_half_width_can_be_asked_for() {
 #[test]
 fn no_half_width_is_wider_than_the_bounds() {
     for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
-        for rows in [0, 1, 2, 5] {
-            for confidence in [1e-9, 0.5, 0.95, 1.0 - 1e-12] {
+        for rows in [0, 1, 5] {
+            for confidence in [1e-9, 0.95, 1.0 - 1e-12] {
                 for (query, most) in
                     [(Query::mean(bounds()), 2.0 * HALF), (Query::variance(bounds()), HALF * HALF)]
                 {

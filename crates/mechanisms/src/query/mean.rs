@@ -35,7 +35,11 @@ pub(super) fn noisy_rows(ones: Option<&Law>, rows: f64, alpha: f64, fineness: f6
         let [few, many] = [block.low, block.high].map(|a| (rows + a).max(1.0));
         Rows { chance: block.chance, few, many }
     };
-    ones.blocks(alpha, fineness).iter().map(block).collect()
+    let blocks: Vec<Rows> = ones.blocks(alpha, fineness).iter().map(block).collect();
+    // However many fewer there are, it is one.
+    let (one, more): (Vec<Rows>, Vec<Rows>) = blocks.iter().partition(|rows| rows.many <= 1.0);
+    let chance = one.iter().map(|rows| rows.chance).sum();
+    more.into_iter().chain([Rows { chance, few: 1.0, many: 1.0 }]).collect()
 }
 
 /// How many blocks an average distance of the noise is cut into: first, and last.

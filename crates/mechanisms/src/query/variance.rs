@@ -32,8 +32,9 @@ struct Blocks {
     offsets: Vec<Block>,
 }
 
-/// Cells are halved so often, at most.
+/// Cells are halved so often, and so many are looked at, at most.
 const HALVINGS: u32 = 10;
+const MOST_LOOKS: u32 = 250;
 
 /// Data are first cut into so many layers.
 const LAYERS: i32 = 24;
@@ -71,16 +72,19 @@ impl Variance {
         Cell { m: (0.0, self.half), u: (0.0, self.most()) }
     }
 
-    /// A half-width for all data.
+    /// A half-width for all data. A confidence below one half is taken for that: bounds on chances of which
+    /// several add up say little there.
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
+        let alpha = alpha.min(0.5);
         least_of_three(self.most(), &[], |fineness| {
-            let blocks = self.blocks(alpha * RARE, fineness.min(64.0));
+            let blocks = self.blocks(alpha * RARE, fineness.min(32.0));
             move |h| self.keeps_in(&blocks, h, alpha)
         })
     }
 
     /// Whether no data are off by more than h more often than that.
     pub(super) fn keeps(&self, h: f64, alpha: f64, fineness: f64) -> bool {
+        let alpha = alpha.min(0.5);
         self.keeps_in(&self.blocks(alpha * RARE, fineness), h, alpha)
     }
 
@@ -88,9 +92,14 @@ impl Variance {
         // Where both sides are open and the mean is as far out as it may be, it is mostly worst.
         let m = (self.most() - h).max(0.0).sqrt();
         let likely = Cell { m: (m, m), u: (self.most(), self.most()) };
-        h >= self.most()
-            || (self.fails(blocks, likely, h) <= alpha
-                && self.layers(m).all(|cell| self.keeps_on(blocks, cell, h, alpha, HALVINGS)))
+        if h >= self.most() {
+            return true;
+        }
+        let mut left = MOST_LOOKS;
+        self.fails(blocks, likely, h) <= alpha
+            && self
+                .layers(m)
+                .all(|cell| self.keeps_on(blocks, cell, (h, alpha), HALVINGS, &mut left))
     }
 
     /// All data, cut at a mean and at twice, four times, ... its distance from the end of the bounds.
@@ -102,13 +111,23 @@ impl Variance {
         layers.map(move |(above, below)| Cell { m: (below, above), u: (below * below, most) })
     }
 
-    fn keeps_on(&self, blocks: &Blocks, cell: Cell, h: f64, alpha: f64, halvings: u32) -> bool {
+    /// Whether it is shown for a cell, with so many halvings and looks left.
+    fn keeps_on(
+        &self,
+        blocks: &Blocks,
+        cell: Cell,
+        (h, alpha): (f64, f64),
+        halvings: u32,
+        left: &mut u32,
+    ) -> bool {
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
         self.fails(blocks, cell, h) <= alpha
             || halvings > 0
-                && cell
-                    .halves(self.half)
-                    .into_iter()
-                    .all(|half| self.keeps_on(blocks, half, h, alpha, halvings - 1))
+                && (cell.halves(self.half).into_iter())
+                    .all(|half| self.keeps_on(blocks, half, (h, alpha), halvings - 1, left))
     }
 
     /// How often answers on data of a cell are off by more than h, at most.
