@@ -199,6 +199,39 @@ fn no_mechanism_costs_more_than_its_label() {
     assert_same(&plan(&[times(4, gdp(0.5))]), &plan(&[times(4, gaussian(2.0, 1.0))]));
 }
 
+/// A staircase's profile is A (1 - e^(x-eps)) up to its largest loss, A = 1/2 + c min(gamma, 1-gamma), and on a
+/// sample delta(ln(1 + q (e^x - 1))) is q times that of x. So epsilon is known at every delta below q A (1 -
+/// e^-eps), and at 0 it is the largest loss, whatever gamma is: also where nothing lies between the losses.
+#[test]
+fn a_staircase_has_its_epsilon_at_every_delta() {
+    let gammas = [0.0, 1e-9, 0.1, 0.3, 0.5_f64.next_down(), 0.5, 0.5_f64.next_up(), 0.77, 1.0];
+    for epsilon in [1e-6, 0.1, 0.5, 1.0, 1.3, 4.0, 30.0, 400.0] {
+        let decay = f64::exp(-epsilon);
+        for gamma in gammas {
+            let level = (1.0 - decay) / (2.0 * (gamma + decay * (1.0 - gamma)));
+            let top = 0.5 + level * gamma.min(1.0 - gamma);
+            let mechanism = staircase(epsilon, Some(gamma));
+            for rate in [1.0, 0.3, 1e-3] {
+                let release = match rate < 1.0 {
+                    true => sampled(1, mechanism.clone(), rate),
+                    false => times(1, mechanism.clone()),
+                };
+                for delta in [0.0, 1e-300, 1e-40, 1e-12] {
+                    let whole = epsilon + (-delta / (rate * top)).ln_1p();
+                    let expected = if rate < 1.0 { (rate * whole.exp_m1()).ln_1p() } else { whole };
+                    let delta = Delta::new(delta).unwrap();
+                    let found = plan(&[release.clone()]).epsilon(delta, &Options::default());
+                    let Bracket { lower, upper } = found.unwrap().bracket;
+                    let (low, high) = (expected * (1.0 - 1e-9), expected * (1.0 + 1e-9));
+                    let context = format!("{epsilon} {gamma} {rate} {delta:?}: {lower} {upper}");
+                    assert!(lower <= high && upper >= low, "{context}, {expected}");
+                    assert!(upper <= expected * (1.0 + 1e-6), "{context}, {expected}");
+                }
+            }
+        }
+    }
+}
+
 /// Exponential(e) has delta (1 - u)^2/(1 - e^-e) where Laplace(e) has 1 - u, and u is at
 /// least e^-e: the first is at most the second at every epsilon.
 #[test]

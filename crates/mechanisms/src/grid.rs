@@ -56,6 +56,11 @@ impl Grid {
         (Self { exponent: self.exponent - shift }, shift.unsigned_abs())
     }
 
+    /// The coarser one of two.
+    pub(crate) fn coarser(self, other: Self) -> Self {
+        Self { exponent: self.exponent.max(other.exponent) }
+    }
+
     /// The step.
     #[must_use]
     pub fn step(self) -> f64 {

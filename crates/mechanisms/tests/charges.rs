@@ -64,6 +64,57 @@ fn continuous_noise_with_one_step_more_dominates() {
     assert!(without > 20);
 }
 
+/// The same for Gaussian noise: every threshold tells less of discrete noise moved by D than of continuous
+/// noise moved by D + 1, that is, quantiles of the chances on both sides are closer. With D alone they are not.
+#[test]
+fn continuous_gaussian_noise_with_one_step_more_dominates() {
+    let mut without = 0;
+    for sigma in [0.3_f64, 1.0, 4.0, 30.0] {
+        let far = (35.0 * sigma).ceil() as i64 + 2;
+        let weight = |x: i64| (-0.5 * (x as f64 / sigma).powi(2)).exp();
+        let total: f64 = (-far..=far).map(weight).sum();
+        let at_least = |k: i64| (k..=far).rev().map(weight).sum::<f64>() / total;
+        let tail = |x: f64| 0.5 * libm::erfc(x / (sigma * 2.0_f64.sqrt()));
+        for k in -3..=(6.0 * sigma) as i64 + 3 {
+            // P(Z > k) <= P(x >= k) <= P(Z > k - 1).
+            let discrete = at_least(k);
+            assert!(tail(k as f64) <= discrete * (1.0 + 1e-9), "{sigma} {k}");
+            assert!(discrete <= tail(k as f64 - 1.0) * (1.0 + 1e-9), "{sigma} {k}");
+        }
+        for steps in [1, 3, 10] {
+            for share in [-0.5, 0.0, 0.4, 1.0, 2.5] {
+                let distance = steps as f64;
+                let epsilon = share * distance / sigma;
+                let discrete = profile(weight, far, steps, epsilon);
+                let continuous = |mu: f64| {
+                    let (near, beyond) = (epsilon / mu - 0.5 * mu, epsilon / mu + 0.5 * mu);
+                    tail(near * sigma) - epsilon.exp() * tail(beyond * sigma)
+                };
+                assert!(continuous((distance + 1.0) / sigma) >= discrete - 1e-12);
+                without += u32::from(continuous(distance / sigma) < discrete - 1e-9);
+            }
+        }
+    }
+    assert!(without > 10, "{without}");
+}
+
+/// Far beyond what can be listed, noise is charged that way; and with few steps as what it is.
+#[test]
+fn wide_gaussian_noise_is_charged_one_step_more() {
+    let noise = Noise::gaussian(2.0, 1.0, Grid::new(-18).unwrap()).unwrap();
+    let Mechanism::Gaussian { sigma, sensitivity } = noise.mechanism() else { panic!() };
+    let steps = 2.0_f64.powi(18);
+    assert!(
+        (sigma.get() - 2.0 * steps).abs() < 0.5 && (sensitivity.get() - steps - 1.0).abs() < 0.5
+    );
+    let Mechanism::DiscreteGaussian { sigma, sensitivity } =
+        Noise::discrete_gaussian(11_000.0, 11).unwrap().mechanism()
+    else {
+        panic!()
+    };
+    assert!((sigma.get() - 11_000.0).abs() < 1e-9 && sensitivity.get() == 11);
+}
+
 /// Fine grids are charged as continuous noise, with that step.
 #[test]
 fn a_fine_grid_is_charged_one_step_more() {

@@ -11,6 +11,7 @@ mod charges;
 mod distributions;
 mod grid;
 mod privacy;
+mod ranges;
 mod sketch;
 mod threads;
 mod written;

@@ -48,9 +48,9 @@ impl Atoms {
 
     /// The same for a mechanism whose largest loss is the first of the list: what is left out has a lesser
     /// one. Moved up to the largest it would add less than 2^-90 to that one's mass.
-    fn capped(list: Vec<Atom>, symmetric: bool) -> Self {
+    fn capped(list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
         let largest = list.first().map(|first| first.loss);
-        let atoms = Self::new(list, 0.0, symmetric);
+        let atoms = Self::new(list, cut, symmetric);
         let capped = atoms.list.first().is_some_and(|first| {
             Some(first.loss) == largest && atoms.cut <= 0.25 * STEP * first.mass.hi
         });
@@ -103,7 +103,7 @@ pub(super) fn geometric_list(a: Dd, steps: u64) -> Result<Atoms, LossError> {
         };
         Atom { loss: a * (steps as f64 - 2.0 * y as f64), mass }
     };
-    Ok(Atoms::capped((0..=steps).map(atom).collect(), true))
+    Ok(Atoms::capped((0..=steps).map(atom).collect(), 0.0, true))
 }
 
 /// No list of atoms is longer than about this.
@@ -183,6 +183,7 @@ pub(super) fn buckets_loss(epsilon: f64, buckets: u64) -> Atoms {
             Atom { loss: Dd::ZERO, mass: lie * (buckets - 2) as f64 },
             Atom { loss: Dd::from(-epsilon), mass: lie },
         ],
+        0.0,
         true,
     )
 }
@@ -215,15 +216,14 @@ pub(super) fn staircase(epsilon: f64, gamma: Option<f64>) -> Atoms {
     let high = (Dd::ONE + high).scaled(0.5);
     let low = high * decay;
     let middle = Dd::ONE - high - low;
-    let middle = if middle.is_negative() { Dd::ZERO } else { middle };
-    Atoms::capped(
-        vec![
-            Atom { loss: Dd::from(epsilon), mass: high },
-            Atom { loss: Dd::ZERO, mass: middle },
-            Atom { loss: Dd::from(-epsilon), mass: low },
-        ],
-        true,
-    )
+    let mut list = vec![
+        Atom { loss: Dd::from(epsilon), mass: high },
+        Atom { loss: Dd::ZERO, mass: middle },
+        Atom { loss: Dd::from(-epsilon), mass: low },
+    ];
+    // With gamma = 1/2 there is nothing in the middle: no outcome, and not one that was cut off.
+    list.retain(|atom| atom.mass.is_positive());
+    Atoms::capped(list, 0.0, true)
 }
 
 /// Two outcomes, the larger loss being this share of how far they are apart: masses
@@ -235,7 +235,11 @@ pub(crate) fn two_outcomes(range: Dd, share: f64) -> Atoms {
     let high = -(-below).expm1() / whole;
     // e^-eta (e^t - 1) is e^(t-eta) (1 - e^-t).
     let low = falling(below) * -(-top).expm1() / whole;
-    Atoms::capped(vec![Atom { loss: top, mass: high }, Atom { loss: -below, mass: low }], false)
+    Atoms::capped(
+        vec![Atom { loss: top, mass: high }, Atom { loss: -below, mass: low }],
+        0.0,
+        false,
+    )
 }
 
 /// The same pair on a Poisson sample; `None` if an outcome is too rare to be listed.
@@ -309,7 +313,7 @@ fn is_mirrored(outcomes: &[(f64, f64)]) -> bool {
 /// A pair that is its own mirror image, on a Poisson sample.
 pub(super) fn sampled(whole: &Atoms, rate: f64, direction: Direction) -> Atoms {
     let rate = Dd::from(rate);
-    let list = match direction {
+    let list: Vec<Atom> = match direction {
         Direction::Add => {
             let turned = |atom: &Atom| Atom { loss: -mixed(rate, -atom.loss), mass: atom.mass };
             whole.list.iter().map(turned).collect()
@@ -321,7 +325,12 @@ pub(super) fn sampled(whole: &Atoms, rate: f64, direction: Direction) -> Atoms {
             p.chain(q).map(|(loss, mass)| Atom { loss: mixed(rate, loss), mass }).collect()
         }
     };
-    Atoms::new(list, whole.cut, false).together()
+    // A larger loss stays larger on a sample.
+    let atoms = match whole.above() > 0.0 {
+        true => Atoms::new(list, whole.cut, false),
+        false => Atoms::capped(list, whole.cut, false),
+    };
+    atoms.together()
 }
 
 /// Outcomes with their P and Q mass, Q being without the person, on a Poisson sample.

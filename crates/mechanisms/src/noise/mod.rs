@@ -1,10 +1,12 @@
 //! Noise on whole numbers of grid units, and the description it is charged as.
 
+mod law;
 mod accuracy;
 mod ahead;
 
 pub(crate) use accuracy::confident;
 pub use ahead::Ahead;
+pub(crate) use law::{Block, Law, SLACK};
 
 use crate::error::{Error, check};
 use crate::grid::Grid;
@@ -98,11 +100,28 @@ impl fmt::Debug for Ready {
 }
 
 const LEGAL_SCALE: &str = "a number from 2^-20 to 2^80 grid steps";
-const LEGAL_SIGMA: &str = "a number from 2^-20 to 10^4 grid steps";
-const LEGAL_EPSILON: &str = "a number from 2^-20 to 500";
+const LEGAL_SIGMA: &str = "a number from 2^-20 to 2^20 grid steps";
+const LEGAL_EPSILON: &str = "a number from 2^-24 to 500";
 
 /// The largest sensitivity that descriptions of discrete noise take.
 const MOST_STEPS: u64 = 100_000;
+
+/// The largest sigma of Gaussian noise, in grid units.
+pub(crate) const MOST_SIGMA: f64 = (1_u64 << 20) as f64;
+
+/// Whether discrete Gaussian noise is charged by its own description. The accountant lists its outcomes
+/// up to a sigma of 10^4. Beyond, it knows discrete noise by its Rényi divergences alone: for a
+/// sensitivity of few units that is still less than what one unit more would cost.
+pub(crate) fn is_charged_as_listed(sigma: f64, steps: u64) -> bool {
+    steps < 128 || (sigma <= 1e4 && steps <= MOST_STEPS)
+}
+
+/// One step more makes a continuous pair dominate the discrete one (docs/theorems.md, *Noise on a
+/// grid*). 2^53 + 1 is no double.
+fn one_more(steps: u64) -> Result<Sensitivity, Error> {
+    let steps = steps as f64;
+    Ok(Sensitivity::new(steps.next_up().max(steps + 1.0))?)
+}
 
 impl Noise {
     /// Geometric noise (discrete Laplace) on a whole number.
@@ -118,8 +137,10 @@ impl Noise {
     /// Discrete Gaussian noise on a whole number.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless 2^-20 <= sigma <= 10^4 and 1 <= sensitivity <= 10^5.
+    /// [`Error::OutOfRange`] unless 2^-20 <= sigma <= 2^20 and 1 <= sensitivity <= 2^53.
     pub fn discrete_gaussian(sigma: f64, sensitivity: u64) -> Result<Self, Error> {
+        let legal = "a whole number from 1 to 2^53";
+        check(sensitivity <= 1 << 53, "sensitivity", sensitivity as f64, legal)?;
         Self::gaussian(sigma, sensitivity as f64, Grid::WHOLE)
     }
 
@@ -141,11 +162,7 @@ impl Noise {
         let mechanism = if steps <= MOST_STEPS {
             Mechanism::Geometric { scale: Scale::new(units)?, sensitivity: Steps::new(steps)? }
         } else {
-            // One step more makes the continuous pair dominate the discrete one
-            // (docs/theorems.md, *Noise on a grid*). 2^53 + 1 is no double.
-            let steps = steps as f64;
-            let sensitivity = Sensitivity::new(steps.next_up().max(steps + 1.0))?;
-            Mechanism::Laplace { scale: Scale::new(units)?, sensitivity }
+            Mechanism::Laplace { scale: Scale::new(units)?, sensitivity: one_more(steps)? }
         };
         Ok(Self {
             shape: Shape::Laplace { scale: ratio(units)? },
@@ -159,16 +176,22 @@ impl Noise {
     /// Gaussian noise on a grid: discrete Gaussian noise in grid units, with the sensitivity
     /// rounded up to whole units.
     ///
+    /// Up to a sigma of 10^4 and a sensitivity of 10^5 units it is charged as what it is; beyond, as
+    /// Gaussian noise with one unit of sensitivity more, which dominates it, if the sensitivity is at
+    /// least 128 units.
+    ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless sigma is 2^-20 to 10^4 units and the sensitivity up to
-    /// 10^5 units, for which the accountant knows the exact loss.
+    /// [`Error::OutOfRange`] unless sigma is 2^-20 to 2^20 units and the sensitivity up to 2^53 units.
     pub fn gaussian(sigma: f64, sensitivity: f64, grid: Grid) -> Result<Self, Error> {
         let steps = grid.steps(sensitivity)?;
         let units = sigma / grid.step();
-        check((2.0_f64.powi(-20)..=1e4).contains(&units), "sigma", sigma, LEGAL_SIGMA)?;
-        let mechanism = Mechanism::DiscreteGaussian {
-            sigma: Scale::new(units)?,
-            sensitivity: Steps::new(steps)?,
+        let legal = 2.0_f64.powi(-20)..=MOST_SIGMA;
+        check(legal.contains(&units), "sigma", sigma, LEGAL_SIGMA)?;
+        let mechanism = if is_charged_as_listed(units, steps) {
+            let sensitivity = Steps::new(steps)?;
+            Mechanism::DiscreteGaussian { sigma: Scale::new(units)?, sensitivity }
+        } else {
+            Mechanism::Gaussian { sigma: Scale::new(units)?, sensitivity: one_more(steps)? }
         };
         Ok(Self {
             shape: Shape::Gaussian { sigma: ratio(units)? },
@@ -183,7 +206,7 @@ impl Noise {
     /// higher, is moved to the nearest the grid allows; `None` takes 1/(1 + e^(epsilon/2)).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500, 0 <= gamma <= 1 and the
+    /// [`Error::OutOfRange`] unless 2^-24 <= epsilon <= 500, 0 <= gamma <= 1 and the
     /// sensitivity is up to 2^53 units.
     pub fn staircase(
         epsilon: f64,
@@ -192,7 +215,7 @@ impl Noise {
         grid: Grid,
     ) -> Result<Self, Error> {
         let period = grid.steps(sensitivity)?;
-        check((2.0_f64.powi(-20)..=500.0).contains(&epsilon), "epsilon", epsilon, LEGAL_EPSILON)?;
+        check((2.0_f64.powi(-24)..=500.0).contains(&epsilon), "epsilon", epsilon, LEGAL_EPSILON)?;
         let gamma = Share::new(gamma.unwrap_or(1.0 / (1.0 + (0.5 * epsilon).exp())))?.get();
         let cut = ((gamma * period as f64 + 0.5).round() as u64).clamp(1, period);
         // A staircase with this gamma, rounded to whole units, is exactly this noise.
@@ -290,7 +313,8 @@ mod tests {
             assert!(Noise::staircase(bad, None, 1.0, Grid::WHOLE).is_err());
             assert!(Noise::laplace(1.0, bad, Grid::WHOLE).is_err());
         }
-        assert!(Noise::discrete_gaussian(1.0, 100_001).is_err());
+        assert!(Noise::discrete_gaussian(1.0, 100_001).is_ok());
+        assert!(Noise::discrete_gaussian(1.0, (1 << 53) + 1).is_err());
         assert!(Noise::geometric(1.0, 0).is_err());
         // As doubles the two are the same: only the smaller may pass.
         assert!(Noise::geometric(1.0, 1 << 53).is_ok());

@@ -6,9 +6,9 @@ use super::tally::{self, Tally};
 use super::{Kind, Query, score_sensitivity};
 use crate::choice::Exponential;
 use crate::data::Data;
-use crate::error::Error;
+use crate::error::{Error, check};
 use crate::grid::Grid;
-use crate::noise::{Noise, confident};
+use crate::noise::{MOST_SIGMA, Noise, is_charged_as_listed};
 use crate::reply::Reply;
 use counterpoint::quantity::{Delta, Rho};
 use counterpoint::{Adjacency, Count, Guarantee, Mechanism, Relation, Release};
@@ -21,12 +21,12 @@ use counterpoint::{Adjacency, Count, Guarantee, Mechanism, Relation, Release};
 pub struct Measurement {
     recipe: Recipe,
     relation: Relation,
-    body: Body,
+    pub(super) body: Body,
     releases: Vec<Release>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Body {
+pub(super) enum Body {
     /// Sums with noise: of ones, then of values, then of squares, as far as needed.
     Sums(Vec<(Summand, Noise)>),
     /// The same noise for every bin.
@@ -40,7 +40,9 @@ impl Recipe {
     ///
     /// # Errors
     /// [`Error::Unsuited`] for staircase noise on a histogram to which a person contributes
-    /// several records; [`Error::OutOfRange`] if the noise is beyond what the samplers take.
+    /// several records; [`Error::OutOfRange`] for Gaussian noise on a histogram if the multiplier times
+    /// the records a person (times the root of two where they are replaced) is above 2^20. All other
+    /// recipes can be made ready for all relations.
     pub fn under(&self, relation: Relation) -> Result<Measurement, Error> {
         let (body, releases) = match (&self.query.kind, self.style) {
             (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
@@ -83,8 +85,12 @@ fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
 fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, Noise)>, Error> {
     let style = style.shared(list.len() as f64);
     let sum = |of: &Of| {
-        let grid = match of {
-            Of::Ones(_) => Grid::WHOLE,
+        let grid = match (of, style) {
+            // Whole numbers, if the noise is not more of them than it may be.
+            (Of::Ones(_), Style::Gaussian { .. }) => {
+                style.grid(of.reach(relation))?.coarser(Grid::WHOLE)
+            }
+            (Of::Ones(_), _) => Grid::WHOLE,
             _ => style.grid(of.reach(relation))?,
         };
         let summand = Summand::new(*of, grid);
@@ -116,7 +122,10 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
         Style::Gaussian { multiplier } => {
             // rho = |shift|^2 / (2 sigma^2), bin by bin (Canonne, Kamath and Steinke 2020).
             let far = records as f64 * (moved as f64).sqrt();
-            let sigma = few_bits(multiplier * far);
+            let sigma = rounded_up(far, multiplier);
+            let legal = "at most 2^20 over how far one person moves the bins: the records a person, \
+                         times the root of two where they are replaced";
+            check(sigma <= MOST_SIGMA, "multiplier", multiplier, legal)?;
             let noise = Noise::discrete_gaussian(sigma, records)?;
             let square = (records * records * moved) as f64;
             // Two roundings, and one to spare.
@@ -144,12 +153,13 @@ impl Style {
         }
     }
 
-    /// A grid much finer than the noise, and as fine as the accountant likes: it knows discrete
-    /// Gaussians up to 10^4 steps.
+    /// A grid much finer than the noise. Gaussian noise is 513,000 to 1,026,000 steps, within the
+    /// 2^20 that it may be; with a multiplier of at most 1000 sqrt(3) the sensitivity is then 296 steps at
+    /// least, so that rounding it up, and the step more that is charged, are less than 0.7 % of it.
     fn grid(self, sensitivity: f64) -> Result<Grid, Error> {
         Grid::at_most(match self {
             Self::Laplace { epsilon } => (sensitivity / epsilon).min(sensitivity) / 1e9,
-            Self::Gaussian { multiplier } => sensitivity * multiplier / 1024.0,
+            Self::Gaussian { multiplier } => sensitivity * multiplier / 513_000.0,
             Self::Staircase { .. } => sensitivity / 1e6,
             Self::Exponential { .. } => return Err(self.unsuited("a number", "a quantile")),
         })
@@ -166,7 +176,10 @@ impl Style {
                 Noise::laplace(units * grid.step(), distance, grid)
             }
             Self::Gaussian { multiplier } => {
-                Noise::gaussian(few_bits(steps as f64 * multiplier) * grid.step(), distance, grid)
+                let listed = is_charged_as_listed(steps as f64 * multiplier, steps);
+                let charged = if listed { steps } else { steps + 1 };
+                let units = rounded_up(charged as f64, multiplier);
+                Noise::gaussian(units * grid.step(), distance, grid)
             }
             Self::Staircase { epsilon } => Noise::staircase(epsilon, None, distance, grid),
             Self::Exponential { .. } => Err(self.unsuited("a number", "a quantile")),
@@ -174,11 +187,11 @@ impl Style {
     }
 }
 
-/// Rounded up to 12 significant bits, with which the sampler is fast.
-fn few_bits(x: f64) -> f64 {
-    let mask = (1_u64 << 41) - 1;
-    let cut = x.to_bits() & !mask;
-    f64::from_bits(if cut == x.to_bits() { cut } else { cut + mask + 1 })
+/// A product, rounded up.
+fn rounded_up(one: f64, other: f64) -> f64 {
+    let product = one * other;
+    // The error of a rounded product is a double.
+    if one.mul_add(other, -product) > 0.0 { product.next_up() } else { product }
 }
 
 impl Measurement {
@@ -327,71 +340,6 @@ impl Measurement {
                 spread(offsets, squares, ones.max(1.0), bounds.half())
             }
             (_, noisy) => noisy.first().copied().unwrap_or_default(),
-        }
-    }
-
-    /// The answer is within this of that without noise, with at least this probability, for so
-    /// many rows: for each bin of a histogram; in ranks for a quantile. Clamping and
-    /// rounding to the grid are not counted.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] unless 0 < confidence < 1.
-    pub fn half_width(&self, rows: u64, confidence: f64) -> Result<f64, Error> {
-        confident(confidence)?;
-        match &self.body {
-            Body::Bins(noise) => noise.half_width(confidence),
-            Body::Sums(sums) => {
-                // Each sum may fail with its share of what is allowed.
-                let each = 1.0 - (1.0 - confidence) / sums.len() as f64;
-                let widths = sums.iter().map(|(_, noise)| noise.half_width(each));
-                Ok(self.carried(&widths.collect::<Result<Vec<f64>, Error>>()?, rows as f64))
-            }
-            Body::Choice(choice) => {
-                let Kind::Quantile { share, candidates } = &self.query().kind else {
-                    return Err(Error::Question { legal: "a quantile" });
-                };
-                Ok(choice.shortfall(candidates.len(), confidence)? / f64::from(share.1))
-            }
-        }
-    }
-
-    /// The mean distance from the answer without noise, for so many rows: exact for counts,
-    /// sums, bins and means of publicly many; to first order for the others. A quantile's is
-    /// in ranks, and a bound.
-    #[must_use]
-    pub fn expected_error(&self, rows: u64) -> f64 {
-        match &self.body {
-            Body::Bins(noise) => noise.expected_error(),
-            Body::Sums(sums) => {
-                let errors = sums.iter().map(|(_, noise)| noise.expected_error());
-                self.carried(&errors.collect::<Vec<f64>>(), rows as f64)
-            }
-            Body::Choice(choice) => match &self.query().kind {
-                // The mean of a number that exceeds t with probability n e^(-t/s), at most.
-                Kind::Quantile { share, candidates } => {
-                    choice.scale() * (1.0 + (candidates.len() as f64).ln()) / f64::from(share.1)
-                }
-                _ => 0.0,
-            },
-        }
-    }
-
-    /// How far errors of the sums move the answer: with sums S of at most M each, over n,
-    /// |S~/n~ - S/n| <= (s + M a) / (n - a) for errors s of S and a of n.
-    fn carried(&self, errors: &[f64], rows: f64) -> f64 {
-        let ratio = |sum: f64, most: f64, ones: f64| {
-            if rows > ones { (sum + most * ones) / (rows - ones) } else { f64::INFINITY }
-        };
-        match (&self.query().kind, errors) {
-            (Kind::Mean(bounds), &[offsets]) => ratio(offsets, bounds.half(), 0.0),
-            (Kind::Mean(bounds), &[ones, offsets]) => ratio(offsets, bounds.half(), ones),
-            (Kind::Variance(bounds), &[.., offsets, squares]) => {
-                let half = bounds.half();
-                let ones = if errors.len() == 3 { errors.first().copied() } else { None };
-                let ones = ones.unwrap_or(0.0);
-                ratio(squares, half * half, ones) + 2.0 * half * ratio(offsets, half, ones)
-            }
-            (_, errors) => errors.first().copied().unwrap_or(0.0),
         }
     }
 }

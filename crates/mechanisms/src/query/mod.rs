@@ -10,6 +10,9 @@ mod summand;
 mod places;
 mod tally;
 mod measurement;
+mod mean;
+mod variance;
+mod accuracy;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,6 @@
 
 use super::{Kind, Query};
 use crate::error::{Error, check};
-use counterpoint::Relation;
 use serde::{Deserialize, Serialize};
 
 /// A query with the noise it is to be answered with, relative to what one person can change.
@@ -104,7 +103,7 @@ impl Query {
     }
 
     /// Answered with Gaussian noise of so many sensitivities (in Euclidean norm, where several
-    /// numbers are released), rounded up to 12 bits. Counts get discrete Gaussian noise.
+    /// numbers are released), or up to 0.8 % more. Counts get discrete Gaussian noise.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0.025 <= multiplier <= 1000; [`Error::Unsuited`] for a
@@ -129,42 +128,10 @@ impl Query {
     pub fn exponential(&self, epsilon: f64) -> Result<Recipe, Error> {
         Recipe::new(self.clone(), Style::Exponential { epsilon })
     }
-
-    /// Answered with the least Laplace epsilon, to three digits, that keeps to a half-width on
-    /// so many rows of data of this relation.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] if the confidence is not legal or no epsilon up to 500 will do.
-    pub fn laplace_within(
-        &self,
-        half_width: f64,
-        confidence: f64,
-        rows: u64,
-        relation: Relation,
-    ) -> Result<Recipe, Error> {
-        let keeps = |recipe: &Recipe| {
-            let found = recipe.under(relation)?.half_width(rows, confidence)?;
-            Ok::<bool, Error>(found <= half_width)
-        };
-        let (mut low, mut high) = (LEAST_EPSILON, MOST_EPSILON);
-        let mut best = self.laplace(high)?;
-        let legal = "no less than what epsilon 500 gives";
-        check(keeps(&best)?, "half-width", half_width, legal)?;
-        while high / low > 1.001 {
-            let middle = (low * high).sqrt();
-            let trial = self.laplace(middle)?;
-            if keeps(&trial)? {
-                (high, best) = (middle, trial);
-            } else {
-                low = middle;
-            }
-        }
-        Ok(best)
-    }
 }
 
-const LEAST_EPSILON: f64 = 1.0 / (1_u64 << 20) as f64;
-const MOST_EPSILON: f64 = 500.0;
+pub(super) const LEAST_EPSILON: f64 = 1.0 / (1_u64 << 20) as f64;
+pub(super) const MOST_EPSILON: f64 = 500.0;
 
 impl Style {
     fn check(self) -> Result<(), Error> {

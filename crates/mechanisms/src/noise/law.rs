@@ -1,0 +1,420 @@
+//! Chances of noise, in doubles: how likely it is to reach a place. Chances are good to some twelve
+//! digits, however small; whoever needs them on one side rounds by [`SLACK`].
+
+use super::{Noise, Shape};
+use std::f64::consts::{PI, SQRT_2};
+
+/// More than all roundings of a chance, relative.
+pub(crate) const SLACK: f64 = 1e-12;
+
+/// From here on sums over a discrete Gaussian's places are integrals with three corrections.
+const WIDE: f64 = 256.0;
+
+/// Noise as multiples of a step, with what it takes to tell its chances.
+#[derive(Clone, Debug)]
+pub(crate) struct Law {
+    kind: Kind,
+    step: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// Masses fall by e^-rate a step.
+    Laplace {
+        rate: f64,
+    },
+    /// P(x >= k) for k = 0, 1, ...
+    Listed {
+        tails: Vec<f64>,
+    },
+    Gaussian {
+        sigma: f64,
+    },
+    Staircase(Steps),
+}
+
+/// A staircase's masses: `scale` times e^-epsilon to the level.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    epsilon: f64,
+    period: f64,
+    cut: f64,
+    scale: f64,
+}
+
+impl Law {
+    pub(crate) fn new(noise: &Noise) -> Self {
+        Self { kind: Kind::new(&noise.shape), step: noise.grid.step() }
+    }
+
+    /// The step.
+    pub(crate) fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// How far the noise is from zero on average.
+    pub(crate) fn expected(&self) -> f64 {
+        self.kind.expected() * self.step
+    }
+
+    /// P(noise > x).
+    pub(crate) fn above(&self, x: f64) -> f64 {
+        let place = x / self.step;
+        if place >= 0.0 {
+            self.kind.at_least(place.floor() + 1.0)
+        } else {
+            1.0 - self.kind.at_least((-place).ceil())
+        }
+    }
+
+    /// P(low <= noise <= high).
+    pub(crate) fn between(&self, low: f64, high: f64) -> f64 {
+        let (low, high) = ((low / self.step).ceil(), (high / self.step).floor());
+        let tail = |k: f64| self.kind.at_least(k);
+        if low > high {
+            0.0
+        } else if low > 0.0 {
+            tail(low) - tail(high + 1.0)
+        } else if high < 0.0 {
+            tail(-high) - tail(1.0 - low)
+        } else if -low == high {
+            self.kind.within(high)
+        } else {
+            1.0 - tail(1.0 - low) - tail(high + 1.0)
+        }
+    }
+
+    /// The least h with P(|noise| > h) at most this.
+    pub(crate) fn furthest(&self, alpha: f64) -> f64 {
+        let keeps = |h: f64| 2.0 * self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK);
+        least(keeps) * self.step
+    }
+
+    /// The least h with P(noise > h) at most this, h >= 0.
+    pub(crate) fn reach(&self, alpha: f64) -> f64 {
+        least(|h| self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK)) * self.step
+    }
+
+    /// The least h with P(|noise| <= h) at least this.
+    pub(crate) fn half_width(&self, confidence: f64) -> f64 {
+        if confidence >= 0.5 {
+            // The difference is exact.
+            return self.furthest(1.0 - confidence);
+        }
+        // Gaussians are at zero with more than 10^-7, and otherwise nothing cancels.
+        let keeps = |h: f64| self.kind.within(h) * (1.0 - 1e-9) >= confidence;
+        least(keeps) * self.step
+    }
+
+    /// E (noise - x)_+ for x >= 0, or a little more: by less than a step.
+    pub(crate) fn excess(&self, x: f64) -> f64 {
+        self.kind.excess((x / self.step).floor()) * self.step
+    }
+
+    /// E (noise + share other - x)_+, or a little more.
+    pub(crate) fn both_excess(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
+        if x < 0.0 {
+            return self.both_excess(other, share, -x, blocks) - x;
+        }
+        let moved = (x - self.step - share * other.step).max(0.0);
+        let more = self.step + share * other.step;
+        match (&self.kind, &other.kind) {
+            (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {
+                more + two_laplaces_excess((self.step / rate, share * other.step / second), moved)
+            }
+            (Kind::Gaussian { sigma }, Kind::Gaussian { sigma: second }) => {
+                let sigma = (sigma * self.step).hypot(share * second * other.step);
+                more + sigma * normal_excess(moved / sigma)
+            }
+            _ => {
+                let one = |block: &Block| {
+                    if block.high.is_infinite() {
+                        // E (s - low)_+ and what the rest is then, on average.
+                        let low = share * block.low;
+                        let rest = low + 0.5 * self.expected() - x;
+                        return share * other.excess(block.low) + block.chance * rest.max(0.0);
+                    }
+                    let left = x - share * block.high;
+                    block.chance * (self.excess(left.abs()) + (-left).max(0.0))
+                };
+                blocks.iter().map(one).sum()
+            }
+        }
+    }
+
+    /// P(noise + share other > x), or a little more, for noises of the same kind. With one step more
+    /// each, continuous noise is above the discrete (docs/theorems.md, *How far an answer is off*).
+    pub(crate) fn both_above(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
+        match (&self.kind, &other.kind) {
+            (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {
+                let scales = (self.step / rate, share * other.step / second);
+                two_laplaces(scales, x - self.step - share * other.step)
+            }
+            (Kind::Gaussian { sigma }, Kind::Gaussian { sigma: second }) => {
+                let sigma = (sigma * self.step).hypot(share * second * other.step);
+                normal_tail((x - self.step - share * other.step) / sigma)
+            }
+            _ => {
+                let one = |block: &Block| block.chance * self.above(x - share * block.high);
+                blocks.iter().map(one).sum::<f64>().min(1.0)
+            }
+        }
+    }
+
+    /// Whether [`Law::both_above`] needs the second noise in blocks.
+    pub(crate) fn needs_blocks(&self, other: &Self) -> bool {
+        !matches!(
+            (&self.kind, &other.kind),
+            (Kind::Laplace { .. }, Kind::Laplace { .. })
+                | (Kind::Gaussian { .. }, Kind::Gaussian { .. })
+        )
+    }
+
+    /// The noise cut into blocks, so many for its average distance from zero: the last one on either
+    /// side holds what is further out than all but `alpha` of it.
+    pub(crate) fn blocks(&self, alpha: f64, fineness: f64) -> Vec<Block> {
+        let far = (self.furthest(alpha) / self.step).max(1.0);
+        let width = (self.kind.expected() / fineness).floor().clamp(1.0, far);
+        let mut list = Vec::new();
+        let mut low = -far;
+        while low <= far {
+            let high = (low + width - 1.0).max(low).min(far);
+            let chance = self.between(low * self.step, high * self.step);
+            list.push(Block { chance, low: low * self.step, high: high * self.step });
+            low = (high + 1.0).max(high.next_up());
+        }
+        let chance = self.kind.at_least(far + 1.0);
+        let beyond = (far + 1.0) * self.step;
+        list.push(Block { chance, low: beyond, high: f64::INFINITY });
+        list.push(Block { chance, low: f64::NEG_INFINITY, high: -beyond });
+        list
+    }
+}
+
+/// That noise is from `low` to `high`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) chance: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+/// The least whole number from zero on that keeps to something that all larger ones keep to.
+fn least(keeps: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (-1.0, 0.0);
+    while !keeps(high) && high < 1e300 {
+        (low, high) = (high, 2.0 * high + 1.0);
+    }
+    while high - low > 1.0 {
+        let middle = (low + 0.5 * (high - low)).floor();
+        if middle <= low || middle >= high {
+            break;
+        }
+        if keeps(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+impl Kind {
+    fn new(shape: &Shape) -> Self {
+        match shape {
+            Shape::Laplace { scale } => Self::Laplace { rate: 1.0 / scale.to_f64().value() },
+            Shape::Gaussian { sigma } => match sigma.to_f64().value() {
+                sigma if sigma < WIDE => Self::Listed { tails: tails(sigma) },
+                sigma => Self::Gaussian { sigma },
+            },
+            Shape::Staircase { inverse_epsilon, period, cut } => {
+                let epsilon = 1.0 / inverse_epsilon.to_f64().value();
+                Self::Staircase(Steps::new(epsilon, *period as f64, *cut as f64))
+            }
+        }
+    }
+
+    /// P(x >= k), k a whole number.
+    fn at_least(&self, k: f64) -> f64 {
+        if k <= 0.0 {
+            return 1.0 - self.at_least(1.0 - k);
+        }
+        if k.is_infinite() {
+            return 0.0;
+        }
+        match self {
+            Self::Laplace { rate } => (-rate * k).exp() / (1.0 + (-rate).exp()),
+            Self::Listed { tails } => tails.get(k as usize).copied().unwrap_or(0.0),
+            Self::Gaussian { sigma } => wide_tail(*sigma, k),
+            Self::Staircase(steps) => steps.at_least(k),
+        }
+    }
+
+    /// P(|x| <= h), without cancellation but for Gaussians.
+    fn within(&self, h: f64) -> f64 {
+        match self {
+            Self::Laplace { rate } => {
+                let decay = (-rate).exp();
+                let inner = -(-rate * (h + 1.0)).exp_m1() - decay * (-rate * h).exp_m1();
+                inner / (1.0 + decay)
+            }
+            Self::Listed { .. } | Self::Gaussian { .. } => 1.0 - 2.0 * self.at_least(h + 1.0),
+            Self::Staircase(steps) => steps.within(h),
+        }
+    }
+
+    /// E|x|.
+    fn expected(&self) -> f64 {
+        match self {
+            Self::Laplace { rate } => 1.0 / rate.sinh(),
+            // E|x| is twice the sum of P(x >= k) over k >= 1.
+            Self::Listed { tails } => 2.0 * tails.iter().skip(1).rev().sum::<f64>(),
+            Self::Gaussian { sigma } => {
+                // Euler and Maclaurin's sum of k e^(-k^2 / 2 sigma^2) over k >= 0.
+                let square = sigma * sigma;
+                let sum = square - 1.0 / 12.0 - 1.0 / (240.0 * square);
+                2.0 * sum / (sigma * (2.0 * PI).sqrt())
+            }
+            Self::Staircase(steps) => 2.0 * steps.excess(0.0),
+        }
+    }
+
+    /// E (x - k)_+ for a whole k >= 0: the sum of P(x > j) over j >= k. For Gaussians that is
+    /// at most the integral of the normal tail from k - 1 on.
+    fn excess(&self, k: f64) -> f64 {
+        match self {
+            Self::Laplace { rate } => {
+                let decay = (-rate).exp();
+                (-rate * (k + 1.0)).exp() / ((1.0 + decay) * -(-rate).exp_m1())
+            }
+            Self::Listed { tails } => tails.iter().skip(k as usize + 1).rev().sum(),
+            Self::Gaussian { sigma } => {
+                // E (Z + 1 - k)_+ is at most one more where k < 1.
+                sigma * normal_excess((k - 1.0).max(0.0) / sigma) + (1.0 - k).max(0.0)
+            }
+            Self::Staircase(steps) => steps.excess(k),
+        }
+    }
+}
+
+/// P(x >= k) of a discrete Gaussian, for each k that a double can tell from never: summed from the
+/// far end.
+fn tails(sigma: f64) -> Vec<f64> {
+    let furthest = (38.0 * sigma).ceil() as u64 + 1;
+    let weight = |k: u64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
+    let mut sum = 0.0;
+    let mut list: Vec<f64> = (1..=furthest)
+        .rev()
+        .map(|k| {
+            sum += weight(k);
+            sum
+        })
+        .collect();
+    let total = 1.0 + 2.0 * sum;
+    list.push(1.0 + sum);
+    list.reverse();
+    list.iter_mut().for_each(|tail| *tail /= total);
+    list
+}
+
+/// The same for a large sigma and k >= 1: the sum of f(j) = e^(-j^2 / 2 sigma^2) over j >= k is the
+/// integral from x = k - 1/2 on, and f'(x)/24 - 7 f'''(x)/5760 + 31 f^(5)(x)/967680 - ...
+fn wide_tail(sigma: f64, k: f64) -> f64 {
+    let t = (k - 0.5) / sigma;
+    let u = t / sigma;
+    let (s, square) = (1.0 / (sigma * sigma), u * u);
+    let first = -u / 24.0;
+    let third = 7.0 * u * (square - 3.0 * s) / 5760.0;
+    let fifth = -31.0 * u * (square * square - 10.0 * square * s + 15.0 * s * s) / 967_680.0;
+    let density = (-0.5 * t * t).exp() / (sigma * (2.0 * PI).sqrt());
+    (normal_tail(t) + density * (first + third + fifth)).max(0.0)
+}
+
+/// P(Z > t) of a standard normal variable.
+pub(crate) fn normal_tail(t: f64) -> f64 {
+    0.5 * libm::erfc(t / SQRT_2)
+}
+
+/// E (Z - t)_+ for t >= 0.
+fn normal_excess(t: f64) -> f64 {
+    let density = (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
+    (density - t * normal_tail(t)).max(0.0)
+}
+
+/// Two scales, neither equal nor zero: or a little larger ones.
+fn apart(one: f64, other: f64) -> (f64, f64) {
+    let (low, high) = (one.min(other), one.max(other));
+    (low.max(1e-9 * high), high.max(1.0001 * low))
+}
+
+/// P(X + Y > x) of two independent continuous Laplace variables: with scales b > a it is (b^2 e^(-x/b) -
+/// a^2 e^(-x/a)) / (2 (b^2 - a^2)) for x >= 0.
+fn two_laplaces((one, other): (f64, f64), x: f64) -> f64 {
+    if x < 0.0 {
+        return 1.0 - two_laplaces((one, other), -x);
+    }
+    let (low, high) = apart(one, other);
+    let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());
+    (0.5 * (tail(high) - r * r * tail(low)) / (1.0 - r * r)).clamp(0.0, 1.0)
+}
+
+/// The integral of that from x >= 0 on.
+fn two_laplaces_excess((one, other): (f64, f64), x: f64) -> f64 {
+    let (low, high) = apart(one, other);
+    let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());
+    0.5 * high * (tail(high) - r.powi(3) * tail(low)) / (1.0 - r * r)
+}
+
+impl Steps {
+    fn new(epsilon: f64, period: f64, cut: f64) -> Self {
+        let (decay, rest) = ((-epsilon).exp(), -(-epsilon).exp_m1());
+        let scale = rest / ((2.0 * cut - 1.0) * rest + 2.0 * decay * period);
+        Self { epsilon, period, cut, scale }
+    }
+
+    fn decay(&self) -> f64 {
+        (-self.epsilon).exp()
+    }
+
+    fn rest(&self) -> f64 {
+        -(-self.epsilon).exp_m1()
+    }
+
+    /// The level of k's period, and k's place in it.
+    fn place(&self, k: f64) -> (f64, f64) {
+        let level = (k / self.period).floor();
+        (level, (k - level * self.period).clamp(0.0, self.period))
+    }
+
+    /// The sum of decay^level over one period, and over all.
+    fn one(&self) -> f64 {
+        self.cut + (self.period - self.cut) * self.decay()
+    }
+
+    fn at_least(&self, k: f64) -> f64 {
+        let (level, place) = self.place(k);
+        let left = (self.cut - place).max(0.0)
+            + (self.period - place.max(self.cut)).max(0.0) * self.decay();
+        let later = self.decay() * self.one() / self.rest();
+        self.scale * (-self.epsilon * level).exp() * (left + later)
+    }
+
+    /// Twice the sum over 0 <= j <= h, less that of zero.
+    fn within(&self, h: f64) -> f64 {
+        let (level, place) = self.place(h + 1.0);
+        let before = place.min(self.cut) + (place - self.cut).max(0.0) * self.decay();
+        let earlier = self.one() * -(-self.epsilon * level).exp_m1() / self.rest();
+        let sum = earlier + (-self.epsilon * level).exp() * before;
+        self.scale * (2.0 * sum - 1.0)
+    }
+
+    /// The sum of (j - k) decay^level over j > k: first what is left of k's period, then the others.
+    fn excess(&self, k: f64) -> f64 {
+        let (level, place) = self.place(k);
+        let (decay, rest, period, cut) = (self.decay(), self.rest(), self.period, self.cut);
+        // 0 + 1 + ... + (n - 1).
+        let up_to = |n: f64| 0.5 * n * (n - 1.0).max(0.0);
+        let high = up_to((cut - place).max(0.0));
+        let first = high + decay * (up_to(period - place) - high).max(0.0);
+        let moment = up_to(cut) + decay * (up_to(period) - up_to(cut));
+        let one = self.one();
+        let later = decay * (moment + one * (period / rest - place)) / rest;
+        self.scale * (-self.epsilon * level).exp() * (first + later)
+    }
+}

@@ -1,0 +1,345 @@
+//! How far answers are from those without noise (docs/theorems.md, *How far an answer is off*).
+
+use super::mean::Mean;
+use super::measurement::{Body, Measurement};
+use super::recipe::{LEAST_EPSILON, MOST_EPSILON, Recipe};
+use super::summand::Summand;
+use super::variance::Variance;
+use super::{Kind, Query, tally};
+use crate::choice::Exponential;
+use crate::data::Data;
+use crate::error::{Error, check};
+use crate::noise::{Law, Noise, SLACK, confident};
+use counterpoint::Relation;
+
+/// What an answer is made of, as far as its accuracy goes.
+enum Answer {
+    /// A number with noise, or several that have the same.
+    Plain(Law, usize),
+    Mean(Mean),
+    Variance(Variance),
+    Choice(Choice),
+}
+
+/// A choice among candidates, by whole-numbered scores of which the weights fall by e^(-1/scale) each.
+struct Choice {
+    scale: f64,
+    candidates: u64,
+    share: (u32, u32),
+    rows: u64,
+}
+
+impl Measurement {
+    fn answer(&self, rows: u64) -> Result<Answer, Error> {
+        let no_sum = Error::Question { legal: "a count, sum, mean or variance" };
+        match (&self.body, &self.query().kind) {
+            (Body::Bins(noise), _) => Ok(Answer::Plain(Law::new(noise), self.query().numbers())),
+            (Body::Sums(sums), Kind::Mean(bounds)) => {
+                Mean::new(sums, rows, bounds.half()).map(Answer::Mean).ok_or(no_sum)
+            }
+            (Body::Sums(sums), Kind::Variance(bounds)) => {
+                Variance::new(sums, rows, bounds.half()).map(Answer::Variance).ok_or(no_sum)
+            }
+            (Body::Sums(sums), _) => {
+                let (_, noise) = sums.first().ok_or(no_sum)?;
+                Ok(Answer::Plain(Law::new(noise), 1))
+            }
+            (Body::Choice(choice), Kind::Quantile { share, candidates }) => {
+                Ok(Answer::Choice(Choice::new(choice, *share, candidates.len(), rows)))
+            }
+            (Body::Choice(_), _) => Err(Error::Question { legal: "a quantile" }),
+        }
+    }
+
+    /// The answer is within this of that without noise with at least this probability, **whatever the
+    /// data are**, for so many rows: for each bin of a histogram; in ranks for a quantile.
+    ///
+    /// It is the least such number for counts, sums, bins, means of publicly many and quantiles; for
+    /// other means within some thousandth parts, and for variances some hundredth parts, of what holds for
+    /// the worst data; never less. Clamping the data, and rounding to the grid and to doubles, are not
+    /// counted. What holds for data that are *not* the worst is [`Measurement::half_width_on`]'s.
+    ///
+    /// For a quantile: how many ranks further from the one wanted than the best candidate.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 0 < confidence < 1.
+    pub fn half_width(&self, rows: u64, confidence: f64) -> Result<f64, Error> {
+        confident(confidence)?;
+        let alpha = 1.0 - confidence;
+        Ok(match self.answer(rows)? {
+            Answer::Plain(law, _) => law.half_width(confidence),
+            Answer::Mean(mean) => mean.half_width(alpha),
+            Answer::Variance(variance) => variance.half_width(alpha),
+            Answer::Choice(choice) => choice.half_width(alpha),
+        })
+    }
+
+    /// The same for all bins of a histogram at once: with at least this probability none of them is
+    /// further off. Their noises are independent, and it is the least such number.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 0 < confidence < 1.
+    pub fn half_width_all(&self, rows: u64, confidence: f64) -> Result<f64, Error> {
+        confident(confidence)?;
+        match self.answer(rows)? {
+            // Each of k within with the k-th root of the confidence.
+            Answer::Plain(law, numbers) if numbers > 1 => {
+                let alpha = -((-(1.0 - confidence)).ln_1p() / numbers as f64).exp_m1();
+                // Of a confidence next to zero the root is known, and what it lacks to one is not small.
+                Ok(if confidence < 1e-15 {
+                    law.half_width(confidence.powf(1.0 / numbers as f64))
+                } else {
+                    law.furthest(alpha)
+                })
+            }
+            _ => self.half_width(rows, confidence),
+        }
+    }
+
+    /// The mean distance from the answer without noise, for so many rows and **the worst data**: exact
+    /// for counts, sums, bins, means of publicly many, and quantiles (in ranks); for other means within
+    /// a hundredth part, and for variances within a fifth where rows outnumber the noise on them; never
+    /// less.
+    #[must_use]
+    pub fn expected_error(&self, rows: u64) -> f64 {
+        match self.answer(rows) {
+            Ok(Answer::Plain(law, _)) => law.expected(),
+            Ok(Answer::Mean(mean)) => mean.expected(),
+            Ok(Answer::Variance(variance)) => variance.expected(),
+            Ok(Answer::Choice(choice)) => choice.expected(),
+            Err(_) => f64::INFINITY,
+        }
+    }
+
+    /// The same as [`Measurement::half_width`] for these data rather than for the worst.
+    ///
+    /// **The example has to be public**: a past release, simulated or made-up data. What this returns
+    /// depends on it, without noise; *of private data it would be a leak that nothing is charged for*.
+    ///
+    /// To plan with: worst data are rare, and for quantiles and variances much worse than others. It is
+    /// the least such number for all but variances, for which it is within some hundredth parts; never less.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 0 < confidence < 1; [`Error::Relation`] if the example is of another
+    /// relation.
+    pub fn half_width_on(&self, example: &Data, confidence: f64) -> Result<f64, Error> {
+        confident(confidence)?;
+        example.is_under(self.relation())?;
+        let (data, alpha) = (example.values(), 1.0 - confidence);
+        Ok(match self.answer(data.len() as u64)? {
+            Answer::Plain(law, _) => law.half_width(confidence),
+            Answer::Mean(mean) => mean.half_width_on(self.moments(data).0, alpha),
+            Answer::Variance(variance) => {
+                let (mean, square) = self.moments(data);
+                variance.half_width_on(mean, square, alpha)
+            }
+            Answer::Choice(choice) => choice.half_width_on(&self.scores(data), alpha),
+        })
+    }
+
+    /// The same as [`Measurement::expected_error`] for these data rather than for the worst.
+    ///
+    /// **The example has to be public**, as for [`Measurement::half_width_on`].
+    ///
+    /// # Errors
+    /// [`Error::Relation`] if the example is of another relation.
+    pub fn expected_error_on(&self, example: &Data) -> Result<f64, Error> {
+        example.is_under(self.relation())?;
+        let data = example.values();
+        Ok(match self.answer(data.len() as u64)? {
+            Answer::Plain(law, _) => law.expected(),
+            Answer::Mean(mean) => mean.expected_on(self.moments(data).0),
+            Answer::Variance(variance) => {
+                let (mean, square) = self.moments(data);
+                variance.expected_on(mean, square)
+            }
+            Answer::Choice(choice) => choice.expected_on(&self.scores(data)),
+        })
+    }
+
+    /// The scores of a quantile's candidates.
+    fn scores(&self, data: &[f64]) -> Vec<i64> {
+        match &self.query().kind {
+            Kind::Quantile { share, candidates } => {
+                tally::scores(*share, &tally::gaps(candidates, data))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The mean of the offsets, and that of their squares if they are added up: as they are without
+    /// noise.
+    fn moments(&self, data: &[f64]) -> (f64, f64) {
+        let rows = data.len().max(1) as f64;
+        let mean = |(one, _): &(Summand, Noise)| one.grid().value(one.steps(data)) / rows;
+        match (&self.body, &self.query().kind) {
+            (Body::Sums(sums), Kind::Variance(bounds)) => match sums.as_slice() {
+                [.., offsets, squares] => {
+                    let half = bounds.half();
+                    let m = mean(offsets).clamp(-half, half);
+                    (m, mean(squares).clamp(m * m, half * half))
+                }
+                _ => (0.0, 0.0),
+            },
+            (Body::Sums(sums), _) => (sums.last().map_or(0.0, mean), 0.0),
+            _ => (0.0, 0.0),
+        }
+    }
+
+    /// Whether it keeps to a half-width: one look instead of a search, which would end less than a
+    /// 2000th part above what it finds.
+    fn keeps(&self, half_width: f64, rows: u64, confidence: f64) -> Result<bool, Error> {
+        let (alpha, less) = (1.0 - confidence, half_width * (1.0 - 5e-4));
+        match self.answer(rows)? {
+            Answer::Mean(mean) => Ok(mean.keeps(less, alpha, 64.0)),
+            Answer::Variance(variance) => Ok(variance.keeps(less, alpha, 16.0)),
+            _ => Ok(self.half_width(rows, confidence)? <= half_width),
+        }
+    }
+}
+
+impl Query {
+    /// Answered with the least Laplace epsilon, to three digits, that keeps to a half-width on
+    /// so many rows of data of this relation.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if the confidence is not legal or no epsilon up to 500 will do.
+    pub fn laplace_within(
+        &self,
+        half_width: f64,
+        confidence: f64,
+        rows: u64,
+        relation: Relation,
+    ) -> Result<Recipe, Error> {
+        confident(confidence)?;
+        let keeps = |recipe: &Recipe| recipe.under(relation)?.keeps(half_width, rows, confidence);
+        let (mut low, mut high) = (LEAST_EPSILON, MOST_EPSILON);
+        let mut best = self.laplace(high)?;
+        let legal = "no less than what epsilon 500 gives";
+        check(keeps(&best)?, "half-width", half_width, legal)?;
+        while high / low > 1.001 {
+            let middle = (low * high).sqrt();
+            let trial = self.laplace(middle)?;
+            if keeps(&trial)? {
+                (high, best) = (middle, trial);
+            } else {
+                low = middle;
+            }
+        }
+        Ok(best)
+    }
+}
+
+impl Choice {
+    fn new(choice: &Exponential, share: (u32, u32), candidates: usize, rows: u64) -> Self {
+        Self { scale: choice.scale(), candidates: candidates as u64, share, rows }
+    }
+
+    /// What a chosen score can lack to the best: differences of |whole below - part rows|. They come in steps of
+    /// the whole, from above zero up to these: both on one side of the rank wanted, or the chosen one below it
+    /// and the best above, or the other way round.
+    fn furthest(&self) -> [u128; 3] {
+        let [part, whole] = [self.share.0, self.share.1].map(u128::from);
+        let (below, above) = (part * u128::from(self.rows), (whole - part) * u128::from(self.rows));
+        // The nearest ranks miss by this from below, and by that from above.
+        let low = below % whole;
+        let high = (whole - low) % whole;
+        let one_side = (below - low).max(above - high);
+        [one_side, below.saturating_sub(high), above.saturating_sub(low)]
+    }
+
+    fn most(&self) -> u128 {
+        self.furthest().into_iter().fold(0, u128::max)
+    }
+
+    /// The next such number above this, if there is one.
+    fn next(&self, shortfall: u128) -> Option<u128> {
+        let whole = u128::from(self.share.1);
+        let above = |most: u128| {
+            let left = most.checked_sub(shortfall + 1)?;
+            Some(most - left / whole * whole)
+        };
+        self.furthest().into_iter().filter_map(above).min()
+    }
+
+    /// The worst data have one best candidate, and all others lack the same: how often one of those
+    /// is chosen.
+    fn chance(&self, shortfall: u128) -> f64 {
+        let weight = (self.candidates - 1) as f64 * (-(shortfall as f64) / self.scale).exp();
+        weight / (1.0 + weight)
+    }
+
+    /// The least shortfall above which none is chosen more often than that.
+    fn half_width(&self, alpha: f64) -> f64 {
+        let keeps = |shortfall: u128| match self.next(shortfall) {
+            Some(next) => self.chance(next) * (1.0 + SLACK) <= alpha,
+            None => true,
+        };
+        // The formula, and then the grid.
+        let odds = (self.candidates - 1) as f64 * (1.0 - alpha) / alpha;
+        let about = (self.scale * odds.ln()).max(0.0).min(self.most() as f64);
+        let whole = u128::from(self.share.1);
+        let mut shortfall = (about as u128 / whole * whole).saturating_sub(2 * whole);
+        if keeps(0) {
+            return 0.0;
+        }
+        while !keeps(shortfall) {
+            match self.next(shortfall) {
+                Some(next) => shortfall = next,
+                None => break,
+            }
+        }
+        shortfall as f64 / f64::from(self.share.1)
+    }
+
+    /// The largest mean shortfall. With others lacking g_i it is the sum of g w(g) over 1 plus that of
+    /// w(g): largest, for given value, where all g_i are the same maximizer. That is x scales, (x - 1) e^x
+    /// being how many others there are, or next to it on the grid.
+    fn expected(&self) -> f64 {
+        let others = (self.candidates - 1) as f64;
+        let (mut low, mut high) = (1.0, 2.0 + others.max(1.0).ln());
+        for _ in 0..60 {
+            let x = 0.5 * (low + high);
+            if (x - 1.0) * f64::exp(x) < others { low = x } else { high = x }
+        }
+        let whole = u128::from(self.share.1);
+        let about = (self.scale * low).min(self.most() as f64) as u128;
+        let start = (about / whole * whole).saturating_sub(whole);
+        let mut best: f64 = 0.0;
+        let mut shortfall = start;
+        for _ in 0..16 {
+            let Some(next) = self.next(shortfall) else { break };
+            best = best.max(next as f64 * self.chance(next));
+            shortfall = next;
+        }
+        best.max(start as f64 * self.chance(start)) / f64::from(self.share.1)
+    }
+
+    /// What each candidate lacks, and how often it is chosen, by falling shortfall.
+    fn law(&self, scores: &[i64]) -> Vec<(f64, f64)> {
+        let best = scores.iter().copied().max().unwrap_or(0);
+        let lack = |&score: &i64| (i128::from(best) - i128::from(score)) as f64;
+        let mut law: Vec<(f64, f64)> =
+            scores.iter().map(|score| (lack(score), (-lack(score) / self.scale).exp())).collect();
+        law.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let total: f64 = law.iter().map(|(_, weight)| weight).sum();
+        law.iter_mut().for_each(|(_, weight)| *weight /= total);
+        law
+    }
+
+    fn half_width_on(&self, scores: &[i64], alpha: f64) -> f64 {
+        let mut beyond = 0.0;
+        for (shortfall, chance) in self.law(scores) {
+            beyond += chance;
+            if beyond * (1.0 + SLACK) > alpha {
+                return shortfall / f64::from(self.share.1);
+            }
+        }
+        0.0
+    }
+
+    fn expected_on(&self, scores: &[i64]) -> f64 {
+        let law = self.law(scores);
+        law.iter().map(|(lack, chance)| lack * chance).sum::<f64>() / f64::from(self.share.1)
+    }
+}
