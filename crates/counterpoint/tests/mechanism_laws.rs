@@ -220,7 +220,8 @@ fn a_staircase_has_its_epsilon_at_every_delta() {
                     let whole = epsilon + (-delta / (rate * top)).ln_1p();
                     let expected = if rate < 1.0 { (rate * whole.exp_m1()).ln_1p() } else { whole };
                     let delta = Delta::new(delta).unwrap();
-                    let found = plan(&[release.clone()]).epsilon(delta, &Options::default());
+                    let plan = plan(std::slice::from_ref(&release));
+                    let found = plan.epsilon(delta, &Options::default());
                     let Bracket { lower, upper } = found.unwrap().bracket;
                     let (low, high) = (expected * (1.0 - 1e-9), expected * (1.0 + 1e-9));
                     let context = format!("{epsilon} {gamma} {rate} {delta:?}: {lower} {upper}");

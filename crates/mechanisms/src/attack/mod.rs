@@ -128,6 +128,10 @@ fn charged(releases: &[Release]) -> Loss {
                 let far = sensitivity.get() as f64 / sigma.get();
                 Loss { pure: 0.0, rho: 0.5 * far * far }
             }
+            Mechanism::Gaussian { sigma, sensitivity } => {
+                let far = sensitivity.get() / sigma.get();
+                Loss { pure: 0.0, rho: 0.5 * far * far }
+            }
             Mechanism::Zcdp { rho, .. } => Loss { pure: 0.0, rho: rho.get() },
             other => panic!("{other:?}"),
         };

@@ -77,8 +77,6 @@ impl Law {
             tail(low) - tail(high + 1.0)
         } else if high < 0.0 {
             tail(-high) - tail(1.0 - low)
-        } else if -low == high {
-            self.kind.within(high)
         } else {
             1.0 - tail(1.0 - low) - tail(high + 1.0)
         }
