@@ -153,10 +153,23 @@ impl Law {
                 normal_tail((x - self.step - share * other.step) / sigma)
             }
             _ => {
-                let one = |block: &Block| block.chance * self.above(x - share * block.high);
+                let one = |block: &Block| block.chance * self.above_in(other, share, x, block);
                 blocks.iter().map(one).sum::<f64>().min(1.0)
             }
         }
+    }
+
+    /// The same if the other noise is in a block. On the positive side it is nearer to zero than if it were
+    /// anywhere in the block alike, and then the chance is an integral of chances: a difference of excesses.
+    fn above_in(&self, other: &Self, share: f64, x: f64, block: &Block) -> f64 {
+        let most = self.above(x - share * block.high);
+        let width = share * (block.high + other.step - block.low);
+        if block.low <= 0.0 || block.high.is_infinite() || width < 16.0 * self.step {
+            return most;
+        }
+        let excess = |x: f64| self.excess(x.abs()) + (-x).max(0.0);
+        let (near, far) = (x - share * block.low, x - share * (block.high + other.step));
+        ((excess(far) - excess(near + self.step)).max(0.0) / width).min(most)
     }
 
     /// Whether [`Law::both_above`] needs the second noise in blocks.
