@@ -114,8 +114,9 @@ impl Law {
         if x < 0.0 {
             return self.both_excess(other, share, -x, blocks) - x;
         }
-        let moved = (x - self.step - share * other.step).max(0.0);
-        let more = self.step + share * other.step;
+        // One step more each; if that is more than x, by how much.
+        let steps = self.step + share * other.step;
+        let (moved, more) = ((x - steps).max(0.0), (steps - x).max(0.0));
         match (&self.kind, &other.kind) {
             (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {
                 more + two_laplaces_excess((self.step / rate, share * other.step / second), moved)
@@ -296,8 +297,10 @@ impl Kind {
             }
             Self::Listed { tails } => tails.iter().skip(k as usize + 1).rev().sum(),
             Self::Gaussian { sigma } => {
-                // E (Z + 1 - k)_+ is at most one more where k < 1.
-                sigma * normal_excess((k - 1.0).max(0.0) / sigma) + (1.0 - k).max(0.0)
+                if k < 1.0 {
+                    return 0.5 * self.expected();
+                }
+                sigma * normal_excess((k - 1.0) / sigma)
             }
             Self::Staircase(steps) => steps.excess(k),
         }
@@ -427,5 +430,67 @@ impl Steps {
         let one = self.one();
         let later = decay * (moment + one * (period / rest - place)) / rest;
         self.scale * (-self.epsilon * level).exp() * (first + later)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Grid;
+
+    /// Masses one by one, from differences of chances that other tests compare with definitions.
+    fn masses(law: &Law, far: i32) -> Vec<(f64, f64)> {
+        let mass = |x: f64| law.kind.at_least(x) - law.kind.at_least(x + 1.0);
+        (-far..=far).map(|x| (f64::from(x), mass(f64::from(x)))).collect()
+    }
+
+    fn laws() -> [(Law, i32); 5] {
+        [
+            (Noise::geometric(9.0, 1), 350),
+            (Noise::discrete_gaussian(30.0, 1), 400),
+            (Noise::discrete_gaussian(300.0, 1), 3_000),
+            (Noise::staircase(0.7, None, 12.0, Grid::WHOLE), 700),
+            (Noise::staircase(0.05, Some(0.9), 3.0, Grid::WHOLE), 2_500),
+        ]
+        .map(|(noise, far)| (Law::new(&noise.unwrap()), far))
+    }
+
+    /// Bounds are at least the truth, and at most what it is some steps nearer.
+    #[test]
+    fn excesses_and_sums_of_two_are_those_of_the_masses() {
+        for (law, far) in laws() {
+            let masses = masses(&law, far);
+            let excess = |x: f64| masses.iter().map(|(y, p)| p * (y - x).max(0.0)).sum::<f64>();
+            for x in [0.0, 1.0, 7.0, 12.0, 40.0, 100.0] {
+                let (found, least, most) = (law.excess(x), excess(x), excess(x - 1.0));
+                let slack = 1e-9 * least + 1e-12;
+                let most = most * (1.0 + 1e-5);
+                assert!(
+                    found >= least - slack && found <= most + slack,
+                    "{law:?} {x}: {found} {least}"
+                );
+            }
+            let (share, fineness) = (1.7, 16.0);
+            let blocks = law.blocks(1e-12, fineness);
+            let total: f64 = blocks.iter().map(|block| block.chance).sum();
+            assert!((total - 1.0).abs() < 1e-9, "{law:?}: {total}");
+            let near = 2.0 * (1.0 + share) + share * law.expected() / fineness;
+            for x in [0.0, 3.0, 50.0, 90.0] {
+                let chance = |x: f64| {
+                    let one = |(y, p): &(f64, f64)| p * law.above(x - share * y);
+                    masses.iter().map(one).sum::<f64>()
+                };
+                let found = law.both_above(&law, share, x, &blocks);
+                let context = format!("{law:?} {x}: {found} {} {}", chance(x), chance(x - near));
+                assert!(found >= chance(x) - 1e-9 && found <= chance(x - near) + 1e-9, "{context}");
+                let mean = |x: f64| {
+                    let signed = |z: f64| excess(z.abs()) + (-z).max(0.0);
+                    masses.iter().map(|(y, p)| p * signed(x - share * y)).sum::<f64>()
+                };
+                let found = law.both_excess(&law, share, x, &blocks);
+                let context = format!("{law:?} {x}: {found} {} {}", mean(x), mean(x - near));
+                assert!(found >= mean(x) - 1e-9 && found <= mean(x - near) + 1e-9, "{context}");
+            }
+        }
     }
 }
