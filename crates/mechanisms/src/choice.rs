@@ -165,16 +165,6 @@ impl Exponential {
         }
         sample::choose(&self.weights, scores)
     }
-
-    /// The chosen score falls short of the best of `count` by at most this, with at least this
-    /// probability: count e^(-t / scale) bounds that of more.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] unless 0 < confidence < 1.
-    pub fn shortfall(&self, count: usize, confidence: f64) -> Result<f64, Error> {
-        crate::noise::confident(confidence)?;
-        Ok((count as f64 / (1.0 - confidence)).ln() * self.scale())
-    }
 }
 
 #[cfg(test)]

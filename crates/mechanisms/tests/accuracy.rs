@@ -98,6 +98,15 @@ fn means(h: f64) -> impl Iterator<Item = f64> {
     room.map(|room| HALF - room * (1.0 + 1e-9)).filter(|m| *m >= 0.0)
 }
 
+/// The half-width of a mean, whatever that is.
+fn worst_mean(ones: &[(f64, f64)], offsets: Law, n: f64, confidence: f64) -> f64 {
+    let worst = |h: f64| {
+        let fails = means(h).map(|m| mean_fails(ones, offsets, n, m, h));
+        fails.fold(0.0, f64::max)
+    };
+    least(worst, 2.0 * HALF, 1.0 - confidence)
+}
+
 fn is_tight(found: f64, truth: f64, most: f64) -> bool {
     found >= truth * (1.0 - 2e-5) && found <= truth * most
 }
@@ -112,11 +121,7 @@ fn a_mean_of_privately_many_is_off_as_far_as_its_law_says() {
         for &rows in if is_full() { &[3, 12, 40, 400, 100_000][..] } else { &[3, 40, 400] } {
             let n = rows as f64;
             for confidence in [0.5, 0.9, 0.95, 0.999] {
-                let worst = |h: f64| {
-                    let fails = means(h).map(|m| mean_fails(&ones, offsets, n, m, h));
-                    fails.fold(0.0, f64::max)
-                };
-                let truth = least(worst, 2.0 * HALF, 1.0 - confidence);
+                let truth = worst_mean(&ones, offsets, n, confidence);
                 let found = measurement.half_width(rows, confidence).unwrap();
                 let context = format!("{recipe:?} {rows} {confidence}: {found} {truth}");
                 assert!(is_tight(found, truth, 1.01), "{context}");
@@ -163,11 +168,7 @@ fn a_mean_of_publicly_many_is_off_as_far_as_its_law_says() {
         for rows in [1, 3, 12, 400] {
             let n = rows as f64;
             for confidence in [0.5, 0.9, 0.95, 0.999] {
-                let worst = |h: f64| {
-                    let fails = means(h).map(|m| mean_fails(&ones, offsets, n, m, h));
-                    fails.fold(0.0, f64::max)
-                };
-                let truth = least(worst, 2.0 * HALF, 1.0 - confidence);
+                let truth = worst_mean(&ones, offsets, n, confidence);
                 let found = measurement.half_width(rows, confidence).unwrap();
                 assert!(is_tight(found, truth, 1.0001), "{rows} {confidence}: {found} {truth}");
             }

@@ -290,14 +290,19 @@ impl Measurement {
     }
 
     fn tally_of(&self, rows: u64, numbers: Vec<i128>) -> Tally {
-        Tally { query: self.query().clone(), summands: self.summands(), rows, numbers }
+        let (relation, query) = (self.relation, self.query().clone());
+        Tally { relation, query, summands: self.summands(), rows, numbers }
     }
 
     /// Answers from a tally. **Each release is to be charged again.**
     ///
     /// # Errors
-    /// [`Error::Question`] if the tally is another question's, [`Error::Randomness`] if there is no randomness.
+    /// [`Error::Relation`] if the tally is of data of another relation, [`Error::Question`] if it is another
+    /// question's, [`Error::Randomness`] if there is no randomness.
     pub fn release(&self, tally: &Tally) -> Result<Reply, Error> {
+        if tally.relation != self.relation {
+            return Err(Error::Relation { made: self.relation, data: tally.relation });
+        }
         if tally.query != *self.query() || tally.summands != self.summands() {
             return Err(Error::Question { legal: "the question that the tally was made for" });
         }

@@ -12,15 +12,13 @@ pub(super) struct Places<'a> {
 
 /// So many cells for each place: in most there is none.
 const CELLS: usize = 4;
-/// What a table is worth: no more cells than so many for each number that is to be found.
-const WORTH: usize = 1;
 
 impl<'a> Places<'a> {
-    /// For so many numbers.
+    /// For so many numbers, and no more cells than there are of those.
     pub(super) fn new(list: &'a [f64], numbers: usize) -> Self {
         let first = list.first().copied().unwrap_or(0.0);
         let width = list.last().copied().unwrap_or(0.0) - first;
-        let cells = (CELLS * list.len()).min(WORTH * numbers).max(1);
+        let cells = (CELLS * list.len()).min(numbers).max(1);
         let scale = cells as f64 / width;
         // One cell for all where that is no number to divide by.
         let scale = if scale.is_finite() && width.is_finite() { scale } else { 0.0 };

@@ -2,6 +2,7 @@
 
 use super::places::Places;
 use super::{Query, Summand};
+use counterpoint::Relation;
 use std::fmt;
 
 /// The whole numbers that noise is added to, or that a choice is made by.
@@ -11,6 +12,7 @@ use std::fmt;
 /// data; [`Measurement::release`](super::Measurement::release) answers from it.
 #[derive(Clone, PartialEq)]
 pub struct Tally {
+    pub(super) relation: Relation,
     pub(super) query: Query,
     pub(super) summands: Vec<Summand>,
     pub(super) rows: u64,

@@ -194,4 +194,15 @@ fn tallies_are_not_exchanged() {
     }
     let replaced = Data::new(Relation::one(Adjacency::Replace), [1.0]);
     assert!(matches!(of(10.0, 1.0).tally(&replaced), Err(Error::Relation { .. })));
+    // Who has ten records is not charged as who has one: whoever could exchange them would pay a tenth.
+    let ten = Relation::new(Adjacency::AddRemove, 10).unwrap();
+    for query in [Query::count(), Query::histogram(&[0.0, 5.0]).unwrap()] {
+        let [one, many] = [relation, ten].map(|of| query.gaussian(1.0).unwrap().under(of).unwrap());
+        let tallies =
+            [many.tally(&Data::new(ten, [1.0; 10])).unwrap(), many.tallied(10, vec![10]).unwrap()];
+        for tally in tallies {
+            assert!(many.release(&tally).is_ok());
+            assert!(matches!(one.release(&tally), Err(Error::Relation { .. })), "{query:?}");
+        }
+    }
 }
