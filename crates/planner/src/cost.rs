@@ -1,0 +1,98 @@
+//! What releases cost together, and what secrecy of a sample makes of it.
+
+use crate::study::{Budget, Public};
+use counterpoint::quantity::{Delta, Group};
+use counterpoint::rounding::Dd;
+use counterpoint::{Answer, AskError, Bracket, Options, Plan, PlanError, Release};
+
+/// Why releases have no cost.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CostError {
+    /// They are no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Nothing can be certified of them.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}
+
+/// Which share of a population is in the data, at least and at most: one if they are no secret sample.
+///
+/// A simple random sample of n of N, neighbours differing in one replaced record, turns (e, d) into
+/// (ln(1 + (n/N)(e^e - 1)), (n/N) d), once, for the whole composition (Balle, Barthe and Gaboardi 2018, Theorem 9).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secrecy {
+    share: Option<Dd>,
+}
+
+/// What a few operations in double-doubles may have lost, and far more.
+const ROUNDED: f64 = 1e-26;
+
+impl Secrecy {
+    pub(crate) fn of(public: &Public) -> Self {
+        let share =
+            public.rows.zip(public.sample_of).filter(|(rows, population)| rows < population);
+        Self { share: share.map(|(rows, population)| Dd::from(rows as f64) / population as f64) }
+    }
+
+
+    /// The delta at which the releases themselves are to be composed: no more than allowed.
+    pub(crate) fn delta_within(self, delta: Delta) -> Delta {
+        let Some(share) = self.share else { return delta };
+        let within = (Dd::from(delta.get()) / share * (1.0 - ROUNDED)).lower();
+        Delta::new(within.min(1.0_f64.next_down())).unwrap_or(delta)
+    }
+
+    /// What an epsilon of the releases themselves is of the population.
+    pub(crate) fn outside(self, within: Bracket) -> Bracket {
+        let Some(share) = self.share else { return within };
+        let of = |epsilon: f64, slack: f64| {
+            // Beyond 500 it is e + ln(n/N), as nearly as can be told, and less than e.
+            let value = match epsilon {
+                500.0.. => Dd::from(epsilon) + share.ln(),
+                _ => (share * Dd::from(epsilon).expm1()).ln_1p(),
+            };
+            value * (1.0 + slack)
+        };
+        let lower = of(within.lower, -ROUNDED).lower().max(0.0);
+        let upper =
+            if within.upper < 500.0 { of(within.upper, ROUNDED).upper() } else { within.upper };
+        Bracket { lower, upper: upper.max(lower) }
+    }
+}
+
+/// Composes releases within one study.
+#[derive(Clone, Copy)]
+pub(crate) struct Composer<'a> {
+    public: Public,
+    delta: Delta,
+    options: Options<'a>,
+    secrecy: Secrecy,
+}
+
+impl<'a> Composer<'a> {
+    pub(crate) fn new(public: &Public, budget: Budget, options: Options<'a>) -> Self {
+        let secrecy = Secrecy::of(public);
+        Self { public: *public, delta: secrecy.delta_within(budget.delta), options, secrecy }
+    }
+
+    /// The delta at which releases are composed.
+    pub(crate) fn delta(&self) -> Delta {
+        self.delta
+    }
+
+    pub(crate) fn plan(&self, releases: &[Release]) -> Result<Plan, PlanError> {
+        let releases = releases.iter().cloned();
+        Plan::with(releases, Some(self.public.relation.adjacency()), Group::ONE)
+    }
+
+    /// The certified epsilon of releases, secrecy of the sample included; an infinite upper end where nothing finite
+    /// can be had.
+    pub(crate) fn epsilon(&self, releases: &[Release]) -> Result<Answer, CostError> {
+        let answer = self.plan(releases)?.epsilon(self.delta, &self.options)?;
+        let mut outside = answer;
+        outside.bracket = self.secrecy.outside(answer.bracket);
+        Ok(outside)
+    }
+}

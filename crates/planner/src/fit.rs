@@ -1,0 +1,336 @@
+//! Sharing a budget out: every wanted error as many times as large as what was wanted.
+
+use crate::cost::{Composer, CostError};
+use crate::family::Family;
+use crate::price;
+use crate::root::crossing;
+use crate::study::{Ask, Noise, Study, StudyError, Wish};
+use counterpoint::{Answer, Bracket, Count, Release};
+use counterpoint_mechanisms::Error;
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanningError {
+    /// The study says something that cannot be.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// Even with the most noise the statistics cost more than the budget.
+    #[error(
+        "the budget of epsilon {budget} cannot be kept: what is pinned and held back costs {least} at least, the rest \\
+         having as much noise as it may; legal: a larger budget, or less that is pinned"
+    )]
+    OverBudget {
+        /// What there is.
+        budget: f64,
+        /// What it would cost at least.
+        least: f64,
+    },
+    /// What was planned has no certified cost.
+    #[error(transparent)]
+    Cost(#[from] CostError),
+    /// A mechanism cannot be made.
+    #[error(transparent)]
+    Mechanism(#[from] Error),
+}
+
+/// A statistic as it is planned: the ways it can be answered, and what is wanted.
+pub(crate) struct Row {
+    pub(crate) families: Vec<Family>,
+    pub(crate) wish: Wish,
+}
+
+/// Which family each row takes, and at which level.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Setting {
+    pub(crate) choice: Vec<usize>,
+    pub(crate) levels: Vec<f64>,
+}
+
+/// All that is shared out, and what is not.
+pub(crate) struct Problem<'a> {
+    pub(crate) rows: Vec<Row>,
+    /// Which statistic each row is.
+    pub(crate) places: Vec<usize>,
+    pub(crate) held_back: Vec<Release>,
+    pub(crate) composer: Composer<'a>,
+}
+
+/// On which side of the least level that keeps to an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// A level that keeps to it.
+    Keeps,
+    /// A level below which none does.
+    Misses,
+}
+
+impl<'a> Problem<'a> {
+    pub(crate) fn new(study: &Study, composer: Composer<'a>) -> Result<Self, PlanningError> {
+        let (mut rows, mut places, mut held_back) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, statistic) in study.statistics().iter().enumerate() {
+            match &statistic.ask {
+                Ask::HeldBack(guarantee) => held_back.push(Release::from((*guarantee, Count::ONE))),
+                Ask::Query(wanted) => {
+                    let mut families =
+                        Family::all(wanted, study.public()).map_err(|e| e.of(place))?;
+                    // At delta zero there is no Gaussian noise.
+                    if study.budget().delta.get() <= 0.0 {
+                        families.retain(|family| family.noise != Noise::Gaussian);
+                    }
+                    let row = Row { families, wish: wanted.wish };
+                    row.check().map_err(|error| error.of(place))?;
+                    rows.push(row);
+                    places.push(place);
+                }
+            }
+        }
+        Ok(Self { rows, places, held_back, composer })
+    }
+
+    /// The releases of a setting, row by row.
+    pub(crate) fn releases(&self, setting: &Setting) -> Result<Vec<Vec<Release>>, Error> {
+        let of = |((row, choice), level): ((&Row, &usize), &f64)| match row.families.get(*choice) {
+            Some(family) => family.releases(*level),
+            None => Ok(Vec::new()),
+        };
+        self.rows.iter().zip(&setting.choice).zip(&setting.levels).map(of).collect()
+    }
+
+    /// What a setting costs, with all that is held back.
+    pub(crate) fn cost(&self, setting: &Setting) -> Result<Answer, PlanningError> {
+        let mut releases = self.releases(setting)?.concat();
+        releases.extend(self.held_back.iter().cloned());
+        Ok(self.composer.epsilon(&releases)?)
+    }
+
+    /// The levels at which every error is so many times what was wanted; `None` where a level is out of range.
+    fn levels(&self, choice: &[usize], factor: f64, side: Side) -> Result<Option<Vec<f64>>, Error> {
+        let of = |(row, choice): (&Row, &usize)| match row.families.get(*choice) {
+            Some(family) => row.level(family, factor, side),
+            None => Ok(None),
+        };
+        self.rows.iter().zip(choice).map(of).collect()
+    }
+
+    fn setting(&self, choice: &[usize], factor: f64, side: Side) -> Result<Option<Setting>, Error> {
+        let levels = self.levels(choice, factor, side)?;
+        Ok(levels.map(|levels| Setting { choice: choice.to_vec(), levels }))
+    }
+
+    /// What it costs to have every error so many times what was wanted; infinitely much where that cannot be.
+    fn at(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        side: Side,
+    ) -> Result<Option<(Setting, Answer)>, PlanningError> {
+        let Some(setting) = self.setting(choice, factor, side)? else { return Ok(None) };
+        let answer = self.cost(&setting)?;
+        Ok(Some((setting, answer)))
+    }
+
+    /// The kinds of noise that cost least together when every error is so many times what was wanted: those that are
+    /// cheapest one by one at some order, those of one kind, and single exchanges where there are few.
+    pub(crate) fn choose(&self, factor: f64) -> Result<Vec<usize>, PlanningError> {
+        let mut candidates: Vec<Vec<usize>> = Vec::new();
+        let mut add = |choice: Vec<usize>| {
+            if !candidates.contains(&choice) {
+                candidates.push(choice);
+            }
+        };
+        for t in [0.5, 2.0, 6.0, 20.0, 100.0, 1e3] {
+            add(self.cheapest(factor, t)?);
+        }
+        let mut best: Option<(Vec<usize>, f64)> = None;
+        let look = |choice: &Vec<usize>, best: &mut Option<(Vec<usize>, f64)>| {
+            let cost = match self.at(choice, factor, Side::Keeps)? {
+                Some((_, answer)) => answer.bracket.upper,
+                None => f64::INFINITY,
+            };
+            if best.as_ref().is_none_or(|(_, least)| cost < *least) {
+                *best = Some((choice.clone(), cost));
+            }
+            Ok::<(), PlanningError>(())
+        };
+        for choice in &candidates {
+            look(choice, &mut best)?;
+        }
+        if self.rows.len() <= FEW {
+            for row in 0..self.rows.len() {
+                for other in 0..self.rows.get(row).map_or(0, |row| row.families.len()) {
+                    let Some((mut choice, _)) = best.clone() else { continue };
+                    if let Some(slot) = choice.get_mut(row).filter(|slot| **slot != other) {
+                        *slot = other;
+                        look(&choice, &mut best)?;
+                    }
+                }
+            }
+        }
+        Ok(best.map_or_else(Vec::new, |(choice, _)| choice))
+    }
+
+    /// The family of each row with the least cumulant at an order, all errors being so many times what was wanted.
+    fn cheapest(&self, factor: f64, t: f64) -> Result<Vec<usize>, Error> {
+        let of = |row: &Row| {
+            let mut best = (0, f64::INFINITY);
+            for (index, family) in row.families.iter().enumerate() {
+                let price = match row.level(family, factor, Side::Keeps)? {
+                    Some(level) => price::cumulant(&family.releases(level)?, t),
+                    None => f64::INFINITY,
+                };
+                if price < best.1 {
+                    best = (index, price);
+                }
+            }
+            Ok(best.0)
+        };
+        self.rows.iter().map(of).collect()
+    }
+
+    /// The least that meets all wanted errors: it is at most the upper end, and at least the lower.
+    pub(crate) fn meet(&self) -> Result<(Setting, Answer), PlanningError> {
+        let choice = self.choose(1.0)?;
+        if let Some((setting, mut answer)) = self.at(&choice, 1.0, Side::Keeps)? {
+            if let Some((_, below)) = self.at(&choice, 1.0, Side::Misses)? {
+                answer.bracket.lower = answer.bracket.lower.min(below.bracket.lower);
+            }
+            return Ok((setting, answer));
+        }
+        Err(self.unreachable(&choice)?.into())
+    }
+
+    /// Which statistic's error cannot be had.
+    fn unreachable(&self, choice: &[usize]) -> Result<StudyError, Error> {
+        for ((row, place), choice) in self.rows.iter().zip(&self.places).zip(choice) {
+            let Some(family) = row.families.get(*choice) else { continue };
+            if row.level(family, 1.0, Side::Keeps)?.is_none() {
+                let least = family.error(family.range().1)?;
+                let problem = format!(
+                    "cannot be reached; legal: at least {least}, what the least noise gives"
+                );
+                return Ok(StudyError::new("error", problem).of(*place));
+            }
+        }
+        Ok(StudyError::new("error", "cannot be reached"))
+    }
+
+    /// The least factor for which the budget is kept, bracketed: at the upper end it is kept, below the lower end it
+    /// is proved to be broken by these kinds of noise.
+    pub(crate) fn fit(&self, budget: f64) -> Result<(Setting, Answer, Bracket), PlanningError> {
+        let mut choice = self.choose(1.0)?;
+        let mut factor = self.search(&choice, budget)?;
+        for _ in 0..2 {
+            let better = self.choose(factor)?;
+            if better == choice {
+                break;
+            }
+            choice = better;
+            factor = self.search(&choice, budget)?;
+        }
+        let (setting, answer) = self
+            .at(&choice, factor, Side::Keeps)?
+            .ok_or_else(|| PlanningError::OverBudget { budget, least: f64::INFINITY })?;
+        let lower = self.proved(&choice, factor, budget)?;
+        Ok((setting, answer, Bracket { lower, upper: factor }))
+    }
+
+    /// A factor that keeps the budget, and the least such within a millionth part or so.
+    fn search(&self, choice: &[usize], budget: f64) -> Result<f64, PlanningError> {
+        let mut kept = f64::INFINITY;
+        let mut excess = |factor: f64| {
+            let cost = match self.at(choice, factor, Side::Keeps)? {
+                Some((_, answer)) => answer.bracket.upper,
+                None => f64::INFINITY,
+            };
+            if cost <= budget && factor < kept {
+                kept = factor;
+            }
+            Ok::<f64, PlanningError>((cost / budget).ln())
+        };
+        // Costs are nearly inverse to errors: one step, and a little further.
+        let first = excess(1.0)?;
+        let (mut low, mut high) = ((1.0, first), (1.0, first));
+        let mut stride = 1.1_f64;
+        while low.1 <= 0.0 && low.0 > LEAST_FACTOR {
+            let next = (low.0 * (low.1.max(-3.0)).exp() / stride).max(LEAST_FACTOR);
+            (high, low) = (low, (next, excess(next)?));
+            stride = (stride * stride).min(64.0);
+        }
+        while high.1 > 0.0 && high.0 < MOST_FACTOR {
+            let next = (high.0 * high.1.min(3.0).exp() * stride).min(MOST_FACTOR);
+            (low, high) = (high, (next, excess(next)?));
+            stride = (stride * stride).min(64.0);
+        }
+        if high.1 > 0.0 {
+            let least = self.at(choice, MOST_FACTOR, Side::Keeps)?;
+            let least = least.map_or(f64::INFINITY, |(_, answer)| answer.bracket.lower);
+            return Err(PlanningError::OverBudget { budget, least });
+        }
+        if low.1 > 0.0 {
+            crossing(low, high, (NEAR_FACTOR, 60), excess)?;
+        }
+        Ok(kept)
+    }
+
+    /// A factor a little below, at which the budget is proved to be broken; zero if none was found.
+    fn proved(&self, choice: &[usize], factor: f64, budget: f64) -> Result<f64, PlanningError> {
+        let mut less = NEAR_FACTOR;
+        while less < 0.3 {
+            let trial = factor * (1.0 - less);
+            let broken = match self.at(choice, trial, Side::Misses)? {
+                Some((_, answer)) => answer.bracket.lower > budget,
+                // No level keeps to it at all.
+                None => true,
+            };
+            if broken {
+                return Ok(trial);
+            }
+            less *= 4.0;
+        }
+        Ok(0.0)
+    }
+}
+
+/// Single exchanges are tried among so many rows.
+const FEW: usize = 12;
+/// How near to the least factor the search comes.
+const NEAR_FACTOR: f64 = 1e-6;
+const LEAST_FACTOR: f64 = 1e-12;
+const MOST_FACTOR: f64 = 1e12;
+
+impl Row {
+    /// What is pinned has to be possible.
+    fn check(&self) -> Result<(), StudyError> {
+        let field = match self.wish {
+            Wish::Kept(_) => "error",
+            Wish::Level(_) => "epsilon",
+            Wish::Error(_) | Wish::Weight(_) => return Ok(()),
+        };
+        let within = |family: &Family| match self.wish {
+            Wish::Level(level) => (family.range().0..=family.range().1).contains(&level),
+            _ => matches!(self.level(family, 1.0, Side::Keeps), Ok(Some(_))),
+        };
+        if self.families.iter().any(within) {
+            return Ok(());
+        }
+        Err(StudyError::new(
+            field,
+            "cannot be had with any noise; legal: a larger error, or another epsilon",
+        ))
+    }
+
+    /// The level of a family at a factor. What is pinned does not move.
+    fn level(&self, family: &Family, factor: f64, side: Side) -> Result<Option<f64>, Error> {
+        let error = match self.wish {
+            Wish::Error(error) => error * factor,
+            Wish::Kept(error) => error,
+            Wish::Level(level) => return Ok(Some(level)),
+            Wish::Weight(_) => return Ok(None),
+        };
+        match side {
+            Side::Keeps => family.level(error),
+            Side::Misses => family.level(error * (1.0 + family.slack())),
+        }
+    }
+}

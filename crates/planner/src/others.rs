@@ -1,0 +1,79 @@
+//! What other theorems make of the same study: tools that add up epsilons have Laplace noise.
+
+use crate::fit::{Problem, Setting};
+use crate::plan::Other;
+use crate::root::crossing;
+use crate::study::{Noise, Study, Wish};
+use counterpoint::Release;
+use counterpoint::theorem::Theorem;
+
+const THEOREMS: [(&str, Theorem); 3] = [
+    ("basic", Theorem::Basic),
+    ("advanced", Theorem::Advanced),
+    ("kov-closed-form", Theorem::KovClosedForm),
+];
+
+/// Each theorem's charge for the plan's errors with pure noise alone, and the factor it would have needed.
+pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec<Other> {
+    let Some(errors) = errors(problem, setting) else { return Vec::new() };
+    let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
+    let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
+    let of = |(name, theorem): (&'static str, Theorem)| {
+        let charge = |factor: f64| charged(problem, &errors, theorem, factor);
+        let factor = budget.filter(|_| fits).and_then(|budget| needed(budget, charge));
+        Other { theorem: name, epsilon: charge(1.0), factor }
+    };
+    THEOREMS.into_iter().map(of).collect()
+}
+
+/// What each row's error is, and whether it moves with the factor.
+fn errors(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<(f64, bool)>> {
+    let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
+    let of = |((row, choice), level): ((&crate::fit::Row, &usize), &f64)| match row.wish {
+        Wish::Error(error) => Some((error, true)),
+        Wish::Kept(error) => Some((error, false)),
+        Wish::Level(_) | Wish::Weight(_) => {
+            Some((row.families.get(*choice)?.error(*level).ok()?, false))
+        }
+    };
+    rows.map(of).collect()
+}
+
+/// The theorem's epsilon where every row has pure noise that keeps to its error.
+fn charged(
+    problem: &Problem<'_>,
+    errors: &[(f64, bool)],
+    theorem: Theorem,
+    factor: f64,
+) -> Option<f64> {
+    let pure = |(row, (error, moves)): (&crate::fit::Row, &(f64, bool))| -> Option<Vec<Release>> {
+        let family = row.families.iter().find(|family| family.noise != Noise::Gaussian)?;
+        let error = if *moves { error * factor } else { *error };
+        family.releases(family.level(error).ok()??).ok()
+    };
+    let mut releases: Vec<Release> =
+        problem.rows.iter().zip(errors).map(pure).collect::<Option<Vec<_>>>()?.concat();
+    releases.extend(problem.held_back.iter().cloned());
+    let plan = problem.composer.plan(&releases).ok()?;
+    theorem.epsilon(&plan, problem.composer.delta()).ok()
+}
+
+/// The least factor with which a charge is within the budget.
+fn needed(budget: f64, charge: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+    let excess = |factor: f64| charge(factor).map(|cost| (cost / budget).ln()).ok_or(());
+    let (mut low, mut high) = (1.0, 1.0);
+    let mut above = excess(low).ok()?;
+    let mut below = above;
+    while above <= 0.0 && low > 1e-9 {
+        (high, below, low) = (low, above, low / 8.0);
+        above = excess(low).ok()?;
+    }
+    while below > 0.0 && high < 1e9 {
+        (low, above, high) = (high, below, high * 8.0);
+        below = excess(high).ok()?;
+    }
+    if above <= 0.0 || below > 0.0 {
+        return None;
+    }
+    crossing((low, above), (high, below), (1e-6, 60), excess).ok().map(|(_, high)| high)
+}

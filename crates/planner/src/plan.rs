@@ -1,0 +1,166 @@
+//! From a study to a certified plan.
+
+use crate::cost::Composer;
+use crate::fit::{PlanningError, Problem, Setting};
+use crate::study::{Ask, Noise, Study, Wish};
+use crate::{others, sum};
+use counterpoint::quantity::Delta;
+use counterpoint::{Answer, Bracket, Count, Options, Release};
+use counterpoint_mechanisms::Measurement;
+
+/// A study, planned.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Planned {
+    /// What all of it costs: epsilon at the study's delta, secrecy of the sample included. Where no budget was given its
+    /// lower end is below what any noise of these kinds costs that keeps to the wanted errors.
+    pub cost: Answer,
+    /// The study's delta.
+    pub delta: Delta,
+    /// The delta at which the releases themselves are composed: larger where the data are a secret sample.
+    pub delta_within: Delta,
+    /// By how much every wanted error had to be multiplied, or could be: with the upper end the budget is kept, with the
+    /// lower end these kinds of noise are proved to break it.
+    pub factor: Option<Bracket>,
+    /// The weighted sum of errors that was made small.
+    pub sum: Option<f64>,
+    /// The statistics, in order.
+    pub statistics: Vec<Line>,
+    /// What other theorems make of the same wishes.
+    pub others: Vec<Other>,
+}
+
+/// One statistic, planned.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Line {
+    /// What people call it.
+    pub name: String,
+    /// What runs; nothing yet where a share is held back.
+    pub runs: Option<Runs>,
+    /// What it is charged as.
+    pub releases: Vec<Release>,
+    /// What it would cost alone: epsilon at the study's delta.
+    pub epsilon: f64,
+}
+
+/// What runs for a statistic.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Runs {
+    /// The kind of noise.
+    pub noise: Noise,
+    /// How little of it: an epsilon, or one over a Gaussian multiplier.
+    pub level: f64,
+    /// The mechanism itself.
+    pub measurement: Measurement,
+    /// The half-width of its answer, of all its numbers at once, as often as the confidence says.
+    pub error: f64,
+    /// What was wanted, if an error was.
+    pub wanted: Option<f64>,
+    /// How often the error is kept.
+    pub confidence: f64,
+    /// Whether it is pinned.
+    pub pinned: bool,
+}
+
+/// What another theorem makes of a study.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Other {
+    /// Its name.
+    pub theorem: &'static str,
+    /// What it says the wanted errors, or those of the plan, cost with Laplace noise.
+    pub epsilon: Option<f64>,
+    /// By how much it would have had to multiply the wanted errors to keep the budget.
+    pub factor: Option<f64>,
+}
+
+/// Plans a study.
+///
+/// # Errors
+/// [`PlanningError`] if an error or a budget is out of reach, or nothing can be certified.
+pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningError> {
+    let composer = Composer::new(study.public(), study.budget(), *options);
+    let problem = Problem::new(study, composer)?;
+    let wishes = || problem.rows.iter().map(|row| row.wish);
+    let weighted = wishes().any(|wish| matches!(wish, Wish::Weight(_)));
+    let wanted = wishes().any(|wish| matches!(wish, Wish::Error(_)));
+    let (setting, cost, factor, sum) = match study.budget().epsilon {
+        Some(budget) if weighted => {
+            let (setting, cost, sum) = sum::best(&problem, study, budget.get())?;
+            (setting, cost, None, Some(sum))
+        }
+        Some(budget) if wanted => {
+            let (setting, cost, factor) = problem.fit(budget.get())?;
+            (setting, cost, Some(factor), None)
+        }
+        budget => {
+            let (setting, cost) = problem.meet()?;
+            if let Some(budget) = budget.map(counterpoint::Epsilon::get)
+                && cost.bracket.upper > budget
+            {
+                return Err(PlanningError::OverBudget { budget, least: cost.bracket.lower });
+            }
+            (setting, cost, None, None)
+        }
+    };
+    let statistics = lines(study, &problem, &setting)?;
+    let others = others::of(study, &problem, &setting);
+    Ok(Planned {
+        cost,
+        delta: study.budget().delta,
+        delta_within: problem.composer.delta(),
+        factor,
+        sum,
+        statistics,
+        others,
+    })
+}
+
+impl Planned {
+    /// All releases, in order.
+    pub fn releases(&self) -> impl Iterator<Item = &Release> {
+        self.statistics.iter().flat_map(|line| &line.releases)
+    }
+}
+
+fn lines(
+    study: &Study,
+    problem: &Problem<'_>,
+    setting: &Setting,
+) -> Result<Vec<Line>, PlanningError> {
+    let mut rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
+    let mut lines: Vec<Line> = Vec::with_capacity(study.statistics().len());
+    for statistic in study.statistics() {
+        let (releases, runs) = match &statistic.ask {
+            Ask::HeldBack(guarantee) => (vec![Release::from((*guarantee, Count::ONE))], None),
+            Ask::Query(wanted) => {
+                let Some(((row, choice), &level)) = rows.next() else { continue };
+                let Some(family) = row.families.get(*choice) else { continue };
+                let measurement = family.measurement(level)?;
+                let runs = Runs {
+                    noise: family.noise,
+                    level,
+                    error: family.error(level)?,
+                    wanted: match wanted.wish {
+                        Wish::Error(error) | Wish::Kept(error) => Some(error),
+                        Wish::Level(_) | Wish::Weight(_) => None,
+                    },
+                    confidence: wanted.confidence,
+                    pinned: matches!(wanted.wish, Wish::Kept(_) | Wish::Level(_)),
+                    measurement,
+                };
+                (runs.measurement.releases().to_vec(), Some(runs))
+            }
+        };
+        // Statistics that are charged the same cost the same.
+        let same = lines.iter().rev().take(64).find(|line| line.releases == releases);
+        let epsilon = match same {
+            Some(line) => line.epsilon,
+            None => problem.composer.epsilon(&releases)?.bracket.upper,
+        };
+        lines.push(Line { name: statistic.name.clone(), runs, releases, epsilon });
+    }
+    Ok(lines)
+}

@@ -1,0 +1,214 @@
+//! Studies planned, against closed solutions, brute force and what runs.
+
+use counterpoint::{
+    Adjacency, Bracket, Delta, Epsilon, Guarantee, Options, Plan, Relation, Release,
+};
+use counterpoint_mechanisms::{Bounds, Data, Query};
+use counterpoint_planner::{
+    Ask, Budget, Goal, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+};
+use counterpoint_testing::{Random, tries};
+
+fn public(adjacency: Adjacency, rows: u64) -> Public {
+    Public { relation: Relation::one(adjacency), rows: Some(rows), sample_of: None }
+}
+
+fn budget(epsilon: f64, delta: f64) -> Budget {
+    Budget { epsilon: Some(Epsilon::new(epsilon).unwrap()), delta: Delta::new(delta).unwrap() }
+}
+
+fn asked(query: Query, wish: Wish) -> Statistic {
+    let wanted = Wanted { query, noise: None, confidence: 0.95, wish, scale: 1.0 };
+    Statistic { name: String::new(), ask: Ask::Query(wanted) }
+}
+
+fn only(noise: Noise, mut statistic: Statistic) -> Statistic {
+    if let Ask::Query(wanted) = &mut statistic.ask {
+        wanted.noise = Some(noise);
+    }
+    statistic
+}
+
+fn planned(public: Public, budget: Budget, statistics: Vec<Statistic>) -> Planned {
+    let study = Study::new(public, budget, Goal::Relative, statistics).unwrap();
+    plan(&study, &Options::default()).unwrap()
+}
+
+fn bounds(low: f64, high: f64) -> Bounds {
+    Bounds::new(low, high).unwrap()
+}
+
+/// What the plan's releases cost, asked anew.
+fn composed(planned: &Planned, adjacency: Adjacency, delta: f64) -> Bracket {
+    let releases: Vec<Release> = planned.releases().cloned().collect();
+    let group = counterpoint::quantity::Group::ONE;
+    let plan = Plan::with(releases, Some(adjacency), group).unwrap();
+    plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap().bracket
+}
+
+/// The normal law's upper tail, by its continued fraction or series: no code of ours.
+fn tail(x: f64) -> f64 {
+    0.5 * libm_erfc(x / std::f64::consts::SQRT_2)
+}
+
+/// erfc by a fine integral, to about 1e-12.
+fn libm_erfc(x: f64) -> f64 {
+    if x < 0.0 {
+        return 2.0 - libm_erfc(-x);
+    }
+    let (steps, end) = (20_000, x + 8.0);
+    let h = (end - x) / f64::from(steps);
+    let f = |i: i32| (-(x + h * f64::from(i)).powi(2)).exp();
+    let inner: f64 = (1..steps).map(|i| f(i) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
+    (f(0) + inner + f(steps)) * h / 3.0 * 2.0 / std::f64::consts::PI.sqrt()
+}
+
+/// mu of the Gaussian that is exactly (epsilon, delta) private (Balle and Wang 2018).
+fn balle_wang(epsilon: f64, delta: f64) -> f64 {
+    let of =
+        |mu: f64| tail(epsilon / mu - mu / 2.0) - epsilon.exp() * tail(epsilon / mu + mu / 2.0);
+    let (mut low, mut high) = (1e-3, 10.0);
+    for _ in 0..80 {
+        let mu = 0.5 * (low + high);
+        if of(mu) > delta { high = mu } else { low = mu }
+    }
+    low
+}
+
+/// Equal sums with Gaussian noise: mu is shared out as a square, and the error is that of the noise.
+#[test]
+fn equal_gaussians_have_the_closed_solution() {
+    for (k, epsilon, delta) in [(1_u32, 1.0, 1e-6), (5, 0.5, 1e-6), (40, 2.0, 1e-9)] {
+        let query = Query::sum(bounds(0.0, 1.0));
+        let statistics = (0..k)
+            .map(|_| only(Noise::Gaussian, asked(query.clone(), Wish::Error(10.0))))
+            .collect();
+        let planned =
+            planned(public(Adjacency::AddRemove, 1000), budget(epsilon, delta), statistics);
+        let sigma = f64::from(k).sqrt() / balle_wang(epsilon, delta);
+        // 1.959964 deviations are exceeded one time in twenty.
+        let expected = 1.959_963_985 * sigma / 10.0;
+        let factor = planned.factor.unwrap();
+        assert!(factor.lower <= expected * 1.0001, "{k}: {factor} {expected}");
+        assert!(
+            factor.upper >= expected * 0.9999 && factor.upper < expected * 1.009,
+            "{k}: {factor} {expected}"
+        );
+        assert!(factor.lower > expected * 0.97, "{k}: {factor} {expected}");
+    }
+}
+
+/// What is planned is within the budget, by another question; no error is beyond the factor; a little less noise
+/// breaks the budget.
+#[test]
+fn plans_keep_their_budget_and_their_factor() {
+    let mut random = Random::new(3);
+    for round in 0..tries(200, 0.06) {
+        let adjacency = [Adjacency::AddRemove, Adjacency::Replace][random.below(2) as usize];
+        let rows = random.log_whole(100, 100_000);
+        let statistics: Vec<Statistic> = (0..random.between(1, 8))
+            .map(|_| {
+                let query = match random.below(5) {
+                    0 => Query::count(),
+                    1 => Query::sum(bounds(-1.0, random.log_uniform(0.1, 100.0))),
+                    2 => Query::mean(bounds(0.0, random.log_uniform(1.0, 1e6))),
+                    3 => Query::histogram(&[0.0, 1.0, 2.0, 3.0, 4.0]).unwrap(),
+                    _ => Query::quantile((1, 2), &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap(),
+                };
+                let unit = match random.below(2) {
+                    0 => 1.0,
+                    _ => random.log_uniform(0.5, 50.0),
+                };
+                asked(query, Wish::Error(10.0 * unit))
+            })
+            .collect();
+        let (epsilon, delta) = (random.log_uniform(0.05, 3.0), 1e-6);
+        let planned = planned(public(adjacency, rows), budget(epsilon, delta), statistics);
+        let cost = composed(&planned, adjacency, delta);
+        assert!(cost.upper <= epsilon, "{round}: {cost} above {epsilon}");
+        let factor = planned.factor.unwrap();
+        for line in &planned.statistics {
+            let runs = line.runs.as_ref().unwrap();
+            let again = runs.measurement.half_width_all(rows, 0.95).unwrap();
+            assert!(
+                again <= runs.wanted.unwrap() * factor.upper * (1.0 + 1e-12),
+                "{round}: {line:?}"
+            );
+            assert!(line.epsilon <= cost.upper * (1.0 + 1e-6), "{round}");
+        }
+        assert!(factor.lower <= factor.upper, "{round}: {factor}");
+    }
+}
+
+/// A share held back is in the cost, and what is pinned stays.
+#[test]
+fn pins_and_shares_held_back() {
+    let income = || Query::mean(bounds(0.0, 200_000.0));
+    let pinned = asked(income(), Wish::Kept(3_000.0));
+    let free = |error| asked(income(), Wish::Error(error));
+    let held =
+        Statistic { name: "later".into(), ask: Ask::HeldBack(Guarantee::new(0.2, 0.0).unwrap()) };
+    let public = public(Adjacency::Replace, 5000);
+    let without = planned(public, budget(1.0, 1e-6), vec![pinned.clone(), free(500.0)]);
+    let with = planned(public, budget(1.0, 1e-6), vec![pinned, free(500.0), held]);
+    for plan in [&without, &with] {
+        let runs = plan.statistics[0].runs.as_ref().unwrap();
+        assert!(runs.pinned && runs.error <= 3_000.0 && runs.error > 2_970.0, "{}", runs.error);
+        assert!(composed(plan, Adjacency::Replace, 1e-6).upper <= 1.0);
+    }
+    assert!(with.factor.unwrap().lower > without.factor.unwrap().upper);
+    assert_eq!(
+        with.statistics[2].releases,
+        vec![Release::from((Guarantee::new(0.2, 0.0).unwrap(), counterpoint::Count::ONE))]
+    );
+}
+
+/// Secrecy of the sample, by the formula: the releases themselves may cost more.
+#[test]
+fn a_secret_sample_goes_further() {
+    let statistics = || vec![asked(Query::mean(bounds(0.0, 100.0)), Wish::Error(1.0))];
+    let known = public(Adjacency::Replace, 5000);
+    let secret = Public { sample_of: Some(4_000_000), ..known };
+    let (plain, amplified) = (
+        planned(known, budget(0.1, 1e-6), statistics()),
+        planned(secret, budget(0.1, 1e-6), statistics()),
+    );
+    assert!(amplified.factor.unwrap().upper < 0.1 * plain.factor.unwrap().lower);
+    let share: f64 = 5000.0 / 4e6;
+    let within = composed(&amplified, Adjacency::Replace, 1e-6 / share);
+    let outside = (share * within.upper.exp_m1()).ln_1p();
+    assert!(outside <= 0.1 * (1.0 + 1e-9) && outside > 0.0999, "{outside}");
+    assert!((amplified.cost.bracket.upper / outside - 1.0).abs() < 1e-6);
+}
+
+/// Simulated: errors are within the half-widths as often as was said, and not with a twentieth less.
+#[test]
+fn what_runs_keeps_the_promise() {
+    let rows = 500_u64;
+    let values: Vec<f64> = (0..rows).map(|i| (i * 37 % 100) as f64).collect();
+    let statistics = vec![
+        asked(Query::sum(bounds(0.0, 100.0)), Wish::Error(2_000.0)),
+        asked(Query::mean(bounds(0.0, 100.0)), Wish::Error(4.0)),
+        only(Noise::Laplace, asked(Query::sum(bounds(0.0, 50.0)), Wish::Error(1_000.0))),
+        only(Noise::Gaussian, asked(Query::sum(bounds(0.0, 50.0)), Wish::Error(1_000.0))),
+    ];
+    let planned = planned(public(Adjacency::Replace, rows), budget(1.0, 1e-6), statistics);
+    let data = Data::new(Relation::one(Adjacency::Replace), values.clone());
+    let clamped = |high: f64| values.iter().map(|x| x.min(high)).sum::<f64>();
+    let truths = [clamped(100.0), clamped(100.0) / rows as f64, clamped(50.0), clamped(50.0)];
+    let runs = tries(100_000, 0.1);
+    for (line, truth) in planned.statistics.iter().zip(truths) {
+        let line = line.runs.as_ref().unwrap();
+        let within = |share: f64| {
+            let near = (0..runs).filter(|_| {
+                let reply = line.measurement.run(&data).unwrap().number().unwrap();
+                (reply - truth).abs() <= share * line.error
+            });
+            near.count() as f64 / runs as f64
+        };
+        let deviation = (0.05 * 0.95 / runs as f64).sqrt();
+        let kept = within(1.0);
+        assert!(kept > 0.95 - 4.5 * deviation && kept < 0.95 + 4.5 * deviation, "{kept}");
+        assert!(within(0.95) < 0.95 - 3.0 * deviation, "a twentieth less is not seen");
+    }
+}
