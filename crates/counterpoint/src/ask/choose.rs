@@ -250,12 +250,15 @@ fn is_alone(parts: &[Part]) -> bool {
 
 /// Whether it has atoms only: contours do not end there.
 fn is_discrete(part: &Part) -> bool {
-    matches!(part.each, Loss::Atoms(_) | Loss::Response { .. })
+    match &part.each {
+        Loss::Atoms(atoms) => atoms.list.whole().is_none(),
+        loss => matches!(loss, Loss::Response { .. }),
+    }
 }
 
 /// Whether it has so many atoms that a contour takes long, and its answer is not their best.
 fn is_long(part: &Part) -> bool {
-    matches!(&part.each, Loss::Atoms(atoms) if atoms.list.len() > 1000)
+    matches!(&part.each, Loss::Atoms(atoms) if atoms.list.whole().is_none() && atoms.list.len() > 1000)
 }
 
 /// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.
