@@ -122,3 +122,29 @@ fn a_route_is_taken_on_the_parts_where_it_applies() {
         plan(&[on("a", times(2, gaussian(20.0, 1.0))), on("b", times(2, laplace(20.0, 1.0)))]);
     assert!(forced(&nowhere, question, Route::Equal).is_err());
 }
+
+/// Discrete Gaussians have a formula on the contour, and lists of outcomes on the lattice: two ways that share nothing.
+#[test]
+fn discrete_gaussians_by_their_formula_and_by_their_lists() {
+    let noise = |sigma, steps, count| times(count, discrete_gaussian(sigma, steps));
+    for list in [
+        vec![noise(2.0, 1, 2)],
+        vec![noise(2.0, 1, 1), noise(3.1, 1, 1)],
+        vec![noise(5.0, 2, 4), noise(7.3, 1, 3)],
+        vec![noise(12.0, 1, 30)],
+        vec![noise(12.0, 1, 3), times(2, laplace(4.0, 1.0))],
+        vec![noise(40.0, 3, 6), noise(41.0, 1, 6), noise(90.0, 1, 6)],
+    ] {
+        let plan = Plan::new(list.clone()).unwrap();
+        for delta in [1e-3, 1e-6, 1e-10] {
+            let by = |route| {
+                let options = Options { route: Some(route), ..Options::default() };
+                plan.epsilon(Delta::new(delta).unwrap(), &options).unwrap().bracket
+            };
+            let (contour, lattice) = (by(Route::Contour), by(Route::Lattice));
+            let apart = contour.lower > lattice.upper || lattice.lower > contour.upper;
+            assert!(!apart, "{list:?} at {delta}: {contour} {lattice}");
+            assert!(contour.relative_width() < 1e-4, "{list:?} at {delta}: {contour}");
+        }
+    }
+}

@@ -8,6 +8,8 @@
 //! | responses | delta | near the top (4,096 atoms), the exact list if quick, lattices, the exact list (2^22) |
 //! | Gaussians alone, mu at most 10^-4 together | either | their formula, then as any others |
 //! | one mechanism, run once | either | the list, its formula, a contour, a grid, a long contour |
+//! | one discrete Gaussian of many outcomes | either | a blurred contour, then as others |
+//! | several discrete Gaussians | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
 //! | atoms alone | either | near the top, the list, a grid, a long contour |
 //! | more than 1,000 atoms in a loss | either | as others, but no long contour |
 //! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
@@ -210,7 +212,11 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     if faint::mu(parts).is_some() {
         list = vec![MixedWay::Faint];
     }
-    if is_alone(parts) {
+    if is_alone(parts) && parts.iter().any(is_summed) {
+        // Its outcomes are many, and looked at often.
+        list.insert(0, Blurred(Effort::Little));
+        list.push(Formula);
+    } else if is_alone(parts) {
         list.push(Formula);
     } else if knots::is_for(parts) {
         list.push(MixedWay::Knots);
@@ -250,12 +256,24 @@ fn is_alone(parts: &[Part]) -> bool {
 
 /// Whether it has atoms only: contours do not end there.
 fn is_discrete(part: &Part) -> bool {
-    matches!(part.each, Loss::Atoms(_) | Loss::Response { .. })
+    match &part.each {
+        Loss::Atoms(atoms) => atoms.list.whole().is_none(),
+        loss => matches!(loss, Loss::Response { .. }),
+    }
+}
+
+/// Whether it has many atoms, and a formula for its transform.
+fn is_summed(part: &Part) -> bool {
+    let whole = match &part.each {
+        Loss::Atoms(atoms) => atoms.list.whole(),
+        _ => None,
+    };
+    whole.is_some_and(|whole| whole.outcomes() > 300.0)
 }
 
 /// Whether it has so many atoms that a contour takes long, and its answer is not their best.
 fn is_long(part: &Part) -> bool {
-    matches!(&part.each, Loss::Atoms(atoms) if atoms.list.len() > 1000)
+    matches!(&part.each, Loss::Atoms(atoms) if atoms.list.whole().is_none() && atoms.list.len() > 1000)
 }
 
 /// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.

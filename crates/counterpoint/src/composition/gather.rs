@@ -216,9 +216,13 @@ fn compared(a: &Loss, b: &Loss) -> Ordering {
     a.0.cmp(&b.0).then_with(|| numbers.fold(Ordering::Equal, Ordering::then))
 }
 
+/// The numbers of a formula, if there is one; else those of the list.
 fn bits(atoms: &Atoms) -> impl Iterator<Item = u64> {
+    let whole = atoms.list.whole();
+    let list = if whole.is_some() { &[][..] } else { &atoms.list[..] };
     let numbers = |atom: &Atom| [atom.loss.hi, atom.mass.hi, atom.loss.lo, atom.mass.lo];
-    atoms.list.iter().flat_map(numbers).chain([atoms.cut]).map(f64::to_bits)
+    let whole = whole.into_iter().flat_map(|whole| [f64::INFINITY, whole.sigma, whole.steps]);
+    whole.chain(list.iter().flat_map(numbers)).chain([atoms.cut]).map(f64::to_bits)
 }
 
 /// The kind of a loss, and its numbers.

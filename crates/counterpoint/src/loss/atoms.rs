@@ -3,13 +3,15 @@
 use super::{Curve, Direction, Loss, LossError, Meaning, bracketed, legal, mixed, response};
 use crate::mechanism::{Adjacency, FinitePair};
 use crate::rounding::{Dd, STEP, falling};
+use std::ops::Deref;
+use std::sync::OnceLock;
 
 /// Losses with their P masses, by falling loss; the masses sum to one, but for what was
 /// cut off at the ends. Q masses are not kept: they are the P masses times e^-loss, times
 /// the share of P that is finite.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Atoms {
-    pub(crate) list: Vec<Atom>,
+    pub(crate) list: List,
     /// At most this much P mass is not listed.
     pub(crate) cut: f64,
     /// Whether none of that has a loss above the largest one listed, whose mass is so much more that
@@ -19,6 +21,79 @@ pub(crate) struct Atoms {
     pub(crate) symmetric: bool,
     /// Its divergences are at most this times the order, if such a line is known.
     pub(crate) rho: Option<f64>,
+}
+
+/// A list that is made when it is first looked at, if there is a formula for what it says.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    made: OnceLock<Vec<Atom>>,
+    whole: Option<WholeGaussian>,
+}
+
+/// Discrete Gaussian noise of a parameter so large that [`WholeGaussian::LEAST_SIGMA`] says what its moments are, and
+/// by how much it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WholeGaussian {
+    pub(crate) sigma: f64,
+    pub(crate) steps: f64,
+}
+
+impl WholeGaussian {
+    /// From here on e^(-2 pi^2 sigma^2), by which sums over whole numbers differ from integrals (Poisson's formula), is
+    /// below 10^-34: less than any double-double is good to.
+    pub(crate) const LEAST_SIGMA: f64 = 2.0;
+    /// At most four times that.
+    pub(crate) const FROM_INTEGRALS: f64 = 1e-33;
+
+    /// (D / sigma)^2.
+    pub(crate) fn square(self) -> Dd {
+        Dd::product(self.steps, self.steps) / Dd::product(self.sigma, self.sigma)
+    }
+
+    /// As many outcomes are listed, or a few less.
+    pub(crate) fn outcomes(self) -> f64 {
+        2.0 * furthest(self.sigma) + 1.0
+    }
+
+    /// A loss that is listed, and near the largest one.
+    pub(crate) fn far(self) -> f64 {
+        self.steps * (60.0 * self.sigma + self.steps) / (2.0 * self.sigma * self.sigma)
+    }
+}
+
+impl List {
+    /// The formula for what it says, if there is one.
+    pub(crate) fn whole(&self) -> Option<WholeGaussian> {
+        self.whole
+    }
+
+    fn into_made(self) -> Vec<Atom> {
+        self.to_vec()
+    }
+}
+
+impl Deref for List {
+    type Target = Vec<Atom>;
+
+    fn deref(&self) -> &Vec<Atom> {
+        self.made.get_or_init(|| self.whole.map_or_else(Vec::new, gaussian_atoms))
+    }
+}
+
+impl From<Vec<Atom>> for List {
+    fn from(list: Vec<Atom>) -> Self {
+        Self { made: OnceLock::from(list), whole: None }
+    }
+}
+
+/// What was made of the same formula is the same.
+impl PartialEq for List {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.whole, other.whole) {
+            (Some(whole), Some(other)) => whole == other,
+            _ => **self == **other,
+        }
+    }
 }
 
 /// A loss and its P mass, with relative errors of at most 2^-90 (absolute below one for the loss, and for
@@ -32,13 +107,11 @@ pub(crate) struct Atom {
 impl Atoms {
     /// Sorts by falling loss and leaves out masses that are next to nothing, or that have
     /// underflowed to nothing.
-    fn new(mut list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
-        const NOTHING: f64 = 1e-250;
+    fn new(list: Vec<Atom>, cut: f64, symmetric: bool) -> Self {
         let all = list.len();
-        list.retain(|atom| atom.mass.hi > NOTHING);
+        let list = in_order(list);
         let left_out = (all - list.len()) as f64 * NOTHING;
-        list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
-        Self { list, cut: cut + left_out, capped: false, symmetric, rho: None }
+        Self { list: list.into(), cut: cut + left_out, capped: false, symmetric, rho: None }
     }
 
     /// Masses that sum to one.
@@ -57,22 +130,39 @@ impl Atoms {
         Self { capped, ..atoms }
     }
 
+    /// Discrete Gaussian noise, as whoever checked the numbers knows it.
+    #[cfg(test)]
+    pub(crate) fn whole_gaussian(sigma: f64, steps: u64) -> Self {
+        listed_gaussian(sigma, steps).unwrap_or_else(|error| panic!("{error}"))
+    }
+
     /// At most this much P mass has a loss above the largest one listed.
     pub(crate) fn above(&self) -> f64 {
         if self.capped { 0.0 } else { self.cut }
     }
 
     /// Equal losses as one.
-    fn together(mut self) -> Self {
-        self.list.dedup_by(|next, kept| {
+    fn together(self) -> Self {
+        let mut list = self.list.into_made();
+        list.dedup_by(|next, kept| {
             let same = next.loss == kept.loss;
             if same {
                 kept.mass = kept.mass + next.mass;
             }
             same
         });
-        self
+        Self { list: list.into(), ..self }
     }
+}
+
+/// Masses up to this are left out.
+const NOTHING: f64 = 1e-250;
+
+/// By falling loss, without masses that are next to nothing or have underflowed to nothing.
+fn in_order(mut list: Vec<Atom>) -> Vec<Atom> {
+    list.retain(|atom| atom.mass.hi > NOTHING);
+    list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
+    list
 }
 
 /// Discrete Laplace noise: with one step it is randomized response.
@@ -158,9 +248,26 @@ pub(super) fn listed_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError
         let legal = "sigma up to 10^4 and sensitivity up to 10^6 on a sample; gaussian beyond";
         return Err(LossError::Range { what, value, legal });
     }
+    let whole = WholeGaussian { sigma, steps: steps as f64 };
+    let made = if sigma < WholeGaussian::LEAST_SIGMA {
+        List::from(gaussian_atoms(whole))
+    } else {
+        List { made: OnceLock::new(), whole: Some(whole) }
+    };
+    // What lies beyond the reach, and what is left out within it.
+    let cut = BEYOND_REACH * (1.0 + sigma) + NOTHING * whole.outcomes();
+    let rho = Some(concentration(sigma, steps)?);
+    Ok(Atoms { list: made, cut, capped: false, symmetric: true, rho })
+}
+
+/// How far out discrete Gaussians are listed.
+fn furthest(sigma: f64) -> f64 {
+    (REACH * sigma).ceil() + 1.0
+}
+
+fn gaussian_atoms(WholeGaussian { sigma, steps: distance }: WholeGaussian) -> Vec<Atom> {
     let square = Dd::product(sigma, sigma);
-    let (distance, rho) = (steps as f64, concentration(sigma, steps)?);
-    let furthest = (REACH * sigma).ceil() + 1.0;
+    let furthest = furthest(sigma);
     let weight = |y: f64| falling(Dd::product(y, y) / (square + square));
     let places = || (0..=2 * furthest as u64).map(|place| furthest - place as f64);
     let total = sum(&places().map(weight).collect::<Vec<_>>());
@@ -168,8 +275,7 @@ pub(super) fn listed_gaussian(sigma: f64, steps: u64) -> Result<Atoms, LossError
         loss: Dd::product(distance, 2.0 * y + distance) / (square + square),
         mass: weight(y) / total,
     };
-    let cut = BEYOND_REACH * (1.0 + sigma);
-    Ok(Atoms { rho: Some(rho), ..Atoms::new(places().map(atom).collect(), cut, true) })
+    in_order(places().map(atom).collect())
 }
 
 /// The true answer and m - 1 others.

@@ -19,7 +19,7 @@ mod sampled;
 mod whole;
 
 pub(crate) use amplified::mixed;
-pub(crate) use atoms::{Atom, Atoms, sampled_two_outcomes, two_outcomes};
+pub(crate) use atoms::{Atom, Atoms, WholeGaussian, sampled_two_outcomes, two_outcomes};
 pub use error::LossError;
 pub(crate) use mixture::Mixture;
 #[cfg(test)]

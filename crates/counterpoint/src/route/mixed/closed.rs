@@ -1,7 +1,7 @@
 //! What needs no composition: one mechanism run once, and the ends of bounded losses.
 
 pub(crate) use super::largest::largest;
-use super::largest::{cut, largest_kept, top};
+use super::largest::{cut, is_far_above, largest_kept, top};
 use super::smooth::{self, Contours, Effort};
 use crate::bracket::Bracket;
 use crate::composition::Part;
@@ -175,6 +175,9 @@ fn sampled_growth(rate: f64, epsilon: Dd, direction: Direction, s: f64) -> Optio
 
 /// The pure delta a little below the largest loss, by the same two bounds.
 pub(crate) fn delta_near_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {
+    if is_far_above(parts, epsilon) {
+        return None;
+    }
     if let Some(ends) = over_the_top(parts, epsilon) {
         return Some(ends);
     }
@@ -314,7 +317,7 @@ fn gaussian(loss: &Loss, epsilon: Dd, watch: Watch<'_>) -> Result<Ends, Failure>
 /// All losses above epsilon, one by one.
 fn listed(atoms: &Atoms, epsilon: Dd, operations: f64) -> Ends {
     let (mut low, mut high) = (Wide::ZERO, Wide::from(atoms.above()));
-    for atom in &atoms.list {
+    for atom in atoms.list.iter() {
         let gap = atom.loss - epsilon;
         let size = 1.0 + atom.loss.hi.abs() + epsilon.hi.abs();
         let error = Dd::from(LOSS * operations * size);
@@ -346,9 +349,13 @@ pub(crate) struct Listed {
 impl Listed {
     /// None if a part has a density, or if there are too many.
     pub(crate) fn new(parts: &[Part]) -> Option<Self> {
+        if are_too_many(parts) {
+            return None;
+        }
         let one = Atom { loss: Dd::ZERO, mass: Dd::ONE };
         let cut = cut(parts) + UNDERFLOW;
-        let mut atoms = Atoms { list: vec![one], cut, capped: false, symmetric: false, rho: None };
+        let mut atoms =
+            Atoms { list: vec![one].into(), cut, capped: false, symmetric: false, rho: None };
         let mut operations = UNCOUNTED;
         for part in parts {
             let factor = atoms_of(&part.each)?;
@@ -356,7 +363,7 @@ impl Listed {
                 if atoms.list.len() * factor.len() > 8 * MOST_LISTED || operations > 1e5 {
                     return None;
                 }
-                atoms.list = product(&atoms.list, &factor);
+                atoms.list = product(&atoms.list, &factor).into();
                 operations += FACTOR + factor.len() as f64;
                 if atoms.list.len() > MOST_LISTED {
                     return None;
@@ -374,7 +381,7 @@ impl Listed {
     /// The outcomes, the mass that is in none, and how many operations each may have seen.
     pub(crate) fn into_atoms(self) -> (Vec<Atom>, f64, f64) {
         let cut = self.cut();
-        (self.atoms.list, cut, self.operations)
+        (self.atoms.list.to_vec(), cut, self.operations)
     }
 
     /// Nothing has underflowed where no mass is near that.
@@ -431,10 +438,28 @@ impl Listed {
     }
 }
 
+/// Whether there are surely too many sums, by the formulas of lists that are not made yet.
+fn are_too_many(parts: &[Part]) -> bool {
+    let outcomes = |part: &Part| match &part.each {
+        Loss::Atoms(atoms) => atoms.list.whole().map(|whole| (whole.outcomes(), part.count)),
+        _ => None,
+    };
+    let mut most = 0.0_f64;
+    for (outcomes, count) in parts.iter().filter_map(outcomes) {
+        let before = if count > 1 { outcomes } else { most };
+        // A few of them are left out of the list.
+        if 0.8 * outcomes * before > (8 * MOST_LISTED) as f64 {
+            return true;
+        }
+        most = most.max(outcomes);
+    }
+    false
+}
+
 /// The atoms of a loss that has nothing else.
 fn atoms_of(loss: &Loss) -> Option<Vec<Atom>> {
     match loss {
-        Loss::Atoms(atoms) => Some(atoms.list.clone()),
+        Loss::Atoms(atoms) => Some(atoms.list.to_vec()),
         Loss::Response { epsilon } => {
             let mass = Dd::ONE / (Dd::ONE + falling(*epsilon));
             let minus = mass * falling(*epsilon);

@@ -33,6 +33,23 @@ pub(crate) fn largest_kept(parts: &[Part]) -> Option<(Dd, f64)> {
     Some(sum)
 }
 
+/// Whether the largest total loss is surely much larger than an epsilon, or there is none: told without listing
+/// outcomes for which there is a formula, and only where there are such.
+pub(crate) fn is_far_above(parts: &[Part], epsilon: f64) -> bool {
+    let whole = |part: &Part| match &part.each {
+        Loss::Atoms(atoms) => atoms.list.whole(),
+        _ => None,
+    };
+    if parts.iter().all(|part| whole(part).is_none()) {
+        return false;
+    }
+    let far = |part: &Part| match whole(part) {
+        Some(whole) => Some(whole.far() * part.count as f64),
+        None => top(&part.each).map(|(top, _)| top.hi * part.count as f64),
+    };
+    parts.iter().map(far).sum::<Option<f64>>().is_none_or(|far| far > epsilon + 1.0)
+}
+
 /// The largest loss and its P mass; zero if it is not attained.
 pub(super) fn top(loss: &Loss) -> Option<(Dd, Dd)> {
     let half = Dd::from(0.5);

@@ -11,7 +11,7 @@ mod sampled;
 
 pub(crate) use moments::moments;
 
-use crate::loss::{Atoms, Loss};
+use crate::loss::{Atoms, Loss, WholeGaussian};
 use crate::rounding::{Dd, STEP, Wide, falling};
 use crate::route::{LOOSE, ROUNDED_UP};
 
@@ -45,7 +45,10 @@ pub(crate) fn cumulant(loss: &Loss, t: f64) -> Option<(Dd, f64)> {
         Loss::Gaussian { square } => exact((*square * (Dd::product(t, t) + t.into())).scaled(0.5)),
         Loss::Laplace { epsilon } => exact(laplace(*epsilon, t)),
         Loss::Range { epsilon } => exact(range(*epsilon, t)),
-        Loss::Atoms(list) => atoms(list, t),
+        Loss::Atoms(list) => match list.list.whole() {
+            Some(whole) => Some(whole_gaussian(whole, t)),
+            None => atoms(list, t),
+        },
         Loss::SampledGaussian { rate, mu, direction } => {
             sampled::gaussian(*rate, *mu, *direction, t)
         }
@@ -67,6 +70,12 @@ pub(crate) fn cut(loss: &Loss) -> f64 {
         Loss::Atoms(atoms) => atoms.cut,
         _ => 0.0,
     }
+}
+
+/// That of a Gaussian, as sums over whole numbers are integrals but for a tiny factor.
+fn whole_gaussian(whole: WholeGaussian, t: f64) -> (Dd, f64) {
+    let value = (whole.square() * (Dd::product(t, t) + t.into())).scaled(0.5);
+    (value, RELATIVE * value.hi.abs() + WholeGaussian::FROM_INTEGRALS)
 }
 
 /// cosh(t eps) - 1 + tanh(eps/2) sinh(t eps), plus one, is the expectation.
@@ -160,7 +169,7 @@ fn atoms(atoms: &Atoms, t: f64) -> Option<(Dd, f64)> {
 /// ln(1 + sum of mass (e^(t loss) - 1)).
 fn rising(atoms: &Atoms, t: f64) -> (Dd, f64) {
     let (mut sum, mut error) = (Dd::ZERO, atoms.cut);
-    for atom in &atoms.list {
+    for atom in atoms.list.iter() {
         let x = atom.loss * t;
         let rise = x.expm1();
         sum = sum + atom.mass * rise;
@@ -181,7 +190,7 @@ fn scaled(atoms: &Atoms, largest: Dd, t: f64) -> (Dd, f64) {
     const NOTHING: f64 = 1e5;
     let argument = ATOM_ERROR * t;
     let (mut sum, mut error) = (Wide::ZERO, Wide::ZERO);
-    for atom in &atoms.list {
+    for atom in atoms.list.iter() {
         let x = (atom.loss - largest) * t;
         if x.hi < -NOTHING {
             continue;
@@ -322,7 +331,7 @@ mod tests {
                 Atom { loss: -e, mass: low },
             ];
             let atoms = Loss::Atoms(Arc::new(Atoms {
-                list,
+                list: list.into(),
                 cut: 0.0,
                 capped: false,
                 symmetric: true,

@@ -118,7 +118,7 @@ pub(super) fn points(
             Some(Wide::ZERO)
         }
         Loss::Atoms(atoms) => {
-            for atom in &atoms.list {
+            for atom in atoms.list.iter() {
                 let p = atom.mass.hi;
                 sink(Point { loss: atom.loss, scale: Dd::ZERO, p, q: p, error: 0.0 });
             }

@@ -156,9 +156,16 @@ fn enumerated(parts: &[(Vec<(f64, f64)>, u64)], epsilon: f64) -> f64 {
 }
 
 fn atoms_part(list: &[(f64, f64)], count: u64) -> Part {
-    let list = list.iter().map(|&(loss, mass)| Atom { loss: dd(loss), mass: dd(mass) }).collect();
+    let list: Vec<Atom> =
+        list.iter().map(|&(loss, mass)| Atom { loss: dd(loss), mass: dd(mass) }).collect();
     part(
-        Loss::Atoms(Arc::new(Atoms { list, cut: 0.0, capped: false, symmetric: true, rho: None })),
+        Loss::Atoms(Arc::new(Atoms {
+            list: list.into(),
+            cut: 0.0,
+            capped: false,
+            symmetric: true,
+            rho: None,
+        })),
         count,
     )
 }

@@ -54,7 +54,10 @@ const MANY: f64 = 12.0;
 
 /// Whether it is for these losses: some have atoms that do not fade, and none fades by itself.
 pub(crate) fn is_for(parts: &[Part]) -> bool {
-    let lasts = |part: &Part| matches!(part.each, Loss::Laplace { .. });
+    let lasts = |part: &Part| match &part.each {
+        Loss::Atoms(atoms) => atoms.list.whole().is_some(),
+        loss => matches!(loss, Loss::Laplace { .. }),
+    };
     let simple = |part: &Part| {
         lasts(part)
             || matches!(part.each, Loss::Response { .. } | Loss::Atoms(_) | Loss::Range { .. })

@@ -1,6 +1,7 @@
 //! Transforms in plain doubles, many at a time: what a point needs if not too many factors are multiplied, and
 //! what bounds a whole block of points.
 
+use super::place::nearest;
 use super::transform::{Kind, Transform};
 use crate::rounding::{Dd, UNIT, exp, turn};
 use crate::route::DOUBLES;
@@ -58,6 +59,12 @@ enum Simple {
     Gaussian {
         square: f64,
     },
+    /// Gaussians of e^(-slope v^2) about all whole turns of a frequency, each turned by the tilt.
+    Whole {
+        ratio: Dd,
+        slope: f64,
+        tilt: Dd,
+    },
     Many(Vec<(Dd, f64)>),
 }
 
@@ -94,6 +101,9 @@ impl Factors {
                     // A narrow range is small only together with its value on the axis.
                     atoms: *atoms || (at_zero.hi > 1e-6).then_some(false)?,
                 },
+                Kind::Whole { ratio, slope, tilt } => {
+                    Simple::Whole { ratio: *ratio, slope: slope.hi, tilt: *tilt }
+                }
                 Kind::Many(list) if list.len() <= 200 => {
                     Simple::Many(list.iter().map(|(fall, mass)| (*fall, mass.hi)).collect())
                 }
@@ -192,6 +202,20 @@ impl Simple {
             Self::Gaussian { square } => {
                 ((exp(-(0.5 * square * at.w * at.w).min(700.0)), 0.0), VALUE)
             }
+            Self::Whole { ratio, slope, tilt } => {
+                let (whole, rest) = split(*ratio, at.turns);
+                // The nearest whole turn, and the next: all others are further off than one.
+                let up = rest > 0.5;
+                let term = |near: bool| {
+                    let (k, v) = if near == up { (whole + 1.0, rest - 1.0) } else { (whole, rest) };
+                    let weight = exp(-(slope * v * v).min(700.0));
+                    let (cosine, sine) = turned(*tilt, -k);
+                    (weight * cosine, weight * sine)
+                };
+                let (near, next) = (term(true), term(false));
+                // v is good to 3 u, and slope v e^(-slope v^2) is below sqrt(slope)/2.
+                ((near.0 + next.0, near.1 + next.1), VALUE * (1.0 + slope.sqrt()))
+            }
             Self::Many(list) => {
                 let mut sum = (0.0, 0.0);
                 for &(fall, mass) in list {
@@ -219,6 +243,10 @@ impl Simple {
                 over * (near + far) * (1.0 + DOUBLES) + VALUE
             }
             Self::Two { fall, stay, gone } => sum(*fall, *stay, *gone) + VALUE,
+            Self::Whole { ratio, slope, .. } => {
+                let rest = rest_of(*ratio, at.turns);
+                nearest(*slope, rest.min(1.0 - rest) - ratio.hi * reach - DOUBLES)
+            }
             Self::Gaussian { .. } | Self::Many(_) => self.envelope(start),
         }
     }
@@ -233,7 +261,7 @@ impl Simple {
                 let exponent = 0.5 * square * frequency * frequency * (1.0 - DOUBLES);
                 exp(-exponent.min(700.0)) * (1.0 + DOUBLES)
             }
-            Self::Two { .. } | Self::Many(_) => 1.0,
+            Self::Two { .. } | Self::Whole { .. } | Self::Many(_) => 1.0,
         }
     }
 }
@@ -241,11 +269,15 @@ impl Simple {
 const BITS: u32 = 53;
 const UNIT_TURN: f64 = (1_u64 << BITS) as f64;
 
-/// The fraction of a product, good to 3 u.
-fn rest_of(loss: Dd, turns: f64) -> f64 {
+/// The whole number below a product and the fraction that is left, good to 3 u.
+fn split(loss: Dd, turns: f64) -> (f64, f64) {
     let product = Dd::product(loss.hi, turns);
     let rest = (product.hi - product.hi.floor()) + (product.lo + loss.lo * turns);
-    (rest - rest.floor()).clamp(0.0, 1.0 - UNIT)
+    (product.hi.floor() + rest.floor(), (rest - rest.floor()).clamp(0.0, 1.0 - UNIT))
+}
+
+fn rest_of(loss: Dd, turns: f64) -> f64 {
+    split(loss, turns).1
 }
 
 /// Cosine and sine of a loss's turn.
@@ -308,7 +340,7 @@ mod tests {
             part(Loss::Gaussian { square: Dd::from(1e-4) }, 1),
             part(
                 Loss::Atoms(Arc::new(Atoms {
-                    list,
+                    list: list.into(),
                     cut: 0.0,
                     capped: false,
                     symmetric: false,
@@ -322,9 +354,16 @@ mod tests {
     /// Values against those in double-doubles, and a block's bound against the points in it.
     #[test]
     fn points_and_blocks_are_what_they_say() {
-        for t in [0.2, 3.0, 40.0] {
+        // Discrete Gaussians are next to nothing half-way between whole turns.
+        let whole = |sigma| Loss::Atoms(Arc::new(Atoms::whole_gaussian(sigma, 1)));
+        let [one, other] = [2.5, 3.5].map(|sigma| Part { each: whole(sigma), count: 2 });
+        let with_whole: Vec<Part> = losses().into_iter().chain([one, other]).collect();
+        for (t, list, least) in [0.2, 3.0, 40.0]
+            .into_iter()
+            .flat_map(|t| [(t, losses(), 300), (t, with_whole.clone(), 50)])
+        {
             let terms: Vec<Transform> =
-                losses().iter().map(|part| Transform::new(part, t).unwrap()).collect();
+                list.iter().map(|part| Transform::new(part, t).unwrap()).collect();
             let factors = Factors::new(&terms, t).unwrap();
             let period = 16.0;
             let mut close = 0;
@@ -349,7 +388,7 @@ mod tests {
                 let frequency = std::f64::consts::TAU * index as f64 / period * (1.0 - 1e-12);
                 assert!(index == 0 || size <= factors.envelope(frequency), "{t} {index}");
             }
-            assert!(close > 300, "{close}");
+            assert!(close > least, "{close}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Places on a contour, and complex numbers there.
 
-use crate::rounding::{Dd, TWO_PI, turns};
+use crate::rounding::{Dd, TWO_PI, exp, turns};
+use crate::route::DOUBLES;
 
 /// A complex number in double-doubles.
 pub(super) type Complex = (Dd, Dd);
@@ -33,4 +34,11 @@ impl Place {
     pub(super) fn frequency(self) -> Dd {
         (TWO_PI * self.index as f64).scaled(1.0 / self.period)
     }
+}
+
+/// At most what Gaussians e^(-slope v^2) about all whole numbers add up to, so far away from the nearest: the next is
+/// half a turn away at least, and what is further off is below 10^-34.
+pub(super) fn nearest(slope: f64, away: f64) -> f64 {
+    let of = |v: f64| exp(-(slope * v * v * (1.0 - DOUBLES)).min(700.0));
+    (of(away.max(0.0)) + of(0.5)) * (1.0 + DOUBLES) + 1e-33
 }

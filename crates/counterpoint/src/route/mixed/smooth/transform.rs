@@ -1,10 +1,10 @@
 //! Moment generating functions off the real axis: M(t + iw) / M(t) for each loss.
 
-use super::place::{Complex, Place, over};
+use super::place::{Complex, Place, nearest, over};
 use super::sampled::Sampled;
 use crate::composition::Part;
-use crate::loss::Loss;
-use crate::rounding::{Dd, STEP, UNIT, exp, falling};
+use crate::loss::{Loss, WholeGaussian};
+use crate::rounding::{Dd, STEP, TWO_PI, UNIT, exp, falling, turns};
 use crate::route::{DOUBLES, LEFT_OUT, UNCOUNTED};
 
 // What the certificates here allow for, each rounded up generously.
@@ -50,6 +50,13 @@ pub(super) enum Kind {
         at_zero: Dd,
         atoms: bool,
     },
+    /// A discrete Gaussian, by Poisson's formula: e^(-slope (x + k)^2) turned by k tilts, over all whole k, where x is
+    /// so many turns of the ratio.
+    Whole {
+        ratio: Dd,
+        slope: Dd,
+        tilt: Dd,
+    },
     /// Distances below the shift, with masses.
     Many(Vec<(Dd, Dd)>),
     Sampled(Box<Sampled>),
@@ -78,6 +85,12 @@ impl Transform {
                 let variance = epsilon.hi * epsilon.hi;
                 let kind = Kind::Ends { s, epsilon: *epsilon, decay, at_zero, atoms };
                 (*epsilon, variance, kind)
+            }
+            Loss::Atoms(atoms) if let Some(whole) = atoms.list.whole() => {
+                let (square, variance) = (whole.square(), Dd::product(whole.sigma, whole.sigma));
+                let slope = (TWO_PI * TWO_PI * variance).scaled(0.5);
+                let (ratio, tilt) = (Dd::from(whole.steps) / variance, Dd::product(t, whole.steps));
+                (square * s, square.hi, Kind::Whole { ratio, slope, tilt })
             }
             Loss::Atoms(atoms) => {
                 let largest = atoms.list.first()?.loss;
@@ -139,6 +152,23 @@ impl Transform {
                 let error = if *atoms { FORMULA } else { alone(*at_zero, *s) };
                 Some((value, error * turned(2.0 * epsilon.hi)))
             }
+            Kind::Whole { ratio, slope, tilt } => {
+                let x = (*ratio * place.index as f64).scaled(1.0 / place.period);
+                let near = (x.hi + 0.5).floor();
+                let term = |k: f64| {
+                    let v = x - Dd::from(k);
+                    let weight = falling(*slope * (v * v));
+                    let (cosine, sine) = turns(*tilt * -k);
+                    (weight * cosine, weight * sine)
+                };
+                let terms = [near - 1.0, near, near + 1.0].map(term);
+                let sum = terms
+                    .iter()
+                    .fold((Dd::ZERO, Dd::ZERO), |sum, term| (sum.0 + term.0, sum.1 + term.1));
+                // The place among whole turns, in the exponent, and the tilts' turns.
+                let placed = STEP * x.hi * (4.0 * slope.hi + 16.0 * tilt.hi.abs());
+                Some((sum, 4.0 * FORMULA + placed + WholeGaussian::FROM_INTEGRALS))
+            }
             Kind::Many(list) => {
                 let mut sum = (Dd::ZERO, Dd::ZERO);
                 for &(fall, mass) in list {
@@ -157,7 +187,7 @@ impl Transform {
     /// A bound on |M(t + iw)|/M(t) for every w from a frequency on.
     pub(super) fn envelope(&self, frequency: f64) -> f64 {
         let bound = match &self.kind {
-            Kind::Two { .. } | Kind::Many(_) => 1.0,
+            Kind::Two { .. } | Kind::Whole { .. } | Kind::Many(_) => 1.0,
             Kind::Gaussian { square } => {
                 let exponent = 0.5 * square.hi * frequency * frequency * (1.0 - ENVELOPE);
                 exp(-exponent.min(700.0)) * (1.0 + ENVELOPE)
@@ -174,12 +204,13 @@ impl Transform {
 
     /// Whether the envelope tells the whole story.
     pub(super) fn is_enveloped(&self) -> bool {
-        !matches!(self.kind, Kind::Many(_) | Kind::Sampled(_))
+        !matches!(self.kind, Kind::Whole { .. } | Kind::Many(_) | Kind::Sampled(_))
     }
 
     /// What one evaluation costs at a frequency, in turns.
     pub(super) fn work(&self, frequency: f64) -> f64 {
         match &self.kind {
+            Kind::Whole { .. } => 4.0,
             Kind::Many(list) => list.len() as f64,
             Kind::Sampled(sampled) => 0.2 * sampled.work(frequency),
             _ => 1.0,
@@ -193,6 +224,12 @@ impl Transform {
         let enough = (1e-2 / self.count as f64).min(1e-5);
         if let Kind::Sampled(sampled) = &self.kind {
             return sampled.nearby(place, reach, enough);
+        }
+        if let Kind::Whole { ratio, slope, .. } = &self.kind {
+            let x = (*ratio * place.index as f64).scaled(1.0 / place.period);
+            let away = (x - Dd::from((x.hi + 0.5).floor())).hi.abs();
+            let reach = ratio.hi * reach / std::f64::consts::TAU;
+            return nearest(slope.hi, away - reach * (1.0 + DOUBLES) - x.hi * DOUBLES).min(1.0);
         }
         let Some((value, error)) = self.value(place, enough) else { return 1.0 };
         let size = (value.0 * value.0 + value.1 * value.1).hi;
@@ -211,4 +248,70 @@ fn ends(s: Complex, decay: Complex, atoms: bool) -> Complex {
     let (re, im) = over(gap, s);
     let (re, im) = (re.scaled(0.25), im.scaled(0.25));
     if atoms { (re + (Dd::ONE + decay.0).scaled(0.5), im + decay.1.scaled(0.5)) } else { (re, im) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{self, Atoms};
+    use crate::mechanism::{Mechanism, Release};
+    use crate::quantity::{Count, Group, Noise, Steps};
+    use std::sync::Arc;
+
+    /// Discrete Gaussian noise, by its formula.
+    fn formula(sigma: f64, steps: u64) -> Loss {
+        let (sigma, sensitivity) = (Noise::new(sigma).unwrap(), Steps::new(steps).unwrap());
+        let mechanism = Mechanism::DiscreteGaussian { sigma, sensitivity };
+        let release = Release::from((mechanism, Count::ONE));
+        let meaning = loss::of(&release, loss::Direction::Remove, None, Group::ONE).unwrap();
+        meaning.loss.unwrap()
+    }
+
+    /// Outcome by outcome instead, on and off the axis: in the first zone and in later ones, at resonances and
+    /// half-way between them.
+    #[test]
+    fn discrete_gaussians_are_the_sums_of_their_lists() {
+        for (sigma, steps) in [(2.0, 1), (2.0, 3), (3.7, 2), (11.25, 1), (40.0, 7)] {
+            let whole = formula(sigma, steps);
+            let Loss::Atoms(atoms) = &whole else { panic!("no list") };
+            assert!(atoms.list.whole().is_some());
+            let listed =
+                Loss::Atoms(Arc::new(Atoms { list: atoms.list.to_vec().into(), ..**atoms }));
+            // Further out the list misses what the formula has.
+            let near = |t: &f64| t * steps as f64 / sigma < 15.0;
+            for t in [1e-3, 0.2, 3.0, 17.31].into_iter().filter(near) {
+                let part = |each: &Loss| Part { each: each.clone(), count: 1 };
+                let [one, other] =
+                    [&whole, &listed].map(|each| Transform::new(&part(each), t).unwrap());
+                assert!(
+                    matches!(one.kind, Kind::Whole { .. }) && matches!(other.kind, Kind::Many(_))
+                );
+                let turn = 2.0 * std::f64::consts::PI * sigma * sigma / steps as f64;
+                let period = 8.0;
+                for share in
+                    [0.0, 0.01, 0.1, 0.3, 0.499, 0.5, 0.6, 0.97, 1.0, 1.02, 2.5, 7.0, 40.04]
+                {
+                    let index = (share * turn * period / std::f64::consts::TAU).round() as u64;
+                    let place = Place { index, period };
+                    let (value, error) = one.value(place, 0.0).unwrap();
+                    let (wanted, slack) = other.value(place, 0.0).unwrap();
+                    // The two count their turns from different losses.
+                    let (cosine, sine) = place.turn(other.shift - one.shift);
+                    let wanted = super::super::place::times(wanted, (cosine, sine));
+                    let off = (value.0 - wanted.0).abs().hi + (value.1 - wanted.1).abs().hi;
+                    let what = format!("{sigma} {steps} {t} {share}: {value:?} {wanted:?}");
+                    assert!(off <= 2.0 * (error + slack), "{what}: off by {off:e}");
+                    assert!(error < 1e-18 && slack < 1e-18, "{what}: {error:e} {slack:e}");
+                    let size = (value.0 * value.0 + value.1 * value.1).sqrt().hi;
+                    for reach in [0.0, 0.3, 2.0] {
+                        assert!(size <= one.nearby(place, reach) + 1e-15, "{what}");
+                    }
+                }
+                let [(k, error), (listed, slack)] = [&whole, &listed]
+                    .map(|each| crate::route::mixed::cumulant::cumulant(each, t).unwrap());
+                let off = (k - listed).hi.abs();
+                assert!(off <= error + slack, "{sigma} {steps} {t}: {off:e} {error:e} {slack:e}");
+            }
+        }
+    }
 }
