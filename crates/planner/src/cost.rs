@@ -36,7 +36,6 @@ impl Secrecy {
         Self { share: share.map(|(rows, population)| Dd::from(rows as f64) / population as f64) }
     }
 
-
     /// The delta at which the releases themselves are to be composed: no more than allowed.
     pub(crate) fn delta_within(self, delta: Delta) -> Delta {
         let Some(share) = self.share else { return delta };
