@@ -178,7 +178,7 @@ impl Asker {
 
     fn query(&mut self) -> Query {
         let bounds = self.bounds();
-        match self.random.below(10) {
+        match self.random.below(11) {
             0 => Query::count(),
             1 => Query::count_within(bounds),
             2 => Query::sum(bounds),
@@ -229,7 +229,8 @@ impl Asker {
             1 => query.gaussian(multiplier),
             _ => query.staircase(epsilon),
         };
-        recipe.or_else(|_| query.exponential(epsilon)).unwrap()
+        let choice = |_| query.exponential(epsilon).or_else(|_| query.exponential(4.0 * epsilon));
+        recipe.or_else(choice).unwrap()
     }
 
     /// A value that is extreme for some question, or for floating point, or any at all.
