@@ -638,7 +638,9 @@ fn counts_below_all_edges_are_as_close_as_promised() {
                 answers.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
             };
             let all = ready.half_width_all(200, 0.9).unwrap();
-            let widths = [all, 0.95 * all, 1.2 * all];
+            // So much is seen in a quick run.
+            let less = if is_full() { 0.95 } else { 0.85 };
+            let widths = [all, less * all, 1.2 * all];
             let [right, less, more] = all_within(widths, runs, || {
                 let answers = table(ready.run(&data).unwrap());
                 let off_by = off(&answers);
@@ -649,9 +651,10 @@ fn counts_below_all_edges_are_as_close_as_promised() {
             assert!(good(right) && !good(less) && !good(more), "{context}");
             // The last is the sum of five.
             let one = ready.half_width(200, 0.9).unwrap();
-            let [right, less, more] = all_within([one, 0.9 * one, 1.2 * one], runs, || {
-                (table(ready.run(&data).unwrap())[30] - truth[30]).abs()
-            });
+            let [right, less, more] =
+                all_within([one, (less - 0.05) * one, 1.2 * one], runs, || {
+                    (table(ready.run(&data).unwrap())[30] - truth[30]).abs()
+                });
             let context = format!("{ready:?}: {right} {less} {more} within {one}");
             assert!(good(right) && !good(less) && !good(more), "{context}");
         }

@@ -188,9 +188,11 @@ impl Asker {
             6 => Query::proportion(bounds),
             7 => Query::cumulative(&self.places(bounds, 1)).unwrap(),
             8 => {
-                let whole = self.random.of(&[5, 6, 10, 1000]);
-                let most = self.random.between(1, 4) as u32;
-                let shares: Vec<(u32, u32)> = (1..=most).map(|part| (part, whole)).collect();
+                let whole = self.random.of(&[2, 2, 5, 1000]);
+                let count = self.random.between(1, 4).min(whole - 1);
+                let first = self.random.of(&[1, (whole - count) / 2]).max(1);
+                let shares: Vec<(u32, u32)> =
+                    (first..first + count).map(|part| (part as u32, whole as u32)).collect();
                 Query::quantiles(&shares, &self.places(bounds, 1)).unwrap()
             }
             _ => {

@@ -353,8 +353,8 @@ impl Choice {
     /// The least number of ranks above this that can be lacked.
     fn above(&self, ranks: f64) -> Option<f64> {
         let whole = f64::from(self.share.1);
-        // Half a unit makes up for rounding, as long as there are halves.
-        let next = self.next((ranks * whole * (1.0 + 1e-12) + 1e-6).max(0.0) as u128)?;
+        // A whole number may have become less by rounding.
+        let next = self.next((ranks * whole * (1.0 + SLACK)) as u128)?;
         Some(next as f64 / whole)
     }
 
