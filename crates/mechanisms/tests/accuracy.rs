@@ -630,7 +630,8 @@ fn counts_below_all_edges_are_as_close_as_promised() {
         .collect();
     for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
         let query = Query::cumulative(&edges).unwrap();
-        for recipe in [query.laplace(0.3), query.gaussian(9.0), query.staircase(0.3)] {
+        let recipes = [query.laplace(0.3), query.gaussian(9.0), query.staircase(0.3)];
+        for recipe in recipes.into_iter().take(size(3, 2) as usize) {
             let ready = recipe.unwrap().under(relation).unwrap();
             let data = Data::new(relation, values.clone());
             let good = |within: f64| within >= 0.9 - slack(0.9) && within <= 0.908 + slack(0.9);
@@ -639,8 +640,8 @@ fn counts_below_all_edges_are_as_close_as_promised() {
             };
             let all = ready.half_width_all(200, 0.9).unwrap();
             // So much is seen in a quick run.
-            let less = if is_full() { 0.95 } else { 0.85 };
-            let widths = [all, less * all, 1.2 * all];
+            let (small, large) = if is_full() { (0.95, 1.2) } else { (0.85, 1.4) };
+            let widths = [all, small * all, large * all];
             let [right, less, more] = all_within(widths, runs, || {
                 let answers = table(ready.run(&data).unwrap());
                 let off_by = off(&answers);
@@ -651,10 +652,9 @@ fn counts_below_all_edges_are_as_close_as_promised() {
             assert!(good(right) && !good(less) && !good(more), "{context}");
             // The last is the sum of five.
             let one = ready.half_width(200, 0.9).unwrap();
-            let [right, less, more] =
-                all_within([one, (less - 0.05) * one, 1.2 * one], runs, || {
-                    (table(ready.run(&data).unwrap())[30] - truth[30]).abs()
-                });
+            let [right, less, more] = all_within([one, small * one, large * one], runs, || {
+                (table(ready.run(&data).unwrap())[30] - truth[30]).abs()
+            });
             let context = format!("{ready:?}: {right} {less} {more} within {one}");
             assert!(good(right) && !good(less) && !good(more), "{context}");
         }
