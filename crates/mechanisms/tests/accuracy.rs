@@ -462,6 +462,14 @@ fn all_quantiles_at_once() {
             let context = format!("{epsilon} {confidence}: {found}");
             assert!(within(found) >= confidence - 1e-9, "{context}");
             assert!(found < 1e-9 || within(found - 1e-6) < confidence, "{context}");
+            // Next to where the chance jumps, half a percent of a failure more or less is told apart.
+            let failing = 1.0 - within(found);
+            if (1e-6..0.9).contains(&failing) && found > 0.0 {
+                let [low, high] = [0.995, 1.005].map(|by| 1.0 - by * failing);
+                assert!(ready.half_width_all(rows, low).unwrap() > found + 1e-6, "{context}");
+                let found_again = ready.half_width_all(rows, high).unwrap();
+                assert!((found_again - found).abs() < 1e-9, "{context}: {found_again}");
+            }
             // Each alone is that of a quantile with a third of epsilon.
             let alone = shares.map(|share| {
                 let one = Query::quantile(share, &candidates).unwrap().exponential(epsilon / 3.0);
