@@ -6,7 +6,7 @@
 //! F, which is summed from positive terms, and so known to many digits however small.
 //!
 //! Where noise is wide, F is computed at every q-th place only. It is log-concave on whole numbers, as the noise is, and
-//! products, sums of independent numbers and cuts keep that. So between two places it is at least what log-linear
+//! products, sums of independent numbers and cuts keep that. (A staircase of one step is Laplace noise.) So between two places it is at least what log-linear
 //! interpolation says, and that is at least linear interpolation times e^(-d^2/8), d being the logarithm of the ratio
 //! of both ends (Hoeffding's lemma).
 

@@ -145,6 +145,14 @@ fn a_million_edges() {
     let [one, all] = [ready.half_width(0, 0.95), ready.half_width_all(0, 0.95)].map(Result::unwrap);
     // Scale 20, up to 19 noises.
     assert!(one > 150.0 && one < 300.0 && all > 500.0 && all < 1000.0, "{one} {all}");
+    // The sum of nineteen is next to normal; and all are within what the sum of their chances allows.
+    let ready = query.gaussian(100.0).unwrap().under(relation).unwrap();
+    let [one, all] = [ready.half_width(0, 0.95), ready.half_width_all(0, 0.95)].map(Result::unwrap);
+    let sigma = 100.0 * (20.0_f64 * 19.0).sqrt();
+    assert!((one / (1.959_964 * sigma) - 1.0).abs() < 5e-3, "{one}");
+    assert!(all > 1.5 * one && all < 5.5 * sigma, "{all}");
+    let expected = sigma * (2.0 / std::f64::consts::PI).sqrt();
+    assert!((ready.expected_error(0) / expected - 1.0).abs() < 5e-3);
     let more: Vec<f64> = (0..=1_000_000).map(f64::from).collect();
     assert!(matches!(Query::cumulative(&more), Err(Error::Length { .. })));
 }
