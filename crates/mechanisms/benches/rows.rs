@@ -110,6 +110,47 @@ fn histogram_ours(bencher: Bencher<'_, '_>, bins: usize) {
     ours(bencher, &Query::histogram(&edges(bins)).unwrap());
 }
 
+#[divan::bench]
+fn proportion_plain(bencher: Bencher<'_, '_>) {
+    plain(bencher, |rows| {
+        let within = rows.iter().filter(|&&x| (0.0..=10.0).contains(&x)).count();
+        within as f64 / rows.len() as f64
+    });
+}
+
+#[divan::bench]
+fn proportion_ours(bencher: Bencher<'_, '_>) {
+    ours(bencher, &Query::proportion(bounds()));
+}
+
+#[divan::bench(args = BINS)]
+fn cumulative_plain(bencher: Bencher<'_, '_>, bins: usize) {
+    plain(bencher, |rows| {
+        let mut counts = vec![0_u64; bins + 1];
+        for x in rows {
+            let bin = (x.clamp(0.0, 10.0) * (bins as f64 / 10.0)) as usize;
+            counts[bin.min(bins)] += 1;
+        }
+        let mut below = 0;
+        counts.iter_mut().for_each(|count| {
+            below += *count;
+            *count = below;
+        });
+        counts[bins / 2] as f64
+    });
+}
+
+#[divan::bench(args = BINS)]
+fn cumulative_ours(bencher: Bencher<'_, '_>, bins: usize) {
+    ours(bencher, &Query::cumulative(&edges(bins)).unwrap());
+}
+
+#[divan::bench(args = BINS)]
+fn quantiles_ours(bencher: Bencher<'_, '_>, candidates: usize) {
+    let shares = [(1, 4), (1, 2), (3, 4)];
+    ours(bencher, &Query::quantiles(&shares, &edges(candidates)).unwrap());
+}
+
 #[divan::bench(args = BINS)]
 fn quantile_ours(bencher: Bencher<'_, '_>, candidates: usize) {
     ours(bencher, &Query::quantile((1, 2), &edges(candidates)).unwrap());

@@ -69,6 +69,6 @@ pub use interactive::{
     State,
 };
 pub use noise::{Ahead, Noise};
-pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally};
+pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally, monotone};
 pub use reply::Reply;
 pub use sample::secret;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Reply {
     /// A number with noise.
     Number(f64),
-    /// A number with noise for each bin.
+    /// A number with noise for each bin or edge, or one for each share.
     Table(Vec<f64>),
     /// The query is about at the threshold or above; with its value, if that was declared.
     Above(Option<f64>),

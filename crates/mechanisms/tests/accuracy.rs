@@ -2,7 +2,7 @@
 //! accuracy as seen: 10^5 runs in a full run, 2,000 in a quick one.
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Bounds, Data, Measurement, Query, Recipe, Reply};
+use counterpoint_mechanisms::{Bounds, Data, Measurement, Query, Recipe, Reply, monotone};
 use counterpoint_testing::{is_full, size, tries};
 
 fn bounds() -> Bounds {
@@ -155,6 +155,88 @@ fn a_mean_of_privately_many_is_off_as_far_as_its_law_says() {
                     (measurement.expected_error_on(&example).unwrap(), expected(2.0));
                 assert!(found >= 0.999 * truth && found <= 1.01 * truth, "{rows}: {found} {truth}");
             }
+        }
+    }
+}
+
+/// A proportion is a mean of numbers that are plus or minus a half; in tenths, as those here are.
+#[test]
+fn a_proportion_is_off_as_far_as_its_law_says() {
+    let query = Query::proportion(bounds());
+    let private = Relation::one(Adjacency::AddRemove);
+    for (recipe, law) in styles(&query, 2.0) {
+        let measurement = recipe.under(private).unwrap();
+        let (ones, sides) = (law.whole(), law.scaled(HALF));
+        for &rows in if is_full() { &[3, 40, 400, 100_000][..] } else { &[3, 400] } {
+            let n = rows as f64;
+            for confidence in [0.5, 0.95, 0.999] {
+                let truth = worst_mean(&ones, sides, n, confidence);
+                let found = 10.0 * measurement.half_width(rows, confidence).unwrap();
+                let context = format!("{recipe:?} {rows} {confidence}: {found} {truth}");
+                assert!(is_tight(found, truth, 1.01), "{context}");
+            }
+        }
+        // 280 of 400 within.
+        let values = (0..400).map(|i| if i < 280 { 1.0 } else { 9.0 });
+        let example = Data::new(private, values.collect::<Vec<f64>>());
+        let fails = |h: f64| mean_fails(&ones, sides, 400.0, 2.0, h);
+        let truth = least(fails, 2.0 * HALF, 0.05);
+        let found = 10.0 * measurement.half_width_on(&example, 0.95).unwrap();
+        assert!(is_tight(found, truth, 1.005), "{recipe:?}: {found} {truth}");
+        let (found, truth) = (
+            10.0 * measurement.expected_error_on(&example).unwrap(),
+            expected(fails, 20.0 * truth / 3.0),
+        );
+        assert!(found >= 0.999 * truth && found <= 1.01 * truth, "{found} {truth}");
+        let worst = 10.0 * measurement.expected_error(400);
+        assert!(worst >= found && worst <= 2.0 * found, "{worst} {found}");
+    }
+}
+
+/// Where their number is public, so many ones with noise on whole numbers, clamped: all data there are, one by one.
+#[test]
+fn a_proportion_of_publicly_many_is_off_as_far_as_its_law_says() {
+    let public = Relation::one(Adjacency::Replace);
+    for (recipe, law) in styles(&Query::proportion(bounds()), 1.0) {
+        let measurement = recipe.under(public).unwrap();
+        for rows in [1_u32, 4, 7, 30] {
+            let n = f64::from(rows);
+            // How far the answer is off, in rows.
+            let off = |ones: u32, noise: f64| {
+                ((f64::from(ones) + noise).clamp(0.0, n) - f64::from(ones)).abs()
+            };
+            let fails = |ones: u32, h: f64| {
+                let beyond = law.whole().into_iter().filter(|(a, _)| off(ones, *a) > h + 1e-9);
+                beyond.map(|(_, chance)| chance).sum::<f64>()
+            };
+            let mean = |ones: u32| law.whole().iter().map(|(a, p)| off(ones, *a) * p).sum::<f64>();
+            for confidence in [0.5, 0.95] {
+                let least = |ones: u32| {
+                    (0..=rows).find(|h| fails(ones, f64::from(*h)) <= 1.0 - confidence).unwrap()
+                };
+                let worst = (0..=rows).map(least).max().unwrap();
+                let found = n * measurement.half_width(rows.into(), confidence).unwrap();
+                // The worst share may lie between two that so few rows can have.
+                let context = format!("{recipe:?} {rows} {confidence}: {found} {worst}");
+                assert!(found >= f64::from(worst) - 1e-9, "{context}");
+                assert!(found <= f64::from(worst) + 0.51, "{context}");
+                for ones in [0, rows / 3, rows] {
+                    let values = (0..rows).map(|i| if i < ones { 1.0 } else { 9.0 });
+                    let example = Data::new(public, values.collect::<Vec<f64>>());
+                    let found = n * measurement.half_width_on(&example, confidence).unwrap();
+                    assert!(
+                        (found - f64::from(least(ones))).abs() < 1e-9,
+                        "{context}: {ones} {found}"
+                    );
+                    let found = n * measurement.expected_error_on(&example).unwrap();
+                    let close = found / mean(ones).max(1e-300);
+                    assert!((1.0 - 1e-9..1.0 + 1e-6).contains(&close), "{context}: {ones} {found}");
+                }
+            }
+            let worst = (0..=rows).map(mean).fold(0.0, f64::max);
+            let found = n * measurement.expected_error(rows.into());
+            let most = if rows % 2 == 0 { worst * (1.0 + 1e-6) } else { worst + 0.5 };
+            assert!(found >= worst * (1.0 - 1e-9) && found <= most, "{rows}: {found} {worst}");
         }
     }
 }
@@ -350,6 +432,60 @@ fn a_quantile_is_off_as_far_as_its_law_says() {
     }
 }
 
+/// Several at once: the product of each one's chance on its own worst data.
+#[test]
+fn all_quantiles_at_once() {
+    let (candidates, rows) = ([1.0, 2.0, 3.0, 4.0], 9);
+    let shares = [(1, 3), (1, 2), (7, 9)];
+    let relation = Relation::one(Adjacency::AddRemove);
+    for epsilon in [1.5, 6.0, 24.0] {
+        let query = Query::quantiles(&shares, &candidates).unwrap();
+        let ready = query.exponential(epsilon).unwrap().under(relation).unwrap();
+        // How often a choice lacks more than t ranks, on the worst of all data.
+        let worst = |share: (u32, u32), t: f64| {
+            let (part, whole) = (f64::from(share.0), f64::from(share.1));
+            let beyond = |below: &Vec<u64>| {
+                let miss = |&below: &u64| (whole * below as f64 - part * rows as f64).abs();
+                let best = below.iter().map(miss).fold(f64::INFINITY, f64::min);
+                let rate = epsilon / 3.0 / (2.0 * part.max(whole - part));
+                let weight = |b: &u64| (-rate * (miss(b) - best)).exp();
+                let total: f64 = below.iter().map(weight).sum();
+                let far = below.iter().filter(|b| (miss(b) - best) / whole > t + 1e-9);
+                far.map(weight).sum::<f64>() / total
+            };
+            all_below(4, rows).iter().map(beyond).fold(0.0, f64::max)
+        };
+        for confidence in [0.3, 0.9, 0.99] {
+            let found = ready.half_width_all(rows, confidence).unwrap();
+            let within =
+                |t: f64| shares.map(|share| 1.0 - worst(share, t)).into_iter().product::<f64>();
+            let context = format!("{epsilon} {confidence}: {found}");
+            assert!(within(found) >= confidence - 1e-9, "{context}");
+            assert!(found < 1e-9 || within(found - 1e-6) < confidence, "{context}");
+            // Next to where the chance jumps, half a percent of a failure more or less is told apart.
+            let failing = 1.0 - within(found);
+            if (1e-6..0.9).contains(&failing) && found > 0.0 {
+                let [low, high] = [0.995, 1.005].map(|by| 1.0 - by * failing);
+                assert!(ready.half_width_all(rows, low).unwrap() > found + 1e-6, "{context}");
+                let found_again = ready.half_width_all(rows, high).unwrap();
+                assert!((found_again - found).abs() < 1e-9, "{context}: {found_again}");
+            }
+            // Each alone is that of a quantile with a third of epsilon.
+            let alone = shares.map(|share| {
+                let one = Query::quantile(share, &candidates).unwrap().exponential(epsilon / 3.0);
+                one.unwrap().under(relation).unwrap()
+            });
+            let each = alone.each_ref().map(|one| one.half_width(rows, confidence).unwrap());
+            let one = ready.half_width(rows, confidence).unwrap();
+            assert!((one - each.into_iter().fold(0.0, f64::max)).abs() < 1e-12 && one <= found);
+            let example = Data::new(relation, [0.5, 1.5, 1.5, 2.5, 2.5, 2.5, 3.5, 9.0, 9.0]);
+            let each = alone.each_ref().map(|one| one.half_width_on(&example, confidence).unwrap());
+            let one = ready.half_width_on(&example, confidence).unwrap();
+            assert!((one - each.into_iter().fold(0.0, f64::max)).abs() < 1e-12);
+        }
+    }
+}
+
 /// P(all of k within h) is P(one within h)^k.
 #[test]
 fn all_bins_at_once() {
@@ -401,16 +537,26 @@ const ROWS: u64 = 400;
 fn answers_are_as_close_as_promised() {
     for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
         let histogram = Query::histogram(&[-5.0, 5.0]).unwrap();
-        for query in [Query::count(), Query::sum(bounds()), histogram, Query::mean(bounds())] {
+        let (mean, proportion) = (Query::mean(bounds()), Query::proportion(bounds()));
+        for query in [Query::count(), Query::sum(bounds()), histogram, mean, proportion] {
             let recipes = [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)];
             for recipe in recipes.map(Result::unwrap) {
                 let measurement = recipe.under(relation).unwrap();
                 let half_width = measurement.half_width(ROWS, 0.9).unwrap();
-                let mean = query == Query::mean(bounds());
+                let proportion = query == Query::proportion(bounds());
+                let mean = query == Query::mean(bounds()) || proportion;
                 // Both sides open, by a little.
                 let value = if mean { HALF - 1.01 * half_width } else { 2.0 };
-                let data = Data::new(relation, vec![value; ROWS as usize]);
+                let inside = ((1.0 - 1.01 * half_width) * ROWS as f64).floor();
+                let values: Vec<f64> = match proportion {
+                    true => {
+                        (0..ROWS).map(|i| if (i as f64) < inside { 1.0 } else { 9.0 }).collect()
+                    }
+                    false => vec![value; ROWS as usize],
+                };
+                let data = Data::new(relation, values);
                 let truth = match &query {
+                    _ if proportion => inside / ROWS as f64,
                     query if *query == Query::sum(bounds()) => value * ROWS as f64,
                     _ if mean => value,
                     _ => ROWS as f64,
@@ -418,7 +564,11 @@ fn answers_are_as_close_as_promised() {
                 let (within, distance) = seen(&measurement, &data, truth, half_width);
                 // Whole numbers are what the grid forces on counts.
                 let step = measurement.noises()[0].grid().step();
-                let coarse = step > 1e-3 * half_width && !mean;
+                let public = proportion && relation.is_length_public();
+                let (step, width) =
+                    if public { (step, ROWS as f64 * half_width) } else { (step, half_width) };
+                let coarse = step > 1e-3 * width && (!mean || public);
+                let half_width = width;
                 let most = if coarse { 0.9 + 0.2 * step / half_width * 3.0 } else { 0.905 };
                 let context = format!("{recipe:?} {relation}: {within} within {half_width}");
                 assert!(within >= 0.9 - slack(0.9) && within <= most + slack(0.9), "{context}");
@@ -454,6 +604,112 @@ fn variances_are_as_close_as_promised() {
             assert!(within >= 0.9 - slack(0.9) && within <= 0.92 + slack(0.9), "{context}");
         }
     }
+}
+
+fn table(reply: Reply) -> Vec<f64> {
+    match reply {
+        Reply::Table(numbers) => numbers,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// How often the greatest error is at most a width, for some widths at once.
+fn all_within(widths: [f64; 3], runs: u64, greatest: impl Fn() -> f64) -> [f64; 3] {
+    let mut within = [0.0; 3];
+    for _ in 0..runs {
+        let off = greatest();
+        within.iter_mut().zip(widths).for_each(|(within, width)| {
+            *within += f64::from(u8::from(off <= width * (1.0 + 1e-9))) / runs as f64;
+        });
+    }
+    within
+}
+
+/// All errors are within the half-width as often as was said, and hardly more often: with 5 % less it would be found too
+/// small, and with a fifth more too large. The worst single one likewise.
+#[test]
+fn counts_below_all_edges_are_as_close_as_promised() {
+    let runs = tries(100_000, 0.02);
+    let edges: Vec<f64> = (1..=31).map(f64::from).collect();
+    let values: Vec<f64> = (0..200).map(|i| f64::from(i % 40)).collect();
+    let truth: Vec<f64> = edges
+        .iter()
+        .map(|edge| values.iter().filter(|value| *value < edge).count() as f64)
+        .collect();
+    for relation in [Adjacency::AddRemove, Adjacency::Replace].map(Relation::one) {
+        let query = Query::cumulative(&edges).unwrap();
+        let recipes = [query.laplace(0.3), query.gaussian(9.0), query.staircase(0.3)];
+        for recipe in recipes.into_iter().take(size(3, 2) as usize) {
+            let ready = recipe.unwrap().under(relation).unwrap();
+            let data = Data::new(relation, values.clone());
+            let good = |within: f64| within >= 0.9 - slack(0.9) && within <= 0.908 + slack(0.9);
+            let off = |answers: &[f64]| {
+                answers.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+            };
+            let all = ready.half_width_all(200, 0.9).unwrap();
+            // So much is seen in a quick run.
+            let (small, large) = if is_full() { (0.95, 1.2) } else { (0.85, 1.4) };
+            let widths = [all, small * all, large * all];
+            let [right, less, more] = all_within(widths, runs, || {
+                let answers = table(ready.run(&data).unwrap());
+                let off_by = off(&answers);
+                assert!(off(&monotone(&answers)) <= off_by + 1e-9);
+                off_by
+            });
+            let context = format!("{ready:?}: {right} {less} {more} within {all}");
+            assert!(good(right) && !good(less) && !good(more), "{context}");
+            // The last is the sum of five.
+            let one = ready.half_width(200, 0.9).unwrap();
+            let [right, less, more] = all_within([one, small * one, large * one], runs, || {
+                (table(ready.run(&data).unwrap())[30] - truth[30]).abs()
+            });
+            let context = format!("{ready:?}: {right} {less} {more} within {one}");
+            assert!(good(right) && !good(less) && !good(more), "{context}");
+        }
+    }
+}
+
+/// Half of the rows are below all candidates but one, and half above: of shares around one half that candidate is the
+/// best, and all others lack just more than the half-width.
+#[test]
+fn several_quantiles_are_as_close_as_promised() {
+    let runs = tries(100_000, 0.02);
+    let relation = Relation::one(Adjacency::AddRemove);
+    let candidates: Vec<f64> = (0..=40).map(f64::from).collect();
+    let shares = [(499, 1000), (500, 1000), (501, 1000)];
+    let query = Query::quantiles(&shares, &candidates).unwrap();
+    let ready = query.exponential(1.0).unwrap().under(relation).unwrap();
+    let all = ready.half_width_all(1_000_000, 0.9).unwrap();
+    let half = all.ceil() as usize + 1;
+    let values = [vec![19.5; half], vec![20.5; half]].concat();
+    let rows = values.len() as f64;
+    let data = Data::new(relation, values);
+    let all = ready.half_width_all(rows as u64, 0.9).unwrap();
+    // The middle candidate has half of the rows below it.
+    let lacks = |answer: f64, share: (u32, u32)| {
+        let below = if answer < 20.0 {
+            0.0
+        } else if answer > 20.0 {
+            rows
+        } else {
+            0.5 * rows
+        };
+        let wanted = rows * f64::from(share.0) / 1000.0;
+        (below - wanted).abs() - (0.5 * rows - wanted).abs()
+    };
+    let greatest = |answers: &[f64]| {
+        let lacks = answers.iter().zip(shares).map(|(answer, share)| lacks(*answer, share));
+        lacks.fold(0.0, f64::max)
+    };
+    let [right, less, more] = all_within([all, 0.95 * all, 1.2 * all], runs, || {
+        let mut answers = table(ready.run(&data).unwrap());
+        let found = greatest(&answers);
+        answers.sort_by(f64::total_cmp);
+        assert!(greatest(&answers) <= found + 1e-9);
+        found
+    });
+    assert!(right >= 0.9 - slack(0.9) && right <= 0.93 + slack(0.9), "{right} within {all}");
+    assert!((right - less).abs() < 1e-9 && more > 0.999, "{less} {more}");
 }
 
 #[test]

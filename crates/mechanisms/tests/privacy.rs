@@ -244,6 +244,80 @@ fn histograms_keep_to_their_charge() {
     assert!(share >= in_full(0.9, 0.6), "{share}");
 }
 
+/// A quarter of one's epsilon each: of four edges one record is in three nodes, and both the first and the fourth answer,
+/// which are nodes, rise by one with it; the second, a node too, as well.
+#[test]
+fn counts_below_edges_keep_to_their_charge() {
+    let query = Query::cumulative(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+    let ready = query.laplace(1.0).unwrap().under(ADD_REMOVE).unwrap();
+    let moved = |data: &[f64]| match ready.run(&Data::new(ADD_REMOVE, data)).unwrap() {
+        Reply::Table(below) => [0, 1, 3].iter().all(|edge| below[*edge] >= 1.0),
+        _ => false,
+    };
+    let seen = attack(runs(), || moved(&[0.5]), || moved(&[]));
+    let chances = (at_least(0, 3.0).powi(3), at_least(1, 3.0).powi(3));
+    let share = holds("counts below edges", seen, ready.releases(), 0.0, chances);
+    assert!(share >= in_full(0.9, 0.6), "{share}");
+}
+
+/// Two counts at half of epsilon each: all are within, and one more is.
+#[test]
+fn proportions_keep_to_their_charge() {
+    let query = Query::proportion(Bounds::new(0.0, 1.0).unwrap());
+    let ready = query.laplace(1.0).unwrap().under(REPLACE).unwrap();
+    // Of two rows: both within, or one of them.
+    let high = |data: &[f64]| number(&ready, data) >= 1.0;
+    let seen = attack(fewer(), || high(&[0.5, 0.5]), || high(&[0.5, 7.0]));
+    let chances = (at_least(0, 1.0), at_least(1, 1.0));
+    holds("proportion", seen, ready.releases(), 0.0, chances);
+    // Their number private: one half more of the sides, and one more of the ones, which have noise of scales 1 and 2.
+    let ready = query.laplace(1.0).unwrap().under(ADD_REMOVE).unwrap();
+    let high = |data: &[f64]| number(&ready, data) >= 0.75;
+    let seen = attack(fewer(), || high(&[0.5, 0.5]), || high(&[0.5]));
+    let chance = |records: i64, sides: f64| {
+        expect(2.0, |noise| {
+            let people = (records + noise).max(1) as f64;
+            laplace_at_least(0.25 * people - sides, 1.0)
+        })
+    };
+    holds("private proportion", seen, ready.releases(), 0.0, (chance(2, 1.0), chance(1, 0.5)));
+}
+
+/// As for one, at half of epsilon each: both have to be in the middle.
+#[test]
+fn several_quantiles_keep_to_their_charge() {
+    let candidates: Vec<f64> = (0..=20).map(f64::from).collect();
+    let query = Query::quantiles(&[(499, 1000), (501, 1000)], &candidates).unwrap();
+    let ready = query.exponential(2.0).unwrap().under(ADD_REMOVE).unwrap();
+    let middle = |data: &[f64]| match ready.run(&Data::new(ADD_REMOVE, data)).unwrap() {
+        Reply::Table(both) => both.iter().all(|one| (one - 10.0).abs() < 0.5),
+        _ => false,
+    };
+    let seen = attack(fewer(), || middle(&[9.5, 10.5]), || middle(&[9.5]));
+    // Scores lack |below - share n| in thousandths, of which 501 are a sensitivity.
+    let chance = |share: f64, below: &dyn Fn(usize) -> f64, n: f64| {
+        let weight = |place: usize| {
+            let miss = (1000.0 * below(place) - share * n).abs();
+            (-miss / (2.0 * 501.0)).exp()
+        };
+        weight(10) / (0..=20).map(weight).sum::<f64>()
+    };
+    let both = |place: usize| {
+        if place < 10 {
+            0.0
+        } else if place > 10 {
+            2.0
+        } else {
+            1.0
+        }
+    };
+    let one = |place: usize| if place < 10 { 0.0 } else { 1.0 };
+    let product = |below: &dyn Fn(usize) -> f64, n: f64| {
+        [499.0, 501.0].map(|share| chance(share, below, n)).into_iter().product::<f64>()
+    };
+    holds("quantiles", seen, ready.releases(), 0.0, (product(&both, 2.0), product(&one, 1.0)));
+}
+
 /// Without the second number all 21 scores are -1. With it the middle one is 0 and the others
 /// are -2: chances 1/(1 + 20/e) and 1/21, e^0.92 apart.
 #[test]

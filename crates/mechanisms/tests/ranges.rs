@@ -29,8 +29,10 @@ fn all_bounds() -> Vec<Bounds> {
     ends.map(|(low, high)| Bounds::new(low, high).unwrap()).to_vec()
 }
 
-fn queries(bounds: Bounds) -> [Query; 4] {
-    [Query::count(), Query::sum(bounds), Query::mean(bounds), Query::variance(bounds)]
+fn queries(bounds: Bounds) -> [Query; 5] {
+    let means = [Query::mean(bounds), Query::variance(bounds), Query::proportion(bounds)];
+    let [mean, variance, proportion] = means;
+    [Query::count(), Query::sum(bounds), mean, variance, proportion]
 }
 
 #[test]
@@ -38,6 +40,8 @@ fn all_that_is_documented_is_legal() {
     let least = 2.0_f64.powi(-20);
     let histogram = Query::histogram(&[0.0, 1.0, 2.0]).unwrap();
     let quantile = Query::quantile((999, 1000), &[0.0, 1.0]).unwrap();
+    let cumulative = Query::cumulative(&[0.0, 1.0, 2.0]).unwrap();
+    let quantiles = Query::quantiles(&[(1, 1000), (999, 1000)], &[0.0, 1.0]).unwrap();
     for relation in relations() {
         let legal = |recipe: Result<Recipe, Error>| {
             let recipe = recipe.unwrap();
@@ -62,8 +66,11 @@ fn all_that_is_documented_is_legal() {
         for epsilon in [least, 1.0, MOST] {
             legal(histogram.laplace(epsilon));
             legal(quantile.exponential(epsilon));
+            legal(quantiles.exponential((2.0 * epsilon).min(MOST)));
+            legal(cumulative.laplace(epsilon));
             if relation.records() == 1 {
                 legal(histogram.staircase(epsilon));
+                legal(cumulative.staircase(epsilon));
             }
         }
         for multiplier in [0.025, 1.0, 1000.0] {
@@ -74,6 +81,13 @@ fn all_that_is_documented_is_legal() {
             } else {
                 let text = recipe.unwrap().under(relation).unwrap_err().to_string();
                 assert!(text.starts_with("multiplier is 1000; legal: at most 2^20 over"), "{text}");
+            }
+            // One record of three edges is in two nodes, and two in each other's place in three.
+            let recipe = cumulative.gaussian(multiplier);
+            if multiplier * relation.records() as f64 * (moved + 1.0).sqrt() <= 1_048_576.0 {
+                legal(recipe);
+            } else {
+                assert!(recipe.unwrap().under(relation).is_err());
             }
         }
     }
@@ -100,7 +114,8 @@ fn gaussian_noise_is_as_much_as_was_asked_for() {
                 (Query::count(), vec![records]),
                 (Query::sum(bounds), vec![if public { high - low } else { far(low, high) }]),
                 (Query::mean(bounds), [ones.clone(), vec![offsets]].concat()),
-                (Query::variance(bounds), [ones, vec![offsets, squares]].concat()),
+                (Query::variance(bounds), [ones.clone(), vec![offsets, squares]].concat()),
+                (Query::proportion(bounds), [ones, vec![far(-0.5, 0.5)]].concat()),
             ];
             for (query, moved) in sums {
                 for multiplier in [0.025, 0.7, 3.0, 33.3, 999.0, 1000.0] {

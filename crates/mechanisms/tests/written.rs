@@ -32,6 +32,9 @@ fn recipes() -> Vec<Recipe> {
         Query::variance(bounds()).laplace(500.0).unwrap(),
         Query::histogram(&[-1e300, -0.0, 0.1, 1e300]).unwrap().laplace(0.2).unwrap(),
         Query::quantile((1, 3), &[0.1, 0.2]).unwrap().exponential(0.1).unwrap(),
+        Query::proportion(bounds()).laplace(0.4).unwrap(),
+        Query::cumulative(&[-1e300, -0.0, 0.1, 1e300]).unwrap().laplace(0.2).unwrap(),
+        Query::quantiles(&[(1, 3), (1, 2)], &[0.1, 0.2]).unwrap().exponential(0.1).unwrap(),
     ]
 }
 
@@ -85,6 +88,15 @@ fn the_form_is_this() {
         text(&quantile.exponential(0.5).unwrap()),
         r#"{"query":{"quantile":{"share":[1,2],"candidates":[0.0,1.5]}},"style":{"exponential":{"epsilon":0.5}}}"#
     );
+    let quantiles = Query::quantiles(&[(1, 4), (1, 2)], &[0.0, 1.5]).unwrap();
+    assert_eq!(
+        text(&quantiles),
+        r#"{"quantiles":{"shares":[[1,4],[1,2]],"candidates":[0.0,1.5]}}"#
+    );
+    let edges = Query::cumulative(&[0.0, 1.5]).unwrap();
+    assert_eq!(text(&edges), r#"{"cumulative":[0.0,1.5]}"#);
+    let within = Query::proportion(Bounds::new(0.0, 3.0).unwrap());
+    assert_eq!(text(&within), r#"{"proportion":[0.0,3.0]}"#);
     let sum = Query::sum(Bounds::new(0.0, 3.0).unwrap());
     assert_eq!(text(&Question::Check(sum, 4.0)), r#"{"check":[{"sum":[0.0,3.0]},4.0]}"#);
     assert_eq!(text(&Question::Above(Query::count())), r#"{"above":{"count":null}}"#);
@@ -138,6 +150,15 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"quantile":{"share":[0,2],"candidates":[1.0]}}"#,
         r#"{"quantile":{"share":[1,0],"candidates":[1.0]}}"#,
         r#"{"quantile":{"share":[1,2],"candidates":[]}}"#,
+        r#"{"proportion":[1.0,1.0]}"#,
+        r#"{"cumulative":[]}"#,
+        r#"{"cumulative":[2.0,1.0]}"#,
+        r#"{"quantiles":{"shares":[],"candidates":[1.0]}}"#,
+        r#"{"quantiles":{"shares":[[1,2],[1,2]],"candidates":[1.0]}}"#,
+        r#"{"quantiles":{"shares":[[1,2],[1,3]],"candidates":[1.0]}}"#,
+        r#"{"quantiles":{"shares":[[0,2]],"candidates":[1.0]}}"#,
+        r#"{"quantiles":{"shares":[[1,0]],"candidates":[1.0]}}"#,
+        r#"{"quantiles":{"shares":[[1,2]],"candidates":[1.0],"records":1}}"#,
     ] {
         refused::<Query>(bad);
     }
@@ -223,7 +244,7 @@ fn equal_fingerprints_are_of_equal_declarations() {
     let relation = Relation::one(Adjacency::AddRemove);
     let data = Data::new(relation, [1.0]);
     let mut sequences = vec![recipes(), recipes()[1..].to_vec()];
-    sequences.extend((0..7).map(|place| {
+    sequences.extend((0..10).map(|place| {
         let mut changed = recipes();
         changed[place] = Query::count().laplace(0.7).unwrap();
         changed
@@ -291,7 +312,8 @@ fn replies_are_finite_at_every_extreme() {
     let tiniest = Bounds::new(0.0, 1e-100).unwrap();
     let least = 2.0_f64.powi(-19);
     for bounds in [widest, tiniest] {
-        for query in [Query::sum(bounds), Query::mean(bounds), Query::variance(bounds)] {
+        let means = [Query::mean(bounds), Query::proportion(bounds), Query::variance(bounds)];
+        for query in [Query::sum(bounds)].into_iter().chain(means) {
             for recipe in [query.laplace(least), query.laplace(500.0), query.gaussian(0.5)] {
                 let Ok(measurement) = recipe.unwrap().under(relation) else { continue };
                 for data in [&data, &Data::new(relation, [])] {

@@ -178,13 +178,23 @@ impl Asker {
 
     fn query(&mut self) -> Query {
         let bounds = self.bounds();
-        match self.random.below(7) {
+        match self.random.below(11) {
             0 => Query::count(),
             1 => Query::count_within(bounds),
             2 => Query::sum(bounds),
             3 => Query::mean(bounds),
             4 => Query::variance(bounds),
             5 => Query::histogram(&self.places(bounds, 2)).unwrap(),
+            6 => Query::proportion(bounds),
+            7 => Query::cumulative(&self.places(bounds, 1)).unwrap(),
+            8 => {
+                let whole = self.random.of(&[2, 2, 5, 1000]);
+                let count = self.random.between(1, 4).min(whole - 1);
+                let first = self.random.of(&[1, (whole - count) / 2]).max(1);
+                let shares: Vec<(u32, u32)> =
+                    (first..first + count).map(|part| (part as u32, whole as u32)).collect();
+                Query::quantiles(&shares, &self.places(bounds, 1)).unwrap()
+            }
             _ => {
                 let whole = self.random.of(&[2, 3, 10, 1000]);
                 let part = self.random.of(&[1, whole / 2, whole - 1]).max(1);
@@ -221,7 +231,8 @@ impl Asker {
             1 => query.gaussian(multiplier),
             _ => query.staircase(epsilon),
         };
-        recipe.or_else(|_| query.exponential(epsilon)).unwrap()
+        let choice = |_| query.exponential(epsilon).or_else(|_| query.exponential(4.0 * epsilon));
+        recipe.or_else(choice).unwrap()
     }
 
     /// A value that is extreme for some question, or for floating point, or any at all.
@@ -274,7 +285,7 @@ impl Asker {
             let size = i128::from(random.bits() >> random.below(64));
             if random.once_in(2) { size } else { -size }
         };
-        (0..30).map(|_| draw(&mut self.random)).collect()
+        (0..32).map(|_| draw(&mut self.random)).collect()
     }
 }
 
@@ -285,7 +296,8 @@ fn turning(query: &Query) -> Vec<f64> {
     match &query.kind {
         Kind::Count(None) => Vec::new(),
         Kind::Count(Some(bounds)) | Kind::Sum(bounds) => within(bounds),
-        Kind::Mean(bounds) | Kind::Variance(bounds) => within(bounds),
+        Kind::Mean(bounds) | Kind::Variance(bounds) | Kind::Proportion(bounds) => within(bounds),
         Kind::Histogram(places) | Kind::Quantile { candidates: places, .. } => places.to_vec(),
+        Kind::Cumulative(places) | Kind::Quantiles { candidates: places, .. } => places.to_vec(),
     }
 }

@@ -20,7 +20,12 @@ impl Asker {
             (Kind::Sum(bounds), _) => Query::sum(mirrored(bounds, shift)),
             (Kind::Mean(bounds), _) => Query::mean(mirrored(bounds, shift)),
             (Kind::Variance(bounds), _) => Query::variance(mirrored(bounds, shift)),
-            (Kind::Quantile { .. }, _) => self.query(),
+            (Kind::Quantile { .. } | Kind::Quantiles { .. }, _) => self.query(),
+            (Kind::Proportion(bounds), _) => Query::proportion(mirrored(bounds, shift)),
+            (Kind::Cumulative(_), _) => {
+                let bounds = self.bounds();
+                Query::cumulative(&self.places(bounds, 1)).unwrap()
+            }
         };
         Recipe::new(like, recipe.style()).unwrap_or_else(|_| recipe.clone())
     }

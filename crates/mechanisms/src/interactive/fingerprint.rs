@@ -53,6 +53,14 @@ fn query(hash: &mut Sha256, query: &Query) {
         Kind::Variance(bounds) => (3, (0, 0), within(bounds)),
         Kind::Histogram(edges) => (4, (0, 0), edges.to_vec()),
         Kind::Quantile { share, candidates } => (5, *share, candidates.to_vec()),
+        Kind::Proportion(bounds) => (6, (0, 0), within(bounds)),
+        Kind::Cumulative(edges) => (7, (0, 0), edges.to_vec()),
+        // How many shares there are, so that they are told from the candidates.
+        Kind::Quantiles { shares, candidates } => {
+            let parts = shares.iter().flat_map(|(part, whole)| [*part, *whole]).map(f64::from);
+            let numbers = parts.chain(candidates.iter().copied()).collect();
+            (8, (shares.len() as u32, 0), numbers)
+        }
     };
     feed(hash, [kind, part.into(), whole.into(), numbers.len() as u64]);
     feed(hash, numbers.into_iter().map(f64::to_bits));

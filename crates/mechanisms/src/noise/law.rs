@@ -109,6 +109,18 @@ impl Law {
         self.kind.excess((x / self.step).floor()) * self.step
     }
 
+    /// E min(noise_+, cap), or a little more: the cap is rounded up to a step, unless it is one but for rounding.
+    pub(crate) fn capped(&self, cap: f64) -> f64 {
+        let steps = (cap / self.step * (1.0 - SLACK) - 1e-6).ceil();
+        let beyond = match self.kind {
+            _ if steps <= 0.0 => return 0.0,
+            // What is beyond is known from above with two steps less.
+            Kind::Gaussian { .. } => self.kind.excess(steps + 2.0),
+            _ => self.kind.excess(steps),
+        };
+        (self.kind.excess(0.0) - beyond).max(0.0) * self.step
+    }
+
     /// E (noise + share other - x)_+, or a little more.
     pub(crate) fn both_excess(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
         if x < 0.0 {

@@ -1,11 +1,12 @@
 //! How far answers are from those without noise (docs/theorems.md, *How far an answer is off*).
 
+use super::chain::Chain;
 use super::mean::Mean;
 use super::measurement::{Body, Measurement};
 use super::recipe::{LEAST_EPSILON, MOST_EPSILON, Recipe};
 use super::summand::Summand;
 use super::variance::Variance;
-use super::{Kind, Query, tally};
+use super::{Kind, Query, prefixes, tally};
 use crate::choice::Exponential;
 use crate::data::Data;
 use crate::error::{Error, check};
@@ -19,6 +20,9 @@ enum Answer {
     Mean(Mean),
     Variance(Variance),
     Choice(Choice),
+    /// Sums of nodes with noise, for so many edges.
+    Prefixes(Chain, u64),
+    Choices(Vec<Choice>),
 }
 
 /// A choice among candidates, by whole-numbered scores of which the weights fall by e^(-1/scale) each.
@@ -31,11 +35,17 @@ struct Choice {
 
 impl Measurement {
     fn answer(&self, rows: u64) -> Result<Answer, Error> {
-        let no_sum = Error::Question { legal: "a count, sum, mean or variance" };
+        let no_sum = Error::Question { legal: "a count, sum, mean, proportion or variance" };
         match (&self.body, &self.query().kind) {
             (Body::Bins(noise), _) => Ok(Answer::Plain(Law::new(noise), self.query().numbers())),
             (Body::Sums(sums), Kind::Mean(bounds)) => {
                 Mean::new(sums, rows, bounds.half()).map(Answer::Mean).ok_or(no_sum)
+            }
+            (Body::Sums(sums), Kind::Proportion(_)) => {
+                Mean::new(sums, rows, 0.5).map(Answer::Mean).ok_or(no_sum)
+            }
+            (Body::Nodes(noise), _) => {
+                Ok(Answer::Prefixes(Chain::new(Law::new(noise)), self.query().numbers() as u64))
             }
             (Body::Sums(sums), Kind::Variance(bounds)) => {
                 Variance::new(sums, rows, bounds.half()).map(Answer::Variance).ok_or(no_sum)
@@ -47,16 +57,25 @@ impl Measurement {
             (Body::Choice(choice), Kind::Quantile { share, candidates }) => {
                 Ok(Answer::Choice(Choice::new(choice, *share, candidates.len(), rows)))
             }
-            (Body::Choice(_), _) => Err(Error::Question { legal: "a quantile" }),
+            (Body::Choices(choices), Kind::Quantiles { shares, candidates }) => {
+                let choice = |(choice, share): (&Exponential, &(u32, u32))| {
+                    Choice::new(choice, *share, candidates.len(), rows)
+                };
+                Ok(Answer::Choices(choices.iter().zip(shares.iter()).map(choice).collect()))
+            }
+            (Body::Choice(_) | Body::Choices(_), _) => {
+                Err(Error::Question { legal: "a quantile, or several" })
+            }
         }
     }
 
     /// The answer is within this of that without noise with at least this probability, **whatever the
-    /// data are**, for so many rows: for each bin of a histogram; in ranks for a quantile.
+    /// data are**, for so many rows: for each bin of a histogram, each edge of a cumulative count and each of
+    /// several quantiles; in ranks for a quantile.
     ///
-    /// It is the least such number for counts, sums, bins, means of publicly many and quantiles; for
-    /// other means within some thousandth parts, and for variances some hundredth parts, of what holds for
-    /// the worst data; never less. Clamping the data, and rounding to the grid and to doubles, are not
+    /// It is the least such number for counts, sums, bins, means and proportions of publicly many and quantiles; for
+    /// other means and proportions, and for edges if the mean distance of the noise is above 16, within some thousandth
+    /// parts, and for variances some hundredth parts, of what holds for the worst data; never less. Clamping the data, and rounding to the grid and to doubles, are not
     /// counted. What holds for data that are *not* the worst is [`Measurement::half_width_on`]'s.
     ///
     /// For a quantile: how many ranks further from the one wanted than the best candidate.
@@ -71,11 +90,14 @@ impl Measurement {
             Answer::Mean(mean) => mean.half_width(alpha),
             Answer::Variance(variance) => variance.half_width(alpha),
             Answer::Choice(choice) => choice.half_width(alpha),
+            Answer::Prefixes(mut chain, edges) => chain.half_width(prefixes::deepest(edges), alpha),
+            Answer::Choices(choices) => most(&choices, |choice| choice.half_width(alpha)),
         })
     }
 
-    /// The same for all bins of a histogram at once: with at least this probability none of them is
-    /// further off. Their noises are independent, and it is the least such number.
+    /// The same for all bins of a histogram, all edges of a cumulative count or all of several quantiles at once: with
+    /// at least this probability none of them is further off. Noises and choices are independent. It is the least such
+    /// number for bins; for edges as [`Measurement::half_width`] is; for quantiles as if each had its own worst data.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1.
@@ -92,13 +114,17 @@ impl Measurement {
                     law.furthest(alpha)
                 })
             }
+            Answer::Prefixes(mut chain, edges) => {
+                Ok(chain.half_width_all(edges, prefixes::deepest(edges), 1.0 - confidence))
+            }
+            Answer::Choices(choices) => Ok(half_width_all(&choices, 1.0 - confidence)),
             _ => self.half_width(rows, confidence),
         }
     }
 
-    /// The mean distance from the answer without noise, for so many rows and **the worst data**: exact
-    /// for counts, sums, bins, means of publicly many, and quantiles (in ranks); for other means within
-    /// a hundredth part, and for variances within a fifth where rows outnumber the noise on them; never
+    /// The mean distance from the answer without noise, for so many rows and **the worst data** (and the worst edge, or
+    /// share, of several): exact for counts, sums, bins, means and proportions of publicly many, and quantiles (in
+    /// ranks); for other means and proportions, and for edges, within a hundredth part, and for variances within a fifth where rows outnumber the noise on them; never
     /// less.
     #[must_use]
     pub fn expected_error(&self, rows: u64) -> f64 {
@@ -107,6 +133,8 @@ impl Measurement {
             Ok(Answer::Mean(mean)) => mean.expected(),
             Ok(Answer::Variance(variance)) => variance.expected(),
             Ok(Answer::Choice(choice)) => choice.expected(),
+            Ok(Answer::Prefixes(mut chain, edges)) => chain.expected(prefixes::deepest(edges)),
+            Ok(Answer::Choices(choices)) => most(&choices, Choice::expected),
             Err(_) => f64::INFINITY,
         }
     }
@@ -134,6 +162,13 @@ impl Measurement {
                 variance.half_width_on(mean, square, alpha)
             }
             Answer::Choice(choice) => choice.half_width_on(&self.scores(data), alpha),
+            Answer::Prefixes(mut chain, edges) => chain.half_width(prefixes::deepest(edges), alpha),
+            Answer::Choices(choices) => {
+                let gaps = self.gaps(data);
+                most(&choices, |choice| {
+                    choice.half_width_on(&tally::scores(choice.share, &gaps), alpha)
+                })
+            }
         })
     }
 
@@ -154,7 +189,20 @@ impl Measurement {
                 variance.expected_on(mean, square)
             }
             Answer::Choice(choice) => choice.expected_on(&self.scores(data)),
+            Answer::Prefixes(mut chain, edges) => chain.expected(prefixes::deepest(edges)),
+            Answer::Choices(choices) => {
+                let gaps = self.gaps(data);
+                most(&choices, |choice| choice.expected_on(&tally::scores(choice.share, &gaps)))
+            }
         })
+    }
+
+    /// The gaps between the candidates of several quantiles.
+    fn gaps(&self, data: &[f64]) -> Vec<i128> {
+        match &self.query().kind {
+            Kind::Quantiles { candidates, .. } => tally::gaps(candidates, data),
+            _ => Vec::new(),
+        }
     }
 
     /// The scores of a quantile's candidates.
@@ -181,6 +229,11 @@ impl Measurement {
                 }
                 _ => (0.0, 0.0),
             },
+            // Where ones are added up, what they are more than half of.
+            (Body::Sums(sums), Kind::Proportion(_)) => {
+                let middle = if sums.len() == 1 { 0.5 } else { 0.0 };
+                (sums.last().map_or(0.0, mean) - middle, 0.0)
+            }
             (Body::Sums(sums), _) => (sums.last().map_or(0.0, mean), 0.0),
             _ => (0.0, 0.0),
         }
@@ -230,6 +283,34 @@ impl Query {
     }
 }
 
+/// The largest.
+fn most(choices: &[Choice], of: impl Fn(&Choice) -> f64) -> f64 {
+    choices.iter().map(of).fold(0.0, f64::max)
+}
+
+/// The least half-width that all of several independent choices keep to with at least 1 - alpha, each on its worst
+/// data: the product of their chances.
+fn half_width_all(choices: &[Choice], alpha: f64) -> f64 {
+    let keeps = |h: f64| {
+        let logarithm = |choice: &Choice| (-choice.beyond(h)).ln_1p();
+        choices.iter().map(logarithm).sum::<f64>() * (1.0 + SLACK) >= (-alpha).ln_1p()
+    };
+    // All together need no more than if each had its part of alpha.
+    let each = alpha / choices.len() as f64;
+    let mut high = most(choices, |choice| choice.half_width(each));
+    let mut low = most(choices, |choice| choice.half_width(alpha));
+    if keeps(low) {
+        return low;
+    }
+    while high - low > 1e-9 * high {
+        let middle = 0.5 * (low + high);
+        if keeps(middle) { high = middle } else { low = middle }
+    }
+    // Chances change only where something can be lacked.
+    let steps = choices.iter().filter_map(|choice| choice.above(low)).filter(|step| keeps(*step));
+    steps.fold(high * (1.0 + 1e-9), f64::min)
+}
+
 impl Choice {
     fn new(choice: &Exponential, share: (u32, u32), candidates: usize, rows: u64) -> Self {
         Self { scale: choice.scale(), candidates: candidates as u64, share, rows }
@@ -267,6 +348,20 @@ impl Choice {
     fn chance(&self, shortfall: u128) -> f64 {
         let weight = (self.candidates - 1) as f64 * (-(shortfall as f64) / self.scale).exp();
         weight / (1.0 + weight)
+    }
+
+    /// The least number of ranks above this that can be lacked.
+    fn above(&self, ranks: f64) -> Option<f64> {
+        let whole = f64::from(self.share.1);
+        // A whole number may have become less by rounding.
+        let next = self.next((ranks * whole * (1.0 + SLACK)) as u128)?;
+        Some(next as f64 / whole)
+    }
+
+    /// How often more ranks are lacked, on the worst data.
+    fn beyond(&self, ranks: f64) -> f64 {
+        let next = self.above(ranks).map(|next| (next * f64::from(self.share.1)).round());
+        next.map_or(0.0, |next| self.chance(next as u128))
     }
 
     /// The least shortfall above which none is chosen more often than that.

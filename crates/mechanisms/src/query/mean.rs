@@ -1,4 +1,5 @@
-//! How far a mean is off (docs/theorems.md, *How far an answer is off*).
+//! How far a mean is off (docs/theorems.md, *How far an answer is off*); or a proportion, the mean of numbers that are
+//! plus or minus one half.
 //!
 //! Of n records, offsets have mean m, |m| <= M. With noise a on n and s on the sum of offsets the answer
 //! is off by (s - m (N - n))/N, N = max(1, n + a), before it is clamped to [-M, M].
@@ -170,9 +171,7 @@ impl Mean {
     pub(super) fn expected(&self) -> f64 {
         if self.ones.is_none() {
             // E min(s_+, M - m) + E min(s_-, M + m) is concave in m, and largest for m = 0.
-            let rows = self.rows.max(1.0);
-            let free = self.offsets.excess(0.0) - self.offsets.excess(self.half * rows);
-            return 2.0 * free / rows;
+            return self.public_expected_on(0.0);
         }
         let blocks = noisy_rows(self.ones.as_ref(), self.rows, 1e-9, 64.0);
         if self.rows < 1.0 {
@@ -237,7 +236,26 @@ impl Mean {
         blocks.iter().map(fails).sum::<f64>() * (1.0 + SLACK)
     }
 
+    /// Both sides are open up to the nearer end of the bounds, and one up to the other.
+    fn public_half_width_on(&self, m: f64, alpha: f64) -> f64 {
+        let (rows, m) = (self.rows.max(1.0), m.clamp(-self.half, self.half));
+        let (near, far) = ((self.half - m.abs()).max(0.0), self.half + m.abs());
+        let both = self.offsets.furthest(alpha) / rows;
+        let one = self.offsets.reach(alpha) / rows;
+        if both < near { both } else { one.clamp(near, far) }
+    }
+
+    /// E min(s_+, M - m) + E min(s_-, M + m).
+    fn public_expected_on(&self, m: f64) -> f64 {
+        let rows = self.rows.max(1.0);
+        let ends = [self.half - m, self.half + m].map(|end| self.offsets.capped(end * rows));
+        ends.into_iter().sum::<f64>() / rows
+    }
+
     pub(super) fn half_width_on(&self, m: f64, alpha: f64) -> f64 {
+        if self.ones.is_none() {
+            return self.public_half_width_on(m, alpha);
+        }
         let jumps = [self.half - m, self.half + m];
         least_of_three(2.0 * self.half, &jumps, |fineness| {
             let blocks = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
@@ -246,6 +264,9 @@ impl Mean {
     }
 
     pub(super) fn expected_on(&self, m: f64) -> f64 {
+        if self.ones.is_none() {
+            return self.public_expected_on(m.clamp(-self.half, self.half));
+        }
         let blocks = noisy_rows(self.ones.as_ref(), self.rows, 1e-9, 512.0);
         let m = m.abs().min(self.half);
         self.expected_within(&blocks, m, m)

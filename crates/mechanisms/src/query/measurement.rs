@@ -1,5 +1,6 @@
 //! A recipe made ready for data of one relation: what runs, and what that costs.
 
+use super::prefixes;
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::tally::{self, Tally};
@@ -32,6 +33,10 @@ pub(super) enum Body {
     /// The same noise for every bin.
     Bins(Noise),
     Choice(Exponential),
+    /// The same noise for every node of the tree that prefixes are summed from.
+    Nodes(Noise),
+    /// One for each share.
+    Choices(Vec<Exponential>),
 }
 
 impl Recipe {
@@ -39,10 +44,11 @@ impl Recipe {
     /// with as many records can change.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] for staircase noise on a histogram to which a person contributes
+    /// [`Error::Unsuited`] for staircase noise on a histogram, or cumulative count, to which a person contributes
     /// several records; [`Error::OutOfRange`] for Gaussian noise on a histogram if the multiplier times
-    /// the records a person (times the root of two where they are replaced) is above 2^20. All other
-    /// recipes can be made ready for all relations.
+    /// the records a person (times the root of two where they are replaced) is above 2^20, on a cumulative count if
+    /// that times the root of how many counts a record is in is, and for staircase noise on one if epsilon over
+    /// that many is below 2^-24. All other recipes can be made ready for all relations.
     pub fn under(&self, relation: Relation) -> Result<Measurement, Error> {
         let (body, releases) = match (&self.query.kind, self.style) {
             (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
@@ -51,8 +57,26 @@ impl Recipe {
                 (Body::Choice(choice), vec![release])
             }
             (Kind::Histogram(_), style) => {
-                let (noise, release) = bins(style, relation)?;
+                let moved = if relation.adjacency() == Adjacency::Replace { 2 } else { 1 };
+                let (noise, release) = bins(style, moved, relation.records())?;
                 (Body::Bins(noise), vec![release])
+            }
+            (Kind::Cumulative(edges), style) => {
+                let moved = prefixes::moved(edges.len() as u64, relation.adjacency());
+                let (noise, release) = bins(style, moved, relation.records())?;
+                (Body::Nodes(noise), vec![release])
+            }
+            (Kind::Quantiles { shares, .. }, Style::Exponential { epsilon }) => {
+                let each = epsilon / shares.len() as f64;
+                let choice = |share: &(u32, u32)| {
+                    Exponential::new(each, score_sensitivity(*share, relation))
+                };
+                let choices = shares.iter().map(choice).collect::<Result<Vec<_>, Error>>()?;
+                // They may have different sensitivities, and all cost the same.
+                let same = choices.first().map(Exponential::mechanism);
+                let count = Count::new(shares.len() as u64)?;
+                let releases = same.into_iter().map(|same| Release::from((same, count))).collect();
+                (Body::Choices(choices), releases)
             }
             (kind, style) => {
                 let sums = sums(&parts(kind, relation), style, relation)?;
@@ -77,8 +101,11 @@ fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
         Kind::Mean(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds)],
         Kind::Variance(bounds) if public => vec![Of::Offsets(*bounds), Of::Squares(*bounds)],
         Kind::Variance(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)],
+        Kind::Proportion(bounds) if public => vec![Of::Ones(Some(*bounds))],
+        Kind::Proportion(bounds) => vec![Of::Ones(None), Of::Sides(*bounds)],
         // These are no sums.
         Kind::Histogram(_) | Kind::Quantile { .. } => Vec::new(),
+        Kind::Cumulative(_) | Kind::Quantiles { .. } => Vec::new(),
     }
 }
 
@@ -100,18 +127,20 @@ fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, N
 }
 
 /// One record more moves one bin by one; another in its place moves two bins by one each, as two
-/// releases would. Several records move several bins in ways for which only the sum of the
-/// moves, or of their squares, is used.
-fn bins(style: Style, relation: Relation) -> Result<(Noise, Release), Error> {
-    let moved = if relation.adjacency() == Adjacency::Replace { 2 } else { 1 };
-    if relation.records() > 1 {
-        return bins_moved_often(style, moved, relation.records());
+/// releases would. (Of nested bins one record is in several: it moves so many, by one each.) Several records move
+/// several bins in ways for which only the sum of the moves, or of their squares, is used.
+fn bins(style: Style, moved: u64, records: u64) -> Result<(Noise, Release), Error> {
+    if records > 1 {
+        return bins_moved_often(style, moved, records);
     }
     let noise = style.shared(moved as f64).noise(1, Grid::WHOLE)?;
     let release = Release::from((noise.mechanism(), Count::new(moved)?));
     Ok((noise, release))
 }
 
+/// One record for another, or one that comes or goes, moves at most so many bins by one each: by so much in all, and by
+/// the root of it in Euclidean norm. A person's records are exchanged one by one, and both norms are
+/// subadditive: as many times that, which is reached if all of them are alike.
 fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Release), Error> {
     match style {
         Style::Laplace { epsilon } => {
@@ -124,7 +153,7 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
             let far = records as f64 * (moved as f64).sqrt();
             let sigma = rounded_up(far, multiplier);
             let legal = "at most 2^20 over how far one person moves the bins: the records a person, \
-                         times the root of two where they are replaced";
+                         times the root of two where they are replaced, or of how many bins a record moves";
             check(sigma <= MOST_SIGMA, "multiplier", multiplier, legal)?;
             let noise = Noise::discrete_gaussian(sigma, records)?;
             let square = (records * records * moved) as f64;
@@ -222,8 +251,8 @@ impl Measurement {
     pub fn noises(&self) -> Vec<&Noise> {
         match &self.body {
             Body::Sums(sums) => sums.iter().map(|(_, noise)| noise).collect(),
-            Body::Bins(noise) => vec![noise],
-            Body::Choice(_) => Vec::new(),
+            Body::Bins(noise) | Body::Nodes(noise) => vec![noise],
+            Body::Choice(_) | Body::Choices(_) => Vec::new(),
         }
     }
 
@@ -242,7 +271,7 @@ impl Measurement {
     pub fn summands(&self) -> Vec<Summand> {
         match &self.body {
             Body::Sums(sums) => sums.iter().map(|(summand, _)| *summand).collect(),
-            Body::Bins(_) | Body::Choice(_) => Vec::new(),
+            Body::Bins(_) | Body::Choice(_) | Body::Nodes(_) | Body::Choices(_) => Vec::new(),
         }
     }
 
@@ -255,15 +284,24 @@ impl Measurement {
         let data = data.values();
         let numbers = match &self.query().kind {
             Kind::Histogram(edges) => bins_of(tally::gaps(edges, data)),
-            Kind::Quantile { candidates, .. } => tally::gaps(candidates, data),
+            Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
+                tally::gaps(candidates, data)
+            }
+            Kind::Cumulative(edges) => {
+                let mut gaps = tally::gaps(edges, data);
+                gaps.truncate(edges.len());
+                gaps
+            }
             _ => tally::sums(&self.summands(), data),
         };
         Ok(self.tally_of(data.len() as u64, numbers))
     }
 
     /// The same, of numbers that were added up elsewhere, over so many rows: one for each of
-    /// [`Measurement::summands`]; for a histogram one count for each bin; for a quantile how many rows are below the
-    /// first candidate, how many from each candidate up to the next, and how many from the last. **Whoever adds them
+    /// [`Measurement::summands`]; for a histogram one count for each bin; for quantiles how many rows are below the
+    /// first candidate, how many from each candidate up to the next, and how many from the last; for a cumulative
+    /// count how many are below the first edge, and how many from each edge up to the next, but not how many from the
+    /// last. (They are added up here: a record is in one of them, wherever they are counted.) **Whoever adds them
     /// up vouches** that nobody has more records than the relation says, and that each adds what it may.
     ///
     /// # Errors
@@ -274,17 +312,21 @@ impl Measurement {
             numbers.len(),
             match &self.query().kind {
                 Kind::Histogram(edges) => edges.len() - 1,
-                Kind::Quantile { candidates, .. } => candidates.len() + 1,
+                Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
+                    candidates.len() + 1
+                }
+                Kind::Cumulative(edges) => edges.len(),
                 _ => self.summands().len(),
             },
         );
         if length != wanted {
-            let legal = "one for each summand or bin, or for each gap between candidates";
+            let legal = "one for each summand or bin, or for each gap between candidates or edges";
             return Err(Error::Length { what: "a tally", length, legal });
         }
         let numbers = match &self.body {
             Body::Sums(_) => tally::cut_sums(numbers),
             Body::Bins(_) | Body::Choice(_) => tally::cut_counts(numbers),
+            Body::Nodes(_) | Body::Choices(_) => tally::cut_counts(numbers),
         };
         Ok(self.tally_of(rows, numbers))
     }
@@ -323,7 +365,23 @@ impl Measurement {
                 let place = choice.release(&tally::scores(*share, &tally.numbers))?;
                 Ok(Reply::Number(candidates.get(place).copied().unwrap_or_default()))
             }
-            (Body::Choice(_), _) => Err(Error::Question { legal: "a quantile" }),
+            (Body::Nodes(noise), _) => {
+                let nodes = prefixes::nodes(&tally.numbers);
+                let noisy = nodes.iter().map(|count| noise.add(*count));
+                let prefixes = prefixes::sums(&noisy.collect::<Result<Vec<i128>, Error>>()?);
+                Ok(Reply::Table(prefixes.into_iter().map(|sum| sum as f64).collect()))
+            }
+            (Body::Choices(choices), Kind::Quantiles { shares, candidates }) => {
+                let chosen = |(choice, share): (&Exponential, &(u32, u32))| {
+                    let place = choice.release(&tally::scores(*share, &tally.numbers))?;
+                    Ok(candidates.get(place).copied().unwrap_or_default())
+                };
+                let chosen = choices.iter().zip(shares.iter()).map(chosen);
+                Ok(Reply::Table(chosen.collect::<Result<_, Error>>()?))
+            }
+            (Body::Choice(_) | Body::Choices(_), _) => {
+                Err(Error::Question { legal: "a quantile, or several" })
+            }
         }
     }
 
@@ -344,6 +402,8 @@ impl Measurement {
             (Kind::Variance(bounds), &[ones, offsets, squares]) => {
                 spread(offsets, squares, ones.max(1.0), bounds.half())
             }
+            (Kind::Proportion(_), &[ones]) => (ones / records.max(1.0)).clamp(0.0, 1.0),
+            (Kind::Proportion(_), &[ones, sides]) => (0.5 + sides / ones.max(1.0)).clamp(0.0, 1.0),
             (_, noisy) => noisy.first().copied().unwrap_or_default(),
         }
     }

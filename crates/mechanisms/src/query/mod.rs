@@ -9,14 +9,17 @@ mod recipe;
 mod summand;
 mod places;
 mod tally;
+mod prefixes;
 mod measurement;
 mod mean;
 mod variance;
+mod chain;
 mod accuracy;
 #[cfg(test)]
 mod tests;
 
 pub use measurement::Measurement;
+pub use prefixes::monotone;
 pub use recipe::{Recipe, Style};
 pub use summand::{Of, Summand};
 pub use tally::Tally;
@@ -138,11 +141,20 @@ pub(crate) enum Kind {
     Sum(Bounds),
     Mean(Bounds),
     Variance(Bounds),
+    /// The share within bounds.
+    Proportion(Bounds),
     /// By the edges between bins.
     Histogram(Arc<[f64]>),
     /// The share as a ratio, and the answers to choose from, in order.
     Quantile {
         share: (u32, u32),
+        candidates: Arc<[f64]>,
+    },
+    /// How many are below each edge.
+    Cumulative(Arc<[f64]>),
+    /// Several shares, increasing.
+    Quantiles {
+        shares: Arc<[(u32, u32)]>,
         candidates: Arc<[f64]>,
     },
 }
@@ -156,6 +168,9 @@ impl Kind {
             Self::Variance(_) => "a variance",
             Self::Histogram(_) => "a histogram",
             Self::Quantile { .. } => "a quantile",
+            Self::Proportion(_) => "a proportion",
+            Self::Cumulative(_) => "a cumulative count",
+            Self::Quantiles { .. } => "several quantiles",
         }
     }
 }
@@ -174,7 +189,10 @@ impl TryFrom<Kind> for Query {
         match kind {
             Kind::Histogram(edges) => Self::histogram(&edges),
             Kind::Quantile { share, candidates } => Self::quantile(share, &candidates),
+            Kind::Cumulative(edges) => Self::cumulative(&edges),
+            Kind::Quantiles { shares, candidates } => Self::quantiles(&shares, &candidates),
             Kind::Count(_) | Kind::Sum(_) | Kind::Mean(_) | Kind::Variance(_) => Ok(Self { kind }),
+            Kind::Proportion(_) => Ok(Self { kind }),
         }
     }
 }
@@ -211,11 +229,20 @@ impl Query {
         Self { kind: Kind::Variance(bounds) }
     }
 
+    /// The share of the numbers that is within bounds, both ends included. How many there are is private where it
+    /// is for a mean. Of no numbers at all it is one half, or zero where their number is public.
+    #[must_use]
+    pub fn proportion(bounds: Bounds) -> Self {
+        Self { kind: Kind::Proportion(bounds) }
+    }
+
     /// How many numbers an answer has.
     #[must_use]
     pub fn numbers(&self) -> usize {
         match &self.kind {
             Kind::Histogram(edges) => edges.len().saturating_sub(1),
+            Kind::Cumulative(edges) => edges.len(),
+            Kind::Quantiles { shares, .. } => shares.len(),
             _ => 1,
         }
     }
@@ -236,13 +263,59 @@ impl Query {
     /// [`Error::OutOfRange`] unless the share is strictly between 0 and 1 with a denominator of
     /// at most 1000; [`Error::Length`] and [`Error::Order`] as for a histogram's edges.
     pub fn quantile(share: (u32, u32), candidates: &[f64]) -> Result<Self, Error> {
-        let (part, whole) = share;
-        let value = f64::from(part) / f64::from(whole);
-        let legal = "strictly between 0 and 1, with a denominator of at most 1000";
-        check(part > 0 && part < whole && whole <= 1000, "share", value, legal)?;
+        check_share(share)?;
         let candidates = in_order("candidates", candidates, 1, "1 to 10^6")?;
         Ok(Self { kind: Kind::Quantile { share, candidates } })
     }
+
+    /// How many numbers are below each edge, what is no number being below all.
+    ///
+    /// Sums of noisy counts over few of the gaps between the edges: the noise of an answer grows with the logarithm of
+    /// how many edges there are. Answers need not increase; [`monotone`] makes them, and never enlarges the greatest
+    /// error.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are 1 to 10^6 edges, [`Error::Order`] unless they are
+    /// finite and increasing.
+    pub fn cumulative(edges: &[f64]) -> Result<Self, Error> {
+        Ok(Self { kind: Kind::Cumulative(in_order("edges", edges, 1, "1 to 10^6")?) })
+    }
+
+    /// For each share the candidate below which about that share of the numbers lies: chosen one by one, each at an
+    /// equal part of the cost.
+    ///
+    /// Answers need not increase. Whoever puts them in order does not enlarge the greatest of their errors: of two
+    /// ranks wanted the lower one is missed by no more, with the lower answer, than one of the two was before.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are 1 to 100 shares, [`Error::Order`] unless they increase; otherwise as for a
+    /// quantile.
+    pub fn quantiles(shares: &[(u32, u32)], candidates: &[f64]) -> Result<Self, Error> {
+        let (what, length, legal) = ("shares", shares.len(), "1 to 100");
+        if !(1..=100).contains(&length) {
+            return Err(Error::Length { what, length, legal });
+        }
+        shares.iter().try_for_each(|share| check_share(*share))?;
+        for pair in shares.windows(2) {
+            if let &[one, next] = pair
+                && u64::from(one.0) * u64::from(next.1) >= u64::from(next.0) * u64::from(one.1)
+            {
+                return Err(Error::Order { what, low: value_of(one), high: value_of(next) });
+            }
+        }
+        let candidates = in_order("candidates", candidates, 1, "1 to 10^6")?;
+        Ok(Self { kind: Kind::Quantiles { shares: shares.into(), candidates } })
+    }
+}
+
+fn value_of((part, whole): (u32, u32)) -> f64 {
+    f64::from(part) / f64::from(whole)
+}
+
+fn check_share(share: (u32, u32)) -> Result<(), Error> {
+    let (part, whole) = share;
+    let legal = "strictly between 0 and 1, with a denominator of at most 1000";
+    check(part > 0 && part < whole && whole <= 1000, "share", value_of(share), legal)
 }
 
 /// One record more moves whole * below - part * n by -part or whole - part; another record in

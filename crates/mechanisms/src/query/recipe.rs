@@ -61,11 +61,17 @@ impl TryFrom<Unchecked> for Recipe {
 
 impl Recipe {
     /// # Errors
-    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500 and 0.025 <= multiplier <= 1000;
-    /// [`Error::Unsuited`] unless quantiles, and only they, are chosen.
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500, for each of several quantiles, and 0.025 <= multiplier <=
+    /// 1000; [`Error::Unsuited`] unless quantiles, and only they, are chosen.
     pub fn new(query: Query, style: Style) -> Result<Self, Error> {
         style.check()?;
-        let quantile = matches!(query.kind, Kind::Quantile { .. });
+        let quantile = matches!(query.kind, Kind::Quantile { .. } | Kind::Quantiles { .. });
+        if let (Kind::Quantiles { shares, .. }, Style::Exponential { epsilon }) =
+            (&query.kind, style)
+        {
+            let legal = "a number from 2^-20 for each quantile to 500";
+            check(epsilon / shares.len() as f64 >= LEAST_EPSILON, "epsilon", epsilon, legal)?;
+        }
         match style {
             Style::Exponential { .. } if !quantile => {
                 Err(style.unsuited(query.kind.name(), "a quantile"))
@@ -120,10 +126,10 @@ impl Query {
         Recipe::new(self.clone(), Style::Staircase { epsilon })
     }
 
-    /// A quantile chosen by the exponential mechanism, costing epsilon.
+    /// A quantile, or several, chosen by the exponential mechanism, costing epsilon in all.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500; [`Error::Unsuited`] for other
+    /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500, for each of several; [`Error::Unsuited`] for other
     /// queries.
     pub fn exponential(&self, epsilon: f64) -> Result<Recipe, Error> {
         Recipe::new(self.clone(), Style::Exponential { epsilon })

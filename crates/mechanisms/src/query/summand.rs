@@ -39,6 +39,8 @@ pub enum Of {
     Offsets(Bounds),
     /// The square of that.
     Squares(Bounds),
+    /// One half for each number within bounds, and minus one half for each other.
+    Sides(Bounds),
 }
 
 impl Of {
@@ -49,6 +51,7 @@ impl Of {
             Self::Values(bounds) => (bounds.low, bounds.high),
             Self::Offsets(bounds) => (-bounds.half(), bounds.half()),
             Self::Squares(bounds) => (0.0, bounds.half() * bounds.half()),
+            Self::Sides(_) => (-0.5, 0.5),
         }
     }
 
@@ -67,7 +70,7 @@ impl Of {
 impl Summand {
     pub(crate) fn new(of: Of, grid: Grid) -> Self {
         let (low, high) = of.range();
-        let bits = if matches!(of, Of::Ones(_)) { 0 } else { BITS };
+        let bits = if matches!(of, Of::Ones(_) | Of::Sides(_)) { 0 } else { BITS };
         let (fine, shift) = grid.refined(low.abs().max(high.abs()), bits, MOST_SHIFT);
         Self { of, grid, fine, shift, low: fine.units(low), high: fine.units(high) }
     }
@@ -132,9 +135,11 @@ impl Summand {
     pub(crate) fn sum(&self, data: &[f64]) -> i128 {
         match self.of {
             Of::Ones(None) => data.len() as i128 * i128::from(self.high),
-            Of::Ones(Some(Bounds { low, high })) => {
-                let within = data.iter().map(|&x| u64::from((low <= x) & (x <= high)));
-                i128::from(within.sum::<u64>()) * i128::from(self.high)
+            Of::Ones(Some(bounds)) => within(bounds, data) * i128::from(self.high),
+            Of::Sides(bounds) => {
+                let within = within(bounds, data);
+                let others = data.len() as i128 - within;
+                within * i128::from(self.high) + others * i128::from(self.low)
             }
             Of::Values(bounds) => self.sum_of(data, |x| bounds.clamp(x)),
             Of::Offsets(bounds) => {
@@ -170,6 +175,11 @@ impl Summand {
         };
         data.chunks(((1 << 53) / most) as usize).map(block).sum()
     }
+}
+
+/// How many numbers are within bounds.
+fn within(Bounds { low, high }: Bounds, data: &[f64]) -> i128 {
+    data.iter().map(|&x| u64::from((low <= x) & (x <= high))).sum::<u64>().into()
 }
 
 /// The largest whole numbers that are added in doubles.
@@ -228,6 +238,7 @@ mod tests {
                 Of::Offsets(bounds),
                 Of::Squares(bounds),
                 Of::Ones(Some(bounds)),
+                Of::Sides(bounds),
             ] {
                 let summand = Summand::new(of, grid);
                 let one = |&x: &f64| {
@@ -248,6 +259,11 @@ mod tests {
                     Of::Ones(_) => {
                         let within = data.iter().filter(|&&x| bounds.low <= x && x <= bounds.high);
                         within.count() as i128 * i128::from(summand.high)
+                    }
+                    Of::Sides(_) => {
+                        let inside = |x: &f64| bounds.low <= *x && *x <= bounds.high;
+                        let side = |x| if inside(x) { summand.high } else { summand.low };
+                        data.iter().map(|x| i128::from(side(x))).sum()
                     }
                     _ => data.iter().map(one).sum(),
                 };

@@ -30,7 +30,9 @@ fn a_charge_is_what_was_asked_for() {
             Query::sum(bounds),
             Query::mean(bounds),
             Query::variance(bounds),
+            Query::proportion(bounds),
             Query::histogram(&edges).unwrap(),
+            Query::cumulative(&edges).unwrap(),
         ];
         for query in queries {
             let measurement = query.laplace(0.7).unwrap().under(relation).unwrap();
@@ -39,6 +41,11 @@ fn a_charge_is_what_was_asked_for() {
                 .sum();
             assert!((0.69..=0.7 + 1e-12).contains(&total), "{query:?}: {total}");
         }
+        let quantiles = Query::quantiles(&[(1, 7), (1, 2), (3, 4)], &edges).unwrap();
+        let quantiles = quantiles.exponential(0.7).unwrap().under(relation).unwrap();
+        let [release] = quantiles.releases() else { panic!() };
+        let total = release.count.get() as f64 * epsilon(&release.mechanism);
+        assert!(release.count.get() == 3 && (total - 0.7).abs() < 1e-12, "{total}");
     }
 }
 
@@ -58,6 +65,8 @@ fn answers_without_noise() {
             (Query::sum(bounds), sum),
             (Query::mean(bounds), mean),
             (Query::variance(bounds), squares / 6.0 - mean * mean),
+            (Query::proportion(bounds), 0.5),
+            (Query::proportion(Bounds::new(0.0, 20.0).unwrap()), 4.0 / 6.0),
         ];
         for (query, expected) in cases {
             let measurement = query.laplace(1.0).unwrap().under(relation).unwrap();
@@ -73,7 +82,79 @@ fn answers_without_noise() {
         let median = Query::quantile((1, 2), &[0.0, 2.0, 3.0, 9.0]).unwrap();
         let median = median.exponential(1.0).unwrap().under(relation).unwrap();
         assert_eq!(script::with(&[1], || median.run(&data)), Ok(Reply::Number(2.0)));
+        // What is no number is below all.
+        let edges = [-10.0, 1.0, 2.5, 4.0, 11.0, 20.0];
+        let cumulative = Query::cumulative(&edges).unwrap().laplace(1.0).unwrap();
+        let cumulative = cumulative.under(relation).unwrap();
+        let table = script::with(&[0; 6], || cumulative.run(&data));
+        assert_eq!(table, Ok(Reply::Table(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
+        // Each prefix has the noise of its nodes: 1, 2, 2 + 3, 4, 4 + 5, 4 + 6.
+        let table = script::with(&[1, 10, 100, 1000, 10_000, 100_000], || cumulative.run(&data));
+        let noisy = vec![2.0, 12.0, 113.0, 1004.0, 11_005.0, 101_006.0];
+        assert_eq!(table, Ok(Reply::Table(noisy)));
+        let both = Query::quantiles(&[(1, 3), (1, 2)], &[0.0, 2.0, 3.0, 9.0]).unwrap();
+        let both = both.exponential(1.0).unwrap().under(relation).unwrap();
+        let table = script::with(&[3, 1], || both.run(&data));
+        assert_eq!(table, Ok(Reply::Table(vec![9.0, 2.0])));
     }
+}
+
+/// Nobody, one edge, infinities, any order of rows.
+#[test]
+fn odd_data_and_few_edges() {
+    let odd = [f64::INFINITY, 2.0, f64::NEG_INFINITY, f64::NAN, 2.0_f64.next_down(), 7.0];
+    let mut turned = odd;
+    turned.reverse();
+    for relation in relations([1, 2]) {
+        let table = |query: &Query, data: &[f64]| {
+            let recipe = query.laplace(1.0).or_else(|_| query.exponential(1.0)).unwrap();
+            let ready = recipe.under(relation).unwrap();
+            let data = Data::new(relation, data);
+            (ready.tally(&data).unwrap().numbers, script::with(&[0; 9], || ready.run(&data)))
+        };
+        let one = Query::cumulative(&[2.0]).unwrap();
+        assert_eq!(table(&one, &odd), (vec![3], Ok(Reply::Table(vec![3.0]))));
+        assert_eq!(table(&one, &[]), (vec![0], Ok(Reply::Table(vec![0.0]))));
+        let within = Query::proportion(Bounds::new(2.0, 7.0).unwrap());
+        let Ok(Reply::Number(share)) = table(&within, &odd).1 else { panic!() };
+        assert!((share - 1.0 / 3.0).abs() < 1e-9, "{share}");
+        let empty = if relation.is_length_public() { 0.0 } else { 0.5 };
+        assert_eq!(table(&within, &[]).1, Ok(Reply::Number(empty)));
+        let quantiles = Query::quantiles(&[(1, 2), (2, 3)], &[1.0, 3.0]).unwrap();
+        assert_eq!(table(&quantiles, &[]).1, Ok(Reply::Table(vec![1.0, 1.0])));
+        let more = Query::cumulative(&[-1.0, 2.0, 3.0]).unwrap();
+        for query in [one, within, quantiles, more] {
+            assert_eq!(table(&query, &odd), table(&query, &turned));
+        }
+    }
+}
+
+/// As many edges as may be.
+#[test]
+fn a_million_edges() {
+    let relation = Relation::one(Adjacency::AddRemove);
+    let edges: Vec<f64> = (1..=1_000_000).map(f64::from).collect();
+    let query = Query::cumulative(&edges).unwrap();
+    assert_eq!(query.numbers(), 1_000_000);
+    let ready = query.laplace(1.0).unwrap().under(relation).unwrap();
+    assert_eq!(ready.releases()[0].count.get(), 20);
+    let data = Data::new(relation, [0.5, 999_999.5, 3.0, 2e6]);
+    let numbers = ready.tally(&data).unwrap().numbers;
+    let sums = super::prefixes::sums(&super::prefixes::nodes(&numbers));
+    assert_eq!([sums[0], sums[2], sums[3], sums[999_998], sums[999_999]], [1, 1, 2, 2, 3]);
+    let [one, all] = [ready.half_width(0, 0.95), ready.half_width_all(0, 0.95)].map(Result::unwrap);
+    // Scale 20, up to 19 noises.
+    assert!(one > 150.0 && one < 300.0 && all > 500.0 && all < 1000.0, "{one} {all}");
+    // The sum of nineteen is next to normal; and all are within what the sum of their chances allows.
+    let ready = query.gaussian(100.0).unwrap().under(relation).unwrap();
+    let [one, all] = [ready.half_width(0, 0.95), ready.half_width_all(0, 0.95)].map(Result::unwrap);
+    let sigma = 100.0 * (20.0_f64 * 19.0).sqrt();
+    assert!((one / (1.959_964 * sigma) - 1.0).abs() < 5e-3, "{one}");
+    assert!(all > 1.5 * one && all < 5.5 * sigma, "{all}");
+    let expected = sigma * (2.0 / std::f64::consts::PI).sqrt();
+    assert!((ready.expected_error(0) / expected - 1.0).abs() < 5e-3);
+    let more: Vec<f64> = (0..=1_000_000).map(f64::from).collect();
+    assert!(matches!(Query::cumulative(&more), Err(Error::Length { .. })));
 }
 
 /// Many small numbers on a coarse grid: the sum is rounded, not each of them.
@@ -111,11 +192,22 @@ fn bad_parameters_are_named() {
     assert!(Query::histogram(&[1.0, nan]).is_err());
     assert!(Query::quantile((0, 2), &[1.0]).is_err());
     assert!(Query::quantile((1, 2), &[nan]).is_err());
+    assert!(Query::cumulative(&[]).is_err() && Query::cumulative(&[2.0, 1.0]).is_err());
+    assert!(Query::quantiles(&[], &[1.0]).is_err() && Query::quantiles(&[(1, 2)], &[]).is_err());
+    assert!(Query::quantiles(&[(1, 2), (2, 4)], &[1.0]).is_err());
+    assert!(Query::quantiles(&[(1, 2), (2, 2)], &[1.0]).is_err());
+    assert!(Query::quantiles(&[(1, 2); 101], &[1.0]).is_err());
+    let two = Query::quantiles(&[(1, 3), (1, 2)], &[1.0]).unwrap();
+    assert!(two.exponential(2.0_f64.powi(-20)).is_err());
+    assert!(two.exponential(2.0_f64.powi(-19)).is_ok() && two.laplace(1.0).is_err());
     let [one, several] = [1, 2].map(|records| Relation::new(Adjacency::Replace, records).unwrap());
     assert!(query.laplace(1.0).unwrap().under(one).unwrap().half_width(1, 0.0).is_err());
     let histogram = Query::histogram(&[1.0, 2.0]).unwrap().staircase(1.0).unwrap();
     assert!(histogram.under(one).is_ok());
     assert!(matches!(histogram.under(several), Err(Error::Unsuited { .. })));
+    let cumulative = Query::cumulative(&[1.0, 2.0]).unwrap().staircase(1.0).unwrap();
+    assert!(cumulative.under(one).is_ok());
+    assert!(matches!(cumulative.under(several), Err(Error::Unsuited { .. })));
 }
 
 /// What was added up elsewhere, as the summands say, is answered as what was added up here.
@@ -134,20 +226,26 @@ fn numbers_from_elsewhere() {
             Query::variance(bounds),
             Query::histogram(&edges).unwrap(),
             Query::quantile((1, 3), &edges).unwrap(),
+            Query::proportion(bounds),
+            Query::cumulative(&edges).unwrap(),
+            Query::quantiles(&[(1, 3), (1, 2)], &edges).unwrap(),
         ] {
             let measurement = match query.kind {
-                Kind::Quantile { .. } => query.exponential(1.0).unwrap().under(relation).unwrap(),
+                Kind::Quantile { .. } | Kind::Quantiles { .. } => {
+                    query.exponential(1.0).unwrap().under(relation).unwrap()
+                }
                 _ => query.gaussian(2.0).unwrap().under(relation).unwrap(),
             };
             let numbers = match query.kind {
                 Kind::Histogram(_) => vec![1, 2, 2],
-                Kind::Quantile { .. } => vec![2, 1, 2, 2, 0],
+                Kind::Quantile { .. } | Kind::Quantiles { .. } => vec![2, 1, 2, 2, 0],
+                Kind::Cumulative(_) => vec![2, 1, 2, 2],
                 _ => measurement.summands().iter().map(|one| elsewhere(one, &values)).collect(),
             };
             let (here, there) = (measurement.tally(&data), measurement.tallied(7, numbers.clone()));
             assert_eq!(here, there, "{query:?}");
-            let there = script::with(&[1; 3], || measurement.release(&there.unwrap()));
-            assert_eq!(there, script::with(&[1; 3], || measurement.run(&data)), "{query:?}");
+            let there = script::with(&[1; 4], || measurement.release(&there.unwrap()));
+            assert_eq!(there, script::with(&[1; 4], || measurement.run(&data)), "{query:?}");
             let fewer = measurement.tallied(7, numbers[1..].to_vec());
             assert!(matches!(fewer, Err(Error::Length { .. })), "{query:?}");
             assert!(!format!("{here:?}").contains(&format!("{numbers:?}")));
@@ -172,6 +270,7 @@ fn elsewhere(summand: &Summand, values: &[f64]) -> i128 {
             Of::Values(bounds) => of(bounds),
             Of::Offsets(bounds) => of(bounds) - bounds.center(),
             Of::Squares(bounds) => (of(bounds) - bounds.center()).powi(2),
+            Of::Sides(bounds) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)) - 0.5,
         };
         i128::from(((value / summand.unit()).round_ties_even() as i64).clamp(low, high))
     };
@@ -196,7 +295,8 @@ fn tallies_are_not_exchanged() {
     assert!(matches!(of(10.0, 1.0).tally(&replaced), Err(Error::Relation { .. })));
     // Who has ten records is not charged as who has one: whoever could exchange them would pay a tenth.
     let ten = Relation::new(Adjacency::AddRemove, 10).unwrap();
-    for query in [Query::count(), Query::histogram(&[0.0, 5.0]).unwrap()] {
+    let cumulative = Query::cumulative(&[5.0]).unwrap();
+    for query in [Query::count(), Query::histogram(&[0.0, 5.0]).unwrap(), cumulative] {
         let [one, many] = [relation, ten].map(|of| query.gaussian(1.0).unwrap().under(of).unwrap());
         let tallies =
             [many.tally(&Data::new(ten, [1.0; 10])).unwrap(), many.tallied(10, vec![10]).unwrap()];
