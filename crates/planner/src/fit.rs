@@ -330,7 +330,7 @@ impl Row {
         };
         match side {
             Side::Keeps => family.level(error),
-            Side::Misses => family.level(error * (1.0 + family.slack())),
+            Side::Misses => family.level_below(error),
         }
     }
 }

@@ -196,7 +196,7 @@ fn what_runs_keeps_the_promise() {
     let data = Data::new(Relation::one(Adjacency::Replace), values.clone());
     let clamped = |high: f64| values.iter().map(|x| x.min(high)).sum::<f64>();
     let truths = [clamped(100.0), clamped(100.0) / rows as f64, clamped(50.0), clamped(50.0)];
-    let runs = tries(100_000, 0.1);
+    let runs = tries(100_000, 0.4);
     for (line, truth) in planned.statistics.iter().zip(truths) {
         let line = line.runs.as_ref().unwrap();
         let within = |share: f64| {

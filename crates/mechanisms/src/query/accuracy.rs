@@ -3,7 +3,7 @@
 use super::chain::Chain;
 use super::mean::Mean;
 use super::measurement::{Body, Measurement};
-use super::recipe::{LEAST_EPSILON, MOST_EPSILON, Recipe};
+use super::recipe::{LEAST_EPSILON, MOST_EPSILON, Recipe, Style};
 use super::summand::Summand;
 use super::variance::Variance;
 use super::{Kind, Query, prefixes, tally};
@@ -66,6 +66,20 @@ impl Measurement {
             (Body::Choice(_) | Body::Choices(_), _) => {
                 Err(Error::Question { legal: "a quantile, or several" })
             }
+        }
+    }
+
+    /// By how much, relatively, [`Measurement::half_width`] may be above the least that holds for the worst data, with
+    /// this noise or with the little less that was asked for: what grids for Gaussian noise add, and what searches leave.
+    #[must_use]
+    pub fn looseness(&self) -> f64 {
+        let gaussian = matches!(self.recipe().style(), Style::Gaussian { .. });
+        let grid = if gaussian { 0.008 } else { 1e-6 };
+        grid + match &self.query().kind {
+            Kind::Mean(_) | Kind::Proportion(_) if !self.relation().is_length_public() => 0.004,
+            Kind::Variance(_) => 0.05,
+            Kind::Cumulative(_) => 0.01,
+            _ => 0.0,
         }
     }
 

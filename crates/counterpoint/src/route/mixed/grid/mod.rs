@@ -34,8 +34,8 @@ const MOST_BITS: f64 = 23.0;
 const MOST_PLACES: f64 = 5.1e7;
 /// Places beyond this would not be exact in doubles.
 const MOST_PLACE: f64 = 1e15;
-/// What is folded is to matter no more than this, relative to delta, whatever was asked: a window that is too short
-/// is not mended by a finer step.
+/// Where a window that is as long as what was asked needs is too short, what is folded is to matter no more than this,
+/// relative to delta: no finer step mends that.
 const FOLDED_GAP: f64 = 1e-6;
 /// How often the step is refined.
 const MOST_TRIES: usize = 4;
@@ -431,14 +431,31 @@ struct Tried<T> {
     excess: f64,
 }
 
-/// Tries ever finer steps until an answer is narrow enough; a try may come to nothing.
+/// Tries ever finer steps until an answer is narrow enough; a try may come to nothing. Where that may be for want of a
+/// longer window it begins again with one.
 fn refine<T>(
     problem: &Problem<'_>,
     saddle: &Saddle,
     gap: f64,
     answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
 ) -> Result<T, Failure> {
-    let window = problem.window(saddle, gap.min(FOLDED_GAP));
+    let short = refine_within(problem, saddle, (gap, gap), &answer);
+    match short {
+        Err(Failure::TooWide(_) | Failure::TooMuch) if gap > FOLDED_GAP => {
+            refine_within(problem, saddle, (gap, FOLDED_GAP), &answer)
+        }
+        answer => answer,
+    }
+}
+
+/// The same with one window, in which what is folded matters so much at most.
+fn refine_within<T>(
+    problem: &Problem<'_>,
+    saddle: &Saddle,
+    (gap, folded): (f64, f64),
+    answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
+) -> Result<T, Failure> {
+    let window = problem.window(saddle, folded);
     let mut step = problem.first_step(saddle, &window, gap).ok_or(Failure::TooMuch)?;
     let mut transforms = Transforms::new();
     let mut best = f64::INFINITY;
