@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Bounds, Data, Measurement, Query};
+use counterpoint_mechanisms::{Bounds, Data, KeyRecipe, Keyed, Measurement, Query};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 
@@ -113,4 +113,26 @@ fn histogram_ours(bencher: Bencher<'_, '_>, bins: usize) {
 #[divan::bench(args = BINS)]
 fn quantile_ours(bencher: Bencher<'_, '_>, candidates: usize) {
     ours(bencher, &Query::quantile((1, 2), &edges(candidates)).unwrap());
+}
+
+/// Ten thousand keys, of two hundred thousand people, all of them counted at first.
+fn keys() -> (Vec<u64>, Vec<String>) {
+    let people = rows().iter().map(|x| (x * 1e4) as i64 as u64).collect();
+    (people, rows().iter().map(|x| format!("key {}", (x.fract() * 1e4) as i64)).collect())
+}
+
+#[divan::bench]
+fn keys_counted(bencher: Bencher<'_, '_>) {
+    let (relation, (people, keys)) = (Relation::new(Adjacency::AddRemove, 2).unwrap(), keys());
+    bencher.counter(ItemsCount::new(ROWS)).bench_local(|| {
+        Keyed::of_people(relation, black_box(&people), black_box(&keys), &[1; 32]).unwrap()
+    });
+}
+
+#[divan::bench]
+fn keys_released(bencher: Bencher<'_, '_>) {
+    let (relation, (people, keys)) = (Relation::new(Adjacency::AddRemove, 2).unwrap(), keys());
+    let keyed = Keyed::of_people(relation, &people, &keys, &[1; 32]).unwrap();
+    let ready = KeyRecipe::laplace(1.0, 1e-8).unwrap().under(relation).unwrap();
+    bencher.bench_local(|| ready.run(black_box(&keyed)).unwrap());
 }

@@ -199,7 +199,8 @@ impl<'a> Order<'a> {
 }
 
 impl Person<'_> {
-    fn feed(self, hash: &mut Hmac<Sha256>) {
+    /// Different for different people, whatever is fed next.
+    pub(crate) fn feed(self, hash: &mut Hmac<Sha256>) {
         let number = match self {
             Self::Number(number) => number.to_be_bytes(),
             _ => [0; 8],

@@ -10,6 +10,7 @@ mod accuracy;
 mod charges;
 mod distributions;
 mod grid;
+mod keys;
 mod privacy;
 mod ranges;
 mod sketch;

@@ -3,8 +3,8 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Data, Error, Grid, GuessAndCheck, Interactive, Query, Question, Recipe, Reply,
-    Sequence, SparseVector, State,
+    Bounds, Data, Error, Grid, GuessAndCheck, Interactive, KeyRecipe, Query, Question, Recipe,
+    Reply, Sequence, SparseVector, State,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,6 +57,8 @@ fn what_is_written_comes_back() {
         comes_back(&Question::Above(recipe.query().clone()));
         comes_back(&Question::Check(recipe.query().clone(), 0.1));
     }
+    comes_back(&KeyRecipe::laplace(0.1, 1e-9).unwrap());
+    comes_back(&KeyRecipe::gaussian(0.7, 0.1).unwrap());
     declarations().iter().for_each(comes_back);
     let replies = [
         Reply::Number(0.1),
@@ -96,6 +98,8 @@ fn the_form_is_this() {
     let guess = Interactive::from(GuessAndCheck::new(0.5, 2, 7.0).unwrap());
     let gate = r#"{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0}"#;
     assert_eq!(text(&guess), format!(r#"{{"guess-and-check":{gate}}}"#));
+    let keys = KeyRecipe::gaussian(0.5, 0.25).unwrap();
+    assert_eq!(text(&keys), r#"{"style":{"gaussian":{"multiplier":0.5}},"delta":0.25}"#);
 }
 
 fn refused<T: DeserializeOwned + Debug>(written: &str) -> String {
@@ -153,6 +157,15 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"exponential":{"epsilon":1.0}}"#,
     ] {
         assert!(recipe(r#"{"count":null}"#, style).contains("legal"));
+    }
+    for (style, delta) in [
+        (r#"{"laplace":{"epsilon":0.0}}"#, "0.1"),
+        (r#"{"laplace":{"epsilon":1.0}}"#, "0.0"),
+        (r#"{"laplace":{"epsilon":1.0}}"#, "0.6"),
+        (r#"{"staircase":{"epsilon":1.0}}"#, "0.1"),
+        (r#"{"laplace":{"epsilon":1.0}}"#, r#"0.1,"records":1"#),
+    ] {
+        refused::<KeyRecipe>(&format!(r#"{{"style":{style},"delta":{delta}}}"#));
     }
     let quantile = r#"{"quantile":{"share":[1,2],"candidates":[1.0]}}"#;
     assert!(recipe(quantile, r#"{"laplace":{"epsilon":1.0}}"#).contains("exponential"));

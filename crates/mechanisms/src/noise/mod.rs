@@ -1,12 +1,14 @@
 //! Noise on whole numbers of grid units, and the description it is charged as.
 
 mod law;
+mod tail;
 mod accuracy;
 mod ahead;
 
 pub(crate) use accuracy::confident;
 pub use ahead::Ahead;
 pub(crate) use law::{Block, Law, SLACK};
+pub(crate) use tail::at_least;
 
 use crate::error::{Error, check};
 use crate::grid::Grid;

@@ -142,7 +142,7 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
 
 impl Style {
     /// The noise for one of several numbers that share a budget.
-    fn shared(self, parts: f64) -> Self {
+    pub(crate) fn shared(self, parts: f64) -> Self {
         match self {
             Self::Laplace { epsilon } => Self::Laplace { epsilon: epsilon / parts },
             Self::Gaussian { multiplier } => {
@@ -166,7 +166,7 @@ impl Style {
     }
 
     /// Noise that costs no more than was asked for a sensitivity in grid units.
-    fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
+    pub(crate) fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
         let distance = steps as f64 * grid.step();
         match self {
             Self::Laplace { epsilon } => {
