@@ -254,8 +254,7 @@ fn cases() -> Vec<Case> {
         case(AddRemove, 2, (false, 0.8), 1e-8, 8),
         case(Replace, 1, (true, 3.0), 0.02, 16),
         case(Replace, 1, (false, 0.8), 1e-8, 8),
-        case(Replace, 2, (true, 14.0), 0.05, 7),
-        case(Replace, 2, (false, 0.35), 1e-3, 4),
+        case(Replace, 2, (true, 28.0), 0.05, 4),
     ]
 }
 
@@ -283,11 +282,13 @@ fn answers_give_away_what_is_charged_and_all_of_it() {
         let ready = recipe.under(relation).unwrap();
         let keys = relation.records() as usize
             * if relation.adjacency() == Adjacency::Replace { 2 } else { 1 };
-        let total = match recipe.style() {
-            crate::query::Style::Laplace { epsilon } => epsilon,
-            _ => 4.0,
+        let epsilons = match recipe.style() {
+            crate::query::Style::Laplace { epsilon } => {
+                [0.0, 0.3, 1.0].map(|share| share * epsilon)
+            }
+            // Noise has hardly any delta left at the last of them.
+            _ => [0.0, 1.0, 10.0],
         };
-        let epsilons = [0.0, 0.1, 0.3, 0.6, 0.9, 1.0].map(|share| share * total);
         let charge = charged(ready.releases(), &epsilons);
         let [less_leak, less_noise] = [(0.99, 1.0), (1.0, 0.99)]
             .map(|(leak, noise)| charged(&short_of(ready.releases(), leak, noise), &epsilons));
@@ -307,7 +308,7 @@ fn answers_give_away_what_is_charged_and_all_of_it() {
         assert!(caught[0] || recipe.delta() < 1e-6, "{recipe:?} {relation}: a leak");
         assert!(caught[1] || recipe.delta() > 1e-6, "{recipe:?} {relation}: noise");
     }
-    assert!(leaks >= 5 && noises >= 5, "{leaks} {noises}");
+    assert!(leaks >= 4 && noises >= 4, "{leaks} {noises}");
 }
 
 /// A threshold one lower gives away more than is charged.
