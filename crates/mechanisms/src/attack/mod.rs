@@ -7,6 +7,7 @@
 
 mod gates;
 mod measurements;
+mod moments;
 mod sessions;
 
 use crate::noise::Shape;
@@ -287,5 +288,7 @@ fn turning(query: &Query) -> Vec<f64> {
         Kind::Count(Some(bounds)) | Kind::Sum(bounds) => within(bounds),
         Kind::Mean(bounds) | Kind::Variance(bounds) => within(bounds),
         Kind::Histogram(places) | Kind::Quantile { candidates: places, .. } => places.to_vec(),
+        // Tables have attacks of their own.
+        Kind::Covariance(..) | Kind::Regression { .. } => Vec::new(),
     }
 }

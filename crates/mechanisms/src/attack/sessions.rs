@@ -20,7 +20,9 @@ impl Asker {
             (Kind::Sum(bounds), _) => Query::sum(mirrored(bounds, shift)),
             (Kind::Mean(bounds), _) => Query::mean(mirrored(bounds, shift)),
             (Kind::Variance(bounds), _) => Query::variance(mirrored(bounds, shift)),
-            (Kind::Quantile { .. }, _) => self.query(),
+            (Kind::Quantile { .. } | Kind::Covariance(..) | Kind::Regression { .. }, _) => {
+                self.query()
+            }
         };
         Recipe::new(like, recipe.style()).unwrap_or_else(|_| recipe.clone())
     }

@@ -53,6 +53,11 @@ fn query(hash: &mut Sha256, query: &Query) {
         Kind::Variance(bounds) => (3, (0, 0), within(bounds)),
         Kind::Histogram(edges) => (4, (0, 0), edges.to_vec()),
         Kind::Quantile { share, candidates } => (5, *share, candidates.to_vec()),
+        Kind::Covariance(x, y) => (16, (0, 0), [within(x), within(y)].concat()),
+        Kind::Regression { predictors, outcome } => {
+            let all = predictors.iter().chain([outcome]);
+            (17, (0, 0), all.flat_map(within).collect())
+        }
     };
     feed(hash, [kind, part.into(), whole.into(), numbers.len() as u64]);
     feed(hash, numbers.into_iter().map(f64::to_bits));

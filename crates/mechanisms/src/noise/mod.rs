@@ -2,6 +2,7 @@
 
 mod law;
 mod tail;
+mod trial;
 mod accuracy;
 mod ahead;
 
@@ -9,6 +10,7 @@ pub(crate) use accuracy::confident;
 pub use ahead::Ahead;
 pub(crate) use law::{Block, Law, SLACK};
 pub(crate) use tail::at_least;
+pub(crate) use trial::Trial;
 
 use crate::error::{Error, check};
 use crate::grid::Grid;

@@ -1,5 +1,6 @@
 //! A recipe made ready for data of one relation: what runs, and what that costs.
 
+use super::moments::{self, Line};
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::tally::{self, Tally};
@@ -41,8 +42,9 @@ impl Recipe {
     /// # Errors
     /// [`Error::Unsuited`] for staircase noise on a histogram to which a person contributes
     /// several records; [`Error::OutOfRange`] for Gaussian noise on a histogram if the multiplier times
-    /// the records a person (times the root of two where they are replaced) is above 2^20. All other
-    /// recipes can be made ready for all relations.
+    /// the records a person (times the root of two where they are replaced) is above 2^20; or for staircase noise on a
+    /// regression if epsilon over the number of sums is below 2^-24. All other recipes can be made ready for all
+    /// relations.
     pub fn under(&self, relation: Relation) -> Result<Measurement, Error> {
         let (body, releases) = match (&self.query.kind, self.style) {
             (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
@@ -55,7 +57,7 @@ impl Recipe {
                 (Body::Bins(noise), vec![release])
             }
             (kind, style) => {
-                let sums = sums(&parts(kind, relation), style, relation)?;
+                let sums = sums(&placed(kind, relation), style, relation)?;
                 let one =
                     |(_, noise): &(Summand, Noise)| Release::from((noise.mechanism(), Count::ONE));
                 let releases = sums.iter().map(one).collect();
@@ -79,12 +81,29 @@ fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
         Kind::Variance(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)],
         // These are no sums.
         Kind::Histogram(_) | Kind::Quantile { .. } => Vec::new(),
+        // These are of several columns.
+        Kind::Covariance(..) | Kind::Regression { .. } => Vec::new(),
     }
 }
 
-fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, Noise)>, Error> {
+/// The same with the columns that each is of.
+fn placed(kind: &Kind, relation: Relation) -> Vec<(Of, [usize; 2])> {
+    match kind {
+        Kind::Covariance(x, y) => moments::of_two(*x, *y, relation.is_length_public()),
+        Kind::Regression { predictors, outcome } => {
+            moments::of_line(predictors, *outcome, relation.is_length_public())
+        }
+        other => parts(other, relation).into_iter().map(|of| (of, [0, 0])).collect(),
+    }
+}
+
+fn sums(
+    list: &[(Of, [usize; 2])],
+    style: Style,
+    relation: Relation,
+) -> Result<Vec<(Summand, Noise)>, Error> {
     let style = style.shared(list.len() as f64);
-    let sum = |of: &Of| {
+    let sum = |(of, columns): &(Of, [usize; 2])| {
         let grid = match (of, style) {
             // Whole numbers, if the noise is not more of them than it may be.
             (Of::Ones(_), Style::Gaussian { .. }) => {
@@ -93,7 +112,7 @@ fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, N
             (Of::Ones(_), _) => Grid::WHOLE,
             _ => style.grid(of.reach(relation))?,
         };
-        let summand = Summand::new(*of, grid);
+        let summand = Summand::at(*of, *columns, grid);
         Ok((summand, style.noise(summand.sensitivity(relation), grid)?))
     };
     list.iter().map(sum).collect()
@@ -227,11 +246,20 @@ impl Measurement {
         }
     }
 
+    /// Whether it can be run on these data; no number of them is looked at.
+    ///
+    /// # Errors
+    /// [`Error::Relation`] if the data are of another relation, [`Error::Columns`] if they have more columns than the
+    /// query is about, or fewer.
+    pub fn suits(&self, data: &Data) -> Result<(), Error> {
+        data.is_under(self.relation)?;
+        data.is_of(self.query().columns())
+    }
+
     /// Runs it once. **Each run is a release of its own**, to be charged again.
     ///
     /// # Errors
-    /// [`Error::Relation`] if the data are of another relation, [`Error::Randomness`] if there is
-    /// none to be had.
+    /// As for [`Measurement::suits`], and [`Error::Randomness`] if there is none to be had.
     pub fn run(&self, data: &Data) -> Result<Reply, Error> {
         self.release(&self.tally(data)?)
     }
@@ -249,16 +277,16 @@ impl Measurement {
     /// The whole numbers that noise is added to, in one pass over the data. **They are as secret as the data.**
     ///
     /// # Errors
-    /// [`Error::Relation`] if the data are of another relation.
+    /// As for [`Measurement::suits`].
     pub fn tally(&self, data: &Data) -> Result<Tally, Error> {
-        data.is_under(self.relation)?;
-        let data = data.values();
+        self.suits(data)?;
+        let values = data.values();
         let numbers = match &self.query().kind {
-            Kind::Histogram(edges) => bins_of(tally::gaps(edges, data)),
-            Kind::Quantile { candidates, .. } => tally::gaps(candidates, data),
+            Kind::Histogram(edges) => bins_of(tally::gaps(edges, values)),
+            Kind::Quantile { candidates, .. } => tally::gaps(candidates, values),
             _ => tally::sums(&self.summands(), data),
         };
-        Ok(self.tally_of(data.len() as u64, numbers))
+        Ok(self.tally_of(data.rows() as u64, numbers))
     }
 
     /// The same, of numbers that were added up elsewhere, over so many rows: one for each of
@@ -313,7 +341,7 @@ impl Measurement {
                 };
                 let noisy = sums.iter().zip(&tally.numbers).map(noisy);
                 let noisy = noisy.collect::<Result<Vec<f64>, Error>>()?;
-                Ok(Reply::Number(self.finish(&noisy, tally.rows as f64)))
+                Ok(self.reply(&noisy, tally.rows as f64))
             }
             (Body::Bins(noise), _) => {
                 let noisy = tally.numbers.iter().map(|count| Ok(noise.add(*count)? as f64));
@@ -327,7 +355,23 @@ impl Measurement {
         }
     }
 
-    /// From noisy sums to the answer. The true number of records is used where it is public.
+    /// From noisy sums to the reply.
+    pub(super) fn reply(&self, noisy: &[f64], records: f64) -> Reply {
+        let public = self.relation.is_length_public();
+        match (&self.query().kind, &self.body) {
+            (Kind::Regression { predictors, outcome }, Body::Sums(sums)) => {
+                let line = Line::new(predictors, *outcome, sums, public.then_some(records));
+                Reply::Table(line.coefficients(noisy))
+            }
+            (Kind::Covariance(x, y), _) => {
+                let records = public.then_some(records);
+                Reply::Number(moments::covariance(*x, *y, noisy, records))
+            }
+            _ => Reply::Number(self.finish(noisy, records)),
+        }
+    }
+
+    /// From noisy sums to one number of one column. The true number of records is used where it is public.
     fn finish(&self, noisy: &[f64], records: f64) -> f64 {
         let public = self.relation.is_length_public();
         match (&self.query().kind, noisy) {

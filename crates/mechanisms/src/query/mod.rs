@@ -9,9 +9,12 @@ mod recipe;
 mod summand;
 mod places;
 mod tally;
+mod moments;
 mod measurement;
 mod mean;
 mod variance;
+mod covariance;
+mod simulation;
 mod accuracy;
 #[cfg(test)]
 mod tests;
@@ -145,6 +148,13 @@ pub(crate) enum Kind {
         share: (u32, u32),
         candidates: Arc<[f64]>,
     },
+    /// Of two columns.
+    Covariance(Bounds, Bounds),
+    /// Of several columns, the last of which is explained by the others.
+    Regression {
+        predictors: Arc<[Bounds]>,
+        outcome: Bounds,
+    },
 }
 
 impl Kind {
@@ -156,6 +166,8 @@ impl Kind {
             Self::Variance(_) => "a variance",
             Self::Histogram(_) => "a histogram",
             Self::Quantile { .. } => "a quantile",
+            Self::Covariance(..) => "a covariance",
+            Self::Regression { .. } => "a regression",
         }
     }
 }
@@ -174,7 +186,9 @@ impl TryFrom<Kind> for Query {
         match kind {
             Kind::Histogram(edges) => Self::histogram(&edges),
             Kind::Quantile { share, candidates } => Self::quantile(share, &candidates),
+            Kind::Regression { predictors, outcome } => Self::regression(&predictors, outcome),
             Kind::Count(_) | Kind::Sum(_) | Kind::Mean(_) | Kind::Variance(_) => Ok(Self { kind }),
+            Kind::Covariance(..) => Ok(Self { kind }),
         }
     }
 }
@@ -216,8 +230,57 @@ impl Query {
     pub fn numbers(&self) -> usize {
         match &self.kind {
             Kind::Histogram(edges) => edges.len().saturating_sub(1),
+            Kind::Regression { predictors, .. } => predictors.len() + 1,
             _ => 1,
         }
+    }
+
+    /// How many columns it is about.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match &self.kind {
+            Kind::Covariance(..) => 2,
+            Kind::Regression { predictors, .. } => predictors.len() + 1,
+            _ => 1,
+        }
+    }
+
+    /// The covariance of two columns of a [table](crate::Data::table), each number clamped.
+    #[must_use]
+    pub fn covariance(x: Bounds, y: Bounds) -> Self {
+        Self { kind: Kind::Covariance(x, y) }
+    }
+
+    /// Least squares: how the last column of a [table](crate::Data::table) is explained by those before it, each number
+    /// clamped. The answer is a table of the intercept and a coefficient for each predictor, in the units of the
+    /// columns.
+    ///
+    /// It is computed from noisy sums alone: of ones, unless their number is public, of distances from the middle of the
+    /// bounds, and of products of those. Directions in which predictors vary less than the noise does are taken to vary
+    /// as much as that: where predictors are collinear, or data are few, coefficients are drawn towards zero.
+    ///
+    /// ```
+    /// use counterpoint::{Adjacency, Relation};
+    /// use counterpoint_mechanisms::{Bounds, Data, Query, Reply};
+    ///
+    /// let relation = Relation::one(Adjacency::AddRemove);
+    /// let ages: Vec<f64> = (0..5_000).map(|i| f64::from(20 + i % 50)).collect();
+    /// let wages: Vec<f64> = ages.iter().map(|age| 1_000.0 + 30.0 * age).collect();
+    /// let table = Data::table(relation, [ages, wages])?;
+    /// let line = Query::regression(&[Bounds::new(15.0, 75.0)?], Bounds::new(0.0, 4_000.0)?)?;
+    /// let Reply::Table(coefficients) = line.laplace(2.0)?.under(relation)?.run(&table)? else { panic!() };
+    /// println!("{} and {} for each year", coefficients[0], coefficients[1]);
+    /// # Ok::<(), counterpoint_mechanisms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are 1 to 16 predictors.
+    pub fn regression(predictors: &[Bounds], outcome: Bounds) -> Result<Self, Error> {
+        let (what, length, legal) = ("predictors", predictors.len(), "1 to 16");
+        if !(1..=16).contains(&length) {
+            return Err(Error::Length { what, length, legal });
+        }
+        Ok(Self { kind: Kind::Regression { predictors: predictors.into(), outcome } })
     }
 
     /// How many numbers are in each bin: from one edge up to but not including the next.

@@ -172,6 +172,7 @@ fn elsewhere(summand: &Summand, values: &[f64]) -> i128 {
             Of::Values(bounds) => of(bounds),
             Of::Offsets(bounds) => of(bounds) - bounds.center(),
             Of::Squares(bounds) => (of(bounds) - bounds.center()).powi(2),
+            Of::Products(..) => panic!("of two columns"),
         };
         i128::from(((value / summand.unit()).round_ties_even() as i64).clamp(low, high))
     };
