@@ -11,6 +11,7 @@ mod charges;
 mod distributions;
 mod grid;
 mod keys;
+mod moments;
 mod privacy;
 mod ranges;
 mod sketch;

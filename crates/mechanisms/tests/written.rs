@@ -32,6 +32,8 @@ fn recipes() -> Vec<Recipe> {
         Query::variance(bounds()).laplace(500.0).unwrap(),
         Query::histogram(&[-1e300, -0.0, 0.1, 1e300]).unwrap().laplace(0.2).unwrap(),
         Query::quantile((1, 3), &[0.1, 0.2]).unwrap().exponential(0.1).unwrap(),
+        Query::covariance(bounds(), Bounds::new(0.0, 1.0).unwrap()).gaussian(0.5).unwrap(),
+        Query::regression(&[bounds()], bounds()).unwrap().laplace(0.5).unwrap(),
     ]
 }
 
@@ -86,6 +88,13 @@ fn the_form_is_this() {
     assert_eq!(
         text(&quantile.exponential(0.5).unwrap()),
         r#"{"query":{"quantile":{"share":[1,2],"candidates":[0.0,1.5]}},"style":{"exponential":{"epsilon":0.5}}}"#
+    );
+    let unit = Bounds::new(0.0, 1.0).unwrap();
+    let line = Query::regression(&[unit, unit], unit).unwrap();
+    assert_eq!(text(&Query::covariance(unit, unit)), r#"{"covariance":[[0.0,1.0],[0.0,1.0]]}"#);
+    assert_eq!(
+        text(&line),
+        r#"{"regression":{"predictors":[[0.0,1.0],[0.0,1.0]],"outcome":[0.0,1.0]}}"#
     );
     let sum = Query::sum(Bounds::new(0.0, 3.0).unwrap());
     assert_eq!(text(&Question::Check(sum, 4.0)), r#"{"check":[{"sum":[0.0,3.0]},4.0]}"#);
@@ -142,6 +151,11 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"quantile":{"share":[0,2],"candidates":[1.0]}}"#,
         r#"{"quantile":{"share":[1,0],"candidates":[1.0]}}"#,
         r#"{"quantile":{"share":[1,2],"candidates":[]}}"#,
+        r#"{"covariance":[[0.0,1.0],[1.0,1.0]]}"#,
+        r#"{"covariance":[[0.0,1.0]]}"#,
+        r#"{"regression":{"predictors":[],"outcome":[0.0,1.0]}}"#,
+        r#"{"regression":{"predictors":[[1.0,0.0]],"outcome":[0.0,1.0]}}"#,
+        r#"{"regression":{"predictors":[[0.0,1.0]]}}"#,
     ] {
         refused::<Query>(bad);
     }
@@ -236,7 +250,7 @@ fn equal_fingerprints_are_of_equal_declarations() {
     let relation = Relation::one(Adjacency::AddRemove);
     let data = Data::new(relation, [1.0]);
     let mut sequences = vec![recipes(), recipes()[1..].to_vec()];
-    sequences.extend((0..7).map(|place| {
+    sequences.extend((0..9).map(|place| {
         let mut changed = recipes();
         changed[place] = Query::count().laplace(0.7).unwrap();
         changed

@@ -32,7 +32,7 @@ struct Blocks {
 const MODEST: f64 = 16.0;
 
 /// How many steps a mean distance is added up in.
-const STEPS: i32 = 48;
+const STEPS: i32 = 64;
 
 impl Covariance {
     /// Of the noise on ones, unless their number is public, on both columns' offsets and on products.
@@ -52,12 +52,13 @@ impl Covariance {
         self.halves.iter().product()
     }
 
-    fn blocks(&self, rare: f64, fineness: f64) -> Blocks {
+    /// Blocks as far as what is so rare, and offsets as far as what is not quite that.
+    fn blocks(&self, beyond: f64, rare: f64, fineness: f64) -> Blocks {
         let fineness = fineness.min(MODEST);
         let offsets = self.offsets.each_ref();
         Blocks {
-            rows: noisy_rows(self.ones.as_ref(), self.rows, rare, fineness),
-            offsets: offsets.map(|law| law.blocks(rare, fineness)),
+            rows: noisy_rows(self.ones.as_ref(), self.rows, beyond, fineness),
+            offsets: offsets.map(|law| law.blocks(beyond, fineness)),
             far: offsets.map(|law| law.furthest(rare)),
             rare,
         }
@@ -67,7 +68,7 @@ impl Covariance {
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
         let alpha = alpha.min(0.5);
         least_of_three(2.0 * self.most(), &[], |fineness| {
-            let blocks = self.blocks(alpha * RARE, fineness);
+            let blocks = self.blocks(alpha * RARE, alpha / 256.0, fineness);
             move |h| self.fails(&blocks, h) <= alpha
         })
     }
@@ -75,13 +76,13 @@ impl Covariance {
     /// Whether no data are off by more than h more often than that.
     pub(super) fn keeps(&self, h: f64, alpha: f64, fineness: f64) -> bool {
         let alpha = alpha.min(0.5);
-        self.fails(&self.blocks(alpha * RARE, fineness), h) <= alpha
+        self.fails(&self.blocks(alpha * RARE, alpha / 256.0, fineness), h) <= alpha
     }
 
     /// The mean distance, at most: a sum of how often it is larger, from the left.
     pub(super) fn expected(&self) -> f64 {
-        let (blocks, most) = (self.blocks(1e-6, 4.0), 2.0 * self.most());
-        let place = |step: i32| most * 1.4_f64.powi(step - STEPS);
+        let (blocks, most) = (self.blocks(1e-6, 1e-5, 4.0), 2.0 * self.most());
+        let place = |step: i32| most * 1.15_f64.powi(step - STEPS);
         let parts = (0..STEPS).map(|step| {
             let width = place(step + 1) - place(step);
             width * self.fails(&blocks, place(step)).min(1.0)
