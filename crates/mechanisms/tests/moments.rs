@@ -92,11 +92,11 @@ fn answers_are_least_squares() {
             let expected = least_squares(&columns);
             assert_eq!(found.len(), count + 1);
             // As far as the noise that there is allows.
-            let widths = ready.half_widths_on(&data, 0.9998).unwrap();
+            let widths = ready.half_widths_on(&data, 0.95).unwrap();
             for ((found, expected), width) in found.iter().zip(&expected).zip(widths) {
                 let context = format!("{found} {expected} {width}");
                 assert!(
-                    (found - expected).abs() <= 2.0 * width + 1e-3 * expected.abs(),
+                    (found - expected).abs() <= 6.0 * width + 1e-3 * expected.abs(),
                     "{context}"
                 );
             }
@@ -273,23 +273,26 @@ fn answers_on_examples_are_as_close_as_promised() {
                 .map(Result::unwrap)
                 .to_vec()
         };
-        let kinds = if is_full() { 3 } else { 2 };
-        let cases = (styles(&line).into_iter().take(kinds).map(|recipe| (recipe, &data)))
-            .chain(styles(&two).into_iter().take(kinds).map(|recipe| (recipe, &pair)));
+        let cases = (styles(&line).into_iter().map(|recipe| (recipe, &data)))
+            .chain(styles(&two).into_iter().map(|recipe| (recipe, &pair)));
+        // In a quick run two of them, and others for the other relation.
+        let quick = if relation.is_length_public() { [1, 3] } else { [0, 4] };
+        let cases = cases.enumerate().filter(|(place, _)| is_full() || quick.contains(place));
+        let cases = cases.map(|(_, case)| case);
         for (recipe, data) in cases {
             let ready = recipe.under(relation).unwrap();
             let widths = ready.half_widths_on(data, 0.9).unwrap();
             let truth = if data.width() == 2 { vec![product] } else { least_squares(&columns) };
-            for seen in within(&ready, data, &truth, &widths, [1.0, 0.93, 1.0 / 1.2]) {
+            for seen in within(&ready, data, &truth, &widths, [1.0, 0.95, 1.0 / 1.2]) {
                 let context = format!("{recipe:?} {relation}: {seen:?}");
                 assert!(seen[0] >= 0.9 - slack, "{context}");
                 assert!(seen[2] < 0.9, "{context}");
                 if is_full() {
-                    assert!(seen[1] < 0.9 - slack / 3.0, "{context}");
+                    assert!(seen[1] < 0.9 - slack, "{context}");
                 }
             }
             let largest = widths.iter().copied().fold(0.0, f64::max);
-            if is_full() || relation.is_length_public() {
+            if is_full() {
                 let found = ready.half_width_on(data, 0.9).unwrap();
                 assert!((found / largest - 1.0).abs() < 1e-12, "{found} {largest}");
                 let expected = ready.expected_error_on(data).unwrap();

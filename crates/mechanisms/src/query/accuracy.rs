@@ -12,7 +12,6 @@ use crate::choice::Exponential;
 use crate::data::Data;
 use crate::error::{Error, check};
 use crate::noise::{Law, Noise, SLACK, confident};
-use crate::reply::Reply;
 use counterpoint::Relation;
 
 /// What an answer is made of, as far as its accuracy goes.
@@ -162,7 +161,7 @@ impl Measurement {
 
     /// The same for each number of the answer: for each coefficient of a regression.
     ///
-    /// Covariances and regressions are tried out on the example 50,000 to 200,000 times, with the laws of their noises and
+    /// Covariances and regressions are tried out on the example 150,000 to 200,000 times, with the laws of their noises and
     /// always the same draws. Of all distances that one is taken that is below the true quantile with a chance of less
     /// than 10^-9: some hundredth parts above it.
     ///
@@ -190,15 +189,16 @@ impl Measurement {
             |((one, _), units): (&(Summand, Noise), &i128)| one.grid().value(one.rounded(*units));
         let exact: Vec<f64> = sums.iter().zip(&exact).map(value).collect();
         let rows = example.rows() as f64;
-        Trials::new(sums, &exact, count, |noisy| match self.reply(noisy, rows) {
-            Reply::Table(numbers) => numbers,
-            other => other.number().into_iter().collect(),
+        let line = self.line(rows);
+        Trials::new(sums, &exact, count, |noisy| match &line {
+            Some(line) => line.coefficients(noisy),
+            None => vec![self.number(noisy, rows)],
         })
     }
 
     /// The same as [`Measurement::expected_error`] for these data rather than for the worst.
     ///
-    /// Covariances and regressions are tried out 50,000 times; of a regression's coefficients it is the largest.
+    /// Covariances and regressions are tried out 150,000 times; of a regression's coefficients it is the largest.
     ///
     /// **The example has to be public**, as for [`Measurement::half_width_on`].
     ///

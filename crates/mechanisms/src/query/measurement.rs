@@ -356,18 +356,32 @@ impl Measurement {
     }
 
     /// From noisy sums to the reply.
-    pub(super) fn reply(&self, noisy: &[f64], records: f64) -> Reply {
-        let public = self.relation.is_length_public();
+    fn reply(&self, noisy: &[f64], records: f64) -> Reply {
+        match self.line(records) {
+            Some(line) => Reply::Table(line.coefficients(noisy)),
+            None => Reply::Number(self.number(noisy, records)),
+        }
+    }
+
+    /// What makes a regression of noisy sums, if it is one.
+    pub(super) fn line(&self, records: f64) -> Option<Line> {
+        let records = self.relation.is_length_public().then_some(records);
         match (&self.query().kind, &self.body) {
             (Kind::Regression { predictors, outcome }, Body::Sums(sums)) => {
-                let line = Line::new(predictors, *outcome, sums, public.then_some(records));
-                Reply::Table(line.coefficients(noisy))
+                Some(Line::new(predictors, *outcome, sums, records))
             }
-            (Kind::Covariance(x, y), _) => {
-                let records = public.then_some(records);
-                Reply::Number(moments::covariance(*x, *y, noisy, records))
+            _ => None,
+        }
+    }
+
+    /// From noisy sums to one number.
+    pub(super) fn number(&self, noisy: &[f64], records: f64) -> f64 {
+        match &self.query().kind {
+            Kind::Covariance(x, y) => {
+                let records = self.relation.is_length_public().then_some(records);
+                moments::covariance(*x, *y, noisy, records)
             }
-            _ => Reply::Number(self.finish(noisy, records)),
+            _ => self.finish(noisy, records),
         }
     }
 

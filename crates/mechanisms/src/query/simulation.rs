@@ -6,7 +6,7 @@ use crate::error::{Error, check};
 use crate::noise::{Noise, Trial};
 
 /// So many trials at first, and at most.
-const FEW: f64 = 50_000.0;
+const FEW: f64 = 150_000.0;
 const MANY: f64 = 200_000.0;
 
 /// What is found is below the truth with at most e^-21 < 10^-9.
