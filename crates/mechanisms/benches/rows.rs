@@ -136,3 +136,44 @@ fn keys_released(bencher: Bencher<'_, '_>) {
     let ready = KeyRecipe::laplace(1.0, 1e-8).unwrap().under(relation).unwrap();
     bencher.bench_local(|| ready.run(black_box(&keyed)).unwrap());
 }
+
+/// Six columns, five of which explain the last.
+fn regression() -> (Measurement, Data) {
+    let relation = Relation::one(Adjacency::AddRemove);
+    let line = Query::regression(&[bounds(); 5], bounds()).unwrap();
+    let data = Data::table(
+        relation,
+        (0..6).map(|place| {
+            let mut rows = rows();
+            rows.rotate_left(place * 777);
+            rows
+        }),
+    );
+    (line.laplace(1.0).unwrap().under(relation).unwrap(), data.unwrap())
+}
+
+#[divan::bench]
+fn covariance_ours(bencher: Bencher<'_, '_>) {
+    let relation = Relation::one(Adjacency::AddRemove);
+    let query = Query::covariance(bounds(), bounds());
+    let measurement = query.laplace(1.0).unwrap().under(relation).unwrap();
+    let data = Data::table(relation, [rows(), rows()]).unwrap();
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .bench_local(|| measurement.tally(black_box(&data)).unwrap());
+}
+
+#[divan::bench]
+fn regression_ours(bencher: Bencher<'_, '_>) {
+    let (measurement, data) = regression();
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .bench_local(|| measurement.tally(black_box(&data)).unwrap());
+}
+
+/// How far its coefficients are off, tried out: the pass over the rows included.
+#[divan::bench(sample_count = 3)]
+fn regression_half_widths(bencher: Bencher<'_, '_>) {
+    let (measurement, data) = regression();
+    bencher.bench_local(|| measurement.half_widths_on(black_box(&data), 0.95).unwrap());
+}
