@@ -71,7 +71,7 @@ pub use interactive::{
     Concurrent, GuessAndCheck, Interactive, Protocol, Question, Sequence, Session, SparseVector,
     State,
 };
-pub use keys::{KeyMeasurement, KeyRecipe, Keyed};
+pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
 pub use noise::{Ahead, Noise};
 pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally};
 pub use reply::Reply;

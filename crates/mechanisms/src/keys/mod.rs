@@ -11,4 +11,4 @@ mod recipe;
 mod tests;
 
 pub use keyed::Keyed;
-pub use recipe::{KeyMeasurement, KeyRecipe};
+pub use recipe::{KeyCount, KeyMeasurement, KeyRecipe};

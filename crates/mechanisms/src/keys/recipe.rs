@@ -53,6 +53,9 @@ impl TryFrom<Unchecked> for KeyRecipe {
     }
 }
 
+/// A key, and how many people have it, with noise.
+pub type KeyCount = (Arc<[u8]>, u64);
+
 /// A recipe made ready for data of one relation: with its noise and its threshold, and knowing what it costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyMeasurement {
@@ -195,7 +198,7 @@ impl KeyMeasurement {
     ///
     /// # Errors
     /// [`Error::Relation`] if the data are of another relation, [`Error::Randomness`] if there is none to be had.
-    pub fn run(&self, data: &Keyed) -> Result<Vec<(Arc<[u8]>, u64)>, Error> {
+    pub fn run(&self, data: &Keyed) -> Result<Vec<KeyCount>, Error> {
         crate::data::same(self.relation, data.relation())?;
         let mut released = Vec::new();
         for (key, people) in data.counts() {

@@ -8,9 +8,8 @@ use counterpoint::quantity::Delta;
 use counterpoint::{Adjacency, Epsilon, Mechanism, Options, Plan, Relation, Release};
 use counterpoint_testing::{Random, size};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-type Released = Vec<(Arc<[u8]>, u64)>;
+type Released = Vec<KeyCount>;
 
 fn relation(adjacency: Adjacency, records: u64) -> Relation {
     Relation::new(adjacency, records).unwrap()
