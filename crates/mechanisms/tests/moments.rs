@@ -322,7 +322,9 @@ fn covariances_are_as_close_as_promised() {
                 }
                 let context = format!("{recipe:?} {relation} {rows}: {bound} {worst}");
                 // What is tried out is some hundredth parts too wide.
-                assert!(bound >= 0.96 * worst && bound <= 1.6 * worst, "{context}");
+                // Of few rows the product of both errors of the means is felt.
+                let most = if rows < 1_000 { 2.1 } else { 1.6 };
+                assert!(bound >= 0.96 * worst && bound <= most * worst, "{context}");
                 let expected = ready.expected_error(rows as u64);
                 assert!(expected > 0.2 * worst && expected < bound, "{context}: {expected}");
             }

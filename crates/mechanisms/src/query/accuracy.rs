@@ -70,7 +70,7 @@ impl Measurement {
     /// counted. What holds for data that are *not* the worst is [`Measurement::half_width_on`]'s.
     ///
     /// For a quantile: how many ranks further from the one wanted than the best candidate. For a covariance it is a bound
-    /// that is proved, and some tenths wider than what the worst data have. For a regression's coefficients it is
+    /// that is proved, some tenths wider than what the worst data have, and twice as wide where rows are few. For a regression's coefficients it is
     /// infinite: nothing less holds for all data.
     ///
     /// # Errors
