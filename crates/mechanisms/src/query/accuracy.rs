@@ -152,7 +152,8 @@ impl Measurement {
                 variance.half_width_on(mean, square, alpha)
             }
             Answer::Covariance(_) | Answer::Line => {
-                let trials = self.trials(example, simulation::count(confidence)?);
+                let trials =
+                    self.trials(example, simulation::count(confidence, self.releases().len())?);
                 trials.half_widths(confidence).into_iter().fold(0.0, f64::max)
             }
             Answer::Choice(choice) => choice.half_width_on(&self.scores(data), alpha),
@@ -161,7 +162,7 @@ impl Measurement {
 
     /// The same for each number of the answer: for each coefficient of a regression.
     ///
-    /// Covariances and regressions are tried out on the example 150,000 to 200,000 times, with the laws of their noises and
+    /// Covariances and regressions are tried out on the example 50,000 to 200,000 times, with the laws of their noises and
     /// always the same draws. Of all distances that one is taken that is below the true quantile with a chance of less
     /// than 10^-9: some hundredth parts above it.
     ///
@@ -174,7 +175,8 @@ impl Measurement {
         self.suits(example)?;
         match self.answer(example.rows() as u64)? {
             Answer::Covariance(_) | Answer::Line => {
-                let trials = self.trials(example, simulation::count(confidence)?);
+                let trials =
+                    self.trials(example, simulation::count(confidence, self.releases().len())?);
                 Ok(trials.half_widths(confidence))
             }
             _ => Ok(vec![self.half_width_on(example, confidence)?; self.query().numbers()]),
@@ -198,7 +200,7 @@ impl Measurement {
 
     /// The same as [`Measurement::expected_error`] for these data rather than for the worst.
     ///
-    /// Covariances and regressions are tried out 150,000 times; of a regression's coefficients it is the largest.
+    /// Covariances and regressions are tried out, 50,000 times or more; of a regression's coefficients it is the largest.
     ///
     /// **The example has to be public**, as for [`Measurement::half_width_on`].
     ///
@@ -215,7 +217,7 @@ impl Measurement {
                 variance.expected_on(mean, square)
             }
             Answer::Covariance(_) | Answer::Line => {
-                let trials = self.trials(example, simulation::count(0.5)?);
+                let trials = self.trials(example, simulation::count(0.5, self.releases().len())?);
                 trials.expected().into_iter().fold(0.0, f64::max)
             }
             Answer::Choice(choice) => choice.expected_on(&self.scores(data)),

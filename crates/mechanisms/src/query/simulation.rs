@@ -5,8 +5,11 @@ use super::summand::Summand;
 use crate::error::{Error, check};
 use crate::noise::{Noise, Trial};
 
-/// So many trials at first, and at most.
-const FEW: f64 = 150_000.0;
+/// So many draws will do, in so many trials at least and at most.
+const DRAWS: f64 = 2e6;
+const FEW: f64 = 50_000.0;
+const ENOUGH: f64 = 150_000.0;
+/// The most that a high confidence takes.
 const MANY: f64 = 200_000.0;
 
 /// What is found is below the truth with at most e^-21 < 10^-9.
@@ -58,14 +61,15 @@ impl Trials {
     }
 }
 
-/// How many trials a confidence takes.
+/// How many trials a confidence takes, of so many draws each.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] if so many would not do.
-pub(super) fn count(confidence: f64) -> Result<usize, Error> {
+pub(super) fn count(confidence: f64, draws: usize) -> Result<usize, Error> {
     let legal = "at most 0.9998 where answers are tried out";
     check(confidence <= 0.9998, "confidence", confidence, legal)?;
-    Ok((40.0 * SURE / (1.0 - confidence)).clamp(FEW, MANY) as usize)
+    let enough = (DRAWS / draws.max(1) as f64).clamp(FEW, ENOUGH);
+    Ok((40.0 * SURE / (1.0 - confidence)).clamp(enough, MANY) as usize)
 }
 
 /// The least r with R d(r/R, c) >= SURE, r > cR.
