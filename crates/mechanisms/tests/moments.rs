@@ -307,7 +307,9 @@ fn covariances_are_as_close_as_promised() {
     let limits = bounds(-5.0, 5.0);
     let query = Query::covariance(limits, limits);
     for relation in BOTH {
-        for recipe in [query.laplace(0.8), query.gaussian(3.0)].map(Result::unwrap) {
+        for recipe in
+            [query.laplace(0.8), query.gaussian(3.0), query.staircase(0.8)].map(Result::unwrap)
+        {
             let ready = recipe.under(relation).unwrap();
             for &rows in if is_full() { &[400_usize, 5_000][..] } else { &[2_000] } {
                 let bound = ready.half_width(rows as u64, 0.9).unwrap();

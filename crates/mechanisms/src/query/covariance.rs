@@ -54,7 +54,9 @@ impl Covariance {
 
     /// Blocks as far as what is so rare, and offsets as far as what is not quite that.
     fn blocks(&self, beyond: f64, rare: f64, fineness: f64) -> Blocks {
-        let fineness = fineness.min(MODEST);
+        // Blocks of blocks of blocks are dearer still.
+        let in_blocks = self.offsets.iter().any(|law| self.products.needs_blocks(law));
+        let fineness = fineness.min(if in_blocks { 0.25 * MODEST } else { MODEST });
         let offsets = self.offsets.each_ref();
         Blocks {
             rows: noisy_rows(self.ones.as_ref(), self.rows, beyond, fineness),
