@@ -22,6 +22,8 @@ pub fn answer(
 ) -> Result<Shown, Error> {
     text::fits(recipe)?;
     let measurement = recipe.under(data.relation())?;
+    // What could not be answered is not charged.
+    measurement.suits(data)?;
     let asked = bill.asked(measurement.releases(), data)?;
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     let debit = ledger.reserve(&request)?;
@@ -46,6 +48,7 @@ pub fn price(
 ) -> Result<Price, Error> {
     text::fits(recipe)?;
     let measurement = recipe.under(data.relation())?;
+    measurement.suits(data)?;
     let asked = bill.asked(measurement.releases(), data)?;
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     Ok(ledger.price(&request)?)

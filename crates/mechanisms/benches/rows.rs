@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Bounds, Data, Measurement, Query};
+use counterpoint_mechanisms::{Bounds, Data, KeyRecipe, Keyed, Measurement, Query};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 
@@ -154,4 +154,67 @@ fn quantiles_ours(bencher: Bencher<'_, '_>, candidates: usize) {
 #[divan::bench(args = BINS)]
 fn quantile_ours(bencher: Bencher<'_, '_>, candidates: usize) {
     ours(bencher, &Query::quantile((1, 2), &edges(candidates)).unwrap());
+}
+
+/// Ten thousand keys, of two hundred thousand people, all of them counted at first.
+fn keys() -> (Vec<u64>, Vec<String>) {
+    let people = rows().iter().map(|x| (x * 1e4) as i64 as u64).collect();
+    (people, rows().iter().map(|x| format!("key {}", (x.fract() * 1e4) as i64)).collect())
+}
+
+#[divan::bench]
+fn keys_counted(bencher: Bencher<'_, '_>) {
+    let (relation, (people, keys)) = (Relation::new(Adjacency::AddRemove, 2).unwrap(), keys());
+    bencher.counter(ItemsCount::new(ROWS)).bench_local(|| {
+        Keyed::of_people(relation, black_box(&people), black_box(&keys), &[1; 32]).unwrap()
+    });
+}
+
+#[divan::bench]
+fn keys_released(bencher: Bencher<'_, '_>) {
+    let (relation, (people, keys)) = (Relation::new(Adjacency::AddRemove, 2).unwrap(), keys());
+    let keyed = Keyed::of_people(relation, &people, &keys, &[1; 32]).unwrap();
+    let ready = KeyRecipe::laplace(1.0, 1e-8).unwrap().under(relation).unwrap();
+    bencher.bench_local(|| ready.run(black_box(&keyed)).unwrap());
+}
+
+/// Six columns, five of which explain the last.
+fn regression() -> (Measurement, Data) {
+    let relation = Relation::one(Adjacency::AddRemove);
+    let line = Query::regression(&[bounds(); 5], bounds()).unwrap();
+    let data = Data::table(
+        relation,
+        (0..6).map(|place| {
+            let mut rows = rows();
+            rows.rotate_left(place * 777);
+            rows
+        }),
+    );
+    (line.laplace(1.0).unwrap().under(relation).unwrap(), data.unwrap())
+}
+
+#[divan::bench]
+fn covariance_ours(bencher: Bencher<'_, '_>) {
+    let relation = Relation::one(Adjacency::AddRemove);
+    let query = Query::covariance(bounds(), bounds());
+    let measurement = query.laplace(1.0).unwrap().under(relation).unwrap();
+    let data = Data::table(relation, [rows(), rows()]).unwrap();
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .bench_local(|| measurement.tally(black_box(&data)).unwrap());
+}
+
+#[divan::bench]
+fn regression_ours(bencher: Bencher<'_, '_>) {
+    let (measurement, data) = regression();
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .bench_local(|| measurement.tally(black_box(&data)).unwrap());
+}
+
+/// How far its coefficients are off, tried out: the pass over the rows included.
+#[divan::bench(sample_count = 3)]
+fn regression_half_widths(bencher: Bencher<'_, '_>) {
+    let (measurement, data) = regression();
+    bencher.bench_local(|| measurement.half_widths_on(black_box(&data), 0.95).unwrap());
 }

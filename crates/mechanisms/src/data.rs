@@ -11,8 +11,8 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// A column of numbers with the relation they are protected under. Everything asked about them
-/// is scaled and charged for that relation; no question can state another.
+/// A column of numbers, or several of one table, with the relation they are protected under. Everything
+/// asked about them is scaled and charged for that relation; no question can state another.
 ///
 /// Cheap to clone.
 #[derive(Clone)]
@@ -20,7 +20,8 @@ pub struct Data {
     relation: Relation,
     /// The part of the data set that this is, if it is one.
     part: Option<Arc<str>>,
-    values: Arc<[f64]>,
+    /// At least one, and all of the same length.
+    columns: Vec<Arc<[f64]>>,
 }
 
 /// Without the numbers, and without how many there are: what is printed may end up in a log.
@@ -46,7 +47,26 @@ impl Data {
     /// says; where one record is replaced, that everybody has exactly one.
     #[must_use]
     pub fn new(relation: Relation, values: impl Into<Arc<[f64]>>) -> Self {
-        Self { relation, part: None, values: values.into() }
+        Self { relation, part: None, columns: vec![values.into()] }
+    }
+
+    /// Several columns, each of which has a number for each record. **The custodian vouches** for what
+    /// [`Data::new`] says of records.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are columns, and all are of the same length.
+    pub fn table<C: Into<Arc<[f64]>>>(
+        relation: Relation,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Result<Self, Error> {
+        let columns: Vec<Arc<[f64]>> = columns.into_iter().map(Into::into).collect();
+        let (what, legal) = ("a table's list of columns", "at least one");
+        let first = columns.first().ok_or(Error::Length { what, length: 0, legal })?;
+        let (what, legal) = ("a column", "as many as the others");
+        match columns.iter().find(|column| column.len() != first.len()) {
+            Some(other) => Err(Error::Length { what, length: other.len(), legal }),
+            None => Ok(Self { relation, part: None, columns }),
+        }
     }
 
     /// The same as one part of the data set: what is asked of it is charged as a release about
@@ -99,23 +119,21 @@ impl Data {
         columns: &[&[f64]],
         key: &[u8; 32],
     ) -> Result<Vec<Self>, Error> {
-        let mut rows: Vec<(Person<'a>, usize)> =
-            people.into_iter().enumerate().map(|(row, person)| (person.into(), row)).collect();
-        if let Some(other) = columns.iter().find(|column| column.len() != rows.len()) {
-            let (what, legal) = ("a column", "as many as there are people named, row by row");
-            return Err(Error::Length { what, length: other.len(), legal });
-        }
-        let order = Order::new(columns, key)?;
-        rows.sort_unstable();
-        let own = rows.chunk_by(|one, other| one.0 == other.0);
-        let mut kept: Vec<usize> =
-            own.flat_map(|own| order.first(own, relation.records() as usize)).collect();
-        kept.sort_unstable();
-        let column = |values: &&[f64]| {
-            let used = kept.iter().filter_map(|&row| values.get(row).copied());
-            Self::new(relation, used.collect::<Vec<f64>>())
-        };
-        Ok(columns.iter().map(column).collect())
+        let used = used_of_people(relation, people, columns, key)?;
+        Ok(used.into_iter().map(|values| Self::new(relation, values)).collect())
+    }
+
+    /// The same as one [`Data::table`] of all columns, for questions about several.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are columns, and each has as many rows as there are people named.
+    pub fn table_of_people<'a>(
+        relation: Relation,
+        people: impl IntoIterator<Item = impl Into<Person<'a>>>,
+        columns: &[&[f64]],
+        key: &[u8; 32],
+    ) -> Result<Self, Error> {
+        Self::table(relation, used_of_people(relation, people, columns, key)?)
     }
 
     /// Which data sets are its neighbours.
@@ -124,8 +142,24 @@ impl Data {
         self.relation
     }
 
+    /// How many columns there are.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(crate) fn columns(&self) -> &[Arc<[f64]>] {
+        &self.columns
+    }
+
+    /// How many records there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.values().len()
+    }
+
+    /// The first column, which is all there is unless these are a table.
     pub(crate) fn values(&self) -> &[f64] {
-        &self.values
+        self.columns.first().map_or(&[], |column| column)
     }
 
     /// An error unless something was made for this relation.
@@ -133,15 +167,50 @@ impl Data {
         same(made, self.relation)
     }
 
+    /// The same numbers under another relation, for attacks.
+    #[cfg(test)]
+    pub(crate) fn believed(self, relation: Relation) -> Self {
+        Self { relation, ..self }
+    }
+
+    /// An error unless there are so many columns. Nothing else is looked at.
+    pub(crate) fn is_of(&self, asked: usize) -> Result<(), Error> {
+        let data = self.width();
+        if asked == data { Ok(()) } else { Err(Error::Columns { asked, data }) }
+    }
+
     /// An error unless both can be columns of one table.
     pub(crate) fn is_beside(&self, other: &Self) -> Result<(), Error> {
         same(other.relation, self.relation)?;
-        if self.values.len() == other.values.len() {
+        if self.rows() == other.rows() {
             return Ok(());
         }
         let (what, legal) = ("a column", "as many as the others");
-        Err(Error::Length { what, length: self.values.len(), legal })
+        Err(Error::Length { what, length: self.rows(), legal })
     }
+}
+
+/// The rows of each column that are used.
+fn used_of_people<'a>(
+    relation: Relation,
+    people: impl IntoIterator<Item = impl Into<Person<'a>>>,
+    columns: &[&[f64]],
+    key: &[u8; 32],
+) -> Result<Vec<Vec<f64>>, Error> {
+    let mut rows: Vec<(Person<'a>, usize)> =
+        people.into_iter().enumerate().map(|(row, person)| (person.into(), row)).collect();
+    if let Some(other) = columns.iter().find(|column| column.len() != rows.len()) {
+        let (what, legal) = ("a column", "as many as there are people named, row by row");
+        return Err(Error::Length { what, length: other.len(), legal });
+    }
+    let order = Order::new(columns, key)?;
+    rows.sort_unstable();
+    let own = rows.chunk_by(|one, other| one.0 == other.0);
+    let mut kept: Vec<usize> =
+        own.flat_map(|own| order.first(own, relation.records() as usize)).collect();
+    kept.sort_unstable();
+    let used = |values: &&[f64]| kept.iter().filter_map(|&row| values.get(row).copied()).collect();
+    Ok(columns.iter().map(used).collect())
 }
 
 /// An [`Error::Relation`] unless both are equal.
@@ -199,7 +268,8 @@ impl<'a> Order<'a> {
 }
 
 impl Person<'_> {
-    fn feed(self, hash: &mut Hmac<Sha256>) {
+    /// Different for different people, whatever is fed next.
+    pub(crate) fn feed(self, hash: &mut Hmac<Sha256>) {
         let number = match self {
             Self::Number(number) => number.to_be_bytes(),
             _ => [0; 8],

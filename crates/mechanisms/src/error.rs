@@ -56,6 +56,14 @@ pub enum Error {
         /// The data's relation.
         data: Relation,
     },
+    /// A question about another number of columns than the data have.
+    #[error("asked about {asked} columns of data that have {data}; legal: as many as there are")]
+    Columns {
+        /// How many the question is about.
+        asked: usize,
+        /// How many there are.
+        data: usize,
+    },
     /// A query that one person moves further than was declared.
     #[error("the query's sensitivity is {asked} grid units; legal here: at most {declared}")]
     Sensitivity {

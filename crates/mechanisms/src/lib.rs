@@ -30,6 +30,8 @@
 //!   on the data.
 //! - [`Query`], [`Recipe`] and [`Measurement`] add what a person can change, derived and not
 //!   believed; [`Data::of_people`] sees to it that nobody has more records than was said.
+//! - [`Keyed`] data are counted by keys that nobody knows beforehand: a [`KeyRecipe`] releases those that enough
+//!   people have.
 //! - [`Interactive`] mechanisms are held open and asked again: [`SparseVector`],
 //!   [`GuessAndCheck`] and [`Sequence`], many of them side by side as [`Concurrent`]. As a
 //!   [`Protocol`] their answers are functions of a [`State`] that can be kept anywhere.
@@ -54,6 +56,7 @@ pub mod choice;
 pub mod reply;
 pub mod data;
 pub mod query;
+pub mod keys;
 pub mod interactive;
 pub mod sketch;
 
@@ -68,6 +71,7 @@ pub use interactive::{
     Concurrent, GuessAndCheck, Interactive, Protocol, Question, Sequence, Session, SparseVector,
     State,
 };
+pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
 pub use noise::{Ahead, Noise};
 pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally, monotone};
 pub use reply::Reply;

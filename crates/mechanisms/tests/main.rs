@@ -10,6 +10,8 @@ mod accuracy;
 mod charges;
 mod distributions;
 mod grid;
+mod keys;
+mod moments;
 mod privacy;
 mod ranges;
 mod sketch;

@@ -3,8 +3,8 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_mechanisms::{
-    Bounds, Data, Error, Grid, GuessAndCheck, Interactive, Query, Question, Recipe, Reply,
-    Sequence, SparseVector, State,
+    Bounds, Data, Error, Grid, GuessAndCheck, Interactive, KeyRecipe, Query, Question, Recipe,
+    Reply, Sequence, SparseVector, State,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +35,8 @@ fn recipes() -> Vec<Recipe> {
         Query::proportion(bounds()).laplace(0.4).unwrap(),
         Query::cumulative(&[-1e300, -0.0, 0.1, 1e300]).unwrap().laplace(0.2).unwrap(),
         Query::quantiles(&[(1, 3), (1, 2)], &[0.1, 0.2]).unwrap().exponential(0.1).unwrap(),
+        Query::covariance(bounds(), Bounds::new(0.0, 1.0).unwrap()).gaussian(0.5).unwrap(),
+        Query::regression(&[bounds()], bounds()).unwrap().laplace(0.5).unwrap(),
     ]
 }
 
@@ -60,6 +62,8 @@ fn what_is_written_comes_back() {
         comes_back(&Question::Above(recipe.query().clone()));
         comes_back(&Question::Check(recipe.query().clone(), 0.1));
     }
+    comes_back(&KeyRecipe::laplace(0.1, 1e-9).unwrap());
+    comes_back(&KeyRecipe::gaussian(0.7, 0.1).unwrap());
     declarations().iter().for_each(comes_back);
     let replies = [
         Reply::Number(0.1),
@@ -97,6 +101,13 @@ fn the_form_is_this() {
     assert_eq!(text(&edges), r#"{"cumulative":[0.0,1.5]}"#);
     let within = Query::proportion(Bounds::new(0.0, 3.0).unwrap());
     assert_eq!(text(&within), r#"{"proportion":[0.0,3.0]}"#);
+    let unit = Bounds::new(0.0, 1.0).unwrap();
+    let line = Query::regression(&[unit, unit], unit).unwrap();
+    assert_eq!(text(&Query::covariance(unit, unit)), r#"{"covariance":[[0.0,1.0],[0.0,1.0]]}"#);
+    assert_eq!(
+        text(&line),
+        r#"{"regression":{"predictors":[[0.0,1.0],[0.0,1.0]],"outcome":[0.0,1.0]}}"#
+    );
     let sum = Query::sum(Bounds::new(0.0, 3.0).unwrap());
     assert_eq!(text(&Question::Check(sum, 4.0)), r#"{"check":[{"sum":[0.0,3.0]},4.0]}"#);
     assert_eq!(text(&Question::Above(Query::count())), r#"{"above":{"count":null}}"#);
@@ -108,6 +119,8 @@ fn the_form_is_this() {
     let guess = Interactive::from(GuessAndCheck::new(0.5, 2, 7.0).unwrap());
     let gate = r#"{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0}"#;
     assert_eq!(text(&guess), format!(r#"{{"guess-and-check":{gate}}}"#));
+    let keys = KeyRecipe::gaussian(0.5, 0.25).unwrap();
+    assert_eq!(text(&keys), r#"{"style":{"gaussian":{"multiplier":0.5}},"delta":0.25}"#);
 }
 
 fn refused<T: DeserializeOwned + Debug>(written: &str) -> String {
@@ -159,6 +172,11 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"quantiles":{"shares":[[0,2]],"candidates":[1.0]}}"#,
         r#"{"quantiles":{"shares":[[1,0]],"candidates":[1.0]}}"#,
         r#"{"quantiles":{"shares":[[1,2]],"candidates":[1.0],"records":1}}"#,
+        r#"{"covariance":[[0.0,1.0],[1.0,1.0]]}"#,
+        r#"{"covariance":[[0.0,1.0]]}"#,
+        r#"{"regression":{"predictors":[],"outcome":[0.0,1.0]}}"#,
+        r#"{"regression":{"predictors":[[1.0,0.0]],"outcome":[0.0,1.0]}}"#,
+        r#"{"regression":{"predictors":[[0.0,1.0]]}}"#,
     ] {
         refused::<Query>(bad);
     }
@@ -174,6 +192,15 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"exponential":{"epsilon":1.0}}"#,
     ] {
         assert!(recipe(r#"{"count":null}"#, style).contains("legal"));
+    }
+    for (style, delta) in [
+        (r#"{"laplace":{"epsilon":0.0}}"#, "0.1"),
+        (r#"{"laplace":{"epsilon":1.0}}"#, "0.0"),
+        (r#"{"laplace":{"epsilon":1.0}}"#, "0.6"),
+        (r#"{"staircase":{"epsilon":1.0}}"#, "0.1"),
+        (r#"{"laplace":{"epsilon":1.0}}"#, r#"0.1,"records":1"#),
+    ] {
+        refused::<KeyRecipe>(&format!(r#"{{"style":{style},"delta":{delta}}}"#));
     }
     let quantile = r#"{"quantile":{"share":[1,2],"candidates":[1.0]}}"#;
     assert!(recipe(quantile, r#"{"laplace":{"epsilon":1.0}}"#).contains("exponential"));
@@ -244,7 +271,7 @@ fn equal_fingerprints_are_of_equal_declarations() {
     let relation = Relation::one(Adjacency::AddRemove);
     let data = Data::new(relation, [1.0]);
     let mut sequences = vec![recipes(), recipes()[1..].to_vec()];
-    sequences.extend((0..10).map(|place| {
+    sequences.extend((0..recipes().len()).map(|place| {
         let mut changed = recipes();
         changed[place] = Query::count().laplace(0.7).unwrap();
         changed

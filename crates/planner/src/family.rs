@@ -93,7 +93,6 @@ impl Family {
         Ok(self.measurement(level)?.releases().to_vec())
     }
 
-
     /// Whether half-widths are searched for, which takes long and leaves a little.
     fn is_searched(&self) -> bool {
         self.slack > 0.002 && !(self.noise == Noise::Gaussian && self.slack < 0.01)

@@ -7,6 +7,7 @@
 
 mod gates;
 mod measurements;
+mod moments;
 mod sessions;
 
 use crate::noise::Shape;
@@ -299,5 +300,7 @@ fn turning(query: &Query) -> Vec<f64> {
         Kind::Mean(bounds) | Kind::Variance(bounds) | Kind::Proportion(bounds) => within(bounds),
         Kind::Histogram(places) | Kind::Quantile { candidates: places, .. } => places.to_vec(),
         Kind::Cumulative(places) | Kind::Quantiles { candidates: places, .. } => places.to_vec(),
+        // Tables have attacks of their own.
+        Kind::Covariance(..) | Kind::Regression { .. } => Vec::new(),
     }
 }

@@ -61,6 +61,11 @@ fn query(hash: &mut Sha256, query: &Query) {
             let numbers = parts.chain(candidates.iter().copied()).collect();
             (8, (shares.len() as u32, 0), numbers)
         }
+        Kind::Covariance(x, y) => (16, (0, 0), [within(x), within(y)].concat()),
+        Kind::Regression { predictors, outcome } => {
+            let all = predictors.iter().chain([outcome]);
+            (17, (0, 0), all.flat_map(within).collect())
+        }
     };
     feed(hash, [kind, part.into(), whole.into(), numbers.len() as u64]);
     feed(hash, numbers.into_iter().map(f64::to_bits));

@@ -244,7 +244,9 @@ impl OpenGate {
         data: &Data,
         left: &GateLeft,
     ) -> Result<(Reply, Left), Error> {
-        let units = self.summand(query)?.steps(data.values());
+        let summand = self.summand(query)?;
+        data.is_of(query.columns())?;
+        let units = summand.steps(data.values());
         let above = self.query.add(units)? >= left.threshold;
         // Drawn in any case: that it is, how long it takes and whether it fails tell nothing.
         let value = if values { Some(self.value(units)?) } else { None };
@@ -261,7 +263,9 @@ impl OpenGate {
         left: &GateLeft,
     ) -> Result<(Reply, Left), Error> {
         check(guess.abs() <= 1e100, "guess", guess, "a number from -1e100 to 1e100")?;
-        let units = self.summand(query)?.steps(data.values());
+        let summand = self.summand(query)?;
+        data.is_of(query.columns())?;
+        let units = summand.steps(data.values());
         let distance = (units - i128::from(self.gate.grid.units(guess))).abs();
         let wrong = self.query.add(distance)? >= left.threshold;
         // Drawn in any case, as above.

@@ -115,7 +115,7 @@ impl Protocol {
     /// # Errors
     /// [`Error::Relation`] if the data or the state are of another relation; [`Error::State`] if
     /// the state is of another declaration; [`Error::Exhausted`] once all answers have been given;
-    /// [`Error::Question`], [`Error::Sensitivity`], [`Error::NotDeclared`], [`Error::Unsuited`] or
+    /// [`Error::Question`], [`Error::Sensitivity`], [`Error::NotDeclared`], [`Error::Unsuited`], [`Error::Columns`] or
     /// [`Error::OutOfRange`] if the question does not fit the declaration; [`Error::Randomness`].
     pub fn answer(
         &self,

@@ -1,12 +1,16 @@
 //! Noise on whole numbers of grid units, and the description it is charged as.
 
 mod law;
+mod tail;
+mod trial;
 mod accuracy;
 mod ahead;
 
 pub(crate) use accuracy::confident;
 pub use ahead::Ahead;
 pub(crate) use law::{Block, Law, SLACK};
+pub(crate) use tail::at_least;
+pub(crate) use trial::Trial;
 
 use crate::error::{Error, check};
 use crate::grid::Grid;

@@ -1,5 +1,6 @@
 //! A recipe made ready for data of one relation: what runs, and what that costs.
 
+use super::moments::{self, Line};
 use super::prefixes;
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
@@ -47,8 +48,9 @@ impl Recipe {
     /// [`Error::Unsuited`] for staircase noise on a histogram, or cumulative count, to which a person contributes
     /// several records; [`Error::OutOfRange`] for Gaussian noise on a histogram if the multiplier times
     /// the records a person (times the root of two where they are replaced) is above 2^20, on a cumulative count if
-    /// that times the root of how many counts a record is in is, and for staircase noise on one if epsilon over
-    /// that many is below 2^-24. All other recipes can be made ready for all relations.
+    /// that times the root of how many counts a record is in is, and for staircase noise on one, or on a regression, if
+    /// epsilon over that many, or over the number of sums, is below 2^-24. All other recipes can be made ready for all
+    /// relations.
     pub fn under(&self, relation: Relation) -> Result<Measurement, Error> {
         let (body, releases) = match (&self.query.kind, self.style) {
             (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
@@ -79,7 +81,7 @@ impl Recipe {
                 (Body::Choices(choices), releases)
             }
             (kind, style) => {
-                let sums = sums(&parts(kind, relation), style, relation)?;
+                let sums = sums(&placed(kind, relation), style, relation)?;
                 let one =
                     |(_, noise): &(Summand, Noise)| Release::from((noise.mechanism(), Count::ONE));
                 let releases = sums.iter().map(one).collect();
@@ -106,12 +108,29 @@ fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
         // These are no sums.
         Kind::Histogram(_) | Kind::Quantile { .. } => Vec::new(),
         Kind::Cumulative(_) | Kind::Quantiles { .. } => Vec::new(),
+        // These are of several columns.
+        Kind::Covariance(..) | Kind::Regression { .. } => Vec::new(),
     }
 }
 
-fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, Noise)>, Error> {
+/// The same with the columns that each is of.
+fn placed(kind: &Kind, relation: Relation) -> Vec<(Of, [usize; 2])> {
+    match kind {
+        Kind::Covariance(x, y) => moments::of_two(*x, *y, relation.is_length_public()),
+        Kind::Regression { predictors, outcome } => {
+            moments::of_line(predictors, *outcome, relation.is_length_public())
+        }
+        other => parts(other, relation).into_iter().map(|of| (of, [0, 0])).collect(),
+    }
+}
+
+fn sums(
+    list: &[(Of, [usize; 2])],
+    style: Style,
+    relation: Relation,
+) -> Result<Vec<(Summand, Noise)>, Error> {
     let style = style.shared(list.len() as f64);
-    let sum = |of: &Of| {
+    let sum = |(of, columns): &(Of, [usize; 2])| {
         let grid = match (of, style) {
             // Whole numbers, if the noise is not more of them than it may be.
             (Of::Ones(_), Style::Gaussian { .. }) => {
@@ -120,7 +139,7 @@ fn sums(list: &[Of], style: Style, relation: Relation) -> Result<Vec<(Summand, N
             (Of::Ones(_), _) => Grid::WHOLE,
             _ => style.grid(of.reach(relation))?,
         };
-        let summand = Summand::new(*of, grid);
+        let summand = Summand::at(*of, *columns, grid);
         Ok((summand, style.noise(summand.sensitivity(relation), grid)?))
     };
     list.iter().map(sum).collect()
@@ -171,7 +190,7 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
 
 impl Style {
     /// The noise for one of several numbers that share a budget.
-    fn shared(self, parts: f64) -> Self {
+    pub(crate) fn shared(self, parts: f64) -> Self {
         match self {
             Self::Laplace { epsilon } => Self::Laplace { epsilon: epsilon / parts },
             Self::Gaussian { multiplier } => {
@@ -195,7 +214,7 @@ impl Style {
     }
 
     /// Noise that costs no more than was asked for a sensitivity in grid units.
-    fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
+    pub(crate) fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
         let distance = steps as f64 * grid.step();
         match self {
             Self::Laplace { epsilon } => {
@@ -256,11 +275,20 @@ impl Measurement {
         }
     }
 
+    /// Whether it can be run on these data; no number of them is looked at.
+    ///
+    /// # Errors
+    /// [`Error::Relation`] if the data are of another relation, [`Error::Columns`] if they have more columns than the
+    /// query is about, or fewer.
+    pub fn suits(&self, data: &Data) -> Result<(), Error> {
+        data.is_under(self.relation)?;
+        data.is_of(self.query().columns())
+    }
+
     /// Runs it once. **Each run is a release of its own**, to be charged again.
     ///
     /// # Errors
-    /// [`Error::Relation`] if the data are of another relation, [`Error::Randomness`] if there is
-    /// none to be had.
+    /// As for [`Measurement::suits`], and [`Error::Randomness`] if there is none to be had.
     pub fn run(&self, data: &Data) -> Result<Reply, Error> {
         self.release(&self.tally(data)?)
     }
@@ -278,23 +306,23 @@ impl Measurement {
     /// The whole numbers that noise is added to, in one pass over the data. **They are as secret as the data.**
     ///
     /// # Errors
-    /// [`Error::Relation`] if the data are of another relation.
+    /// As for [`Measurement::suits`].
     pub fn tally(&self, data: &Data) -> Result<Tally, Error> {
-        data.is_under(self.relation)?;
-        let data = data.values();
+        self.suits(data)?;
+        let values = data.values();
         let numbers = match &self.query().kind {
-            Kind::Histogram(edges) => bins_of(tally::gaps(edges, data)),
+            Kind::Histogram(edges) => bins_of(tally::gaps(edges, values)),
             Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
-                tally::gaps(candidates, data)
+                tally::gaps(candidates, values)
             }
             Kind::Cumulative(edges) => {
-                let mut gaps = tally::gaps(edges, data);
+                let mut gaps = tally::gaps(edges, values);
                 gaps.truncate(edges.len());
                 gaps
             }
             _ => tally::sums(&self.summands(), data),
         };
-        Ok(self.tally_of(data.len() as u64, numbers))
+        Ok(self.tally_of(data.rows() as u64, numbers))
     }
 
     /// The same, of numbers that were added up elsewhere, over so many rows: one for each of
@@ -355,7 +383,7 @@ impl Measurement {
                 };
                 let noisy = sums.iter().zip(&tally.numbers).map(noisy);
                 let noisy = noisy.collect::<Result<Vec<f64>, Error>>()?;
-                Ok(Reply::Number(self.finish(&noisy, tally.rows as f64)))
+                Ok(self.reply(&noisy, tally.rows as f64))
             }
             (Body::Bins(noise), _) => {
                 let noisy = tally.numbers.iter().map(|count| Ok(noise.add(*count)? as f64));
@@ -385,7 +413,37 @@ impl Measurement {
         }
     }
 
-    /// From noisy sums to the answer. The true number of records is used where it is public.
+    /// From noisy sums to the reply.
+    fn reply(&self, noisy: &[f64], records: f64) -> Reply {
+        match self.line(records) {
+            Some(line) => Reply::Table(line.coefficients(noisy)),
+            None => Reply::Number(self.number(noisy, records)),
+        }
+    }
+
+    /// What makes a regression of noisy sums, if it is one.
+    pub(super) fn line(&self, records: f64) -> Option<Line> {
+        let records = self.relation.is_length_public().then_some(records);
+        match (&self.query().kind, &self.body) {
+            (Kind::Regression { predictors, outcome }, Body::Sums(sums)) => {
+                Some(Line::new(predictors, *outcome, sums, records))
+            }
+            _ => None,
+        }
+    }
+
+    /// From noisy sums to one number.
+    pub(super) fn number(&self, noisy: &[f64], records: f64) -> f64 {
+        match &self.query().kind {
+            Kind::Covariance(x, y) => {
+                let records = self.relation.is_length_public().then_some(records);
+                moments::covariance(*x, *y, noisy, records)
+            }
+            _ => self.finish(noisy, records),
+        }
+    }
+
+    /// From noisy sums to one number of one column. The true number of records is used where it is public.
     fn finish(&self, noisy: &[f64], records: f64) -> f64 {
         let public = self.relation.is_length_public();
         match (&self.query().kind, noisy) {

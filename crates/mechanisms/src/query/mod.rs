@@ -10,10 +10,13 @@ mod summand;
 mod places;
 mod tally;
 mod prefixes;
+mod moments;
 mod measurement;
 mod mean;
 mod variance;
+mod covariance;
 mod chain;
+mod simulation;
 mod accuracy;
 #[cfg(test)]
 mod tests;
@@ -157,6 +160,13 @@ pub(crate) enum Kind {
         shares: Arc<[(u32, u32)]>,
         candidates: Arc<[f64]>,
     },
+    /// Of two columns.
+    Covariance(Bounds, Bounds),
+    /// Of several columns, the last of which is explained by the others.
+    Regression {
+        predictors: Arc<[Bounds]>,
+        outcome: Bounds,
+    },
 }
 
 impl Kind {
@@ -171,6 +181,8 @@ impl Kind {
             Self::Proportion(_) => "a proportion",
             Self::Cumulative(_) => "a cumulative count",
             Self::Quantiles { .. } => "several quantiles",
+            Self::Covariance(..) => "a covariance",
+            Self::Regression { .. } => "a regression",
         }
     }
 }
@@ -191,8 +203,9 @@ impl TryFrom<Kind> for Query {
             Kind::Quantile { share, candidates } => Self::quantile(share, &candidates),
             Kind::Cumulative(edges) => Self::cumulative(&edges),
             Kind::Quantiles { shares, candidates } => Self::quantiles(&shares, &candidates),
+            Kind::Regression { predictors, outcome } => Self::regression(&predictors, outcome),
             Kind::Count(_) | Kind::Sum(_) | Kind::Mean(_) | Kind::Variance(_) => Ok(Self { kind }),
-            Kind::Proportion(_) => Ok(Self { kind }),
+            Kind::Proportion(_) | Kind::Covariance(..) => Ok(Self { kind }),
         }
     }
 }
@@ -243,8 +256,57 @@ impl Query {
             Kind::Histogram(edges) => edges.len().saturating_sub(1),
             Kind::Cumulative(edges) => edges.len(),
             Kind::Quantiles { shares, .. } => shares.len(),
+            Kind::Regression { predictors, .. } => predictors.len() + 1,
             _ => 1,
         }
+    }
+
+    /// How many columns it is about.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match &self.kind {
+            Kind::Covariance(..) => 2,
+            Kind::Regression { predictors, .. } => predictors.len() + 1,
+            _ => 1,
+        }
+    }
+
+    /// The covariance of two columns of a [table](crate::Data::table), each number clamped.
+    #[must_use]
+    pub fn covariance(x: Bounds, y: Bounds) -> Self {
+        Self { kind: Kind::Covariance(x, y) }
+    }
+
+    /// Least squares: how the last column of a [table](crate::Data::table) is explained by those before it, each number
+    /// clamped. The answer is a table of the intercept and a coefficient for each predictor, in the units of the
+    /// columns.
+    ///
+    /// It is computed from noisy sums alone: of ones, unless their number is public, of distances from the middle of the
+    /// bounds, and of products of those. Directions in which predictors vary less than the noise does are taken to vary
+    /// as much as that: where predictors are collinear, or data are few, coefficients are drawn towards zero.
+    ///
+    /// ```
+    /// use counterpoint::{Adjacency, Relation};
+    /// use counterpoint_mechanisms::{Bounds, Data, Query, Reply};
+    ///
+    /// let relation = Relation::one(Adjacency::AddRemove);
+    /// let ages: Vec<f64> = (0..5_000).map(|i| f64::from(20 + i % 50)).collect();
+    /// let wages: Vec<f64> = ages.iter().map(|age| 1_000.0 + 30.0 * age).collect();
+    /// let table = Data::table(relation, [ages, wages])?;
+    /// let line = Query::regression(&[Bounds::new(15.0, 75.0)?], Bounds::new(0.0, 4_000.0)?)?;
+    /// let Reply::Table(coefficients) = line.laplace(2.0)?.under(relation)?.run(&table)? else { panic!() };
+    /// println!("{} and {} for each year", coefficients[0], coefficients[1]);
+    /// # Ok::<(), counterpoint_mechanisms::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are 1 to 16 predictors.
+    pub fn regression(predictors: &[Bounds], outcome: Bounds) -> Result<Self, Error> {
+        let (what, length, legal) = ("predictors", predictors.len(), "1 to 16");
+        if !(1..=16).contains(&length) {
+            return Err(Error::Length { what, length, legal });
+        }
+        Ok(Self { kind: Kind::Regression { predictors: predictors.into(), outcome } })
     }
 
     /// How many numbers are in each bin: from one edge up to but not including the next.

@@ -140,7 +140,7 @@ pub(super) const LEAST_EPSILON: f64 = 1.0 / (1_u64 << 20) as f64;
 pub(super) const MOST_EPSILON: f64 = 500.0;
 
 impl Style {
-    fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result<(), Error> {
         match self {
             Self::Laplace { epsilon }
             | Self::Staircase { epsilon }
@@ -164,7 +164,7 @@ impl Style {
         }
     }
 
-    pub(super) fn unsuited(self, query: &'static str, legal: &'static str) -> Error {
+    pub(crate) fn unsuited(self, query: &'static str, legal: &'static str) -> Error {
         Error::Unsuited { noise: self.name(), query, legal }
     }
 }

@@ -4,6 +4,8 @@ use super::{Bounds, Kind, Query, cut};
 use crate::error::Error;
 use crate::grid::Grid;
 use counterpoint::{Adjacency, Relation};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A whole number for each record, from one fixed number to another, of a unit that is a 2^shift-th part of a grid
 /// step; their sum is rounded to the grid once.
@@ -14,6 +16,8 @@ use counterpoint::{Adjacency, Relation};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summand {
     of: Of,
+    /// One column for each of the bounds; that of ones is no matter.
+    columns: [usize; 2],
     grid: Grid,
     fine: Grid,
     shift: u32,
@@ -41,6 +45,8 @@ pub enum Of {
     Squares(Bounds),
     /// One half for each number within bounds, and minus one half for each other.
     Sides(Bounds),
+    /// The product of the distances of two columns' numbers.
+    Products(Bounds, Bounds),
 }
 
 impl Of {
@@ -52,6 +58,7 @@ impl Of {
             Self::Offsets(bounds) => (-bounds.half(), bounds.half()),
             Self::Squares(bounds) => (0.0, bounds.half() * bounds.half()),
             Self::Sides(_) => (-0.5, 0.5),
+            Self::Products(x, y) => (-x.half() * y.half(), x.half() * y.half()),
         }
     }
 
@@ -68,11 +75,17 @@ impl Of {
 }
 
 impl Summand {
+    /// Of the first column.
     pub(crate) fn new(of: Of, grid: Grid) -> Self {
+        Self::at(of, [0, 0], grid)
+    }
+
+    /// Of one column, named twice, or of two.
+    pub(crate) fn at(of: Of, columns: [usize; 2], grid: Grid) -> Self {
         let (low, high) = of.range();
         let bits = if matches!(of, Of::Ones(_) | Of::Sides(_)) { 0 } else { BITS };
         let (fine, shift) = grid.refined(low.abs().max(high.abs()), bits, MOST_SHIFT);
-        Self { of, grid, fine, shift, low: fine.units(low), high: fine.units(high) }
+        Self { of, columns, grid, fine, shift, low: fine.units(low), high: fine.units(high) }
     }
 
     /// A count's or a sum's.
@@ -106,6 +119,12 @@ impl Summand {
     #[must_use]
     pub fn of(&self) -> Of {
         self.of
+    }
+
+    /// The columns that it is of, from 0: for products the first and the second factor's, else the same twice.
+    #[must_use]
+    pub fn columns(&self) -> [usize; 2] {
+        self.columns
     }
 
     /// What a whole number is one of.
@@ -150,7 +169,27 @@ impl Summand {
                 let center = bounds.center();
                 self.sum_of(data, |x| (bounds.clamp(x) - center) * (bounds.clamp(x) - center))
             }
+            // Of one column twice.
+            Of::Products(..) => self.sum_of_products(data, data),
         }
+    }
+
+    /// The same over some rows of the columns that it is of. Nothing for columns that there are none of.
+    pub(crate) fn sum_in(&self, columns: &[Arc<[f64]>], rows: Range<usize>) -> i128 {
+        let column = |place: usize| columns.get(place).and_then(|column| column.get(rows.clone()));
+        let [first, second] = self.columns.map(|place| column(place).unwrap_or_default());
+        match self.of {
+            Of::Products(..) => self.sum_of_products(first, second),
+            _ => self.sum(first),
+        }
+    }
+
+    fn sum_of_products(&self, first: &[f64], second: &[f64]) -> i128 {
+        let Of::Products(x, y) = self.of else { return 0 };
+        let centers = (x.center(), y.center());
+        let product = |(&a, &b): (&f64, &f64)| (x.clamp(a) - centers.0) * (y.clamp(b) - centers.1);
+        let products: Vec<f64> = first.iter().zip(second).map(product).collect();
+        self.sum_of(&products, |product| product)
     }
 
     /// Whole numbers add up exactly in doubles as long as no sum is beyond 2^53: so many records at a time, and

@@ -2,6 +2,7 @@
 
 use super::places::Places;
 use super::{Query, Summand};
+use crate::data::Data;
 use counterpoint::Relation;
 use std::fmt;
 
@@ -30,10 +31,14 @@ impl fmt::Debug for Tally {
 const BLOCK: usize = 2048;
 
 /// The sums of all summands.
-pub(super) fn sums(summands: &[Summand], data: &[f64]) -> Vec<i128> {
+pub(super) fn sums(summands: &[Summand], data: &Data) -> Vec<i128> {
     let mut sums = vec![0; summands.len()];
-    for block in data.chunks(BLOCK) {
-        sums.iter_mut().zip(summands).for_each(|(sum, summand)| *sum += summand.sum(block));
+    for from in (0..data.rows()).step_by(BLOCK) {
+        let rows = from..data.rows().min(from + BLOCK);
+        let add = |(sum, summand): (&mut i128, &Summand)| {
+            *sum += summand.sum_in(data.columns(), rows.clone());
+        };
+        sums.iter_mut().zip(summands).for_each(add);
     }
     sums
 }

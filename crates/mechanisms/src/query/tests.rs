@@ -271,6 +271,7 @@ fn elsewhere(summand: &Summand, values: &[f64]) -> i128 {
             Of::Offsets(bounds) => of(bounds) - bounds.center(),
             Of::Squares(bounds) => (of(bounds) - bounds.center()).powi(2),
             Of::Sides(bounds) => f64::from(u8::from(bounds.low <= x && x <= bounds.high)) - 0.5,
+            Of::Products(..) => panic!("of two columns"),
         };
         i128::from(((value / summand.unit()).round_ties_even() as i64).clamp(low, high))
     };
