@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find how much noise, how large an epsilon or how many releases a budget allows
     Calibrate(CalibrateArgs),
+    /// Plan a study: from wanted errors, or a budget, to mechanisms that keep to them
+    Plan(PlanArgs),
     /// Show what an attacker can do: the error rates that tests of a plan can reach
     Region(RegionArgs),
     /// Bound epsilon from below by what attacks did, and test a claim
@@ -131,6 +133,21 @@ pub(crate) struct CalibrateArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlanArgs {
+    /// Study file in TOML or JSON; - for standard input
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: String,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Write the plan, as compose and ledger open take it, to this file; JSON if that is its extension
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

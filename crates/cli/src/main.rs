@@ -12,6 +12,7 @@ mod files;
 mod input;
 mod ledger;
 mod output;
+mod plan;
 mod progress;
 mod region;
 
@@ -45,6 +46,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compose(args) => compose::run(args, &progress),
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
+        Command::Plan(args) => plan::run(args, &progress),
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
         Command::Figures(args) => figures::run(args, &progress),

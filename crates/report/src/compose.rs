@@ -50,9 +50,9 @@ fn met_by(share: f64) -> String {
 }
 
 /// Names with their texts. A second line of a text stands under the first.
-pub(crate) fn listed<const N: usize>(rows: [(&str, String); N]) -> String {
-    let rows = rows.map(|(name, text)| [name.to_owned(), text]);
-    let rows: Vec<_> = rows.into_iter().flat_map(continued).collect();
+pub(crate) fn listed<'a>(rows: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let rows = rows.into_iter().map(|(name, text)| [name.to_owned(), text]);
+    let rows: Vec<_> = rows.flat_map(continued).collect();
     columns([Left, Left], &rows)
 }
 

@@ -5,8 +5,10 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanError {
-    /// The release it is about, counted from one, if it is about one.
+    /// The release it is about, counted from one, if it is about one; the statistic in a study.
     pub release: Option<usize>,
+    /// What is counted: releases, or statistics.
+    pub of: &'static str,
     /// That release's name, if it has one and it is known.
     pub name: Option<String>,
     /// The field it is about, if it is about one.
@@ -18,7 +20,13 @@ pub struct PlanError {
 impl PlanError {
     /// About the plan as a whole.
     pub(crate) fn plan(problem: impl Into<String>) -> Self {
-        Self { release: None, name: None, field: None, problem: one_line(&problem.into()) }
+        Self {
+            release: None,
+            of: "release",
+            name: None,
+            field: None,
+            problem: one_line(&problem.into()),
+        }
     }
 
     /// About a field; the release, if any, is added where it is known.
@@ -34,6 +42,11 @@ impl PlanError {
         }
     }
 
+    /// Places the error in a statistic of a study.
+    pub(crate) fn in_statistic(self, index: usize, name: Option<&str>) -> Self {
+        Self { of: "statistic", ..self.in_release(index, name) }
+    }
+
     /// Places the error in a release.
     pub(crate) fn in_release(self, index: usize, name: Option<&str>) -> Self {
         Self { release: Some(index), name: name.map(str::to_owned), ..self }
@@ -45,7 +58,7 @@ impl std::error::Error for PlanError {}
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(index) = self.release {
-            write!(f, "release {index}")?;
+            write!(f, "{} {index}", self.of)?;
             if let Some(name) = &self.name {
                 write!(f, " ({})", quoted(name))?;
             }

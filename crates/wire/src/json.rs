@@ -20,6 +20,15 @@ pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     }
 }
 
+/// A document as one table.
+pub(crate) fn table(text: &str) -> Result<Table<'_>, PlanError> {
+    match serde_json::from_str::<Value<'_>>(text) {
+        Ok(Value::Table(table)) => Ok(table),
+        Ok(other) => Err(PlanError::plan(format!("is {other}; legal: an object"))),
+        Err(error) => Err(PlanError::plan(syntax(text, &error))),
+    }
+}
+
 /// The plan so far, and the place being read.
 #[derive(Default)]
 struct Reader<'a> {

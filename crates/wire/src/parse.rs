@@ -4,6 +4,7 @@ use crate::error::PlanError;
 use std::path::Path;
 
 use crate::plan::{BYTE_ORDER_MARK, Blank, Builder, Format, Plan};
+use crate::value::Table;
 use crate::{json, toml};
 
 impl Plan {
@@ -40,8 +41,7 @@ impl Plan {
     }
 
     fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error))?;
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let text = text(bytes)?;
         if text.trim_ascii().is_empty() {
             return Err(PlanError::plan("the plan is empty; legal: a plan in TOML or JSON"));
         }
@@ -50,6 +50,20 @@ impl Plan {
             Format::Json => json::read(text, builder),
         }
     }
+}
+
+/// A document as one table.
+pub(crate) fn table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
+    let text = text(bytes)?;
+    match format {
+        Format::Toml => toml::table(text),
+        Format::Json => json::table(text),
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, PlanError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error))?;
+    Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
 }
 
 fn not_text(bytes: &[u8], error: std::str::Utf8Error) -> PlanError {

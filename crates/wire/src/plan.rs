@@ -339,7 +339,7 @@ pub fn adjacency_named(name: &str) -> Option<Adjacency> {
     ADJACENCIES.into_iter().find(|known| adjacency_name(*known) == name)
 }
 
-fn adjacency(key: &str, value: &Value<'_>) -> Result<Adjacency, PlanError> {
+pub(crate) fn adjacency(key: &str, value: &Value<'_>) -> Result<Adjacency, PlanError> {
     let found = match value {
         Value::Text(text) => adjacency_named(text),
         _ => None,

@@ -10,7 +10,7 @@ use toml_parser::lexer::TokenKind;
 
 use crate::error::{PlanError, quoted};
 use crate::plan::{Builder, Plan};
-use crate::value::Value;
+use crate::value::{Table, Value};
 
 /// Pieces this long parse fastest.
 const PIECE_BYTES: usize = 16_000;
@@ -20,6 +20,15 @@ const MOST_BYTES: usize = 1 << 23;
 
 pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     read_in_pieces(text, PIECE_BYTES, builder)
+}
+
+/// A document as one table.
+pub(crate) fn table(text: &str) -> Result<Table<'_>, PlanError> {
+    let parsed = parse(text, 0..text.len(), &Builder::default())?;
+    match value(DeValue::Table(parsed)) {
+        Value::Table(table) => Ok(table),
+        other => Err(PlanError::plan(format!("is {other}; legal: a table"))),
+    }
 }
 
 /// Reads the part before the first `[[release]]` header, then the releases in

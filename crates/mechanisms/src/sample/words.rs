@@ -49,8 +49,18 @@ fn fill(words: &mut [Word]) -> Result<(), Error> {
     if let Some(result) = script::fill(words) {
         return result;
     }
-    openssl::rand::rand_priv_bytes(words.as_flattened_mut())
-        .map_err(|error| failed(&error.to_string()))
+    private_bytes(words.as_flattened_mut())
+}
+
+#[cfg(feature = "draws")]
+fn private_bytes(bytes: &mut [u8]) -> Result<(), Error> {
+    openssl::rand::rand_priv_bytes(bytes).map_err(|error| failed(&error.to_string()))
+}
+
+/// Built to plan and not to draw.
+#[cfg(not(feature = "draws"))]
+fn private_bytes(_: &mut [u8]) -> Result<(), Error> {
+    Err(failed("built without the feature `draws`"))
 }
 
 fn failed(reason: &str) -> Error {

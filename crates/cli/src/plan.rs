@@ -1,0 +1,51 @@
+//! `counterpoint plan`.
+
+use anyhow::{Context, Result};
+use counterpoint::ask::Options;
+use counterpoint::watch::Watch;
+use counterpoint_planner::{PlanningError, plan};
+use counterpoint_wire::{Format, Planned, placed_in_study, read_study};
+use std::path::Path;
+
+use crate::args::PlanArgs;
+use crate::files;
+use crate::input;
+use crate::output::Outcome;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
+    outcome(args, progress).with_context(|| input::shown(&args.study))
+}
+
+fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
+    let bytes = input::bytes(&args.study)?;
+    let name = (args.study != "-").then(|| Path::new(&args.study));
+    let study = read_study(&bytes, Format::detect(name, &bytes))?;
+    let callback = |fraction| progress.at(fraction);
+    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    let planned = match plan(&study, &options) {
+        Ok(planned) => Planned::new(&study, planned),
+        Err(PlanningError::Study(error)) => return Err(placed_in_study(&study, &error).into()),
+        Err(error @ PlanningError::OverBudget { .. }) => {
+            let line = format!("{}: {error}", input::shown(&args.study));
+            let object = serde_json::json!({ "epsilon": null, "reason": error.to_string() });
+            return Ok(Outcome::no(line, args.json.then(|| object.to_string())));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut outcome = if args.json {
+        Outcome::json(planned.json()?)
+    } else {
+        Outcome::text(counterpoint_report::plan(&planned), Vec::new())
+    };
+    if let Some(out) = &args.out {
+        let plan = planned.plan();
+        let is_json =
+            out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let text = if is_json { plan.to_json()? } else { plan.to_toml()? };
+        files::write_whole(out, &text)
+            .with_context(|| format!("{} cannot be written", out.display()))?;
+        outcome.remark(format!("the plan is in {}", out.display()));
+    }
+    Ok(outcome)
+}

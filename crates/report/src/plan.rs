@@ -1,0 +1,85 @@
+//! A planned study for people.
+
+use counterpoint_planner::{Line, Other};
+use counterpoint_wire::{Asked, Planned, decimal};
+
+use crate::columns::{Side, columns};
+use crate::compose::listed;
+use crate::words;
+
+/// Each statistic with its noise, error and own cost; what all of it costs, and what other theorems make of it.
+#[must_use]
+pub fn plan(planned: &Planned) -> String {
+    let planned = &planned.planned;
+    let header = ["statistic", "noise", "error", "wanted", "confidence", "epsilon alone"];
+    let rows: Vec<[String; 6]> = std::iter::once(header.map(str::to_owned))
+        .chain(planned.statistics.iter().map(row))
+        .collect();
+    let sides = [Side::Left, Side::Left, Side::Right, Side::Right, Side::Right, Side::Right];
+    let (lower, upper, headline) = words::ends(&Asked::Bracket(planned.cost.bracket));
+    let mut lines = vec![
+        ("epsilon", format!("{headline} for all of it (certified: between {lower} and {upper})")),
+        ("delta", format!("{} (given)", decimal::shortest(planned.delta.get()))),
+    ];
+    if let Some(factor) = planned.factor {
+        let (low, high) = (decimal::down(factor.lower, 5), decimal::up(factor.upper, 5));
+        let text = format!(
+            "every error is {high} times what was wanted\n(proved: with this noise no less than {low} times)"
+        );
+        lines.push(("factor", text));
+    }
+    if let Some(sum) = planned.sum {
+        lines.push(("sum", format!("{} of weighted errors", decimal::up(sum, 6))));
+    }
+    let others: Vec<String> = planned.others.iter().map(other).collect();
+    if !others.is_empty() {
+        lines.push(("others", others.join("\n")));
+    }
+    lines.push((
+        "theorem",
+        format!("{}\n({})", planned.cost.theorem.name(), planned.cost.theorem.source()),
+    ));
+    lines.push(("setting", words::setting(planned.cost.theorem.setting())));
+    columns(sides, &rows) + "\n" + &listed(lines)
+}
+
+fn row(line: &Line) -> [String; 6] {
+    let dash = || "-".to_owned();
+    let (noise, error, wanted, confidence) = match &line.runs {
+        None => ("held back".to_owned(), dash(), dash(), dash()),
+        Some(runs) => (
+            if runs.pinned {
+                format!("{} (pinned)", runs.noise.name())
+            } else {
+                runs.noise.name().to_owned()
+            },
+            if runs.error.is_finite() {
+                decimal::up(runs.error, 6)
+            } else {
+                "depends on the data".to_owned()
+            },
+            runs.wanted.map_or_else(dash, decimal::shortest),
+            decimal::shortest(runs.confidence),
+        ),
+    };
+    [line.name.clone(), noise, error, wanted, confidence, decimal::up(line.epsilon, 5)]
+}
+
+fn other(other: &Other) -> String {
+    let number = |value: Option<f64>| {
+        value.map_or_else(|| "nothing".to_owned(), |value| decimal::up(value, 5))
+    };
+    match other.factor {
+        Some(factor) => format!(
+            "{}: {} times what was wanted, with Laplace noise; the wanted errors cost epsilon {}",
+            other.theorem,
+            decimal::up(factor, 5),
+            number(other.epsilon),
+        ),
+        None => format!(
+            "{}: epsilon {} for these errors, with Laplace noise",
+            other.theorem,
+            number(other.epsilon)
+        ),
+    }
+}

@@ -1,0 +1,175 @@
+//! A planned study: as one JSON object, and as a plan.
+
+use counterpoint::quantity::Group;
+use counterpoint::{Adjacency, Bracket};
+use counterpoint_planner::{Line, Other, Study};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::answer::{Ends, InSetting, number, setting};
+use crate::decimal;
+use crate::error::PlanError;
+use crate::plan::{Plan, Question, Release};
+use crate::value::{Table, Value};
+
+/// What a study came to.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// What was planned.
+    pub planned: counterpoint_planner::Planned,
+    adjacency: Adjacency,
+}
+
+impl Planned {
+    /// With the neighbours of its study.
+    #[must_use]
+    pub fn new(study: &Study, planned: counterpoint_planner::Planned) -> Self {
+        Self { planned, adjacency: study.public().relation.adjacency() }
+    }
+
+    /// The plan of all releases, as `compose` and `ledger open` take it. Releases are named after their statistics.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        let releases = self.planned.statistics.iter().flat_map(releases).collect();
+        Plan {
+            question: Some(Question::EpsilonAt(self.planned.delta_within)),
+            adjacency: Some(self.adjacency),
+            group: Group::ONE,
+            releases,
+            blanks: Vec::new(),
+        }
+    }
+
+    /// The `plan --json` object.
+    ///
+    /// # Errors
+    /// If a number is not finite or a mechanism has no place in a plan.
+    pub fn json(&self) -> Result<String, PlanError> {
+        let text = |error: serde_json::Error| PlanError::plan(error.to_string());
+        let planned = &self.planned;
+        let plan = RawValue::from_string(self.plan().to_json()?).map_err(text)?;
+        let statistics = planned.statistics.iter().map(statistic).collect::<Result<_, _>>()?;
+        let delta = decimal::shortest(planned.delta.get());
+        let ends = |bracket: Bracket| Ends::of(bracket).map_err(text);
+        let object = Object {
+            epsilon: ends(planned.cost.bracket)?,
+            delta: Given {
+                lower: number(delta.clone()).map_err(text)?,
+                upper: number(delta).map_err(text)?,
+            },
+            wide: planned.cost.wide.then_some(true),
+            factor: planned.factor.map(ends).transpose()?,
+            sum: planned.sum,
+            route: planned.cost.route.name(),
+            theorem: planned.cost.theorem.source(),
+            setting: setting(planned.cost.theorem.setting()),
+            statistics,
+            others: planned.others.iter().map(other).collect(),
+            plan,
+        };
+        serde_json::to_string(&object).map_err(text)
+    }
+}
+
+/// The releases of a statistic: one of its name, or several, counted.
+fn releases(line: &Line) -> Vec<Release> {
+    let many = line.releases.len() > 1;
+    let named = |(index, release): (usize, &counterpoint::Release)| Release {
+        name: Some(match many {
+            true => format!("{} ({})", line.name, index + 1).into(),
+            false => line.name.as_str().into(),
+        }),
+        mechanism: release.mechanism.clone(),
+        sample: None,
+        count: release.count,
+        partition: release.part.clone(),
+    };
+    line.releases.iter().enumerate().map(named).collect()
+}
+
+fn statistic(line: &Line) -> Result<Statistic<'_>, PlanError> {
+    let fields = |release: &Release| {
+        let table = release.fields()?;
+        let own = table.into_iter().filter(|(key, _)| key != "name");
+        let owned = |(key, value): (std::borrow::Cow<'_, str>, Value<'_>)| {
+            (key.into_owned().into(), owned(value))
+        };
+        Ok::<Value<'static>, PlanError>(Value::Table(own.map(owned).collect::<Table<'static>>()))
+    };
+    let mut list = releases(line).iter().map(fields).collect::<Result<Vec<_>, _>>()?;
+    let mechanism = if list.len() == 1 { list.remove(0) } else { Value::List(list) };
+    let runs = line.runs.as_ref();
+    let finite = |value: f64| value.is_finite().then_some(value);
+    Ok(Statistic {
+        name: &line.name,
+        mechanism,
+        error: runs.and_then(|runs| finite(runs.error)),
+        wanted: runs.and_then(|runs| runs.wanted),
+        confidence: runs.map(|runs| runs.confidence),
+        pinned: runs.is_some_and(|runs| runs.pinned),
+        epsilon: finite(line.epsilon),
+    })
+}
+
+fn owned(value: Value<'_>) -> Value<'static> {
+    match value {
+        Value::Whole(number) => Value::Whole(number),
+        Value::Real(number) => Value::Real(number),
+        Value::TooLarge(text) => Value::TooLarge(text),
+        Value::Text(text) => Value::Text(text.into_owned().into()),
+        Value::Bool(truth) => Value::Bool(truth),
+        Value::List(list) => Value::List(list.into_iter().map(owned).collect()),
+        Value::Table(table) => Value::Table(
+            table.into_iter().map(|(key, value)| (key.into_owned().into(), owned(value))).collect(),
+        ),
+        Value::Date => Value::Date,
+        Value::Null => Value::Null,
+    }
+}
+
+fn other(other: &Other) -> Charge {
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    Charge { theorem: other.theorem, epsilon: finite(other.epsilon), factor: finite(other.factor) }
+}
+
+/// The object, its fields in the order they are written.
+#[derive(Serialize)]
+struct Object<'a> {
+    epsilon: Ends,
+    delta: Given,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wide: Option<bool>,
+    factor: Option<Ends>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<f64>,
+    route: &'a str,
+    theorem: &'a str,
+    setting: InSetting,
+    statistics: Vec<Statistic<'a>>,
+    others: Vec<Charge>,
+    plan: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Given {
+    lower: Box<RawValue>,
+    upper: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Statistic<'a> {
+    name: &'a str,
+    mechanism: Value<'static>,
+    error: Option<f64>,
+    wanted: Option<f64>,
+    confidence: Option<f64>,
+    pinned: bool,
+    epsilon: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Charge {
+    theorem: &'static str,
+    epsilon: Option<f64>,
+    factor: Option<f64>,
+}
