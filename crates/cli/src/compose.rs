@@ -34,7 +34,11 @@ fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Resul
     let composed = match bits {
         Some(bits) => to_bits(&prepared, question, bits, watch)
             .map_err(|error| in_bits(args, error, &prepared))?,
-        None => compose(&prepared, question, &Options { tolerance, route: args.route, watch })?,
+        None => compose(
+            &prepared,
+            question,
+            &Options { tolerance, route: args.route, watch, upper: false },
+        )?,
     };
     let composed = Composed { warnings, ..composed };
     if args.json {

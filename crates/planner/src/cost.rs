@@ -86,10 +86,19 @@ impl<'a> Composer<'a> {
         Plan::with(releases, Some(self.public.relation.adjacency()), Group::ONE)
     }
 
-    /// The certified epsilon of releases, secrecy of the sample included; an infinite upper end where nothing finite
-    /// can be had.
+    /// The certified epsilon of releases, secrecy of the sample included.
     pub(crate) fn epsilon(&self, releases: &[Release]) -> Result<Answer, CostError> {
-        let answer = self.plan(releases)?.epsilon(self.delta, &self.options)?;
+        self.asked(releases, self.options)
+    }
+
+    /// The same where its upper end alone matters.
+    pub(crate) fn at_most(&self, releases: &[Release]) -> Result<f64, CostError> {
+        let answer = self.asked(releases, Options { upper: true, ..self.options })?;
+        Ok(answer.bracket.upper)
+    }
+
+    fn asked(&self, releases: &[Release], options: Options<'_>) -> Result<Answer, CostError> {
+        let answer = self.plan(releases)?.epsilon(self.delta, &options)?;
         let mut outside = answer;
         outside.bracket = self.secrecy.outside(answer.bracket);
         Ok(outside)

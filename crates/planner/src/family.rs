@@ -47,7 +47,7 @@ impl Family {
         let runs = |mut family: Self| match family.measurement(MIDDLE) {
             Ok(measurement) => {
                 // A little for the rounding of levels.
-                family.slack = measurement.looseness() + 1e-6;
+                family.slack = measurement.unevenness() + 1e-6;
                 Some(family)
             }
             Err(error) => {

@@ -99,9 +99,19 @@ impl<'a> Problem<'a> {
 
     /// What a setting costs, with all that is held back.
     pub(crate) fn cost(&self, setting: &Setting) -> Result<Answer, PlanningError> {
+        Ok(self.composer.epsilon(&self.all(setting)?)?)
+    }
+
+    /// The same from above.
+    pub(crate) fn at_most(&self, setting: &Setting) -> Result<f64, PlanningError> {
+        Ok(self.composer.at_most(&self.all(setting)?)?)
+    }
+
+    /// All releases of a setting, and those that are held back.
+    pub(crate) fn all(&self, setting: &Setting) -> Result<Vec<Release>, Error> {
         let mut releases = self.releases(setting)?.concat();
         releases.extend(self.held_back.iter().cloned());
-        Ok(self.composer.epsilon(&releases)?)
+        Ok(releases)
     }
 
     /// The levels at which every error is so many times what was wanted; `None` where a level is out of range.
@@ -130,6 +140,14 @@ impl<'a> Problem<'a> {
         Ok(Some((setting, answer)))
     }
 
+    /// The same from above.
+    fn most(&self, choice: &[usize], factor: f64) -> Result<f64, PlanningError> {
+        match self.setting(choice, factor, Side::Keeps)? {
+            Some(setting) => self.at_most(&setting),
+            None => Ok(f64::INFINITY),
+        }
+    }
+
     /// The kinds of noise that cost least together when every error is so many times what was wanted: those that are
     /// cheapest one by one at some order, those of one kind, and single exchanges where there are few.
     pub(crate) fn choose(&self, factor: f64) -> Result<Vec<usize>, PlanningError> {
@@ -144,10 +162,7 @@ impl<'a> Problem<'a> {
         }
         let mut best: Option<(Vec<usize>, f64)> = None;
         let look = |choice: &Vec<usize>, best: &mut Option<(Vec<usize>, f64)>| {
-            let cost = match self.at(choice, factor, Side::Keeps)? {
-                Some((_, answer)) => answer.bracket.upper,
-                None => f64::INFINITY,
-            };
+            let cost = self.most(choice, factor)?;
             if best.as_ref().is_none_or(|(_, least)| cost < *least) {
                 *best = Some((choice.clone(), cost));
             }
@@ -219,32 +234,39 @@ impl<'a> Problem<'a> {
     /// is proved to be broken by these kinds of noise.
     pub(crate) fn fit(&self, budget: f64) -> Result<(Setting, Answer, Bracket), PlanningError> {
         let mut choice = self.choose(1.0)?;
-        let mut factor = self.search(&choice, budget)?;
+        let (mut factor, mut setting) = self.search(&choice, budget)?;
         for _ in 0..2 {
             let better = self.choose(factor)?;
             if better == choice {
                 break;
             }
-            choice = better;
-            factor = self.search(&choice, budget)?;
+            let (smaller, other) = self.search(&better, budget)?;
+            if smaller >= factor {
+                break;
+            }
+            (choice, factor, setting) = (better, smaller, other);
         }
-        let (setting, answer) = self
-            .at(&choice, factor, Side::Keeps)?
-            .ok_or_else(|| PlanningError::OverBudget { budget, least: f64::INFINITY })?;
+        let mut answer = self.cost(&setting)?;
+        // The search has an upper end within the budget, whatever this one says.
+        answer.bracket.upper = answer.bracket.upper.min(budget);
         let lower = self.proved(&choice, factor, budget)?;
         Ok((setting, answer, Bracket { lower, upper: factor }))
     }
 
-    /// A factor that keeps the budget, and the least such within a millionth part or so.
-    fn search(&self, choice: &[usize], budget: f64) -> Result<f64, PlanningError> {
-        let mut kept = f64::INFINITY;
+    /// A factor that keeps the budget, the least such within a millionth part or so, and how.
+    fn search(&self, choice: &[usize], budget: f64) -> Result<(f64, Setting), PlanningError> {
+        let mut kept: Option<(f64, Setting)> = None;
         let mut excess = |factor: f64| {
-            let cost = match self.at(choice, factor, Side::Keeps)? {
-                Some((_, answer)) => answer.bracket.upper,
+            let setting = self.setting(choice, factor, Side::Keeps)?;
+            let cost = match &setting {
+                Some(setting) => self.at_most(setting)?,
                 None => f64::INFINITY,
             };
-            if cost <= budget && factor < kept {
-                kept = factor;
+            if let Some(setting) = setting
+                && cost <= budget
+                && kept.as_ref().is_none_or(|(least, _)| factor < *least)
+            {
+                kept = Some((factor, setting));
             }
             Ok::<f64, PlanningError>((cost / budget).ln())
         };
@@ -270,7 +292,7 @@ impl<'a> Problem<'a> {
         if low.1 > 0.0 {
             crossing(low, high, (NEAR_FACTOR, 60), excess)?;
         }
-        Ok(kept)
+        kept.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
     }
 
     /// A factor a little below, at which the budget is proved to be broken; zero if none was found.

@@ -29,13 +29,13 @@ pub(crate) fn best(
 ) -> Result<(Setting, Answer, f64), PlanningError> {
     let aims = aims(problem, study);
     let shared = Shared { problem, aims: &aims, budget };
-    let mut found: Option<(Setting, Answer, f64)> = None;
+    let mut found: Option<(Setting, f64)> = None;
     for choice in shared.choices() {
         let mut margins = vec![1.0; problem.rows.len()];
         let mut best = shared.spend(&choice, &margins)?;
         if problem.rows.len() <= FEW {
             for _ in 0..ROUNDS {
-                margins = shared.margins(&best.0, best.1.bracket.upper, best.3)?;
+                margins = shared.margins(&best.0, best.1, best.3)?;
                 let next = shared.spend(&choice, &margins)?;
                 let gained = best.2 - next.2;
                 if gained <= 0.0 {
@@ -48,11 +48,13 @@ pub(crate) fn best(
                 }
             }
         }
-        if found.as_ref().is_none_or(|(_, _, least)| best.2 < *least) {
-            found = Some((best.0, best.1, best.2));
+        if found.as_ref().is_none_or(|(_, least)| best.2 < *least) {
+            found = Some((best.0, best.2));
         }
     }
-    found.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
+    let (setting, sum) = found.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })?;
+    let cost = problem.cost(&setting)?;
+    Ok((setting, cost, sum))
 }
 
 /// So many rows have their margins measured.
@@ -79,7 +81,7 @@ struct Shared<'a> {
 }
 
 /// A setting, its cost, the sum, and the order at which it was shared out.
-type Spent = (Setting, Answer, f64, f64);
+type Spent = (Setting, f64, f64, f64);
 
 impl Shared<'_> {
     /// All rows with their first kind of noise, and all with their last: kinds are not mixed here.
@@ -131,15 +133,14 @@ impl Shared<'_> {
     }
 
     fn spend_at(&self, choice: &[usize], margins: &[f64], t: f64) -> Result<Spent, PlanningError> {
-        let mut kept: Option<(Setting, Answer)> = None;
+        let mut kept: Option<(Setting, f64)> = None;
         let mut excess = |multiplier: f64| {
             let levels = self.levels(choice, margins, (t, multiplier))?;
             let setting = Setting { choice: choice.to_vec(), levels };
-            let answer = self.problem.cost(&setting)?;
-            let cost = answer.bracket.upper;
-            let more = |(_, before): &(Setting, Answer)| cost > before.bracket.upper;
+            let cost = self.problem.at_most(&setting)?;
+            let more = |(_, before): &(Setting, f64)| cost > *before;
             if cost <= self.budget && kept.as_ref().is_none_or(more) {
-                kept = Some((setting, answer));
+                kept = Some((setting, cost));
             }
             Ok::<f64, PlanningError>((cost / self.budget).ln())
         };
@@ -158,14 +159,13 @@ impl Shared<'_> {
         if above > 0.0 && below <= 0.0 {
             crate::root::crossing((low, above), (high, below), (3e-6, 60), excess)?;
         }
-        let Some((setting, answer)) = kept else {
+        let Some((setting, cost)) = kept else {
             let levels = self.levels(choice, margins, (t, 1e60))?;
-            let least = self.problem.cost(&Setting { choice: choice.to_vec(), levels })?;
-            let least = least.bracket.lower;
+            let least = self.problem.at_most(&Setting { choice: choice.to_vec(), levels })?;
             return Err(PlanningError::OverBudget { budget: self.budget, least });
         };
         let sum = self.sum(&setting)?;
-        Ok((setting, answer, sum, t))
+        Ok((setting, cost, sum, t))
     }
 
     fn sum(&self, setting: &Setting) -> Result<f64, Error> {
@@ -184,8 +184,7 @@ impl Shared<'_> {
 
     /// The order at which the divergence says most about the delta: where K(t) - t e is least.
     fn order(&self, setting: &Setting) -> Result<f64, Error> {
-        let mut releases = self.problem.releases(setting)?.concat();
-        releases.extend(self.problem.held_back.iter().cloned());
+        let releases = self.problem.all(setting)?;
         let slope = |t: f64| {
             let h = 1e-4 * t;
             (price::cumulant(&releases, t + h) - price::cumulant(&releases, t - h)) / (2.0 * h)
@@ -216,7 +215,7 @@ impl Shared<'_> {
             if let Some(slot) = less.levels.get_mut(index) {
                 *slot = level * (1.0 - STEP);
             }
-            let saved = cost - self.problem.cost(&less)?.bracket.upper;
+            let saved = cost - self.problem.at_most(&less)?;
             let [here, there] = [level, level * (1.0 - STEP)].map(|level| family.releases(level));
             let priced = (price::cumulant(&here?, t) - price::cumulant(&there?, t)) / t;
             if saved > 0.0 && priced > 0.0 {

@@ -1,4 +1,5 @@
 //! Studies planned, against closed solutions, brute force and what runs.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use counterpoint::{
     Adjacency, Bracket, Delta, Epsilon, Guarantee, Options, Plan, Relation, Release,
@@ -211,4 +212,141 @@ fn what_runs_keeps_the_promise() {
         assert!(kept > 0.95 - 4.5 * deviation && kept < 0.95 + 4.5 * deviation, "{kept}");
         assert!(within(0.95) < 0.95 - 3.0 * deviation, "a twentieth less is not seen");
     }
+}
+
+/// Two statistics, all ways to share the budget out on a fine grid: none is better than what was planned, but for the grid.
+#[test]
+fn no_other_sharing_is_better() {
+    let mut random = Random::new(5);
+    for round in 0..tries(60, 0.1) {
+        let high = random.log_uniform(1.0, 100.0);
+        let (one, other) = (Query::sum(bounds(0.0, 1.0)), Query::sum(bounds(0.0, high)));
+        let errors = [random.log_uniform(5.0, 50.0), high * random.log_uniform(5.0, 50.0)];
+        let (epsilon, delta) = (random.log_uniform(0.2, 2.0), 1e-6);
+        let fit = planned(
+            public(Adjacency::AddRemove, 1000),
+            budget(epsilon, delta),
+            vec![
+                asked(one.clone(), Wish::Error(errors[0])),
+                asked(other.clone(), Wish::Error(errors[1])),
+            ],
+        );
+        let weights = [random.log_uniform(0.3, 3.0), random.log_uniform(0.3, 3.0) / high];
+        let sum = planned(
+            public(Adjacency::AddRemove, 1000),
+            budget(epsilon, delta),
+            vec![
+                asked(one.clone(), Wish::Weight(weights[0])),
+                asked(other.clone(), Wish::Weight(weights[1])),
+            ],
+        );
+        let relation = Relation::one(Adjacency::AddRemove);
+        let cost = |first: (bool, f64), second: (bool, f64)| {
+            let made = |query: &Query, (gaussian, level): (bool, f64)| {
+                let recipe =
+                    if gaussian { query.gaussian(1.0 / level) } else { query.laplace(level) };
+                recipe.unwrap().under(relation).unwrap()
+            };
+            let (first, second) = (made(&one, first), made(&other, second));
+            let releases = [first.releases(), second.releases()].concat();
+            let plan = Plan::new(releases).unwrap();
+            let epsilon = plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap();
+            let error =
+                |of: counterpoint_mechanisms::Measurement| of.half_width(1000, 0.95).unwrap();
+            (epsilon.bracket.upper, error(first), error(second))
+        };
+        let (mut factor, mut least) = (f64::INFINITY, f64::INFINITY);
+        for kinds in [(false, false), (false, true), (true, false), (true, true)] {
+            for step in 1..30 {
+                // The ratio of the levels is given; the largest that keeps the budget is found by halving.
+                let ratio = (0.15 * f64::from(step - 15)).exp();
+                let (mut low, mut high) = (1e-3_f64, 20.0_f64);
+                for _ in 0..26 {
+                    let level = (low * high).sqrt();
+                    let levels = ((kinds.0, level), (kinds.1, (level * ratio).clamp(1.1e-3, 39.0)));
+                    if cost(levels.0, levels.1).0 <= epsilon { low = level } else { high = level }
+                }
+                let (_, first, second) =
+                    cost((kinds.0, low), (kinds.1, (low * ratio).clamp(1.1e-3, 39.0)));
+                factor = factor.min((first / errors[0]).max(second / errors[1]));
+                least = least.min(weights[0] * first + weights[1] * second);
+            }
+        }
+        let (found, reached) = (fit.factor.unwrap(), sum.sum.unwrap());
+        assert!(found.upper <= factor * 1.0001, "{round}: {found}, by hand {factor}");
+        assert!(found.lower <= factor, "{round}: {found}, by hand {factor}");
+        assert!(reached <= least * 1.001, "{round}: {reached}, by hand {least}");
+    }
+}
+
+/// Without a budget: the least epsilon that meets all errors, and no smaller one does.
+#[test]
+fn the_cost_of_wanted_errors() {
+    let asking = Budget { epsilon: None, delta: Delta::new(1e-6).unwrap() };
+    let statistics = || {
+        vec![
+            asked(Query::count(), Wish::Error(40.0)),
+            asked(Query::mean(bounds(0.0, 100.0)), Wish::Error(1.0)),
+        ]
+    };
+    let least = planned(public(Adjacency::Replace, 5000), asking, statistics());
+    for line in &least.statistics {
+        let runs = line.runs.as_ref().unwrap();
+        assert!(runs.error <= runs.wanted.unwrap() && runs.error > 0.97 * runs.wanted.unwrap());
+    }
+    // With that budget the factor is one.
+    let upper = least.cost.bracket.upper;
+    let again = planned(public(Adjacency::Replace, 5000), budget(upper, 1e-6), statistics());
+    let factor = again.factor.unwrap();
+    assert!(factor.lower <= 1.0 && (factor.upper - 1.0).abs() < 1e-4, "{factor}");
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let fails = |public: Public, budget: Budget, statistics: Vec<Statistic>| match Study::new(
+        public,
+        budget,
+        Goal::Relative,
+        statistics,
+    ) {
+        Ok(study) => plan(&study, &Options::default()).unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    };
+    let known = public(Adjacency::Replace, 5000);
+    let count = |wish| vec![asked(Query::count(), wish)];
+    for (budget, statistics, said) in [
+        (budget(1.0, 1e-6), vec![], "statistic has 0 entries"),
+        (budget(1.0, 1e-6), count(Wish::Error(f64::NAN)), "statistic 1: error is NaN"),
+        (budget(1.0, 1e-6), count(Wish::Error(0.0)), "statistic 1: error is 0"),
+        (budget(0.0, 1e-6), count(Wish::Error(5.0)), "epsilon is 0"),
+        (budget(1e-7, 1e-12), count(Wish::Kept(3.0)), "cannot be kept"),
+        (budget(1.0, 1e-6), count(Wish::Level(1e9)), "statistic 1: epsilon cannot be had"),
+        (
+            budget(1.0, 1e-6),
+            vec![asked(Query::count(), Wish::Error(5.0)), asked(Query::count(), Wish::Weight(1.0))],
+            "statistic 2: weight",
+        ),
+        (
+            Budget { epsilon: None, ..budget(1.0, 1e-6) },
+            count(Wish::Weight(1.0)),
+            "statistic 1: error is missing",
+        ),
+        (
+            Budget { epsilon: None, ..budget(1.0, 1e-6) },
+            vec![asked(Query::mean(bounds(0.0, 1.0)), Wish::Error(1e-30))],
+            "statistic 1: error cannot be reached",
+        ),
+    ] {
+        let error = fails(known, budget, statistics);
+        assert!(error.contains(said), "{error}, not {said}");
+    }
+    let secret = Public { sample_of: Some(10), ..known };
+    assert!(
+        fails(secret, budget(1.0, 1e-6), count(Wish::Error(5.0))).starts_with("sample_of is 10")
+    );
+    let added = Public { sample_of: Some(10_000), ..public(Adjacency::AddRemove, 5000) };
+    assert!(
+        fails(added, budget(1.0, 1e-6), count(Wish::Error(5.0)))
+            .starts_with("sample_of is given for")
+    );
 }

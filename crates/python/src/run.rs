@@ -51,8 +51,9 @@ impl How {
         ask: impl Fn(&Options<'_>) -> Result<T, AskError> + Send + 'static,
     ) -> PyResult<T> {
         let (tolerance, route) = (self.tolerance, self.route);
-        let (short, ask) = py
-            .detach(move || (on_the_spot(|watch| ask(&Options { tolerance, route, watch })), ask));
+        let (short, ask) = py.detach(move || {
+            (on_the_spot(|watch| ask(&Options { tolerance, route, watch, upper: false })), ask)
+        });
         match short {
             Some(found) => found.map_err(errors::ask),
             None => self.run(py, ask),
@@ -79,7 +80,7 @@ impl How {
         let (tolerance, route) = (self.tolerance, self.route);
         let found = self.wait(py, move |course| {
             let callback = |done| course.look(done);
-            ask(&Options { tolerance, route, watch: Watch::with(&callback) })
+            ask(&Options { tolerance, route, watch: Watch::with(&callback), upper: false })
         });
         found?.map_err(raise)
     }

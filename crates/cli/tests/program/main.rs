@@ -10,6 +10,7 @@ mod figures;
 mod layers;
 mod ledger;
 mod mechanisms;
+mod plans;
 mod regions;
 mod streams;
 mod usage;

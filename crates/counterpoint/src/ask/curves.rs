@@ -132,6 +132,9 @@ pub(super) fn better_epsilon(
     if !witness::has_ranges(whole) {
         return answer;
     }
+    if options.upper {
+        return Answer { bracket: Bracket { lower: 0.0, ..answer.bracket }, ..answer };
+    }
     let curves = if options.route.is_none() {
         epsilon(&with_curves(whole), target, options).ok()
     } else {
@@ -154,6 +157,9 @@ pub(super) fn better_delta(
     let answer = (ends, route, Theorem::DominatingPairs);
     if !witness::has_ranges(whole) {
         return answer;
+    }
+    if options.upper {
+        return (Ends::new(Wide::ZERO, ends.upper), route, Theorem::DominatingPairs);
     }
     let curves = if options.route.is_none() {
         delta(&with_curves(whole), epsilon, options).ok()

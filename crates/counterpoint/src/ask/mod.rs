@@ -37,6 +37,9 @@ pub struct Options<'a> {
     pub route: Option<Route>,
     /// Who watches long work.
     pub watch: Watch<'a>,
+    /// Whether a quick upper end alone matters. Of exponential mechanisms it may then be a little further up, Rényi curves
+    /// not being looked at, and their lower end is zero.
+    pub upper: bool,
 }
 
 impl Options<'_> {

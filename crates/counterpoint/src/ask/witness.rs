@@ -115,7 +115,7 @@ fn worst_share(whole: &Composition, cost: impl Fn(f64) -> f64) -> Option<f64> {
 pub(super) fn loosely<'a>(options: &Options<'a>, tolerance: f64) -> Options<'a> {
     let tolerance = Tolerance::new(tolerance.max(options.tolerance.get()));
     let tolerance = tolerance.unwrap_or(options.tolerance);
-    Options { tolerance, route: None, watch: options.watch }
+    Options { tolerance, route: None, ..*options }
 }
 
 /// Whether there is a range, and more than it alone.

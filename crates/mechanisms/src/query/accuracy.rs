@@ -79,17 +79,20 @@ impl Measurement {
         }
     }
 
-    /// By how much, relatively, [`Measurement::half_width`] may be above the least that holds for the worst data, with
-    /// this noise or with the little less that was asked for: what grids for Gaussian noise add, and what searches leave.
+    /// By how much, relatively, the half-width of the same question with *more* noise may be below this one's: grids
+    /// for Gaussian noise take a little more than is asked for, and searches leave a little.
     #[must_use]
-    pub fn looseness(&self) -> f64 {
+    pub fn unevenness(&self) -> f64 {
         let gaussian = matches!(self.recipe().style(), Style::Gaussian { .. });
-        let grid = if gaussian { 0.008 } else { 1e-6 };
+        let grid = match &self.query().kind {
+            _ if !gaussian => 1e-6,
+            Kind::Regression { .. } => 0.03,
+            _ => 0.008,
+        };
         grid + match &self.query().kind {
             Kind::Mean(_) | Kind::Proportion(_) if !self.relation().is_length_public() => 0.004,
-            Kind::Variance(_) => 0.05,
             Kind::Cumulative(_) => 0.01,
-            Kind::Covariance(..) | Kind::Regression { .. } => 1.2,
+            Kind::Variance(_) | Kind::Covariance(..) | Kind::Regression { .. } => 0.05,
             _ => 0.0,
         }
     }
@@ -104,7 +107,7 @@ impl Measurement {
     /// counted. What holds for data that are *not* the worst is [`Measurement::half_width_on`]'s.
     ///
     /// For a quantile: how many ranks further from the one wanted than the best candidate. For a covariance it is a bound
-    /// that is proved, some tenths wider than what the worst data have, and twice as wide where rows are few. For a regression's coefficients it is
+    /// that is proved, and up to some times as wide as what the worst data have where the noise is not small beside the rows. For a regression's coefficients it is
     /// infinite: nothing less holds for all data.
     ///
     /// # Errors

@@ -203,7 +203,8 @@ impl Style {
 
     /// A grid much finer than the noise. Gaussian noise is 513,000 to 1,026,000 steps, within the
     /// 2^20 that it may be; with a multiplier of at most 1000 sqrt(3) the sensitivity is then 296 steps at
-    /// least, so that rounding it up, and the step more that is charged, are less than 0.7 % of it.
+    /// least, so that rounding it up, and the step more that is charged, are less than 0.7 % of it. (Regressions share a budget among up
+    /// to 170 sums: less than 3 % there.)
     fn grid(self, sensitivity: f64) -> Result<Grid, Error> {
         Grid::at_most(match self {
             Self::Laplace { epsilon } => (sensitivity / epsilon).min(sensitivity) / 1e9,

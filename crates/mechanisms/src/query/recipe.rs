@@ -109,7 +109,7 @@ impl Query {
     }
 
     /// Answered with Gaussian noise of so many sensitivities (in Euclidean norm, where several
-    /// numbers are released), or up to 0.8 % more. Counts get discrete Gaussian noise.
+    /// numbers are released), or up to 0.8 % more, and for regressions 3 %. Counts get discrete Gaussian noise.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0.025 <= multiplier <= 1000; [`Error::Unsuited`] for a

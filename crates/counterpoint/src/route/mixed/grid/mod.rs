@@ -440,10 +440,14 @@ fn refine<T>(
     answer: impl Fn(&Attempt<'_>, &mut Transforms) -> Result<Option<Tried<T>>, Failure>,
 ) -> Result<T, Failure> {
     let short = refine_within(problem, saddle, (gap, gap), &answer);
-    match short {
-        Err(Failure::TooWide(_) | Failure::TooMuch) if gap > FOLDED_GAP => {
-            refine_within(problem, saddle, (gap, FOLDED_GAP), &answer)
-        }
+    let width = match short {
+        Err(Failure::TooWide(width)) if gap > FOLDED_GAP => width,
+        Err(Failure::TooMuch) if gap > FOLDED_GAP => f64::INFINITY,
+        answer => return answer,
+    };
+    match refine_within(problem, saddle, (gap, FOLDED_GAP), &answer) {
+        Err(Failure::TooWide(other)) => Err(Failure::TooWide(width.min(other))),
+        Err(Failure::TooMuch) if width.is_finite() => Err(Failure::TooWide(width)),
         answer => answer,
     }
 }

@@ -49,7 +49,7 @@ const MUCH: f64 = 3e7;
 const POINTS: f64 = 200.0;
 /// The blur ends a contour before this frequency times its deviation, and a little more.
 const REACH: f64 = 10.0;
-/// Blocks of points are bounded if there are more factors than this.
+/// Blocks of points are bounded if there are more factors than this, or discrete Gaussians.
 const MANY: f64 = 12.0;
 
 /// Whether it is for these losses: some have atoms that do not fade, and none fades by itself.
@@ -179,7 +179,8 @@ impl Blurred {
         let ends = 4.0 * factors.envelope(soon) / (soon * unit) < 0.1 * allowance;
         let square = if ends { 0.0 } else { 0.6 * share / (t * (1.0 + t)) };
         // No less than there is time for, where no block can be bounded.
-        let least = if factors.many > MANY { 0.0 } else { REACH * factors.work() / (unit * *left) };
+        let least =
+            if factors.is_skipped(MANY) { 0.0 } else { REACH * factors.work() / (unit * *left) };
         let is_last = !ends && square < least * least;
         let square = if is_last { least * least } else { square };
         let exponent = cumulant + Dd::product(t, t) * (0.5 * square);
@@ -230,7 +231,7 @@ impl Blurred {
             if *left < 0.0 {
                 return Err(Failure::TooMuch);
             }
-            if wait == 0 && factors.many > MANY {
+            if wait == 0 && factors.is_skipped(MANY) {
                 // To the next multiple of 64 at most, where the tail is looked at.
                 let many = size.min(64 - index % 64);
                 let weight = 2.0 * many as f64 * self.weight(frequency);

@@ -118,6 +118,13 @@ impl Factors {
         (factors.many <= MOST_FACTORS).then_some(factors)
     }
 
+    /// Whether bounding blocks of points is worth a try: there are more factors than so many, or some that are next to
+    /// nothing for long.
+    pub(super) fn is_skipped(&self, many: f64) -> bool {
+        let fades = |factor: &Factor| matches!(factor.kind, Simple::Whole { .. });
+        self.many > many || self.list.iter().any(fades)
+    }
+
     /// How many products a point takes.
     pub(super) fn work(&self) -> f64 {
         let of = |factor: &Factor| match &factor.kind {

@@ -1,0 +1,124 @@
+//! `plan`: from a study to a plan that other commands take.
+
+use super::*;
+
+const STUDY: &str = r#"
+    delta = 1e-6
+    epsilon = 0.5
+    [data]
+    adjacency = "replace"
+    people = 5000
+    [[statistic]]
+    name = "mean income"
+    kind = "mean"
+    bounds = [0, 200000]
+    error = 500
+    [[statistic]]
+    kind = "histogram"
+    categories = ["a", "b", "c"]
+    error = 30
+    [[statistic]]
+    name = "later"
+    kind = "held-back"
+    epsilon = 0.1
+"#;
+
+/// What `plan` writes costs what it said, by `compose`, and an account can be opened with it.
+#[test]
+fn a_planned_study_is_a_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("study.toml"), STUDY).unwrap();
+    let planned = run(&["plan", &path("study.toml"), "--json", "--out", &path("plan.toml")]);
+    assert_eq!(planned.status, 0, "{}", planned.stderr);
+    let planned: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
+    let upper = planned["epsilon"]["upper"].as_f64().unwrap();
+    assert!(upper <= 0.5 && upper > 0.45, "{upper}");
+    let composed = run(&["compose", &path("plan.toml"), "--json"]);
+    let composed: serde_json::Value = serde_json::from_str(&composed.stdout).unwrap();
+    assert_eq!(composed["epsilon"], planned["epsilon"]);
+    let statistics = planned["statistics"].as_array().unwrap();
+    assert_eq!(statistics.len(), 3);
+    let factor = planned["factor"]["upper"].as_f64().unwrap();
+    assert!(planned["factor"]["lower"].as_f64().unwrap() <= factor);
+    for statistic in &statistics[..2] {
+        let [error, wanted] = ["error", "wanted"].map(|field| statistic[field].as_f64().unwrap());
+        assert!(error <= wanted * factor * (1.0 + 1e-9), "{statistic}");
+        assert!(statistic["mechanism"]["mechanism"].is_string(), "{statistic}");
+        assert!(statistic["epsilon"].as_f64().unwrap() < upper);
+    }
+    let names: Vec<&str> = planned["others"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|other| other["theorem"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["basic", "advanced", "kov-closed-form"]);
+    assert_eq!(planned["plan"]["release"].as_array().unwrap().len(), 3);
+    let text = run(&["plan", &path("study.toml")]);
+    assert!(
+        text.stdout.contains("mean income") && text.stdout.contains("held back"),
+        "{}",
+        text.stdout
+    );
+    let url = format!("sqlite:{}", path("budget.db"));
+    for step in [
+        vec!["init"],
+        vec!["dataset", "people", "--adjacency", "replace", "--epsilon", "1", "--delta", "1e-5"],
+        vec!["open", "study", "--dataset", "people", "--plan", &path("plan.toml")],
+    ] {
+        let done = run(&[vec!["ledger", "--url", &url], step].concat());
+        assert_eq!(done.status, 0, "{}", done.stderr);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_study() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("study.toml");
+    let said = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let done = run(&["plan", path.to_str().unwrap()]);
+        (done.status, done.stderr)
+    };
+    for (from, to, words) in [
+        (
+            "kind = \"mean\"",
+            "kind = \"median\"",
+            "statistic 1 (\"mean income\"): kind is \"median\"; legal: count",
+        ),
+        (
+            "[0, 200000]",
+            "[200000, 0]",
+            "statistic 1 (\"mean income\"): bounds is [200000, 0]; legal",
+        ),
+        ("[0, 200000]", "[0, nan]", "statistic 1 (\"mean income\"): bounds is [0, NaN]; legal"),
+        ("error = 500", "error = nan", "statistic 1 (\"mean income\"): error is NaN; legal"),
+        (
+            "error = 500",
+            "errror = 500",
+            "statistic 1 (\"mean income\"): errror is not a field of mean; legal",
+        ),
+        ("error = 500", "error = 500\nweight = 2", "weight is given with error"),
+        ("people = 5000", "", "people is missing: the error of a mean depends on it"),
+        (
+            "adjacency = \"replace\"",
+            "adjacency = \"both\"",
+            "adjacency is \"both\"; legal: add-remove, replace",
+        ),
+        ("epsilon = 0.5", "epsilon = 0", "epsilon is 0; legal: above 0"),
+        ("delta = 1e-6", "", "delta is missing"),
+        ("version = 1", "version = 2", ""),
+    ] {
+        let text = STUDY.replacen(from, to, 1);
+        if text == STUDY {
+            continue;
+        }
+        let (status, error) = said(&text);
+        assert!(status == 2 && error.contains(words), "{from} -> {to}: {status} {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    // A budget that cannot be kept is a definite no.
+    let (status, error) = said(&STUDY.replacen("epsilon = 0.1", "epsilon = 0.9", 1));
+    assert!(status == 1 && error.contains("cannot be kept"), "{status} {error}");
+}
