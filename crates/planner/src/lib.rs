@@ -44,12 +44,13 @@ mod cost;
 mod family;
 mod fit;
 mod sum;
-mod plan;
 mod others;
+mod plan;
 
 pub use cost::CostError;
 pub use fit::PlanningError;
-pub use plan::{Line, Other, Planned, Runs, plan};
+pub use others::Other;
+pub use plan::{Line, Planned, Runs, plan};
 pub use study::{
     Ask, Budget, Goal, MOST_STATISTICS, Noise, Public, Statistic, Study, StudyError, Wanted, Wish,
 };

@@ -1,11 +1,22 @@
 //! What other theorems make of the same study: tools that add up epsilons have Laplace noise.
 
 use crate::fit::{Problem, Setting};
-use crate::plan::Other;
 use crate::root::crossing;
 use crate::study::{Noise, Study, Wish};
 use counterpoint::Release;
 use counterpoint::theorem::Theorem;
+
+/// What another theorem makes of a study.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Other {
+    /// Its name.
+    pub theorem: &'static str,
+    /// What it says the wanted errors, or those of the plan, cost with Laplace noise.
+    pub epsilon: Option<f64>,
+    /// By how much it would have had to multiply the wanted errors to keep the budget.
+    pub factor: Option<f64>,
+}
 
 const THEOREMS: [(&str, Theorem); 3] = [
     ("basic", Theorem::Basic),

@@ -2,8 +2,9 @@
 
 use crate::cost::Composer;
 use crate::fit::{PlanningError, Problem, Setting};
+use crate::others::{self, Other};
 use crate::study::{Ask, Noise, Study, Wish};
-use crate::{others, sum};
+use crate::sum;
 use counterpoint::quantity::Delta;
 use counterpoint::{Answer, Bracket, Count, Options, Release};
 use counterpoint_mechanisms::Measurement;
@@ -62,18 +63,6 @@ pub struct Runs {
     pub confidence: f64,
     /// Whether it is pinned.
     pub pinned: bool,
-}
-
-/// What another theorem makes of a study.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Other {
-    /// Its name.
-    pub theorem: &'static str,
-    /// What it says the wanted errors, or those of the plan, cost with Laplace noise.
-    pub epsilon: Option<f64>,
-    /// By how much it would have had to multiply the wanted errors to keep the budget.
-    pub factor: Option<f64>,
 }
 
 /// Plans a study.

@@ -93,7 +93,7 @@ fn ask_openly(
     let patience = |_: f64| if start.elapsed() > limit { Go::Stop } else { Go::On };
     let watch = Watch::with(&patience);
     let tolerance = Tolerance::new(tolerance).expect("a legal tolerance");
-    let options = Options { tolerance, route, watch };
+    let options = Options { tolerance, route, watch, upper: false };
     match question {
         Question::Epsilon(delta) => {
             composition.epsilon(Delta::new(delta).expect("legal"), &options)
