@@ -24,7 +24,7 @@ const EPSILONS: (f64, f64) = (1.0 / (1_u64 << 20) as f64, 500.0);
 const INVERSES: (f64, f64) = (1e-3, 40.0);
 
 /// How near to the least level that will do the search comes, relatively.
-const NEAR: f64 = 1e-9;
+const NEAR: f64 = 1e-7;
 
 /// A level that every kind of noise has.
 const MIDDLE: f64 = 0.1;
@@ -93,12 +93,17 @@ impl Family {
         Ok(self.measurement(level)?.releases().to_vec())
     }
 
+    /// By how much half-widths may rise where noise falls.
+    pub(crate) fn slack(&self) -> f64 {
+        self.slack
+    }
+
     /// Whether half-widths are searched for, which takes long and leaves a little.
     fn is_searched(&self) -> bool {
         self.slack > 0.002 && !(self.noise == Noise::Gaussian && self.slack < 0.01)
     }
 
-    /// A level that keeps to an error and is next to the least: within a billionth part, or a thousandth where
+    /// A level that keeps to an error and is next to the least: within a ten-millionth part, or a thousandth where
     /// half-widths are searched for; the least legal one if that does, `None` if none does.
     pub(crate) fn level(&self, error: f64) -> Result<Option<f64>, Error> {
         Ok(self.ends(error)?.map(|(_, keeps)| keeps))

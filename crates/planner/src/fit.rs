@@ -297,7 +297,11 @@ impl<'a> Problem<'a> {
 
     /// A factor a little below, at which the budget is proved to be broken; zero if none was found.
     fn proved(&self, choice: &[usize], factor: f64, budget: f64) -> Result<f64, PlanningError> {
-        let mut less = NEAR_FACTOR;
+        // Hardly less, and then less by what half-widths are uneven by.
+        let uneven =
+            self.rows.iter().zip(choice).filter_map(|(row, choice)| row.families.get(*choice));
+        let uneven = uneven.map(Family::slack).fold(0.0, f64::max);
+        let mut less = if self.rows.len() <= FEW { NEAR_FACTOR } else { 1.05 * uneven };
         while less < 0.3 {
             let trial = factor * (1.0 - less);
             let broken = match self.at(choice, trial, Side::Misses)? {
@@ -308,7 +312,7 @@ impl<'a> Problem<'a> {
             if broken {
                 return Ok(trial);
             }
-            less *= 4.0;
+            less = if less < uneven { 1.05 * uneven } else { 3.0 * less };
         }
         Ok(0.0)
     }

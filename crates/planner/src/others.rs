@@ -24,6 +24,9 @@ const THEOREMS: [(&str, Theorem); 3] = [
     ("kov-closed-form", Theorem::KovClosedForm),
 ];
 
+/// Levels are found one by one for so many rows.
+const FEW: usize = 40;
+
 /// Each theorem's charge for the plan's errors with pure noise alone, and the factor it would have needed.
 pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec<Other> {
     let Some(errors) = errors(problem, setting) else { return Vec::new() };
@@ -59,8 +62,13 @@ fn charged(
 ) -> Option<f64> {
     let pure = |(row, (error, moves)): (&crate::fit::Row, &(f64, bool))| -> Option<Vec<Release>> {
         let family = row.families.iter().find(|family| family.noise != Noise::Gaussian)?;
-        let error = if *moves { error * factor } else { *error };
-        family.releases(family.level(error).ok()??).ok()
+        // Of many, errors are taken to be inverse to levels, which they are but for whole numbers.
+        let (factor, scaled) = match moves {
+            true if problem.rows.len() > FEW => (1.0, factor),
+            true => (factor, 1.0),
+            false => (1.0, 1.0),
+        };
+        family.releases(family.level(error * factor).ok()?? / scaled).ok()
     };
     let mut releases: Vec<Release> =
         problem.rows.iter().zip(errors).map(pure).collect::<Option<Vec<_>>>()?.concat();
@@ -86,5 +94,5 @@ fn needed(budget: f64, charge: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     if above <= 0.0 || below > 0.0 {
         return None;
     }
-    crossing((low, above), (high, below), (1e-6, 60), excess).ok().map(|(_, high)| high)
+    crossing((low, above), (high, below), (1e-5, 60), excess).ok().map(|(_, high)| high)
 }
