@@ -89,6 +89,10 @@ fn no_slot_covers_more_than_it_promises() {
         let shape = shape_of(&mut random, kind);
         let size = random.log_uniform(0.05, 3.0);
         let candidate = some_candidate(&mut random, &shape);
+        // What curves at listed orders are for a group is judged elsewhere (sampled_pairs).
+        if group > 1 && matches!(candidate, Shape::Rdp { .. }) {
+            continue;
+        }
         let terms = terms(&[&shape, &candidate], group);
         let part = some_part(&mut random, group);
         let Some(slot) = shape.slot(size, group) else { continue };

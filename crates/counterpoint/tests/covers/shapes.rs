@@ -310,7 +310,8 @@ impl Shape {
         let line = |omega, leak| Curve { line: Some((rho, omega)), points: Vec::new(), leak };
         match self {
             Self::Zcdp { leak } if group == 1 || *leak <= 0.0 => Some(line(f64::INFINITY, *leak)),
-            Self::Tcdp { omega } if group == 1 => Some(line(*omega, 0.0)),
+            // Along a chain of neighbours orders shrink as the group grows.
+            Self::Tcdp { omega } if *omega > group as f64 => Some(line(*omega / group as f64, 0.0)),
             Self::Rdp { points } if group == 1 => {
                 let points = points.iter().map(|&(a, share)| (a, share * rho)).collect();
                 Some(Curve { line: None, points, leak: 0.0 })
