@@ -99,7 +99,7 @@ impl Family {
     }
 
     /// Whether half-widths are searched for, which takes long and leaves a little.
-    fn is_searched(&self) -> bool {
+    pub(crate) fn is_searched(&self) -> bool {
         self.slack > 0.002 && !(self.noise == Noise::Gaussian && self.slack < 0.01)
     }
 
@@ -143,7 +143,7 @@ impl Family {
     }
 
     /// The error at a level, looked up if it was looked at before.
-    fn seen(&self, level: f64) -> Result<f64, Error> {
+    pub(crate) fn seen(&self, level: f64) -> Result<f64, Error> {
         let mut seen = self.seen.borrow_mut();
         let place = seen.partition_point(|&(before, _)| before < level);
         match seen.get(place) {

@@ -322,8 +322,8 @@ impl<'a> Problem<'a> {
 const FEW: usize = 12;
 /// How near to the least factor the search comes.
 const NEAR_FACTOR: f64 = 1e-6;
-const LEAST_FACTOR: f64 = 1e-12;
-const MOST_FACTOR: f64 = 1e12;
+const LEAST_FACTOR: f64 = 1e-100;
+const MOST_FACTOR: f64 = 1e100;
 
 impl Row {
     /// What is pinned has to be possible.

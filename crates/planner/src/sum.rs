@@ -236,7 +236,7 @@ fn level(family: &Family, aim: &Aim, t: f64, multiplier: f64) -> Result<f64, Err
     let (least, most) = family.range();
     let balance = |level: f64| {
         let (from, to) = ((level * (1.0 - WIDE)).max(least), (level * (1.0 + WIDE)).min(most));
-        let gained = aim.of(family.error(from)?) - aim.of(family.error(to)?);
+        let gained = aim.of(family.seen(from)?) - aim.of(family.seen(to)?);
         let priced =
             price::cumulant(&family.releases(to)?, t) - price::cumulant(&family.releases(from)?, t);
         Ok::<f64, Error>((gained.max(1e-300) / (multiplier * priced / t).max(1e-300)).ln())
@@ -249,6 +249,7 @@ fn level(family: &Family, aim: &Aim, t: f64, multiplier: f64) -> Result<f64, Err
         return Ok(most);
     }
     let ends = (least * (1.0 + WIDE), most * (1.0 - WIDE));
-    crate::root::crossing((ends.0, above), (ends.1, below), (1e-7, 80), balance)
+    let near = if family.is_searched() { 3e-3 } else { 1e-7 };
+    crate::root::crossing((ends.0, above), (ends.1, below), (near, 80), balance)
         .map(|(_, level)| level)
 }
