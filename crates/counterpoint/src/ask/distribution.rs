@@ -10,7 +10,7 @@ use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Level, Tolerance};
 use crate::rounding::{Dd, Wide, down, up};
-use crate::route::mixed::closed::Listed;
+use crate::route::mixed::listed::Listed;
 use crate::route::mixed::smooth::Contours;
 use crate::route::mixed::{cumulant, largest};
 use crate::route::{Ends, Route};

@@ -6,8 +6,10 @@ use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::rounding::Wide;
-use crate::route::mixed::closed::{self, Listed};
+use crate::route::mixed::closed;
+use crate::route::mixed::edge;
 use crate::route::mixed::largest::cut;
+use crate::route::mixed::listed::Listed;
 use crate::route::mixed::smooth::{self, Contours, blurred};
 use crate::route::mixed::{faint, grid, knots, laplace};
 use crate::route::{Ends, Failure, Route};
@@ -29,12 +31,12 @@ pub(super) fn epsilon(
     }
     first_of(&ways, options, is_dear(parts), |way| match (way, parts) {
         (MixedWay::NextToTop, _) => {
-            let bracket = closed::next_to_the_top(parts, target);
+            let bracket = edge::next_to_the_top(parts, target);
             let bracket = bracket.filter(|bracket| bracket.keeps(tolerance.min(CLOSEST)));
             Ok((bracket.ok_or(Failure::TooMuch)?, Route::Closed))
         }
         (MixedWay::NearTop, _) => {
-            let bracket = closed::near_the_top(parts, target);
+            let bracket = edge::near_the_top(parts, target);
             let bracket = bracket.filter(|bracket| bracket.keeps(tolerance));
             Ok((bracket.ok_or(Failure::TooMuch)?, Route::Closed))
         }
@@ -83,7 +85,7 @@ pub(super) fn delta(
     contours: &Contours,
 ) -> Result<(Ends, Route), AskError> {
     // At the largest loss or beyond nothing is left to compute, by whichever route.
-    let near_top = closed::delta_near_the_top(parts, epsilon);
+    let near_top = edge::delta_near_the_top(parts, epsilon);
     if let Some(ends) = near_top.filter(|ends| ends.width() <= Wide::from(NOTHING)) {
         return Ok((ends, Route::Closed));
     }

@@ -10,7 +10,7 @@ use crate::loss::{self, Direction, Loss, Meaning};
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::Order;
 use crate::rounding::{Dd, STEP, Wide, normal_tail};
-use crate::route::mixed::{closed, renyi, smooth};
+use crate::route::mixed::{largest, renyi, smooth};
 
 /// An amount of a currency, and a delta.
 type Cost = (Amount, Amount);
@@ -167,7 +167,7 @@ fn largest(meaning: &Meaning) -> Option<Amount> {
         (_, Some(_)) => None,
         (None, None) => Some(Amount::ZERO),
         (Some(loss), None) => {
-            let (value, error) = closed::largest(&[Part { each: loss.clone(), count: 1 }])?;
+            let (value, error) = largest::largest(&[Part { each: loss.clone(), count: 1 }])?;
             on_grid(value + error.into())
         }
     }

@@ -6,7 +6,7 @@ use crate::bracket::Bracket;
 use crate::composition::leak;
 use crate::composition::{Composition, Plan, Rounded, factors};
 use crate::rounding::{Dd, STEP, Wide};
-use crate::route::mixed::closed::Listed;
+use crate::route::mixed::listed::Listed;
 use crate::route::outcomes::Outcomes;
 use crate::route::responses::halves::{self, Halves};
 use crate::watch::{Stopped, Watch};

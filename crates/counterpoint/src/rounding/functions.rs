@@ -238,6 +238,15 @@ pub fn expm1_rounded(x: Dd) -> f64 {
     (power * two - 1.0) + little * two
 }
 
+/// 1 - e^-x, zero below zero.
+pub fn rise(x: Dd) -> Dd {
+    match x.hi {
+        ..=0.0 => Dd::ZERO,
+        590.0.. => Dd::ONE,
+        _ => -(-x).expm1(),
+    }
+}
+
 /// e^-x, zero where that is below 2^-850: as [`Dd::exp`], but for a mass that is left out.
 #[must_use]
 pub fn falling(x: Dd) -> Dd {

@@ -32,7 +32,7 @@ mod wide;
 
 pub use dd::Dd;
 pub use functions::{
-    TWO_PI, exp, exp_rounded, expm1, expm1_rounded, falling, turn, turn_dd, turns,
+    TWO_PI, exp, exp_rounded, expm1, expm1_rounded, falling, rise, turn, turn_dd, turns,
 };
 pub use functions::{ln_1p_rounded, ln_rounded};
 pub(crate) use normal::LN_SQRT_TAU;

@@ -1,7 +1,7 @@
 //! Searches that the routes share. Every end they return was checked.
 
-use super::Ends;
 use super::saddle::Saddle;
+use super::{Ends, Failure, kept};
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::rounding::Wide;
@@ -171,4 +171,26 @@ pub(crate) fn solved(
     let highest = top(ends, target, saddle);
     let upper = satisfying(|e| ends(e).upper, target, saddle, highest, watch)?;
     Ok(Bracket { lower: exceeding(ends, target, saddle, upper), upper })
+}
+
+/// The two ends one by one: each surely on its side.
+pub(crate) fn both_ends<E>(
+    at: impl Fn(f64) -> Result<Ends, E>,
+    target: &Target,
+    bracket: Bracket,
+    halvings: (u32, f64),
+) -> Result<Bracket, E> {
+    let upper = halved(bracket, halvings, |e| Ok(at(e)?.upper <= target.lower))?.upper;
+    let lower = halved(bracket, halvings, |e| Ok(at(e)?.lower <= target.upper))?.lower;
+    Ok(Bracket { lower: lower.min(upper), upper })
+}
+
+/// The same, where the profile is too wide to tell both at once.
+pub(crate) fn closer(
+    at: impl Fn(f64) -> Result<Ends, Failure>,
+    target: &Target,
+    bracket: Bracket,
+    tolerance: f64,
+) -> Result<Bracket, Failure> {
+    kept(both_ends(at, target, bracket, (100, 0.0))?, tolerance)
 }

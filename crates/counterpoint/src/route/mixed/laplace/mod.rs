@@ -7,8 +7,8 @@
 
 mod table;
 
-use super::closed::Listed;
 use super::largest::largest;
+use super::listed::Listed;
 use super::smooth::{Effort, saddle_at_delta, saddle_at_epsilon};
 use crate::bracket::Bracket;
 use crate::composition::Part;
