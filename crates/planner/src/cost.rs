@@ -81,6 +81,12 @@ impl<'a> Composer<'a> {
         self.delta
     }
 
+    /// About what an epsilon of the releases themselves is of the population.
+    pub(crate) fn outside(&self, epsilon: f64) -> f64 {
+        let epsilon = epsilon.max(0.0);
+        self.secrecy.outside(Bracket { lower: epsilon, upper: epsilon }).upper
+    }
+
     pub(crate) fn plan(&self, releases: &[Release]) -> Result<Plan, PlanError> {
         let releases = releases.iter().cloned();
         Plan::with(releases, Some(self.public.relation.adjacency()), Group::ONE)

@@ -1,10 +1,13 @@
 //! Errors as functions of noise: one way to answer a statistic, at every level of noise.
 
-use crate::root::crossing;
+use crate::price;
+use crate::root::{Crossing, Search, search};
 use crate::study::{Noise, Public, StudyError, Wanted};
 use counterpoint::Release;
 use counterpoint_mechanisms::{Error, Measurement, Query, Recipe};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A question with one kind of noise. Its *level* rises as the noise falls: the epsilon of Laplace noise and of
 /// choices, one over the multiplier of Gaussian noise.
@@ -17,7 +20,21 @@ pub(crate) struct Family {
     slack: f64,
     /// Levels that were looked at, rising, with their errors.
     seen: RefCell<Vec<(f64, f64)>>,
+    /// The curve of errors and prices, sampled: at powers of [`RATIO`].
+    points: RefCell<BTreeMap<i32, Rc<Point>>>,
+    /// The sample where something was least when it was last asked for.
+    dip: Cell<i32>,
 }
+
+/// What runs at a level: its error, and what it is charged as.
+#[derive(Debug)]
+struct Point {
+    error: f64,
+    releases: Vec<Release>,
+}
+
+/// From one sample of a curve to the next.
+const RATIO: f64 = 1.1;
 
 /// The legal levels of [`Recipe`]s.
 const EPSILONS: (f64, f64) = (1.0 / (1_u64 << 20) as f64, 500.0);
@@ -39,6 +56,8 @@ impl Family {
             public: *public,
             slack: 0.0,
             seen: RefCell::default(),
+            points: RefCell::default(),
+            dip: Cell::new(0),
         };
         let kinds = [Noise::Laplace, Noise::Gaussian, Noise::Exponential];
         let asked = |noise: &Noise| wanted.noise.is_none_or(|only| only == *noise);
@@ -116,30 +135,16 @@ impl Family {
 
     /// Both of them.
     fn ends(&self, error: f64) -> Result<Option<(f64, f64)>, Error> {
+        let (guess, stride) = self.guess(error)?;
+        let near = if self.is_searched() { 1e-3 } else { NEAR };
+        let place = Search { guess, stride, range: self.range(), power: 1.0, near };
         // By logarithms, in which errors are nearly straight lines: above zero means too much noise.
         let excess = |level: f64| Ok::<f64, Error>((self.seen(level)? / error).ln());
-        let (least, most) = self.range();
-        let (mut low, mut high) = self.around(error, (least, most));
-        let mut above = excess(low)?;
-        while above <= 0.0 && low > least {
-            high = low;
-            low = (low * above.max(-3.0).exp() / 1.05).max(least);
-            above = excess(low)?;
-        }
-        if above <= 0.0 {
-            return Ok(Some((low, low)));
-        }
-        let mut below = excess(high)?;
-        while below > 0.0 && high < most {
-            (low, above) = (high, below);
-            high = (high * below.min(3.0).exp() * 1.05).min(most);
-            below = excess(high)?;
-        }
-        if below > 0.0 {
-            return Ok(None);
-        }
-        let near = if self.is_searched() { 1e-3 } else { NEAR };
-        crossing((low, above), (high, below), (near, 200), excess).map(Some)
+        Ok(match search(place, excess)? {
+            Crossing::Between(misses, keeps) => Some((misses, keeps)),
+            Crossing::Below => Some((self.range().0, self.range().0)),
+            Crossing::Above => None,
+        })
     }
 
     /// The error at a level, looked up if it was looked at before.
@@ -156,16 +161,109 @@ impl Family {
         }
     }
 
-    /// The nearest levels looked at so far on either side of an error; else somewhere in the middle.
-    fn around(&self, error: f64, (least, most): (f64, f64)) -> (f64, f64) {
+    /// About where an error is kept, and how far off that may be.
+    fn guess(&self, error: f64) -> Result<(f64, f64), Error> {
         let seen = self.seen.borrow();
-        let low = seen.iter().rev().find(|(_, at)| *at > error).map(|(level, _)| *level);
-        let high = seen.iter().find(|(_, at)| *at <= error).map(|(level, _)| *level);
-        match (low, high) {
-            (Some(low), Some(high)) if low < high => (low, high),
-            (Some(low), _) => (low, (1.5 * low).min(most)),
-            (_, Some(high)) => ((high / 1.5).max(least), high),
-            (None, None) => ((MIDDLE / 2.0).max(least), MIDDLE.min(most)),
+        // Where the nearest levels looked at so far are near, between them.
+        let high = seen.partition_point(|(_, at)| *at > error);
+        if let (Some(low), Some(high)) =
+            (high.checked_sub(1).and_then(|low| seen.get(low)), seen.get(high))
+            && high.0 < 1.01 * low.0
+        {
+            return Ok(((low.0 * high.0).sqrt(), 1.0 + 1e-4));
         }
+        drop(seen);
+        let stride = if self.is_searched() { 1.01 } else { 1.002 };
+        Ok((self.about(error)?, stride))
+    }
+
+    fn point(&self, index: i32) -> Result<Rc<Point>, Error> {
+        if let Some(point) = self.points.borrow().get(&index) {
+            return Ok(Rc::clone(point));
+        }
+        let level = self.sample(index);
+        let point = Rc::new(Point { error: self.error(level)?, releases: self.releases(level)? });
+        self.points.borrow_mut().insert(index, Rc::clone(&point));
+        Ok(point)
+    }
+
+    /// The levels of samples.
+    fn sample(&self, index: i32) -> f64 {
+        let (least, most) = self.range();
+        (MIDDLE * RATIO.powi(index)).clamp(least, most)
+    }
+
+    /// The samples next to a level, and where between them it is.
+    fn between(&self, level: f64) -> Result<(Rc<Point>, Rc<Point>, f64), Error> {
+        let place = (level / MIDDLE).ln() / RATIO.ln();
+        let index = place.floor();
+        Ok((self.point(index as i32)?, self.point(index as i32 + 1)?, place - index))
+    }
+
+    /// About the level that keeps to an error.
+    pub(crate) fn about(&self, error: f64) -> Result<f64, Error> {
+        let (least, most) = self.range();
+        let [first, last] = [least, most].map(|end| ((end / MIDDLE).ln() / RATIO.ln()) as i32);
+        let keeps = |index: i32| Ok::<bool, Error>(self.point(index)?.error <= error);
+        // Errors are about inverse to levels: a step there, and from there on one by one.
+        let here = self.point(0)?.error;
+        let mut index = (((here / error).ln() / RATIO.ln()).ceil() as i32).clamp(first, last);
+        while index > first && keeps(index - 1)? {
+            index -= 1;
+        }
+        while index < last && !keeps(index)? {
+            index += 1;
+        }
+        let (low, high) = (self.point(index - 1)?, self.point(index)?);
+        let share = (low.error / error).ln() / (low.error / high.error).ln();
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 1.0 };
+        Ok((self.sample(index - 1) * RATIO.powf(share)).clamp(least, most))
+    }
+
+    /// About ln E[e^(t L)] at a level.
+    pub(crate) fn cumulant(&self, level: f64, t: f64) -> Result<f64, Error> {
+        let (low, high, share) = self.between(level)?;
+        let (from, to) = (price::cumulant(&low.releases, t), price::cumulant(&high.releases, t));
+        Ok(if from > 0.0 { from * (to / from).powf(share) } else { to })
+    }
+
+    /// About the level with the least of a value of its error and its cumulant at an order: the next dip from where the
+    /// last one was.
+    pub(crate) fn least(
+        &self,
+        t: f64,
+        value: impl Fn(f64, f64) -> f64,
+    ) -> Result<(f64, f64), Error> {
+        let (least, most) = self.range();
+        let [first, last] = [least, most].map(|end| ((end / MIDDLE).ln() / RATIO.ln()) as i32);
+        let at = |index: i32| {
+            let point = self.point(index)?;
+            Ok::<f64, Error>(value(point.error, price::cumulant(&point.releases, t)))
+        };
+        let mut index = self.dip.get().clamp(first, last);
+        let mut here = at(index)?;
+        for stride in [8, 4, 2, 1, -8, -4, -2, -1, 1] {
+            loop {
+                let next = (index + stride).clamp(first, last);
+                if next == index {
+                    break;
+                }
+                let there = at(next)?;
+                if there >= here {
+                    break;
+                }
+                (index, here) = (next, there);
+            }
+        }
+        self.dip.set(index);
+        if index <= first || index >= last {
+            return Ok((self.sample(index), here));
+        }
+        // The lowest place of the parabola through three samples.
+        let (before, after) = (at(index - 1)?, at(index + 1)?);
+        let bend = before - 2.0 * here + after;
+        let shift = if bend > 0.0 { (0.5 * (before - after) / bend).clamp(-0.5, 0.5) } else { 0.0 };
+        let dip = here - 0.25 * (before - after) * shift;
+        Ok(((self.sample(index) * RATIO.powf(shift)).clamp(least, most), dip.min(here)))
     }
 }

@@ -3,7 +3,7 @@
 use crate::cost::{Composer, CostError};
 use crate::family::Family;
 use crate::price;
-use crate::root::crossing;
+use crate::root::{Crossing, Search, search};
 use crate::study::{Ask, Noise, Study, StudyError, Wish};
 use counterpoint::{Answer, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
@@ -148,41 +148,94 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The kinds of noise that cost least together when every error is so many times what was wanted: those that are
-    /// cheapest one by one at some order, those of one kind, and single exchanges where there are few.
+    /// About what it costs to have every error so many times what was wanted, and the order that tells.
+    fn about(&self, choice: &[usize], factor: f64, start: f64) -> Result<(f64, f64), Error> {
+        let level = |(row, choice): (&Row, &usize)| match (row.families.get(*choice), row.wish) {
+            (Some(family), Wish::Error(error)) => family.about(error * factor),
+            (Some(family), Wish::Kept(error)) => family.about(error),
+            (_, Wish::Level(level)) => Ok(level),
+            _ => Ok(0.0),
+        };
+        let levels = self.rows.iter().zip(choice).map(level).collect::<Result<Vec<_>, Error>>()?;
+        self.price(&Setting { choice: choice.to_vec(), levels }, start)
+    }
+
+    /// About what a setting costs, and the order that tells.
+    pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), Error> {
+        let rows = self.rows.iter().zip(&setting.choice).zip(&setting.levels);
+        let priced: Vec<(&Family, f64)> = rows
+            .filter_map(|((row, choice), level)| Some((row.families.get(*choice)?, *level)))
+            .collect();
+        let cumulant = |t: f64| {
+            let of = |(family, level): &(&Family, f64)| family.cumulant(*level, t);
+            let sum = priced.iter().map(of).sum::<Result<f64, Error>>();
+            // A family that fails here fails where it counts.
+            sum.unwrap_or(f64::MAX) + price::cumulant(&self.held_back, t)
+        };
+        let (within, t) = price::epsilon(self.composer.delta().get(), start, cumulant);
+        Ok((self.composer.outside(within), t))
+    }
+
+    /// The kinds of noise that cost least together when every error is so many times what was wanted: by estimates those
+    /// that are cheapest one by one at some order, with single exchanges where there are few; then by certified costs
+    /// the best of these and those of one kind.
     pub(crate) fn choose(&self, factor: f64) -> Result<Vec<usize>, PlanningError> {
-        let mut candidates: Vec<Vec<usize>> = Vec::new();
-        let mut add = |choice: Vec<usize>| {
-            if !candidates.contains(&choice) {
-                candidates.push(choice);
+        let mut best: Option<(Vec<usize>, f64)> = None;
+        let mut look = |choice: Vec<usize>| {
+            let cost = self.about(&choice, factor, START)?.0;
+            let better = best.as_ref().is_none_or(|(_, least)| cost < *least);
+            if better {
+                best = Some((choice, cost));
             }
+            Ok::<bool, Error>(better)
         };
         for t in [0.5, 2.0, 6.0, 20.0, 100.0, 1e3] {
-            add(self.cheapest(factor, t)?);
-        }
-        let mut best: Option<(Vec<usize>, f64)> = None;
-        let look = |choice: &Vec<usize>, best: &mut Option<(Vec<usize>, f64)>| {
-            let cost = self.most(choice, factor)?;
-            if best.as_ref().is_none_or(|(_, least)| cost < *least) {
-                *best = Some((choice.clone(), cost));
-            }
-            Ok::<(), PlanningError>(())
-        };
-        for choice in &candidates {
-            look(choice, &mut best)?;
+            look(self.cheapest(factor, t)?)?;
         }
         if self.rows.len() <= FEW {
+            let mut choice = self.cheapest(factor, START)?;
             for row in 0..self.rows.len() {
                 for other in 0..self.rows.get(row).map_or(0, |row| row.families.len()) {
-                    let Some((mut choice, _)) = best.clone() else { continue };
-                    if let Some(slot) = choice.get_mut(row).filter(|slot| **slot != other) {
+                    let mut exchanged = choice.clone();
+                    if let Some(slot) = exchanged.get_mut(row).filter(|slot| **slot != other) {
                         *slot = other;
-                        look(&choice, &mut best)?;
+                        if look(exchanged.clone())? {
+                            choice = exchanged;
+                        }
                     }
                 }
             }
         }
-        Ok(best.map_or_else(Vec::new, |(choice, _)| choice))
+        let (best, about) = best.unwrap_or_default();
+        let mut choices = vec![best];
+        for choice in self.of_one_kind() {
+            let near = self.about(&choice, factor, START)?.0 < self.doubt() * about;
+            if near && !choices.contains(&choice) {
+                choices.push(choice);
+            }
+        }
+        if let [choice] = choices.as_slice() {
+            return Ok(choice.clone());
+        }
+        let mut least: Option<(Vec<usize>, f64)> = None;
+        for choice in choices {
+            let cost = self.most(&choice, factor)?;
+            if least.as_ref().is_none_or(|(_, least)| cost < *least) {
+                least = Some((choice, cost));
+            }
+        }
+        Ok(least.map_or_else(Vec::new, |(choice, _)| choice))
+    }
+
+    /// By how much estimates may mislead when they are compared: much where there are few releases.
+    pub(crate) fn doubt(&self) -> f64 {
+        1.05 + 2.0 / self.rows.len() as f64
+    }
+
+    /// All rows with their first kind of noise, and all with their last.
+    pub(crate) fn of_one_kind(&self) -> [Vec<usize>; 2] {
+        let last = self.rows.iter().map(|row| row.families.len().saturating_sub(1)).collect();
+        [vec![0; self.rows.len()], last]
     }
 
     /// The family of each row with the least cumulant at an order, all errors being so many times what was wanted.
@@ -190,10 +243,13 @@ impl<'a> Problem<'a> {
         let of = |row: &Row| {
             let mut best = (0, f64::INFINITY);
             for (index, family) in row.families.iter().enumerate() {
-                let price = match row.level(family, factor, Side::Keeps)? {
-                    Some(level) => price::cumulant(&family.releases(level)?, t),
-                    None => f64::INFINITY,
+                let level = match row.wish {
+                    Wish::Error(error) => family.about(error * factor)?,
+                    Wish::Kept(error) => family.about(error)?,
+                    Wish::Level(level) => level,
+                    Wish::Weight(_) => return Ok(0),
                 };
+                let price = family.cumulant(level, t)?;
                 if price < best.1 {
                     best = (index, price);
                 }
@@ -256,7 +312,7 @@ impl<'a> Problem<'a> {
     /// A factor that keeps the budget, the least such within a millionth part or so, and how.
     fn search(&self, choice: &[usize], budget: f64) -> Result<(f64, Setting), PlanningError> {
         let mut kept: Option<(f64, Setting)> = None;
-        let mut excess = |factor: f64| {
+        let excess = |factor: f64| {
             let setting = self.setting(choice, factor, Side::Keeps)?;
             let cost = match &setting {
                 Some(setting) => self.at_most(setting)?,
@@ -270,27 +326,21 @@ impl<'a> Problem<'a> {
             }
             Ok::<f64, PlanningError>((cost / budget).ln())
         };
-        // Costs are nearly inverse to errors: one step, and a little further.
-        let first = excess(1.0)?;
-        let (mut low, mut high) = ((1.0, first), (1.0, first));
-        let mut stride = 1.1_f64;
-        while low.1 <= 0.0 && low.0 > LEAST_FACTOR {
-            let next = (low.0 * (low.1.max(-3.0)).exp() / stride).max(LEAST_FACTOR);
-            (high, low) = (low, (next, excess(next)?));
-            stride = (stride * stride).min(64.0);
-        }
-        while high.1 > 0.0 && high.0 < MOST_FACTOR {
-            let next = (high.0 * high.1.min(3.0).exp() * stride).min(MOST_FACTOR);
-            (low, high) = (high, (next, excess(next)?));
-            stride = (stride * stride).min(64.0);
-        }
-        if high.1 > 0.0 {
+        let range = (LEAST_FACTOR, MOST_FACTOR);
+        // Costs are nearly inverse to errors.
+        let mut order = START;
+        let place = Search { guess: 1.0, stride: 1.1, range, power: 1.0, near: 1e-4 };
+        let guess = search(place, |factor| {
+            let (cost, t) = self.about(choice, factor, order)?;
+            order = t;
+            Ok::<f64, Error>((cost / budget).ln())
+        })?;
+        let guess = if let Crossing::Between(_, factor) = guess { factor } else { 1.0 };
+        let place = Search { guess, stride: 1.003, range, power: 1.0, near: NEAR_FACTOR };
+        if search(place, excess)? == Crossing::Above {
             let least = self.at(choice, MOST_FACTOR, Side::Keeps)?;
             let least = least.map_or(f64::INFINITY, |(_, answer)| answer.bracket.lower);
             return Err(PlanningError::OverBudget { budget, least });
-        }
-        if low.1 > 0.0 {
-            crossing(low, high, (NEAR_FACTOR, 60), excess)?;
         }
         kept.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
     }
@@ -320,6 +370,8 @@ impl<'a> Problem<'a> {
 
 /// Single exchanges are tried among so many rows.
 const FEW: usize = 12;
+/// An order to begin with: about that of epsilon 1 at delta 10^-6.
+pub(crate) const START: f64 = 20.0;
 /// How near to the least factor the search comes.
 const NEAR_FACTOR: f64 = 1e-6;
 const LEAST_FACTOR: f64 = 1e-100;

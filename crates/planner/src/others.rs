@@ -1,7 +1,7 @@
 //! What other theorems make of the same study: tools that add up epsilons have Laplace noise.
 
 use crate::fit::{Problem, Setting};
-use crate::root::crossing;
+use crate::root::{Crossing, Search, search};
 use crate::study::{Noise, Study, Wish};
 use counterpoint::Release;
 use counterpoint::theorem::Theorem;
@@ -80,19 +80,9 @@ fn charged(
 /// The least factor with which a charge is within the budget.
 fn needed(budget: f64, charge: impl Fn(f64) -> Option<f64>) -> Option<f64> {
     let excess = |factor: f64| charge(factor).map(|cost| (cost / budget).ln()).ok_or(());
-    let (mut low, mut high) = (1.0, 1.0);
-    let mut above = excess(low).ok()?;
-    let mut below = above;
-    while above <= 0.0 && low > 1e-9 {
-        (high, below, low) = (low, above, low / 8.0);
-        above = excess(low).ok()?;
+    let place = Search { guess: 1.0, stride: 1.01, range: (1e-9, 1e9), power: 1.0, near: 1e-5 };
+    match search(place, excess) {
+        Ok(Crossing::Between(_, factor)) => Some(factor),
+        _ => None,
     }
-    while below > 0.0 && high < 1e9 {
-        (low, above, high) = (high, below, high * 8.0);
-        below = excess(high).ok()?;
-    }
-    if above <= 0.0 || below > 0.0 {
-        return None;
-    }
-    crossing((low, above), (high, below), (1e-5, 60), excess).ok().map(|(_, high)| high)
 }

@@ -1,7 +1,49 @@
-//! Estimates of what releases cost, one by one: for choosing between mechanisms and for sharing a budget out. No
-//! answer rests on them.
+//! Estimates of what releases cost: for choosing between mechanisms, for sharing a budget out, and to begin searches
+//! near their ends. No answer rests on them.
 
+use crate::root::{Crossing, Search, search};
 use counterpoint::{Mechanism, Release};
+use std::convert::Infallible;
+
+/// About how large epsilon is at a delta for a loss with this ln E[e^(t L)], and the order t that tells: the saddle
+/// point, the loss being nearly normal under the law tilted by it.
+pub(crate) fn epsilon(delta: f64, start: f64, cumulant: impl Fn(f64) -> f64) -> (f64, f64) {
+    let at = |t: f64| {
+        let h = 0.01 * t;
+        let [less, here, more] = [t - h, t, t + h].map(&cumulant);
+        let slope = (more - less) / (2.0 * h);
+        let deviation = ((more - 2.0 * here + less).max(0.0)).sqrt() / h;
+        let beyond = tilted(t * deviation) - tilted((1.0 + t) * deviation);
+        (slope, here - t * slope + beyond.max(1e-300).ln())
+    };
+    let place = Search { guess: start, stride: 1.3, range: ORDERS, power: 0.1, near: 3e-3 };
+    let value = |t: f64| Ok::<f64, Infallible>(at(t).1 - delta.ln());
+    let t = match search(place, value) {
+        Ok(Crossing::Between(_, t)) => t,
+        Ok(Crossing::Below) => ORDERS.0,
+        Ok(Crossing::Above) => ORDERS.1,
+        Err(never) => match never {},
+    };
+    (at(t).0, t)
+}
+
+/// Orders that are looked at.
+const ORDERS: (f64, f64) = (1e-3, 1e6);
+
+/// e^(a^2 / 2) P(Z > a) of a standard normal variable, to a few digits.
+fn tilted(a: f64) -> f64 {
+    let root = (2.0 * std::f64::consts::PI).sqrt();
+    // By Mills' ratio as a continued fraction, or by the series of P(0 < Z < a).
+    if a > 2.0 {
+        return 1.0 / (root * (1..=20).rev().fold(a, |below, k| a + f64::from(k) / below));
+    }
+    let (mut term, mut sum) = (a, a);
+    for k in 1..20 {
+        term *= a * a / f64::from(2 * k + 1);
+        sum += term;
+    }
+    0.5 * (0.5 * a * a).exp() - sum / root
+}
 
 /// ln E[e^(t L)] of all releases together, about: the Rényi divergence of order 1 + t, times t.
 pub(crate) fn cumulant(releases: &[Release], t: f64) -> f64 {

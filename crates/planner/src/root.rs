@@ -1,16 +1,67 @@
 //! Where a falling function crosses zero.
 
-/// Between two places with values above and not above zero, the least interval found around the crossing: halving and
-/// Illinois' method in logarithms of the place, until both are within a relative distance, or so many looks were
-/// taken. Both ends were looked at.
-pub(crate) fn crossing<E>(
+/// Where to look, and how closely.
+pub(crate) struct Search {
+    pub(crate) guess: f64,
+    /// The first stride from the guess, a factor above one: it is squared from step to step.
+    pub(crate) stride: f64,
+    /// Nothing is looked at outside of this.
+    pub(crate) range: (f64, f64),
+    /// About how the place depends on the value: with the exponential of so many times it.
+    pub(crate) power: f64,
+    /// How near to each other the two ends are to be, relatively.
+    pub(crate) near: f64,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Crossing {
+    /// Above zero at the first place, and not at the second.
+    Between(f64, f64),
+    /// Not above zero anywhere.
+    Below,
+    /// Above zero everywhere.
+    Above,
+}
+
+/// The crossing of a falling function: outward from the guess until it is between two places, then inward. Both ends
+/// were looked at.
+pub(crate) fn search<E>(
+    Search { guess, mut stride, range: (least, most), power, near }: Search,
+    mut value: impl FnMut(f64) -> Result<f64, E>,
+) -> Result<Crossing, E> {
+    let guess = guess.clamp(least, most);
+    let first = value(guess)?;
+    let (mut low, mut high) = ((guess, first), (guess, first));
+    while low.1 <= 0.0 {
+        if low.0 <= least {
+            return Ok(Crossing::Below);
+        }
+        let next = (low.0 * (power * low.1.max(-3.0)).exp() / stride).max(least);
+        (high, low) = (low, (next, value(next)?));
+        stride = (stride * stride).min(64.0);
+    }
+    while high.1 > 0.0 {
+        if high.0 >= most {
+            return Ok(Crossing::Above);
+        }
+        let next = (high.0 * (power * high.1.min(3.0)).exp() * stride).min(most);
+        (low, high) = (high, (next, value(next)?));
+        stride = (stride * stride).min(64.0);
+    }
+    inward(low, high, near, value)
+}
+
+/// Halving and Illinois' method in logarithms of the place, until both ends are near.
+fn inward<E>(
     (mut low, mut above): (f64, f64),
     (mut high, mut below): (f64, f64),
-    (near, most): (f64, usize),
+    near: f64,
     mut value: impl FnMut(f64) -> Result<f64, E>,
-) -> Result<(f64, f64), E> {
+) -> Result<Crossing, E> {
+    const MOST_LOOKS: usize = 200;
     let mut stalled = 0;
-    for _ in 0..most {
+    for _ in 0..MOST_LOOKS {
         if high <= low * (1.0 + near) {
             break;
         }
@@ -27,5 +78,5 @@ pub(crate) fn crossing<E>(
         }
         stalled = if (high / low).ln() > 0.5 * (to - from) { stalled + 1 } else { 0 };
     }
-    Ok((low, high))
+    Ok(Crossing::Between(low, high))
 }

@@ -1,8 +1,7 @@
 //! The smallest weighted sum of errors within a budget.
 
-use crate::family::Family;
-use crate::fit::{PlanningError, Problem, Setting};
-use crate::price;
+use crate::fit::{PlanningError, Problem, Row, START, Setting};
+use crate::root::{Search, search};
 use crate::study::{Ask, Goal, Study, Wish};
 use counterpoint::Answer;
 use counterpoint_mechanisms::Error;
@@ -19,9 +18,9 @@ impl Aim {
     }
 }
 
-/// Shares the budget out so that the weighted sum of errors is small: its derivative by each level is the same
-/// multiple of what that level costs at the margin. First the margins are those of a Rényi divergence of the order that
-/// matters, row by row; then, where there are few rows, those of the certified cost itself.
+/// Shares the budget out so that the weighted sum of errors is small: each row has the kind and the level of noise with
+/// the least of its error and a multiple of its price. The price is a Rényi divergence of the order that matters; then,
+/// kinds being fixed, that times what the row's cost at the margin is of it.
 pub(crate) fn best(
     problem: &Problem<'_>,
     study: &Study,
@@ -29,38 +28,32 @@ pub(crate) fn best(
 ) -> Result<(Setting, Answer, f64), PlanningError> {
     let aims = aims(problem, study);
     let shared = Shared { problem, aims: &aims, budget };
-    let mut found: Option<(Setting, f64)> = None;
-    for choice in shared.choices() {
-        let mut margins = vec![1.0; problem.rows.len()];
-        let mut best = shared.spend(&choice, &margins)?;
-        if problem.rows.len() <= FEW {
-            for _ in 0..ROUNDS {
-                margins = shared.margins(&best.0, best.1, best.3)?;
-                let next = shared.spend(&choice, &margins)?;
-                let gained = best.2 - next.2;
-                if gained <= 0.0 {
-                    break;
-                }
-                let enough = gained < 1e-4 * next.2;
-                best = next;
-                if enough {
-                    break;
-                }
-            }
-        }
-        if found.as_ref().is_none_or(|(_, least)| best.2 < *least) {
-            found = Some((best.0, best.2));
+    let alike = vec![1.0; problem.rows.len()];
+    let mut tried: Vec<Spent> = Vec::new();
+    for (choice, guess) in shared.choices(&alike)? {
+        tried.push(shared.spend(&choice, &alike, guess)?);
+    }
+    tried.sort_by(|one, other| one.sum.total_cmp(&other.sum));
+    let near = tried.first().map_or(0.0, |best| NEARLY * best.sum);
+    let mut best: Option<Spent> = None;
+    for spent in tried.into_iter().take_while(|spent| spent.sum <= near) {
+        let spent = shared.refined(spent)?;
+        if best.as_ref().is_none_or(|best| spent.sum < best.sum) {
+            best = Some(spent);
         }
     }
-    let (setting, sum) = found.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })?;
-    let cost = problem.cost(&setting)?;
-    Ok((setting, cost, sum))
+    let best = best.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })?;
+    let cost = problem.cost(&best.setting)?;
+    Ok((best.setting, cost, best.sum))
 }
 
-/// So many rows have their margins measured.
-const FEW: usize = 40;
+/// Choices of noise whose sum is so near to the best are refined.
+const NEARLY: f64 = 1.03;
 /// So often.
 const ROUNDS: usize = 4;
+/// So many rows have their margins measured by certified costs, and so many by estimates.
+const FEW: usize = 6;
+const SOME: usize = 100;
 
 fn aims(problem: &Problem<'_>, study: &Study) -> Vec<Aim> {
     let power = if study.goal() == Goal::Squared { 2 } else { 1 };
@@ -80,126 +73,171 @@ struct Shared<'a> {
     budget: f64,
 }
 
-/// A setting, its cost, the sum, and the order at which it was shared out.
-type Spent = (Setting, f64, f64, f64);
+/// Kinds of noise, with the order and the multiplier that spend the budget by estimates.
+type Guess = (Vec<usize>, (f64, f64));
+
+/// A setting within the budget: its cost, the sum, and the order and the multiplier at which it was shared out.
+struct Spent {
+    setting: Setting,
+    cost: f64,
+    sum: f64,
+    order: f64,
+    multiplier: f64,
+}
 
 impl Shared<'_> {
-    /// All rows with their first kind of noise, and all with their last: kinds are not mixed here.
-    fn choices(&self) -> Vec<Vec<usize>> {
-        let last: Vec<usize> =
-            self.problem.rows.iter().map(|row| row.families.len().saturating_sub(1)).collect();
-        let first = vec![0; last.len()];
-        if first == last { vec![first] } else { vec![first, last] }
+    /// The kinds of noise worth trying, of one kind and whichever is best row by row.
+    fn choices(&self, margins: &[f64]) -> Result<Vec<Guess>, Error> {
+        let mut found: Vec<(Setting, (f64, f64), f64)> = Vec::new();
+        let [first, last] = self.problem.of_one_kind();
+        for choice in [None, Some(first.as_slice()), Some(last.as_slice())] {
+            let (setting, order, multiplier) = self.guess(choice, margins, (START, 1.0))?;
+            if found.iter().all(|(other, ..)| other.choice != setting.choice) {
+                let sum = self.sum(&setting)?;
+                found.push((setting, (order, multiplier), sum));
+            }
+        }
+        let least = found.iter().map(|(.., sum)| *sum).fold(f64::INFINITY, f64::min);
+        let near = found.into_iter().filter(|(.., sum)| *sum <= self.problem.doubt() * least);
+        Ok(near.map(|(setting, guess, _)| (setting.choice, guess)).collect())
     }
 
-    /// The levels that a multiplier asks for at an order.
-    fn levels(
+    /// What a multiplier asks for at an order: of these kinds of noise, or of the best.
+    fn shared(
         &self,
-        choice: &[usize],
+        choice: Option<&[usize]>,
         margins: &[f64],
         (t, multiplier): (f64, f64),
-    ) -> Result<Vec<f64>, Error> {
-        let rows = self.problem.rows.iter().zip(choice).zip(self.aims).zip(margins);
-        let of = |(((row, choice), aim), margin): (((&crate::fit::Row, &usize), &Aim), &f64)| {
-            let Some(family) = row.families.get(*choice) else { return Ok(0.0) };
-            match row.wish {
-                Wish::Weight(_) => level(family, aim, t, multiplier * margin),
-                Wish::Level(level) => Ok(level),
-                Wish::Error(error) | Wish::Kept(error) => {
-                    Ok(family.level(error)?.unwrap_or(family.range().1))
+    ) -> Result<Setting, Error> {
+        let rows = self.problem.rows.iter().zip(self.aims).zip(margins).enumerate();
+        let of = |(place, ((row, aim), margin)): (usize, ((&Row, &Aim), &f64))| {
+            let only = choice.and_then(|choice| choice.get(place)).copied();
+            let mut best = (0, 0.0, f64::INFINITY);
+            for (index, family) in row.families.iter().enumerate() {
+                if only.is_some_and(|only| only != index) {
+                    continue;
+                }
+                let value =
+                    |error: f64, cumulant: f64| aim.of(error) + multiplier * margin * cumulant / t;
+                let (level, found) = match row.wish {
+                    Wish::Weight(_) => family.least(t, value)?,
+                    Wish::Level(level) => (level, family.cumulant(level, t)?),
+                    Wish::Error(error) | Wish::Kept(error) => {
+                        let level = family.level(error)?.unwrap_or(family.range().1);
+                        (level, family.cumulant(level, t)?)
+                    }
+                };
+                if found < best.2 {
+                    best = (index, level, found);
                 }
             }
+            Ok((best.0, best.1))
         };
-        rows.map(of).collect()
+        let (choice, levels) = rows.map(of).collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
+        Ok(Setting { choice, levels })
     }
 
-    /// The setting that spends the budget, and no more.
-    fn spend(&self, choice: &[usize], margins: &[f64]) -> Result<Spent, PlanningError> {
-        let mut t = 8.0;
-        let mut best: Option<Spent> = None;
-        for _ in 0..3 {
-            let spent = self.spend_at(choice, margins, t)?;
-            let next = self.order(&spent.0)?;
-            let near = (next / t).ln().abs() < 0.02;
-            if best.as_ref().is_none_or(|(_, _, least, _)| spent.2 < *least) {
-                best = Some(spent);
-            }
+    /// The setting that spends the budget by estimates, its order and its multiplier.
+    fn guess(
+        &self,
+        choice: Option<&[usize]>,
+        margins: &[f64],
+        (mut t, mut multiplier): (f64, f64),
+    ) -> Result<(Setting, f64, f64), Error> {
+        let mut setting = self.shared(choice, margins, (t, multiplier))?;
+        for _ in 0..8 {
+            let mut order = t;
+            search(self.around(multiplier, 1.3, 1e-3), |trial| {
+                setting = self.shared(choice, margins, (t, trial))?;
+                multiplier = trial;
+                let (cost, next) = self.problem.price(&setting, order)?;
+                order = next;
+                Ok::<f64, Error>((cost / self.budget).ln())
+            })?;
+            let near = (order / t).ln().abs() < 0.01;
+            t = order;
             if near {
                 break;
             }
-            t = next;
         }
-        best.ok_or(PlanningError::OverBudget { budget: self.budget, least: f64::INFINITY })
+        Ok((setting, t, multiplier))
     }
 
-    fn spend_at(&self, choice: &[usize], margins: &[f64], t: f64) -> Result<Spent, PlanningError> {
-        let mut kept: Option<(Setting, f64)> = None;
-        let mut excess = |multiplier: f64| {
-            let levels = self.levels(choice, margins, (t, multiplier))?;
-            let setting = Setting { choice: choice.to_vec(), levels };
+    /// Where multipliers are looked for: costs fall with their third root, about.
+    fn around(&self, guess: f64, stride: f64, near: f64) -> Search {
+        Search { guess, stride, range: (1e-100, 1e100), power: 3.0, near }
+    }
+
+    /// The setting that spends the budget, and no more, by certified costs.
+    fn spend(
+        &self,
+        choice: &[usize],
+        margins: &[f64],
+        (t, guess): (f64, f64),
+    ) -> Result<Spent, PlanningError> {
+        let mut kept: Option<(Setting, f64, f64)> = None;
+        let mut least = f64::INFINITY;
+        search(self.around(guess, 1.01, 1e-5), |multiplier| {
+            let setting = self.shared(Some(choice), margins, (t, multiplier))?;
             let cost = self.problem.at_most(&setting)?;
-            let more = |(_, before): &(Setting, f64)| cost > *before;
+            least = least.min(cost);
+            let more = |(_, before, _): &(Setting, f64, f64)| cost > *before;
             if cost <= self.budget && kept.as_ref().is_none_or(more) {
-                kept = Some((setting, cost));
+                kept = Some((setting, cost, multiplier));
             }
             Ok::<f64, PlanningError>((cost / self.budget).ln())
-        };
-        let (mut low, mut high) = (1.0, 1.0);
-        let mut above = excess(low)?;
-        let mut below = above;
-        // Costs rise with the third root of the multiplier's inverse, about.
-        while above <= 0.0 && low > 1e-60 {
-            (high, below, low) = (low, above, low * (3.0 * above.max(-5.0)).exp() / 1.3);
-            above = excess(low)?;
-        }
-        while below > 0.0 && high < 1e60 {
-            (low, above, high) = (high, below, high * (3.0 * below.min(5.0)).exp() * 1.3);
-            below = excess(high)?;
-        }
-        if above > 0.0 && below <= 0.0 {
-            crate::root::crossing((low, above), (high, below), (3e-6, 60), excess)?;
-        }
-        let Some((setting, cost)) = kept else {
-            let levels = self.levels(choice, margins, (t, 1e60))?;
-            let least = self.problem.at_most(&Setting { choice: choice.to_vec(), levels })?;
+        })?;
+        let Some((setting, cost, multiplier)) = kept else {
             return Err(PlanningError::OverBudget { budget: self.budget, least });
         };
         let sum = self.sum(&setting)?;
-        Ok((setting, cost, sum, t))
+        Ok(Spent { setting, cost, sum, order: t, multiplier })
+    }
+
+    /// The same kinds of noise, shared out by what they cost at the margin.
+    fn refined(&self, mut best: Spent) -> Result<Spent, PlanningError> {
+        if self.problem.rows.len() > SOME {
+            return Ok(best);
+        }
+        for _ in 0..ROUNDS {
+            let margins = self.margins(&best)?;
+            let start = (best.order, best.multiplier);
+            let next = self.spend(&best.setting.choice, &margins, start)?;
+            let gained = best.sum - next.sum;
+            if gained <= 0.0 {
+                break;
+            }
+            best = next;
+            if gained < 1e-4 * best.sum {
+                break;
+            }
+        }
+        Ok(best)
     }
 
     fn sum(&self, setting: &Setting) -> Result<f64, Error> {
         let rows =
             self.problem.rows.iter().zip(&setting.choice).zip(&setting.levels).zip(self.aims);
-        let of =
-            |(((row, choice), level), aim): (((&crate::fit::Row, &usize), &f64), &Aim)| match row
-                .families
-                .get(*choice)
-            {
-                Some(family) if aim.weight > 0.0 => Ok(aim.of(family.error(*level)?)),
-                _ => Ok(0.0),
-            };
+        let of = |(((row, choice), level), aim): (((&Row, &usize), &f64), &Aim)| match row
+            .families
+            .get(*choice)
+        {
+            Some(family) if aim.weight > 0.0 => Ok(aim.of(family.error(*level)?)),
+            _ => Ok(0.0),
+        };
         rows.map(of).sum()
     }
 
-    /// The order at which the divergence says most about the delta: where K(t) - t e is least.
-    fn order(&self, setting: &Setting) -> Result<f64, Error> {
-        let releases = self.problem.all(setting)?;
-        let slope = |t: f64| {
-            let h = 1e-4 * t;
-            (price::cumulant(&releases, t + h) - price::cumulant(&releases, t - h)) / (2.0 * h)
+    /// What each level costs at the margin over what its divergence says; only the ratios matter.
+    fn margins(&self, spent: &Spent) -> Result<Vec<f64>, PlanningError> {
+        const STEP: f64 = 0.02;
+        let certified = self.problem.rows.len() <= FEW;
+        let cost = |setting: &Setting| match certified {
+            true => self.problem.at_most(setting),
+            false => Ok(self.problem.price(setting, spent.order)?.0),
         };
-        let (mut low, mut high) = (1e-2_f64, 1e6_f64);
-        for _ in 0..60 {
-            let t = (low * high).sqrt();
-            if slope(t) > self.budget { high = t } else { low = t }
-        }
-        Ok(low)
-    }
-
-    /// What each level costs at the margin, by certified costs, over what the divergence says.
-    fn margins(&self, setting: &Setting, cost: f64, t: f64) -> Result<Vec<f64>, PlanningError> {
-        const STEP: f64 = 0.01;
+        let Spent { setting, order: t, .. } = spent;
+        let here = if certified { spent.cost } else { cost(setting)? };
         let mut margins = vec![1.0; setting.levels.len()];
         for (index, row) in self.problem.rows.iter().enumerate() {
             let (Some(slot), Some(&level), Some(&choice)) =
@@ -215,41 +253,14 @@ impl Shared<'_> {
             if let Some(slot) = less.levels.get_mut(index) {
                 *slot = level * (1.0 - STEP);
             }
-            let saved = cost - self.problem.at_most(&less)?;
-            let [here, there] = [level, level * (1.0 - STEP)].map(|level| family.releases(level));
-            let priced = (price::cumulant(&here?, t) - price::cumulant(&there?, t)) / t;
+            let saved = here - cost(&less)?;
+            let priced = family.cumulant(level, *t)? - family.cumulant(level * (1.0 - STEP), *t)?;
             if saved > 0.0 && priced > 0.0 {
-                *slot = saved / priced;
+                *slot = saved * t / priced;
             }
         }
-        // Only their ratios matter.
         let mean =
             margins.iter().map(|margin| margin.ln()).sum::<f64>() / margins.len().max(1) as f64;
         Ok(margins.into_iter().map(|margin| (margin.ln() - mean).exp()).collect())
     }
-}
-
-/// The level at which an error falls as fast as its cost rises, times a multiplier: where
-/// `d aim / d ln x + multiplier d (K/t) / d ln x` crosses zero.
-fn level(family: &Family, aim: &Aim, t: f64, multiplier: f64) -> Result<f64, Error> {
-    const WIDE: f64 = 0.05;
-    let (least, most) = family.range();
-    let balance = |level: f64| {
-        let (from, to) = ((level * (1.0 - WIDE)).max(least), (level * (1.0 + WIDE)).min(most));
-        let gained = aim.of(family.seen(from)?) - aim.of(family.seen(to)?);
-        let priced =
-            price::cumulant(&family.releases(to)?, t) - price::cumulant(&family.releases(from)?, t);
-        Ok::<f64, Error>((gained.max(1e-300) / (multiplier * priced / t).max(1e-300)).ln())
-    };
-    let (above, below) = (balance(least * (1.0 + WIDE))?, balance(most * (1.0 - WIDE))?);
-    if above <= 0.0 {
-        return Ok(least);
-    }
-    if below > 0.0 {
-        return Ok(most);
-    }
-    let ends = (least * (1.0 + WIDE), most * (1.0 - WIDE));
-    let near = if family.is_searched() { 3e-3 } else { 1e-7 };
-    crate::root::crossing((ends.0, above), (ends.1, below), (near, 80), balance)
-        .map(|(_, level)| level)
 }
