@@ -31,13 +31,13 @@ pub(crate) fn best(
     let alike = vec![1.0; problem.rows.len()];
     let mut tried: Vec<Spent> = Vec::new();
     for (choice, guess) in shared.choices(&alike)? {
-        tried.push(shared.spend(&choice, &alike, guess)?);
+        tried.push(shared.spend(&choice, (&alike, &[]), guess)?);
     }
     tried.sort_by(|one, other| one.sum.total_cmp(&other.sum));
     let near = tried.first().map_or(0.0, |best| NEARLY * best.sum);
     let mut best: Option<Spent> = None;
     for spent in tried.into_iter().take_while(|spent| spent.sum <= near) {
-        let spent = shared.refined(spent)?;
+        let spent = shared.stepped(shared.refined(spent)?)?;
         if best.as_ref().is_none_or(|best| spent.sum < best.sum) {
             best = Some(spent);
         }
@@ -52,7 +52,7 @@ const NEARLY: f64 = 1.03;
 /// So often.
 const ROUNDS: usize = 4;
 /// So many rows have their margins measured by certified costs, and so many by estimates.
-const FEW: usize = 6;
+const FEW: usize = 4;
 const SOME: usize = 100;
 
 fn aims(problem: &Problem<'_>, study: &Study) -> Vec<Aim> {
@@ -102,11 +102,11 @@ impl Shared<'_> {
         Ok(near.map(|(setting, guess, _)| (setting.choice, guess)).collect())
     }
 
-    /// What a multiplier asks for at an order: of these kinds of noise, or of the best.
+    /// What a multiplier asks for at an order: of these kinds of noise, or of the best. Some rows may have a level.
     fn shared(
         &self,
         choice: Option<&[usize]>,
-        margins: &[f64],
+        (margins, fixed): (&[f64], &[Option<f64>]),
         (t, multiplier): (f64, f64),
     ) -> Result<Setting, Error> {
         let rows = self.problem.rows.iter().zip(self.aims).zip(margins).enumerate();
@@ -119,7 +119,8 @@ impl Shared<'_> {
                 }
                 let value =
                     |error: f64, cumulant: f64| aim.of(error) + multiplier * margin * cumulant / t;
-                let (level, found) = match row.wish {
+                let fixed = fixed.get(place).copied().flatten().map(Wish::Level);
+                let (level, found) = match fixed.unwrap_or(row.wish) {
                     Wish::Weight(_) => family.least(t, value)?,
                     Wish::Level(level) => (level, family.cumulant(level, t)?),
                     Wish::Error(error) | Wish::Kept(error) => {
@@ -144,11 +145,11 @@ impl Shared<'_> {
         margins: &[f64],
         (mut t, mut multiplier): (f64, f64),
     ) -> Result<(Setting, f64, f64), Error> {
-        let mut setting = self.shared(choice, margins, (t, multiplier))?;
+        let mut setting = self.shared(choice, (margins, &[]), (t, multiplier))?;
         for _ in 0..8 {
             let mut order = t;
             search(self.around(multiplier, 1.3, 1e-3), |trial| {
-                setting = self.shared(choice, margins, (t, trial))?;
+                setting = self.shared(choice, (margins, &[]), (t, trial))?;
                 multiplier = trial;
                 let (cost, next) = self.problem.price(&setting, order)?;
                 order = next;
@@ -172,13 +173,13 @@ impl Shared<'_> {
     fn spend(
         &self,
         choice: &[usize],
-        margins: &[f64],
+        rows: (&[f64], &[Option<f64>]),
         (t, guess): (f64, f64),
     ) -> Result<Spent, PlanningError> {
         let mut kept: Option<(Setting, f64, f64)> = None;
         let mut least = f64::INFINITY;
         search(self.around(guess, 1.01, 1e-5), |multiplier| {
-            let setting = self.shared(Some(choice), margins, (t, multiplier))?;
+            let setting = self.shared(Some(choice), rows, (t, multiplier))?;
             let cost = self.problem.at_most(&setting)?;
             least = least.min(cost);
             let more = |(_, before, _): &(Setting, f64, f64)| cost > *before;
@@ -202,7 +203,7 @@ impl Shared<'_> {
         for _ in 0..ROUNDS {
             let margins = self.margins(&best)?;
             let start = (best.order, best.multiplier);
-            let next = self.spend(&best.setting.choice, &margins, start)?;
+            let next = self.spend(&best.setting.choice, (&margins, &[]), start)?;
             let gained = best.sum - next.sum;
             if gained <= 0.0 {
                 break;
@@ -213,6 +214,85 @@ impl Shared<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// Errors that come in steps: each at its step's cheapest level, a step better or a step worse, whichever way the
+    /// sum is least, what is left going to the others.
+    fn stepped(&self, mut best: Spent) -> Result<Spent, PlanningError> {
+        if self.problem.rows.len() > FEW {
+            return Ok(best);
+        }
+        for _ in 0..ROUNDS {
+            let steps = self.steps(&best.setting)?;
+            let margins = self.margins(&best)?;
+            let mut next: Option<Spent> = None;
+            for fixed in combinations(&steps) {
+                let least = next.as_ref().map_or(best.sum, |next| next.sum);
+                if let Some(spent) = self.with_steps(&best, (&margins, &fixed), least)? {
+                    next = Some(spent);
+                }
+            }
+            match next {
+                Some(spent) => best = spent,
+                None => break,
+            }
+        }
+        Ok(best)
+    }
+
+    /// A setting with some levels fixed, if it keeps the budget and its sum is less than this.
+    fn with_steps(
+        &self,
+        best: &Spent,
+        rows: (&[f64], &[Option<f64>]),
+        least: f64,
+    ) -> Result<Option<Spent>, PlanningError> {
+        let choice = &best.setting.choice;
+        if rows.1.iter().any(Option::is_none) {
+            return match self.spend(choice, rows, (best.order, best.multiplier)) {
+                Ok(spent) => Ok((spent.sum < least).then_some(spent)),
+                Err(PlanningError::OverBudget { .. }) => Ok(None),
+                Err(error) => Err(error),
+            };
+        }
+        let setting = self.shared(Some(choice), rows, (best.order, best.multiplier))?;
+        let sum = self.sum(&setting)?;
+        if sum >= least {
+            return Ok(None);
+        }
+        let cost = self.problem.at_most(&setting)?;
+        let Spent { order, multiplier, .. } = *best;
+        Ok((cost <= self.budget).then_some(Spent { setting, cost, sum, order, multiplier }))
+    }
+
+    /// For each row whose error comes in steps: the cheapest levels a step worse, the same and a step better. Nothing for
+    /// others; what is pinned stays.
+    fn steps(&self, setting: &Setting) -> Result<Vec<Vec<f64>>, Error> {
+        let of = |((row, choice), &level): ((&Row, &usize), &f64)| {
+            let Some(family) = row.families.get(*choice) else { return Ok(Vec::new()) };
+            if !matches!(row.wish, Wish::Weight(_)) {
+                return Ok(vec![level]);
+            }
+            let error = family.seen(level)?;
+            let next = |direction: f64| {
+                // Further and further off until it differs.
+                for k in 0..18 {
+                    let other = family.seen(level * (direction * 1e-6 * 2.0_f64.powi(k)).exp())?;
+                    if (other / error - 1.0).abs() > 1e-12 {
+                        return Ok((k, other));
+                    }
+                }
+                Ok::<(i32, f64), Error>((0, error))
+            };
+            let (worse, better) = (next(-1.0)?, next(1.0)?);
+            if worse.0.max(better.0) < 9 {
+                return Ok(Vec::new());
+            }
+            let levels = [worse.1, error, better.1].map(|error| family.level(error));
+            let levels: Result<Vec<Option<f64>>, Error> = levels.into_iter().collect();
+            Ok(levels?.into_iter().flatten().collect())
+        };
+        self.problem.rows.iter().zip(&setting.choice).zip(&setting.levels).map(of).collect()
     }
 
     fn sum(&self, setting: &Setting) -> Result<f64, Error> {
@@ -263,4 +343,23 @@ impl Shared<'_> {
             margins.iter().map(|margin| margin.ln()).sum::<f64>() / margins.len().max(1) as f64;
         Ok(margins.into_iter().map(|margin| (margin.ln() - mean).exp()).collect())
     }
+}
+
+/// Each way to take one level of each row that has some.
+fn combinations(steps: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
+    let mut all = vec![Vec::new()];
+    if steps.iter().all(|levels| levels.len() < 2) {
+        return Vec::new();
+    }
+    for levels in steps {
+        let next = |before: Vec<Option<f64>>| {
+            let with = |level: Option<f64>| [before.as_slice(), &[level]].concat();
+            match levels.is_empty() {
+                true => vec![with(None)],
+                false => levels.iter().map(|level| with(Some(*level))).collect(),
+            }
+        };
+        all = all.into_iter().flat_map(next).collect();
+    }
+    all
 }
