@@ -32,16 +32,15 @@ fn pair(release: &Release, outcomes: usize) -> Pair {
         let above = |x: f64| if x > 0.0 { 0.5 * (-x).exp() } else { 1.0 - 0.5 * x.exp() };
         cut(&between(0.0, e), above, move |x| above(x - e))
     };
-    let listed = |low: i64, high: i64, ln: &dyn Fn(i64) -> f64, moved: i64| -> Pair {
-        let total: f64 = (low..=high).map(|x| ln(x).exp()).sum();
-        (low..=high + moved).map(|x| (ln(x).exp() / total, ln(x - moved).exp() / total)).collect()
-    };
+    let count = release.count.get();
     match &release.mechanism {
-        Mechanism::Laplace { scale, sensitivity } => laplace(sensitivity.get() / scale.get()),
+        Mechanism::Laplace { scale, sensitivity } => {
+            repeated(laplace(sensitivity.get() / scale.get()), count)
+        }
         Mechanism::Geometric { scale, sensitivity } => {
             let (scale, moved) = (scale.get(), sensitivity.get() as i64);
             if moved as usize > outcomes {
-                return laplace(moved as f64 / scale);
+                return repeated(laplace(moved as f64 / scale), count);
             }
             // Beyond the two centres the ratio is constant.
             let decay = (-1.0 / scale).exp();
@@ -54,21 +53,42 @@ fn pair(release: &Release, outcomes: usize) -> Pair {
                 pair.push((at(x), at(moved - x)));
             }
             pair.push((end * far, end));
-            pair
+            repeated(pair, count)
         }
         Mechanism::DiscreteGaussian { sigma, sensitivity } => {
             let (sigma, moved) = (sigma.get(), sensitivity.get() as i64);
             if 20.0 * sigma > outcomes as f64 {
-                return gaussian(moved as f64 / sigma, outcomes);
+                return gaussian((count as f64).sqrt() * moved as f64 / sigma, outcomes);
             }
+            // Of several the sum is enough.
             let far = (12.0 * sigma).ceil() as i64;
-            listed(-far, far, &|x| -0.5 * (x as f64 / sigma).powi(2), moved)
+            let one: Vec<f64> =
+                (-far..=far).map(|x| (-0.5 * (x as f64 / sigma).powi(2)).exp()).collect();
+            let sum = (1..count).fold(one.clone(), |sum, _| convolved(&sum, &one));
+            let total: f64 = sum.iter().sum();
+            let shift = moved as usize * count as usize;
+            let at = |x: Option<usize>| x.and_then(|x| sum.get(x)).map_or(0.0, |mass| mass / total);
+            (0..sum.len() + shift).map(|x| (at(Some(x)), at(x.checked_sub(shift)))).collect()
         }
         Mechanism::Gaussian { sigma, sensitivity } => {
-            gaussian(sensitivity.get() / sigma.get(), outcomes)
+            gaussian((count as f64).sqrt() * sensitivity.get() / sigma.get(), outcomes)
         }
         other => panic!("{other:?} has no pair here"),
     }
+}
+
+fn convolved(one: &[f64], other: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; one.len() + other.len() - 1];
+    for (i, a) in one.iter().enumerate() {
+        for (j, b) in other.iter().enumerate() {
+            sum[i + j] += a * b;
+        }
+    }
+    sum
+}
+
+fn repeated(pair: Pair, count: u64) -> Pair {
+    (1..count).fold(pair.clone(), |all, _| product(&all, &pair))
 }
 
 /// Two normal laws that are mu apart.
@@ -111,11 +131,7 @@ fn delta(one: &Pair, other: &Pair, epsilon: f64) -> f64 {
 /// Whether releases keep to an epsilon at a delta, in the worse of both directions.
 fn keeps(releases: &[Release], held: f64, epsilon: f64, allowed: f64) -> bool {
     let outcomes = if releases.len() > 2 { 150 } else { 400 };
-    let repeated = |release: &Release| {
-        let pair = pair(release, outcomes);
-        (0..release.count.get()).map(|_| pair.clone()).collect::<Vec<Pair>>()
-    };
-    let mut pairs: Vec<Pair> = releases.iter().flat_map(repeated).collect();
+    let mut pairs: Vec<Pair> = releases.iter().map(|release| pair(release, outcomes)).collect();
     let top = 1.0 / (1.0 + (-held).exp());
     pairs.push(vec![(top, 1.0 - top), (1.0 - top, top)]);
     // The largest stays as it is, by falling ratio; the others are multiplied.
