@@ -45,12 +45,14 @@ mod family;
 mod fit;
 mod sum;
 mod others;
+mod spare;
 mod plan;
 
 pub use cost::CostError;
 pub use fit::PlanningError;
 pub use others::Other;
 pub use plan::{Line, Planned, Runs, plan};
+pub use spare::Spare;
 pub use study::{
     Ask, Budget, Goal, MOST_STATISTICS, Noise, Public, Statistic, Study, StudyError, Wanted, Wish,
 };

@@ -3,6 +3,7 @@
 use crate::cost::Composer;
 use crate::fit::{PlanningError, Problem, Setting};
 use crate::others::{self, Other};
+use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
 use counterpoint::quantity::Delta;
@@ -43,6 +44,8 @@ pub struct Line {
     pub releases: Vec<Release>,
     /// What it would cost alone: epsilon at the study's delta.
     pub epsilon: f64,
+    /// What dropping or pinning it would buy.
+    pub spare: Spare,
 }
 
 /// What runs for a statistic.
@@ -94,7 +97,16 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
             (setting, cost, None, None)
         }
     };
-    let statistics = lines(study, &problem, &setting)?;
+    let mut statistics = lines(study, &problem, &setting)?;
+    if sum.is_none() {
+        let now = (cost.bracket.upper, factor.map(|factor| factor.upper));
+        let spares = spare::of(&problem, &setting, now)?;
+        for (place, spare) in problem.places.iter().zip(spares) {
+            if let Some(line) = statistics.get_mut(*place) {
+                line.spare = spare;
+            }
+        }
+    }
     let others = others::of(study, &problem, &setting);
     Ok(Planned {
         cost,
@@ -149,7 +161,13 @@ fn lines(
             Some(line) => line.epsilon,
             None => problem.composer.epsilon(&releases)?.bracket.upper,
         };
-        lines.push(Line { name: statistic.name.clone(), runs, releases, epsilon });
+        lines.push(Line {
+            name: statistic.name.clone(),
+            runs,
+            releases,
+            epsilon,
+            spare: Spare::default(),
+        });
     }
     Ok(lines)
 }

@@ -1,5 +1,6 @@
 //! The smallest weighted sum of errors within a budget.
 
+use crate::family::Family;
 use crate::fit::{PlanningError, Problem, Row, START, Setting};
 use crate::root::{Search, search};
 use crate::study::{Ask, Goal, Study, Wish};
@@ -216,22 +217,21 @@ impl Shared<'_> {
         Ok(best)
     }
 
-    /// Errors that come in steps: each at its step's cheapest level, a step better or a step worse, whichever way the
-    /// sum is least, what is left going to the others.
+    /// Errors that come in steps: each at a step's cheapest level, some steps better or worse, whichever way the sum is
+    /// least, what is left going to the others.
     fn stepped(&self, mut best: Spent) -> Result<Spent, PlanningError> {
         if self.problem.rows.len() > FEW {
             return Ok(best);
         }
         for _ in 0..ROUNDS {
             let steps = self.steps(&best.setting)?;
-            let margins = self.margins(&best)?;
-            let mut next: Option<Spent> = None;
-            for fixed in combinations(&steps) {
-                let least = next.as_ref().map_or(best.sum, |next| next.sum);
-                if let Some(spent) = self.with_steps(&best, (&margins, &fixed), least)? {
-                    next = Some(spent);
-                }
+            if steps.iter().all(|levels| levels.len() < 2) {
+                break;
             }
+            let next = match steps.iter().any(Vec::is_empty) {
+                true => self.with_others(&best, &steps)?,
+                false => self.alone(&best, &steps)?,
+            };
             match next {
                 Some(spent) => best = spent,
                 None => break,
@@ -240,59 +240,74 @@ impl Shared<'_> {
         Ok(best)
     }
 
-    /// A setting with some levels fixed, if it keeps the budget and its sum is less than this.
-    fn with_steps(
+    /// The best way to take one step each, what is left going to the others, if it is better.
+    fn with_others(
         &self,
         best: &Spent,
-        rows: (&[f64], &[Option<f64>]),
-        least: f64,
+        steps: &[Vec<f64>],
     ) -> Result<Option<Spent>, PlanningError> {
-        let choice = &best.setting.choice;
-        if rows.1.iter().any(Option::is_none) {
-            return match self.spend(choice, rows, (best.order, best.multiplier)) {
-                Ok(spent) => Ok((spent.sum < least).then_some(spent)),
-                Err(PlanningError::OverBudget { .. }) => Ok(None),
-                Err(error) => Err(error),
+        let margins = self.margins(best)?;
+        let mut next: Option<Spent> = None;
+        for fixed in combinations(steps) {
+            let guess = (best.order, best.multiplier);
+            let spent = match self.spend(&best.setting.choice, (&margins, &fixed), guess) {
+                Err(PlanningError::OverBudget { .. }) => continue,
+                spent => spent?,
             };
+            if spent.sum < next.as_ref().map_or(best.sum, |next| next.sum) {
+                next = Some(spent);
+            }
         }
-        let setting = self.shared(Some(choice), rows, (best.order, best.multiplier))?;
-        let sum = self.sum(&setting)?;
-        if sum >= least {
-            return Ok(None);
-        }
-        let cost = self.problem.at_most(&setting)?;
-        let Spent { order, multiplier, .. } = *best;
-        Ok((cost <= self.budget).then_some(Spent { setting, cost, sum, order, multiplier }))
+        Ok(next)
     }
 
-    /// For each row whose error comes in steps: the cheapest levels a step worse, the same and a step better. Nothing for
-    /// others; what is pinned stays.
+    /// The same where all errors come in steps: those that seem to keep the budget, by rising sums, until one does.
+    fn alone(&self, best: &Spent, steps: &[Vec<f64>]) -> Result<Option<Spent>, PlanningError> {
+        const TRIALS: usize = 60;
+        let estimate = self.problem.price(&best.setting, best.order)?.0;
+        let most = 1.003 * self.budget * estimate / best.cost;
+        let mut better: Vec<(f64, Setting)> = Vec::new();
+        for fixed in combinations(steps) {
+            let levels = fixed.into_iter().map(|level| level.unwrap_or(0.0)).collect();
+            let setting = Setting { choice: best.setting.choice.clone(), levels };
+            let sum = self.sum(&setting)?;
+            if sum < best.sum && self.problem.price(&setting, best.order)?.0 <= most {
+                better.push((sum, setting));
+            }
+        }
+        better.sort_by(|one, other| one.0.total_cmp(&other.0));
+        for (sum, setting) in better.into_iter().take(TRIALS) {
+            let cost = self.problem.at_most(&setting)?;
+            if cost <= self.budget {
+                let Spent { order, multiplier, .. } = *best;
+                return Ok(Some(Spent { setting, cost, sum, order, multiplier }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// For each row whose error comes in steps the cheapest levels of some of them around its own. Nothing for others;
+    /// what is pinned stays.
     fn steps(&self, setting: &Setting) -> Result<Vec<Vec<f64>>, Error> {
-        let of = |((row, choice), &level): ((&Row, &usize), &f64)| {
-            let Some(family) = row.families.get(*choice) else { return Ok(Vec::new()) };
-            if !matches!(row.wish, Wish::Weight(_)) {
-                return Ok(vec![level]);
-            }
-            let error = family.seen(level)?;
-            let next = |direction: f64| {
-                // Further and further off until it differs.
-                for k in 0..18 {
-                    let other = family.seen(level * (direction * 1e-6 * 2.0_f64.powi(k)).exp())?;
-                    if (other / error - 1.0).abs() > 1e-12 {
-                        return Ok((k, other));
-                    }
-                }
-                Ok::<(i32, f64), Error>((0, error))
+        let rows = || self.problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
+        let around = |count: usize| {
+            let of = |((row, choice), &level): ((&Row, &usize), &f64)| match (
+                row.families.get(*choice),
+                row.wish,
+            ) {
+                (Some(family), Wish::Weight(_)) => ladder(family, level, count),
+                _ => Ok(vec![level]),
             };
-            let (worse, better) = (next(-1.0)?, next(1.0)?);
-            if worse.0.max(better.0) < 9 {
-                return Ok(Vec::new());
-            }
-            let levels = [worse.1, error, better.1].map(|error| family.level(error));
-            let levels: Result<Vec<Option<f64>>, Error> = levels.into_iter().collect();
-            Ok(levels?.into_iter().flatten().collect())
+            rows().map(of).collect::<Result<Vec<Vec<f64>>, Error>>()
         };
-        self.problem.rows.iter().zip(&setting.choice).zip(&setting.levels).map(of).collect()
+        let one = around(1)?;
+        let stepped = one.iter().filter(|levels| levels.len() > 1).count();
+        match (stepped, one.iter().any(Vec::is_empty)) {
+            (1, true) => around(2),
+            (1 | 2, false) => around(12),
+            (3, false) => around(3),
+            _ => Ok(one),
+        }
     }
 
     fn sum(&self, setting: &Setting) -> Result<f64, Error> {
@@ -302,7 +317,7 @@ impl Shared<'_> {
             .families
             .get(*choice)
         {
-            Some(family) if aim.weight > 0.0 => Ok(aim.of(family.error(*level)?)),
+            Some(family) if aim.weight > 0.0 => Ok(aim.of(family.seen(*level)?)),
             _ => Ok(0.0),
         };
         rows.map(of).sum()
@@ -345,12 +360,41 @@ impl Shared<'_> {
     }
 }
 
+/// The cheapest levels of so many errors on either side of a level's, if errors come in steps that are told apart.
+fn ladder(family: &Family, level: f64, count: usize) -> Result<Vec<f64>, Error> {
+    /// Steps of levels by less than this are none: 2^9 millionth parts.
+    const CLOSE: i32 = 9;
+    let next = |level: f64, direction: f64| {
+        let error = family.seen(level)?;
+        // Further and further off until it differs.
+        for k in 0..20 {
+            let other = family.seen(level * (direction * 1e-6 * 2.0_f64.powi(k)).exp())?;
+            if (other / error - 1.0).abs() > 1e-12 {
+                return Ok(Some((k, other)));
+            }
+        }
+        Ok::<Option<(i32, f64)>, Error>(None)
+    };
+    let near = |step: Option<(i32, f64)>| step.map_or(CLOSE, |(k, _)| k);
+    if near(next(level, -1.0)?).max(near(next(level, 1.0)?)) < CLOSE {
+        return Ok(Vec::new());
+    }
+    let mut levels: Vec<f64> = family.level(family.seen(level)?)?.into_iter().collect();
+    for direction in [-1.0, 1.0] {
+        let mut here = level;
+        for _ in 0..count {
+            let Some((_, error)) = next(here, direction)? else { break };
+            let Some(found) = family.level(error)? else { break };
+            levels.push(found);
+            here = found;
+        }
+    }
+    Ok(levels)
+}
+
 /// Each way to take one level of each row that has some.
 fn combinations(steps: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
     let mut all = vec![Vec::new()];
-    if steps.iter().all(|levels| levels.len() < 2) {
-        return Vec::new();
-    }
     for levels in steps {
         let next = |before: Vec<Option<f64>>| {
             let with = |level: Option<f64>| [before.as_slice(), &[level]].concat();
