@@ -31,6 +31,9 @@ pub fn plan(planned: &Planned) -> String {
     if let Some(sum) = planned.sum {
         lines.push(("sum", format!("{} of weighted errors", decimal::up(sum, 6))));
     }
+    if let Some(text) = spares(planned) {
+        lines.push(("what if", text));
+    }
     let others: Vec<String> = planned.others.iter().map(other).collect();
     if !others.is_empty() {
         lines.push(("others", others.join("\n")));
@@ -41,6 +44,26 @@ pub fn plan(planned: &Planned) -> String {
     ));
     lines.push(("setting", words::setting(planned.cost.theorem.setting())));
     columns(sides, &rows) + "\n" + &listed(lines)
+}
+
+/// What dropping or pinning each statistic would buy, where there are few enough to read.
+fn spares(planned: &counterpoint_planner::Planned) -> Option<String> {
+    const FEW: usize = 40;
+    if planned.statistics.len() > FEW {
+        return None;
+    }
+    let (name, unit) =
+        if planned.factor.is_some() { ("the others'", " times") } else { ("epsilon", "") };
+    let number = |value: f64| format!("{}{unit}", decimal::up(value, 4));
+    let of = |line: &Line| {
+        let dropped = line.spare.dropped.map(|value| format!("dropped, {name} {}", number(value)));
+        let pinned =
+            line.spare.pinned.map(|value| format!("pinned at its wanted error, {}", number(value)));
+        let said: Vec<String> = dropped.into_iter().chain(pinned).collect();
+        (!said.is_empty()).then(|| format!("{} {}", line.name, said.join("; ")))
+    };
+    let said: Vec<String> = planned.statistics.iter().filter_map(of).collect();
+    (!said.is_empty()).then(|| said.join("\n") + "\n(about)")
 }
 
 fn row(line: &Line) -> [String; 6] {

@@ -48,7 +48,9 @@ impl Planned {
         let text = |error: serde_json::Error| PlanError::plan(error.to_string());
         let planned = &self.planned;
         let plan = RawValue::from_string(self.plan().to_json()?).map_err(text)?;
-        let statistics = planned.statistics.iter().map(statistic).collect::<Result<_, _>>()?;
+        let outlook = if planned.factor.is_some() { Outlook::Factor } else { Outlook::Epsilon };
+        let statistics = planned.statistics.iter().map(|line| statistic(line, outlook));
+        let statistics = statistics.collect::<Result<_, _>>()?;
         let delta = decimal::shortest(planned.delta.get());
         let ends = |bracket: Bracket| Ends::of(bracket).map_err(text);
         let object = Object {
@@ -87,7 +89,7 @@ fn releases(line: &Line) -> Vec<Release> {
     line.releases.iter().enumerate().map(named).collect()
 }
 
-fn statistic(line: &Line) -> Result<Statistic<'_>, PlanError> {
+fn statistic(line: &Line, outlook: fn(f64) -> Outlook) -> Result<Statistic<'_>, PlanError> {
     let fields = |release: &Release| {
         let table = release.fields()?;
         let own = table.into_iter().filter(|(key, _)| key != "name");
@@ -108,6 +110,8 @@ fn statistic(line: &Line) -> Result<Statistic<'_>, PlanError> {
         confidence: runs.map(|runs| runs.confidence),
         pinned: runs.is_some_and(|runs| runs.pinned),
         epsilon: finite(line.epsilon),
+        if_dropped: line.spare.dropped.and_then(finite).map(outlook),
+        if_pinned: line.spare.pinned.and_then(finite).map(outlook),
     })
 }
 
@@ -165,6 +169,18 @@ struct Statistic<'a> {
     confidence: Option<f64>,
     pinned: bool,
     epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_dropped: Option<Outlook>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_pinned: Option<Outlook>,
+}
+
+/// What would become of the plan, about.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outlook {
+    Factor(f64),
+    Epsilon(f64),
 }
 
 #[derive(Serialize)]
