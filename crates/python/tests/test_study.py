@@ -165,7 +165,7 @@ def test_what_is_wrong_with_a_study(study: Callable[[], Any], words: str) -> Non
 
 def test_other_errors() -> None:
     # A budget that cannot be kept is nobody's argument.
-    with pytest.raises(cp.OutOfReach, match="the budget of epsilon 0.5 cannot be kept.*legal: a larger budget"):
+    with pytest.raises(cp.OutOfReach, match="(?s)the budget of epsilon 0.5 cannot be kept.*legal: a larger budget"):
         cp.plan_study(changed("statistic", 2, "epsilon", to=0.9))
     with pytest.raises(TypeError, match="study is of type int; legal: a dict"):
         cp.plan_study(5)  # type: ignore[arg-type]

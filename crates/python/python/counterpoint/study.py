@@ -88,8 +88,8 @@ class Planned:
     def statistics(self) -> list[PlannedStatistic]:
         """The statistics, in order."""
         return [
-            PlannedStatistic(name, mechanisms[0] if len(mechanisms) == 1 else mechanisms, *rest)
-            for name, mechanisms, *rest in self._native.statistics()
+            PlannedStatistic(one[0], one[1][0] if len(one[1]) == 1 else one[1], *one[2:])
+            for one in self._native.statistics()
         ]
 
     @cached_property
