@@ -117,16 +117,15 @@ fn error(query: &Query, epsilon: f64) -> f64 {
 /// Errors of an equal split over what was wanted, statistic by statistic.
 fn split(wishes: &[Wished], theorem: Theorem) -> Vec<f64> {
     let each = equal(theorem, wishes.len() as u64);
+    // Most are asked more than once.
     let mut known: Vec<(&Wished, f64)> = Vec::new();
-    let mut over = |wished| match known.iter().find(|(seen, _)| *seen == wished) {
-        Some((_, found)) => *found,
-        None => {
-            let found = error(&wished.0, each) / wished.1;
-            known.push((wished, found));
-            found
+    for wished in wishes {
+        if !known.iter().any(|(seen, _)| *seen == wished) {
+            known.push((wished, error(&wished.0, each) / wished.1));
         }
-    };
-    wishes.iter().map(|wished| over(wished)).collect()
+    }
+    let over = |wished: &Wished| known.iter().find(|(seen, _)| *seen == wished).unwrap().1;
+    wishes.iter().map(over).collect()
 }
 
 fn worst(list: &[f64]) -> f64 {
