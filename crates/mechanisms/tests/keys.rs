@@ -23,6 +23,28 @@ fn keys_are_released_from_the_count_that_is_said() {
     }
 }
 
+/// A confidence that a count just reaches, in decimals: a billionth below, that count is said; with
+/// nothing to spare for rounding, one more.
+#[test]
+fn rounding_is_allowed_for_where_keys_are_released() {
+    for epsilon in [0.05, 0.7] {
+        let ready = KeyRecipe::laplace(epsilon, 1e-7).unwrap().under(ONE).unwrap();
+        let threshold = ready.threshold();
+        for count in [threshold - 3, threshold + 2, threshold + 9] {
+            let released = at_least(threshold as i64 - count as i64, 1.0 / epsilon);
+            for (by, expected) in [(1.0 - 1e-9, count), (1.0, count + 1), (1.0 + 1e-9, count + 1)] {
+                // Below one half it is the chance that is rounded, above what it lacks to one.
+                let confidence = if released < 0.5 {
+                    released * by
+                } else {
+                    1.0 - (1.0 - released) * (2.0 - by)
+                };
+                assert_eq!(ready.released_from(confidence).unwrap(), expected, "{count} {by}");
+            }
+        }
+    }
+}
+
 /// 10^5 runs in a full run: released, and within the half-width, as often as was said. A half-width 5 % too small, and a
 /// count one lower, are not.
 #[test]

@@ -14,6 +14,7 @@ mod keys;
 mod moments;
 mod privacy;
 mod ranges;
+mod refusals;
 mod sketch;
 mod threads;
 mod written;

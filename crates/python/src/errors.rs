@@ -3,6 +3,7 @@
 use counterpoint::OutOfRange;
 use counterpoint::ask::{AskError, CalibrateError};
 use counterpoint_ledger::LedgerError;
+use counterpoint_planner::{CostError, PlanningError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -113,6 +114,15 @@ pub(crate) fn calibrate(error: CalibrateError) -> PyErr {
     match error {
         CalibrateError::Ask(error) => ask(error),
         CalibrateError::OutOfReach { .. } => Kind::OutOfReach.error(error.to_string()),
+        _ => invalid(error.to_string()),
+    }
+}
+
+/// Of a study: a budget that cannot be kept, or what certified composition says.
+pub(crate) fn planning(error: PlanningError) -> PyErr {
+    match error {
+        PlanningError::Cost(CostError::Ask(error)) => ask(error),
+        PlanningError::OverBudget { .. } => Kind::OutOfReach.error(error.to_string()),
         _ => invalid(error.to_string()),
     }
 }

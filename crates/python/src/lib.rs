@@ -10,6 +10,7 @@ mod ledger;
 mod losses;
 mod mechanism;
 mod plan;
+mod planned;
 mod region;
 mod run;
 mod value;
@@ -32,6 +33,8 @@ mod _native {
     use super::mechanism::Mechanism;
     #[pymodule_export]
     use super::plan::Plan;
+    #[pymodule_export]
+    use super::planned::{Planned, plan_study};
     #[pymodule_export]
     use super::region::Region;
 }

@@ -42,6 +42,14 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// A plan that was made elsewhere.
+    pub(crate) fn of(py: Python<'_>, described: counterpoint_wire::Plan) -> PyResult<Self> {
+        let described = counterpoint_wire::Plan { question: None, ..described };
+        Self::make(py, described.releases.len() > LARGE, move || Ok(described))
+    }
+}
+
 /// Plans of more releases and texts of more bytes take a while.
 const LARGE: usize = 10_000;
 

@@ -26,8 +26,15 @@ pub(crate) fn whole(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     number.extract().map_err(|_| crate::errors::invalid(text()))
 }
 
-/// A field of a release.
-pub(crate) fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Value<'static>> {
+/// A list or dict in lists and dicts is no deeper than this: one may hold itself.
+const MOST_LEVELS: usize = 16;
+
+/// A field of a release or a study, in so many lists and dicts.
+fn from_python(name: &str, given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value<'static>> {
+    if level > MOST_LEVELS {
+        let text = format!("{name} is nested too deeply; legal: at most {MOST_LEVELS} levels");
+        return Err(crate::errors::invalid(text));
+    }
     if let Ok(truth) = given.cast::<PyBool>() {
         return Ok(Value::Bool(truth.is_true()));
     }
@@ -45,20 +52,28 @@ pub(crate) fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Valu
     if let Ok(number) = given.extract::<f64>() {
         return Ok(Value::Real(number));
     }
+    if let Ok(fields) = given.cast::<PyDict>() {
+        return Ok(Value::Table(table_in(fields, level)?));
+    }
     let Ok(items) = given.try_iter() else {
         return Err(wrong_type(name, given, "a number, a string or a list of numbers"));
     };
-    let items = items.map(|item| from_python(name, &item?));
+    let items = items.map(|item| from_python(name, &item?, level + 1));
     Ok(Value::List(items.collect::<PyResult<_>>()?))
 }
 
-/// The fields of a release, those that are `None` left out.
+/// The fields of a release or a study, those that are `None` left out.
 pub(crate) fn table(fields: &Bound<'_, PyDict>) -> PyResult<Table<'static>> {
+    table_in(fields, 0)
+}
+
+fn table_in(fields: &Bound<'_, PyDict>, level: usize) -> PyResult<Table<'static>> {
     let mut table = Table::new();
     for (name, value) in fields {
         if !value.is_none() {
-            let name: String = name.extract()?;
-            let value = from_python(&name, &value)?;
+            let name: String =
+                name.extract().map_err(|_| wrong_type("a field", &name, "a string"))?;
+            let value = from_python(&name, &value, level + 1)?;
             table.push((name.into(), value));
         }
     }

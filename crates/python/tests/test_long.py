@@ -19,6 +19,8 @@ SLOW = "cp.compose([cp.Gaussian(1.0, rate=0.001) * 20], adjacency='add-remove')"
 DISTINCT = "cp.compose([cp.ApproxDP(0.01 * k + 0.001 * k**0.5) for k in range(1, 45)])"
 LARGE = "cp.compose([cp.ApproxDP(1e-9 * k) for k in range(1, 200_000)])"
 MANY = "cp.compose([cp.Gaussian(1.0, rate=0.01) * 1000], adjacency='add-remove')"
+STUDY = """dict(epsilon=1.0, delta=1e-6, data=dict(adjacency="replace", people=5000), statistic=[
+    dict(kind="mean", bounds=[0, 1 + k], error=0.01 * (1 + k**0.7)) for k in range(60)])"""
 
 
 def interrupted(setting: str, call: str) -> list[float]:
@@ -62,6 +64,7 @@ for _ in range(5):
         (f"plan = {MANY}", "plan.region(np.linspace(0, 1, 10_000), tolerance=1e-9)"),
         (f"text = {LARGE}.to_json()", "cp.Plan.from_text(text)"),
         (f"mechanisms = {LARGE}.mechanisms", "cp.compose(mechanisms)"),
+        (f"study = {STUDY}", "cp.plan_study(study)"),
     ],
 )
 def test_ctrl_c(setting: str, call: str) -> None:
@@ -85,6 +88,8 @@ def test_progress() -> None:
     assert seen and all(0 <= done <= 1 for done in seen)
     with pytest.raises(cp.Stopped):
         plan.epsilon(deltas, progress=lambda done: False)
+    with pytest.raises(cp.Stopped):
+        cp.plan_study(eval(STUDY), progress=lambda done: False)
 
     def fails(done: float) -> None:
         raise RuntimeError("not now")

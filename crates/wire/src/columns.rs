@@ -16,11 +16,17 @@ pub(crate) fn read<const N: usize>(
     names: [&str; N],
 ) -> Result<[Vec<f64>; N], String> {
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let elsewhere = || "is elsewhere; legal: a CSV file beside the plan".to_owned();
     if !Path::new(file).components().all(inside) {
-        return Err("is elsewhere; legal: a CSV file beside the plan".to_owned());
+        return Err(elsewhere());
     }
-    let path = folder.join(file);
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}; legal: a CSV file");
+    // Links may lead out of the folder: what they lead to has to be in it too.
+    let folder = Path::new(".").join(folder).canonicalize().map_err(unreadable)?;
+    let path = folder.join(file).canonicalize().map_err(unreadable)?;
+    if !path.starts_with(&folder) {
+        return Err(elsewhere());
+    }
     let about = fs::metadata(&path).map_err(unreadable)?;
     if !about.is_file() {
         return Err("is no file; legal: a CSV file".to_owned());

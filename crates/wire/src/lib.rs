@@ -48,5 +48,5 @@ pub use plan::{Blank, Format, Plan, Question, Release, adjacency_name, adjacency
 pub use planned::Planned;
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
 pub use sample::{Batches, Sample};
-pub use study::{placed_in_study, read_study};
+pub use study::{placed_in_study, read_study, study_of};
 pub use value::{Table, Value};

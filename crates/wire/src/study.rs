@@ -10,7 +10,7 @@ use crate::error::PlanError;
 use crate::fields::{Fields, illegal, missing, number};
 use crate::parse;
 use crate::plan::{Format, adjacency};
-use crate::value::Value;
+use crate::value::{Table, Value};
 
 const TOP: [&str; 6] = ["version", "delta", "epsilon", "goal", "data", "statistic"];
 const DATA: [&str; 4] = ["adjacency", "people", "rows", "sample_of"];
@@ -36,7 +36,15 @@ const COMMON: [&str; 8] =
 /// # Errors
 /// [`PlanError`], one line that names the statistic, the field, the offending value and what would be legal.
 pub fn read_study(bytes: &[u8], format: Format) -> Result<Study, PlanError> {
-    let mut fields = Fields::new(parse::table(bytes, format)?);
+    study_of(parse::table(bytes, format)?)
+}
+
+/// The study that a table says.
+///
+/// # Errors
+/// As for [`read_study`].
+pub fn study_of(table: Table<'_>) -> Result<Study, PlanError> {
+    let mut fields = Fields::new(table);
     match fields.take("version") {
         None | Some(Value::Whole(1)) => {}
         Some(other) => return Err(illegal("version", &other, "1")),
@@ -63,7 +71,7 @@ pub fn read_study(bytes: &[u8], format: Format) -> Result<Study, PlanError> {
     }
     let mut list = Vec::with_capacity(statistics.len());
     for (index, value) in statistics.into_iter().enumerate() {
-        list.push(statistic(value, index, &public)?);
+        list.push(statistic(value, index, (&public, delta))?);
     }
     let names: Vec<String> = list.iter().map(|statistic| statistic.name.clone()).collect();
     Study::new(public, budget, goal, list).map_err(|error| placed(&error, &names))
@@ -112,14 +120,18 @@ fn data(fields: &mut Fields<'_>) -> Result<Public, PlanError> {
 }
 
 /// A statistic, and in an error its place and name.
-fn statistic(value: Value<'_>, index: usize, public: &Public) -> Result<Statistic, PlanError> {
+fn statistic(
+    value: Value<'_>,
+    index: usize,
+    within: (&Public, Delta),
+) -> Result<Statistic, PlanError> {
     let Value::Table(table) = value else {
         let error = PlanError::plan(format!("is {value}; legal: a table"));
         return Err(error.in_statistic(index + 1, None));
     };
     let mut fields = Fields::new(table);
     let name = fields.peek_text("name").map(str::to_owned);
-    ask(&mut fields, public)
+    ask(&mut fields, within)
         .and_then(|(kind, own, ask)| {
             fields.take("name");
             let held = matches!(ask, Ask::HeldBack(_));
@@ -133,7 +145,7 @@ fn statistic(value: Value<'_>, index: usize, public: &Public) -> Result<Statisti
 
 type Read = (&'static str, &'static [&'static str], Ask);
 
-fn ask(fields: &mut Fields<'_>, public: &Public) -> Result<Read, PlanError> {
+fn ask(fields: &mut Fields<'_>, (public, delta): (&Public, Delta)) -> Result<Read, PlanError> {
     if let Some(name) = fields.take("name") {
         let name = crate::fields::text("name", name)?;
         fields.fill("name", Value::Text(name));
@@ -153,7 +165,8 @@ fn ask(fields: &mut Fields<'_>, public: &Public) -> Result<Read, PlanError> {
     let (query, scale, own) = query(kind, fields, public)?;
     let confidence = fields.number("confidence", Some(0.95), (Ok, "above 0 and below 1"))?;
     let (wish, pinned_by_epsilon) = wish(fields)?;
-    let noise = noise(fields, kind, pinned_by_epsilon)?;
+    // Gaussian noise has no finite epsilon at delta zero.
+    let noise = noise(fields, kind, pinned_by_epsilon || delta.get() <= 0.0)?;
     if kind == "regression" && !pinned_by_epsilon {
         let problem = "is missing: no error of a regression holds for all data; legal: pin = true with an epsilon";
         return Err(PlanError::field("epsilon", problem));
@@ -191,10 +204,10 @@ fn wish(fields: &mut Fields<'_>) -> Result<(Wish, bool), PlanError> {
 }
 
 /// The noise that is asked for. A pinned epsilon is that of pure noise.
-fn noise(fields: &mut Fields<'_>, kind: &str, pinned: bool) -> Result<Option<Noise>, PlanError> {
+fn noise(fields: &mut Fields<'_>, kind: &str, pure: bool) -> Result<Option<Noise>, PlanError> {
     let kinds: &[Noise] = match kind {
         "quantiles" => &[Noise::Exponential],
-        _ if pinned => &[Noise::Laplace],
+        _ if pure => &[Noise::Laplace],
         _ => &[Noise::Laplace, Noise::Gaussian],
     };
     let Some(name) = fields.text("noise")? else {

@@ -87,6 +87,36 @@ fn cells_come_from_a_file_beside_the_plan() {
     }
 }
 
+/// Links that lead out of the plan's folder, to a file or by way of a folder, are not followed; others are.
+#[cfg(unix)]
+#[test]
+fn links_to_cells_elsewhere_are_refused() {
+    use std::os::unix::fs::symlink;
+    let (folder, other) = (Folder::new(), Folder::new());
+    let text = "p,q,lower,upper\n0.5,0.25,0.6,0.75\n0.5,0.75,-0.5,-0.3\n";
+    let (mine, theirs) = (folder.file("own.csv", text), other.file("theirs.csv", text));
+    let top = "adjacency = 'add-remove'\n";
+    let composed = |csv: &str| {
+        let lines = format!("'cells'\ncsv = '{csv}'");
+        run(&["compose", &plan(&folder, top, &lines), "--json"])
+    };
+    let direct = composed("own.csv");
+    direct.object();
+    let link = |to: &str, name: &str| {
+        let beside = std::path::Path::new(&mine).with_file_name(name);
+        symlink(to, beside).unwrap();
+    };
+    link(&mine, "inside.csv");
+    assert_eq!(composed("inside.csv"), direct);
+    link(&theirs, "outside.csv");
+    link(std::path::Path::new(&theirs).parent().unwrap().to_str().unwrap(), "folder");
+    for csv in ["outside.csv", "folder/theirs.csv"] {
+        let outcome = composed(csv);
+        let problem = format!("csv \"{csv}\" is elsewhere; legal: a CSV file beside the plan");
+        assert!(outcome.status == 2 && outcome.stderr.contains(&problem), "{}", outcome.stderr);
+    }
+}
+
 #[test]
 fn batches_are_warned_about_in_both_forms() {
     let folder = Folder::new();

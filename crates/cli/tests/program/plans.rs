@@ -108,6 +108,24 @@ fn what_is_wrong_with_a_study() {
         ),
         ("epsilon = 0.5", "epsilon = 0", "epsilon is 0; legal: above 0"),
         ("delta = 1e-6", "", "delta is missing"),
+        ("error = 500", "error = inf", "statistic 1 (\"mean income\"): error is inf; legal"),
+        ("error = 500", "error = 0", "statistic 1 (\"mean income\"): error is 0; legal"),
+        ("error = 500", "error = -1", "statistic 1 (\"mean income\"): error is -1; legal"),
+        (
+            "people = 5000",
+            "people = 5000\nsample_of = 4999",
+            "sample_of is 4999; legal: from people, which is 5000",
+        ),
+        (
+            "adjacency = \"replace\"",
+            "adjacency = \"add-remove\"\nsample_of = 10000",
+            "sample_of is given for other neighbours than those of one replaced row; legal: adjacency",
+        ),
+        (
+            "people = 5000",
+            "people = 5000\nrows = 2\nsample_of = 10000",
+            "sample_of is given for other neighbours",
+        ),
         ("version = 1", "version = 2", ""),
     ] {
         let text = STUDY.replacen(from, to, 1);
@@ -118,7 +136,33 @@ fn what_is_wrong_with_a_study() {
         assert!(status == 2 && error.contains(words), "{from} -> {to}: {status} {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
-    // A budget that cannot be kept is a definite no.
-    let (status, error) = said(&STUDY.replacen("epsilon = 0.1", "epsilon = 0.9", 1));
-    assert!(status == 1 && error.contains("cannot be kept"), "{status} {error}");
+    // A budget that cannot be kept is a definite no: what is held back, an error or an epsilon that is pinned.
+    for (from, to) in [
+        ("epsilon = 0.1", "epsilon = 0.9"),
+        ("error = 500", "error = 1\npin = true"),
+        ("error = 500", "epsilon = 0.7\npin = true"),
+    ] {
+        let (status, error) = said(&STUDY.replacen(from, to, 1));
+        assert!(status == 1 && error.contains("cannot be kept"), "{to}: {status} {error}");
+    }
+    let gaussian = STUDY.replacen("error = 500", "error = 500\nnoise = \"gaussian\"", 1);
+    assert_eq!(said(&gaussian).0, 0);
+    let (status, error) = said(&gaussian.replacen("delta = 1e-6", "delta = 0", 1));
+    let words = "statistic 1 (\"mean income\"): noise is \"gaussian\"; legal: laplace";
+    assert!(status == 2 && error.contains(words), "{status} {error}");
+}
+
+/// 10^5 statistics are read, and one more is refused before any is looked at.
+#[test]
+fn a_study_has_so_many_statistics() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("study.json");
+    let statistics = vec![r#"{"kind":"no such kind"}"#; 100_001].join(",");
+    let text = format!(
+        r#"{{"delta":1e-6,"epsilon":1,"data":{{"adjacency":"replace","people":50}},"statistic":[{statistics}]}}"#
+    );
+    std::fs::write(&path, text).unwrap();
+    let done = run(&["plan", path.to_str().unwrap()]);
+    let words = "statistic has 100001 entries; legal: 1 to 10^5 statistics";
+    assert!(done.status == 2 && done.stderr.contains(words), "{}", done.stderr);
 }

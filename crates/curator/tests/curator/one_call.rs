@@ -237,6 +237,36 @@ fn a_quota_binds_and_another_analyst_s_key_is_no_way_around_it() {
     assert_eq!(spent(&mut ledger), due(&mean()));
 }
 
+/// A question about other columns than the data have is refused before the debit; its key and the account are as they
+/// were, and nothing is said of the numbers.
+#[test]
+fn what_does_not_suit_the_data_is_refused_before_it_is_paid() {
+    for place in Place::all() {
+        let mut ledger = with_account(&place, relation(), "10");
+        let before = ledger.head().unwrap();
+        let bounds = Bounds::new(0.0, 100.0).unwrap();
+        let covariance = Query::covariance(bounds, bounds).laplace(0.5).unwrap();
+        for (recipe, width) in [(mean(), 2), (count(), 3), (covariance, 1)] {
+            let said: BTreeSet<String> = [17.25, 39.5]
+                .map(|value| {
+                    let data = Data::table(relation(), vec![vec![value; 3]; width]).unwrap();
+                    let refused = answer(&mut ledger, &bill("a"), &recipe, &data).unwrap_err();
+                    let told = price(&mut ledger, &bill("a"), &recipe, &data).unwrap_err();
+                    assert_eq!(told.to_string(), refused.to_string());
+                    refused.to_string()
+                })
+                .into();
+            assert!(said.len() == 1 && said.first().unwrap().contains("columns"), "{said:?}");
+        }
+        assert_eq!(spent(&mut ledger), amount("0"));
+        assert_eq!(ledger.head().unwrap(), before);
+        assert_eq!(ledger.pending(None).unwrap().pending.len(), 0);
+        answer(&mut ledger, &bill("a"), &mean(), &ages()).unwrap();
+        assert_eq!(spent(&mut ledger), due(&mean()));
+        assert_sound(&mut ledger);
+    }
+}
+
 /// Whether an answer can be stored is known from the question: before the debit, before the draw,
 /// and without a word about what would have been drawn.
 #[test]

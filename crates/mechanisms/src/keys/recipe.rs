@@ -3,7 +3,7 @@
 use super::Keyed;
 use crate::error::{Error, check};
 use crate::grid::Grid;
-use crate::noise::{Law, Noise, at_least, confident};
+use crate::noise::{Law, Noise, SLACK, at_least, confident};
 use crate::query::Style;
 use counterpoint::quantity::Delta;
 use counterpoint::{Adjacency, Count, Mechanism, Relation, Release};
@@ -230,11 +230,12 @@ impl KeyMeasurement {
     pub fn released_from(&self, confidence: f64) -> Result<u64, Error> {
         confident(confidence)?;
         let law = Law::new(&self.noise);
-        // It is kept back if the noise is below T - c, which is as likely as noise above c - T.
-        let back = |count: u64| law.above(count as f64 - self.threshold as f64);
+        // It is released if the noise is above T - c - 1, and kept back if it is below T - c, which is as likely as noise
+        // above c - T.
+        let above = |count: u64| count as f64 - self.threshold as f64;
         let keeps = |count: u64| match confidence < 0.5 {
-            true => 1.0 - back(count) >= confidence,
-            false => back(count) <= 1.0 - confidence,
+            true => law.above(-above(count) - 1.0) * (1.0 - SLACK) >= confidence,
+            false => law.above(above(count)) <= (1.0 - confidence) * (1.0 - SLACK),
         };
         let (mut low, mut high) = (0, self.threshold);
         while !keeps(high) {

@@ -7,8 +7,8 @@
 True
 
 Every number is a bracket that contains the truth, rounding included; as a float it is its safe
-side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`calibrate`, :func:`audit`
-and :class:`Ledger` do what their names say. ``counterpoint.integrations`` speaks to dp-accounting, Opacus
+side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`plan_study` makes one from
+wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what their names say. ``counterpoint.integrations`` speaks to dp-accounting, Opacus
 and OpenDP.
 """
 
@@ -53,6 +53,7 @@ from .mechanisms import (
 )
 from .plan import Comparison, Plan, compose, load
 from .region import Region
+from .study import Planned, PlannedStatistic, plan_study
 
 __version__ = "0.1.0"
 
@@ -90,6 +91,8 @@ __all__ = [
     "NoFiniteEpsilon",
     "OutOfReach",
     "Plan",
+    "Planned",
+    "PlannedStatistic",
     "RandomizedResponse",
     "Refused",
     "Region",
@@ -102,4 +105,5 @@ __all__ = [
     "calibrate",
     "compose",
     "load",
+    "plan_study",
 ]

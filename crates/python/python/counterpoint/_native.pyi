@@ -12,9 +12,11 @@ __all__ = [
     "Losses",
     "Mechanism",
     "Plan",
+    "Planned",
     "Region",
     "audit",
     "calibrate",
+    "plan_study",
 ]
 
 _Progress = Callable[[float], bool | None] | None
@@ -143,6 +145,37 @@ class Plan:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+_Statistic = tuple[
+    str,
+    tuple[Mechanism, ...],
+    str | None,
+    float | None,
+    float | None,
+    float | None,
+    bool,
+    float,
+]
+
+@final
+class Planned:
+    @property
+    def epsilon(self) -> Answer: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def delta_within(self) -> float: ...
+    @property
+    def factor(self) -> Bracket | None: ...
+    @property
+    def sum(self) -> float | None: ...
+    def statistics(self) -> list[_Statistic]: ...
+    def others(self) -> list[tuple[str, float | None, float | None]]: ...
+    def plan(self) -> Plan: ...
+    def to_json(self) -> str: ...
+
+def plan_study(
+    study: dict[str, Any] | bytes, path: str | None = None, *, progress: _Progress = None
+) -> Planned: ...
 @final
 class Region:
     def outer_points(self) -> _Ends: ...

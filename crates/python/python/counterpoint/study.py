@@ -1,0 +1,196 @@
+"""Studies: from wanted errors to mechanisms and a certified plan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _native
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._native import Answer, Bracket, Mechanism
+
+__all__ = ["Other", "Planned", "PlannedStatistic", "plan_study"]
+
+
+class PlannedStatistic(NamedTuple):
+    """One statistic, planned."""
+
+    name: str
+    """What people call it."""
+    mechanism: Mechanism | tuple[Mechanism, ...]
+    """What it is charged as; several where one answer takes several."""
+    noise: str | None
+    """The kind of noise, or None where a share is held back."""
+    error: float | None
+    """The half-width of its answer, of all its numbers at once; None where that depends on the data."""
+    wanted: float | None
+    """The error that was wanted, if one was."""
+    confidence: float | None
+    """How often the error is kept."""
+    pinned: bool
+    """Whether its error or its epsilon is pinned."""
+    epsilon: float
+    """What it would cost alone, at the study's delta."""
+
+
+class Other(NamedTuple):
+    """What another theorem makes of the same wishes, with Laplace noise."""
+
+    theorem: str
+    """Its name."""
+    epsilon: float | None
+    """What it says the wanted errors cost, or those of the plan."""
+    factor: float | None
+    """By how much it would have had to multiply the wanted errors."""
+
+
+class Planned:
+    """A study, planned: what runs, how far answers are off, and what all of it costs."""
+
+    def __init__(self, native: _native.Planned, /) -> None:
+        self._native = native
+
+    @property
+    def epsilon(self) -> Answer:
+        """What all of it costs, at the study's delta; secrecy of the sample is included."""
+        return self._native.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The study's delta."""
+        return self._native.delta
+
+    @property
+    def delta_within(self) -> float:
+        """The delta at which the plan itself is composed: larger where the data are a secret sample."""
+        return self._native.delta_within
+
+    @property
+    def factor(self) -> Bracket | None:
+        """By how much every wanted error had to be multiplied, or could be.
+
+        With the upper end the budget is kept; with the lower end these kinds of noise are proved to break it.
+        """
+        return self._native.factor
+
+    @property
+    def sum(self) -> float | None:
+        """The weighted sum of errors that was made small, where statistics have weights."""
+        return self._native.sum
+
+    @cached_property
+    def statistics(self) -> list[PlannedStatistic]:
+        """The statistics, in order."""
+        return [
+            PlannedStatistic(one[0], one[1][0] if len(one[1]) == 1 else one[1], *one[2:])
+            for one in self._native.statistics()
+        ]
+
+    @cached_property
+    def others(self) -> list[Other]:
+        """What other theorems make of the same wishes."""
+        return [Other(*other) for other in self._native.others()]
+
+    @cached_property
+    def plan(self) -> Plan:
+        """All releases, as a plan: at ``delta_within`` it costs what the study does, before secrecy of the sample."""
+        return Plan(self._native.plan())
+
+    def to_json(self) -> str:
+        """The object that ``counterpoint plan --json`` writes."""
+        return self._native.to_json()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Planned):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        parts = [f"epsilon={self.epsilon}", f"delta={self.delta!r}"]
+        if self.factor is not None:
+            parts.append(f"factor={self.factor}")
+        if self.sum is not None:
+            parts.append(f"sum={self.sum:.6g}")
+        shown = [s.name for s in self.statistics[:8]]
+        if len(self.statistics) > 8:
+            shown.append(f"... {len(self.statistics) - 8} more")
+        return f"Planned({', '.join(parts)}, statistics=[{', '.join(shown)}])"
+
+    _HEAD = ("statistic", "noise", "error", "wanted", "confidence", "epsilon alone")
+
+    def _rows(self, most: int) -> list[tuple[str, ...]]:
+        def number(value: float | None) -> str:
+            return "-" if value is None else f"{value:.6g}"
+
+        rows: list[tuple[str, ...]] = [
+            (s.name, (s.noise or "held back") + (" (pinned)" if s.pinned else ""), number(s.error),
+             number(s.wanted), number(s.confidence), number(s.epsilon))
+            for s in self.statistics[:most]
+        ]
+        if len(self.statistics) > most:
+            rows.append((f"{len(self.statistics) - most} more", "", "", "", "", ""))
+        return rows
+
+    def _title(self) -> str:
+        title = f"epsilon {self.epsilon} at delta {self.delta:g}"
+        return title if self.factor is None else f"{title}; errors {self.factor} times what was wanted"
+
+    def __str__(self) -> str:
+        rows = [self._HEAD, *self._rows(100)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self._HEAD))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, self._title()])
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        return table(self._HEAD, self._rows(20), self._title())
+
+
+def plan_study(
+    study: Mapping[str, Any] | str | bytes | os.PathLike[str],
+    *,
+    progress: Callable[[float], bool | None] | None = None,
+) -> Planned:
+    """The plan that keeps to wanted errors, or to a budget as well as it can be done.
+
+    A study is a dict, the text of a study file (TOML or JSON), or the path of one: what is public about the data,
+    what may be spent, and which statistics are wanted, each with an error, a pinned share or a weight. Without an epsilon
+    the least one is found that meets all errors; with one, the least factor by which all have to be multiplied.
+
+    A string is text if it has several lines or is a JSON object, else a path.
+
+    >>> import counterpoint as cp
+    >>> planned = cp.plan_study({
+    ...     "epsilon": 0.5, "delta": 1e-6,
+    ...     "data": {"adjacency": "replace", "people": 5000},
+    ...     "statistic": [
+    ...         {"name": "mean income", "kind": "mean", "bounds": [0, 200_000], "error": 500},
+    ...         {"name": "employed", "kind": "proportion", "bounds": [1, 1.5], "error": 0.005},
+    ...     ],
+    ... })
+    >>> float(planned.epsilon) <= 0.5, planned.factor.upper < 1
+    (True, True)
+    >>> [statistic.error <= statistic.wanted for statistic in planned.statistics]
+    [True, True]
+    """
+    if isinstance(study, Mapping):
+        return Planned(_native.plan_study(dict(study), progress=progress))
+    if isinstance(study, bytes):
+        return Planned(_native.plan_study(study, progress=progress))
+    if isinstance(study, str) and ("\n" in study or study.lstrip().startswith("{")):
+        return Planned(_native.plan_study(study.encode(), progress=progress))
+    if not isinstance(study, (str, os.PathLike)):
+        kind = type(study).__name__
+        raise TypeError(f"study is of type {kind}; legal: a dict, the text of a study file, or its path")
+    with open(study, "rb") as file:
+        text = file.read()
+    return Planned(_native.plan_study(text, os.fspath(study), progress=progress))

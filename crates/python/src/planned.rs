@@ -1,0 +1,132 @@
+//! Studies, planned: from wanted errors to mechanisms and a certified plan.
+
+use counterpoint_planner::PlanningError;
+use counterpoint_wire::{Format, placed_in_study, read_study, study_of};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::path::Path;
+
+use crate::bracket::{Answer, Bracket};
+use crate::errors::{self, invalid, wrong_type};
+use crate::mechanism::wrap_all;
+use crate::plan::Plan;
+use crate::run::How;
+use crate::value;
+
+/// What a study came to.
+#[pyclass(frozen, module = "counterpoint._native")]
+pub(crate) struct Planned {
+    inner: counterpoint_wire::Planned,
+}
+
+/// A statistic: name, mechanisms, noise, error, wanted error, confidence, whether it is pinned, and epsilon alone.
+type Statistic<'py> = (
+    String,
+    Bound<'py, PyTuple>,
+    Option<&'static str>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    bool,
+    f64,
+);
+
+#[pymethods]
+impl Planned {
+    /// What all of it costs: epsilon at the study's delta.
+    #[getter]
+    fn epsilon(&self, py: Python<'_>) -> PyResult<Py<Answer>> {
+        Answer::wrap(py, &self.inner.planned.cost)
+    }
+
+    /// The study's delta.
+    #[getter]
+    fn delta(&self) -> f64 {
+        self.inner.planned.delta.get()
+    }
+
+    /// The delta at which the plan itself is composed: larger where the data are a secret sample.
+    #[getter]
+    fn delta_within(&self) -> f64 {
+        self.inner.planned.delta_within.get()
+    }
+
+    /// By how much every wanted error had to be multiplied, or None.
+    #[getter]
+    fn factor(&self) -> Option<Bracket> {
+        self.inner.planned.factor.map(Bracket::from)
+    }
+
+    /// The weighted sum of errors, or None.
+    #[getter]
+    fn sum(&self) -> Option<f64> {
+        self.inner.planned.sum
+    }
+
+    /// The statistics, in order, as tuples.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Statistic<'py>>> {
+        let mut releases = self.inner.plan().releases.into_iter();
+        let of = |line: &counterpoint_planner::Line| {
+            let own: Vec<_> = releases.by_ref().take(line.releases.len()).collect();
+            let (runs, mechanisms) = (line.runs.as_ref(), wrap_all(py, &own)?);
+            Ok((
+                line.name.clone(),
+                mechanisms,
+                runs.map(|runs| runs.noise.name()),
+                runs.map(|runs| runs.error).filter(|error| error.is_finite()),
+                runs.and_then(|runs| runs.wanted),
+                runs.map(|runs| runs.confidence),
+                runs.is_some_and(|runs| runs.pinned),
+                line.epsilon,
+            ))
+        };
+        self.inner.planned.statistics.iter().map(of).collect()
+    }
+
+    /// What other theorems make of the same wishes: name, epsilon and factor.
+    fn others(&self) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
+        let others = self.inner.planned.others.iter();
+        others.map(|other| (other.theorem, other.epsilon, other.factor)).collect()
+    }
+
+    /// All releases as a plan.
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+        Plan::of(py, self.inner.plan())
+    }
+
+    /// What `counterpoint plan --json` writes.
+    fn to_json(&self) -> PyResult<String> {
+        self.inner.json().map_err(|error| invalid(error.to_string()))
+    }
+}
+
+/// Plans a study: a dict, or the text of a study file.
+#[pyfunction]
+#[pyo3(signature = (study, path = None, *, progress = None))]
+pub(crate) fn plan_study(
+    py: Python<'_>,
+    study: &Bound<'_, PyAny>,
+    path: Option<&str>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Planned> {
+    let study = if let Ok(fields) = study.cast::<PyDict>() {
+        study_of(value::table(fields)?)
+    } else if let Ok(text) = study.cast::<PyBytes>() {
+        let text = text.as_bytes();
+        read_study(text, Format::detect(path.map(Path::new), text))
+    } else {
+        return Err(wrong_type("study", study, "a dict, or a study file's text"));
+    };
+    let study = study.map_err(|error| invalid(error.to_string()))?;
+    let how = How::new(None, None, progress)?;
+    let names = study.clone();
+    let ask = move |options: &counterpoint::Options<'_>| {
+        let planned = counterpoint_planner::plan(&study, options)?;
+        Ok(counterpoint_wire::Planned::new(&study, planned))
+    };
+    let raise = |error: PlanningError| match &error {
+        PlanningError::Study(at) => invalid(placed_in_study(&names, at).to_string()),
+        _ => errors::planning(error),
+    };
+    Ok(Planned { inner: how.run_as(py, ask, raise)? })
+}
