@@ -148,6 +148,10 @@ pub(crate) struct PlanArgs {
     /// Write the plan, as compose and ledger open take it, to this file; JSON if that is its extension
     #[arg(long, value_name = "PLAN")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Draw the plan beside other theorems, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

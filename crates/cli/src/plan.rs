@@ -47,5 +47,10 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
             .with_context(|| format!("{} cannot be written", out.display()))?;
         outcome.remark(format!("the plan is in {}", out.display()));
     }
+    if let Some(path) = &args.svg {
+        files::write_whole(path, &counterpoint_report::plan_figure(&planned).svg())
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        outcome.remark(format!("the picture is in {}", path.display()));
+    }
     Ok(outcome)
 }

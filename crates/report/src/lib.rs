@@ -19,5 +19,5 @@ pub use audit::audit;
 pub use calibrate::calibrate;
 pub use compare::compare;
 pub use compose::compose;
-pub use plan::plan;
+pub use plan::{plan, plan_figure};
 pub use region::{region, region_figure};

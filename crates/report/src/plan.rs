@@ -5,6 +5,7 @@ use counterpoint_wire::{Asked, Planned, decimal};
 
 use crate::columns::{Side, columns};
 use crate::compose::listed;
+use crate::plot::{Bar, Bars, Color, Group};
 use crate::words;
 
 /// Each statistic with its noise, error and own cost; what all of it costs, and what other theorems make of it.
@@ -64,6 +65,66 @@ fn spares(planned: &counterpoint_planner::Planned) -> Option<String> {
     };
     let said: Vec<String> = planned.statistics.iter().filter_map(of).collect();
     (!said.is_empty()).then(|| said.join("\n") + "\n(about)")
+}
+
+/// The plan beside other theorems, and what each statistic would cost alone.
+#[must_use]
+pub fn plan_figure(planned: &Planned) -> Bars {
+    const MOST: usize = 40;
+    let planned = &planned.planned;
+    let theorems = match planned.factor {
+        Some(factor) => {
+            let ours =
+                Bar::new("this plan", factor.upper, decimal::up(factor.upper, 4), Color::Blue);
+            let other = |other: &Other| Some((other.theorem, other.factor?));
+            (
+                Group::new(
+                    "Errors, as multiples of what was wanted",
+                    with_others(planned, ours, other),
+                ),
+                "errors",
+            )
+        }
+        None => {
+            let upper = planned.cost.bracket.upper;
+            let ours = Bar::new("this plan", upper, decimal::up(upper, 4), Color::Blue);
+            let other = |other: &Other| Some((other.theorem, other.epsilon?));
+            (
+                Group::new("Epsilon for these errors", with_others(planned, ours, other)),
+                "of the same errors",
+            )
+        }
+    };
+    let alone = planned.statistics.iter().take(MOST).map(|line| {
+        let color = if line.runs.is_some() { Color::Green } else { Color::Yellow };
+        Bar::new(line.name.as_str(), line.epsilon, decimal::up(line.epsilon, 4), color)
+    });
+    let more = planned.statistics.len().saturating_sub(MOST);
+    let title = match more {
+        0 => "Epsilon of each statistic alone".to_owned(),
+        more => format!("Epsilon of each statistic alone; {more} more are not shown"),
+    };
+    let caption = format!(
+        "Together epsilon {} at delta {}. Other theorems have Laplace noise {}.",
+        decimal::up(planned.cost.bracket.upper, 4),
+        decimal::shortest(planned.delta.get()),
+        theorems.1,
+    );
+    Bars::new(
+        "A planned study",
+        caption,
+        [theorems.0, Group::new(title, alone.collect::<Vec<_>>())],
+    )
+}
+
+fn with_others(
+    planned: &counterpoint_planner::Planned,
+    ours: Bar,
+    of: impl Fn(&Other) -> Option<(&'static str, f64)>,
+) -> Vec<Bar> {
+    let bar =
+        |(name, value): (&str, f64)| Bar::new(name, value, decimal::up(value, 4), Color::Orange);
+    std::iter::once(ours).chain(planned.others.iter().filter_map(of).map(bar)).collect()
 }
 
 fn row(line: &Line) -> [String; 6] {

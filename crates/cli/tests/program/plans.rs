@@ -55,6 +55,14 @@ fn a_planned_study_is_a_plan() {
         .collect();
     assert_eq!(names, ["basic", "advanced", "kov-closed-form"]);
     assert_eq!(planned["plan"]["release"].as_array().unwrap().len(), 3);
+    let drawn = run(&["plan", &path("study.toml"), "--svg", &path("plan.svg")]);
+    assert_eq!(drawn.status, 0, "{}", drawn.stderr);
+    let picture = std::fs::read_to_string(path("plan.svg")).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    assert!(picture.contains("mean income") && picture.contains("kov-closed-form"), "{picture}");
+    // Without a statistic the others do better, and with it at its wanted error, in between or not.
+    let without = statistics[0]["if_dropped"]["factor"].as_f64().unwrap();
+    assert!(without < factor, "{without} {factor}");
     let text = run(&["plan", &path("study.toml")]);
     assert!(
         text.stdout.contains("mean income") && text.stdout.contains("held back"),

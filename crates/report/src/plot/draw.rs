@@ -25,7 +25,7 @@ pub(super) fn svg(figure: &Figure) -> String {
     sheet.legend.iter().for_each(|entry| legend_entry(&mut svg, entry));
     svg.close_group();
     svg.paragraph("caption", sheet.caption.0, &sheet.caption.1, BODY, false);
-    svg.0.push_str("</svg>\n");
+    svg.close();
     svg.0
 }
 

@@ -14,6 +14,7 @@
 //! assert!(figure.csv().contains("square,3.0,9.0\n"));
 //! ```
 
+mod bars;
 mod clip;
 mod csv;
 mod draw;
@@ -22,6 +23,7 @@ mod pen;
 mod text;
 mod ticks;
 
+pub use bars::{Bar, Bars, Group};
 pub(crate) use ticks::{scientific, superscript};
 
 /// Charts with a title, a caption and one legend.

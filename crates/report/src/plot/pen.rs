@@ -29,13 +29,17 @@ pub(super) const PLAIN: Font = Font { size: SMALL, anchor: "start", bold: false,
 
 impl Svg {
     pub(super) fn open(sheet: &Sheet<'_>, figure: &Figure) -> Self {
-        let (width, height) = (number(sheet.width), number(sheet.height));
+        Self::sized((sheet.width, sheet.height), &figure.title, &figure.caption)
+    }
+
+    pub(super) fn sized((width, height): (f64, f64), title: &str, caption: &str) -> Self {
+        let (width, height) = (number(width), number(height));
         let mut svg = Self(String::new());
         svg.line(format_args!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" font-family="{FONTS}" fill="{INK}">"#
         ));
-        svg.line(format_args!("<title>{}</title>", escaped(&figure.title)));
-        svg.line(format_args!("<desc>{}</desc>", escaped(&figure.caption)));
+        svg.line(format_args!("<title>{}</title>", escaped(title)));
+        svg.line(format_args!("<desc>{}</desc>", escaped(caption)));
         svg.line(format_args!(r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##));
         svg
     }
@@ -43,6 +47,11 @@ impl Svg {
     /// Writing to a string does not fail.
     pub(super) fn line(&mut self, text: Arguments<'_>) {
         let _ = writeln!(self.0, "{text}");
+    }
+
+    /// The end of the document.
+    pub(super) fn close(&mut self) {
+        self.line(format_args!("</svg>"));
     }
 
     pub(super) fn open_group(&mut self, class: &str) {

@@ -1,0 +1,139 @@
+//! Named amounts as bars beside each other.
+
+use super::Color;
+use super::layout::{BODY, GAP, HEADING, LEADING, SMALL, TITLE};
+use super::pen::{Font, PLAIN, Svg, hex, number};
+use super::text::{width, wrapped};
+
+/// Groups of bars with a title and a caption.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Bars {
+    /// What is shown, in a line.
+    pub title: String,
+    /// What it shows to be true.
+    pub caption: String,
+    /// The groups, from top to bottom; each has a scale of its own.
+    pub groups: Vec<Group>,
+}
+
+/// Bars of one scale.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Group {
+    /// Above the bars.
+    pub title: String,
+    /// The bars, from top to bottom.
+    pub bars: Vec<Bar>,
+}
+
+/// A bar.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Bar {
+    /// To its left.
+    pub name: String,
+    /// How long it is.
+    pub value: f64,
+    /// To its right.
+    pub text: String,
+    /// Its colour.
+    pub color: Color,
+}
+
+impl Bars {
+    /// Groups under a title.
+    pub fn new(
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        groups: impl Into<Vec<Group>>,
+    ) -> Self {
+        Self { title: title.into(), caption: caption.into(), groups: groups.into() }
+    }
+
+    /// The picture, as an SVG document.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        svg(self)
+    }
+}
+
+impl Group {
+    /// Bars under a title.
+    pub fn new(title: impl Into<String>, bars: impl Into<Vec<Bar>>) -> Self {
+        Self { title: title.into(), bars: bars.into() }
+    }
+}
+
+impl Bar {
+    /// A bar of this length.
+    pub fn new(name: impl Into<String>, value: f64, text: impl Into<String>, color: Color) -> Self {
+        Self { name: name.into(), value, text: text.into(), color }
+    }
+}
+
+const WIDTH: f64 = 720.0;
+const MARGIN: f64 = 20.0;
+const ROW: f64 = 20.0;
+const THICK: f64 = 12.0;
+/// Names have at most this much room.
+const NAMES: f64 = 220.0;
+const TEXTS: f64 = 130.0;
+
+fn svg(bars: &Bars) -> String {
+    let caption = wrapped(&bars.caption, WIDTH - 2.0 * MARGIN, |text| width(text, BODY));
+    let rows: usize = bars.groups.iter().map(|group| group.bars.len()).sum();
+    let heads = bars.groups.len() as f64 * (HEADING * LEADING + 3.0 * GAP);
+    let top = MARGIN + TITLE * LEADING + caption.len() as f64 * BODY * LEADING;
+    let height = top + heads + rows as f64 * ROW + MARGIN;
+    let mut svg = Svg::sized((WIDTH, height), &bars.title, &bars.caption);
+    svg.paragraph("title", (MARGIN, MARGIN), std::slice::from_ref(&bars.title), TITLE, true);
+    svg.paragraph("caption", (MARGIN, MARGIN + TITLE * LEADING), &caption, BODY, false);
+    let names = bars.groups.iter().flat_map(|group| &group.bars);
+    let names = names.map(|bar| width(&shortened(&bar.name), SMALL)).fold(0.0, f64::max);
+    let mut y = top;
+    for group in &bars.groups {
+        y += 2.0 * GAP + HEADING;
+        svg.text((MARGIN, y), &group.title, Font { size: HEADING, bold: true, ..PLAIN });
+        y += GAP + HEADING * (LEADING - 1.0);
+        draw(&mut svg, group, (MARGIN + names + GAP, y));
+        y += group.bars.len() as f64 * ROW;
+    }
+    svg.close();
+    svg.0
+}
+
+fn draw(svg: &mut Svg, group: &Group, (left, top): (f64, f64)) {
+    let most = group.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite());
+    let most = most.fold(f64::MIN_POSITIVE, f64::max);
+    let room = WIDTH - MARGIN - TEXTS - left;
+    for (place, bar) in group.bars.iter().enumerate() {
+        let middle = top + (place as f64 + 0.5) * ROW;
+        let base = middle + 0.35 * SMALL;
+        svg.text((left - GAP, base), &shortened(&bar.name), Font { anchor: "end", ..PLAIN });
+        let long = (room * bar.value / most).clamp(0.5, room);
+        let [x, y, long, thick] = [left, middle - 0.5 * THICK, long, THICK].map(number);
+        let color = hex(bar.color);
+        svg.line(format_args!(
+            r#"<rect x="{x}" y="{y}" width="{long}" height="{thick}" rx="1.5" fill="{color}"/>"#
+        ));
+        let end = left + (room * bar.value / most).clamp(0.5, room) + GAP;
+        svg.text((end, base), &bar.text, PLAIN);
+    }
+}
+
+/// As much of a name as there is room for.
+fn shortened(name: &str) -> String {
+    if width(name, SMALL) <= NAMES {
+        return name.to_owned();
+    }
+    let mut short = String::new();
+    for letter in name.chars() {
+        short.push(letter);
+        if width(&short, SMALL) > NAMES - SMALL {
+            short.pop();
+            break;
+        }
+    }
+    short + "…"
+}
