@@ -2,7 +2,8 @@
 
 /**
  * @typedef {'pair' | 'number' | 'numbers' | 'names' | 'pairs'} Shape
- * @typedef {{name: string, shape: Shape, label: string, hint?: string, optional?: boolean, more?: boolean}} Field
+ * @typedef {{name: string, shape: Shape, label: string, hint?: string, optional?: boolean, more?: boolean,
+ *   unless?: string}} Field a field that stands in place of another is shown unless that is filled in
  * @typedef {object} Kind
  * @property {string} label
  * @property {string} says
@@ -14,7 +15,7 @@
  */
 
 /** @type {Field} */
-const BETWEEN = { name: 'bounds', shape: 'pair', label: 'Values from', hint: 'values outside count as the nearer end' };
+const BETWEEN = { name: 'bounds', shape: 'pair', label: 'Values from' };
 /** @type {Field} */
 const POINTS = { name: 'points', shape: 'number', label: 'Points', optional: true, more: true };
 
@@ -53,7 +54,7 @@ export const KINDS = {
     fields: [BETWEEN],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'value',
-    about: 'The sum divided by the number of people. The more people there are, the less noise one person needs.',
+    about: 'The sum divided by the number of people; values outside the range count as its nearer end. The more people there are, the less noise one person needs.',
     theorem: 'Where the number of people is public the sum alone has noise; else both have, and the error is that of their quotient.',
   },
   variance: {
@@ -69,8 +70,8 @@ export const KINDS = {
     label: 'Histogram',
     says: 'How many in each group',
     fields: [
-      { name: 'categories', shape: 'names', label: 'Groups', hint: 'names, with commas between them', optional: true },
-      { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers, if groups are intervals', optional: true },
+      { name: 'categories', shape: 'names', label: 'Groups', hint: 'names, with commas between them', optional: true, unless: 'bins' },
+      { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers, if groups are intervals', optional: true, unless: 'categories' },
     ],
     start: { categories: 'north, east, south, west' },
     error: 'people',
@@ -95,7 +96,7 @@ export const KINDS = {
     label: 'Cumulative counts',
     says: 'How many lie below each value',
     fields: [
-      { ...BETWEEN, hint: '' },
+      BETWEEN,
       { ...POINTS, more: false, hint: '20 if empty' },
       { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers', optional: true, more: true },
     ],
@@ -108,7 +109,7 @@ export const KINDS = {
     label: 'Covariance',
     says: 'Whether two values rise together',
     fields: [
-      { ...BETWEEN, hint: '' },
+      BETWEEN,
       { name: 'with', shape: 'pair', label: 'the other from' },
     ],
     start: { 'bounds.0': '0', 'bounds.1': '100', 'with.0': '0', 'with.1': '100' },
@@ -120,7 +121,7 @@ export const KINDS = {
     label: 'Regression',
     says: 'Predict one value from others',
     fields: [
-      { ...BETWEEN, label: 'Outcome from', hint: '' },
+      { ...BETWEEN, label: 'Outcome from' },
       { name: 'predictors', shape: 'pairs', label: 'Predictors', hint: 'low to high; one after another' },
     ],
     start: { 'bounds.0': '0', 'bounds.1': '100', predictors: '0 to 100; 0 to 1', epsilon: '0.2' },

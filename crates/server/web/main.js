@@ -87,6 +87,7 @@ let clock;
 /** @param {boolean} working */
 function busy(working) {
   at('stale-able').classList.toggle('stale', working);
+  at('cost').setAttribute('aria-busy', String(working));
   clearInterval(clock);
   if (!working) {
     at('working').hidden = true;
@@ -144,7 +145,7 @@ function render() {
   about(study);
   statistics(study);
   const planned = answer?.planned ?? null;
-  at('stale-able').classList.toggle('wrong-now', problem !== null);
+  at('old').hidden = problem === null || answer === null;
   total(study, planned, whatIs?.answer.planned ?? null);
   budget(study, planned, problem);
   bars(planned);
@@ -185,6 +186,7 @@ function statistics(study) {
   const focus = active instanceof HTMLElement && list.contains(active) ? active : null;
   const lost = focus ? { row: focus.closest('.row')?.id, key: focus.dataset.key } : null;
   const present = study.statistics.slice(0, shown);
+  list.classList.toggle('many', present.length > 50);
   const ids = new Set(present.map((statistic) => statistic.id));
   for (const [id, row] of rows) {
     if (!ids.has(id)) {

@@ -6,11 +6,11 @@ const WIDTH = 248;
 const SIDE = 6;
 const MIDDLE = WIDTH / 2;
 /** How many errors fit beside the truth. */
-const SHOWN = 1.6;
+const SHOWN = 1.7;
 const DOTS = 20;
 const RADIUS = 3.1;
-const GROUND = 34;
-const LINE = 58;
+const GROUND = 36;
+const LINE = 68;
 
 /**
  * @typedef {object} Likely
@@ -31,17 +31,21 @@ export function likely(likely) {
   const half = likely.error * scale;
   const [left, right] = [MIDDLE - half, MIDDLE + half];
   const parts = [];
-  if (likely.before !== null) {
-    const before = likely.before * scale;
-    parts.push(s('rect', { class: 'was', x: MIDDLE - before, y: GROUND - 27, width: 2 * before, height: 27, rx: 2 }));
-  }
   parts.push(s('rect', { class: 'within', x: left, y: GROUND - 27, width: 2 * half, height: 27, rx: 2 }));
   parts.push(s('line', { class: 'rule', x1: SIDE, x2: WIDTH - SIDE, y1: GROUND, y2: GROUND }));
   if (likely.law) parts.push(...dots(likely, scale));
   else parts.push(s('line', { class: 'span', x1: left, x2: right, y1: GROUND - 13, y2: GROUND - 13 }));
   parts.push(s('line', { class: 'truth', x1: MIDDLE, x2: MIDDLE, y1: GROUND - 29, y2: GROUND + 3 }));
-  if (likely.axis) parts.push(...whole(likely.error, likely.axis));
-  const height = likely.axis ? LINE + 18 : GROUND + 6;
+  if (likely.before !== null) {
+    const before = likely.before * scale;
+    const side = (/** @type {number} */ x) => `M${x} ${GROUND - 29}V${GROUND + 3}`;
+    parts.push(s('path', { class: 'was', d: side(MIDDLE - before) + side(MIDDLE + before) }));
+  }
+  const end = (/** @type {number} */ x, /** @type {string} */ sign, /** @type {string} */ anchor) =>
+    s('text', { x, y: GROUND + 13, 'text-anchor': anchor }, sign + amount(likely.error, 3));
+  parts.push(end(left - 2, '−', 'end'), end(right + 2, '+', 'start'));
+  if (likely.axis) parts.unshift(...whole(likely.error, likely.axis, half));
+  const height = likely.axis ? LINE + 18 : GROUND + 18;
   return s('svg', { class: 'likely', viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': told(likely) }, ...parts);
 }
 
@@ -49,16 +53,17 @@ export function likely(likely) {
  * The axis from end to end, and how much of it the error takes.
  * @param {number} error
  * @param {[number, number]} axis
+ * @param {number} half how far the error reaches in the picture above
  */
-function whole(error, [low, high]) {
+function whole(error, [low, high], half) {
   const width = WIDTH - 2 * SIDE;
   const share = Math.min(1, (2 * error) / (high - low));
   const part = Math.max(2.5, share * width);
   const [left, right] = [MIDDLE - part / 2, MIDDLE + part / 2];
-  const lens = `M${left} ${LINE - 3}L${SIDE} ${GROUND + 4}H${WIDTH - SIDE}L${right} ${LINE - 3}Z`;
+  const lens = `M${left} ${LINE - 3}L${MIDDLE - half} ${GROUND}H${MIDDLE + half}L${right} ${LINE - 3}Z`;
   const end = (/** @type {number} */ value) => amount(value, 4, 'halfExpand');
   return [
-    share < 0.6 && s('path', { class: 'lens', d: lens }),
+    s('path', { class: 'lens', d: lens }),
     s('line', { class: 'axis', x1: SIDE, x2: WIDTH - SIDE, y1: LINE, y2: LINE }),
     s('rect', { class: 'part', x: left, y: LINE - 3, width: part, height: 6, rx: 1 }),
     s('text', { x: SIDE, y: LINE + 15 }, end(low)),

@@ -42,19 +42,22 @@ export class Row {
     this.fields = new Map();
     /** @type {Map<string, HTMLElement>} */
     this.notes = new Map();
+    /** @type {{name: string, unless: string, whole: HTMLElement}[]} */
+    this.choices = [];
     this.drawn = '';
     const kind = kindOf(statistic.kind);
     this.wished = wish(study, statistic);
     this.number = h('span', { class: 'index', 'aria-hidden': 'true' });
     this.result = h('output', { class: 'result' });
     this.detail = h('p', { class: 'detail' });
+    this.cost = h('p', { class: 'detail' });
     this.was = h('p', { class: 'was-text', hidden: true });
     this.picture = h('figure', { class: 'picture' });
     this.pin = this.pinButton();
     this.general = h('p', { class: 'wrong', id: this.key('wrong'), hidden: true });
     this.element = h('li', { class: 'row', id: this.key('row') },
       h('div', { class: 'what' }, this.heading(), this.details(kind.fields.filter((field) => !field.more)), this.more(statistic), this.general),
-      h('div', { class: 'wish' }, this.wishField(statistic), h('p', { class: 'outcome' }, this.result, hasError(statistic.kind) && this.pin), this.detail, this.was),
+      h('div', { class: 'wish' }, this.wishField(statistic), h('p', { class: 'outcome' }, this.result), this.detail, this.cost, this.was),
       this.picture,
       this.tools());
   }
@@ -111,14 +114,16 @@ export class Row {
   /** @param {import('./kinds.js').Field[]} fields */
   details(fields) {
     return h('div', { class: 'details' }, ...fields.map((field) => {
-      const hint = field.hint ? h('span', { class: 'hint', id: this.key(`${field.name}-hint`) }, field.hint) : null;
+      const hint = field.hint ? h('p', { class: 'hint', id: this.key(`${field.name}-hint`) }, field.hint) : null;
       if (hint) this.notes.set(`${field.name}?`, hint);
       const label = h('label', { for: this.key(field.shape === 'pair' ? `${field.name}.0` : field.name) }, field.label);
       const inputs = field.shape === 'pair'
-        ? [this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal', size: 9 }), h('span', {}, 'to'),
-          this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal', size: 9 })]
+        ? [h('span', { class: 'pair' }, this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal' }), 'to',
+          this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal' }))]
         : [this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
-      return h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs, hint), this.note(field.name));
+      const whole = h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs), hint, this.note(field.name));
+      if (field.unless) this.choices.push({ name: field.name, unless: field.unless, whole });
+      return whole;
     }));
   }
 
@@ -153,7 +158,8 @@ export class Row {
     const field = this.input(this.wished, label ?? '', { inputmode: 'decimal', size: 9 });
     const notes = ['error', 'weight', 'epsilon'].filter((name) => name === this.wished).concat('pin').map((name) => this.note(name));
     return h('div', { class: 'field' },
-      h('div', { class: 'line' }, h('label', { for: this.key(this.wished) }, label), h('span', { class: 'affix' }, h('span', { 'aria-hidden': 'true' }, mark), field)), ...notes);
+      h('label', { for: this.key(this.wished) }, label),
+      h('div', { class: 'affix' }, h('span', { 'aria-hidden': 'true' }, mark), field, hasError(statistic.kind) && this.pin), ...notes);
   }
 
   pinButton() {
@@ -181,7 +187,7 @@ export class Row {
 
   /** @param {Shown} shown */
   update(shown) {
-    const { statistic, study, index, line, before, problem } = shown;
+    const { statistic, study, index, line, problem } = shown;
     const called = statistic.name.trim() || line?.name || `${kindOf(statistic.kind).label.toLowerCase()} ${index + 1}`;
     this.line = line;
     this.element.setAttribute('aria-label', called);
@@ -191,6 +197,9 @@ export class Row {
       const note = this.notes.get(name);
       const wrong = problem?.field === name ? sentence(this.labelOf(name), problem.problem) : '';
       if (note) blame(fields, note, wrong);
+    }
+    for (const { name, unless, whole } of this.choices) {
+      whole.hidden = !!statistic.fields[unless]?.trim() && !statistic.fields[name]?.trim() && !whole.contains(document.activeElement);
     }
     const elsewhere = problem && !(problem.field && this.notes.has(problem.field) && this.fields.has(problem.field));
     const pin = this.notes.get('pin');
@@ -238,11 +247,12 @@ export class Row {
       say(this.detail, '');
     } else if (error === null) {
       say(this.result, statistic.kind === 'held-back' ? 'Set aside' : 'Error depends on the data');
-      say(this.detail, `alone it costs ε ${amount(line.epsilon ?? 0)}`);
+      say(this.detail, '');
     } else {
       say(this.result, `± ${amount(error)}${unit}`);
-      say(this.detail, `${often(line.confidence ?? 0.95)}; alone ε ${amount(line.epsilon ?? 0)}`);
+      say(this.detail, often(line.confidence ?? 0.95));
     }
+    say(this.cost, line?.epsilon ? `alone it costs ε ${amount(line.epsilon, 3)}` : '');
     const old = before?.error ?? null;
     const differs = old !== null && error !== null && Math.abs(old - error) > 1e-9 * old;
     this.was.hidden = !compared;

@@ -192,7 +192,8 @@ export function toFile(study) {
 
 /** @param {unknown} value */
 function text(value) {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  if (typeof value === 'number') return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential() : String(value);
+  return typeof value === 'string' ? value : '';
 }
 
 /** @param {unknown} value @returns {Record<string, unknown>} */
