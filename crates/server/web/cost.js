@@ -110,7 +110,7 @@ export function bars(planned) {
   const most = Math.max(...all.map(({ value }) => value ?? 0));
   say(at('others-title'), byFactor ? 'Errors for the same budget' : 'Charge for the same errors');
   say(at('others-unit'), byFactor ? 'times the errors you typed' : 'epsilon');
-  const shown = (/** @type {number} */ value) => (byFactor ? `${amount(value, 3)} ×` : amount(value, 3));
+  const shown = (/** @type {number} */ value) => (byFactor ? `${amount(value, 3)} ×` : amount(value));
   at('bars').replaceChildren(...all.map(({ name, value, kind }) => h('tr', { class: kind },
     h('th', { scope: 'row' }, name),
     h('td', { class: 'value' }, value === null ? 'no bound' : shown(value)),

@@ -94,7 +94,7 @@ export const KINDS = {
   },
   cdf: {
     label: 'Cumulative counts',
-    says: 'How many lie below each value',
+    says: 'How many are below each',
     fields: [
       BETWEEN,
       { ...POINTS, more: false, hint: '20 if empty' },
@@ -107,7 +107,7 @@ export const KINDS = {
   },
   covariance: {
     label: 'Covariance',
-    says: 'Whether two values rise together',
+    says: 'Do two values rise together',
     fields: [
       BETWEEN,
       { name: 'with', shape: 'pair', label: 'the other from' },
@@ -119,7 +119,7 @@ export const KINDS = {
   },
   regression: {
     label: 'Regression',
-    says: 'Predict one value from others',
+    says: 'One value from others',
     fields: [
       { ...BETWEEN, label: 'Outcome from' },
       { name: 'predictors', shape: 'pairs', label: 'Predictors', hint: 'low to high; one after another' },
@@ -131,7 +131,7 @@ export const KINDS = {
   },
   'held-back': {
     label: 'Held back',
-    says: 'For questions nobody foresees',
+    says: 'For later questions',
     fields: [{ name: 'delta', shape: 'number', label: 'Its delta', optional: true, more: true, hint: '0 if empty' }],
     start: { epsilon: '0.1' },
     error: 'none',

@@ -38,4 +38,12 @@ await shot('whatif', { width: 1360, act: async (page) => {
   await page.fill('#s3-error', 'abc');
   await page.waitForTimeout(1500);
 } });
+await shot('begun', { width: 1280, act: (page) => page.check('input[value=replace]') });
+await shot('one', { width: 1280, act: async (page) => {
+  await page.check('input[value=replace]');
+  await page.fill('#people', '5000');
+  await page.click('#add [data-kind=mean]');
+  await page.waitForSelector('body.has-plan');
+} });
+await shot('phone', { width: 360, height: 740, full: false, act: async (page) => { await example(page); await page.evaluate(() => scrollTo(0, 620)); } });
 await browser.close();
