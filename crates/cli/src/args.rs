@@ -1,5 +1,6 @@
 //! What can be said on the command line. Numbers are checked here, once.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     /// Plan a study: from wanted errors, or a budget, to mechanisms that keep to them
     Plan(PlanArgs),
+    /// Serve the planner page, to this machine alone
+    Serve(ServeArgs),
     /// Show what an attacker can do: the error rates that tests of a plan can reach
     Region(RegionArgs),
     /// Bound epsilon from below by what attacks did, and test a claim
@@ -155,6 +158,17 @@ pub(crate) struct PlanArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Loopback address to listen on; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", value_parser = loopback, default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// Open the page in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct RegionArgs {
     /// Plan files in TOML or JSON; - for standard input
     #[arg(value_name = "PLAN", required = true)]
@@ -234,6 +248,14 @@ fn count(text: &str) -> Result<Count, String> {
 
 fn confidence(text: &str) -> Result<Confidence, String> {
     number(text, Confidence::new, Confidence::LEGAL)
+}
+
+/// An address that other machines cannot reach.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
+    address.ok_or_else(|| {
+        "legal: a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0".to_owned()
+    })
 }
 
 /// Two whole numbers with a stroke between them.

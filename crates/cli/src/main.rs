@@ -1,5 +1,5 @@
 //! The `counterpoint` program. Nothing is written to standard output before the
-//! answer is complete; an error is one line on standard error and exit status 2, a definite
+//! answer is complete (`serve` says where it listens when it does); an error is one line on standard error and exit status 2, a definite
 //! no exit status 1.
 
 mod args;
@@ -15,6 +15,7 @@ mod output;
 mod plan;
 mod progress;
 mod region;
+mod serve;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -47,6 +48,10 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
         Command::Plan(args) => plan::run(args, &progress),
+        Command::Serve(args) => {
+            drop(progress);
+            serve::run(args)
+        }
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
         Command::Figures(args) => figures::run(args, &progress),

@@ -70,7 +70,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
         Usage::DisplayHelpOnMissingArgumentOrSubcommand => fail(
-            "no command is given; legal: compose, compare, calibrate, plan, region, audit, figures, ledger, completions, --help, --version",
+            "no command is given; legal: compose, compare, calibrate, plan, serve, region, audit, figures, ledger, completions, --help, --version",
         ),
         _ => fail(&usage_line(&text)),
     }
@@ -83,6 +83,13 @@ fn usage_line(text: &str) -> String {
     let lines = lines.filter(|line| !line.starts_with("For more information"));
     let line = lines.collect::<Vec<_>>().join(" ");
     line.replace(" Usage: ", "; usage: ").replace(" tip: ", "; tip: ")
+}
+
+/// Prints a line before the work is done; an error if nobody can read it.
+pub(crate) fn announce(line: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let printed = writeln!(out, "{line}").and_then(|()| out.flush());
+    printed.map_err(|error| anyhow::anyhow!("standard output cannot be written: {error}"))
 }
 
 fn print(text: &str) -> ExitCode {

@@ -28,6 +28,10 @@ fn no_arrow_runs_back_between_files_or_folders() {
         if source.is_dir() {
             circles.extend(circles_in(&source, &rust::arrows(&source)));
         }
+        let web = folder.join("web");
+        if web.is_dir() {
+            circles.extend(circles_in(&web, &script::arrows(&web)));
+        }
         let python = folder.join("python");
         if python.is_dir() {
             circles.extend(circles_in(&python, &python::arrows(&python)));
@@ -140,6 +144,25 @@ fn circles(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
         text.join(", ")
     };
     found.iter().map(inside).collect()
+}
+
+/// The imports of ES modules, all of which stand in one folder.
+mod script {
+    use super::{Arrows, Path, PathBuf, fs};
+
+    pub(super) fn arrows(folder: &Path) -> Arrows {
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let scripts = files.filter(|file| file.extension().is_some_and(|end| end == "js"));
+        scripts.map(|file| (file.clone(), imports(folder, &file))).collect()
+    }
+
+    fn imports(folder: &Path, file: &Path) -> std::collections::BTreeSet<PathBuf> {
+        let text = fs::read_to_string(file).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("import "));
+        let named =
+            |line: &str| line.split("from './").nth(1)?.split('\'').next().map(str::to_owned);
+        lines.map(|line| folder.join(named(line).expect("a module beside it"))).collect()
+    }
 }
 
 /// Rust's imports.

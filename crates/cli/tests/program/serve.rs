@@ -1,0 +1,49 @@
+//! `serve`: where it listens, and how it ends. What it answers is tested with the server.
+
+use super::*;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+
+fn serve(args: &[&str]) -> (std::process::Child, String) {
+    let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.strip_prefix("listening on http://").expect("where it listens");
+    (child, address.trim_end().to_owned())
+}
+
+#[test]
+fn the_page_is_served_until_the_program_is_interrupted() {
+    for (args, start) in
+        [(&["serve"][..], "127.0.0.1:"), (&["serve", "--listen", "127.0.0.1:0"], "127.0.0.1:")]
+    {
+        let (mut child, address) = serve(args);
+        assert!(address.starts_with(start), "{address}");
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("<h1>"), "{page}");
+        let taken = run(&["serve", "--listen", &address]);
+        assert!(taken.error().starts_with(&format!("cannot listen on {address}: ")));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let mut rest = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "one line, and nothing more");
+    }
+}
+
+#[test]
+fn other_machines_are_not_served() {
+    for address in ["0.0.0.0:8000", "192.0.2.1:1", "[::]:0", "localhost:1", "127.0.0.1", "x"] {
+        let error = run(&["serve", "--listen", address]);
+        assert!(error.error().contains("legal: a loopback address and a port"), "{address}");
+    }
+    for option in ["--config", "--demo", "--check"] {
+        let error = run(&["serve", option]);
+        assert!(error.error().contains(&format!("unexpected argument '{option}'")), "{option}");
+    }
+}

@@ -1,0 +1,50 @@
+//! The page's files, in the program itself.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+
+/// A file of the page.
+pub(crate) struct File {
+    /// Where it is asked for.
+    pub(crate) path: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const PICTURE: &str = "image/svg+xml";
+
+macro_rules! file {
+    ($path:literal, $kind:ident) => {
+        File {
+            path: concat!("/", $path),
+            kind: $kind,
+            text: include_str!(concat!("../web/", $path)),
+        }
+    };
+}
+
+/// All of them.
+pub(crate) const FILES: [File; 13] = [
+    File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
+    file!("style.css", STYLE),
+    file!("icon.svg", PICTURE),
+    file!("dom.js", SCRIPT),
+    file!("kinds.js", SCRIPT),
+    file!("study.js", SCRIPT),
+    file!("history.js", SCRIPT),
+    file!("planner.js", SCRIPT),
+    file!("pictures.js", SCRIPT),
+    file!("copies.js", SCRIPT),
+    file!("row.js", SCRIPT),
+    file!("cost.js", SCRIPT),
+    file!("main.js", SCRIPT),
+];
+
+impl File {
+    pub(crate) fn answer(&self) -> Response {
+        ([(CONTENT_TYPE, self.kind)], self.text).into_response()
+    }
+}

@@ -1,0 +1,172 @@
+//! Studies in, plans out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use counterpoint::Options;
+use counterpoint::watch::{Go, Watch};
+use counterpoint_planner::{PlanningError, plan};
+use counterpoint_wire::{Format, PlanError, Planned, placed_in_study, read_study};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::guard::refusal;
+
+/// A study of 10^5 statistics is some ten million bytes.
+pub(crate) const MOST_BYTES: usize = 32 << 20;
+/// A body that takes longer is not one from this machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why there is no answer: one object, with status 422.
+#[derive(Debug, Default, Serialize)]
+struct Problem {
+    /// The statistic, counted from one.
+    statistic: Option<usize>,
+    field: Option<String>,
+    problem: String,
+}
+
+type Answer = Result<String, Problem>;
+
+/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone.
+pub(crate) async fn planned(State(places): State<Arc<Semaphore>>, request: Request) -> Response {
+    let bytes = match body(request).await {
+        Ok(bytes) => bytes,
+        Err(refused) => return refused,
+    };
+    let gone = Arc::new(AtomicBool::new(false));
+    let _asker = Asker(Arc::clone(&gone));
+    on_a_thread(places, move || planned_study(&bytes, &gone)).await
+}
+
+/// `POST /study`: the text of a study file, as JSON.
+pub(crate) async fn study(State(places): State<Arc<Semaphore>>, request: Request) -> Response {
+    match body(request).await {
+        Ok(bytes) => on_a_thread(places, move || converted(&bytes)).await,
+        Err(refused) => refused,
+    }
+}
+
+/// Set when the request is dropped, which it is when the client goes away.
+struct Asker(Arc<AtomicBool>);
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs work on a thread of its own, as soon as there is a place.
+async fn on_a_thread(
+    places: Arc<Semaphore>,
+    work: impl FnOnce() -> Answer + Send + 'static,
+) -> Response {
+    let Ok(place) = places.acquire_owned().await else {
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping");
+    };
+    let done = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        work()
+    });
+    let json = [(CONTENT_TYPE, "application/json")];
+    match done.await {
+        Ok(Ok(answer)) => (json, answer).into_response(),
+        Ok(Err(problem)) => {
+            let text = serde_json::to_string(&problem).unwrap_or_default();
+            (StatusCode::UNPROCESSABLE_ENTITY, json, text).into_response()
+        }
+        Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "planning failed, which is a bug"),
+    }
+}
+
+const LONG: &str = "the body is cut off, or too long; legal: at most 32 MiB";
+
+/// A body of JSON that is not too long and comes in time.
+async fn body(request: Request) -> Result<Vec<u8>, Response> {
+    announced(request.headers())?;
+    match timeout(PATIENCE, to_bytes(request.into_body(), MOST_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(bytes.into()),
+        Ok(Err(_)) => Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, LONG)),
+        Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
+    }
+}
+
+/// What the head says about the body.
+#[allow(clippy::result_large_err)]
+fn announced(headers: &HeaderMap) -> Result<(), Response> {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let kind = header(CONTENT_TYPE).and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    if !kind.trim().eq_ignore_ascii_case("application/json") {
+        let problem = "Content-Type is something else; legal: application/json";
+        return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
+    }
+    let length = header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+    if length.is_some_and(|length| length > MOST_BYTES as u64) {
+        return Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, LONG));
+    }
+    Ok(())
+}
+
+fn planned_study(bytes: &[u8], gone: &AtomicBool) -> Answer {
+    let study = read_study(bytes, Format::Json)?;
+    let stop = |_| if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On };
+    let options = Options { watch: Watch::with(&stop), ..Options::default() };
+    match plan(&study, &options) {
+        Ok(planned) => Ok(Planned::new(&study, planned).json()?),
+        Err(PlanningError::Study(error)) => Err(placed_in_study(&study, &error).into()),
+        Err(error @ PlanningError::OverBudget { .. }) => {
+            Err(Problem { field: Some("epsilon".to_owned()), ..Problem::of(error) })
+        }
+        Err(error) => Err(Problem::of(error)),
+    }
+}
+
+/// The text of a study file, whichever its format.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    text: String,
+}
+
+/// The study as JSON, if it is one.
+fn converted(bytes: &[u8]) -> Answer {
+    let Text { text } = serde_json::from_slice(bytes).map_err(Problem::of)?;
+    let format = Format::detect(None, text.as_bytes());
+    read_study(text.as_bytes(), format)?;
+    let value: serde_json::Value = match format {
+        Format::Json => {
+            serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(Problem::of)?
+        }
+        Format::Toml => toml::from_str(text.trim_start_matches('\u{feff}')).map_err(Problem::of)?,
+    };
+    serde_json::to_string(&value).map_err(Problem::of)
+}
+
+impl Problem {
+    fn of(problem: impl ToString) -> Self {
+        Self { problem: problem.to_string(), ..Self::default() }
+    }
+}
+
+impl From<PlanError> for Problem {
+    fn from(error: PlanError) -> Self {
+        Self { statistic: error.release, field: error.field, problem: error.problem }
+    }
+}
+
+/// A method that a path does not have.
+pub(crate) async fn wrong_method() -> Response {
+    refusal(StatusCode::METHOD_NOT_ALLOWED, "this method is not for this path")
+}
+
+/// A path that is not there.
+pub(crate) async fn nothing(_: Request<Body>) -> Response {
+    refusal(StatusCode::NOT_FOUND, "there is nothing here; legal: /")
+}

@@ -1,0 +1,122 @@
+//! A million requests that are none, or nearly one: each is answered or its connection closed, and the server goes on.
+
+use super::*;
+use counterpoint_testing::{Random, tries};
+
+/// Requests of one connection: as many that end where they say, whatever is in them, and one that may not.
+const TOGETHER: u64 = 50;
+
+/// Quick to plan.
+const SMALL: &str = r#"{"delta": 0, "data": {"adjacency": "replace"}, "statistic": [{"kind": "count", "error": 9}]}"#;
+
+#[test]
+fn malformed_requests_are_survived() {
+    let mut random = Random::new(20);
+    let mut left = tries(1_000_000, 0.006);
+    while left > 0 {
+        let many = left.min(TOGETHER);
+        left -= many;
+        let mut bytes = Vec::new();
+        for _ in 1..many {
+            bytes.extend(framed(&mut random));
+        }
+        let whole = framed(&mut random);
+        bytes.extend(broken(&mut random, whole));
+        survive(&bytes, many as usize - 1);
+    }
+    assert_eq!(get("/").status, 200);
+    assert_eq!(post("/plan", STUDY).status, 200);
+}
+
+/// Heads of the greatest length, and beyond.
+#[test]
+fn heads_without_end_are_refused() {
+    let long = request("GET /", &[&host(), &format!("X: {}", "x".repeat(1 << 20))], "");
+    assert!(matches!(long.status, 0 | 431), "{}", long.status);
+    let many: Vec<String> = (0..1000).map(|at| format!("X{at}: x")).chain([host()]).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert!(matches!(request("GET /", &many, "").status, 0 | 431));
+    let path = request(&format!("GET /{}", "x".repeat(1 << 20)), &[&host()], "");
+    assert!(matches!(path.status, 0 | 400 | 414 | 431), "{}", path.status);
+    assert_eq!(get("/").status, 200);
+}
+
+/// A request that ends where it says: anything in its body, strange words in its head.
+fn framed(random: &mut Random) -> Vec<u8> {
+    let line = random.of(&[
+        "GET /",
+        "GET /main.js",
+        "POST /plan",
+        "POST /plan",
+        "POST /study",
+        "PUT /plan",
+        "GET /%00%ff",
+        "X /",
+    ]);
+    let body = match random.below(4) {
+        0 => (0..random.below(300)).map(|_| random.below(256) as u8).collect(),
+        1 => broken(
+            random,
+            b"{\"text\": \"delta = 1e-6\\n[data]\\nadjacency = 'replace'\"}".to_vec(),
+        ),
+        _ => broken(random, SMALL.as_bytes().to_vec()),
+    };
+    let kind = random.of(&[
+        "application/json",
+        "application/json",
+        "application/json;x",
+        "text/html",
+        "\x01\x02",
+        "",
+    ]);
+    let host = if random.once_in(8) { "Host: x".to_owned() } else { host() };
+    let own: String =
+        (0..random.below(20)).map(|_| char::from(random.between(33, 126) as u8)).collect();
+    let kind = kind.replace(|c: char| c.is_control(), "\t");
+    let head = format!(
+        "{line} HTTP/1.1\r\n{host}\r\nContent-Type: {kind}\r\nX-Own: {own}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.into_bytes(), body].concat()
+}
+
+/// Noise, or bytes of which a few are changed, left out, put in, doubled or cut off.
+fn broken(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
+    if random.once_in(8) {
+        return (0..random.below(200)).map(|_| random.below(256) as u8).collect();
+    }
+    for _ in 0..random.below(4) {
+        let at = random.below(bytes.len() as u64) as usize;
+        match random.below(5) {
+            0 => bytes[at] = random.below(256) as u8,
+            1 => drop(bytes.remove(at)),
+            2 => bytes.insert(at, random.of(b"\r\n :;,{}[]\"0\xff\0")),
+            3 => {
+                let end = (at + random.below(20) as usize).min(bytes.len());
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            _ => bytes.truncate(at.max(1)),
+        }
+    }
+    bytes
+}
+
+/// Sends it all and reads until the server closes: so many are answered at least, and none by a failure of ours.
+fn survive(bytes: &[u8], answered: usize) {
+    let mut stream = connect();
+    // The server closes at the first that is no request.
+    let mut writer = stream.try_clone().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = writer.write_all(bytes);
+            let _ = writer.shutdown(std::net::Shutdown::Write);
+        });
+        let mut answers = Vec::new();
+        let _ = stream.read_to_end(&mut answers);
+        let text = String::from_utf8_lossy(&answers);
+        let sent = || String::from_utf8_lossy(bytes);
+        assert!(text.matches("HTTP/1.1 ").count() >= answered, "{text:?}\nfor {:?}", sent());
+        assert!(!text.contains("HTTP/1.1 500"), "{:?}", sent());
+    });
+}

@@ -1,0 +1,85 @@
+// The plan as others take it: a plan file, Python, ledger commands.
+
+import { written } from './dom.js';
+
+/**
+ * @typedef {import('./planner.js').Answer} Answer
+ * @typedef {import('./planner.js').Release} Release
+ */
+
+/** Python's names of the mechanisms that planners use, and their fields. */
+const CLASSES = {
+  'approx-dp': { name: 'ApproxDP', fields: ['epsilon', 'delta'] },
+  laplace: { name: 'Laplace', fields: ['scale', 'sensitivity'] },
+  geometric: { name: 'Geometric', fields: ['scale', 'sensitivity'] },
+  gaussian: { name: 'Gaussian', fields: ['sigma', 'sensitivity'] },
+  'discrete-gaussian': { name: 'DiscreteGaussian', fields: ['sigma', 'sensitivity'] },
+  exponential: { name: 'Exponential', fields: ['epsilon'] },
+};
+
+/**
+ * The plan composed in Python.
+ * @param {Answer} answer
+ */
+export function python({ planned }) {
+  const { plan } = planned;
+  const lines = plan.release.map((release) => {
+    const known = CLASSES[/** @type {keyof typeof CLASSES} */ (release.mechanism)];
+    if (!known) return `    # ${release.mechanism}: not a mechanism of this page`;
+    const fields = known.fields.filter((field) => release[field] !== undefined);
+    const given = [...fields.map((field) => `${field}=${release[field]}`), `name=${quoted(release.name)}`];
+    return `    cp.${known.name}(${given.join(', ')})${release.count > 1 ? ` * ${release.count}` : ''},`;
+  });
+  return [
+    'import counterpoint as cp',
+    '',
+    'plan = cp.compose([',
+    ...lines,
+    `], adjacency="${plan.adjacency}")`,
+    `epsilon = plan.epsilon(${plan.delta})`,
+    'print(epsilon.lower, epsilon.upper)',
+    '',
+  ].join('\n');
+}
+
+/**
+ * A string literal that Python and JSON read alike.
+ * @param {string} text
+ */
+function quoted(text) {
+  return JSON.stringify(text);
+}
+
+/**
+ * Commands that keep the plan in a ledger, so that no more than it is ever released.
+ * @param {Answer} answer
+ * @param {number | null} share of a population that the data are a secret sample of
+ */
+export function ledger({ planned }, share) {
+  const { plan } = planned;
+  // A ledger knows nothing of samples: its epsilon is that of the releases themselves.
+  const epsilon = share === null ? planned.epsilon.upper : Math.log1p(Math.expm1(planned.epsilon.upper) / share);
+  const budget = written(epsilon * (1 + 1e-9), 6);
+  const command = 'counterpoint ledger --url sqlite:budget.db';
+  const first = plan.release[0];
+  return [
+    '# plan.json is the plan, saved from this page.',
+    ...(share === null ? [] : ['# The budget is that of the releases themselves: a ledger does not count the secrecy of a sample.']),
+    `${command} init`,
+    `${command} dataset people --adjacency ${plan.adjacency} --epsilon ${budget} --delta ${plan.delta}`,
+    `${command} open study --dataset people --plan plan.json`,
+    '',
+    '# For each release, before its noise is drawn, and after:',
+    first ? `${command} reserve study ${shell(first.name)} --key 1` : '',
+    `${command} commit 1 --response answer.json`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * A word for a shell.
+ * @param {string} text
+ */
+function shell(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,125 @@
+// Asking the server: one question at a time, the newest.
+
+/**
+ * @typedef {{lower: number, upper: number}} Ends
+ * @typedef {{name: string, mechanism: Release | Release[], error: number | null, wanted: number | null,
+ *   confidence: number | null, pinned: boolean, epsilon: number | null}} Line
+ * @typedef {Record<string, any> & {mechanism: string, count: number}} Release
+ * @typedef {{theorem: string, epsilon: number | null, factor: number | null}} Other
+ * @typedef {object} Planned
+ * @property {Ends} epsilon
+ * @property {Ends} delta
+ * @property {boolean} [wide]
+ * @property {Ends | null} factor
+ * @property {number} [sum]
+ * @property {string} theorem
+ * @property {{parameters: string, concurrent: boolean}} setting
+ * @property {Line[]} statistics
+ * @property {Other[]} others
+ * @property {{delta: number, adjacency: string, release: (Release & {name: string})[]}} plan
+ *
+ * @typedef {{statistic: number | null, field: string | null, problem: string}} Problem
+ * @typedef {{planned: Planned, plan: string}} Answer the object, and the plan in the very digits of the server
+ */
+
+/**
+ * Asks for something as JSON.
+ * @param {string} path
+ * @param {unknown} body
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{text: string, problem: Problem | null}>}
+ */
+async function post(path, body, signal) {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
+  const text = await response.text();
+  if (response.ok) return { text, problem: null };
+  if (response.status === 422) return { text, problem: JSON.parse(text) };
+  return { text, problem: { statistic: null, field: null, problem: text.trim() || `status ${response.status}` } };
+}
+
+/** How long typing may pause. */
+const PAUSE = 80;
+
+export class Planner {
+  /**
+   * @param {(busy: boolean) => void} onBusy
+   * @param {(answer: Answer) => void} onAnswer
+   * @param {(problem: Problem) => void} onProblem
+   */
+  constructor(onBusy, onAnswer, onProblem) {
+    this.onBusy = onBusy;
+    this.onAnswer = onAnswer;
+    this.onProblem = onProblem;
+    /** @type {AbortController | null} */
+    this.open = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+  }
+
+  /** Forgets what was asked. */
+  stop() {
+    clearTimeout(this.timer);
+    this.open?.abort();
+    this.open = null;
+    this.onBusy(false);
+  }
+
+  /**
+   * Asks for a plan once edits pause; an older question is given up.
+   * @param {unknown} file
+   * @param {boolean} [now]
+   */
+  ask(file, now = false) {
+    clearTimeout(this.timer);
+    this.open?.abort();
+    const open = new AbortController();
+    this.open = open;
+    this.onBusy(true);
+    this.timer = setTimeout(() => this.send(file, open), now ? 0 : PAUSE);
+  }
+
+  /**
+   * @param {unknown} file
+   * @param {AbortController} open
+   */
+  async send(file, open) {
+    try {
+      const { text, problem } = await post('/plan', file, open.signal);
+      if (this.open !== open) return;
+      this.onBusy(false);
+      if (problem) this.onProblem(problem);
+      else this.onAnswer({ planned: JSON.parse(text), plan: planIn(text) });
+    } catch (error) {
+      if (this.open !== open) return;
+      this.onBusy(false);
+      const gone = 'The server does not answer. Is counterpoint serve still running?';
+      this.onProblem({ statistic: null, field: null, problem: gone });
+    }
+  }
+}
+
+/**
+ * The plan within an answer, digit by digit: it is the last field, and no name can hold an unescaped quote.
+ * @param {string} text
+ */
+function planIn(text) {
+  const plan = text.slice(text.lastIndexOf(',"plan":{') + 8, -1);
+  return plan
+    .replace('{"version"', '{\n  "version"')
+    .replace(',"release":[{', ',\n  "release": [\n    {')
+    .replaceAll('},{"name":', '},\n    {"name":')
+    .replace(/\}\]\}$/, '}\n  ]\n}\n');
+}
+
+/**
+ * Reads the text of a study file, TOML or JSON.
+ * @param {string} text
+ * @returns {Promise<unknown>}
+ */
+export async function readFile(text) {
+  const { text: answer, problem } = await post('/study', { text });
+  if (!problem) return JSON.parse(answer);
+  const place = [problem.statistic ? `statistic ${problem.statistic}: ` : '', problem.field ? `${problem.field} ` : ''];
+  throw new Error(place.join('') + problem.problem);
+}

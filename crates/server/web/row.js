@@ -1,0 +1,369 @@
+// One statistic: its fields, its error as a number and as a picture, and what it cost before.
+
+import { amount, at, blame, h, put, s, say, written } from './dom.js';
+import { KINDS, kindOf } from './kinds.js';
+import { likely } from './pictures.js';
+import { axis, hasError, number, suggested, wish } from './study.js';
+
+/**
+ * @typedef {import('./study.js').Study} Study
+ * @typedef {import('./study.js').Statistic} Statistic
+ * @typedef {import('./planner.js').Line} Line
+ * @typedef {import('./planner.js').Problem} Problem
+ *
+ * @typedef {object} Actions
+ * @property {(id: number, edit: (statistic: Statistic) => void, tag?: string) => void} edit
+ * @property {(id: number, by: number) => void} move
+ * @property {(id: number) => void} remove
+ *
+ * @typedef {object} Shown what a row shows
+ * @property {Study} study
+ * @property {Statistic} statistic
+ * @property {number} index
+ * @property {Line | null} line
+ * @property {Line | null} before
+ * @property {boolean} compared whether there is a plan to compare with
+ * @property {Problem | null} problem
+ */
+
+const PIN = 'M9.5 1.5l5 5-1.2 1.2-.9-.2-3 3 .1 2.6-1 1-3-3L2 14.6l-.6-.6 3.5-3.5-3-3 1-1 2.6.1 3-3-.2-.9z';
+
+export class Row {
+  /**
+   * @param {Statistic} statistic
+   * @param {Study} study
+   * @param {Actions} actions
+   */
+  constructor(statistic, study, actions) {
+    this.id = statistic.id;
+    this.form = form(statistic, study);
+    this.actions = actions;
+    /** @type {Map<string, (HTMLInputElement | HTMLSelectElement)[]>} */
+    this.fields = new Map();
+    /** @type {Map<string, HTMLElement>} */
+    this.notes = new Map();
+    /** @type {{name: string, unless: string, whole: HTMLElement}[]} */
+    this.choices = [];
+    this.drawn = '';
+    const kind = kindOf(statistic.kind);
+    this.wished = wish(study, statistic);
+    this.number = h('span', { class: 'index', 'aria-hidden': 'true' });
+    this.result = h('output', { class: 'result' });
+    this.detail = h('p', { class: 'detail' });
+    this.cost = h('p', { class: 'detail' });
+    this.was = h('p', { class: 'was-text', hidden: true });
+    this.picture = h('figure', { class: 'picture' });
+    this.pin = this.pinButton();
+    this.general = h('p', { class: 'wrong', id: this.key('wrong'), hidden: true });
+    this.element = h('li', { class: 'row', id: this.key('row') },
+      h('div', { class: 'what' }, this.heading(), this.details(kind.fields.filter((field) => !field.more)), this.more(statistic), this.general),
+      h('div', { class: 'wish' }, this.wishField(statistic), h('p', { class: 'outcome' }, this.result), this.detail, this.cost, this.was),
+      this.picture,
+      this.tools());
+  }
+
+  /** @param {string} name */
+  key(name) {
+    return `s${this.id}-${name.replace('.', '-')}`;
+  }
+
+  /**
+   * A text field, with a place for what is wrong with it.
+   * @param {string} name
+   * @param {string} label
+   * @param {Record<string, any>} [more]
+   */
+  input(name, label, more = {}) {
+    const owner = name.split('.')[0] ?? name;
+    const described = [this.notes.has(`${owner}?`) && this.key(`${owner}-hint`), this.key(`${owner}-wrong`)];
+    const field = h('input', {
+      id: this.key(name), 'data-key': name, 'aria-label': label, autocomplete: 'off', spellcheck: 'false',
+      'aria-describedby': described.filter(Boolean).join(' '), ...more,
+      oninput: () => this.actions.edit(this.id, (statistic) => {
+        if (name === 'name') statistic.name = field.value;
+        else statistic.fields[name] = field.value;
+      }, `${this.id}.${name}`),
+    });
+    this.fields.set(owner, [...(this.fields.get(owner) ?? []), field]);
+    return field;
+  }
+
+  /** @param {string} name */
+  note(name) {
+    const note = h('p', { class: 'wrong', id: this.key(`${name}-wrong`), hidden: true });
+    this.notes.set(name, note);
+    return note;
+  }
+
+  heading() {
+    const kinds = Object.entries(KINDS).map(([value, kind]) => h('option', { value }, kind.label));
+    const select = h('select', {
+      'data-key': 'kind', 'aria-label': 'Kind of statistic',
+      onchange: () => this.actions.edit(this.id, (statistic) => {
+        const start = kindOf(select.value).start;
+        statistic.kind = select.value;
+        statistic.pin = false;
+        statistic.fields = { ...start, ...shared(statistic.fields, start) };
+      }),
+    }, ...kinds);
+    this.fields.set('kind', [select]);
+    const name = this.input('name', 'Name', { class: 'name', placeholder: 'Name', type: 'text' });
+    return h('div', { class: 'heading' }, this.number, name, select, this.note('name'), this.note('kind'));
+  }
+
+  /** @param {import('./kinds.js').Field[]} fields */
+  details(fields) {
+    return h('div', { class: 'details' }, ...fields.map((field) => {
+      const hint = field.hint ? h('p', { class: 'hint', id: this.key(`${field.name}-hint`) }, field.hint) : null;
+      if (hint) this.notes.set(`${field.name}?`, hint);
+      const label = h('label', { for: this.key(field.shape === 'pair' ? `${field.name}.0` : field.name) }, field.label);
+      const inputs = field.shape === 'pair'
+        ? [h('span', { class: 'pair' }, this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal' }), 'to',
+          this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal' }))]
+        : [this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
+      const whole = h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs), hint, this.note(field.name));
+      if (field.unless) this.choices.push({ name: field.name, unless: field.unless, whole });
+      return whole;
+    }));
+  }
+
+  /** @param {Statistic} statistic */
+  more(statistic) {
+    const kind = kindOf(statistic.kind);
+    /** @type {HTMLElement[]} */
+    const parts = [h('p', {}, kind.about), h('p', { class: 'theorem' }, kind.theorem)];
+    if (hasError(statistic.kind)) {
+      const noises = statistic.kind === 'quantiles' ? ['', 'exponential'] : ['', 'laplace', 'gaussian'];
+      const noise = h('select', {
+        id: this.key('noise'), 'data-key': 'noise', 'aria-describedby': this.key('noise-wrong'),
+        onchange: () => this.actions.edit(this.id, (edited) => { edited.fields.noise = noise.value; }),
+      }, ...noises.map((value) => h('option', { value }, value || 'whichever is best')));
+      this.fields.set('noise', [noise]);
+      parts.push(h('div', { class: 'field' },
+        h('div', { class: 'line' },
+          h('label', { for: this.key('confidence') }, 'How often the error is kept'),
+          this.input('confidence', 'How often the error is kept', { inputmode: 'decimal', size: 6, placeholder: '0.95' })),
+        this.note('confidence')));
+      parts.push(h('div', { class: 'field' },
+        h('div', { class: 'line' }, h('label', { for: this.key('noise') }, 'Noise'), noise), this.note('noise')));
+    }
+    const rest = kind.fields.filter((field) => field.more);
+    if (rest.length) parts.push(this.details(rest));
+    return h('details', { class: 'more' }, h('summary', { 'data-key': 'more' }, 'About this, and more settings'), ...parts);
+  }
+
+  /** @param {Statistic} statistic */
+  wishField(statistic) {
+    const [label, mark] = { error: [statistic.pin ? 'Pinned error' : 'Wanted error', '±'], weight: ['Weight', '×'], epsilon: ['Epsilon', 'ε'] }[this.wished] ?? ['', ''];
+    const field = this.input(this.wished, label ?? '', { inputmode: 'decimal', size: 9 });
+    const notes = ['error', 'weight', 'epsilon'].filter((name) => name === this.wished).concat('pin').map((name) => this.note(name));
+    return h('div', { class: 'field' },
+      h('label', { for: this.key(this.wished) }, label),
+      h('div', { class: 'affix' }, h('span', { 'aria-hidden': 'true' }, mark), field, hasError(statistic.kind) && this.pin), ...notes);
+  }
+
+  pinButton() {
+    const icon = s('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, s('path', { d: PIN }));
+    return h('button', { type: 'button', class: 'pin', 'data-key': 'pin', onclick: () => this.togglePin() }, icon, h('span', {}, 'Pin'));
+  }
+
+  togglePin() {
+    const error = this.line?.error;
+    this.actions.edit(this.id, (statistic) => {
+      statistic.pin = !statistic.pin;
+      if (statistic.pin && error) statistic.fields.error = written(error, 4);
+      if (!statistic.pin) delete statistic.fields.epsilon;
+    });
+  }
+
+  tools() {
+    const tool = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {() => void} */ onclick) =>
+      h('button', { type: 'button', class: 'tool', 'data-key': key, onclick }, h('span', { 'aria-hidden': 'true' }, sign));
+    this.up = tool('up', '↑', () => this.actions.move(this.id, -1));
+    this.down = tool('down', '↓', () => this.actions.move(this.id, 1));
+    this.gone = tool('remove', '×', () => this.actions.remove(this.id));
+    return h('div', { class: 'tools' }, this.up, this.down, this.gone);
+  }
+
+  /** @param {Shown} shown */
+  update(shown) {
+    const { statistic, study, index, line, problem } = shown;
+    const called = statistic.name.trim() || line?.name || `${kindOf(statistic.kind).label.toLowerCase()} ${index + 1}`;
+    this.line = line;
+    this.element.setAttribute('aria-label', called);
+    say(this.number, String(index + 1));
+    for (const [name, fields] of this.fields) {
+      fields.forEach((field) => put(field, this.textOf(name, field, statistic)));
+      const note = this.notes.get(name);
+      const wrong = problem?.field === name ? sentence(this.labelOf(name), problem.problem) : '';
+      if (note) blame(fields, note, wrong);
+    }
+    for (const { name, unless, whole } of this.choices) {
+      whole.hidden = !!statistic.fields[unless]?.trim() && !statistic.fields[name]?.trim() && !whole.contains(document.activeElement);
+    }
+    const elsewhere = problem && !(problem.field && this.notes.has(problem.field) && this.fields.has(problem.field));
+    const pin = this.notes.get('pin');
+    if (pin) blame([this.pin], pin, problem?.field === 'pin' ? sentence('Pin', problem.problem) : '');
+    say(this.general, elsewhere && problem.field !== 'pin' ? sentence(problem.field ?? '', problem.problem) : '');
+    this.general.hidden = this.general.textContent === '';
+    const typed = this.fields.get(this.wished)?.[0];
+    if (typed instanceof HTMLInputElement) {
+      typed.placeholder = this.wished === 'error' ? suggested(study, statistic) : this.wished === 'weight' ? '1' : '';
+    }
+    this.pin.setAttribute('aria-pressed', String(statistic.pin));
+    this.pin.setAttribute('aria-label', statistic.pin ? `Unpin the error of ${called}` : `Pin the error of ${called}`);
+    this.pin.title = statistic.pin ? 'Pinned: this error is kept, whatever becomes of the others' : 'Keep this error, whatever becomes of the others';
+    this.up?.setAttribute('aria-label', `Move ${called} up`);
+    this.down?.setAttribute('aria-label', `Move ${called} down`);
+    this.gone?.setAttribute('aria-label', `Remove ${called}`);
+    if (this.up) this.up.disabled = index === 0;
+    if (this.down) this.down.disabled = index === study.statistics.length - 1;
+    this.answer(shown);
+  }
+
+  /**
+   * @param {string} name
+   * @param {HTMLInputElement | HTMLSelectElement} field
+   * @param {Statistic} statistic
+   */
+  textOf(name, field, statistic) {
+    if (name === 'name') return statistic.name;
+    if (name === 'kind') return statistic.kind;
+    return statistic.fields[field.dataset.key ?? name] ?? '';
+  }
+
+  /** @param {string} name */
+  labelOf(name) {
+    const own = { error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name', shares: 'Shares', bins: 'Edges', categories: 'Groups' };
+    return own[/** @type {keyof typeof own} */ (name)] ?? name[0]?.toUpperCase() + name.slice(1);
+  }
+
+  /** @param {Shown} shown */
+  answer({ study, statistic, line, before, compared }) {
+    const error = line?.error ?? null;
+    const unit = unitOf(study, statistic, error);
+    if (!line) {
+      say(this.result, '');
+      say(this.detail, '');
+    } else if (error === null) {
+      say(this.result, statistic.kind === 'held-back' ? 'Set aside' : 'Error depends on the data');
+      say(this.detail, '');
+    } else {
+      say(this.result, `± ${amount(error)}${unit}`);
+      say(this.detail, often(line.confidence ?? 0.95));
+    }
+    say(this.cost, line?.epsilon ? `alone it costs ε ${amount(line.epsilon, 3)}` : '');
+    const old = before?.error ?? null;
+    const differs = old !== null && error !== null && Math.abs(old - error) > 1e-9 * old;
+    this.was.hidden = !compared;
+    if (compared) say(this.was, !before ? 'new' : old === null ? '' : differs ? `was ± ${amount(old)} (${change(old, error ?? old)})` : 'as it was');
+    const draw = error === null ? '' : JSON.stringify([error, differs ? old : null, axis(study, statistic), law(line), each(statistic, line)]);
+    if (draw === this.drawn) return;
+    this.drawn = draw;
+    this.picture.replaceChildren(...(error === null ? [] : [likely({
+      error, before: differs ? old : null, axis: axis(study, statistic), law: simple(statistic) ? law(line) : null, each: each(statistic, line),
+    })]));
+  }
+}
+
+/**
+ * What a row's elements depend on.
+ * @param {Statistic} statistic
+ * @param {Study} study
+ */
+export function form(statistic, study) {
+  return [statistic.kind, wish(study, statistic), statistic.pin].join(' ');
+}
+
+/**
+ * Fields that a statistic keeps when its kind changes.
+ * @param {Record<string, string>} fields
+ * @param {Record<string, string>} start
+ */
+function shared(fields, start) {
+  const keeps = (/** @type {string} */ name) => name in start || ['confidence', 'weight'].includes(name);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => keeps(name)));
+}
+
+/**
+ * A problem as a sentence.
+ * @param {string} about
+ * @param {string} problem
+ */
+export function sentence(about, problem) {
+  const [what = '', legal] = problem.split('; legal: ');
+  const first = `${about} ${what}`.trim();
+  return first + (legal ? `. Possible: ${legal}.` : '.');
+}
+
+/**
+ * What an error counts.
+ * @param {Study} study
+ * @param {Statistic} statistic
+ * @param {number | null} error
+ */
+function unitOf(study, statistic, error) {
+  const people = Number(number(study.data.rows) ?? 1) === 1 ? ' people' : ' rows';
+  switch (kindOf(statistic.kind).error) {
+    case 'people': return people;
+    case 'ranks': return ' places';
+    case 'share': return error === null ? '' : ` (${amount(100 * error, 3)} %)`;
+    default: return '';
+  }
+}
+
+/** @param {number} confidence */
+function often(confidence) {
+  return `${Number((100 * confidence).toPrecision(6))} % of the time`;
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ */
+export function change(from, to) {
+  const percent = 100 * (to / from - 1);
+  const size = amount(Math.abs(percent), 2, 'halfExpand');
+  return `${percent < 0 ? '−' : '+'}${size} %`;
+}
+
+/**
+ * Whether each number of the answer has one noise of a known law.
+ * @param {Statistic} statistic
+ */
+function simple(statistic) {
+  return ['count', 'proportion', 'sum', 'mean', 'histogram'].includes(statistic.kind);
+}
+
+/**
+ * @param {Line | null} line
+ * @returns {'laplace' | 'gaussian' | null}
+ */
+function law(line) {
+  const mechanism = Array.isArray(line?.mechanism) ? line.mechanism[0]?.mechanism : line?.mechanism.mechanism;
+  if (mechanism === 'laplace' || mechanism === 'geometric') return 'laplace';
+  return mechanism === 'gaussian' || mechanism === 'discrete-gaussian' ? 'gaussian' : null;
+}
+
+/**
+ * How often one number keeps to an error that all of them together keep to.
+ * @param {Statistic} statistic
+ * @param {Line | null} line
+ */
+function each(statistic, line) {
+  const { categories, bins } = statistic.fields;
+  const items = (/** @type {string | undefined} */ text) => (text ?? '').split(/[,;]/).filter((item) => item.trim()).length;
+  const many = statistic.kind === 'histogram' ? Math.max(1, items(categories) || items(bins) - 1) : 1;
+  return (line?.confidence ?? 0.95) ** (1 / many);
+}
+
+/**
+ * Gives the row's element the focus again that it lost when it was made anew.
+ * @param {number} id
+ * @param {string | undefined} key
+ */
+export function refocus(id, key) {
+  const row = at(`s${id}-row`);
+  const field = key ? row.querySelector(`[data-key="${key}"]`) : null;
+  if (field instanceof HTMLElement) field.focus();
+}
