@@ -305,7 +305,7 @@ impl<'a> Problem<'a> {
         let mut answer = self.cost(&setting)?;
         // The search has an upper end within the budget, whatever this one says.
         answer.bracket.upper = answer.bracket.upper.min(budget);
-        let lower = self.proved(&choice, factor, budget)?;
+        let lower = self.proved(&choice, factor, (budget, answer.bracket))?;
         Ok((setting, answer, Bracket { lower, upper: factor }))
     }
 
@@ -346,23 +346,31 @@ impl<'a> Problem<'a> {
     }
 
     /// A factor a little below, at which the budget is proved to be broken; zero if none was found.
-    fn proved(&self, choice: &[usize], factor: f64, budget: f64) -> Result<f64, PlanningError> {
-        // Hardly less, and then less by what half-widths are uneven by.
+    fn proved(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        (budget, known): (f64, Bracket),
+    ) -> Result<f64, PlanningError> {
+        // Hardly less, or less by what half-widths are uneven by and what the lower end of costs is short of them.
         let uneven =
             self.rows.iter().zip(choice).filter_map(|(row, choice)| row.families.get(*choice));
         let uneven = uneven.map(Family::slack).fold(0.0, f64::max);
-        let mut less = if self.rows.len() <= FEW { NEAR_FACTOR } else { 1.05 * uneven };
-        while less < 0.3 {
+        let beside = 1.05 * uneven + 1.2 * (known.upper / known.lower).ln().max(0.0);
+        let near = self.rows.len() <= FEW && known.relative_width() < 1e-4;
+        let mut less = if near { NEAR_FACTOR } else { beside };
+        while less < 0.5 {
             let trial = factor * (1.0 - less);
-            let broken = match self.at(choice, trial, Side::Misses)? {
-                Some((_, answer)) => answer.bracket.lower > budget,
+            let lower = match self.at(choice, trial, Side::Misses)? {
+                Some((_, answer)) => answer.bracket.lower,
                 // No level keeps to it at all.
-                None => true,
+                None => f64::INFINITY,
             };
-            if broken {
+            if lower > budget {
                 return Ok(trial);
             }
-            less = if less < uneven { 1.05 * uneven } else { 3.0 * less };
+            let more = if near { 3.0 * less } else { 1.5 * less };
+            less = if less < uneven { beside } else { more };
         }
         Ok(0.0)
     }
