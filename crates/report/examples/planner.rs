@@ -175,8 +175,8 @@ fn section(all: &[Compared]) -> String {
     let mut text = format!(
         "{BEGIN}\n## Beside an equal split\n\n\
          What a plan is worth: five studies of 50,000 people, one replaced, at epsilon {EPSILON} and delta {DELTA:e}. \
-         Each statistic has a wanted\nerror at {} % confidence. The planner multiplies all of them by one factor, the least it \
-         can prove; beside it every\nstatistic gets the same epsilon, with Laplace noise (quantiles: the exponential \
+         Each statistic has a wanted\nerror at {} % confidence. The planner multiplies all of them by one factor, as small as it \
+         finds; beside it every\nstatistic gets the same epsilon, with Laplace noise (quantiles: the exponential \
          mechanism), as much as the theorem\nallows. The number is the largest error over what was wanted, and in brackets \
          how many times the plan's that is.\n\n\
          | study | planned | basic | advanced | KOV's closed form |\n| --- | ---: | ---: | ---: | ---: |\n",
