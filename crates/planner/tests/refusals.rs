@@ -22,7 +22,8 @@ fn one() -> Budget {
 }
 
 fn count(wish: Wish) -> Statistic {
-    let (query, noise) = (Query::count_within(Bounds::new(0.0, 1.0).unwrap()), None);
+    let (query, noise) =
+        (Query::count_within(Bounds::new(0.0, 1.0).unwrap()), Some(Noise::Laplace));
     let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0 };
     Statistic { name: "count".into(), ask: Ask::Query(wanted) }
 }

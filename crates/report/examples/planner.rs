@@ -19,6 +19,7 @@ use counterpoint_report::plot::{Axis, Chart, Color, Figure, Line, Marker, Series
 
 const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
+/// The text says so too.
 const PEOPLE: u64 = 50_000;
 const CONFIDENCE: f64 = 0.95;
 /// A theorem by its name and curve.
@@ -173,9 +174,9 @@ const END: &str = "<!-- The end of what is made. -->";
 fn section(all: &[Compared]) -> String {
     let mut text = format!(
         "{BEGIN}\n## Beside an equal split\n\n\
-         What a plan is worth: five studies of {PEOPLE} people, one replaced, at epsilon {EPSILON} and delta {DELTA:e}. \
-         Each statistic has a wanted\nerror at {} % confidence. The planner multiplies all of them by one factor, the least it \
-         can prove; beside it every\nstatistic gets the same epsilon, with Laplace noise (quantiles: the exponential \
+         What a plan is worth: five studies of 50,000 people, one replaced, at epsilon {EPSILON} and delta {DELTA:e}. \
+         Each statistic has a wanted\nerror at {} % confidence. The planner multiplies all of them by one factor, as small as it \
+         finds; beside it every\nstatistic gets the same epsilon, with Laplace noise (quantiles: the exponential \
          mechanism), as much as the theorem\nallows. The number is the largest error over what was wanted, and in brackets \
          how many times the plan's that is.\n\n\
          | study | planned | basic | advanced | KOV's closed form |\n| --- | ---: | ---: | ---: | ---: |\n",
@@ -206,7 +207,7 @@ fn figure(all: &[Compared]) -> Figure {
     let axis = |label: &str| Axis::new(label).log();
     let mut left = Chart::new(axis("statistics"), axis("largest error, times the plan's"))
         .title("mixed statistics");
-    let mut right = Chart::new(Axis::new("statistic"), axis("error over what was wanted"))
+    let mut right = Chart::new(axis("statistic"), axis("error over what was wanted"))
         .title("3 exact means among 200 rough counts");
     let flat = Style::new(Color::Black, Line::Solid).width(2.5);
     left.series
@@ -226,10 +227,10 @@ fn figure(all: &[Compared]) -> Figure {
         all.iter().take(4).map(|one| short(one.times().into_iter().fold(f64::MAX, f64::min)));
     let times: Vec<String> = times.collect();
     let caption = format!(
-        "Claim: planned errors are smaller than those of an equal split by any of three theorems; the best of these has \
-         errors {} times as large with 5, 20, 100 and 1,000 statistics. Where it ends: an equal split has \
-         Laplace noise, and an error of its own for each statistic; what is wanted very roughly is then better than \
-         wanted (right), at the expense of the others.",
+        "Claim: relative to what was wanted, the largest error of an equal split is larger than the plan's by any of three \
+         theorems; by the best of them {} times with 5, 20, 100 and 1,000 statistics. Where it ends: what is wanted \
+         roughly may have a smaller error in an equal split (right), at the expense of the others. An equal split has \
+         Laplace noise; a plan has what is best.",
         times.join(", ")
     );
     Figure::new("What a plan is worth beside an equal split", caption, [left, right])
