@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::guard::guard;
 use crate::page::FILES;
-use crate::planning::{nothing, planned, study, wrong_method};
+use crate::planning::{Places, nothing, planned, study, wrong_method};
 
 /// A browser opens six or so.
 const MOST_CONNECTIONS: usize = 64;
@@ -147,9 +147,7 @@ async fn serve(stream: TcpStream, router: Router) {
 }
 
 fn router(port: u16) -> Router {
-    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    let places = Arc::new(Semaphore::new(threads.max(2)));
-    let only = |route: MethodRouter<Arc<Semaphore>>| route.fallback(wrong_method);
+    let only = |route: MethodRouter<Places>| route.fallback(wrong_method);
     let mut router = Router::new();
     for file in &FILES {
         router = router.route(file.path, only(get(async || file.answer())));
@@ -158,6 +156,6 @@ fn router(port: u16) -> Router {
         .route("/plan", only(post(planned)))
         .route("/study", only(post(study)))
         .fallback(nothing)
-        .with_state(places)
+        .with_state(Places::new())
         .layer(from_fn_with_state(port, guard))
 }

@@ -35,8 +35,24 @@ struct Problem {
 
 type Answer = Result<String, Problem>;
 
+/// How much is planned at once. A place is free again as soon as its client has gone, a thread when it has noticed: so that
+/// whoever edits on need not wait for what was asked before.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    clients: Arc<Semaphore>,
+    threads: Arc<Semaphore>,
+}
+
+impl Places {
+    pub(crate) fn new() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).max(2);
+        let semaphore = |places| Arc::new(Semaphore::new(places));
+        Self { clients: semaphore(cores), threads: semaphore(4 * cores) }
+    }
+}
+
 /// `POST /plan`: a study, planned. Planning stops when whoever asked has gone.
-pub(crate) async fn planned(State(places): State<Arc<Semaphore>>, request: Request) -> Response {
+pub(crate) async fn planned(State(places): State<Places>, request: Request) -> Response {
     let bytes = match body(request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
@@ -47,7 +63,7 @@ pub(crate) async fn planned(State(places): State<Arc<Semaphore>>, request: Reque
 }
 
 /// `POST /study`: the text of a study file, as JSON.
-pub(crate) async fn study(State(places): State<Arc<Semaphore>>, request: Request) -> Response {
+pub(crate) async fn study(State(places): State<Places>, request: Request) -> Response {
     match body(request).await {
         Ok(bytes) => on_a_thread(places, move || converted(&bytes)).await,
         Err(refused) => refused,
@@ -64,15 +80,12 @@ impl Drop for Asker {
 }
 
 /// Runs work on a thread of its own, as soon as there is a place.
-async fn on_a_thread(
-    places: Arc<Semaphore>,
-    work: impl FnOnce() -> Answer + Send + 'static,
-) -> Response {
-    let Ok(place) = places.acquire_owned().await else {
-        return refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping");
-    };
+async fn on_a_thread(places: Places, work: impl FnOnce() -> Answer + Send + 'static) -> Response {
+    let stopping = || refusal(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping");
+    let Ok(_place) = places.clients.acquire().await else { return stopping() };
+    let Ok(thread) = places.threads.acquire_owned().await else { return stopping() };
     let done = tokio::task::spawn_blocking(move || {
-        let _place = place;
+        let _thread = thread;
         work()
     });
     let json = [(CONTENT_TYPE, "application/json")];
@@ -169,4 +182,22 @@ pub(crate) async fn wrong_method() -> Response {
 /// A path that is not there.
 pub(crate) async fn nothing(_: Request<Body>) -> Response {
     refusal(StatusCode::NOT_FOUND, "there is nothing here; legal: /")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is composed is stopped when nobody waits for it.
+    #[test]
+    fn planning_stops_for_those_who_have_gone() {
+        let study = br#"{"delta": 1e-6, "epsilon": 1, "data": {"adjacency": "replace", "people": 5000}, "statistic": [
+            {"kind": "mean", "bounds": [0, 200000], "noise": "laplace", "error": 500},
+            {"kind": "histogram", "categories": ["a", "b"], "noise": "gaussian", "error": 40}]}"#;
+        assert!(planned_study(study, &AtomicBool::new(false)).is_ok());
+        let gone = Arc::new(AtomicBool::new(false));
+        drop(Asker(Arc::clone(&gone)));
+        let stopped = planned_study(study, &gone).unwrap_err();
+        assert!(stopped.problem.contains("stopped"), "{stopped:?}");
+    }
 }

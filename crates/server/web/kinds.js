@@ -24,7 +24,7 @@ export const KINDS = {
   count: {
     label: 'Count',
     says: 'How many there are',
-    fields: [{ name: 'bounds', shape: 'pair', label: 'Only values from', optional: true, hint: 'both included; empty counts all' }],
+    fields: [{ name: 'bounds', shape: 'pair', label: 'Only from', optional: true, hint: 'both included; empty: all' }],
     start: {},
     error: 'people',
     about: 'One more or one fewer person changes a count by one, whoever they are. Whole-number noise hides that one.',
@@ -33,7 +33,7 @@ export const KINDS = {
   proportion: {
     label: 'Proportion',
     says: 'Which share has something',
-    fields: [{ name: 'bounds', shape: 'pair', label: 'Has it if the value is from', hint: 'both included' }],
+    fields: [{ name: 'bounds', shape: 'pair', label: 'Has it if in', hint: 'both ends included' }],
     start: { 'bounds.0': '1', 'bounds.1': '1.5' },
     error: 'share',
     about: 'A count divided by how many people there are, which has to be public.',
@@ -70,7 +70,7 @@ export const KINDS = {
     label: 'Histogram',
     says: 'How many in each group',
     fields: [
-      { name: 'categories', shape: 'names', label: 'Groups', hint: 'names, with commas between them', optional: true, unless: 'bins' },
+      { name: 'categories', shape: 'names', label: 'Groups', hint: 'names, commas between', optional: true, unless: 'bins' },
       { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers, if groups are intervals', optional: true, unless: 'categories' },
     ],
     start: { categories: 'north, east, south, west' },
@@ -110,7 +110,7 @@ export const KINDS = {
     says: 'Do two values rise together',
     fields: [
       BETWEEN,
-      { name: 'with', shape: 'pair', label: 'the other from' },
+      { name: 'with', shape: 'pair', label: 'and from' },
     ],
     start: { 'bounds.0': '0', 'bounds.1': '100', 'with.0': '0', 'with.1': '100' },
     error: 'product',

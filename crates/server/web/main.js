@@ -324,7 +324,7 @@ function wire() {
     study.epsilon = epsilon;
   }, 'epsilon');
   on('epsilon', 'input', (field) => fix(field.value));
-  on('slider', 'input', (field) => fix(String(Number((10 ** Number(field.value)).toPrecision(2)))));
+  on('slider', 'input', (field) => fix(String(Number((10 ** Number(field.value)).toPrecision(3)))));
   on('undo', 'click', () => steps.undo() && changed(true));
   on('redo', 'click', () => steps.redo() && changed(true));
   on('new', 'click', () => { whatIs = null; replace(blank()); });

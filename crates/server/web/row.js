@@ -246,7 +246,7 @@ export class Row {
       say(this.result, '');
       say(this.detail, '');
     } else if (error === null) {
-      say(this.result, statistic.kind === 'held-back' ? 'Set aside' : 'Error depends on the data');
+      say(this.result, statistic.kind === 'held-back' ? 'Set aside' : 'Depends on the data');
       say(this.detail, '');
     } else {
       say(this.result, `± ${amount(error)}${unit}`);

@@ -45,5 +45,6 @@ await shot('one', { width: 1280, act: async (page) => {
   await page.click('#add [data-kind=mean]');
   await page.waitForSelector('body.has-plan');
 } });
+await shot('phone-dark', { width: 390, height: 1500, dark: true, full: false, act: async (page) => { await example(page); await page.evaluate(() => scrollTo(0, 850)); } });
 await shot('phone', { width: 360, height: 740, full: false, act: async (page) => { await example(page); await page.evaluate(() => scrollTo(0, 620)); } });
 await browser.close();
