@@ -57,7 +57,7 @@ impl Secrecy {
         let lower = of(within.lower, -ROUNDED).lower().max(0.0);
         let upper =
             if within.upper < 500.0 { of(within.upper, ROUNDED).upper() } else { within.upper };
-        Bracket { lower, upper: upper.max(lower) }
+        Bracket { lower, upper }
     }
 }
 

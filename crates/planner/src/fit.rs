@@ -4,9 +4,10 @@ use crate::cost::{Composer, CostError};
 use crate::family::Family;
 use crate::price;
 use crate::root::{Crossing, Search, search};
-use crate::study::{Ask, Noise, Study, StudyError, Wish};
+use crate::study::{Ask, Noise, Study, StudyError, Wanted, Wish};
 use counterpoint::{Answer, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
+use std::rc::Rc;
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -17,7 +18,7 @@ pub enum PlanningError {
     Study(#[from] StudyError),
     /// Even with the most noise the statistics cost more than the budget.
     #[error(
-        "the budget of epsilon {budget} cannot be kept: what is pinned and held back costs {least} at least, the rest \\
+        "the budget of epsilon {budget} cannot be kept: what is pinned and held back costs {least} at least, the rest \
          having as much noise as it may; legal: a larger budget, or less that is pinned"
     )]
     OverBudget {
@@ -36,7 +37,7 @@ pub enum PlanningError {
 
 /// A statistic as it is planned: the ways it can be answered, and what is wanted.
 pub(crate) struct Row {
-    pub(crate) families: Vec<Family>,
+    pub(crate) families: Rc<Vec<Family>>,
     pub(crate) wish: Wish,
 }
 
@@ -68,16 +69,20 @@ enum Side {
 impl<'a> Problem<'a> {
     pub(crate) fn new(study: &Study, composer: Composer<'a>) -> Result<Self, PlanningError> {
         let (mut rows, mut places, mut held_back) = (Vec::new(), Vec::new(), Vec::new());
+        let mut known: Vec<(&Wanted, Rc<Vec<Family>>)> = Vec::new();
         for (place, statistic) in study.statistics().iter().enumerate() {
             match &statistic.ask {
                 Ask::HeldBack(guarantee) => held_back.push(Release::from((*guarantee, Count::ONE))),
                 Ask::Query(wanted) => {
-                    let mut families =
-                        Family::all(wanted, study.public()).map_err(|e| e.of(place))?;
-                    // At delta zero there is no Gaussian noise.
-                    if study.budget().delta.get() <= 0.0 {
-                        families.retain(|family| family.noise != Noise::Gaussian);
-                    }
+                    let same = |(other, _): &&(&Wanted, Rc<Vec<Family>>)| other.is_same(wanted);
+                    let families = match known.iter().rev().take(RECENT).find(same) {
+                        Some((_, families)) => Rc::clone(families),
+                        None => {
+                            let made = families(wanted, study).map_err(|error| error.of(place))?;
+                            known.push((wanted, Rc::clone(&made)));
+                            made
+                        }
+                    };
                     let row = Row { families, wish: wanted.wish };
                     row.check().map_err(|error| error.of(place))?;
                     rows.push(row);
@@ -376,6 +381,22 @@ impl<'a> Problem<'a> {
     }
 }
 
+/// The ways in which a question can be answered in a study.
+fn families(wanted: &Wanted, study: &Study) -> Result<Rc<Vec<Family>>, StudyError> {
+    let mut families = Family::all(wanted, study.public())?;
+    // At delta zero there is no Gaussian noise.
+    if study.budget().delta.get() <= 0.0 {
+        families.retain(|family| family.noise != Noise::Gaussian);
+        if families.is_empty() {
+            let problem = "is gaussian, and the study's delta is 0; legal: laplace, or a delta above 0";
+            return Err(StudyError::new("noise", problem));
+        }
+    }
+    Ok(Rc::new(families))
+}
+
+/// Questions asked again are looked for among so many.
+const RECENT: usize = 64;
 /// Single exchanges are tried among so many rows.
 const FEW: usize = 12;
 /// An order to begin with: about that of epsilon 1 at delta 10^-6.

@@ -68,6 +68,15 @@ pub struct Wanted {
     pub scale: f64,
 }
 
+impl Wanted {
+    /// Whether it is the same question, with the same noise and confidence.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.noise == other.noise
+            && self.confidence.to_bits() == other.confidence.to_bits()
+            && self.query == other.query
+    }
+}
+
 impl Statistic {
     /// What is wanted of it, if it is a question.
     #[must_use]

@@ -338,6 +338,7 @@ fn what_cannot_be_is_said() {
         ),
     ] {
         let error = fails(known, budget, statistics);
+        assert!(!error.contains(['\n', '\\']), "{error}");
         assert!(error.contains(said), "{error}, not {said}");
     }
     let secret = Public { sample_of: Some(10), ..known };
