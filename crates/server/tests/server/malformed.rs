@@ -16,13 +16,24 @@ fn malformed_requests_are_survived() {
     while left > 0 {
         let many = left.min(TOGETHER);
         left -= many;
-        let mut bytes = Vec::new();
-        for _ in 1..many {
-            bytes.extend(framed(&mut random));
+        let mut requests: Vec<Vec<u8>> = (1..many).map(|_| framed(&mut random)).collect();
+        let last = framed(&mut random);
+        requests.push(broken(&mut random, last));
+        // A server may close after an answer if it has not read the whole request: then the others come again.
+        let mut rest = requests.as_slice();
+        while rest.len() > 1 {
+            let mut answered = survive(&rest.concat());
+            if answered == 0 {
+                // Answers are lost with a connection that is closed on unread requests, or by a client that has said
+                // all it has to say. Alone, it is answered.
+                let (mut stream, mut start) = (connect(), [0; 9]);
+                stream.write_all(&rest[0]).unwrap();
+                stream.read_exact(&mut start).unwrap();
+                assert_eq!(&start, b"HTTP/1.1 ", "{:?}", String::from_utf8_lossy(&rest[0]));
+                answered = 1;
+            }
+            rest = rest.get(answered..).unwrap_or_default();
         }
-        let whole = framed(&mut random);
-        bytes.extend(broken(&mut random, whole));
-        survive(&bytes, many as usize - 1);
     }
     assert_eq!(get("/").status, 200);
     assert_eq!(post("/plan", STUDY).status, 200);
@@ -86,7 +97,10 @@ fn broken(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
         return (0..random.below(200)).map(|_| random.below(256) as u8).collect();
     }
     for _ in 0..random.below(4) {
-        let at = random.below(bytes.len() as u64) as usize;
+        let at = random.below(bytes.len().max(1) as u64) as usize;
+        if bytes.is_empty() {
+            break;
+        }
         match random.below(5) {
             0 => bytes[at] = random.below(256) as u8,
             1 => drop(bytes.remove(at)),
@@ -102,21 +116,20 @@ fn broken(random: &mut Random, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Sends it all and reads until the server closes: so many are answered at least, and none by a failure of ours.
-fn survive(bytes: &[u8], answered: usize) {
+/// Sends it all and reads until the server closes: how many are answered, none of them by a failure of ours.
+fn survive(bytes: &[u8]) -> usize {
     let mut stream = connect();
-    // The server closes at the first that is no request.
     let mut writer = stream.try_clone().unwrap();
+    let mut answers = Vec::new();
     std::thread::scope(|scope| {
+        // The server closes at the first that is no request.
         scope.spawn(move || {
             let _ = writer.write_all(bytes);
             let _ = writer.shutdown(std::net::Shutdown::Write);
         });
-        let mut answers = Vec::new();
         let _ = stream.read_to_end(&mut answers);
-        let text = String::from_utf8_lossy(&answers);
-        let sent = || String::from_utf8_lossy(bytes);
-        assert!(text.matches("HTTP/1.1 ").count() >= answered, "{text:?}\nfor {:?}", sent());
-        assert!(!text.contains("HTTP/1.1 500"), "{:?}", sent());
     });
+    let text = String::from_utf8_lossy(&answers);
+    assert!(!text.contains("HTTP/1.1 500"), "{:?}", String::from_utf8_lossy(bytes));
+    text.matches("HTTP/1.1 ").count()
 }
