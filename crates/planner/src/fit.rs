@@ -388,7 +388,8 @@ fn families(wanted: &Wanted, study: &Study) -> Result<Rc<Vec<Family>>, StudyErro
     if study.budget().delta.get() <= 0.0 {
         families.retain(|family| family.noise != Noise::Gaussian);
         if families.is_empty() {
-            let problem = "is gaussian, and the study's delta is 0; legal: laplace, or a delta above 0";
+            let problem =
+                "is gaussian, and the study's delta is 0; legal: laplace, or a delta above 0";
             return Err(StudyError::new("noise", problem));
         }
     }
