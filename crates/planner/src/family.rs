@@ -5,7 +5,7 @@ use crate::root::{Crossing, Search, search};
 use crate::study::{Noise, Public, StudyError, Wanted};
 use counterpoint::Release;
 use counterpoint_mechanisms::{Error, Measurement, Query, Recipe};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -17,13 +17,12 @@ pub(crate) struct Family {
     query: Query,
     confidence: f64,
     public: Public,
+    range: (f64, f64),
     slack: f64,
     /// Levels that were looked at, rising, with their errors.
     seen: RefCell<Vec<(f64, f64)>>,
     /// The curve of errors and prices, sampled: at powers of [`RATIO`].
     points: RefCell<BTreeMap<i32, Rc<Point>>>,
-    /// The sample where something was least when it was last asked for.
-    dip: Cell<i32>,
 }
 
 /// What runs at a level: its error, and what it is charged as.
@@ -35,6 +34,8 @@ struct Point {
 
 /// From one sample of a curve to the next.
 const RATIO: f64 = 1.1;
+/// Samples among which the lowest is looked for: levels from 10^-4 to 45.
+const SCANNED: (i32, i32) = (-72, 64);
 
 /// The legal levels of [`Recipe`]s.
 const EPSILONS: (f64, f64) = (1.0 / (1_u64 << 20) as f64, 500.0);
@@ -54,10 +55,10 @@ impl Family {
             query: wanted.query.clone(),
             confidence: wanted.confidence,
             public: *public,
+            range: if noise == Noise::Gaussian { INVERSES } else { EPSILONS },
             slack: 0.0,
             seen: RefCell::default(),
             points: RefCell::default(),
-            dip: Cell::new(0),
         };
         let kinds = [Noise::Laplace, Noise::Gaussian, Noise::Exponential];
         let asked = |noise: &Noise| wanted.noise.is_none_or(|only| only == *noise);
@@ -67,6 +68,13 @@ impl Family {
             Ok(measurement) => {
                 // A little for the rounding of levels.
                 family.slack = measurement.unevenness() + 1e-6;
+                // Of several numbers each has its least noise, and all of them more.
+                while family.measurement(family.range.0).is_err() && family.range.0 < MIDDLE {
+                    family.range.0 *= 2.0;
+                }
+                while family.measurement(family.range.1).is_err() && family.range.1 > MIDDLE {
+                    family.range.1 *= 0.5;
+                }
                 Some(family)
             }
             Err(error) => {
@@ -82,10 +90,7 @@ impl Family {
     }
 
     pub(crate) fn range(&self) -> (f64, f64) {
-        match self.noise {
-            Noise::Laplace | Noise::Exponential => EPSILONS,
-            Noise::Gaussian => INVERSES,
-        }
+        self.range
     }
 
     fn recipe(&self, level: f64) -> Result<Recipe, Error> {
@@ -227,8 +232,7 @@ impl Family {
         Ok(if from > 0.0 { from * (to / from).powf(share) } else { to })
     }
 
-    /// About the level with the least of a value of its error and its cumulant at an order: the next dip from where the
-    /// last one was.
+    /// About the level with the least of a value of its error and its cumulant at an order.
     pub(crate) fn least(
         &self,
         t: f64,
@@ -240,8 +244,14 @@ impl Family {
             let point = self.point(index)?;
             Ok::<f64, Error>(value(point.error, price::cumulant(&point.releases, t)))
         };
-        let mut index = self.dip.get().clamp(first, last);
-        let mut here = at(index)?;
+        // Errors level off where noise is very wide: there may be a dip there, too.
+        let (mut index, mut here) = (0, f64::INFINITY);
+        for place in (SCANNED.0.max(first)..=SCANNED.1.min(last)).step_by(8) {
+            let there = at(place)?;
+            if there < here {
+                (index, here) = (place, there);
+            }
+        }
         for stride in [8, 4, 2, 1, -8, -4, -2, -1, 1] {
             loop {
                 let next = (index + stride).clamp(first, last);
@@ -255,7 +265,6 @@ impl Family {
                 (index, here) = (next, there);
             }
         }
-        self.dip.set(index);
         if index <= first || index >= last {
             return Ok((self.sample(index), here));
         }

@@ -31,8 +31,12 @@ pub(crate) fn best(
     let shared = Shared { problem, aims: &aims, budget };
     let alike = vec![1.0; problem.rows.len()];
     let mut tried: Vec<Spent> = Vec::new();
+    let mut least = f64::INFINITY;
     for (choice, guess) in shared.choices(&alike)? {
-        tried.push(shared.spend(&choice, (&alike, &[]), guess)?);
+        match shared.spend(&choice, (&alike, &[]), guess) {
+            Err(PlanningError::OverBudget { least: cost, .. }) => least = least.min(cost),
+            spent => tried.push(spent?),
+        }
     }
     tried.sort_by(|one, other| one.sum.total_cmp(&other.sum));
     let near = tried.first().map_or(0.0, |best| NEARLY * best.sum);
@@ -43,7 +47,7 @@ pub(crate) fn best(
             best = Some(spent);
         }
     }
-    let best = best.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })?;
+    let best = best.ok_or(PlanningError::OverBudget { budget, least })?;
     let cost = problem.cost(&best.setting)?;
     Ok((best.setting, cost, best.sum))
 }
@@ -99,7 +103,10 @@ impl Shared<'_> {
             }
         }
         let least = found.iter().map(|(.., sum)| *sum).fold(f64::INFINITY, f64::min);
-        let near = found.into_iter().filter(|(.., sum)| *sum <= self.problem.doubt() * least);
+        // What is pinned may break the budget with one kind of noise and keep it with another.
+        let pinned = self.problem.rows.iter().any(|row| !matches!(row.wish, Wish::Weight(_)));
+        let most = if pinned { f64::INFINITY } else { self.problem.doubt() * least };
+        let near = found.into_iter().filter(|(.., sum)| *sum <= most);
         Ok(near.map(|(setting, guess, _)| (setting.choice, guess)).collect())
     }
 

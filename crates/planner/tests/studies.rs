@@ -279,6 +279,31 @@ fn no_other_sharing_is_better() {
     }
 }
 
+/// Quantiles level off where they are told nothing; the best sum is not there, nor is it refused because what is pinned
+/// is dearer with Gaussian noise.
+#[test]
+fn quantiles_and_pins_have_a_share() {
+    let quartiles =
+        Query::quantiles(&[(1, 4), (1, 2), (3, 4)], &[0.0, 1.0, 2.0, 3.0, 4.0]).unwrap();
+    let region = Query::histogram(&[0.0, 1.0, 2.0, 3.0]).unwrap();
+    let known = public(Adjacency::Replace, 5000);
+    let found = planned(
+        known,
+        budget(0.4, 1e-6),
+        vec![
+            asked(Query::mean(bounds(0.0, 200_000.0)), Wish::Kept(500.0)),
+            asked(quartiles.clone(), Wish::Weight(1.0)),
+            asked(region.clone(), Wish::Weight(1.0)),
+        ],
+    );
+    // The pin costs less than 0.25 with Laplace noise; by adding up, 0.1 and 0.05 are left for the others.
+    let error = |recipe: counterpoint_mechanisms::Recipe| {
+        recipe.under(known.relation).unwrap().half_width_all(5000, 0.95).unwrap()
+    };
+    let by_hand = error(quartiles.exponential(0.1).unwrap()) + error(region.laplace(0.05).unwrap());
+    assert!(found.sum.unwrap() <= by_hand, "{:?}, by hand {by_hand}", found.sum);
+}
+
 /// Without a budget: the least epsilon that meets all errors, and no smaller one does.
 #[test]
 fn the_cost_of_wanted_errors() {

@@ -2,7 +2,9 @@
 
 /**
  * @typedef {{lower: number, upper: number}} Ends
- * @typedef {{name: string, mechanism: Release | Release[], error: number | null, wanted: number | null,
+ * @typedef {{factor?: number, epsilon?: number}} Outlook
+ * @typedef {{name: string, mechanism: Release | Release[], if_dropped?: Outlook, if_pinned?: Outlook,
+ *   error: number | null, wanted: number | null,
  *   confidence: number | null, pinned: boolean, epsilon: number | null}} Line
  * @typedef {Record<string, any> & {mechanism: string, count: number}} Release
  * @typedef {{theorem: string, epsilon: number | null, factor: number | null}} Other

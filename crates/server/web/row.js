@@ -252,7 +252,8 @@ export class Row {
       say(this.result, `± ${amount(error)}${unit}`);
       say(this.detail, often(line.confidence ?? 0.95));
     }
-    say(this.cost, line?.epsilon ? `alone it costs ε ${amount(line.epsilon, 3)}` : '');
+    const alone = line?.epsilon ? `alone it costs ε ${amount(line.epsilon, 3)}` : '';
+    say(this.cost, [alone, spare(line)].filter(Boolean).join('; '));
     const old = before?.error ?? null;
     const differs = old !== null && error !== null && Math.abs(old - error) > 1e-9 * old;
     this.was.hidden = !compared;
@@ -366,4 +367,14 @@ export function refocus(id, key) {
   const row = at(`s${id}-row`);
   const field = key ? row.querySelector(`[data-key="${key}"]`) : null;
   if (field instanceof HTMLElement) field.focus();
+}
+
+/**
+ * What dropping a statistic would do for the others, in a few words.
+ * @param {import('./planner.js').Line | null} line
+ */
+function spare(line) {
+  const { factor, epsilon } = line?.if_dropped ?? {};
+  if (factor) return `without it the others are about ${amount(factor, 3)} times what was typed`;
+  return epsilon ? `without it all costs about ε ${amount(epsilon, 3)}` : '';
 }

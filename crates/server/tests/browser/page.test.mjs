@@ -145,7 +145,6 @@ test('the budget is dragged, an error pinned, and the others share the rest', as
   const typed = await planned(page, () => page.check('input[name=mode][value=errors]'));
   const cheaper = await planned(page, () => page.fill('#s2-error', '0.02'));
   assert.ok(cheaper.epsilon.upper < typed.epsilon.upper, 'the cost follows a typed error');
-  await page.locator('#s4-row [data-key=remove]').click();
   const weighted = await planned(page, () => page.check('input[name=mode][value=share]'));
   assert.ok(weighted.sum > 0);
   const heavier = await planned(page, () => page.fill('#s2-weight', '50'));
@@ -173,7 +172,6 @@ test('what is wrong stands beside its field', async () => {
   await page.fill('#delta', '2');
   await note('#delta');
   await page.fill('#delta', '1e-6');
-  await page.locator('#s4-row [data-key=remove]').click();
   await page.fill('#s5-epsilon', '3');
   assert.match(await note('#epsilon'), /cannot be kept/);
   await planned(page, () => page.fill('#s5-epsilon', '0.1'));
