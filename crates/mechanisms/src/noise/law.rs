@@ -1,8 +1,16 @@
 //! Chances of noise, in doubles: how likely it is to reach a place. Chances are good to some twelve
 //! digits, however small; whoever needs them on one side rounds by [`SLACK`].
 
+mod gaussian;
+mod laplace;
+mod staircase;
+
+pub(crate) use gaussian::normal_tail;
+
 use super::{Noise, Shape};
-use std::f64::consts::{PI, SQRT_2};
+use gaussian::{normal_excess, tails, wide_excess, wide_tail};
+use laplace::{two_laplaces, two_laplaces_excess};
+use staircase::Steps;
 
 /// More than all roundings of a chance, relative.
 pub(crate) const SLACK: f64 = 1e-12;
@@ -34,15 +42,6 @@ enum Kind {
         sigma: f64,
     },
     Staircase(Steps),
-}
-
-/// A staircase's masses: `scale` times e^-epsilon to the level.
-#[derive(Clone, Copy, Debug)]
-struct Steps {
-    epsilon: f64,
-    period: f64,
-    cut: f64,
-    scale: f64,
 }
 
 impl Law {
@@ -306,201 +305,6 @@ impl Kind {
             Self::Gaussian { sigma } => wide_excess(*sigma, k),
             Self::Staircase(steps) => steps.excess(k),
         }
-    }
-}
-
-/// P(x >= k) of a discrete Gaussian, for each k that a double can tell from never: summed from the
-/// far end.
-fn tails(sigma: f64) -> Vec<f64> {
-    let furthest = (38.0 * sigma).ceil() as u64 + 1;
-    let weight = |k: u64| (-0.5 * (k as f64 / sigma).powi(2)).exp();
-    let mut sum = 0.0;
-    let mut list: Vec<f64> = (1..=furthest)
-        .rev()
-        .map(|k| {
-            sum += weight(k);
-            sum
-        })
-        .collect();
-    let total = 1.0 + 2.0 * sum;
-    list.push(1.0 + sum);
-    list.reverse();
-    list.iter_mut().for_each(|tail| *tail /= total);
-    list
-}
-
-/// Values at 2, 4, ... of the zeta function, and of the alternating one: B_2n / (2n)! is 2 zeta(2n) / (2 pi)^2n but for
-/// its sign, and the other takes its place in sums over midpoints.
-const ZETA: [f64; 12] = [
-    1.644_934_066_848_226_4,
-    1.082_323_233_711_138_1,
-    1.017_343_061_984_449,
-    1.004_077_356_197_944_4,
-    1.000_994_575_127_818_2,
-    1.000_246_086_553_308,
-    1.000_061_248_135_058_6,
-    1.000_015_282_259_408_6,
-    1.000_003_817_293_265,
-    1.000_000_953_962_033_8,
-    1.000_000_238_450_502_7,
-    1.000_000_059_608_189,
-];
-const ALTERNATING: [f64; 12] = [
-    0.822_467_033_424_113_2,
-    0.947_032_829_497_245_9,
-    0.985_551_091_297_435_1,
-    0.996_233_001_852_647_8,
-    0.999_039_507_598_271_5,
-    0.999_757_685_143_858_2,
-    0.999_939_170_345_979_7,
-    0.999_984_764_214_906_1,
-    0.999_996_187_869_610_1,
-    0.999_999_046_611_581_6,
-    0.999_999_761_613_230_8,
-    0.999_999_940_398_892_4,
-];
-
-/// Euler and Maclaurin's corrections of a sum over e^(-x^2 / 2 sigma^2), relative to it: the sum over n of
-/// (-1)^(n+1) 2 values_n weight(n) He_(2n-m)(t) / ((2 pi)^2n sigma^(2n-m)), with Hermite's polynomials, for m of 1 or 2.
-/// Twelve terms leave less than 10^-16 where sigma is at least 32 and t at most 40.
-fn corrections(
-    (sigma, t): (f64, f64),
-    m: u32,
-    values: &[f64; 12],
-    weight: impl Fn(f64) -> f64,
-) -> f64 {
-    let (u, square) = (t / sigma, sigma * sigma);
-    // He_k(t) / sigma^k, for k and k + 1.
-    let mut pair = if m == 1 { (u, u * u - 1.0 / square) } else { (1.0, u) };
-    let mut k = f64::from(2 - m);
-    let (mut power, mut sum) = (-1.0, 0.0);
-    for (n, value) in (1_u32..).zip(values) {
-        power *= -1.0 / (4.0 * PI * PI);
-        sum += power * 2.0 * value * weight(f64::from(n)) * pair.0;
-        let second = u * pair.1 - (k + 1.0) / square * pair.0;
-        pair = (second, u * second - (k + 2.0) / square * pair.1);
-        k += 2.0;
-    }
-    sum
-}
-
-/// The same for a large sigma and k >= 1: the sum of f(j) = e^(-j^2 / 2 sigma^2) over j >= k is the
-/// integral from x = k - 1/2 on, and f'(x)/24 - 7 f'''(x)/5760 + 31 f^(5)(x)/967680 - ...
-fn wide_tail(sigma: f64, k: f64) -> f64 {
-    let t = (k - 0.5) / sigma;
-    let density = (-0.5 * t * t).exp() / (sigma * (2.0 * PI).sqrt());
-    if density <= 0.0 {
-        return 0.0;
-    }
-    (normal_tail(t) - density * corrections((sigma, t), 1, &ALTERNATING, |_| 1.0)).max(0.0)
-}
-
-/// The sum of (j - k) f(j) over j >= k, likewise: the integral less f(k)/12 - 3 f''(k)/720 + ...
-fn wide_excess(sigma: f64, k: f64) -> f64 {
-    let t = k / sigma;
-    let density = (-0.5 * t * t).exp() / (sigma * (2.0 * PI).sqrt());
-    if density <= 0.0 {
-        return 0.0;
-    }
-    let corrections = corrections((sigma, t), 2, &ZETA, |n| 2.0 * n - 1.0);
-    (sigma * normal_excess(t) - density * corrections).max(0.0)
-}
-
-/// P(Z > t) of a standard normal variable.
-pub(crate) fn normal_tail(t: f64) -> f64 {
-    0.5 * libm::erfc(t / SQRT_2)
-}
-
-/// E (Z - t)_+ for t >= 0.
-fn normal_excess(t: f64) -> f64 {
-    let density = (-0.5 * t * t).exp() / (2.0 * PI).sqrt();
-    (density - t * normal_tail(t)).max(0.0)
-}
-
-/// Two scales, neither equal nor zero: or a little larger ones.
-fn apart(one: f64, other: f64) -> (f64, f64) {
-    let (low, high) = (one.min(other), one.max(other));
-    (low.max(1e-9 * high), high.max(1.0001 * low))
-}
-
-/// P(X + Y > x) of two independent continuous Laplace variables: with scales b > a it is (b^2 e^(-x/b) -
-/// a^2 e^(-x/a)) / (2 (b^2 - a^2)) for x >= 0.
-fn two_laplaces((one, other): (f64, f64), x: f64) -> f64 {
-    if x >= 0.0 {
-        return two_laplaces_beyond(apart(one, other), x);
-    }
-    // From above again: what is taken off has a little less of a tail.
-    let (low, high) = (one.min(other), one.max(other));
-    1.0 - two_laplaces_beyond((low.min(0.9999 * high), high), -x)
-}
-
-fn two_laplaces_beyond((low, high): (f64, f64), x: f64) -> f64 {
-    let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());
-    (0.5 * (tail(high) - r * r * tail(low)) / (1.0 - r * r)).clamp(0.0, 1.0)
-}
-
-/// The integral of that from x >= 0 on.
-fn two_laplaces_excess((one, other): (f64, f64), x: f64) -> f64 {
-    let (low, high) = apart(one, other);
-    let (r, tail) = (low / high, |scale: f64| (-x / scale).exp());
-    0.5 * high * (tail(high) - r.powi(3) * tail(low)) / (1.0 - r * r)
-}
-
-impl Steps {
-    fn new(epsilon: f64, period: f64, cut: f64) -> Self {
-        let (decay, rest) = ((-epsilon).exp(), -(-epsilon).exp_m1());
-        let scale = rest / ((2.0 * cut - 1.0) * rest + 2.0 * decay * period);
-        Self { epsilon, period, cut, scale }
-    }
-
-    fn decay(&self) -> f64 {
-        (-self.epsilon).exp()
-    }
-
-    fn rest(&self) -> f64 {
-        -(-self.epsilon).exp_m1()
-    }
-
-    /// The level of k's period, and k's place in it.
-    fn place(&self, k: f64) -> (f64, f64) {
-        let level = (k / self.period).floor();
-        (level, (k - level * self.period).clamp(0.0, self.period))
-    }
-
-    /// The sum of decay^level over one period, and over all.
-    fn one(&self) -> f64 {
-        self.cut + (self.period - self.cut) * self.decay()
-    }
-
-    fn at_least(&self, k: f64) -> f64 {
-        let (level, place) = self.place(k);
-        let left = (self.cut - place).max(0.0)
-            + (self.period - place.max(self.cut)).max(0.0) * self.decay();
-        let later = self.decay() * self.one() / self.rest();
-        self.scale * (-self.epsilon * level).exp() * (left + later)
-    }
-
-    /// Twice the sum over 0 <= j <= h, less that of zero.
-    fn within(&self, h: f64) -> f64 {
-        let (level, place) = self.place(h + 1.0);
-        let before = place.min(self.cut) + (place - self.cut).max(0.0) * self.decay();
-        let earlier = self.one() * -(-self.epsilon * level).exp_m1() / self.rest();
-        let sum = earlier + (-self.epsilon * level).exp() * before;
-        self.scale * (2.0 * sum - 1.0)
-    }
-
-    /// The sum of (j - k) decay^level over j > k: first what is left of k's period, then the others.
-    fn excess(&self, k: f64) -> f64 {
-        let (level, place) = self.place(k);
-        let (decay, rest, period, cut) = (self.decay(), self.rest(), self.period, self.cut);
-        // 0 + 1 + ... + (n - 1).
-        let up_to = |n: f64| 0.5 * n * (n - 1.0).max(0.0);
-        let high = up_to((cut - place).max(0.0));
-        let first = high + decay * (up_to(period - place) - high).max(0.0);
-        let moment = up_to(cut) + decay * (up_to(period) - up_to(cut));
-        let one = self.one();
-        let later = decay * (moment + one * (period / rest - place)) / rest;
-        self.scale * (-self.epsilon * level).exp() * (first + later)
     }
 }
 
