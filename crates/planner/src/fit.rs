@@ -83,9 +83,7 @@ impl<'a> Problem<'a> {
                             made
                         }
                     };
-                    let row = Row { families, wish: wanted.wish };
-                    row.check().map_err(|error| error.of(place))?;
-                    rows.push(row);
+                    rows.push(Row::new(families, wanted.wish).map_err(|error| error.of(place))?);
                     places.push(place);
                 }
             }
@@ -408,24 +406,28 @@ const LEAST_FACTOR: f64 = 1e-100;
 const MOST_FACTOR: f64 = 1e100;
 
 impl Row {
-    /// What is pinned has to be possible.
-    fn check(&self) -> Result<(), StudyError> {
-        let field = match self.wish {
+    /// A row with the families that can keep to what is pinned: one at least.
+    fn new(families: Rc<Vec<Family>>, wish: Wish) -> Result<Self, StudyError> {
+        let mut row = Self { families, wish };
+        let field = match wish {
             Wish::Kept(_) => "error",
             Wish::Level(_) => "epsilon",
-            Wish::Error(_) | Wish::Weight(_) => return Ok(()),
+            Wish::Error(_) | Wish::Weight(_) => return Ok(row),
         };
-        let within = |family: &Family| match self.wish {
+        let within = |family: &Family| match wish {
             Wish::Level(level) => (family.range().0..=family.range().1).contains(&level),
-            _ => matches!(self.level(family, 1.0, Side::Keeps), Ok(Some(_))),
+            _ => matches!(row.level(family, 1.0, Side::Keeps), Ok(Some(_))),
         };
-        if self.families.iter().any(within) {
-            return Ok(());
+        let can: Vec<bool> = row.families.iter().map(within).collect();
+        if !can.contains(&true) {
+            let problem = "cannot be had with any noise; legal: a larger error, or another epsilon";
+            return Err(StudyError::new(field, problem));
         }
-        Err(StudyError::new(
-            field,
-            "cannot be had with any noise; legal: a larger error, or another epsilon",
-        ))
+        if can.contains(&false) {
+            let kept = row.families.iter().zip(can).filter(|(_, can)| *can);
+            row.families = Rc::new(kept.map(|(family, _)| family.clone()).collect());
+        }
+        Ok(row)
     }
 
     /// The level of a family at a factor. What is pinned does not move.

@@ -43,6 +43,7 @@ mod price;
 mod cost;
 mod family;
 mod fit;
+mod steps;
 mod sum;
 mod others;
 mod spare;

@@ -1,8 +1,8 @@
 //! The smallest weighted sum of errors within a budget.
 
-use crate::family::Family;
 use crate::fit::{PlanningError, Problem, Row, START, Setting};
 use crate::root::{Search, search};
+use crate::steps::{combinations, ladder};
 use crate::study::{Ask, Goal, Study, Wish};
 use counterpoint::Answer;
 use counterpoint_mechanisms::Error;
@@ -48,7 +48,10 @@ pub(crate) fn best(
         }
     }
     let best = best.ok_or(PlanningError::OverBudget { budget, least })?;
-    let cost = problem.cost(&best.setting)?;
+    let mut cost = problem.cost(&best.setting)?;
+    // It was within the budget, whatever this one says.
+    cost.bracket.upper = cost.bracket.upper.min(best.cost);
+    cost.bracket.lower = cost.bracket.lower.min(cost.bracket.upper);
     Ok((best.setting, cost, best.sum))
 }
 
@@ -132,6 +135,7 @@ impl Shared<'_> {
                     Wish::Weight(_) => family.least(t, value)?,
                     Wish::Level(level) => (level, family.cumulant(level, t)?),
                     Wish::Error(error) | Wish::Kept(error) => {
+                        // A row has no families that cannot keep to what is pinned.
                         let level = family.level(error)?.unwrap_or(family.range().1);
                         (level, family.cumulant(level, t)?)
                     }
@@ -365,52 +369,4 @@ impl Shared<'_> {
             margins.iter().map(|margin| margin.ln()).sum::<f64>() / margins.len().max(1) as f64;
         Ok(margins.into_iter().map(|margin| (margin.ln() - mean).exp()).collect())
     }
-}
-
-/// The cheapest levels of so many errors on either side of a level's, if errors come in steps that are told apart.
-fn ladder(family: &Family, level: f64, count: usize) -> Result<Vec<f64>, Error> {
-    /// Steps of levels by less than this are none: 2^9 millionth parts.
-    const CLOSE: i32 = 9;
-    let next = |level: f64, direction: f64| {
-        let error = family.seen(level)?;
-        // Further and further off until it differs.
-        for k in 0..20 {
-            let other = family.seen(level * (direction * 1e-6 * 2.0_f64.powi(k)).exp())?;
-            if (other / error - 1.0).abs() > 1e-12 {
-                return Ok(Some((k, other)));
-            }
-        }
-        Ok::<Option<(i32, f64)>, Error>(None)
-    };
-    let near = |step: Option<(i32, f64)>| step.map_or(CLOSE, |(k, _)| k);
-    if near(next(level, -1.0)?).max(near(next(level, 1.0)?)) < CLOSE {
-        return Ok(Vec::new());
-    }
-    let mut levels: Vec<f64> = family.level(family.seen(level)?)?.into_iter().collect();
-    for direction in [-1.0, 1.0] {
-        let mut here = level;
-        for _ in 0..count {
-            let Some((_, error)) = next(here, direction)? else { break };
-            let Some(found) = family.level(error)? else { break };
-            levels.push(found);
-            here = found;
-        }
-    }
-    Ok(levels)
-}
-
-/// Each way to take one level of each row that has some.
-fn combinations(steps: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
-    let mut all = vec![Vec::new()];
-    for levels in steps {
-        let next = |before: Vec<Option<f64>>| {
-            let with = |level: Option<f64>| [before.as_slice(), &[level]].concat();
-            match levels.is_empty() {
-                true => vec![with(None)],
-                false => levels.iter().map(|level| with(Some(*level))).collect(),
-            }
-        };
-        all = all.into_iter().flat_map(next).collect();
-    }
-    all
 }

@@ -304,6 +304,68 @@ fn quantiles_and_pins_have_a_share() {
     assert!(found.sum.unwrap() <= by_hand, "{:?}, by hand {by_hand}", found.sum);
 }
 
+/// Of Gaussian noise there is a least: a pin that only Laplace noise keeps to is kept, whatever is shared out.
+#[test]
+fn pins_have_the_noise_that_keeps_them() {
+    let mean = || Query::mean(bounds(0.0, 1.0));
+    let pinned = asked(mean(), Wish::Kept(2e-5));
+    for other in [Wish::Weight(1.0), Wish::Error(1e-3)] {
+        let statistics = vec![pinned.clone(), asked(mean(), other), asked(mean(), other)];
+        let found = planned(public(Adjacency::Replace, 1000), budget(400.0, 1e-6), statistics);
+        let runs = found.statistics[0].runs.as_ref().unwrap();
+        assert!(runs.error <= 2e-5, "{other:?}: {}", runs.error);
+        assert_eq!(runs.noise, Noise::Laplace, "{other:?}");
+        assert!(composed(&found, Adjacency::Replace, 1e-6).upper <= 400.0 * (1.0 + 1e-9));
+    }
+}
+
+/// What dropping or pinning would buy is what a plan without it, or with the pin, comes to.
+#[test]
+fn what_is_spared_is_what_another_plan_says() {
+    let queries = [
+        (Query::mean(bounds(0.0, 100.0)), 1.0),
+        (Query::sum(bounds(0.0, 10.0)), 500.0),
+        (Query::sum(bounds(0.0, 1.0)), 20.0),
+        (Query::mean(bounds(0.0, 1.0)), 0.02),
+    ];
+    let known = public(Adjacency::Replace, 2000);
+    let wished = |wish: fn(f64) -> Wish| {
+        queries.clone().map(|(query, error)| asked(query, wish(error))).to_vec()
+    };
+    let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 0.04, "{said} {truth}");
+    let all = wished(Wish::Error);
+    let least = Budget { epsilon: None, delta: Delta::new(1e-6).unwrap() };
+    let (fit, cost) =
+        (planned(known, budget(1.0, 1e-6), all.clone()), planned(known, least, all.clone()));
+    for index in 0..all.len() {
+        let (mut without, mut pinned) = (all.clone(), all.clone());
+        without.remove(index);
+        pinned[index] = wished(Wish::Kept).swap_remove(index);
+        let factor =
+            |statistics| planned(known, budget(1.0, 1e-6), statistics).factor.unwrap().upper;
+        let spare = fit.statistics[index].spare;
+        near(spare.dropped.unwrap(), factor(without.clone()));
+        near(spare.pinned.unwrap(), factor(pinned));
+        let cheaper = planned(known, least, without).cost.bracket.upper;
+        near(cost.statistics[index].spare.dropped.unwrap(), cheaper);
+    }
+}
+
+/// Adding up has a closed form: the errors' epsilons, and the factor that makes them the budget.
+#[test]
+fn adding_up_needs_what_it_needs() {
+    let sums = [(1.0, 20.0), (7.0, 100.0), (100.0, 900.0)];
+    let statistics =
+        sums.map(|(most, error)| asked(Query::sum(bounds(0.0, most)), Wish::Error(error))).to_vec();
+    let found = planned(public(Adjacency::AddRemove, 1000), budget(0.5, 1e-6), statistics);
+    // Laplace noise exceeds -ln(0.05) scales one time in twenty.
+    let epsilon: f64 = sums.iter().map(|(most, error)| -0.05_f64.ln() * most / error).sum();
+    let basic = found.others.iter().find(|other| other.theorem == "basic").unwrap();
+    let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 2e-3, "{said} {truth}");
+    near(basic.epsilon.unwrap(), epsilon);
+    near(basic.factor.unwrap(), epsilon / 0.5);
+}
+
 /// Without a budget: the least epsilon that meets all errors, and no smaller one does.
 #[test]
 fn the_cost_of_wanted_errors() {
