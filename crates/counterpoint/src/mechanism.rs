@@ -396,11 +396,14 @@ pub enum Adjacency {
 /// or those of another person are in their place.
 ///
 /// A person may have none up to that many records. Where *one* record is *replaced* each person
-/// has exactly one, so that neighbours are equally long; nowhere else are they.
+/// has exactly one, so that neighbours are equally long; nowhere else are they, nor of
+/// [some](Relation::of_some) of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relation {
     adjacency: Adjacency,
     records: u64,
+    /// Whether it is about records that were chosen by what is in them.
+    some: bool,
 }
 
 impl Relation {
@@ -413,7 +416,7 @@ impl Relation {
     /// [`OutOfRange`] unless that is 1 to 10,000.
     pub fn new(adjacency: Adjacency, records: u64) -> Result<Self, OutOfRange> {
         if (1..=10_000).contains(&records) {
-            Ok(Self { adjacency, records })
+            Ok(Self { adjacency, records, some: false })
         } else {
             let value = records as f64;
             Err(OutOfRange { quantity: "records", value, legal: Self::LEGAL })
@@ -423,7 +426,24 @@ impl Relation {
     /// One record a person.
     #[must_use]
     pub const fn one(adjacency: Adjacency) -> Self {
-        Self { adjacency, records: 1 }
+        Self { adjacency, records: 1, some: false }
+    }
+
+    /// The same for those records of the data that pass some filter: a person may have none left, so that neighbours
+    /// need not be equally long.
+    #[must_use]
+    pub const fn of_some(self) -> Self {
+        match self.adjacency {
+            Adjacency::Replace if self.records == 1 => Self { some: true, ..self },
+            // That could be so anyway.
+            _ => self,
+        }
+    }
+
+    /// Whether it is of [some](Relation::of_some) of the records where that makes a difference.
+    #[must_use]
+    pub const fn is_of_some(self) -> bool {
+        self.some
     }
 
     /// Whether people are added and removed, or replaced.
@@ -453,7 +473,8 @@ impl fmt::Display for Relation {
             Adjacency::Replace => "replace",
         };
         let plural = if self.records == 1 { "" } else { "s" };
-        write!(f, "{adjacency}, {} record{plural} a person", self.records)
+        let some = if self.some { ", some of them" } else { "" };
+        write!(f, "{adjacency}, {} record{plural} a person{some}", self.records)
     }
 }
 
@@ -502,6 +523,10 @@ mod tests {
             Relation::new(adjacency, records).is_ok_and(Relation::is_length_public)
         };
         assert!(public(Adjacency::Replace, 1));
+        let some = Relation::one(Adjacency::Replace).of_some();
+        assert!(!some.is_length_public() && some != Relation::one(Adjacency::Replace));
+        let same = Relation::one(Adjacency::AddRemove);
+        assert_eq!(same.of_some(), same);
         assert!(!public(Adjacency::Replace, 2));
         assert!(!public(Adjacency::AddRemove, 1) && !public(Adjacency::AddRemove, 2));
     }

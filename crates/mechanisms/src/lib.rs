@@ -73,6 +73,9 @@ pub use interactive::{
 };
 pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
 pub use noise::{Ahead, Noise};
-pub use query::{Bounds, Measurement, Of, Query, Recipe, Style, Summand, Tally, monotone};
+pub use query::{
+    Bounds, Interval, Measurement, Of, Query, Recipe, Spread, Style, Summand, Tally, Within,
+    monotone,
+};
 pub use reply::Reply;
 pub use sample::secret;

@@ -6,6 +6,7 @@
 //! finds out what would let the asker have a say in the relation.
 
 mod gates;
+mod groups;
 mod measurements;
 mod moments;
 mod sessions;
@@ -156,7 +157,8 @@ impl Asker {
         let adjacency = self.random.of(&[Adjacency::AddRemove, Adjacency::Replace]);
         let many = if self.random.once_in(50) { 10_000 } else { 10 };
         let records = self.random.of(&[1, 1, 2, 3, many]);
-        Relation::new(adjacency, records).unwrap()
+        let relation = Relation::new(adjacency, records).unwrap();
+        if self.random.once_in(2) { relation.of_some() } else { relation }
     }
 
     /// Around zero, on one side of it, and far away.

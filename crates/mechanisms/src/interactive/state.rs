@@ -96,6 +96,8 @@ impl State {
 struct Written {
     adjacency: WrittenAdjacency,
     records: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    of_some: bool,
     declared: [u8; 32],
     answered: u64,
     left: WrittenLeft,
@@ -124,6 +126,7 @@ impl From<State> for Written {
                 Adjacency::Replace => WrittenAdjacency::Replace,
             },
             records: state.relation.records(),
+            of_some: state.relation.is_of_some(),
             declared: state.declared,
             answered: state.answered,
             left: match state.left {
@@ -153,6 +156,7 @@ impl TryFrom<Written> for State {
             }
         };
         let relation = Relation::new(adjacency, read.records)?;
+        let relation = if read.of_some { relation.of_some() } else { relation };
         Ok(Self { relation, declared: read.declared, answered: read.answered, left })
     }
 }

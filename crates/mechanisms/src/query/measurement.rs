@@ -93,7 +93,7 @@ impl Recipe {
 }
 
 /// What is added up for a query. The number of records is among it unless it is public.
-fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
+pub(super) fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
     let public = relation.is_length_public();
     match kind {
         Kind::Count(within) => vec![Of::Ones(*within)],
@@ -205,7 +205,7 @@ impl Style {
     /// 2^20 that it may be; with a multiplier of at most 1000 sqrt(3) the sensitivity is then 296 steps at
     /// least, so that rounding it up, and the step more that is charged, are less than 0.7 % of it. (Regressions share a budget among up
     /// to 170 sums: less than 3 % there.)
-    fn grid(self, sensitivity: f64) -> Result<Grid, Error> {
+    pub(super) fn grid(self, sensitivity: f64) -> Result<Grid, Error> {
         Grid::at_most(match self {
             Self::Laplace { epsilon } => (sensitivity / epsilon).min(sensitivity) / 1e9,
             Self::Gaussian { multiplier } => sensitivity * multiplier / 513_000.0,
@@ -237,13 +237,22 @@ impl Style {
 }
 
 /// A product, rounded up.
-fn rounded_up(one: f64, other: f64) -> f64 {
+pub(super) fn rounded_up(one: f64, other: f64) -> f64 {
     let product = one * other;
     // The error of a rounded product is a double.
     if one.mul_add(other, -product) > 0.0 { product.next_up() } else { product }
 }
 
 impl Measurement {
+    pub(super) fn made(
+        recipe: Recipe,
+        relation: Relation,
+        body: Body,
+        releases: Vec<Release>,
+    ) -> Self {
+        Self { recipe, relation, body, releases }
+    }
+
     /// What running it is charged as.
     #[must_use]
     pub fn releases(&self) -> &[Release] {
@@ -371,21 +380,9 @@ impl Measurement {
     /// [`Error::Relation`] if the tally is of data of another relation, [`Error::Question`] if it is another
     /// question's, [`Error::Randomness`] if there is no randomness.
     pub fn release(&self, tally: &Tally) -> Result<Reply, Error> {
-        if tally.relation != self.relation {
-            return Err(Error::Relation { made: self.relation, data: tally.relation });
-        }
-        if tally.query != *self.query() || tally.summands != self.summands() {
-            return Err(Error::Question { legal: "the question that the tally was made for" });
-        }
+        self.is_of(tally)?;
         match (&self.body, &self.query().kind) {
-            (Body::Sums(sums), _) => {
-                let noisy = |((summand, noise), units): (&(Summand, Noise), &i128)| {
-                    Ok(summand.grid().value(noise.add(summand.rounded(*units))?))
-                };
-                let noisy = sums.iter().zip(&tally.numbers).map(noisy);
-                let noisy = noisy.collect::<Result<Vec<f64>, Error>>()?;
-                Ok(self.reply(&noisy, tally.rows as f64))
-            }
+            (Body::Sums(sums), _) => Ok(self.reply(&noisy_sums(sums, tally)?, tally.rows as f64)),
             (Body::Bins(noise), _) => {
                 let noisy = tally.numbers.iter().map(|count| Ok(noise.add(*count)? as f64));
                 Ok(Reply::Table(noisy.collect::<Result<_, Error>>()?))
@@ -414,8 +411,19 @@ impl Measurement {
         }
     }
 
+    /// An error unless the tally is this question's.
+    pub(super) fn is_of(&self, tally: &Tally) -> Result<(), Error> {
+        if tally.relation != self.relation {
+            return Err(Error::Relation { made: self.relation, data: tally.relation });
+        }
+        if tally.query != *self.query() || tally.summands != self.summands() {
+            return Err(Error::Question { legal: "the question that the tally was made for" });
+        }
+        Ok(())
+    }
+
     /// From noisy sums to the reply.
-    fn reply(&self, noisy: &[f64], records: f64) -> Reply {
+    pub(super) fn reply(&self, noisy: &[f64], records: f64) -> Reply {
         match self.line(records) {
             Some(line) => Reply::Table(line.coefficients(noisy)),
             None => Reply::Number(self.number(noisy, records)),
@@ -466,6 +474,14 @@ impl Measurement {
             (_, noisy) => noisy.first().copied().unwrap_or_default(),
         }
     }
+}
+
+/// Each sum with fresh noise.
+pub(super) fn noisy_sums(sums: &[(Summand, Noise)], tally: &Tally) -> Result<Vec<f64>, Error> {
+    let noisy = |((summand, noise), units): (&(Summand, Noise), &i128)| {
+        Ok(summand.grid().value(noise.add(summand.rounded(*units))?))
+    };
+    sums.iter().zip(&tally.numbers).map(noisy).collect()
 }
 
 /// A histogram's bins are the gaps between its edges.

@@ -12,15 +12,19 @@ mod tally;
 mod prefixes;
 mod moments;
 mod measurement;
+mod groups;
 mod mean;
 mod variance;
 mod covariance;
 mod chain;
 mod simulation;
 mod accuracy;
+mod interval;
 #[cfg(test)]
 mod tests;
 
+pub use groups::Spread;
+pub use interval::{Interval, Within};
 pub use measurement::Measurement;
 pub use prefixes::monotone;
 pub use recipe::{Recipe, Style};

@@ -115,6 +115,14 @@ impl Summand {
         u64::try_from(steps).unwrap_or(u64::MAX).max(1)
     }
 
+    /// How many grid steps cover what one record adds, upward and downward.
+    pub(crate) fn steps_of_one(&self) -> [u64; 2] {
+        [self.high, self.low.saturating_neg()].map(|units| {
+            let units = u128::from(units.max(0).unsigned_abs());
+            u64::try_from(units.div_ceil(1 << self.shift)).unwrap_or(u64::MAX)
+        })
+    }
+
     /// What is added up.
     #[must_use]
     pub fn of(&self) -> Of {

@@ -27,6 +27,18 @@ impl fmt::Debug for Tally {
     }
 }
 
+#[cfg(test)]
+impl Tally {
+    /// What noise is added to, in steps of the grid.
+    pub(crate) fn steps(&self) -> Vec<i128> {
+        let rounded = |(place, units): (usize, &i128)| match self.summands.get(place) {
+            Some(summand) => summand.rounded(*units),
+            None => *units,
+        };
+        self.numbers.iter().enumerate().map(rounded).collect()
+    }
+}
+
 /// So many records are in a processor's nearest memory while every sum is made of them.
 const BLOCK: usize = 2048;
 

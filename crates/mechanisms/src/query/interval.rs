@@ -1,0 +1,137 @@
+//! Where the answer without noise is, said of what is released alone: the noisy numbers and the laws of their noise
+//! (docs/theorems.md, *Intervals from what is released*). Nothing is assumed about the data, nor about how many there are.
+
+use super::measurement::{Body, Measurement, noisy_sums};
+use super::tally::Tally;
+use super::{Bounds, Kind};
+use crate::error::Error;
+use crate::noise::{Law, confident};
+use crate::reply::Reply;
+
+/// From one number to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// An answer with intervals.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Within {
+    /// The answer.
+    pub reply: Reply,
+    /// For each of its numbers an interval; none for what has none in the numbers' own units.
+    pub intervals: Vec<Interval>,
+}
+
+impl Interval {
+    fn around(middle: f64, half: f64) -> Self {
+        Self { low: middle - half, high: middle + half }
+    }
+
+    fn cut(self, low: f64, high: f64) -> Self {
+        Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+
+    fn plus(self, by: f64) -> Self {
+        Self { low: self.low + by, high: self.high + by }
+    }
+
+    /// Over a number that is not negative.
+    fn over(self, by: Self) -> Self {
+        let low = if self.low < 0.0 { by.low } else { by.high };
+        let high = if self.high < 0.0 { by.high } else { by.low };
+        Self { low: self.low / low, high: self.high / high }
+    }
+
+    fn squared(self) -> Self {
+        let (one, other) = (self.low * self.low, self.high * self.high);
+        let low = if self.low <= 0.0 && 0.0 <= self.high { 0.0 } else { one.min(other) };
+        Self { low, high: one.max(other) }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self { low: self.low - other.high, high: self.high - other.low }
+    }
+}
+
+impl Measurement {
+    /// Answers from a tally, and says from the answer alone where the one without noise is: each number's interval
+    /// holds it with at least this probability, whatever the data are. **Each release is to be charged again**;
+    /// intervals cost nothing.
+    ///
+    /// Quantiles, cumulative counts, covariances and regressions have no intervals here.
+    ///
+    /// # Errors
+    /// As for [`Measurement::release`]; [`Error::OutOfRange`] unless 0 < confidence < 1.
+    pub fn release_within(&self, tally: &Tally, confidence: f64) -> Result<Within, Error> {
+        confident(confidence)?;
+        self.is_of(tally)?;
+        match &self.body {
+            Body::Sums(sums) => {
+                let noisy = noisy_sums(sums, tally)?;
+                let reply = self.reply(&noisy, tally.rows as f64);
+                // Each sum within its own with so much more probability that all are with this.
+                let each = 1.0 - (1.0 - confidence) / sums.len().max(1) as f64;
+                let around = |((_, noise), sum): (&(_, _), &f64)| {
+                    Interval::around(*sum, Law::new(noise).half_width(each))
+                };
+                let sums: Vec<Interval> = sums.iter().zip(&noisy).map(around).collect();
+                let public = self.relation().is_length_public().then_some(tally.rows as f64);
+                let found = of_sums(&self.query().kind, &sums, public);
+                Ok(Within { reply, intervals: found.into_iter().collect() })
+            }
+            Body::Bins(noise) => {
+                let reply = self.release(tally)?;
+                let half = Law::new(noise).half_width(confidence);
+                let intervals = match &reply {
+                    Reply::Table(bins) => {
+                        bins.iter().map(|bin| Interval::around(*bin, half)).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                Ok(Within { reply, intervals })
+            }
+            Body::Choice(_) | Body::Nodes(_) | Body::Choices(_) => {
+                Ok(Within { reply: self.release(tally)?, intervals: Vec::new() })
+            }
+        }
+    }
+}
+
+/// Where an answer is if its sums are where they are said to be.
+fn of_sums(kind: &Kind, sums: &[Interval], public: Option<f64>) -> Option<Interval> {
+    let (rows, rest) = match (public, sums) {
+        (Some(rows), rest) => (Interval { low: rows, high: rows }, rest),
+        // A sum is a number of its own, whatever their number.
+        (None, rest @ [_]) => (Interval { low: 1.0, high: 1.0 }, rest),
+        (None, [rows, rest @ ..]) => (*rows, rest),
+        (None, []) => return None,
+    };
+    // Of no records at all there is no mean; of one at least it is this.
+    let rows = rows.cut(1.0, f64::INFINITY);
+    match (kind, rest) {
+        (Kind::Count(_), [sum]) => Some(*sum),
+        (Kind::Sum(bounds), [sum]) => match public {
+            Some(rows) => Some(sum.plus(bounds.center() * rows)),
+            None => Some(*sum),
+        },
+        (Kind::Mean(bounds), [sum]) => Some(mean(*sum, rows, *bounds)),
+        (Kind::Proportion(_), [ones]) if public.is_some() => Some(ones.over(rows).cut(0.0, 1.0)),
+        (Kind::Proportion(_), [sides]) => Some(sides.over(rows).plus(0.5).cut(0.0, 1.0)),
+        (Kind::Variance(bounds), [offsets, squares]) => {
+            let half = bounds.half();
+            let offset = offsets.over(rows).cut(-half, half);
+            let spread = squares.over(rows).minus(offset.squared());
+            Some(spread.cut(0.0, half * half))
+        }
+        _ => None,
+    }
+}
+
+fn mean(offsets: Interval, rows: Interval, bounds: Bounds) -> Interval {
+    offsets.over(rows).plus(bounds.center()).cut(bounds.low(), bounds.high())
+}
