@@ -30,15 +30,24 @@
 
 mod answer;
 mod bill;
+mod checked;
+mod compile;
+pub mod engine;
 mod error;
+pub mod public;
+pub mod question;
 mod session;
 mod shown;
+mod table;
 mod text;
 
 pub use answer::{answer, price};
 pub use bill::Bill;
+pub use checked::{Checked, Grouping, Illegal, Part, Spend};
+pub use compile::{Compiled, compile};
 pub use error::Error;
 pub use session::{Opened, ask, close, open};
 pub use shown::Shown;
+pub use table::{Held, Number, Payer, Ready, Told, Unanswered, price_of, tell};
 
 pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe};

@@ -74,7 +74,7 @@ pub use interactive::{
 pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
 pub use noise::{Ahead, Noise};
 pub use query::{
-    Bounds, Interval, Measurement, Of, Query, Recipe, Spread, Style, Summand, Tally, Within,
+    Bounds, Drawn, Interval, Measurement, Of, Query, Recipe, Spread, Style, Summand, Tally, Within,
     monotone,
 };
 pub use reply::Reply;

@@ -7,6 +7,7 @@ use super::{Bounds, Kind};
 use crate::error::Error;
 use crate::noise::{Law, confident};
 use crate::reply::Reply;
+use serde::{Deserialize, Serialize};
 
 /// From one number to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,46 +59,65 @@ impl Interval {
     }
 }
 
+/// What was drawn for an answer: all that is released, of which the reply and its intervals are made. It may be shown,
+/// once it is charged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Drawn {
+    /// Sums with noise, and how many records there are where that is public.
+    Sums(Vec<f64>, Option<u64>),
+    /// The reply itself.
+    Reply(Reply),
+}
+
 impl Measurement {
-    /// Answers from a tally, and says from the answer alone where the one without noise is: each number's interval
-    /// holds it with at least this probability, whatever the data are. **Each release is to be charged again**;
-    /// intervals cost nothing.
+    /// Draws an answer from a tally. **Each draw is to be charged again.**
+    ///
+    /// # Errors
+    /// As for [`Measurement::release`].
+    pub fn draw(&self, tally: &Tally) -> Result<Drawn, Error> {
+        self.is_of(tally)?;
+        match &self.body {
+            Body::Sums(sums) => {
+                let public = self.relation().is_length_public().then_some(tally.rows);
+                Ok(Drawn::Sums(noisy_sums(sums, tally)?, public))
+            }
+            _ => Ok(Drawn::Reply(self.release(tally)?)),
+        }
+    }
+
+    /// The answer that was drawn, and from it alone where the one without noise is: each number's interval holds that
+    /// with at least this probability, whatever the data are.
     ///
     /// Quantiles, cumulative counts, covariances and regressions have no intervals here.
     ///
     /// # Errors
-    /// As for [`Measurement::release`]; [`Error::OutOfRange`] unless 0 < confidence < 1.
-    pub fn release_within(&self, tally: &Tally, confidence: f64) -> Result<Within, Error> {
+    /// [`Error::OutOfRange`] unless 0 < confidence < 1, [`Error::Question`] if something else was drawn.
+    pub fn within(&self, drawn: &Drawn, confidence: f64) -> Result<Within, Error> {
         confident(confidence)?;
-        self.is_of(tally)?;
-        match &self.body {
-            Body::Sums(sums) => {
-                let noisy = noisy_sums(sums, tally)?;
-                let reply = self.reply(&noisy, tally.rows as f64);
+        match (&self.body, drawn) {
+            (Body::Sums(sums), Drawn::Sums(noisy, public)) if sums.len() == noisy.len() => {
+                let public = public.map(|rows| rows as f64);
+                let reply = self.reply(noisy, public.unwrap_or_default());
                 // Each sum within its own with so much more probability that all are with this.
                 let each = 1.0 - (1.0 - confidence) / sums.len().max(1) as f64;
                 let around = |((_, noise), sum): (&(_, _), &f64)| {
                     Interval::around(*sum, Law::new(noise).half_width(each))
                 };
-                let sums: Vec<Interval> = sums.iter().zip(&noisy).map(around).collect();
-                let public = self.relation().is_length_public().then_some(tally.rows as f64);
+                let sums: Vec<Interval> = sums.iter().zip(noisy).map(around).collect();
                 let found = of_sums(&self.query().kind, &sums, public);
                 Ok(Within { reply, intervals: found.into_iter().collect() })
             }
-            Body::Bins(noise) => {
-                let reply = self.release(tally)?;
+            (Body::Bins(noise), Drawn::Reply(Reply::Table(bins))) => {
                 let half = Law::new(noise).half_width(confidence);
-                let intervals = match &reply {
-                    Reply::Table(bins) => {
-                        bins.iter().map(|bin| Interval::around(*bin, half)).collect()
-                    }
-                    _ => Vec::new(),
-                };
-                Ok(Within { reply, intervals })
+                let intervals = bins.iter().map(|bin| Interval::around(*bin, half)).collect();
+                Ok(Within { reply: Reply::Table(bins.clone()), intervals })
             }
-            Body::Choice(_) | Body::Nodes(_) | Body::Choices(_) => {
-                Ok(Within { reply: self.release(tally)?, intervals: Vec::new() })
+            (Body::Choice(_) | Body::Nodes(_) | Body::Choices(_), Drawn::Reply(reply)) => {
+                Ok(Within { reply: reply.clone(), intervals: Vec::new() })
             }
+            _ => Err(Error::Question { legal: "the question that it was drawn for" }),
         }
     }
 }

@@ -313,6 +313,19 @@ impl Measurement {
         }
     }
 
+    /// The numbers between which rows are counted, and whether those below the first and from the last count too; none
+    /// where records are added up.
+    #[must_use]
+    pub fn places(&self) -> Option<(&[f64], bool)> {
+        match &self.query().kind {
+            Kind::Histogram(edges) => Some((edges, false)),
+            Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
+                Some((candidates, true))
+            }
+            _ => None,
+        }
+    }
+
     /// The whole numbers that noise is added to, in one pass over the data. **They are as secret as the data.**
     ///
     /// # Errors

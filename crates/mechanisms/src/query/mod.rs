@@ -24,7 +24,7 @@ mod interval;
 mod tests;
 
 pub use groups::Spread;
-pub use interval::{Interval, Within};
+pub use interval::{Drawn, Interval, Within};
 pub use measurement::Measurement;
 pub use prefixes::monotone;
 pub use recipe::{Recipe, Style};
@@ -74,7 +74,9 @@ impl Bounds {
         cut(x, self.low, self.high)
     }
 
-    pub(crate) fn center(&self) -> f64 {
+    /// The middle.
+    #[must_use]
+    pub fn center(&self) -> f64 {
         0.5 * self.low + 0.5 * self.high
     }
 
@@ -262,6 +264,16 @@ impl Query {
             Kind::Quantiles { shares, .. } => shares.len(),
             Kind::Regression { predictors, .. } => predictors.len() + 1,
             _ => 1,
+        }
+    }
+
+    /// The shares that it asks for quantiles of; none for other questions.
+    #[must_use]
+    pub fn shares(&self) -> Vec<f64> {
+        match &self.kind {
+            Kind::Quantile { share, .. } => vec![value_of(*share)],
+            Kind::Quantiles { shares, .. } => shares.iter().copied().map(value_of).collect(),
+            _ => Vec::new(),
         }
     }
 

@@ -1,0 +1,459 @@
+//! A question that is legal for a table, by what is public about it alone; and what its answer is measured with.
+
+use crate::public::{Column, Key, Kind, Table};
+use crate::question::{Aggregate, Condition, Of, Question, Values};
+use counterpoint::Relation;
+use counterpoint_mechanisms::{Bounds, Measurement, Query, Recipe, Spread};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// The most aggregates of a question.
+pub(crate) const MOST_AGGREGATES: usize = 20;
+/// The most groups that a question answers for, and the most numbers of an answer.
+pub(crate) const MOST_CELLS: usize = 10_000;
+/// The most edges and candidates, and conditions.
+pub(crate) const MOST_PLACES: usize = 2_000;
+const MOST_CONDITIONS: usize = 200;
+/// Where nothing is said, a quantile is one of so many numbers.
+const CANDIDATES: usize = 1_001;
+
+/// Why a question cannot be asked. It depends on the question and on what is public.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{place} {problem}; legal: {legal}")]
+pub struct Illegal {
+    /// Where, in words.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub legal: String,
+}
+
+impl Illegal {
+    pub(crate) fn new(
+        place: impl Into<String>,
+        problem: impl Into<String>,
+        legal: impl Into<String>,
+    ) -> Self {
+        Self { place: place.into(), problem: problem.into(), legal: legal.into() }
+    }
+}
+
+/// What an answer may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spend {
+    /// In pure differential privacy: Laplace noise.
+    Epsilon(f64),
+    /// In zero-concentrated differential privacy: Gaussian noise.
+    Rho(f64),
+}
+
+/// One aggregate, resolved.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// What it is called.
+    pub name: String,
+    /// What is asked of the rows of a group.
+    pub query: Query,
+    /// The column that it is about; none if rows or people are counted.
+    pub column: Option<String>,
+    /// Whether people are counted, not rows.
+    pub people: bool,
+}
+
+/// A column that is grouped by, and its keys.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Grouping {
+    /// The column.
+    pub column: String,
+    /// Its keys.
+    pub keys: Vec<Key>,
+}
+
+/// A legal question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Checked {
+    table: String,
+    filter: Option<Condition>,
+    groupings: Vec<Grouping>,
+    parts: Vec<Part>,
+    rows: u64,
+    groups: u64,
+    each: u64,
+    #[serde(skip)]
+    relation: Relation,
+    #[serde(skip)]
+    people: Option<u64>,
+}
+
+impl Question {
+    /// Checks a question against what is public about its table.
+    ///
+    /// # Errors
+    /// [`Illegal`], naming the place and what is legal.
+    pub fn check(&self, table: &Table) -> Result<Checked, Illegal> {
+        let filter = self.filter.as_ref();
+        let mut conditions = 0;
+        let filter =
+            filter.map(|filter| condition(filter, table, true, &mut conditions)).transpose()?;
+        let groupings = groupings(&self.group, table)?;
+        let length = self.aggregates.len();
+        if !(1..=MOST_AGGREGATES).contains(&length) {
+            return Err(Illegal::new("aggregates", format!("are {length}"), "1 to 20"));
+        }
+        let parts = self.aggregates.iter().map(|one| part(one, table)).collect::<Result<_, _>>()?;
+        let rows = at_most("rows", self.rows, table.rows())?;
+        let groups = at_most("groups", self.groups, table.groups())?.min(rows);
+        let each = at_most("rows_in_group", self.rows_in_group, rows)?;
+        let checked = Checked {
+            table: table.name().to_owned(),
+            filter,
+            groupings,
+            parts,
+            rows,
+            groups,
+            each,
+            relation: table.relation(),
+            people: table.people(),
+        };
+        checked.is_short()?;
+        Ok(checked)
+    }
+}
+
+fn at_most(place: &str, asked: Option<u64>, most: u64) -> Result<u64, Illegal> {
+    match asked {
+        None => Ok(most),
+        Some(asked) if (1..=most).contains(&asked) => Ok(asked),
+        Some(asked) => Err(Illegal::new(place, format!("is {asked}"), format!("1 to {most}"))),
+    }
+}
+
+impl Checked {
+    /// The table.
+    #[must_use]
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// Which rows are used.
+    #[must_use]
+    pub fn filter(&self) -> Option<&Condition> {
+        self.filter.as_ref()
+    }
+
+    /// What answers are given for.
+    #[must_use]
+    pub fn groupings(&self) -> &[Grouping] {
+        &self.groupings
+    }
+
+    /// What is computed.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// At most so many rows of a person; in so many groups; in one group.
+    #[must_use]
+    pub fn contribution(&self) -> (u64, u64, u64) {
+        (self.rows, self.groups, self.each)
+    }
+
+    /// How many groups are answered.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.groupings.iter().map(|grouping| grouping.keys.len()).product()
+    }
+
+    /// The keys of a group.
+    #[must_use]
+    pub fn keys(&self, cell: usize) -> Vec<&Key> {
+        let mut left = cell;
+        let mut keys: Vec<&Key> = Vec::new();
+        for grouping in self.groupings.iter().rev() {
+            let length = grouping.keys.len().max(1);
+            keys.extend(grouping.keys.get(left % length));
+            left /= length;
+        }
+        keys.reverse();
+        keys
+    }
+
+    /// About how many rows an answer is made of, if that is public.
+    #[must_use]
+    pub fn public_rows(&self) -> Option<u64> {
+        self.people
+    }
+
+    /// What each aggregate is measured with, all groups together, if the answer may cost so much: equal parts of it for each.
+    ///
+    /// # Errors
+    /// [`Illegal`] if no noise can be had for that.
+    pub fn measured(&self, spend: Spend) -> Result<Vec<Measurement>, Illegal> {
+        self.parts.iter().map(|part| self.measurement(part, spend)).collect()
+    }
+
+    fn measurement(&self, part: &Part, spend: Spend) -> Result<Measurement, Illegal> {
+        let recipe = recipe(part, spend, self.parts.len() as f64);
+        let made = recipe.and_then(|recipe| {
+            let (rows, each) =
+                if part.people { (self.rows.min(self.groups), 1) } else { (self.rows, self.each) };
+            if self.groupings.is_empty() {
+                let rows = if part.people { 1 } else { self.rows };
+                recipe.under(self.within(rows)?)
+            } else {
+                recipe.under_groups(self.relation, Spread::new(rows, each, self.groups)?)
+            }
+        });
+        made.map_err(|error| {
+            Illegal::new(&part.name, format!("cannot be measured: {error}"), "other costs")
+        })
+    }
+
+    /// The relation of the rows that are used, of which a person has so many.
+    fn within(&self, rows: u64) -> Result<Relation, counterpoint_mechanisms::Error> {
+        let relation = Relation::new(self.relation.adjacency(), rows)?;
+        let all = self.filter.is_none() && self.relation.is_length_public();
+        Ok(if all { relation } else { relation.of_some() })
+    }
+
+    /// An error unless every answer can be stored.
+    fn is_short(&self) -> Result<(), Illegal> {
+        let cells = self.groupings.iter().try_fold(1_usize, |cells, grouping| {
+            cells.checked_mul(grouping.keys.len()).filter(|cells| *cells <= MOST_CELLS)
+        });
+        let Some(cells) = cells else {
+            return Err(Illegal::new(
+                "group",
+                "has more than 10000 keys together",
+                "at most 10000",
+            ));
+        };
+        // A mean is made of two numbers, a variance of three.
+        let numbers: usize = self.parts.iter().map(|part| part.query.numbers().max(3)).sum();
+        let all = cells.saturating_mul(numbers);
+        if all > 3 * MOST_CELLS {
+            let problem = format!("would have up to {all} numbers");
+            return Err(Illegal::new("the answer", problem, "at most 30000: fewer groups or bins"));
+        }
+        Ok(())
+    }
+}
+
+fn recipe(part: &Part, spend: Spend, parts: f64) -> Result<Recipe, counterpoint_mechanisms::Error> {
+    let chosen = part.query.exponential(1.0).is_ok();
+    match spend {
+        Spend::Epsilon(epsilon) if chosen => part.query.exponential(epsilon / parts),
+        Spend::Epsilon(epsilon) => part.query.laplace(epsilon / parts),
+        // A choice of range eta is eta^2/8 concentrated (Cesar and Rogers 2021); those of several shares add up to less.
+        Spend::Rho(rho) if chosen => part.query.exponential((8.0 * rho / parts).sqrt()),
+        Spend::Rho(rho) => part.query.gaussian((0.5 * parts / rho).sqrt()),
+    }
+}
+
+fn unknown(column: &str, table: &Table) -> Illegal {
+    let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    let problem = format!("is no declared column of {}", table.name());
+    Illegal::new(format!("{column:?}"), problem, names.join(", "))
+}
+
+fn find<'a>(column: &str, table: &'a Table) -> Result<&'a Column, Illegal> {
+    table.column(column).ok_or_else(|| unknown(column, table))
+}
+
+/// A column of numbers.
+fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
+    let found = find(column, table)?;
+    match found.kind {
+        Kind::Number(bounds) => Ok((found.name.clone(), bounds)),
+        Kind::Category(_) => {
+            Err(Illegal::new(format!("{column:?}"), "has categories", "a column with bounds"))
+        }
+    }
+}
+
+/// A column of categories.
+fn category<'a>(column: &str, table: &'a Table) -> Result<(&'a str, &'a [Key]), Illegal> {
+    let found = find(column, table)?;
+    match &found.kind {
+        Kind::Category(keys) => Ok((&found.name, keys)),
+        Kind::Number(_) => {
+            Err(Illegal::new(format!("{column:?}"), "has bounds", "a column with categories"))
+        }
+    }
+}
+
+fn groupings(columns: &[String], table: &Table) -> Result<Vec<Grouping>, Illegal> {
+    let mut seen = BTreeSet::new();
+    let grouping = |column: &String| {
+        let (column, keys) = category(column, table)?;
+        if !seen.insert(column.to_owned()) {
+            return Err(Illegal::new(format!("{column:?}"), "is grouped by twice", "once"));
+        }
+        Ok(Grouping { column: column.to_owned(), keys: keys.to_vec() })
+    };
+    columns.iter().map(grouping).collect()
+}
+
+/// A condition, or its opposite, with the columns' own names and without `Not`, if it is legal.
+///
+/// What cannot be read is neither within nor outside anything: what SQL calls unknown is false wherever it is asked.
+fn condition(
+    given: &Condition,
+    table: &Table,
+    wanted: bool,
+    count: &mut usize,
+) -> Result<Condition, Illegal> {
+    *count += 1;
+    if *count > MOST_CONDITIONS {
+        return Err(Illegal::new("the filter", "has more than 200 conditions", "at most 200"));
+    }
+    let mut each = |list: &[Condition]| -> Result<Vec<Condition>, Illegal> {
+        if list.is_empty() {
+            return Err(Illegal::new("the filter", "has an empty list", "at least one condition"));
+        }
+        list.iter().map(|one| condition(one, table, wanted, count)).collect()
+    };
+    match given {
+        Condition::All(list) if wanted => Ok(Condition::All(each(list)?)),
+        Condition::All(list) => Ok(Condition::Any(each(list)?)),
+        Condition::Any(list) if wanted => Ok(Condition::Any(each(list)?)),
+        Condition::Any(list) => Ok(Condition::All(each(list)?)),
+        Condition::Not(one) => condition(one, table, !wanted, count),
+        Condition::Between { column, from, to } => {
+            let (column, _) = number(column, table)?;
+            [from, to].into_iter().flatten().try_for_each(|end| finite(&column, *end))?;
+            let (from, to) = (from.map(one_zero), to.map(one_zero));
+            match (from, to) {
+                (None, None) => {
+                    Err(Illegal::new(column, "is between nothing", "from, to, or both"))
+                }
+                _ if wanted => Ok(Condition::Between { column, from, to }),
+                _ => {
+                    let below = from.map(|than| Condition::Below { column: column.clone(), than });
+                    let above = to.map(|than| Condition::Above { column, than });
+                    Ok(Condition::Any([below, above].into_iter().flatten().collect()))
+                }
+            }
+        }
+        Condition::Above { column, than } => {
+            let (column, _) = number(column, table)?;
+            finite(&column, *than)?;
+            let than = one_zero(*than);
+            Ok(match wanted {
+                true => Condition::Above { column, than },
+                false => Condition::Between { column, from: None, to: Some(than) },
+            })
+        }
+        Condition::Below { column, than } => {
+            let (column, _) = number(column, table)?;
+            finite(&column, *than)?;
+            let than = one_zero(*than);
+            Ok(match wanted {
+                true => Condition::Below { column, than },
+                false => Condition::Between { column, from: Some(than), to: None },
+            })
+        }
+        Condition::In { column, keys } => {
+            let (column, declared) = category(column, table)?;
+            if let Some(bad) = keys.iter().find(|key| !declared.contains(key)) {
+                let problem = format!("is compared with {:?}", bad.to_string());
+                return Err(Illegal::new(column, problem, "its declared categories"));
+            }
+            let chosen = declared.iter().filter(|key| keys.contains(key) == wanted);
+            Ok(Condition::In { column: column.to_owned(), keys: chosen.cloned().collect() })
+        }
+    }
+}
+
+/// Minus zero is zero, so that equal questions are identical.
+fn one_zero(number: f64) -> f64 {
+    number + 0.0
+}
+
+fn finite(column: &str, number: f64) -> Result<(), Illegal> {
+    if number.is_finite() {
+        return Ok(());
+    }
+    Err(Illegal::new(column, format!("is compared with {number}"), "a finite number"))
+}
+
+fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
+    let name = aggregate.name.clone().unwrap_or_else(|| aggregate.of.name());
+    if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
+        let legal = "1 to 200 characters that can be seen";
+        return Err(Illegal::new("the name of an aggregate", "is too long or unreadable", legal));
+    }
+    let told = |error: counterpoint_mechanisms::Error| {
+        Illegal::new(&name, format!("cannot be asked: {error}"), "what the message says")
+    };
+    let bounded = |values: &Values| -> Result<(String, Bounds), Illegal> {
+        let (column, declared) = number(&values.column, table)?;
+        let Some((low, high)) = values.bounds else { return Ok((column, declared)) };
+        Ok((column, Bounds::new(low, high).map_err(told)?))
+    };
+    let (query, column, people) = match &aggregate.of {
+        Of::Count => (Query::count(), None, false),
+        Of::People => (Query::count(), None, true),
+        Of::Sum(values) => {
+            let (column, bounds) = bounded(values)?;
+            (Query::sum(bounds), Some(column), false)
+        }
+        Of::Mean(values) => {
+            let (column, bounds) = bounded(values)?;
+            (Query::mean(bounds), Some(column), false)
+        }
+        Of::Variance(values) => {
+            let (column, bounds) = bounded(values)?;
+            (Query::variance(bounds), Some(column), false)
+        }
+        Of::Quantiles { column, shares, candidates } => {
+            let (column, bounds) = number(column, table)?;
+            let shares = shares.iter().map(|share| ratio(*share, &name));
+            let shares = shares.collect::<Result<Vec<_>, _>>()?;
+            let candidates = candidates.clone().unwrap_or_else(|| evenly(bounds, CANDIDATES));
+            few(&name, candidates.len())?;
+            (Query::quantiles(&shares, &candidates).map_err(told)?, Some(column), false)
+        }
+        Of::Histogram { column, edges } => {
+            let (column, _) = number(column, table)?;
+            few(&name, edges.len())?;
+            (Query::histogram(edges).map_err(told)?, Some(column), false)
+        }
+    };
+    Ok(Part { name, query, column, people })
+}
+
+fn few(name: &str, length: usize) -> Result<(), Illegal> {
+    if length <= MOST_PLACES {
+        return Ok(());
+    }
+    Err(Illegal::new(name, format!("has {length} edges or candidates"), "at most 2000"))
+}
+
+/// Numbers from one end to the other.
+fn evenly(bounds: Bounds, count: usize) -> Vec<f64> {
+    let last = (count - 1) as f64;
+    let at = |place: usize| {
+        let share = place as f64 / last;
+        bounds.low() * (1.0 - share) + bounds.high() * share
+    };
+    let mut list: Vec<f64> = (0..count).map(at).collect();
+    list.dedup_by(|next, before| *next <= *before);
+    list
+}
+
+/// A share as the fraction with the smallest denominator that it is.
+fn ratio(share: f64, name: &str) -> Result<(u32, u32), Illegal> {
+    let near = |whole: u32| {
+        let part = (share * f64::from(whole)).round();
+        let is_it = (share - part / f64::from(whole)).abs() < 1e-12;
+        (is_it && part >= 1.0 && part < f64::from(whole)).then_some((part as u32, whole))
+    };
+    (2..=1000).find_map(near).ok_or_else(|| {
+        let legal = "a fraction strictly between 0 and 1 with a denominator of at most 1000";
+        Illegal::new(name, format!("has the share {share}"), legal)
+    })
+}

@@ -1,0 +1,415 @@
+//! From the algebra to SQL over whole numbers. Rows are filtered, then at most so many of a person are kept, then every
+//! number is clamped and becomes a whole number of units; those are added up.
+
+use crate::checked::{Checked, Grouping, Part};
+use crate::engine::{Dialect, Rows, Statement, Value};
+use crate::public::{Key, Table};
+use crate::question::Condition;
+use counterpoint_mechanisms::{Measurement, Of, Summand, Tally};
+use std::collections::BTreeMap;
+
+/// A question as statements, and what their rows mean.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    statements: Vec<Statement>,
+    /// What the first statement adds up, in order.
+    sums: Vec<Sum>,
+    /// How each aggregate's tally is made.
+    tallies: Vec<Made>,
+    cells: usize,
+}
+
+/// What is added up, after the number of the group.
+#[derive(Clone, Debug, PartialEq)]
+enum Sum {
+    /// How many rows.
+    Rows,
+    /// How many people.
+    People,
+    /// Of units, in two parts: two columns.
+    Units(String, Summand),
+}
+
+#[derive(Clone, Debug)]
+enum Made {
+    /// Of these sums, and what a row or person counts where they are counted.
+    Sums(Vec<(usize, i64)>),
+    /// Of the rows of this statement: a group, a place and a count. So many places, the first and the last left out or not.
+    Places { statement: usize, places: usize, ends: bool },
+}
+
+/// Units are added up in two parts, so that no sum of 64 bits overflows: the lower bits, and what is above them.
+const LOWER_BITS: u32 = 21;
+/// Larger units would overflow all the same, in tables of 2^33 rows. No noise that can be asked for needs them.
+const MOST_UNIT: u64 = 1 << 50;
+
+// Names of our own, which no declared column can have.
+const CELL: &str = "\"~cell\"";
+const PERSON: &str = "\"~person\"";
+const PLACE: &str = "\"~place\"";
+const GROUP: &str = "\"~group\"";
+const GROUP_RANK: &str = "\"~group rank\"";
+const RANK_WITHIN: &str = "\"~rank within\"";
+const RANK: &str = "\"~rank\"";
+
+/// Text and values, as they are written.
+struct Writer {
+    dialect: Dialect,
+    values: Vec<Value>,
+}
+
+impl Writer {
+    fn value(&mut self, value: Value) -> String {
+        self.values.push(value);
+        (self.dialect.parameter)(self.values.len())
+    }
+
+    fn real(&mut self, real: f64) -> String {
+        self.value(Value::Real(real))
+    }
+
+    fn key(&mut self, key: &Key) -> String {
+        match key {
+            Key::Whole(whole) => self.value(Value::Whole(*whole)),
+            Key::Text(text) => self.value(Value::Text(text.clone())),
+        }
+    }
+
+    /// Whether a column has a key: never unknown.
+    fn has(&mut self, column: &str, key: &Key) -> String {
+        let is_readable = match key {
+            Key::Whole(_) => (self.dialect.is_number)(column),
+            Key::Text(_) => (self.dialect.is_text)(column),
+        };
+        let key = self.key(key);
+        format!("({is_readable} AND {column} = {key} COLLATE BINARY)")
+    }
+
+    fn condition(&mut self, condition: &Condition) -> String {
+        let compared = |writer: &mut Self, column: &str, relations: &[(&str, f64)]| {
+            let column = quoted(column);
+            let mut text = (writer.dialect.is_number)(&column);
+            for (relation, number) in relations {
+                let number = writer.real(*number);
+                text += &format!(" AND {column} {relation} {number}");
+            }
+            format!("({text})")
+        };
+        match condition {
+            Condition::All(list) => self.joined(list, " AND "),
+            Condition::Any(list) => self.joined(list, " OR "),
+            // None is left: see `checked`.
+            Condition::Not(one) => format!("(NOT {})", self.condition(one)),
+            Condition::Between { column, from, to } => {
+                let from = from.map(|from| (">=", from));
+                let to = to.map(|to| ("<=", to));
+                let both: Vec<(&str, f64)> = [from, to].into_iter().flatten().collect();
+                compared(self, column, &both)
+            }
+            Condition::Above { column, than } => compared(self, column, &[(">", *than)]),
+            Condition::Below { column, than } => compared(self, column, &[("<", *than)]),
+            Condition::In { column, keys } => {
+                let column = quoted(column);
+                let keys: Vec<String> = keys.iter().map(|key| self.has(&column, key)).collect();
+                if keys.is_empty() {
+                    "(1 = 0)".to_owned()
+                } else {
+                    format!("({})", keys.join(" OR "))
+                }
+            }
+        }
+    }
+
+    fn joined(&mut self, list: &[Condition], with: &str) -> String {
+        let list: Vec<String> = list.iter().map(|one| self.condition(one)).collect();
+        format!("({})", list.join(with))
+    }
+
+    /// The number of a row's group; unknown if it is in none.
+    fn cell(&mut self, groupings: &[Grouping]) -> String {
+        let mut text = "0".to_owned();
+        for grouping in groupings {
+            let column = quoted(&grouping.column);
+            let cases = grouping.keys.iter().enumerate();
+            let cases: Vec<String> = cases
+                .map(|(place, key)| format!("WHEN {} THEN {place}", self.has(&column, key)))
+                .collect();
+            text = format!("({text} * {} + CASE {} END)", grouping.keys.len(), cases.join(" "));
+        }
+        text
+    }
+
+    /// A number within bounds: the lower one if it cannot be read.
+    fn clamped(&mut self, column: &str, low: f64, high: f64) -> String {
+        let is_number = (self.dialect.is_number)(column);
+        let (floor, above) = (self.real(low), self.real(low));
+        let (ceiling, below) = (self.real(high), self.real(high));
+        format!(
+            "(CASE WHEN {is_number} AND {column} > {above} \
+             THEN CASE WHEN {column} < {below} THEN {column} * 1.0 ELSE {ceiling} END ELSE {floor} END)"
+        )
+    }
+
+    /// A row's whole number of units: floor(value/unit + 1/2), cut to the summand's ends.
+    fn units(&mut self, column: &str, summand: &Summand) -> Option<String> {
+        let (low, high) = summand.ends();
+        let value = match summand.of() {
+            Of::Values(bounds) => self.clamped(column, bounds.low(), bounds.high()),
+            Of::Offsets(bounds) => {
+                let clamped = self.clamped(column, bounds.low(), bounds.high());
+                let center = self.real(bounds.center());
+                format!("({clamped} - {center})")
+            }
+            Of::Squares(bounds) => {
+                let offset = |writer: &mut Self| {
+                    let clamped = writer.clamped(column, bounds.low(), bounds.high());
+                    let center = writer.real(bounds.center());
+                    format!("({clamped} - {center})")
+                };
+                let (one, other) = (offset(self), offset(self));
+                format!("({one} * {other})")
+            }
+            _ => return None,
+        };
+        // The whole part of what is not negative: every engine has that. One unit below the end is never negative.
+        let (scale, shift) = (self.real(1.0 / summand.unit()), self.real(1.5 - low as f64));
+        let whole = (self.dialect.whole)(&format!("{value} * {scale} + {shift}"));
+        let (back, least, most) = (low - 1, low, high);
+        let (min, max) = (self.dialect.least, self.dialect.greatest);
+        Some(format!("{max}({least}, {min}({most}, {whole} + {back}))"))
+    }
+
+    /// How many places are at most a column's number; none if it cannot be read.
+    fn place(&mut self, column: &str, places: &[f64]) -> String {
+        let is_number = (self.dialect.is_number)(column);
+        let tree = self.tree(column, places, 0);
+        format!("CASE WHEN {is_number} THEN {tree} ELSE 0 END")
+    }
+
+    fn tree(&mut self, column: &str, places: &[f64], before: usize) -> String {
+        let middle = places.len() / 2;
+        let Some(place) = places.get(middle) else { return before.to_string() };
+        let (lower, upper) = (places.get(..middle), places.get(middle + 1..));
+        let place = self.real(*place);
+        let above = self.tree(column, upper.unwrap_or_default(), before + middle + 1);
+        let below = self.tree(column, lower.unwrap_or_default(), before);
+        format!("CASE WHEN {column} >= {place} THEN {above} ELSE {below} END")
+    }
+}
+
+/// A name in SQL. Names are letters, digits and underscores; see [`crate::public`].
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The statements of a question about a table that the engine calls `from`.
+///
+/// `None` if what is measured is not made of sums and counts of one column; no legal question is.
+#[must_use]
+pub fn compile(
+    checked: &Checked,
+    measured: &[Measurement],
+    table: &Table,
+    (from, dialect): (&str, Dialect),
+) -> Option<Compiled> {
+    let mut sums: Vec<Sum> = vec![Sum::Rows];
+    let mut statements = vec![Statement::default()];
+    let mut tallies = Vec::new();
+    let source = Source { checked, table, from, dialect };
+    for (part, measurement) in checked.parts().iter().zip(measured) {
+        let summands = measurement.summands();
+        if summands.is_empty() {
+            let (places, ends) = measurement.places()?;
+            tallies.push(Made::Places {
+                statement: statements.len(),
+                places: places.len() + 1,
+                ends,
+            });
+            statements.push(source.places(part.column.as_deref()?, places));
+        } else {
+            let places = summands.iter().map(|summand| placed(&mut sums, part, summand));
+            tallies.push(Made::Sums(places.collect::<Option<Vec<_>>>()?));
+        }
+    }
+    if let Some(first) = statements.first_mut() {
+        *first = source.sums(&sums)?;
+    }
+    Some(Compiled { statements, sums, tallies, cells: checked.cells() })
+}
+
+/// Where a summand's sum is found, and what one row counts for.
+fn placed(sums: &mut Vec<Sum>, part: &Part, summand: &Summand) -> Option<(usize, i64)> {
+    let (low, high) = summand.ends();
+    if low.unsigned_abs().max(high.unsigned_abs()) > MOST_UNIT {
+        return None;
+    }
+    let (sum, each) = match (summand.of(), part.people) {
+        (Of::Ones(None), true) => (Sum::People, high),
+        (Of::Ones(None), false) => (Sum::Rows, high),
+        _ => (Sum::Units(part.column.clone()?, *summand), 1),
+    };
+    let place = sums.iter().position(|other| *other == sum).unwrap_or_else(|| {
+        sums.push(sum);
+        sums.len() - 1
+    });
+    Some((place, each))
+}
+
+struct Source<'a> {
+    checked: &'a Checked,
+    table: &'a Table,
+    from: &'a str,
+    dialect: Dialect,
+}
+
+impl Source<'_> {
+    fn writer(&self) -> Writer {
+        Writer { dialect: self.dialect, values: Vec::new() }
+    }
+
+    /// For each group its number, and every sum.
+    fn sums(&self, sums: &[Sum]) -> Option<Statement> {
+        let mut writer = self.writer();
+        let mut columns = Vec::new();
+        for sum in sums {
+            match sum {
+                Sum::Rows => columns.push("COUNT(*)".to_owned()),
+                Sum::People => columns.push(self.people()),
+                Sum::Units(column, summand) => {
+                    let column = quoted(column);
+                    for part in [format!(">> {LOWER_BITS}"), format!("& {}", (1 << LOWER_BITS) - 1)]
+                    {
+                        let units = writer.units(&column, summand)?;
+                        columns.push(format!("SUM(({units}) {part})"));
+                    }
+                }
+            }
+        }
+        let rows = self.rows(&mut writer);
+        let sql = format!("SELECT {CELL}, {} FROM {rows} GROUP BY {CELL}", columns.join(", "));
+        Some(Statement { sql, values: writer.values })
+    }
+
+    /// For each group and place between candidates or edges, how many rows.
+    fn places(&self, column: &str, places: &[f64]) -> Statement {
+        let mut writer = self.writer();
+        let place = writer.place(&quoted(column), places);
+        let rows = self.rows(&mut writer);
+        let sql = format!("SELECT {CELL}, {place}, COUNT(*) FROM {rows} GROUP BY 1, 2");
+        Statement { sql, values: writer.values }
+    }
+
+    fn people(&self) -> String {
+        match self.table.person() {
+            Some(_) => format!("COUNT(DISTINCT {PERSON})"),
+            None => "COUNT(*)".to_owned(),
+        }
+    }
+
+    /// The rows that are used: those that pass the filter and have a group and a person, and of each person no more than is
+    /// allowed, in an order that depends on that person's own rows alone.
+    fn rows(&self, writer: &mut Writer) -> String {
+        let cell = writer.cell(self.checked.groupings());
+        let columns = self.table.columns().iter().map(|column| quoted(&column.name));
+        let columns: Vec<String> = columns.collect();
+        let filter = self.checked.filter().map(|filter| writer.condition(filter));
+        let filter = filter.map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
+        let (all, from) = (columns.join(", "), quoted(self.from));
+        let Some(person) = self.table.person().map(quoted) else {
+            let rows = format!("(SELECT {cell} AS {CELL}, {all} FROM {from}{filter})");
+            return format!("(SELECT * FROM {rows} AS chosen WHERE {CELL} IS NOT NULL) AS used");
+        };
+        let own: Vec<String> = [person.clone()].into_iter().chain(columns).collect();
+        let row = (self.dialect.order)(&own);
+        let chosen = format!(
+            "(SELECT {cell} AS {CELL}, {person} AS {PERSON}, {all}, {row} AS {PLACE} FROM {from}{filter})"
+        );
+        let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
+        self.bounded(&format!("(SELECT * FROM {chosen} AS chosen WHERE {known})"))
+    }
+
+    /// Of each person no more rows than are allowed.
+    fn bounded(&self, rows: &str) -> String {
+        let (most, groups, each) = self.checked.contribution();
+        let mut rows = rows.to_owned();
+        if !self.checked.groupings().is_empty() && (groups < most || each < most) {
+            let group = (self.dialect.order)(&[PERSON.to_owned(), CELL.to_owned()]);
+            rows = format!(
+                "(SELECT *, DENSE_RANK() OVER (PARTITION BY {PERSON} ORDER BY {GROUP}) AS {GROUP_RANK}, \
+                 ROW_NUMBER() OVER (PARTITION BY {PERSON}, {CELL} ORDER BY {PLACE}) AS {RANK_WITHIN} \
+                 FROM (SELECT *, {group} AS {GROUP} FROM {rows} AS known) AS placed)"
+            );
+            rows = format!(
+                "(SELECT * FROM {rows} AS ranked WHERE {GROUP_RANK} <= {groups} AND {RANK_WITHIN} <= {each})"
+            );
+        }
+        format!(
+            "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {PERSON} ORDER BY {PLACE}) AS {RANK} \
+             FROM {rows} AS grouped) AS ordered WHERE {RANK} <= {most}) AS used"
+        )
+    }
+}
+
+impl Compiled {
+    /// What the engine is asked.
+    #[must_use]
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// For each group the tallies of all aggregates. Groups of which the engine said nothing have no rows.
+    #[must_use]
+    pub fn tallies(&self, measured: &[Measurement], answers: &[Rows]) -> Option<Vec<Vec<Tally>>> {
+        let mut counted: Vec<BTreeMap<(usize, usize), i128>> = Vec::new();
+        for rows in answers.iter().skip(1) {
+            let place = |row: &Vec<i128>| match row.as_slice() {
+                [cell, place, count] => Some(((index(*cell)?, index(*place)?), *count)),
+                _ => None,
+            };
+            counted.push(rows.iter().filter_map(place).collect());
+        }
+        let sums = answers.first()?;
+        let sums: BTreeMap<usize, Vec<i128>> =
+            sums.iter().filter_map(|row| Some((index(*row.first()?)?, self.whole(row)))).collect();
+        let nothing = vec![0; self.sums.len()];
+        let cell = |cell: usize| {
+            let sums = sums.get(&cell).unwrap_or(&nothing);
+            let rows = sums.first().copied().unwrap_or_default();
+            let tally = |(made, measurement): (&Made, &Measurement)| {
+                let numbers = match made {
+                    Made::Sums(places) => {
+                        let one = |(place, each): &(usize, i64)| {
+                            Some(sums.get(*place)?.saturating_mul(i128::from(*each)))
+                        };
+                        places.iter().map(one).collect::<Option<Vec<i128>>>()?
+                    }
+                    Made::Places { statement, places, ends } => {
+                        let counts = counted.get(statement.checked_sub(1)?)?;
+                        let inner = if *ends { 0..*places } else { 1..places.saturating_sub(1) };
+                        inner
+                            .map(|place| counts.get(&(cell, place)).copied().unwrap_or(0))
+                            .collect()
+                    }
+                };
+                measurement.tallied(u64::try_from(rows).unwrap_or_default(), numbers).ok()
+            };
+            self.tallies.iter().zip(measured).map(tally).collect::<Option<Vec<Tally>>>()
+        };
+        (0..self.cells).map(cell).collect()
+    }
+
+    /// The sums of a row, the two parts of each together.
+    fn whole(&self, row: &[i128]) -> Vec<i128> {
+        let mut numbers = row.iter().skip(1).copied();
+        let mut next = || numbers.next().unwrap_or_default();
+        let sum = |sum: &Sum| match sum {
+            Sum::Rows | Sum::People => next(),
+            Sum::Units(..) => (next() << LOWER_BITS) + next(),
+        };
+        self.sums.iter().map(sum).collect()
+    }
+}
+
+fn index(number: i128) -> Option<usize> {
+    usize::try_from(number).ok()
+}

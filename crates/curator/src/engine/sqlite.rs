@@ -1,0 +1,163 @@
+//! SQLite, embedded: files that are opened to read alone.
+
+use super::{Dialect, Engine, Failed, Found, Rows, Statement, Value};
+use hmac::{Hmac, KeyInit, Mac};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags, ToSql};
+use sha2::Sha256;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// How many steps of SQLite's machine are between two looks at the clock: about a tenth of a millisecond.
+const STEPS: i32 = 10_000;
+/// So many connections are kept open.
+const MOST_IDLE: usize = 8;
+
+/// Tables in an SQLite file.
+pub struct Sqlite {
+    file: PathBuf,
+    secret: [u8; 32],
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl std::fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sqlite").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl Sqlite {
+    /// Opens a file to read. The secret decides which rows are used of people who have too many.
+    ///
+    /// # Errors
+    /// [`Failed`] if it cannot be opened.
+    pub fn open(file: &Path, secret: [u8; 32]) -> Result<Self, Failed> {
+        let engine = Self { file: file.to_owned(), secret, idle: Mutex::new(Vec::new()) };
+        let first = engine.connect()?;
+        engine.give_back(first);
+        Ok(engine)
+    }
+
+    fn connect(&self) -> Result<Connection, Failed> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.file, flags).map_err(Failed::new)?;
+        let busy = std::time::Duration::from_secs(5);
+        connection.busy_timeout(busy).map_err(Failed::new)?;
+        let keyed: Hmac<Sha256> = Hmac::new_from_slice(&self.secret).map_err(Failed::new)?;
+        let flags = FunctionFlags::SQLITE_UTF8
+            | FunctionFlags::SQLITE_DETERMINISTIC
+            | FunctionFlags::SQLITE_DIRECTONLY;
+        let place = move |context: &rusqlite::functions::Context<'_>| {
+            let mut hash = keyed.clone();
+            (0..context.len()).for_each(|at| feed(&mut hash, context.get_raw(at)));
+            Ok(hash.finalize().into_bytes().to_vec())
+        };
+        connection
+            .create_scalar_function("counterpoint_order", -1, flags, place)
+            .map_err(Failed::new)?;
+        Ok(connection)
+    }
+
+    fn lend(&self) -> Result<Connection, Failed> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| self.connect(), Ok)
+    }
+
+    fn give_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MOST_IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+/// Different for different values, whatever is fed next.
+fn feed(hash: &mut Hmac<Sha256>, value: ValueRef<'_>) {
+    let whole;
+    let (kind, bytes): (u8, &[u8]) = match value {
+        ValueRef::Null => (0, &[]),
+        ValueRef::Integer(number) => {
+            whole = number.to_be_bytes();
+            (1, &whole)
+        }
+        ValueRef::Real(number) => {
+            whole = number.to_bits().to_be_bytes();
+            (2, &whole)
+        }
+        ValueRef::Text(text) => (3, text),
+        ValueRef::Blob(bytes) => (4, bytes),
+    };
+    hash.update(&[kind]);
+    hash.update(&(bytes.len() as u64).to_be_bytes());
+    hash.update(bytes);
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Whole(whole) => ToSqlOutput::from(*whole),
+            Self::Real(real) => ToSqlOutput::from(*real),
+            Self::Text(text) => ToSqlOutput::from(text.as_str()),
+        })
+    }
+}
+
+impl Engine for Sqlite {
+    fn run(&self, statements: &[Statement], deadline: Instant) -> Result<Vec<Rows>, Failed> {
+        let mut connection = self.lend()?;
+        let late = move || Instant::now() >= deadline;
+        connection.progress_handler(STEPS, Some(late)).map_err(Failed::new)?;
+        let outcome = on_one_snapshot(&connection, statements);
+        connection.progress_handler(0, None::<fn() -> bool>).map_err(Failed::new)?;
+        if outcome.is_ok() {
+            self.give_back(connection);
+        }
+        outcome
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
+        let connection = self.lend()?;
+        let sql = "SELECT name, type FROM pragma_table_info(?1)";
+        let mut statement = connection.prepare(sql).map_err(Failed::new)?;
+        let found =
+            statement.query_map([table], |row| Ok(Found { name: row.get(0)?, kind: row.get(1)? }));
+        let found = found.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(Failed::new)?;
+        if found.is_empty() {
+            Err(Failed::new(format!("there is no table {table:?}")))
+        } else {
+            Ok(found)
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            parameter: |number| format!("?{number}"),
+            is_number: |column| format!("typeof({column}) IN ('integer', 'real')"),
+            is_text: |column| format!("typeof({column}) = 'text'"),
+            whole: |number| format!("CAST({number} AS INTEGER)"),
+            least: "MIN",
+            greatest: "MAX",
+            order: |columns| format!("counterpoint_order({})", columns.join(", ")),
+        }
+    }
+}
+
+fn on_one_snapshot(connection: &Connection, statements: &[Statement]) -> Result<Vec<Rows>, Failed> {
+    let transaction = connection.unchecked_transaction().map_err(Failed::new)?;
+    let run = |statement: &Statement| {
+        let mut prepared = transaction.prepare_cached(&statement.sql)?;
+        let width = prepared.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let number =
+                |at: usize| Ok(i128::from(row.get::<_, Option<i64>>(at)?.unwrap_or_default()));
+            (0..width).map(number).collect::<rusqlite::Result<Vec<i128>>>()
+        };
+        let rows = prepared.query_map(rusqlite::params_from_iter(&statement.values), row)?;
+        rows.collect::<rusqlite::Result<Rows>>()
+    };
+    let rows = statements.iter().map(|statement| run(statement).map_err(Failed::new)).collect();
+    transaction.finish().map_err(Failed::new)?;
+    rows
+}

@@ -1,0 +1,280 @@
+//! What is public about a table. Nothing else decides whether a question is legal, what it costs, how much noise its
+//! answer gets and which keys are answered.
+
+use counterpoint::{Adjacency, Relation};
+use counterpoint_mechanisms::Bounds;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The most columns a table may declare.
+pub const MOST_COLUMNS: usize = 500;
+/// The most categories of a column.
+pub const MOST_CATEGORIES: usize = 10_000;
+
+/// Something about a table that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{place}: {problem}; legal: {legal}")]
+pub struct PublicError {
+    /// Where, in words.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub legal: &'static str,
+}
+
+impl PublicError {
+    fn new(place: impl ToString, problem: impl ToString, legal: &'static str) -> Self {
+        Self { place: place.to_string(), problem: problem.to_string(), legal }
+    }
+}
+
+/// A category: what a column may hold, and what answers are given for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Key {
+    /// A whole number.
+    Whole(i64),
+    /// A text.
+    Text(String),
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(whole) => whole.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Numbers, clamped to bounds wherever they are added up.
+    Number(Bounds),
+    /// One of a list.
+    Category(Vec<Key>),
+}
+
+/// A column as it is declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name, in questions and in the source.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// A column as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnText {
+    /// Its name.
+    pub name: String,
+    /// The bounds of a column of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<(f64, f64)>,
+    /// The categories of a column of categories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<Key>>,
+}
+
+/// What is public about a table, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableText {
+    /// Its name in questions.
+    pub name: String,
+    /// The column that says whose a row is. Without it a row is a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// How many rows a person may contribute to an answer.
+    #[serde(default = "one")]
+    pub rows: u64,
+    /// How many groups a person may contribute to, where answers are given for groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u64>,
+    /// What neighbours are: `add-remove` or `replace`.
+    pub adjacency: String,
+    /// About how many people there are, if that is public: for errors that depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<u64>,
+    /// The columns.
+    #[serde(rename = "column")]
+    pub columns: Vec<ColumnText>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// What is public about a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    text: TableText,
+    relation: Relation,
+    columns: Vec<Column>,
+}
+
+/// A name that means the same to everybody: `[A-Za-z_][A-Za-z0-9_]*`.
+fn is_name(text: &str) -> bool {
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !text.as_bytes().first().is_none_or(u8::is_ascii_digit)
+        && text.len() <= 63
+        && text.bytes().all(part)
+}
+
+/// What a name may be, in words.
+pub const LEGAL_NAME: &str =
+    "1 to 63 letters a-z and A-Z, digits and underscores, the first no digit";
+
+impl Table {
+    /// Checks what is written.
+    ///
+    /// # Errors
+    /// [`PublicError`], naming the place.
+    pub fn new(text: TableText) -> Result<Self, PublicError> {
+        let place = format!("table {:?}", text.name);
+        let names = [Some(&text.name), text.person.as_ref()];
+        let columns = text.columns.iter().map(|column| &column.name);
+        if let Some(bad) = names.into_iter().flatten().chain(columns).find(|name| !is_name(name)) {
+            return Err(PublicError::new(place, format!("a name is {bad:?}"), LEGAL_NAME));
+        }
+        let relation = relation(&text, &place)?;
+        if !(1..=MOST_COLUMNS).contains(&text.columns.len()) {
+            let problem = format!("it has {} columns", text.columns.len());
+            return Err(PublicError::new(place, problem, "1 to 500"));
+        }
+        let mut seen = BTreeSet::new();
+        for column in &text.columns {
+            // Engines do not tell A from a in names.
+            if !seen.insert(column.name.to_ascii_lowercase()) {
+                let problem = format!("column {:?} is there twice", column.name);
+                return Err(PublicError::new(
+                    place,
+                    problem,
+                    "different names, whatever their case",
+                ));
+            }
+        }
+        let columns = text.columns.iter().map(|column| self::column(column, &place));
+        let columns = columns.collect::<Result<_, _>>()?;
+        Ok(Self { text, relation, columns })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.text.name
+    }
+
+    /// The column that says whose a row is, if a person may have several.
+    #[must_use]
+    pub fn person(&self) -> Option<&str> {
+        self.text.person.as_deref()
+    }
+
+    /// Which tables are its neighbours.
+    #[must_use]
+    pub fn relation(&self) -> Relation {
+        self.relation
+    }
+
+    /// How many rows a person contributes at most.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.text.rows
+    }
+
+    /// How many groups a person contributes to at most.
+    #[must_use]
+    pub fn groups(&self) -> u64 {
+        self.text.groups.unwrap_or(self.text.rows).min(self.text.rows)
+    }
+
+    /// About how many people there are, if that is public.
+    #[must_use]
+    pub fn people(&self) -> Option<u64> {
+        self.text.people
+    }
+
+    /// The columns, in order.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// A column by its name. Case does not matter, as in SQL.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// As it is written.
+    #[must_use]
+    pub fn text(&self) -> &TableText {
+        &self.text
+    }
+}
+
+fn relation(text: &TableText, place: &str) -> Result<Relation, PublicError> {
+    let adjacency = match text.adjacency.as_str() {
+        "add-remove" => Adjacency::AddRemove,
+        "replace" => Adjacency::Replace,
+        other => {
+            let problem = format!("adjacency is {other:?}");
+            return Err(PublicError::new(place, problem, "add-remove, replace"));
+        }
+    };
+    if text.person.is_none() && text.rows != 1 {
+        let problem = format!("rows is {} and no person column is named", text.rows);
+        return Err(PublicError::new(place, problem, "rows = 1 where a row is a person"));
+    }
+    if text.groups == Some(0) {
+        return Err(PublicError::new(place, "groups is 0", "a whole number from 1"));
+    }
+    let relation = Relation::new(adjacency, text.rows);
+    relation
+        .map_err(|error| PublicError::new(place, format!("rows is {}", error.value), error.legal))
+}
+
+fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
+    let place = format!("{place}, column {:?}", text.name);
+    let kind = match (&text.bounds, &text.categories) {
+        (Some((low, high)), None) => {
+            let bounds = Bounds::new(*low, *high);
+            Kind::Number(bounds.map_err(|error| {
+                PublicError::new(&place, error, "two finite numbers, the lower one first")
+            })?)
+        }
+        (None, Some(categories)) => Kind::Category(check_categories(categories, &place)?),
+        _ => {
+            let legal = "bounds, or categories, and not both";
+            return Err(PublicError::new(place, "what it holds is not said", legal));
+        }
+    };
+    Ok(Column { name: text.name.clone(), kind })
+}
+
+fn check_categories(categories: &[Key], place: &str) -> Result<Vec<Key>, PublicError> {
+    if !(1..=MOST_CATEGORIES).contains(&categories.len()) {
+        let problem = format!("it has {} categories", categories.len());
+        return Err(PublicError::new(place, problem, "1 to 10000"));
+    }
+    let fits = |text: &str| text.chars().count() <= 200 && !text.chars().any(char::is_control);
+    let mut seen = BTreeSet::new();
+    for key in categories {
+        if let Key::Text(text) = key
+            && !fits(text)
+        {
+            let problem = "a category is too long or has a control character in it";
+            return Err(PublicError::new(place, problem, "up to 200 characters that can be seen"));
+        }
+        if !seen.insert(key) {
+            let problem = format!("category {key} is there twice");
+            return Err(PublicError::new(place, problem, "different categories"));
+        }
+    }
+    Ok(categories.to_vec())
+}

@@ -1,0 +1,338 @@
+//! The way of a question about a table: check, price, *debit*, run, draw, *store*, show.
+
+use crate::checked::{Checked, Illegal, Spend};
+use crate::compile::{Compiled, compile};
+use crate::engine::{Engine, Failed};
+use crate::error::Error;
+use crate::public::{Key, Table};
+use crate::question::Question;
+use crate::text;
+use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
+use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
+use counterpoint_wire::ledger::{Asked, Cost, Described};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A table that is held: what is public about it, and where its rows are.
+#[derive(Clone)]
+pub struct Held {
+    /// What is public.
+    pub public: Table,
+    /// What the engine calls it.
+    pub from: String,
+    /// Where its rows are.
+    pub engine: Arc<dyn Engine>,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").field("public", &self.public).finish_non_exhaustive()
+    }
+}
+
+/// Why a question about a table was not answered.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unanswered {
+    /// It is not legal. Nothing was charged.
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
+    /// The ledger said no, or failed. Nothing was charged, unless it says that this is uncertain.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// What came after the debit failed: it stays charged, and may be asked again. Why is for the operator alone.
+    #[error("the question was charged, and failed; asked again it costs nothing more")]
+    Charged(#[source] Failed),
+    /// What was stored cannot be read.
+    #[error(transparent)]
+    Stored(#[from] Error),
+}
+
+/// A question that is ready to be asked: legal, measured, and with its price described.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    checked: Checked,
+    measured: Vec<Measurement>,
+    compiled: Compiled,
+    spend: Spend,
+    asked: Asked,
+    key: String,
+    digest: Hash,
+}
+
+/// What makes two questions the same: the question, what it may cost, and what is public about the table.
+#[derive(Serialize)]
+struct Same<'a> {
+    version: u64,
+    checked: &'a Checked,
+    spend: Spend,
+    slot: Option<&'a str>,
+    public: &'a crate::public::TableText,
+}
+
+/// What is stored: all that is drawn, for each group and aggregate.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u64,
+    drawn: Vec<Vec<Drawn>>,
+}
+
+impl Ready {
+    /// Makes a question ready. The data are not looked at.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless it is legal, by what is public.
+    pub fn new(
+        held: &Held,
+        question: &Question,
+        spend: Spend,
+        slot: Option<&str>,
+    ) -> Result<Self, Illegal> {
+        let table = &held.public;
+        let checked = question.check(table)?;
+        let measured = checked.measured(spend)?;
+        let place = (held.from.as_str(), held.engine.dialect());
+        let compiled = compile(&checked, &measured, table, place).ok_or_else(|| {
+            Illegal::new(
+                "the question",
+                "cannot be added up in whole numbers",
+                "other costs or bounds",
+            )
+        })?;
+        let unwritable = |error: String| Illegal::new("the question", error, "other costs");
+        let described = measured.iter().flat_map(Measurement::releases).map(Described::of);
+        let described = described.collect::<Result<Vec<_>, _>>();
+        let described = described.map_err(|error| unwritable(error.to_string()))?;
+        let asked = match slot {
+            Some(name) => Asked::Slot { name: name.to_owned(), count: 1, run: described },
+            None => Asked::Described(described),
+        };
+        let same = Same { version: 1, checked: &checked, spend, slot, public: table.text() };
+        let digest = text::digest(&same).map_err(|error| unwritable(error.to_string()))?;
+        let key = format!("q-{digest}");
+        Ok(Self { checked, measured, compiled, spend, asked, key, digest })
+    }
+
+    /// The question.
+    #[must_use]
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// What it may cost.
+    #[must_use]
+    pub fn spend(&self) -> Spend {
+        self.spend
+    }
+
+    /// The key under which it is charged, once for each account.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What each aggregate is measured with.
+    #[must_use]
+    pub fn measured(&self) -> &[Measurement] {
+        &self.measured
+    }
+
+    /// What the engine is asked.
+    #[must_use]
+    pub fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    fn request<'a>(&'a self, payer: &Payer<'a>, table: &Table) -> Request<'a> {
+        let request = Request::new(payer.account, &self.key, &self.asked).under(table.relation());
+        Request { analyst: payer.analyst, question: Some(self.digest), ..request }
+    }
+}
+
+/// Who pays.
+#[derive(Clone, Copy, Debug)]
+pub struct Payer<'a> {
+    /// The account.
+    pub account: &'a str,
+    /// Who asks.
+    pub analyst: Option<&'a str>,
+}
+
+/// An answer that was charged and is stored.
+#[derive(Clone, Debug)]
+pub struct Told {
+    drawn: Vec<Vec<Drawn>>,
+    /// What this call debited; `None` if nothing.
+    pub charge: Option<Cost>,
+    /// The entry of the ledger that stored it, if this call did, or that charged it.
+    pub entry: Option<u64>,
+    /// Whether it had been stored before.
+    pub is_repeated: bool,
+    /// The ledger's head.
+    pub head: Head,
+}
+
+/// What a question would cost, and whether the account would pay for it now.
+///
+/// # Errors
+/// [`LedgerError`] if the account cannot be asked.
+pub fn price_of(
+    pool: &Pool,
+    held: &Held,
+    ready: &Ready,
+    payer: &Payer<'_>,
+) -> Result<Price, LedgerError> {
+    pool.with(|ledger| ledger.price(&ready.request(payer, &held.public)))
+}
+
+/// Answers a question: from what is stored, or else debited, run until the deadline, drawn, stored.
+///
+/// # Errors
+/// [`Unanswered`]; what it says depends on the question, on what is public and on the ledger, never on the data.
+pub fn tell(
+    pool: &Pool,
+    held: &Held,
+    ready: &Ready,
+    payer: &Payer<'_>,
+    deadline: Instant,
+) -> Result<Told, Unanswered> {
+    let debited = pool.with(|ledger| match stored(ledger.response(payer.account, &ready.key)) {
+        Ok(Some(bytes)) => Ok((Some(bytes), None, None, ledger.head()?)),
+        Ok(None) => match ledger.reserve(&ready.request(payer, &held.public)) {
+            Ok(debit) => Ok((debit.response, debit.charge, Some(debit.entry), debit.head)),
+            // Another analyst of the account asked the same question: it is paid for. The key is the question.
+            Err(LedgerError::KeyInUse { .. }) => {
+                Ok((ledger.response(payer.account, &ready.key)?, None, None, ledger.head()?))
+            }
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    });
+    let (response, charge, entry, head) = debited?;
+    if let Some(bytes) = response {
+        let drawn = read(&bytes, ready)?;
+        return Ok(Told { drawn, charge, entry, is_repeated: true, head });
+    }
+    let drawn = draw(held, ready, deadline).map_err(Unanswered::Charged)?;
+    let bytes = text::write(&Stored { version: 1, drawn })?;
+    let stored = pool.with(|ledger| ledger.commit(payer.account, &ready.key, &bytes))?;
+    // Only what is stored may be shown.
+    let drawn = read(&stored.response, ready)?;
+    let (entry, head) = (Some(stored.entry), stored.head);
+    Ok(Told { drawn, charge, entry, is_repeated: stored.repeated, head })
+}
+
+/// What is stored under a key, if it was ever reserved.
+fn stored(response: Result<Option<Vec<u8>>, LedgerError>) -> Result<Option<Vec<u8>>, LedgerError> {
+    match response {
+        Err(LedgerError::Unknown { .. }) => Ok(None),
+        other => other,
+    }
+}
+
+fn read(bytes: &[u8], ready: &Ready) -> Result<Vec<Vec<Drawn>>, Error> {
+    let Stored { drawn, .. } = text::read("an answer", bytes)?;
+    let fits = drawn.len() == ready.checked.cells()
+        && drawn.iter().all(|parts| parts.len() == ready.measured.len());
+    if fits { Ok(drawn) } else { Err(Error::Unreadable { what: "an answer" }) }
+}
+
+/// Runs a question and draws its answer, **which is to be charged first**.
+pub(crate) fn draw(
+    held: &Held,
+    ready: &Ready,
+    deadline: Instant,
+) -> Result<Vec<Vec<Drawn>>, Failed> {
+    let rows = held.engine.run(ready.compiled.statements(), deadline)?;
+    let tallies = ready.compiled.tallies(&ready.measured, &rows);
+    let tallies = tallies.ok_or_else(|| Failed::new("the engine's rows are not what was asked"))?;
+    let cell = |tallies: &Vec<_>| {
+        let drawn =
+            ready.measured.iter().zip(tallies).map(|(measurement, tally)| measurement.draw(tally));
+        drawn.collect::<Result<Vec<_>, _>>().map_err(Failed::new)
+    };
+    tallies.iter().map(cell).collect()
+}
+
+/// One number of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Number {
+    /// The group's keys, in the order of the columns grouped by.
+    pub group: Vec<Key>,
+    /// Which aggregate it is of.
+    pub name: String,
+    /// The bin that it counts, from the first up to but not including the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin: Option<(f64, f64)>,
+    /// The share that it is the quantile of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// The number, with noise.
+    pub value: f64,
+    /// The number without noise is no further from it, with the confidence; unknown for quantiles.
+    pub half_width: Option<f64>,
+    /// It is within these.
+    pub interval: Option<(f64, f64)>,
+    /// With so much probability, for each number on its own.
+    pub confidence: f64,
+}
+
+impl Told {
+    /// The answer with intervals of this confidence, which cost nothing.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless the confidence is strictly between 0 and 1.
+    pub fn numbers(&self, ready: &Ready, confidence: f64) -> Result<Vec<Number>, Illegal> {
+        numbers(&self.drawn, ready, confidence)
+    }
+}
+
+fn numbers(drawn: &[Vec<Drawn>], ready: &Ready, confidence: f64) -> Result<Vec<Number>, Illegal> {
+    let mut list = Vec::new();
+    for (cell, drawn) in drawn.iter().enumerate() {
+        let group: Vec<Key> = ready.checked.keys(cell).into_iter().cloned().collect();
+        for ((part, measurement), drawn) in
+            ready.checked.parts().iter().zip(&ready.measured).zip(drawn)
+        {
+            let within = measurement.within(drawn, confidence).map_err(|error| {
+                Illegal::new("confidence", error.to_string(), "a number strictly between 0 and 1")
+            })?;
+            let (group, name) = (group.clone(), part.name.clone());
+            let first = Number {
+                group,
+                name,
+                bin: None,
+                share: None,
+                value: 0.0,
+                half_width: None,
+                interval: None,
+                confidence,
+            };
+            list.extend(of_part(&within, measurement, &first));
+        }
+    }
+    Ok(list)
+}
+
+/// The numbers of one aggregate.
+fn of_part(within: &Within, measurement: &Measurement, like: &Number) -> Vec<Number> {
+    let values = match &within.reply {
+        Reply::Table(values) => values.clone(),
+        other => other.number().into_iter().collect(),
+    };
+    let bins = match measurement.places() {
+        Some((edges, false)) => edges,
+        _ => &[],
+    };
+    let shares = measurement.recipe().query().shares();
+    let number = |(place, value): (usize, &f64)| {
+        let interval = within.intervals.get(place).map(|interval| (interval.low, interval.high));
+        let half_width = interval.map(|(low, high)| (value - low).max(high - value));
+        let bin = bins.get(place).copied().zip(bins.get(place + 1).copied());
+        let share = shares.get(place).copied();
+        Number { bin, share, value: *value, half_width, interval, ..like.clone() }
+    };
+    values.iter().enumerate().map(number).collect()
+}

@@ -1,0 +1,361 @@
+//! Questions about tables: what the engine adds up, against a reckoning of our own, on tables full of extremes.
+
+use counterpoint_curator::engine::{Engine, Sqlite};
+use counterpoint_curator::public::{Key, Table, TableText};
+use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
+use counterpoint_curator::{Held, Ready, Spend};
+use counterpoint_testing::{Random, tries};
+use rusqlite::types::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A row as it is stored: a person, a number, another, a category and a year.
+pub(crate) type Row = [Value; 5];
+
+/// Something that a table may hold: every type, every extreme.
+fn anything(random: &mut Random) -> Value {
+    match random.below(14) {
+        0 => Value::Null,
+        1 => Value::Real(f64::INFINITY),
+        2 => Value::Real(f64::NEG_INFINITY),
+        3 => Value::Integer(i64::MAX),
+        4 => Value::Integer(i64::MIN),
+        5 => Value::Text("12".to_owned()),
+        6 => Value::Text("x'; DROP TABLE visits; --".to_owned()),
+        7 => Value::Blob(vec![0, 1, 2]),
+        8 => Value::Real(1e308),
+        9 => Value::Real(-0.0),
+        10 => Value::Integer(random.below(20) as i64 - 5),
+        _ => Value::Real(random.unit() * 14.0 - 2.0),
+    }
+}
+
+fn row(random: &mut Random, people: u64) -> Row {
+    let person = match random.below(40) {
+        0 => Value::Null,
+        _ => Value::Integer(random.below(people) as i64),
+    };
+    let texts = ["north", "south", "NORTH", "", "west", "north "];
+    let region = match random.below(10) {
+        0 => anything(random),
+        _ => Value::Text(texts[random.below(6) as usize].to_owned()),
+    };
+    let year = match random.below(10) {
+        0 => anything(random),
+        1 => Value::Real(1981.0),
+        _ => Value::Integer(1980 + random.below(4) as i64),
+    };
+    [person, anything(random), anything(random), region, year]
+}
+
+pub(crate) fn rows(random: &mut Random, count: u64, people: u64) -> Vec<Row> {
+    (0..count).map(|_| row(random, people)).collect()
+}
+
+pub(crate) fn write(file: &Path, rows: &[Row]) {
+    let mut connection = rusqlite::Connection::open(file).unwrap();
+    // Columns of no type keep what they are given; NOCASE must not be heeded.
+    let sql = "DROP TABLE IF EXISTS visits; CREATE TABLE visits (nr, age, pay, region COLLATE NOCASE, year)";
+    connection.execute_batch(sql).unwrap();
+    let transaction = connection.transaction().unwrap();
+    for row in rows {
+        let sql = "INSERT INTO visits VALUES (?1, ?2, ?3, ?4, ?5)";
+        transaction.execute(sql, rusqlite::params_from_iter(row)).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+/// What is public.
+pub(crate) fn public(person: bool, rows: u64, groups: u64, adjacency: &str) -> Table {
+    let person = if person { "person = \"nr\"\n" } else { "" };
+    let text = format!(
+        "name = \"visits\"\n{person}rows = {rows}\ngroups = {groups}\nadjacency = \"{adjacency}\"\n\
+         [[column]]\nname = \"age\"\nbounds = [0, 10]\n\
+         [[column]]\nname = \"pay\"\nbounds = [-3, 7.5]\n\
+         [[column]]\nname = \"region\"\ncategories = [\"north\", \"south\", \"east\", \"\"]\n\
+         [[column]]\nname = \"year\"\ncategories = [1980, 1981, 1982]\n"
+    );
+    Table::new(toml::from_str::<TableText>(&text).unwrap()).unwrap()
+}
+
+pub(crate) fn held(public: Table, file: &Path) -> Held {
+    let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(file, [7; 32]).unwrap());
+    Held { public, from: "visits".to_owned(), engine }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(whole) => Some(*whole as f64),
+        Value::Real(real) => Some(*real),
+        _ => None,
+    }
+}
+
+fn key_of(value: &Value, keys: &[Key]) -> Option<usize> {
+    keys.iter().position(|key| match (key, value) {
+        (Key::Text(key), Value::Text(text)) => key == text,
+        (Key::Whole(key), other) => {
+            number(other).is_some_and(|x| (x - *key as f64).abs() < 0.5 && x.fract().abs() < 1e-300)
+        }
+        _ => false,
+    })
+}
+
+fn place(column: &str) -> usize {
+    ["nr", "age", "pay", "region", "year"].iter().position(|name| *name == column).unwrap()
+}
+
+/// Whether a condition is true of a row, as SQL has it: `None` is unknown.
+fn holds(condition: &Condition, row: &Row) -> Option<bool> {
+    match condition {
+        Condition::All(list) => list
+            .iter()
+            .try_fold(true, |all, one| match (all, holds(one, row)) {
+                (_, Some(false)) => Some(false),
+                (true, other) => other,
+                (false, _) => Some(false),
+            })
+            .or_else(|| list.iter().any(|one| holds(one, row) == Some(false)).then_some(false)),
+        Condition::Any(list) if list.iter().any(|one| holds(one, row) == Some(true)) => Some(true),
+        Condition::Any(list) => {
+            list.iter().all(|one| holds(one, row) == Some(false)).then_some(false)
+        }
+        Condition::Not(one) => holds(one, row).map(|held| !held),
+        Condition::Between { column, from, to } => number(&row[place(column)])
+            .map(|x| from.is_none_or(|from| x >= from) && to.is_none_or(|to| x <= to)),
+        Condition::Above { column, than } => number(&row[place(column)]).map(|x| x > *than),
+        Condition::Below { column, than } => number(&row[place(column)]).map(|x| x < *than),
+        Condition::In { column, keys } => {
+            let declared = match *column {
+                ref name if name == "region" => {
+                    ["north", "south", "east", ""].map(|text| Key::Text(text.to_owned())).to_vec()
+                }
+                _ => [1980, 1981, 1982].map(Key::Whole).to_vec(),
+            };
+            let value = &row[place(column)];
+            key_of(value, &declared).map(|_| key_of(value, keys).is_some())
+        }
+    }
+}
+
+pub(crate) fn condition(random: &mut Random, depth: u64) -> Condition {
+    let column = |random: &mut Random| ["age", "pay"][random.below(2) as usize].to_owned();
+    let than = |random: &mut Random| [0.0, 3.0, -3.0, 7.25, 1e300][random.below(5) as usize];
+    let list =
+        |random: &mut Random| (0..=random.below(2)).map(|_| condition(random, depth - 1)).collect();
+    match random.below(if depth == 0 { 4 } else { 7 }) {
+        0 => Condition::Above { column: column(random), than: than(random) },
+        1 => Condition::Below { column: column(random), than: than(random) },
+        2 => {
+            let from = (random.below(2) == 0).then(|| than(random));
+            let to = if from.is_none() || random.below(2) == 0 { Some(than(random)) } else { None };
+            Condition::Between { column: column(random), from, to }
+        }
+        3 if random.below(2) == 0 => {
+            let keys = ["north", "south", ""].map(|text| Key::Text(text.to_owned()));
+            Condition::In {
+                column: "region".to_owned(),
+                keys: keys[..random.below(4) as usize].to_vec(),
+            }
+        }
+        3 => Condition::In { column: "year".to_owned(), keys: vec![Key::Whole(1981)] },
+        4 => Condition::All(list(random)),
+        5 => Condition::Any(list(random)),
+        _ => Condition::Not(Box::new(condition(random, depth - 1))),
+    }
+}
+
+pub(crate) fn question(random: &mut Random) -> Question {
+    let values = |random: &mut Random| {
+        let column = ["age", "pay"][random.below(2) as usize];
+        let bounds = (random.below(3) == 0).then_some((-1.5, 4.25));
+        Values { column: column.to_owned(), bounds }
+    };
+    let of = |random: &mut Random| match random.below(7) {
+        0 => Of::Count,
+        1 => Of::People,
+        2 => Of::Sum(values(random)),
+        3 => Of::Mean(values(random)),
+        4 => Of::Variance(values(random)),
+        5 => {
+            let candidates = Some(vec![-1.0, 0.0, 2.5, 2.75, 6.0, 9.0]);
+            Of::Quantiles { column: values(random).column, shares: vec![0.25, 0.5], candidates }
+        }
+        _ => Of::Histogram { column: values(random).column, edges: vec![-2.0, 0.0, 1.0, 5.0, 5.5] },
+    };
+    let aggregates =
+        (0..=random.below(4)).map(|_| Aggregate { name: None, of: of(random) }).collect();
+    let group: &[&str] = [&[][..], &["region"], &["year", "region"]][random.below(3) as usize];
+    Question {
+        table: "visits".to_owned(),
+        filter: (random.below(3) > 0).then(|| condition(random, 3)),
+        group: group.iter().map(|name| (*name).to_owned()).collect(),
+        aggregates,
+        rows: None,
+        groups: None,
+        rows_in_group: None,
+    }
+}
+
+/// The group of a row, if it is in one.
+fn cell(row: &Row, group: &[String]) -> Option<usize> {
+    let keys = |column: &str| match column {
+        "region" => ["north", "south", "east", ""].map(|text| Key::Text(text.to_owned())).to_vec(),
+        _ => [1980, 1981, 1982].map(Key::Whole).to_vec(),
+    };
+    group.iter().try_fold(0, |cell, column| {
+        let keys = keys(column);
+        Some(cell * keys.len() + key_of(&row[place(column)], &keys)?)
+    })
+}
+
+/// What a measurement's tally is of some rows, reckoned here. Nothing is bounded.
+fn tally(
+    ready: &Ready,
+    (part, person): (usize, bool),
+    rows: &[&Row],
+) -> counterpoint_mechanisms::Tally {
+    let (what, measurement) = (&ready.checked().parts()[part], &ready.measured()[part]);
+    let column = what.column.as_deref().map_or(0, place);
+    if what.people {
+        let people: std::collections::BTreeSet<String> =
+            rows.iter().map(|row| format!("{:?}", row[0])).collect();
+        let ends = measurement.summands()[0].ends();
+        // A row is a person, if nothing says whose it is.
+        let count = if person { people.len() } else { rows.len() };
+        return measurement
+            .tallied(rows.len() as u64, vec![count as i128 * i128::from(ends.1)])
+            .unwrap();
+    }
+    // What cannot be read counts as the lower bound: the mechanisms say so of NaN.
+    let values: Vec<f64> =
+        rows.iter().map(|row| number(&row[column]).unwrap_or(f64::NAN)).collect();
+    let data = counterpoint_mechanisms::Data::new(measurement.relation(), values);
+    measurement.tally(&data).unwrap()
+}
+
+#[test]
+fn the_engine_adds_up_what_mechanisms_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data");
+    let mut random = Random::new(20_261_117);
+    for round in 0..tries(2_000, 0.05) {
+        let person = random.below(2) == 0;
+        // Nobody has more rows than are kept: the bound is tested below.
+        let table = rows(&mut random, 60, 1_000_000);
+        write(&file, &table);
+        let held = held(public(person, if person { 50 } else { 1 }, 50, "add-remove"), &file);
+        let question = question(&mut random);
+        let spend = if random.below(2) == 0 { Spend::Epsilon(1.0) } else { Spend::Rho(0.5) };
+        let ready = Ready::new(&held, &question, spend, None).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let answers = held.engine.run(ready.compiled().statements(), deadline).unwrap();
+        let found = ready.compiled().tallies(ready.measured(), &answers).unwrap();
+        let mut used: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
+        for row in &table {
+            let passes =
+                question.filter.as_ref().is_none_or(|filter| holds(filter, row) == Some(true));
+            if let Some(cell) =
+                cell(row, &question.group).filter(|_| passes && !(person && row[0] == Value::Null))
+            {
+                used.entry(cell).or_default().push(row);
+            }
+        }
+        for (cell, tallies) in found.iter().enumerate() {
+            let rows = used.remove(&cell).unwrap_or_default();
+            for (part, found) in tallies.iter().enumerate() {
+                let expected = tally(&ready, (part, person), &rows);
+                assert!(*found == expected, "{round}: {question:?}, group {cell}, part {part}");
+            }
+        }
+        assert!(used.is_empty(), "{round}: rows of no group");
+    }
+}
+
+/// All that a question's statements say: for each statement the numbers of each group, and place.
+type Said = BTreeMap<(usize, i128, i128, usize), i128>;
+
+fn said(held: &Held, ready: &Ready) -> Said {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let answers = held.engine.run(ready.compiled().statements(), deadline).unwrap();
+    let mut said = Said::new();
+    for (statement, rows) in answers.iter().enumerate() {
+        for row in rows {
+            // The first statement is sums by group, the others counts by group and place.
+            let (place, from) = if statement == 0 { (0, 1) } else { (row[1], 2) };
+            for (at, number) in row[from..].iter().enumerate() {
+                said.insert((statement, row[0], place, at), *number);
+            }
+        }
+    }
+    said
+}
+
+/// How far two answers' numbers at some places are apart: in sum.
+fn apart(one: &Said, other: &Said, chosen: impl Fn(&(usize, i128, i128, usize)) -> bool) -> i128 {
+    let keys: std::collections::BTreeSet<_> = one.keys().chain(other.keys()).collect();
+    let apart = |key: &&(usize, i128, i128, usize)| {
+        (one.get(*key).unwrap_or(&0) - other.get(*key).unwrap_or(&0)).abs()
+    };
+    keys.iter().filter(|key| chosen(key)).map(apart).sum()
+}
+
+/// Whoever has a thousand rows, of whatever values, in whatever order, moves no sum further than the contribution allows;
+/// and the order of rows moves nothing.
+#[test]
+fn one_person_moves_no_more_than_is_kept_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data");
+    let mut random = Random::new(1_729);
+    let mut most = 0.0_f64;
+    for round in 0..tries(2_000, 0.04) {
+        let (rows_kept, groups, each) =
+            (random.between(1, 4), random.between(1, 4), random.between(1, 4));
+        let adjacency = ["add-remove", "replace"][random.below(2) as usize];
+        let mut table = rows(&mut random, 40, 6);
+        let many = if random.below(8) == 0 { 1_000 } else { 12 };
+        let extreme = |random: &mut Random| {
+            let mut own = row(random, 1);
+            own[0] = Value::Integer(99);
+            own
+        };
+        let own: Vec<Row> = (0..many).map(|_| extreme(&mut random)).collect();
+        let other: Vec<Row> = (0..many).map(|_| extreme(&mut random)).collect();
+        let mut question = question(&mut random);
+        question.rows_in_group = Some(each.min(rows_kept));
+        question.group = if random.below(4) == 0 { Vec::new() } else { question.group };
+        let public = public(true, rows_kept, groups, adjacency);
+        write(&file, &[]);
+        let held = held(public, &file);
+        let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+        let mut neighbour = table.clone();
+        table.extend(own);
+        if adjacency == "replace" {
+            neighbour.extend(other);
+        }
+        write(&file, &table);
+        let one = said(&held, &ready);
+        let turn = random.below(table.len() as u64) as usize;
+        table.rotate_left(turn);
+        table.reverse();
+        write(&file, &table);
+        assert_eq!(one, said(&held, &ready), "{round}: another order");
+        neighbour.reverse();
+        write(&file, &neighbour);
+        let two = said(&held, &ready);
+        let (kept, groups, each) = ready.checked().contribution();
+        let all = if question.group.is_empty() { kept } else { kept.min(groups * each) };
+        let moves = i128::from(if adjacency == "replace" { 2 * all } else { all });
+        // How many rows, in all groups; and how many in each place.
+        let rows_moved = apart(&one, &two, |key| key.0 == 0 && key.3 == 0);
+        assert!(rows_moved <= moves, "{round}: {rows_moved} of {moves} rows, {question:?}");
+        most = most.max(rows_moved as f64 / moves as f64);
+        for statement in 1..ready.compiled().statements().len() {
+            let moved = apart(&one, &two, |key| key.0 == statement);
+            assert!(moved <= moves, "{round}: {moved} of {moves} in bins, {question:?}");
+        }
+    }
+    assert!(most > 0.99, "nobody moved as much as they may: {most}");
+}
