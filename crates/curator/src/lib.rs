@@ -32,6 +32,8 @@ mod answer;
 mod bill;
 mod checked;
 mod compile;
+mod config;
+mod curator;
 pub mod engine;
 mod error;
 pub mod public;
@@ -40,14 +42,18 @@ mod session;
 mod shown;
 mod table;
 mod text;
+mod tokens;
 
 pub use answer::{answer, price};
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Illegal, Part, Spend};
 pub use compile::{Compiled, compile};
+pub use config::{Config, ConfigError, Source, Timing, Tls};
+pub use curator::{Answer, Ask, Curator, Denied, Kept, Left, Pay, Priced, SetupError, Written};
 pub use error::Error;
 pub use session::{Opened, ask, close, open};
 pub use shown::Shown;
 pub use table::{Held, Number, Payer, Ready, Told, Unanswered, price_of, tell};
 
 pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe};
+pub use tokens::{Bearer, Role, TokenError, Tokens};

@@ -139,6 +139,15 @@ impl Ready {
         &self.measured
     }
 
+    /// For each aggregate its name, and its half-width on the worst data, as far as that is public; in ranks for
+    /// quantiles.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless the confidence is strictly between 0 and 1.
+    pub fn half_widths(&self, confidence: f64) -> Result<Vec<(String, Option<f64>)>, Illegal> {
+        half_widths(&self.checked, &self.measured, confidence)
+    }
+
     /// What the engine is asked.
     #[must_use]
     pub fn compiled(&self) -> &Compiled {
@@ -149,6 +158,33 @@ impl Ready {
         let request = Request::new(payer.account, &self.key, &self.asked).under(table.relation());
         Request { analyst: payer.analyst, question: Some(self.digest), ..request }
     }
+}
+
+/// The half-widths of what is measured; none where they depend on how many rows there are, and that is not public.
+pub(crate) fn half_widths(
+    checked: &Checked,
+    measured: &[Measurement],
+    confidence: f64,
+) -> Result<Vec<(String, Option<f64>)>, Illegal> {
+    let width = |(part, measurement): (&crate::checked::Part, &Measurement)| {
+        // Counts, sums and bins have the same whatever their number.
+        let plain = measurement.summands().len() == 1 || measurement.noises().len() == 1;
+        let grouped = !checked.groupings().is_empty() || checked.filter().is_some();
+        let rows = match checked.public_rows().filter(|_| !grouped) {
+            Some(rows) => Some(rows),
+            None if plain && !measurement.relation().is_length_public() => Some(0),
+            None => None,
+        };
+        let width = rows.map(|rows| measurement.half_width(rows, confidence)).transpose();
+        width.map(|width| (part.name.clone(), width)).map_err(|error| {
+            Illegal::new("confidence", error.to_string(), "a number strictly between 0 and 1")
+        })
+    };
+    if !(confidence > 0.0 && confidence < 1.0) {
+        let problem = format!("is {confidence}");
+        return Err(Illegal::new("confidence", problem, "a number strictly between 0 and 1"));
+    }
+    checked.parts().iter().zip(measured).map(width).collect()
 }
 
 /// Who pays.

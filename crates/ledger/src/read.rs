@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use counterpoint::Relation;
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
-    AccountStatus, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Response, Responses,
-    Rule, SessionStatus, SlotStatus, Status,
+    AccountStatus, Described, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Response,
+    Responses, Rule, SessionStatus, SlotStatus, Status,
 };
 
 use crate::cells::{Stored, damaged};
 use crate::chain::{Hash, Head};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, find_account};
-use crate::release::find_release;
+use crate::release::{find_release, find_slot};
 use crate::rows::{Account, Release, Share};
 use crate::session::find_session;
 use crate::tables::Tables;
@@ -198,6 +198,33 @@ impl Ledger {
         })?;
         self.settle()?;
         Ok(told)
+    }
+
+    /// The data set that an account is under, however deep, and the part of it that the account is about, if not all.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn dataset_of(&mut self, account: &str) -> Result<(String, Option<String>), LedgerError> {
+        self.read(|tables| {
+            let mut found = known(tables, account)?;
+            let mut part = found.part.clone();
+            while let Some(parent) = found.parent {
+                found = known(tables, &parent)?;
+                part = part.or_else(|| found.part.clone());
+            }
+            Ok((found.name, part))
+        })
+    }
+
+    /// What a slot of a plan account was declared as.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account or slot.
+    pub fn declared(&mut self, account: &str, slot: &str) -> Result<Described, LedgerError> {
+        self.read(|tables| {
+            find_account(tables, account)?;
+            Ok(find_slot(tables, account, slot)?.release)
+        })
     }
 
     /// Whether an account is a plan account.

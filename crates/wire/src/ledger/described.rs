@@ -232,7 +232,10 @@ impl Described {
     }
 
     /// The release in doubles, checked field by field.
-    fn release(&self) -> Result<Release, PlanError> {
+    ///
+    /// # Errors
+    /// [`PlanError`] if the fields do not describe one.
+    pub fn release(&self) -> Result<Release, PlanError> {
         let mut fields = Vec::with_capacity(self.0.len());
         for (key, field) in &self.0 {
             let quoted = |text: &str| serde_json::Value::from(text).to_string();

@@ -1,0 +1,216 @@
+//! What a curator is told when it starts: the ledger, the tables, and what is public about them.
+
+use crate::public::{PublicError, Table, TableText};
+use counterpoint_ledger::Url;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a configuration cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// It is no TOML, or not of this shape.
+    #[error("{0}")]
+    Text(String),
+    /// A field's value.
+    #[error("{field} is {value:?}; legal: {legal}")]
+    Value {
+        /// The field.
+        field: String,
+        /// What it is.
+        value: String,
+        /// What is legal.
+        legal: &'static str,
+    },
+    /// What is public about a table.
+    #[error(transparent)]
+    Public(#[from] PublicError),
+}
+
+/// A table, and where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// What is public about it.
+    pub public: Table,
+    /// The data set of the ledger whose budget it is charged to.
+    pub dataset: String,
+    /// The file that it is in.
+    pub file: PathBuf,
+    /// What it is called there.
+    pub from: String,
+}
+
+/// When answers leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Answers leave at whole numbers of this after the question came.
+    pub slot: Duration,
+    /// The engine is cut off after this.
+    pub limit: Duration,
+}
+
+/// Certificate and key, for those who are not on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The certificate chain, as PEM.
+    pub certificate: PathBuf,
+    /// Its key, as PEM.
+    pub key: PathBuf,
+}
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Where the ledger is.
+    pub ledger: Url,
+    /// Where tokens are.
+    pub state: Url,
+    /// The tables.
+    pub tables: Vec<Source>,
+    /// When answers leave.
+    pub timing: Timing,
+    /// The certificate, if there is one.
+    pub tls: Option<Tls>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    #[serde(default)]
+    version: Option<u64>,
+    ledger: String,
+    state: String,
+    #[serde(default)]
+    timing: TimingText,
+    #[serde(default)]
+    tls: Option<TlsText>,
+    table: Vec<SourceText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TlsText {
+    certificate: PathBuf,
+    key: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct TimingText {
+    slot: f64,
+    limit: f64,
+}
+
+impl Default for TimingText {
+    fn default() -> Self {
+        Self { slot: 0.25, limit: 10.0 }
+    }
+}
+
+/// The fields of [`TableText`] and those beside them. (Serde's flattening would take unknown fields.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceText {
+    name: String,
+    #[serde(default)]
+    dataset: Option<String>,
+    source: String,
+    #[serde(default)]
+    from: Option<String>,
+    #[serde(default)]
+    person: Option<String>,
+    #[serde(default)]
+    rows: Option<u64>,
+    #[serde(default)]
+    groups: Option<u64>,
+    adjacency: String,
+    #[serde(default)]
+    people: Option<u64>,
+    column: Vec<crate::public::ColumnText>,
+}
+
+impl Config {
+    /// Reads a configuration. Files are beside `folder`, if they are not absolute.
+    ///
+    /// # Errors
+    /// [`ConfigError`], naming the field.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let read: Text =
+            toml::from_str(text).map_err(|error| ConfigError::Text(error.to_string()))?;
+        if let Some(version) = read.version.filter(|version| *version != 1) {
+            return Err(illegal("version", version, "1"));
+        }
+        if read.table.is_empty() {
+            return Err(illegal("table", "none", "at least one [[table]]"));
+        }
+        let tables = read.table.into_iter().map(|table| source(table, folder));
+        let tables: Vec<Source> = tables.collect::<Result<_, _>>()?;
+        for (place, table) in tables.iter().enumerate() {
+            let same =
+                |other: &Source| other.public.name().eq_ignore_ascii_case(table.public.name());
+            if tables.iter().take(place).any(same) {
+                return Err(illegal(
+                    "table",
+                    table.public.name(),
+                    "different names, whatever their case",
+                ));
+            }
+        }
+        let timing = Timing {
+            slot: seconds("timing.slot", read.timing.slot, 0.0)?,
+            limit: seconds("timing.limit", read.timing.limit, 0.001)?,
+        };
+        let beside = |path: PathBuf| folder.join(path);
+        let tls =
+            read.tls.map(|tls| Tls { certificate: beside(tls.certificate), key: beside(tls.key) });
+        let ledger = url("ledger", &read.ledger, folder)?;
+        let state = url("state", &read.state, folder)?;
+        if ledger == state {
+            return Err(illegal("state", read.state, "another database than the ledger's"));
+        }
+        Ok(Self { ledger, state, tables, timing, tls })
+    }
+}
+
+fn illegal(field: &str, value: impl ToString, legal: &'static str) -> ConfigError {
+    ConfigError::Value { field: field.to_owned(), value: value.to_string(), legal }
+}
+
+fn seconds(field: &str, value: f64, least: f64) -> Result<Duration, ConfigError> {
+    if (least..=3600.0).contains(&value) {
+        return Ok(Duration::from_secs_f64(value));
+    }
+    Err(illegal(field, value, "seconds, at most 3600; a limit is above 0"))
+}
+
+fn url(field: &str, text: &str, folder: &Path) -> Result<Url, ConfigError> {
+    let parsed: Url =
+        text.parse().map_err(|_| illegal(field, text, "sqlite:PATH or postgres://..."))?;
+    Ok(match parsed {
+        Url::Sqlite(path) => Url::Sqlite(folder.join(path).to_string_lossy().into_owned()),
+        other => other,
+    })
+}
+
+fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
+    let field = |name: &str| format!("table {:?}, {name}", text.name);
+    let file = text.source.strip_prefix("sqlite:").filter(|path| !path.is_empty());
+    let file = file.ok_or_else(|| illegal(&field("source"), &text.source, "sqlite:PATH"))?;
+    let (dataset, from) = (text.dataset.clone(), text.from.clone());
+    let from = from.unwrap_or_else(|| text.name.clone());
+    if from.is_empty() || from.contains(['"', '\0']) {
+        return Err(illegal(&field("from"), from, "a name without double quotes"));
+    }
+    let (file, name) = (folder.join(file), text.name.clone());
+    let public = Table::new(TableText {
+        name: text.name,
+        person: text.person,
+        rows: text.rows.unwrap_or(1),
+        groups: text.groups,
+        adjacency: text.adjacency,
+        people: text.people,
+        columns: text.column,
+    })?;
+    Ok(Source { public, dataset: dataset.unwrap_or(name), file, from })
+}

@@ -1,0 +1,450 @@
+//! A curator: tables, a ledger and tokens, and what may be asked of them.
+
+use crate::checked::{Illegal, Spend};
+use crate::config::{Config, ConfigError, Timing};
+use crate::engine::{Failed, Sqlite};
+use crate::question::{Question, sql};
+use crate::table::{self, Held, Number, Payer, Ready, Unanswered};
+use crate::tokens::{Bearer, TokenError, Tokens};
+use counterpoint::{Mechanism, Release};
+use counterpoint_ledger::{LedgerError, OpenOptions, Pool, Refusal};
+use counterpoint_wire::ledger::{AccountStatus, Cost};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// So many handles of the ledger are open at most.
+const HANDLES: usize = 16;
+
+/// Why a curator cannot start.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The ledger.
+    #[error("the ledger: {0}")]
+    Ledger(#[from] LedgerError),
+    /// The tokens.
+    #[error("the tokens: {0}")]
+    Tokens(#[from] TokenError),
+    /// A table's source. Nobody but the operator sees this.
+    #[error("table {table:?}: {why}")]
+    Source {
+        /// The table.
+        table: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A question as it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// As SQL.
+    Sql(String),
+    /// As the algebra.
+    Question(Box<Question>),
+}
+
+/// What an answer is to cost, or to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pay {
+    /// So much pure differential privacy.
+    Epsilon(f64),
+    /// So much zero-concentrated differential privacy.
+    Rho(f64),
+    /// What a slot of the account's plan declares.
+    Slot(String),
+    /// As little as gives every number this half-width.
+    Error(f64),
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// The account that pays.
+    pub account: String,
+    /// The question.
+    pub written: Written,
+    /// What it may cost.
+    pub pay: Pay,
+    /// The confidence of intervals, and of an error that is asked for.
+    pub confidence: f64,
+}
+
+/// Why something was not done.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// The asker has no business with it. It does not tell what there is.
+    #[error("{what} {name:?} is not yours, or not there")]
+    NotYours {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Not answered.
+    #[error(transparent)]
+    Unanswered(#[from] Unanswered),
+}
+
+impl From<Illegal> for Denied {
+    fn from(error: Illegal) -> Self {
+        Self::Unanswered(error.into())
+    }
+}
+
+impl From<LedgerError> for Denied {
+    fn from(error: LedgerError) -> Self {
+        Self::Unanswered(error.into())
+    }
+}
+
+/// What a question would cost.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    /// What it would cost.
+    pub charge: Cost,
+    /// Whose budget is too short for it, if one is.
+    pub refusal: Option<Refusal>,
+    /// What it may spend.
+    pub spend: Spend,
+    /// Whether it was answered before, so that it would cost nothing.
+    pub is_free: bool,
+    /// For each aggregate its name, and the half-width that all data have, for as many rows as the table says, if that is
+    /// public or does not matter; in ranks for quantiles.
+    pub half_widths: Vec<(String, Option<f64>)>,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The numbers.
+    pub numbers: Vec<Number>,
+    /// What this call debited; `None` if nothing.
+    pub charge: Option<Cost>,
+    /// The ledger's entry.
+    pub entry: Option<u64>,
+    /// Whether it had been answered before.
+    pub is_repeated: bool,
+}
+
+/// What is left of an account for somebody.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// The account as the ledger has it, with the asker's quota alone.
+    pub status: AccountStatus,
+    /// About how many more questions of such a cost.
+    pub more: Option<u64>,
+}
+
+/// A table, with the data set that is charged.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The table.
+    pub held: Held,
+    /// The data set.
+    pub dataset: String,
+}
+
+/// A curator at work.
+pub struct Curator {
+    pool: Pool,
+    tokens: Tokens,
+    tables: BTreeMap<String, Kept>,
+    timing: Timing,
+}
+
+impl std::fmt::Debug for Curator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Curator").field("tables", &self.tables).finish_non_exhaustive()
+    }
+}
+
+impl Curator {
+    /// Opens everything that a configuration names. The ledger has to be there, with each table's data set.
+    ///
+    /// # Errors
+    /// [`SetupError`], naming what is wrong.
+    pub fn open(config: &Config) -> Result<Self, SetupError> {
+        let pool = Pool::new(&config.ledger, &OpenOptions::default(), HANDLES)?;
+        let tokens = Tokens::open(&config.state)?;
+        let secret = tokens.secret()?;
+        let mut tables = BTreeMap::new();
+        for source in &config.tables {
+            let name = source.public.name().to_owned();
+            let wrong = |why: String| SetupError::Source { table: name.clone(), why };
+            let relation = pool.with(|ledger| ledger.relation(&source.dataset))?;
+            if relation != source.public.relation() {
+                let public = source.public.relation();
+                let dataset = &source.dataset;
+                return Err(wrong(format!(
+                    "data set {dataset:?} is {relation}, and the table {public}"
+                )));
+            }
+            let told = |error: Failed| wrong(error.why);
+            let engine = Sqlite::open(&source.file, secret).map_err(told)?;
+            let (public, from) = (source.public.clone(), source.from.clone());
+            let held = Held { public, from, engine: Arc::new(engine) };
+            has_columns(&held).map_err(wrong)?;
+            let dataset = source.dataset.clone();
+            tables.insert(name.to_ascii_lowercase(), Kept { held, dataset });
+        }
+        Ok(Self { pool, tokens, tables, timing: config.timing })
+    }
+
+    /// When answers leave.
+    #[must_use]
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// The ledger.
+    #[must_use]
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Who may ask.
+    #[must_use]
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// The tables, in order of their names.
+    pub fn tables(&self) -> impl Iterator<Item = &Kept> {
+        self.tables.values()
+    }
+
+    /// A table by its name. Case does not matter.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<&Kept> {
+        self.tables.get(&name.to_ascii_lowercase())
+    }
+
+    /// What a question is in the algebra.
+    ///
+    /// # Errors
+    /// [`Illegal`] if it is not understood.
+    pub fn read(&self, written: &Written) -> Result<Question, Illegal> {
+        match written {
+            Written::Sql(text) => {
+                sql::read(text, |name| self.table(name).map(|kept| &kept.held.public))
+            }
+            Written::Question(question) => Ok((**question).clone()),
+        }
+    }
+
+    /// What a question would cost, and whether it would be paid for. Nothing is written, and no data are looked at.
+    ///
+    /// # Errors
+    /// [`Denied`].
+    pub fn price(&self, asker: &Bearer, ask: &Ask) -> Result<Priced, Denied> {
+        let (kept, ready) = self.ready(asker, ask)?;
+        let payer = payer(asker, ask);
+        let price = table::price_of(&self.pool, &kept.held, &ready, &payer)?;
+        let answered =
+            self.pool.with(|ledger| match ledger.response(&ask.account, ready.key()) {
+                Err(LedgerError::Unknown { .. }) => Ok(None),
+                other => other,
+            })?;
+        let half_widths = ready.half_widths(ask.confidence)?;
+        let (charge, refusal, spend) = (price.charge, price.refusal, ready.spend());
+        Ok(Priced { charge, refusal, spend, is_free: answered.is_some(), half_widths })
+    }
+
+    /// Answers a question: debited, run, drawn and stored, or stored before.
+    ///
+    /// # Errors
+    /// [`Denied`]; what it says never depends on the data.
+    pub fn ask(&self, asker: &Bearer, ask: &Ask) -> Result<Answer, Denied> {
+        let (kept, ready) = self.ready(asker, ask)?;
+        // Checked before anything is debited.
+        ready.half_widths(ask.confidence)?;
+        let deadline = Instant::now() + self.timing.limit;
+        let told = table::tell(&self.pool, &kept.held, &ready, &payer(asker, ask), deadline)?;
+        let numbers = told.numbers(&ready, ask.confidence)?;
+        Ok(Answer {
+            numbers,
+            charge: told.charge,
+            entry: told.entry,
+            is_repeated: told.is_repeated,
+        })
+    }
+
+    /// What is left of an account, and for how many questions of such a cost.
+    ///
+    /// # Errors
+    /// [`Denied::NotYours`] if the asker has no business with it.
+    pub fn left(&self, asker: &Bearer, account: &str, like: Option<&Cost>) -> Result<Left, Denied> {
+        may_use(asker, account)?;
+        let status = self.pool.with(|ledger| ledger.status(Some(account)))?;
+        let mut accounts = status.accounts.into_iter();
+        let mut status = accounts.next().ok_or_else(|| not_yours("account", account))?;
+        let own = |quota: &counterpoint_wire::ledger::QuotaStatus| quota.analyst == asker.name;
+        status.quotas.retain(own);
+        let more = like.map(|cost| {
+            let balances = [(&status.capacity, &status.spent)];
+            let quotas = status.quotas.iter().map(|quota| (&quota.capacity, &quota.spent));
+            let all = balances.into_iter().chain(quotas);
+            all.map(|(capacity, spent)| times(capacity, spent, cost)).min().unwrap_or_default()
+        });
+        Ok(Left { status, more })
+    }
+
+    /// The table of a question, and the question ready to be asked of it.
+    fn ready(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Ready), Denied> {
+        may_use(asker, &ask.account)?;
+        let question = self.read(&ask.written)?;
+        let kept = self.table(&question.table).ok_or_else(|| {
+            let place = format!("table {:?}", question.table);
+            Illegal::new(place, "is not here", "a table that the service lists")
+        })?;
+        let (dataset, part) = self.pool.with(|ledger| ledger.dataset_of(&ask.account))?;
+        if dataset != kept.dataset || part.is_some() {
+            let problem = format!(
+                "does not pay for questions about all of table {:?}",
+                kept.held.public.name()
+            );
+            let legal = format!("an account under data set {:?}", kept.dataset);
+            return Err(Illegal::new(format!("account {:?}", ask.account), problem, legal).into());
+        }
+        let slot = match &ask.pay {
+            Pay::Slot(slot) => Some(slot.as_str()),
+            _ => None,
+        };
+        let spend = match &ask.pay {
+            Pay::Epsilon(epsilon) => Spend::Epsilon(*epsilon),
+            Pay::Rho(rho) => Spend::Rho(*rho),
+            Pay::Slot(slot) => {
+                let declared = self.pool.with(|ledger| ledger.declared(&ask.account, slot))?;
+                let release = declared.release().map(|release| Release::from(&release));
+                release.ok().and_then(|release| spend_of(&release.mechanism)).ok_or_else(|| {
+                    let problem = "declares nothing that a question could be answered with";
+                    let legal = "laplace, gaussian, exponential, pure epsilon, rho or mu";
+                    Illegal::new(format!("slot {slot:?}"), problem, legal)
+                })?
+            }
+            Pay::Error(error) => {
+                let concentrated = self.goes_by_rho(&ask.account)?;
+                least(&kept.held, &question, (*error, ask.confidence), concentrated)?
+            }
+        };
+        let ready = Ready::new(&kept.held, &question, spend, slot)?;
+        Ok((kept, ready))
+    }
+
+    /// Whether Gaussian noise is what an account's currency is made for.
+    fn goes_by_rho(&self, account: &str) -> Result<bool, LedgerError> {
+        let status = self.pool.with(|ledger| ledger.status(Some(account)))?;
+        let kind = status.accounts.first().map(|account| account.kind.clone());
+        Ok(kind.is_some_and(|kind| kind != "sums" && kind != "plan"))
+    }
+}
+
+fn payer<'a>(asker: &'a Bearer, ask: &'a Ask) -> Payer<'a> {
+    Payer { account: &ask.account, analyst: Some(&asker.name) }
+}
+
+fn not_yours(what: &'static str, name: &str) -> Denied {
+    Denied::NotYours { what, name: name.chars().take(100).collect() }
+}
+
+fn may_use(asker: &Bearer, account: &str) -> Result<(), Denied> {
+    let own = asker.accounts.iter().any(|own| own == account);
+    if own { Ok(()) } else { Err(not_yours("account", account)) }
+}
+
+/// The declared columns must be there. Nothing else is looked at.
+fn has_columns(held: &Held) -> Result<(), String> {
+    let found = held.engine.columns(&held.from).map_err(|error| error.why)?;
+    let public = &held.public;
+    let names = public.columns().iter().map(|column| column.name.as_str()).chain(public.person());
+    for name in names {
+        if !found.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
+            return Err(format!("the source has no column {name:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a slot's release lets a question spend.
+fn spend_of(mechanism: &Mechanism) -> Option<Spend> {
+    let rho = |multiplier: f64| Spend::Rho(0.5 / (multiplier * multiplier));
+    match mechanism {
+        Mechanism::ApproxDp(guarantee) => Some(Spend::Epsilon(guarantee.epsilon.get())),
+        Mechanism::Laplace { scale, sensitivity } => {
+            Some(Spend::Epsilon((sensitivity.get() / scale.get()).next_down()))
+        }
+        Mechanism::Geometric { scale, sensitivity } => {
+            Some(Spend::Epsilon((sensitivity.get() as f64 / scale.get()).next_down()))
+        }
+        Mechanism::Exponential { epsilon } | Mechanism::Staircase { epsilon, .. } => {
+            Some(Spend::Epsilon(epsilon.get()))
+        }
+        Mechanism::Gaussian { sigma, sensitivity } => Some(rho(sigma.get() / sensitivity.get())),
+        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
+            Some(rho(sigma.get() / sensitivity.get() as f64))
+        }
+        Mechanism::Zcdp { rho, .. } => Some(Spend::Rho(rho.get())),
+        Mechanism::Gdp { mu } => Some(rho(1.0 / mu.get())),
+        _ => None,
+    }
+}
+
+/// How often a cost fits what is left.
+fn times(capacity: &Cost, spent: &Cost, cost: &Cost) -> u64 {
+    let fits = |capacity: f64, spent: f64, cost: f64| {
+        if cost > 0.0 { ((capacity - spent).max(0.0) / cost).floor() as u64 } else { u64::MAX }
+    };
+    let main = fits(capacity.main.lower(), spent.main.upper(), cost.main.upper());
+    main.min(fits(capacity.delta.lower(), spent.delta.upper(), cost.delta.upper()))
+}
+
+/// The least cost at which every number of the answer is within an error, with a confidence, whatever the data are.
+fn least(
+    held: &Held,
+    question: &Question,
+    (error, confidence): (f64, f64),
+    concentrated: bool,
+) -> Result<Spend, Illegal> {
+    if !(error > 0.0 && error.is_finite()) {
+        return Err(Illegal::new("error", format!("is {error}"), "a finite number above 0"));
+    }
+    let spend =
+        |amount: f64| if concentrated { Spend::Rho(amount) } else { Spend::Epsilon(amount) };
+    let keeps = |amount: f64| -> Result<bool, Illegal> {
+        let checked = question.check(&held.public)?;
+        let widths = table::half_widths(&checked, &checked.measured(spend(amount))?, confidence)?;
+        let mut all = true;
+        for (name, width) in widths {
+            let legal = "an epsilon or a rho; or the table's number of people, if that is public";
+            let width = width
+                .ok_or_else(|| Illegal::new(name, "has no error that could be asked for", legal))?;
+            all &= width <= error;
+        }
+        Ok(all)
+    };
+    let (mut low, mut high) = if concentrated { (1e-6, 400.0) } else { (1e-4, 300.0) };
+    if !keeps(high)? {
+        let problem = format!("is {error}, which no noise keeps");
+        return Err(Illegal::new("error", problem, "a larger error"));
+    }
+    // To a thousandth part.
+    while high > low * 1.001 {
+        let middle = (low * high).sqrt();
+        if keeps(middle)? { high = middle } else { low = middle }
+    }
+    // A cost that can be written shortly, and is no less.
+    Ok(spend(shorter(high)))
+}
+
+/// A number with four digits that is no smaller.
+fn shorter(number: f64) -> f64 {
+    let unit = 10.0_f64.powi(number.log10().floor() as i32 - 3);
+    let digits = (number / unit).ceil();
+    format!("{:e}", digits * unit).parse().map_or(number, |short: f64| short.max(number))
+}
