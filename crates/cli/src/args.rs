@@ -9,6 +9,7 @@ use counterpoint::audit::Tally;
 use counterpoint::quantity::{Bits, Confidence};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
+use counterpoint_curator::Role;
 use counterpoint_wire::name_of;
 
 use crate::ledger::LedgerArgs;
@@ -31,8 +32,10 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     /// Plan a study: from wanted errors, or a budget, to mechanisms that keep to them
     Plan(PlanArgs),
-    /// Serve the planner page, to this machine alone
+    /// Serve the planner page, and a curator of tables if one is configured
     Serve(ServeArgs),
+    /// Make, list and revoke the tokens by which a curator knows people
+    Token(TokenArgs),
     /// Show what an attacker can do: the error rates that tests of a plan can reach
     Region(RegionArgs),
     /// Bound epsilon from below by what attacks did, and test a claim
@@ -159,13 +162,65 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
-    /// Loopback address to listen on; port 0 is any that is free
-    #[arg(long, value_name = "ADDR", value_parser = loopback, default_value = "127.0.0.1:0")]
+    /// Serve a curator, too: the ledger and the tables that this file names
+    #[arg(long, value_name = "FILE", conflicts_with = "demo")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Serve a curator to try: a made-up table, and tokens that are printed
+    #[arg(long)]
+    pub(crate) demo: bool,
+
+    /// Only connect to everything that the configuration names, and say what is wrong
+    #[arg(long, requires = "config")]
+    pub(crate) check: bool,
+
+    /// Address to listen on; port 0 is any that is free. Beyond this machine only with a certificate
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
 
     /// Open the page in a browser
     #[arg(long)]
     pub(crate) open: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TokenArgs {
+    /// The curator's configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token, and print it this once
+    New {
+        /// owner, analyst or auditor
+        #[arg(value_parser = role)]
+        role: Role,
+        /// Whose it is
+        name: String,
+        /// An account that an analyst may ask; may be given several times
+        #[arg(long = "account", value_name = "ACCOUNT")]
+        accounts: Vec<String>,
+    },
+    /// List tokens, without their texts
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token, at once and for good
+    Revoke {
+        /// Its number in the list
+        id: i64,
+    },
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    Role::named(text).ok_or_else(|| "legal: owner, analyst, auditor".to_owned())
 }
 
 #[derive(Debug, clap::Args)]
@@ -248,14 +303,6 @@ fn count(text: &str) -> Result<Count, String> {
 
 fn confidence(text: &str) -> Result<Confidence, String> {
     number(text, Confidence::new, Confidence::LEGAL)
-}
-
-/// An address that other machines cannot reach.
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address = text.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
-    address.ok_or_else(|| {
-        "legal: a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0".to_owned()
-    })
 }
 
 /// Two whole numbers with a stroke between them.

@@ -16,6 +16,7 @@ mod plan;
 mod progress;
 mod region;
 mod serve;
+mod token;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -56,6 +57,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Audit(args) => audit::run(args, &progress),
         Command::Figures(args) => figures::run(args, &progress),
         Command::Ledger(args) => ledger::run(args),
+        Command::Token(args) => token::run(args),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }
 }

@@ -34,6 +34,7 @@ mod checked;
 mod compile;
 mod config;
 mod curator;
+pub mod demo;
 pub mod engine;
 mod error;
 pub mod public;

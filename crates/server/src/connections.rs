@@ -9,20 +9,25 @@ use std::time::Duration;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
+use counterpoint_curator::{Curator, Tls};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpStream;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::{TlsAcceptor, rustls};
 
-use crate::guard::guard;
+use crate::api::{self, Shared};
+use crate::guard::{Open, guard};
 use crate::page::FILES;
 use crate::planning::{Places, nothing, planned, study, wrong_method};
 
-/// A browser opens six or so.
-const MOST_CONNECTIONS: usize = 64;
+/// A browser opens six or so, an analyst's program one or two.
+const MOST_CONNECTIONS: usize = 512;
 /// How long a head may take, and a connection be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a connection may last.
@@ -41,16 +46,26 @@ pub enum ServeError {
     /// Nobody can listen there.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, #[source] io::Error),
+    /// The certificate or its key cannot be used.
+    #[error("the certificate cannot be used: {0}")]
+    Certificate(String),
     /// The system does not play along.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
 }
 
-/// The planner page, ready to be served.
-#[derive(Debug)]
+/// The planner page, and a curator if there is one, ready to be served.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    curator: Option<Shared>,
+    tls: Option<TlsAcceptor>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Server {
@@ -62,11 +77,30 @@ impl Server {
         if !address.ip().is_loopback() {
             return Err(ServeError::NotLoopback(address));
         }
+        Self::listen(address)
+    }
+
+    /// Listens on any address, for those who have a certificate.
+    ///
+    /// # Errors
+    /// [`ServeError`] if the certificate cannot be used, or nobody can listen there.
+    pub fn bind_with_tls(address: SocketAddr, tls: &Tls) -> Result<Self, ServeError> {
+        let acceptor = acceptor(tls)?;
+        Ok(Self { tls: Some(acceptor), ..Self::listen(address)? })
+    }
+
+    fn listen(address: SocketAddr) -> Result<Self, ServeError> {
         let listener =
             TcpListener::bind(address).map_err(|error| ServeError::Listen(address, error))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        Ok(Self { listener, address, curator: None, tls: None })
+    }
+
+    /// Serves a curator, too.
+    #[must_use]
+    pub fn with(self, curator: Curator) -> Self {
+        Self { curator: Some(Shared::new(curator)), ..self }
     }
 
     /// Where it listens.
@@ -75,24 +109,54 @@ impl Server {
         self.address
     }
 
-    /// Serves until the program is interrupted or told to end.
+    /// Whether it speaks TLS.
+    #[must_use]
+    pub fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Serves until the program is interrupted or told to end. What a curator has debited is answered and stored first.
     ///
     /// # Errors
     /// [`ServeError`] if the system gives no threads or no signals.
     pub fn run(self) -> Result<(), ServeError> {
         let runtime = runtime()?;
+        let open = match &self.tls {
+            Some(_) => Open::ToAll,
+            None => Open::Here(self.address.port()),
+        };
         runtime.block_on(async {
             let interrupted = interrupted()?;
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let router = router(open, self.curator.clone());
             tokio::select! {
-                () = accept(listener, router(self.address.port())) => Ok(()),
-                () = interrupted => Ok::<(), io::Error>(()),
+                () = accept(listener, router, self.tls) => {}
+                () = interrupted => {}
             }
+            if let Some(curator) = &self.curator {
+                curator.finish().await;
+            }
+            Ok::<(), io::Error>(())
         })?;
         // Plans that are still being made are for nobody.
         runtime.shutdown_background();
         Ok(())
     }
+}
+
+fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ServeError> {
+    let told = |error: String| ServeError::Certificate(error);
+    let chain = CertificateDer::pem_file_iter(&tls.certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| told(format!("{}: {error}", tls.certificate.display())))?;
+    let key = PrivateKeyDer::from_pem_file(&tls.key)
+        .map_err(|error| told(format!("{}: {error}", tls.key.display())))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(|error| told(error.to_string()))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 fn runtime() -> io::Result<Runtime> {
@@ -114,16 +178,24 @@ fn interrupted() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-async fn accept(listener: tokio::net::TcpListener, router: Router) {
+async fn accept(listener: tokio::net::TcpListener, router: Router, tls: Option<TlsAcceptor>) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, from)) if from.ip().is_loopback() => {
-                let router = router.clone();
+            Ok((stream, from)) if tls.is_some() || from.ip().is_loopback() => {
+                let (router, tls) = (router.clone(), tls.clone());
                 tokio::spawn(async move {
                     let _place = place;
-                    serve(stream, router).await;
+                    let _ = stream.set_nodelay(true);
+                    match tls {
+                        None => serve(stream, router).await,
+                        Some(tls) => {
+                            if let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await {
+                                serve(stream, router).await;
+                            }
+                        }
+                    }
                 });
             }
             Ok(_) => {}
@@ -134,8 +206,7 @@ async fn accept(listener: tokio::net::TcpListener, router: Router) {
 }
 
 /// Answers one client, for a while. What goes wrong with it is its own affair.
-async fn serve(stream: TcpStream, router: Router) {
-    let _ = stream.set_nodelay(true);
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MOST_HEAD);
     let service = TowerToHyperService::new(router);
@@ -146,16 +217,20 @@ async fn serve(stream: TcpStream, router: Router) {
     }
 }
 
-fn router(port: u16) -> Router {
+fn router(open: Open, curator: Option<Shared>) -> Router {
     let only = |route: MethodRouter<Places>| route.fallback(wrong_method);
     let mut router = Router::new();
     for file in &FILES {
         router = router.route(file.path, only(get(async || file.answer())));
     }
-    router
+    let router = router
         .route("/plan", only(post(planned)))
         .route("/study", only(post(study)))
         .fallback(nothing)
-        .with_state(Places::new())
-        .layer(from_fn_with_state(port, guard))
+        .with_state(Places::new());
+    let router = match curator {
+        Some(curator) => router.merge(api::router(curator)),
+        None => router,
+    };
+    router.layer(from_fn_with_state(open, guard))
 }

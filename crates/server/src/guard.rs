@@ -13,10 +13,23 @@ use axum::response::{IntoResponse, Response};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// Whom the server is open to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Open {
+    /// This machine, on this port.
+    Here(u16),
+    /// All who can reach it, by TLS and whatever name it has.
+    ToAll,
+}
+
 /// Refuses requests that were meant for another host (a name that was made to lead here) or come from another page, and
 /// says with every answer what the page may do.
-pub(crate) async fn guard(State(port): State<u16>, request: Request, next: Next) -> Response {
-    let mut response = match stranger(&request, port) {
+pub(crate) async fn guard(State(open): State<Open>, request: Request, next: Next) -> Response {
+    let found = match open {
+        Open::Here(port) => stranger(&request, port),
+        Open::ToAll => other_page(&request),
+    };
+    let mut response = match found {
         Some(problem) => refusal(StatusCode::FORBIDDEN, problem),
         None => next.run(request).await,
     };
@@ -53,6 +66,20 @@ fn stranger(request: &Request, port: u16) -> Option<&'static str> {
     let origin = only(request.headers(), &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
     match origin {
         Some(origin) if is_ours(origin, port) => None,
+        _ => Some("Origin is another page; legal: the page of this server"),
+    }
+}
+
+/// Pages of other hosts, where ours may have any name: the browser says which page asks, and whom.
+fn other_page(request: &Request) -> Option<&'static str> {
+    let Some(host) = only(request.headers(), &HOST) else { return Some("Host is not there once") };
+    if !request.headers().contains_key(ORIGIN) {
+        return None;
+    }
+    let origin =
+        only(request.headers(), &ORIGIN).and_then(|origin| origin.strip_prefix("https://"));
+    match origin {
+        Some(origin) if origin.eq_ignore_ascii_case(host) => None,
         _ => Some("Origin is another page; legal: the page of this server"),
     }
 }

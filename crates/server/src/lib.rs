@@ -7,6 +7,7 @@
 //! Nothing of it is for other machines, nor for other pages in the same browser: the address is a loopback one, `Host` and
 //! `Origin` have to be ours, and the page may load nothing from elsewhere.
 
+mod api;
 mod guard;
 mod page;
 mod planning;

@@ -1,0 +1,118 @@
+//! What went wrong, as RFC 9457 has it, with codes that do not change.
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use counterpoint_curator::{Denied, Unanswered};
+use counterpoint_ledger::{DatabaseError, LedgerError};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// What kind of problem it is: a name that does not change.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The kind in words.
+    pub(crate) title: &'static str,
+    /// The status.
+    pub(crate) status: u16,
+    /// What exactly, and what would be legal.
+    pub(crate) detail: String,
+    /// The last part of the type.
+    pub(crate) code: &'static str,
+}
+
+/// A kind of problem.
+#[derive(Clone, Copy)]
+pub(crate) struct Code(StatusCode, &'static str, &'static str);
+
+pub(crate) const UNREADABLE: Code =
+    Code(StatusCode::BAD_REQUEST, "unreadable", "The request cannot be read");
+pub(crate) const NOT_KNOWN: Code =
+    Code(StatusCode::UNAUTHORIZED, "unauthorized", "There is no valid token");
+pub(crate) const REFUSED: Code =
+    Code(StatusCode::PAYMENT_REQUIRED, "over-budget", "A budget does not allow it");
+pub(crate) const FORBIDDEN: Code =
+    Code(StatusCode::FORBIDDEN, "forbidden", "The token is for something else");
+pub(crate) const NOT_FOUND: Code = Code(StatusCode::NOT_FOUND, "not-found", "It is not there");
+pub(crate) const WRONG_METHOD: Code =
+    Code(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", "The path has other methods");
+pub(crate) const CONFLICT: Code =
+    Code(StatusCode::CONFLICT, "key-in-use", "The key stands for something else");
+pub(crate) const TOO_LONG: Code =
+    Code(StatusCode::PAYLOAD_TOO_LARGE, "too-long", "The body is too long");
+pub(crate) const WRONG_KIND: Code =
+    Code(StatusCode::UNSUPPORTED_MEDIA_TYPE, "wrong-content-type", "The body is no JSON");
+pub(crate) const ILLEGAL: Code =
+    Code(StatusCode::UNPROCESSABLE_ENTITY, "illegal", "It cannot be asked");
+pub(crate) const TOO_MANY: Code =
+    Code(StatusCode::TOO_MANY_REQUESTS, "too-many", "There are too many requests");
+pub(crate) const FAILED: Code =
+    Code(StatusCode::INTERNAL_SERVER_ERROR, "failed", "The service failed");
+pub(crate) const CHARGED: Code =
+    Code(StatusCode::BAD_GATEWAY, "charged-and-failed", "It was charged, and failed");
+pub(crate) const BUSY: Code = Code(StatusCode::SERVICE_UNAVAILABLE, "busy", "Try again soon");
+
+impl Code {
+    pub(crate) fn of(self, detail: impl Into<String>) -> Problem {
+        let Self(status, code, title) = self;
+        let kind = format!("urn:counterpoint:problem:{code}");
+        Problem { kind, title, status: status.as_u16(), detail: detail.into(), code }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_string(&self).unwrap_or_default();
+        let kind = [(CONTENT_TYPE, "application/problem+json")];
+        let mut response = (status, kind, body).into_response();
+        let headers = response.headers_mut();
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            error @ Denied::NotYours { .. } => NOT_FOUND.of(error.to_string()),
+            Denied::Unanswered(Unanswered::Illegal(error)) => ILLEGAL.of(error.to_string()),
+            Denied::Unanswered(Unanswered::Ledger(error)) => error.into(),
+            Denied::Unanswered(error @ Unanswered::Charged(_)) => CHARGED.of(error.to_string()),
+            _ => FAILED.of("what was stored cannot be read"),
+        }
+    }
+}
+
+impl From<LedgerError> for Problem {
+    fn from(error: LedgerError) -> Self {
+        match &error {
+            LedgerError::Refused(_) => REFUSED.of(error.to_string()),
+            LedgerError::Database(DatabaseError::Busy) => BUSY.of(error.to_string()),
+            // Paths and addresses are the operator's business.
+            LedgerError::Database(_) => {
+                FAILED.of("the ledger failed; asked again, nothing is charged twice")
+            }
+            LedgerError::Damaged(_) | LedgerError::OtherHistory { .. } => {
+                FAILED.of("the ledger is damaged")
+            }
+            LedgerError::KeyInUse { .. } | LedgerError::UnfitKey { .. } => {
+                CONFLICT.of(error.to_string())
+            }
+            LedgerError::Moved { .. } => BUSY.of(error.to_string()),
+            LedgerError::Unknown { .. } => NOT_FOUND.of(error.to_string()),
+            _ => ILLEGAL.of(error.to_string()),
+        }
+    }
+}
