@@ -64,8 +64,8 @@ pub struct Tls {
 pub struct Config {
     /// Where the ledger is.
     pub ledger: Url,
-    /// Where tokens are.
-    pub state: Url,
+    /// The file that tokens are in.
+    pub state: PathBuf,
     /// The tables.
     pub tables: Vec<Source>,
     /// When answers leave.
@@ -165,9 +165,9 @@ impl Config {
         let tls =
             read.tls.map(|tls| Tls { certificate: beside(tls.certificate), key: beside(tls.key) });
         let ledger = url("ledger", &read.ledger, folder)?;
-        let state = url("state", &read.state, folder)?;
-        if ledger == state {
-            return Err(illegal("state", read.state, "another database than the ledger's"));
+        let state = file("state", &read.state, folder)?;
+        if matches!(&ledger, Url::Sqlite(path) if Path::new(path) == state) {
+            return Err(illegal("state", read.state, "another file than the ledger's"));
         }
         Ok(Self { ledger, state, tables, timing, tls })
     }
@@ -193,16 +193,20 @@ fn url(field: &str, text: &str, folder: &Path) -> Result<Url, ConfigError> {
     })
 }
 
+fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> {
+    let path = text.strip_prefix("sqlite:").filter(|path| !path.is_empty());
+    path.map(|path| folder.join(path)).ok_or_else(|| illegal(field, text, "sqlite:PATH"))
+}
+
 fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
     let field = |name: &str| format!("table {:?}, {name}", text.name);
-    let file = text.source.strip_prefix("sqlite:").filter(|path| !path.is_empty());
-    let file = file.ok_or_else(|| illegal(&field("source"), &text.source, "sqlite:PATH"))?;
+    let file = file(&field("source"), &text.source, folder)?;
     let (dataset, from) = (text.dataset.clone(), text.from.clone());
     let from = from.unwrap_or_else(|| text.name.clone());
     if from.is_empty() || from.contains(['"', '\0']) {
         return Err(illegal(&field("from"), from, "a name without double quotes"));
     }
-    let (file, name) = (folder.join(file), text.name.clone());
+    let name = text.name.clone();
     let public = Table::new(TableText {
         name: text.name,
         person: text.person,

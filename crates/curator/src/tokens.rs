@@ -1,10 +1,11 @@
 //! Who may ask: tokens of 256 bits, of which hashes are kept; and the secret that the curator keeps.
 
-use counterpoint_ledger::database::{Access, Cell, Database, Dialect};
-use counterpoint_ledger::{DatabaseError, Hash, Url};
+use counterpoint_ledger::Hash;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a token is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,9 +41,9 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The database failed.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
+    /// The file failed.
+    #[error("{0}")]
+    Database(String),
     /// There is no randomness to be had.
     #[error("there is no randomness to be had")]
     Randomness,
@@ -59,6 +60,12 @@ pub enum TokenError {
     /// A row that was not written here.
     #[error("the tokens cannot be read; legal: what this program stored")]
     Unreadable,
+}
+
+impl From<rusqlite::Error> for TokenError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.to_string())
+    }
 }
 
 /// Whoever has a token.
@@ -78,9 +85,9 @@ pub struct Bearer {
     pub revoked: Option<i64>,
 }
 
-/// Every token, in a database.
+/// Every token, in a file.
 pub struct Tokens {
-    database: Mutex<Box<dyn Database>>,
+    connection: Mutex<Connection>,
 }
 
 impl std::fmt::Debug for Tokens {
@@ -95,66 +102,34 @@ const PREFIX: &str = "cpt_";
 const MOST_NAME: usize = 100;
 const MOST_ACCOUNTS: usize = 100;
 
-const COLUMNS: &str = "SELECT id, role, name, accounts, created, revoked FROM curator_token";
+const COLUMNS: &str = "SELECT id, role, name, accounts, created, revoked FROM token";
+
+/// Revoking waits for the disk, and numbers are not given twice.
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    CREATE TABLE IF NOT EXISTS token (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, role TEXT NOT NULL, name TEXT NOT NULL,
+        accounts TEXT NOT NULL, created INTEGER NOT NULL, revoked INTEGER) STRICT;
+    CREATE TABLE IF NOT EXISTS secret (id INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT;
+";
 
 impl Tokens {
     /// Opens them, or makes a place for them.
     ///
     /// # Errors
     /// [`TokenError::Database`] if it cannot be opened.
-    pub fn open(url: &Url) -> Result<Self, TokenError> {
-        let mut database = url.open(true)?;
-        let bytes = match database.dialect() {
-            Dialect::Sqlite => "BLOB",
-            Dialect::Postgres => "BYTEA",
-        };
-        database.begin(Access::Write)?;
-        for sql in [
-            format!(
-                "CREATE TABLE IF NOT EXISTS curator_token (id BIGINT PRIMARY KEY, hash {bytes} NOT NULL UNIQUE, \
-                 role TEXT NOT NULL, name TEXT NOT NULL, accounts TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT)"
-            ),
-            format!(
-                "CREATE TABLE IF NOT EXISTS curator_secret (id BIGINT PRIMARY KEY, value {bytes} NOT NULL)"
-            ),
-        ] {
-            database.execute(&sql, &[])?;
-        }
-        database.commit()?;
-        Ok(Self { database: Mutex::new(database) })
+    pub fn open(file: &Path) -> Result<Self, TokenError> {
+        let told =
+            |error: rusqlite::Error| TokenError::Database(format!("{}: {error}", file.display()));
+        let connection = Connection::open(file).map_err(told)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.execute_batch(SCHEMA).map_err(told)?;
+        Ok(Self { connection: Mutex::new(connection) })
     }
 
-    fn database(&self) -> MutexGuard<'_, Box<dyn Database>> {
-        self.database.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write<T>(
-        &self,
-        work: impl FnOnce(&mut dyn Database) -> Result<T, TokenError>,
-    ) -> Result<T, TokenError> {
-        let mut database = self.database();
-        database.begin(Access::Write)?;
-        match work(&mut **database) {
-            Ok(value) => {
-                database.commit()?;
-                Ok(value)
-            }
-            Err(error) => {
-                database.rollback();
-                Err(error)
-            }
-        }
-    }
-
-    fn read<T>(
-        &self,
-        work: impl FnOnce(&mut dyn Database) -> Result<T, TokenError>,
-    ) -> Result<T, TokenError> {
-        let mut database = self.database();
-        database.begin(Access::Read)?;
-        let outcome = work(&mut **database);
-        database.rollback();
-        outcome
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a token. Its text is shown this once.
@@ -182,26 +157,10 @@ impl Tokens {
         let secret = counterpoint_mechanisms::secret().map_err(|_| TokenError::Randomness)?;
         let token = format!("{PREFIX}{}", hex(&secret));
         let hash = Hash::of(token.as_bytes());
-        let accounts = accounts.join(" ");
-        self.write(|database| {
-            let rows = database.query("SELECT COALESCE(MAX(id), 0) FROM curator_token", &[])?;
-            let Some([Cell::Whole(last)]) = rows.first().map(Vec::as_slice) else {
-                return Err(TokenError::Unreadable);
-            };
-            let sql = "INSERT INTO curator_token (id, hash, role, name, accounts, created) \
-                       VALUES ($1, $2, $3, $4, $5, $6)";
-            let text = |text: &str| Cell::Text(text.to_owned());
-            let cells = [
-                Cell::Whole(last + 1),
-                Cell::Bytes(hash.0.to_vec()),
-                text(role.name()),
-                text(name),
-                text(&accounts),
-                Cell::Whole(now()),
-            ];
-            database.execute(sql, &cells)?;
-            Ok(())
-        })?;
+        let sql =
+            "INSERT INTO token (hash, role, name, accounts, created) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let row = params![hash.0, role.name(), name, accounts.join(" "), now()];
+        self.connection().execute(sql, row)?;
         Ok(token)
     }
 
@@ -213,12 +172,11 @@ impl Tokens {
         if token.len() != PREFIX.len() + 64 || !token.starts_with(PREFIX) {
             return Ok(None);
         }
-        let hash = Cell::Bytes(Hash::of(token.as_bytes()).0.to_vec());
-        let sql = format!("{COLUMNS} WHERE hash = $1 AND revoked IS NULL");
-        self.read(|database| match database.query(&sql, &[hash])?.first() {
-            Some(row) => bearer(row).map(Some),
-            None => Ok(None),
-        })
+        let connection = self.connection();
+        let sql = format!("{COLUMNS} WHERE hash = ?1 AND revoked IS NULL");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let found = statement.query_row([Hash::of(token.as_bytes()).0], bearer).optional()?;
+        found.transpose()
     }
 
     /// All tokens, without their texts.
@@ -226,8 +184,10 @@ impl Tokens {
     /// # Errors
     /// [`TokenError::Database`].
     pub fn list(&self) -> Result<Vec<Bearer>, TokenError> {
-        let sql = format!("{COLUMNS} ORDER BY id");
-        self.read(|database| database.query(&sql, &[])?.iter().map(|row| bearer(row)).collect())
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!("{COLUMNS} ORDER BY id"))?;
+        let rows = statement.query_map([], bearer)?;
+        rows.map(|row| row?).collect()
     }
 
     /// Revokes a token, from now on. `false` if there is none that could be.
@@ -235,9 +195,8 @@ impl Tokens {
     /// # Errors
     /// [`TokenError::Database`].
     pub fn revoke(&self, id: i64) -> Result<bool, TokenError> {
-        let sql = "UPDATE curator_token SET revoked = $1 WHERE id = $2 AND revoked IS NULL";
-        let cells = [Cell::Whole(now()), Cell::Whole(id)];
-        self.write(|database| Ok(database.execute(sql, &cells)? > 0))
+        let sql = "UPDATE token SET revoked = ?1 WHERE id = ?2 AND revoked IS NULL";
+        Ok(self.connection().execute(sql, [now(), id])? > 0)
     }
 
     /// The secret that decides which rows of a person are used, made once.
@@ -246,20 +205,13 @@ impl Tokens {
     /// [`TokenError`].
     pub fn secret(&self) -> Result<[u8; 32], TokenError> {
         let made = counterpoint_mechanisms::secret().map_err(|_| TokenError::Randomness)?;
-        self.write(|database| {
-            let sql = "SELECT value FROM curator_secret WHERE id = 1";
-            match database.query(sql, &[])?.first().map(Vec::as_slice) {
-                Some([Cell::Bytes(bytes)]) => {
-                    bytes.as_slice().try_into().map_err(|_| TokenError::Unreadable)
-                }
-                Some(_) => Err(TokenError::Unreadable),
-                None => {
-                    let sql = "INSERT INTO curator_secret (id, value) VALUES (1, $1)";
-                    database.execute(sql, &[Cell::Bytes(made.to_vec())])?;
-                    Ok(made)
-                }
-            }
-        })
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute("INSERT OR IGNORE INTO secret (id, value) VALUES (1, ?1)", [made])?;
+        let kept =
+            transaction.query_row("SELECT value FROM secret WHERE id = 1", [], |row| row.get(0))?;
+        transaction.commit()?;
+        Ok(kept)
     }
 }
 
@@ -271,26 +223,13 @@ fn is_word(text: &str) -> bool {
         && text.bytes().all(part)
 }
 
-fn bearer(row: &[Cell]) -> Result<Bearer, TokenError> {
-    let [
-        Cell::Whole(id),
-        Cell::Text(role),
-        Cell::Text(name),
-        Cell::Text(accounts),
-        Cell::Whole(created),
-        revoked,
-    ] = row
-    else {
-        return Err(TokenError::Unreadable);
-    };
-    let revoked = match revoked {
-        Cell::Null => None,
-        Cell::Whole(at) => Some(*at),
-        _ => return Err(TokenError::Unreadable),
-    };
-    let role = Role::named(role).ok_or(TokenError::Unreadable)?;
+/// A row, if the database gives it; and what it says, if that is legal.
+fn bearer(row: &Row<'_>) -> rusqlite::Result<Result<Bearer, TokenError>> {
+    let (role, accounts): (String, String) = (row.get(1)?, row.get(3)?);
+    let Some(role) = Role::named(&role) else { return Ok(Err(TokenError::Unreadable)) };
     let accounts = accounts.split_whitespace().map(str::to_owned).collect();
-    Ok(Bearer { id: *id, role, name: name.clone(), accounts, created: *created, revoked })
+    let (id, name, created, revoked) = (row.get(0)?, row.get(2)?, row.get(4)?, row.get(5)?);
+    Ok(Ok(Bearer { id, role, name, accounts, created, revoked }))
 }
 
 fn hex(bytes: &[u8]) -> String {
