@@ -68,8 +68,8 @@ pub use data::{Data, Person};
 pub use error::Error;
 pub use grid::Grid;
 pub use interactive::{
-    Concurrent, GuessAndCheck, Interactive, Protocol, Question, Sequence, Session, SparseVector,
-    State,
+    Concurrent, Found, GuessAndCheck, Interactive, Needed, Protocol, Question, Sequence, Session,
+    SparseVector, State,
 };
 pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
 pub use noise::{Ahead, Noise};

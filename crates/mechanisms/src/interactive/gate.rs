@@ -7,7 +7,6 @@
 //! All of it is discrete Laplace noise on whole numbers of grid units.
 
 use super::state::{GateLeft, Left};
-use crate::data::Data;
 use crate::error::{Error, check};
 use crate::grid::Grid;
 use crate::noise::Noise;
@@ -227,7 +226,7 @@ impl OpenGate {
     }
 
     /// The query in grid units, if one person moves it no further than declared.
-    fn summand(&self, query: &Query) -> Result<Summand, Error> {
+    pub(super) fn summand(&self, query: &Query) -> Result<Summand, Error> {
         let summand = Summand::of_query(query, self.gate.grid)?;
         let (asked, declared) = (summand.sensitivity(self.relation), self.query.sensitivity());
         if asked > declared {
@@ -236,17 +235,13 @@ impl OpenGate {
         Ok(summand)
     }
 
-    /// Is this at the threshold or above?
+    /// Are so many grid steps at the threshold or above?
     pub(super) fn above(
         &self,
-        query: &Query,
         values: bool,
-        data: &Data,
+        units: i128,
         left: &GateLeft,
     ) -> Result<(Reply, Left), Error> {
-        let summand = self.summand(query)?;
-        data.is_of(query.columns())?;
-        let units = summand.steps(data.values());
         let above = self.query.add(units)? >= left.threshold;
         // Drawn in any case: that it is, how long it takes and whether it fails tell nothing.
         let value = if values { Some(self.value(units)?) } else { None };
@@ -254,24 +249,24 @@ impl OpenGate {
         Ok((reply, left.after(above)))
     }
 
-    /// Is this guess about right? The distance to it moves no further than the query.
+    /// Is this guess at so many grid steps about right? The distance to it moves no further than they do.
     pub(super) fn check(
         &self,
-        query: &Query,
         guess: f64,
-        data: &Data,
+        units: i128,
         left: &GateLeft,
     ) -> Result<(Reply, Left), Error> {
-        check(guess.abs() <= 1e100, "guess", guess, "a number from -1e100 to 1e100")?;
-        let summand = self.summand(query)?;
-        data.is_of(query.columns())?;
-        let units = summand.steps(data.values());
         let distance = (units - i128::from(self.gate.grid.units(guess))).abs();
         let wrong = self.query.add(distance)? >= left.threshold;
         // Drawn in any case, as above.
         let value = self.value(units)?;
         let reply = if wrong { Reply::Wrong(value) } else { Reply::Pass };
         Ok((reply, left.after(wrong)))
+    }
+
+    /// An error unless a guess can be compared with anything.
+    pub(super) fn can_be(guess: f64) -> Result<(), Error> {
+        check(guess.abs() <= 1e100, "guess", guess, "a number from -1e100 to 1e100")
     }
 
     fn value(&self, units: i128) -> Result<f64, Error> {

@@ -19,7 +19,7 @@ mod tests;
 
 pub use concurrent::Concurrent;
 pub use gate::{GuessAndCheck, SparseVector};
-pub use protocol::Protocol;
+pub use protocol::{Found, Needed, Protocol};
 pub use sequence::Sequence;
 pub use session::Session;
 pub use state::State;

@@ -2,10 +2,11 @@
 
 use super::gate::OpenGate;
 use super::sequence::Prices;
-use super::state::{Left, State};
+use super::state::{GateLeft, Left, State};
 use super::{Interactive, Question};
 use crate::data::{Data, same};
 use crate::error::Error;
+use crate::query::{Measurement, Summand, Tally};
 use crate::reply::Reply;
 use counterpoint::{Relation, Release};
 
@@ -41,6 +42,45 @@ enum Body {
     Sequence(Prices),
     SparseVector { gate: OpenGate, values: bool },
     GuessAndCheck(OpenGate),
+}
+
+/// What a question to a session needs to know of the data.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Needed {
+    /// The sum of this over all records, in its units.
+    Units(Summand),
+    /// This measurement's tally.
+    Tally(Measurement),
+}
+
+/// What was found out about the data, for a question to a session. It is as secret as they are.
+#[derive(Clone, PartialEq)]
+pub enum Found {
+    /// A sum, in units.
+    Units(i128),
+    /// A tally.
+    Tally(Box<Tally>),
+}
+
+/// Without the numbers: what is printed may end up in a log.
+impl std::fmt::Debug for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Found").finish_non_exhaustive()
+    }
+}
+
+/// A question that may be asked.
+struct Step<'a> {
+    needed: Needed,
+    asked: Asked<'a>,
+}
+
+/// How it is answered, and what is left.
+enum Asked<'a> {
+    Measure(Left),
+    Above(&'a OpenGate, bool, &'a GateLeft),
+    Check(&'a OpenGate, f64, &'a GateLeft),
 }
 
 impl Interactive {
@@ -124,23 +164,72 @@ impl Protocol {
         question: &Question,
     ) -> Result<(Reply, State), Error> {
         data.is_under(self.relation)?;
+        let found = match self.needs(state, question)? {
+            Needed::Units(summand) => {
+                data.is_of(1)?;
+                Found::Units(summand.sum(data.values()))
+            }
+            Needed::Tally(measurement) => Found::Tally(Box::new(measurement.tally(data)?)),
+        };
+        self.answer_from(state, question, &found)
+    }
+
+    /// What a question needs to know of the data, if it may be asked. They are not looked at.
+    ///
+    /// # Errors
+    /// As for [`Protocol::answer`], but for the data's.
+    pub fn needs(&self, state: &State, question: &Question) -> Result<Needed, Error> {
+        Ok(self.step(state, question)?.needed)
+    }
+
+    /// The same as [`Protocol::answer`], of what was added up elsewhere: **whoever adds up vouches** for it, as in
+    /// [`Measurement::tallied`].
+    ///
+    /// # Errors
+    /// As for [`Protocol::answer`]; [`Error::Question`] if something else was found than the question needs.
+    pub fn answer_from(
+        &self,
+        state: &State,
+        question: &Question,
+        found: &Found,
+    ) -> Result<(Reply, State), Error> {
+        let Step { needed, asked } = self.step(state, question)?;
+        let (reply, left) = match (asked, needed, found) {
+            (Asked::Measure(left), Needed::Tally(measurement), Found::Tally(tally)) => {
+                (measurement.release(tally)?, left)
+            }
+            (Asked::Above(gate, values, left), Needed::Units(summand), Found::Units(units)) => {
+                gate.above(values, summand.rounded(*units), left)?
+            }
+            (Asked::Check(gate, guess, left), Needed::Units(summand), Found::Units(units)) => {
+                gate.check(guess, summand.rounded(*units), left)?
+            }
+            _ => return Err(Error::Question { legal: "what the question needs" }),
+        };
+        Ok((reply, State { answered: state.answered.saturating_add(1), left, ..*state }))
+    }
+
+    /// What a question comes to, if it may be asked.
+    fn step<'a>(&'a self, state: &'a State, question: &Question) -> Result<Step<'a>, Error> {
         self.owns(state)?;
         if state.is_exhausted() {
             return Err(Error::Exhausted);
         }
-        let (reply, left) = match (&self.body, question, &state.left) {
+        let (needed, asked) = match (&self.body, question, &state.left) {
             (Body::Sequence(prices), Question::Measure(recipe), Left::Slots(left)) => {
-                prices.measure(recipe, data, left)?
+                let (measurement, rest) = prices.paid(recipe, left)?;
+                (Needed::Tally(measurement), Asked::Measure(rest))
             }
             (Body::SparseVector { gate, values }, Question::Above(query), Left::Gate(left)) => {
-                gate.above(query, *values, data, left)?
+                (Needed::Units(gate.summand(query)?), Asked::Above(gate, *values, left))
             }
             (Body::GuessAndCheck(gate), Question::Check(query, guess), Left::Gate(left)) => {
-                gate.check(query, *guess, data, left)?
+                OpenGate::can_be(*guess)?;
+                (Needed::Units(gate.summand(query)?), Asked::Check(gate, *guess, left))
             }
             _ => return Err(Error::Question { legal: self.answers() }),
         };
-        Ok((reply, State { answered: state.answered.saturating_add(1), left, ..*state }))
+        Ok(Step { needed, asked })
     }
 
     fn answers(&self) -> &'static str {

@@ -1,10 +1,8 @@
 //! Measurements chosen from earlier answers, at prices fixed before the first.
 
 use super::state::Left;
-use crate::data::Data;
 use crate::error::Error;
-use crate::query::Recipe;
-use crate::reply::Reply;
+use crate::query::{Measurement, Recipe};
 use counterpoint::{Relation, Release};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -75,19 +73,19 @@ impl Prices {
             && left.last().is_none_or(|last| *last < self.prices.len())
     }
 
-    /// Strikes off the first price that is the measurement's, and runs it.
-    pub(super) fn measure(
+    /// What a measurement is, if its price is on the list and not yet paid; and what is left without it: the first price
+    /// that is its own is struck off.
+    pub(super) fn paid(
         &self,
         recipe: &Recipe,
-        data: &Data,
         left: &[usize],
-    ) -> Result<(Reply, Left), Error> {
+    ) -> Result<(Measurement, Left), Error> {
         let measurement = recipe.under(self.relation)?;
         let is_price = |slot: &usize| {
             self.prices.get(*slot).is_some_and(|price| price == measurement.releases())
         };
         let paid = *left.iter().find(|slot| is_price(slot)).ok_or(Error::NotDeclared)?;
         let rest = left.iter().copied().filter(|slot| *slot != paid).collect();
-        Ok((measurement.run(data)?, Left::Slots(rest)))
+        Ok((measurement, Left::Slots(rest)))
     }
 }
