@@ -1,7 +1,8 @@
 //! From a study to a certified plan.
 
 use crate::cost::Composer;
-use crate::fit::{PlanningError, Problem, Setting};
+use crate::fit::{PlanningError, Problem, Row, Setting};
+use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
@@ -26,6 +27,8 @@ pub struct Planned {
     pub factor: Option<Bracket>,
     /// The weighted sum of errors that was made small.
     pub sum: Option<f64>,
+    /// What is proved of the smallest such sum, once [`least`] was asked.
+    pub least: Option<Least>,
     /// The statistics, in order.
     pub statistics: Vec<Line>,
     /// What other theorems make of the same wishes.
@@ -114,9 +117,36 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
         delta_within: problem.composer.delta(),
         factor,
         sum,
+        least: None,
         statistics,
         others,
     })
+}
+
+/// What is proved of the smallest weighted sum of errors within the budget, if a study is about one: how far from it the
+/// plan may be. It takes longer than the plan.
+///
+/// # Errors
+/// [`PlanningError`] if it was stopped, or nothing can be certified.
+pub fn least(
+    study: &Study,
+    planned: &Planned,
+    options: &Options<'_>,
+) -> Result<Option<Least>, PlanningError> {
+    let (Some(_), Some(budget)) = (planned.sum, study.budget().epsilon) else { return Ok(None) };
+    let composer = Composer::new(study.public(), study.budget(), *options);
+    let problem = Problem::new(study, composer)?;
+    let runs = planned.statistics.iter().filter_map(|line| line.runs.as_ref());
+    let place = |(row, runs): (&Row, &Runs)| {
+        let place = row.families.iter().position(|family| family.noise == runs.noise);
+        (place.unwrap_or(usize::MAX), runs.level)
+    };
+    let (choice, levels) = problem.rows.iter().zip(runs).map(place).unzip();
+    let least = least::of(&problem, study, (budget.get(), &Setting { choice, levels }))?;
+    Ok(Some(match least {
+        Least::Proved { sum, any_noise } => Least::Proved { sum: sum.max(0.0), any_noise },
+        unknown => unknown,
+    }))
 }
 
 impl Planned {

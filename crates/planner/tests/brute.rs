@@ -1,11 +1,11 @@
 //! Small studies against brute force: every kind of noise, every sharing of the budget on a grid, and a composition
 //! written here for the purpose.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use counterpoint::{Adjacency, Delta, Epsilon, Guarantee, Mechanism, Options, Relation, Release};
 use counterpoint_mechanisms::{Bounds, Measurement, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+    Ask, Budget, Goal, Least, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
 };
 use counterpoint_testing::{Random, tries};
 
@@ -185,7 +185,10 @@ fn planned(budget: (f64, f64), held: f64, asked: &[(Query, Wish)]) -> Planned {
     let (epsilon, delta) = (Epsilon::new(budget.0).unwrap(), Delta::new(budget.1).unwrap());
     let study =
         Study::new(public, Budget { epsilon: Some(epsilon), delta }, Goal::Relative, statistics);
-    plan(&study.unwrap(), &Options::default()).unwrap()
+    let study = study.unwrap();
+    let mut planned = plan(&study, &Options::default()).unwrap();
+    planned.least = counterpoint_planner::least(&study, &planned, &Options::default()).unwrap();
+    planned
 }
 
 /// The least level that keeps to an error.
@@ -259,6 +262,7 @@ fn best_fits_are_those_of_brute_force() {
 #[test]
 fn best_sums_are_those_of_brute_force() {
     let mut random = Random::new(32);
+    let mut widths: Vec<(String, f64)> = Vec::new();
     for round in 0..tries(500, 0.006) {
         let budget = (random.log_uniform(0.2, 2.0), random.of(&[1e-5, 1e-6, 1e-8]));
         let held = if random.once_in(3) { 0.2 * budget.0 } else { 0.0 };
@@ -319,5 +323,19 @@ fn best_sums_are_those_of_brute_force() {
             least = least.min(best.1);
         }
         assert!(found <= least * 1.001, "{round}: {found}, by hand {least}: {asked:?}");
+        let Some(Least::Proved { sum: proved, any_noise: true }) = plan.least else {
+            panic!("{round}: {:?}", plan.least)
+        };
+        // By hand outcomes are taken together, which shows a little less than there is.
+        assert!(proved <= least * 1.0003, "{round}: {proved} at least, by hand {least}: {asked:?}");
+        assert!(proved <= found, "{round}: {proved} at least, {found}: {asked:?}");
+        let kinds: Vec<Noise> =
+            plan.statistics.iter().filter_map(|line| Some(line.runs.as_ref()?.noise)).collect();
+        widths.push((format!("{kinds:?}"), 1.0 - proved / found));
+    }
+    widths.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    for same in widths.chunk_by(|one, other| one.0 == other.0) {
+        let (median, most) = (same[same.len() / 2].1, same[same.len() - 1].1);
+        println!("{} of {}: median {median:.5}, most {most:.5}", same.len(), same[0].0);
     }
 }
