@@ -206,14 +206,25 @@ impl<'a> Bound<'a> {
             let times = |shadow: &Shadow| Shadow { level: shadow.level * factor, ..*shadow };
             shadows.iter().map(times).chain(self.fixed.iter().copied()).collect::<Vec<_>>()
         };
+        // Near the budget is enough; from there on no more is asked.
+        let mut near: Option<f64> = None;
         let short = |factor: f64| {
+            if let Some(near) = near {
+                return Ok(if factor < near { 1e-3 } else { -1e-3 });
+            }
             let spent = self.spent(&scaled(factor))?;
-            Ok::<f64, PlanningError>((self.aim() / spent).ln())
+            let short = (self.aim() / spent).ln();
+            if short.abs() < 0.01 {
+                near = Some(factor);
+            }
+            Ok::<f64, PlanningError>(short)
         };
         let place =
-            Search { guess: 1.0, stride: 1.01, range: (1e-3, 1e3), power: 0.05, near: 1e-6 };
-        let factor = match search(place, short)? {
-            Crossing::Between(factor, _) => factor,
+            Search { guess: 1.0, stride: 1.01, range: (1e-3, 1e3), power: 0.05, near: 1e-10 };
+        let found = search(place, short)?;
+        let factor = match (near, found) {
+            (Some(near), _) => near,
+            (None, Crossing::Between(_, factor)) => factor,
             _ => 1.0,
         };
         Ok(Some(scaled(factor)))

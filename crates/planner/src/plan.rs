@@ -1,6 +1,6 @@
 //! From a study to a certified plan.
 
-use crate::cost::Composer;
+use crate::cost::{Composer, CostError};
 use crate::fit::{PlanningError, Problem, Row, Setting};
 use crate::least::{self, Least};
 use crate::others::{self, Other};
@@ -8,7 +8,7 @@ use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
 use counterpoint::quantity::Delta;
-use counterpoint::{Answer, Bracket, Count, Options, Release};
+use counterpoint::{Answer, AskError, Bracket, Count, Options, Release};
 use counterpoint_mechanisms::Measurement;
 
 /// A study, planned.
@@ -127,7 +127,7 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
 /// plan may be. It takes longer than the plan.
 ///
 /// # Errors
-/// [`PlanningError`] if it was stopped, or nothing can be certified.
+/// [`PlanningError`] if it was stopped.
 pub fn least(
     study: &Study,
     planned: &Planned,
@@ -142,11 +142,17 @@ pub fn least(
         (place.unwrap_or(usize::MAX), runs.level)
     };
     let (choice, levels) = problem.rows.iter().zip(runs).map(place).unzip();
-    let least = least::of(&problem, study, (budget.get(), &Setting { choice, levels }))?;
-    Ok(Some(match least {
-        Least::Proved { sum, any_noise } => Least::Proved { sum: sum.max(0.0), any_noise },
-        unknown => unknown,
-    }))
+    match least::of(&problem, study, (budget.get(), &Setting { choice, levels })) {
+        Ok(Least::Proved { sum, .. }) if sum <= 0.0 => {
+            Ok(Some(Least::Unknown { reason: "no number above zero was found" }))
+        }
+        Ok(found) => Ok(Some(found)),
+        Err(PlanningError::Cost(CostError::Ask(AskError::Stopped))) => {
+            Err(CostError::Ask(AskError::Stopped).into())
+        }
+        // The plan stands without it.
+        Err(_) => Ok(Some(Least::Unknown { reason: "nothing could be certified" })),
+    }
 }
 
 impl Planned {

@@ -331,6 +331,9 @@ fn best_sums_are_those_of_brute_force() {
         assert!(proved <= found, "{round}: {proved} at least, {found}: {asked:?}");
         let kinds: Vec<Noise> =
             plan.statistics.iter().filter_map(|line| Some(line.runs.as_ref()?.noise)).collect();
+        if proved < 0.9 * found {
+            println!("{round}: {proved} {found} {budget:?} {held} {asked:?}");
+        }
         widths.push((format!("{kinds:?}"), 1.0 - proved / found));
     }
     widths.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
