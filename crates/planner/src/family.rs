@@ -297,3 +297,56 @@ impl Family {
         Ok(((self.sample(index) * RATIO.powf(shift)).clamp(least, most), dip.min(here)))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::Family;
+    use crate::study::{Public, Wanted, Wish};
+    use counterpoint::{Adjacency, Relation};
+    use counterpoint_mechanisms::{Bounds, Query};
+    use counterpoint_testing::{Random, tries};
+
+    /// More noise has no smaller half-width, but for what is said of each level.
+    #[test]
+    fn half_widths_are_as_even_as_each_level_says() {
+        let mut random = Random::new(74);
+        let public = |adjacency| Public {
+            relation: Relation::one(adjacency),
+            rows: Some(2000),
+            sample_of: None,
+        };
+        let bounds = Bounds::new(0.3, 77.7).unwrap();
+        let queries = [
+            Query::sum(bounds),
+            Query::mean(bounds),
+            Query::count_within(bounds),
+            Query::histogram(&[0.0, 1.0, 2.0]).unwrap(),
+        ];
+        for adjacency in [Adjacency::Replace, Adjacency::AddRemove] {
+            for query in &queries {
+                let wanted = Wanted {
+                    query: query.clone(),
+                    noise: None,
+                    confidence: 0.95,
+                    wish: Wish::Weight(1.0),
+                    scale: 1.0,
+                };
+                for family in Family::all(&wanted, &public(adjacency)).unwrap() {
+                    for _ in 0..tries(500, 0.1) {
+                        let (least, most) = family.range();
+                        let level = random.log_uniform(least.max(2e-3), most.min(20.0));
+                        let less = (level / random.log_uniform(1.0, 1.01)).max(least);
+                        let slack = family.slack_at(&family.releases(level).unwrap());
+                        let (here, there) = (family.error(level), family.error(less));
+                        let (here, there) = (here.unwrap(), there.unwrap());
+                        assert!(
+                            there * (1.0 + slack) >= here,
+                            "{query:?} {level} {here}, {less} {there}: {slack}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl<'a> Bound<'a> {
             let Some(noises) = self.point(&levels)? else {
                 return Ok(Err("none of this noise is known to show anything"));
             };
-            if directions(&noises) > MOST_DIRECTIONS {
+            if !self.relaxed.pure && directions(&noises) > MOST_DIRECTIONS {
                 return Ok(Err("there are more than 64 different levels of noise"));
             }
             let smoothed = noises.iter().filter(|noise| noise.smoothed).map(|noise| noise.count);

@@ -109,3 +109,100 @@ fn below(sigma: f64, k: u64) -> f64 {
     let tail: f64 = (k..=far.max(k)).map(weight).sum();
     tail / (1.0 + 2.0 * above_zero)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{Relaxed, broken_up_to};
+    use counterpoint::quantity::{Noise, Steps};
+    use counterpoint::{Count, Epsilon, Mechanism, Release};
+    use counterpoint_testing::{Random, tries};
+
+    /// The sum of (p(x) - e^epsilon p(x - moved))_+ over whole numbers.
+    fn delta(mass: impl Fn(i64) -> f64, moved: i64, epsilon: f64, far: i64) -> f64 {
+        let total: f64 = (-far..=far).map(&mass).sum();
+        let of = |x: i64| (mass(x) - epsilon.exp() * mass(x - moved)).max(0.0);
+        (-far..=far + moved).map(of).sum::<f64>() / total
+    }
+
+    fn discrete(sigma: f64, moved: i64, epsilon: f64) -> f64 {
+        let mass = |x: i64| (-0.5 * (x as f64 / sigma).powi(2)).exp();
+        delta(mass, moved, epsilon, (15.0 * sigma) as i64 + 2 * moved + 20)
+    }
+
+    fn normal(mu: f64, epsilon: f64) -> f64 {
+        let below = |x: f64| 0.5 * libm::erfc(-x / 2.0_f64.sqrt());
+        below(0.5 * mu - epsilon / mu) - epsilon.exp() * below(-0.5 * mu - epsilon / mu)
+    }
+
+    fn shadow(relaxed: &Relaxed, mechanism: Mechanism) -> f64 {
+        relaxed.of(&Release::from((mechanism, Count::ONE))).level
+    }
+
+    /// What discrete Gaussian noise shows, but for what smoothing takes, and nearly all of it where it is wide.
+    #[test]
+    fn discrete_gaussian_noise_shows_what_its_shadow_does() {
+        let mut random = Random::new(71);
+        for _ in 0..tries(3000, 0.2) {
+            let (sigma, moved) = (random.log_uniform(0.7, 40.0), random.between(1, 4));
+            let epsilon = random.log_uniform(0.05, 4.0);
+            let (taken, many) = (random.log_uniform(1e-6, 1e-2), random.between(1, 3));
+            let relaxed = Relaxed::new(false, taken, many);
+            let made = Mechanism::DiscreteGaussian {
+                sigma: Noise::new(sigma).unwrap(),
+                sensitivity: Steps::new(moved).unwrap(),
+            };
+            let level = shadow(&relaxed, made);
+            let taken = taken / many as f64;
+            let least = (-taken).exp() * normal(level.max(1e-9), epsilon + taken);
+            let shown = discrete(sigma, moved as i64, epsilon);
+            assert!(
+                least <= shown * (1.0 + 1e-9) + 1e-15,
+                "{sigma} {moved} {epsilon} {least} {shown}"
+            );
+            assert!(sigma < 10.0 || level > 0.99 * moved as f64 / sigma, "{sigma} {moved} {level}");
+        }
+    }
+
+    /// Geometric noise shows what Laplace noise of the same level does, and randomized response of half the range of
+    /// a choice what Laplace noise of half its epsilon does: delta of Laplace noise is 1 - e^((epsilon - x)/2).
+    #[test]
+    fn geometric_noise_shows_what_laplace_noise_does() {
+        let mut random = Random::new(72);
+        let laplace = |level: f64, epsilon: f64| -(0.5 * (epsilon - level)).exp_m1().min(0.0);
+        for _ in 0..tries(3000, 0.2) {
+            let (scale, moved) = (random.log_uniform(0.2, 20.0), random.between(1, 6));
+            let made = Mechanism::Geometric {
+                scale: Noise::new(scale).unwrap(),
+                sensitivity: Steps::new(moved).unwrap(),
+            };
+            let level = shadow(&Relaxed::new(false, 1e-4, 1), made);
+            let epsilon = level * random.log_uniform(0.05, 1.0);
+            let mass = |x: i64| (-(x.abs() as f64) / scale).exp();
+            let far = (40.0 * scale) as i64 + 2 * moved as i64;
+            let shown = delta(mass, moved as i64, epsilon, far);
+            assert!(laplace(level, epsilon) <= shown + 1e-12, "{scale} {moved} {epsilon} {shown}");
+            let choice = Mechanism::Exponential { epsilon: Epsilon::new(level).unwrap() };
+            let half = shadow(&Relaxed::new(false, 1e-4, 1), choice);
+            // Two outcomes, of losses e/2 and -e/2.
+            let (top, asked) = (1.0 / (1.0 + (-0.5 * level).exp()), 0.5 * epsilon);
+            let shown = (top - asked.exp() * (1.0 - top)).max(0.0);
+            assert!(laplace(half, asked) <= shown + 1e-12, "{level} {epsilon} {half} {shown}");
+        }
+    }
+
+    /// Narrow noise of every sigma up to it breaks the budget.
+    #[test]
+    fn narrow_noise_breaks_the_budget_alone() {
+        let mut random = Random::new(73);
+        for _ in 0..tries(1000, 0.2) {
+            let (epsilon, delta) = (random.log_uniform(0.05, 8.0), random.log_uniform(1e-10, 1e-3));
+            let moved = random.between(1, 3);
+            let most = broken_up_to(moved, (epsilon, delta), 2.5);
+            assert!(most > 0.05, "{epsilon} {delta} {moved} {most}");
+            let sigma = most * random.log_uniform(0.05, 1.0);
+            let shown = discrete(sigma, moved as i64, epsilon);
+            assert!(shown > delta, "{epsilon} {delta} {moved} {sigma} {shown}");
+        }
+    }
+}

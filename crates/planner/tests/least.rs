@@ -173,7 +173,7 @@ fn many_statistics_have_a_bound_for_their_kinds() {
 fn where_there_is_no_bound_it_says_why() {
     let weights: Vec<f64> = (0..65).map(|index| 1.0 + 0.1 * f64::from(index)).collect();
     let asked = summed(Noise::Laplace, &weights);
-    let (_, least) = bounded(&study((1.0, 0.0), Goal::Relative, None, &asked));
+    let (_, least) = bounded(&study((1.0, 1e-6), Goal::Relative, None, &asked));
     let Least::Unknown { reason } = least else { panic!("{least:?}") };
     assert!(reason.contains("64"), "{reason}");
     let errors = [(asked.first().unwrap().0.clone(), None, Wish::Error(100.0))];
