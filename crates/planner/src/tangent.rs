@@ -159,3 +159,71 @@ fn most_of(delta: Bracket) -> f64 {
 fn least_of(delta: Bracket) -> f64 {
     (-delta.upper).ln_1p() * (1.0 + 1e-14)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{Bracket, CostError, Kind, Shadow, tangent};
+    use counterpoint_testing::{Random, tries};
+
+    /// Minus ln(1 - delta) of something convex, even in each level, that knows Gaussian noise by its mu alone.
+    fn spent(noises: &[Shadow], size: f64) -> f64 {
+        let (mut all, mut square) = (0.0, 0.0);
+        for noise in noises {
+            match noise.kind {
+                Kind::Laplace => {
+                    all += noise.count as f64 * (noise.level * noise.level + noise.level.powi(4))
+                }
+                Kind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
+            }
+        }
+        size * (all + square + square * square + all * all)
+    }
+
+    /// The plane is above a function that is known, near the point and far from it, and touches it.
+    #[test]
+    fn planes_are_above_and_touch() {
+        let mut random = Random::new(75);
+        for round in 0..tries(2000, 0.1) {
+            let size = random.log_uniform(1e-9, 1e-2);
+            let noise = |random: &mut Random| Shadow {
+                kind: if random.once_in(2) { Kind::Laplace } else { Kind::Gaussian },
+                level: random.of(&[0.1, 0.2, 0.31]),
+                count: random.between(1, 3),
+                smoothed: false,
+            };
+            let many = random.between(1, 5);
+            let point: Vec<Shadow> = (0..many).map(|_| noise(&mut random)).collect();
+            let ask = |noises: &[Shadow]| {
+                let delta = -(-spent(noises, size)).exp_m1();
+                Ok::<Bracket, CostError>(Bracket {
+                    lower: delta * (1.0 - 1e-7),
+                    upper: delta * (1.0 + 1e-7),
+                })
+            };
+            let plane = tangent(&point, &ask).unwrap();
+            let far = random.log_uniform(1e-4, 3.0);
+            let moved: Vec<Shadow> = point
+                .iter()
+                .map(|at| Shadow {
+                    level: at.level * (far * (2.0 * random.unit() - 1.0)).exp(),
+                    ..*at
+                })
+                .collect();
+            let above = |moved: &[Shadow]| {
+                let of = |((at, to), slope): ((&Shadow, &Shadow), &(f64, f64))| {
+                    let way = to.level - at.level;
+                    (slope.0 * way).max(slope.1 * way) * at.count as f64
+                };
+                plane.here + point.iter().zip(moved).zip(&plane.slopes).map(of).sum::<f64>()
+            };
+            let (real, bound) = (-spent(&moved, size), above(&moved));
+            assert!(bound >= real, "{round}: {far} {bound} {real}");
+            // Twice the curvature's part, and some for the step.
+            let most = 0.02 * (1.0 - (-far).exp()) + 40.0 * far * far;
+            let rest = (bound - real) / spent(&point, size);
+            assert!(far > 0.1 || rest < 20.0 * most + 1e-6, "{round}: {far} {rest} {most}");
+            assert!((above(&point) + spent(&point, size)).abs() < 3e-7 * spent(&point, size));
+        }
+    }
+}
