@@ -147,8 +147,8 @@ fn bounds_allow_for_pins_shares_and_samples() {
 /// Two laws of Laplace noise that are x apart, for (epsilon, 0), x above it: delta is 1 - e^((epsilon - x)/2).
 #[test]
 fn one_laplace_noise_has_what_delta_adds() {
-    let (epsilon, delta) = (0.5, 1e-3);
-    let smallest = 20.0_f64.ln() * HIGH / (epsilon - 2.0 * (-delta as f64).ln_1p());
+    let (epsilon, delta) = (0.5, 1e-3_f64);
+    let smallest = 20.0_f64.ln() * HIGH / (epsilon - 2.0 * (-delta).ln_1p());
     let asked = summed(Noise::Laplace, &[1.0]);
     is_next_to(&study((epsilon, delta), Goal::Relative, None, &asked), smallest, 1e-3);
 }
