@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use counterpoint::ask::Options;
 use counterpoint::watch::Watch;
-use counterpoint_planner::{PlanningError, plan};
+use counterpoint_planner::{PlanningError, least, plan};
 use counterpoint_wire::{Format, Planned, placed_in_study, read_study};
 use std::path::Path;
 
@@ -24,7 +24,10 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
     let callback = |fraction| progress.at(fraction);
     let options = Options { watch: Watch::with(&callback), ..Options::default() };
     let planned = match plan(&study, &options) {
-        Ok(planned) => Planned::new(&study, planned),
+        Ok(mut planned) => {
+            planned.least = least(&study, &planned, &options)?;
+            Planned::new(&study, planned)
+        }
         Err(PlanningError::Study(error)) => return Err(placed_in_study(&study, &error).into()),
         Err(error @ PlanningError::OverBudget { .. }) => {
             let line = format!("{}: {error}", input::shown(&args.study));

@@ -1,7 +1,7 @@
 //! What releases cost together, and what secrecy of a sample makes of it.
 
 use crate::study::{Budget, Public};
-use counterpoint::quantity::{Delta, Group};
+use counterpoint::quantity::{Delta, Epsilon, Group, Tolerance};
 use counterpoint::rounding::Dd;
 use counterpoint::{Answer, AskError, Bracket, Options, Plan, PlanError, Release};
 
@@ -29,6 +29,9 @@ pub(crate) struct Secrecy {
 /// What a few operations in double-doubles may have lost, and far more.
 const ROUNDED: f64 = 1e-26;
 
+/// How narrow brackets of delta are to be of which differences are taken.
+const NEAR: f64 = 1e-5;
+
 impl Secrecy {
     pub(crate) fn of(public: &Public) -> Self {
         let share =
@@ -41,6 +44,18 @@ impl Secrecy {
         let Some(share) = self.share else { return delta };
         let within = (Dd::from(delta.get()) / share * (1.0 - ROUNDED)).lower();
         Delta::new(within.min(1.0_f64.next_down())).unwrap_or(delta)
+    }
+
+    /// No less than any (epsilon, delta) of the releases themselves that keeps to these outside; nothing where all do.
+    fn most_within(self, epsilon: f64, delta: Delta) -> Option<(f64, f64)> {
+        let Some(share) = self.share else { return Some((epsilon, delta.get())) };
+        let delta = (Dd::from(delta.get()) / share * (1.0 + ROUNDED)).upper();
+        // Beyond 500 it is less than e - ln(n/N).
+        let within = match epsilon {
+            500.0.. => Dd::from(epsilon) - share.ln(),
+            _ => (Dd::from(epsilon).expm1() / share).ln_1p(),
+        };
+        (delta < 1.0).then(|| ((within * (1.0 + ROUNDED)).upper(), delta))
     }
 
     /// What an epsilon of the releases themselves is of the population.
@@ -65,6 +80,7 @@ impl Secrecy {
 #[derive(Clone, Copy)]
 pub(crate) struct Composer<'a> {
     public: Public,
+    allowed: Delta,
     delta: Delta,
     options: Options<'a>,
     secrecy: Secrecy,
@@ -73,12 +89,30 @@ pub(crate) struct Composer<'a> {
 impl<'a> Composer<'a> {
     pub(crate) fn new(public: &Public, budget: Budget, options: Options<'a>) -> Self {
         let secrecy = Secrecy::of(public);
-        Self { public: *public, delta: secrecy.delta_within(budget.delta), options, secrecy }
+        let (allowed, delta) = (budget.delta, secrecy.delta_within(budget.delta));
+        Self { public: *public, allowed, delta, options, secrecy }
     }
 
     /// The delta at which releases are composed.
     pub(crate) fn delta(&self) -> Delta {
         self.delta
+    }
+
+    /// The largest (epsilon, delta) that releases may have to keep to the study's delta and to this epsilon: no less than
+    /// it is, and nothing where all are within them.
+    pub(crate) fn most_within(&self, epsilon: f64) -> Option<(f64, f64)> {
+        self.secrecy.most_within(epsilon, self.allowed)
+    }
+
+    /// The certified delta of releases at an epsilon, secrecy of the sample left aside.
+    pub(crate) fn delta_at(
+        &self,
+        releases: &[Release],
+        epsilon: Epsilon,
+    ) -> Result<Bracket, CostError> {
+        let tolerance = Tolerance::new(NEAR).map_or(self.options.tolerance, Tolerance::aimed_at);
+        let options = Options { tolerance, ..self.options };
+        Ok(self.plan(releases)?.delta(epsilon, &options)?.bracket)
     }
 
     /// About what an epsilon of the releases themselves is of the population.

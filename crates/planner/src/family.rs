@@ -3,7 +3,7 @@
 use crate::price;
 use crate::root::{Crossing, Search, search};
 use crate::study::{Noise, Public, StudyError, Wanted};
-use counterpoint::Release;
+use counterpoint::{Mechanism, Release};
 use counterpoint_mechanisms::{Error, Measurement, Query, Recipe};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -40,6 +40,9 @@ const SCANNED: (i32, i32) = (-72, 64);
 /// The legal levels of [`Recipe`]s.
 const EPSILONS: (f64, f64) = (1.0 / (1_u64 << 20) as f64, 500.0);
 const INVERSES: (f64, f64) = (1e-3, 40.0);
+
+/// What grids for Gaussian noise are uneven by, at most, within [`Measurement::unevenness`].
+const GRID: f64 = 0.008;
 
 /// How near to the least level that will do the search comes, relatively.
 const NEAR: f64 = 1e-7;
@@ -120,6 +123,24 @@ impl Family {
     /// By how much half-widths may rise where noise falls.
     pub(crate) fn slack(&self) -> f64 {
         self.slack
+    }
+
+    /// The same at one level, by what runs there: by how much its half-width may be above those of *more* noise.
+    ///
+    /// A Gaussian sum's sensitivity of so many grid steps is up to one of them too large, and one more is charged: the
+    /// noise is at most so much more than was asked for. (A count's is exact.)
+    pub(crate) fn slack_at(&self, releases: &[Release]) -> f64 {
+        if self.noise != Noise::Gaussian {
+            return self.slack;
+        }
+        let rounded = |release: &Release| match &release.mechanism {
+            Mechanism::Gaussian { sensitivity, .. } => 2.1 / (sensitivity.get() - 1.0).max(1.0),
+            Mechanism::DiscreteGaussian { .. } => 0.0,
+            _ => GRID,
+        };
+        let grid = releases.iter().map(rounded).fold(0.0, f64::max).min(GRID);
+        // And a little for half-widths in whole steps.
+        self.slack - GRID + grid + 1e-5
     }
 
     /// Whether half-widths are searched for, which takes long and leaves a little.
@@ -274,5 +295,58 @@ impl Family {
         let shift = if bend > 0.0 { (0.5 * (before - after) / bend).clamp(-0.5, 0.5) } else { 0.0 };
         let dip = here - 0.25 * (before - after) * shift;
         Ok(((self.sample(index) * RATIO.powf(shift)).clamp(least, most), dip.min(here)))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::Family;
+    use crate::study::{Public, Wanted, Wish};
+    use counterpoint::{Adjacency, Relation};
+    use counterpoint_mechanisms::{Bounds, Query};
+    use counterpoint_testing::{Random, tries};
+
+    /// More noise has no smaller half-width, but for what is said of each level.
+    #[test]
+    fn half_widths_are_as_even_as_each_level_says() {
+        let mut random = Random::new(74);
+        let public = |adjacency| Public {
+            relation: Relation::one(adjacency),
+            rows: Some(2000),
+            sample_of: None,
+        };
+        let bounds = Bounds::new(0.3, 77.7).unwrap();
+        let queries = [
+            Query::sum(bounds),
+            Query::mean(bounds),
+            Query::count_within(bounds),
+            Query::histogram(&[0.0, 1.0, 2.0]).unwrap(),
+        ];
+        for adjacency in [Adjacency::Replace, Adjacency::AddRemove] {
+            for query in &queries {
+                let wanted = Wanted {
+                    query: query.clone(),
+                    noise: None,
+                    confidence: 0.95,
+                    wish: Wish::Weight(1.0),
+                    scale: 1.0,
+                };
+                for family in Family::all(&wanted, &public(adjacency)).unwrap() {
+                    for _ in 0..tries(500, 0.1) {
+                        let (least, most) = family.range();
+                        let level = random.log_uniform(least.max(2e-3), most.min(20.0));
+                        let less = (level / random.log_uniform(1.0, 1.01)).max(least);
+                        let slack = family.slack_at(&family.releases(level).unwrap());
+                        let (here, there) = (family.error(level), family.error(less));
+                        let (here, there) = (here.unwrap(), there.unwrap());
+                        assert!(
+                            there * (1.0 + slack) >= here,
+                            "{query:?} {level} {here}, {less} {there}: {slack}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }

@@ -45,14 +45,18 @@ mod family;
 mod fit;
 mod steps;
 mod sum;
+mod shadow;
+mod tangent;
+mod least;
 mod others;
 mod spare;
 mod plan;
 
 pub use cost::CostError;
 pub use fit::PlanningError;
+pub use least::Least;
 pub use others::Other;
-pub use plan::{Line, Planned, Runs, plan};
+pub use plan::{Line, Planned, Runs, least, plan};
 pub use spare::Spare;
 pub use study::{
     Ask, Budget, Goal, MOST_STATISTICS, Noise, Public, Statistic, Study, StudyError, Wanted, Wish,

@@ -1,13 +1,14 @@
 //! From a study to a certified plan.
 
-use crate::cost::Composer;
-use crate::fit::{PlanningError, Problem, Setting};
+use crate::cost::{Composer, CostError};
+use crate::fit::{PlanningError, Problem, Row, Setting};
+use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
 use counterpoint::quantity::Delta;
-use counterpoint::{Answer, Bracket, Count, Options, Release};
+use counterpoint::{Answer, AskError, Bracket, Count, Options, Release};
 use counterpoint_mechanisms::Measurement;
 
 /// A study, planned.
@@ -26,6 +27,8 @@ pub struct Planned {
     pub factor: Option<Bracket>,
     /// The weighted sum of errors that was made small.
     pub sum: Option<f64>,
+    /// What is proved of the smallest such sum, once [`least`] was asked.
+    pub least: Option<Least>,
     /// The statistics, in order.
     pub statistics: Vec<Line>,
     /// What other theorems make of the same wishes.
@@ -114,9 +117,42 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
         delta_within: problem.composer.delta(),
         factor,
         sum,
+        least: None,
         statistics,
         others,
     })
+}
+
+/// What is proved of the smallest weighted sum of errors within the budget, if a study is about one: how far from it the
+/// plan may be. It takes longer than the plan.
+///
+/// # Errors
+/// [`PlanningError`] if it was stopped.
+pub fn least(
+    study: &Study,
+    planned: &Planned,
+    options: &Options<'_>,
+) -> Result<Option<Least>, PlanningError> {
+    let (Some(_), Some(budget)) = (planned.sum, study.budget().epsilon) else { return Ok(None) };
+    let composer = Composer::new(study.public(), study.budget(), *options);
+    let problem = Problem::new(study, composer)?;
+    let runs = planned.statistics.iter().filter_map(|line| line.runs.as_ref());
+    let place = |(row, runs): (&Row, &Runs)| {
+        let place = row.families.iter().position(|family| family.noise == runs.noise);
+        (place.unwrap_or(usize::MAX), runs.level)
+    };
+    let (choice, levels) = problem.rows.iter().zip(runs).map(place).unzip();
+    match least::of(&problem, study, (budget.get(), &Setting { choice, levels })) {
+        Ok(Least::Proved { sum, .. }) if sum <= 0.0 => {
+            Ok(Some(Least::Unknown { reason: "no number above zero was found" }))
+        }
+        Ok(found) => Ok(Some(found)),
+        Err(PlanningError::Cost(CostError::Ask(AskError::Stopped))) => {
+            Err(CostError::Ask(AskError::Stopped).into())
+        }
+        // The plan stands without it.
+        Err(_) => Ok(Some(Least::Unknown { reason: "nothing could be certified" })),
+    }
 }
 
 impl Planned {

@@ -8,13 +8,14 @@ use counterpoint::Answer;
 use counterpoint_mechanisms::Error;
 
 /// What one row adds to the sum: its weight over its scale, or that of squares.
-struct Aim {
-    weight: f64,
+#[derive(Clone, Copy)]
+pub(crate) struct Aim {
+    pub(crate) weight: f64,
     power: i32,
 }
 
 impl Aim {
-    fn of(&self, error: f64) -> f64 {
+    pub(crate) fn of(&self, error: f64) -> f64 {
         self.weight * error.powi(self.power)
     }
 }
@@ -63,7 +64,20 @@ const ROUNDS: usize = 4;
 const FEW: usize = 4;
 const SOME: usize = 100;
 
-fn aims(problem: &Problem<'_>, study: &Study) -> Vec<Aim> {
+/// About the best setting with these kinds of noise, by estimates.
+pub(crate) fn about(
+    problem: &Problem<'_>,
+    study: &Study,
+    (choice, budget): (&[usize], f64),
+) -> Result<Setting, Error> {
+    let aims = aims(problem, study);
+    let shared = Shared { problem, aims: &aims, budget };
+    let alike = vec![1.0; problem.rows.len()];
+    Ok(shared.guess(Some(choice), &alike, (START, 1.0))?.0)
+}
+
+/// What each row adds to the sum.
+pub(crate) fn aims(problem: &Problem<'_>, study: &Study) -> Vec<Aim> {
     let power = if study.goal() == Goal::Squared { 2 } else { 1 };
     let of = |place: &usize| match study.statistics().get(*place).map(|statistic| &statistic.ask) {
         Some(Ask::Query(wanted)) => match wanted.wish {

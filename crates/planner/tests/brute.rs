@@ -1,11 +1,11 @@
 //! Small studies against brute force: every kind of noise, every sharing of the budget on a grid, and a composition
 //! written here for the purpose.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use counterpoint::{Adjacency, Delta, Epsilon, Guarantee, Mechanism, Options, Relation, Release};
 use counterpoint_mechanisms::{Bounds, Measurement, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+    Ask, Budget, Goal, Least, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
 };
 use counterpoint_testing::{Random, tries};
 
@@ -171,12 +171,23 @@ fn query(random: &mut Random) -> (Query, f64) {
 }
 
 fn planned(budget: (f64, f64), held: f64, asked: &[(Query, Wish)]) -> Planned {
-    let statistic = |(query, wish): &(Query, Wish)| {
-        let wanted =
-            Wanted { query: query.clone(), noise: None, confidence: 0.95, wish: *wish, scale: 1.0 };
+    planned_of(budget, held, asked, &[])
+}
+
+/// The same with given kinds of noise: whether it is Gaussian.
+fn planned_of(
+    budget: (f64, f64),
+    held: f64,
+    asked: &[(Query, Wish)],
+    gaussian: &[bool],
+) -> Planned {
+    let statistic = |(index, (query, wish)): (usize, &(Query, Wish))| {
+        let kind = |gaussian: &bool| if *gaussian { Noise::Gaussian } else { Noise::Laplace };
+        let (query, noise) = (query.clone(), gaussian.get(index).map(kind));
+        let wanted = Wanted { query, noise, confidence: 0.95, wish: *wish, scale: 1.0 };
         Statistic { name: String::new(), ask: Ask::Query(wanted) }
     };
-    let mut statistics: Vec<Statistic> = asked.iter().map(statistic).collect();
+    let mut statistics: Vec<Statistic> = asked.iter().enumerate().map(statistic).collect();
     if held > 0.0 {
         let ask = Ask::HeldBack(Guarantee::new(held, 0.0).unwrap());
         statistics.push(Statistic { name: "later".into(), ask });
@@ -185,7 +196,10 @@ fn planned(budget: (f64, f64), held: f64, asked: &[(Query, Wish)]) -> Planned {
     let (epsilon, delta) = (Epsilon::new(budget.0).unwrap(), Delta::new(budget.1).unwrap());
     let study =
         Study::new(public, Budget { epsilon: Some(epsilon), delta }, Goal::Relative, statistics);
-    plan(&study.unwrap(), &Options::default()).unwrap()
+    let study = study.unwrap();
+    let mut planned = plan(&study, &Options::default()).unwrap();
+    planned.least = counterpoint_planner::least(&study, &planned, &Options::default()).unwrap();
+    planned
 }
 
 /// The least level that keeps to an error.
@@ -259,6 +273,7 @@ fn best_fits_are_those_of_brute_force() {
 #[test]
 fn best_sums_are_those_of_brute_force() {
     let mut random = Random::new(32);
+    let mut widths: Vec<(Vec<bool>, f64)> = Vec::new();
     for round in 0..tries(500, 0.006) {
         let budget = (random.log_uniform(0.2, 2.0), random.of(&[1e-5, 1e-6, 1e-8]));
         let held = if random.once_in(3) { 0.2 * budget.0 } else { 0.0 };
@@ -317,7 +332,31 @@ fn best_sums_are_those_of_brute_force() {
                 }
             }
             least = least.min(best.1);
+            // No less is proved of these kinds alone than they have by hand.
+            let alone = planned_of(budget, held, &wishes, &kinds);
+            let Some(Least::Proved { sum: proved, any_noise: true }) = alone.least else {
+                panic!("{round}: {kinds:?} {:?}", alone.least)
+            };
+            let (by_hand, found) = (best.1, alone.sum.unwrap());
+            // By hand outcomes are taken together, which shows a little less than there is.
+            assert!(
+                proved <= by_hand * 1.0003,
+                "{round}: {kinds:?} {proved} at least, by hand {by_hand}: {asked:?}"
+            );
+            assert!(proved <= found, "{round}: {kinds:?} {proved} at least, {found}: {asked:?}");
+            widths.push((kinds, 1.0 - proved / found));
         }
         assert!(found <= least * 1.001, "{round}: {found}, by hand {least}: {asked:?}");
+        let Some(Least::Proved { sum: proved, any_noise: true }) = plan.least else {
+            panic!("{round}: {:?}", plan.least)
+        };
+        assert!(proved <= least * 1.0003, "{round}: {proved} at least, by hand {least}: {asked:?}");
+        assert!(proved <= found, "{round}: {proved} at least, {found}: {asked:?}");
+    }
+    widths.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    for same in widths.chunk_by(|one, other| one.0 == other.0) {
+        let (median, most) = (same[same.len() / 2].1, same[same.len() - 1].1);
+        let (many, gaussian) = (same.len(), &same[0].0);
+        println!("{many}, Gaussian {gaussian:?}: median {median:.5}, most {most:.5}");
     }
 }

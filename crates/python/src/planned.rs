@@ -1,6 +1,6 @@
 //! Studies, planned: from wanted errors to mechanisms and a certified plan.
 
-use counterpoint_planner::PlanningError;
+use counterpoint_planner::{Least, PlanningError};
 use counterpoint_wire::{Format, placed_in_study, read_study, study_of};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -63,6 +63,17 @@ impl Planned {
         self.inner.planned.sum
     }
 
+    /// How small that sum can be at all, "any" or "these" noise, and why nothing is proved; or None.
+    #[getter]
+    fn least(&self) -> Option<(Option<f64>, Option<&'static str>, Option<&'static str>)> {
+        Some(match self.inner.planned.least? {
+            Least::Proved { sum, any_noise: true } => (Some(sum), Some("any"), None),
+            Least::Proved { sum, any_noise: false } => (Some(sum), Some("these"), None),
+            Least::Unknown { reason } => (None, None, Some(reason)),
+            _ => (None, None, None),
+        })
+    }
+
     /// The statistics, in order, as tuples.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Statistic<'py>>> {
         let mut releases = self.inner.plan().releases.into_iter();
@@ -121,7 +132,8 @@ pub(crate) fn plan_study(
     let how = How::new(None, None, progress)?;
     let names = study.clone();
     let ask = move |options: &counterpoint::Options<'_>| {
-        let planned = counterpoint_planner::plan(&study, options)?;
+        let mut planned = counterpoint_planner::plan(&study, options)?;
+        planned.least = counterpoint_planner::least(&study, &planned, options)?;
         Ok(counterpoint_wire::Planned::new(&study, planned))
     };
     let raise = |error: PlanningError| match &error {

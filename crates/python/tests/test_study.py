@@ -121,10 +121,14 @@ def test_weights_and_costs() -> None:
     errors = [statistic.error for statistic in planned.statistics[:2]]
     assert planned.factor is None and errors[0] and errors[1]
     assert planned.sum == pytest.approx(errors[0] / 200_000 + errors[1] / 5000, rel=1e-9)
+    proved = planned.least
+    assert proved is not None and proved.sum is not None and proved.reason is None
+    assert 0.9 * planned.sum < proved.sum <= planned.sum and proved.noise in ("any", "these")
+    assert json.loads(planned.to_json())["least"] == {"sum": proved.sum, "noise": proved.noise}
     least = copy.deepcopy(STUDY)
     del least["epsilon"]
     planned = cp.plan_study(least)
-    assert planned.factor is None and planned.sum is None
+    assert planned.factor is None and planned.sum is None and planned.least is None
     for statistic in planned.statistics[:2]:
         assert statistic.error is not None and statistic.wanted is not None
         assert statistic.error <= statistic.wanted

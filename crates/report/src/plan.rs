@@ -1,6 +1,6 @@
 //! A planned study for people.
 
-use counterpoint_planner::{Line, Other};
+use counterpoint_planner::{Least, Line, Other};
 use counterpoint_wire::{Asked, Planned, decimal};
 
 use crate::columns::{Side, columns};
@@ -30,7 +30,8 @@ pub fn plan(planned: &Planned) -> String {
         lines.push(("factor", text));
     }
     if let Some(sum) = planned.sum {
-        lines.push(("sum", format!("{} of weighted errors", decimal::up(sum, 6))));
+        let least = planned.least.as_ref().map(least).unwrap_or_default();
+        lines.push(("sum", format!("{} of weighted errors{least}", decimal::up(sum, 6))));
     }
     if let Some(text) = spares(planned) {
         lines.push(("what if", text));
@@ -45,6 +46,18 @@ pub fn plan(planned: &Planned) -> String {
     ));
     lines.push(("setting", words::setting(planned.cost.theorem.setting())));
     columns(sides, &rows) + "\n" + &listed(lines)
+}
+
+/// How small the sum can be at all.
+fn least(least: &Least) -> String {
+    match *least {
+        Least::Proved { sum, any_noise } => {
+            let noise = if any_noise { "any" } else { "these kinds of" };
+            format!("\n(proved: with {noise} noise no less than {})", decimal::down(sum, 6))
+        }
+        Least::Unknown { reason } => format!("\n(how small it can be is not proved: {reason})"),
+        _ => String::new(),
+    }
 }
 
 /// What dropping or pinning each statistic would buy, where there are few enough to read.

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use counterpoint::Options;
 use counterpoint::watch::{Go, Watch};
-use counterpoint_planner::{PlanningError, plan};
+use counterpoint_planner::{PlanningError, least, plan};
 use counterpoint_wire::{Format, PlanError, Planned, placed_in_study, read_study};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
@@ -59,7 +59,18 @@ pub(crate) async fn planned(State(places): State<Places>, request: Request) -> R
     };
     let gone = Arc::new(AtomicBool::new(false));
     let _asker = Asker(Arc::clone(&gone));
-    on_a_thread(places, move || planned_study(&bytes, &gone)).await
+    on_a_thread(places, move || planned_study(&bytes, &gone, false)).await
+}
+
+/// `POST /least`: the same, with a proof of how small a weighted sum can be, which takes longer.
+pub(crate) async fn bounded(State(places): State<Places>, request: Request) -> Response {
+    let bytes = match body(request).await {
+        Ok(bytes) => bytes,
+        Err(refused) => return refused,
+    };
+    let gone = Arc::new(AtomicBool::new(false));
+    let _asker = Asker(Arc::clone(&gone));
+    on_a_thread(places, move || planned_study(&bytes, &gone, true)).await
 }
 
 /// `POST /study`: the text of a study file, as JSON.
@@ -127,11 +138,17 @@ fn announced(headers: &HeaderMap) -> Result<(), Response> {
     Ok(())
 }
 
-fn planned_study(bytes: &[u8], gone: &AtomicBool) -> Answer {
+fn planned_study(bytes: &[u8], gone: &AtomicBool, bounded: bool) -> Answer {
     let study = read_study(bytes, Format::Json)?;
     let stop = |_| if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On };
     let options = Options { watch: Watch::with(&stop), ..Options::default() };
-    match plan(&study, &options) {
+    let planned = plan(&study, &options).and_then(|mut planned| {
+        if bounded {
+            planned.least = least(&study, &planned, &options)?;
+        }
+        Ok(planned)
+    });
+    match planned {
         Ok(planned) => Ok(Planned::new(&study, planned).json()?),
         Err(PlanningError::Study(error)) => Err(placed_in_study(&study, &error).into()),
         Err(error @ PlanningError::OverBudget { .. }) => {
@@ -194,10 +211,10 @@ mod tests {
         let study = br#"{"delta": 1e-6, "epsilon": 1, "data": {"adjacency": "replace", "people": 5000}, "statistic": [
             {"kind": "mean", "bounds": [0, 200000], "noise": "laplace", "error": 500},
             {"kind": "histogram", "categories": ["a", "b"], "noise": "gaussian", "error": 40}]}"#;
-        assert!(planned_study(study, &AtomicBool::new(false)).is_ok());
+        assert!(planned_study(study, &AtomicBool::new(false), false).is_ok());
         let gone = Arc::new(AtomicBool::new(false));
         drop(Asker(Arc::clone(&gone)));
-        let stopped = planned_study(study, &gone).unwrap_err();
+        let stopped = planned_study(study, &gone, false).unwrap_err();
         assert!(stopped.problem.contains("stopped"), "{stopped:?}");
     }
 }

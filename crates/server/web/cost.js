@@ -33,13 +33,26 @@ export function total(study, planned, before) {
     ? `Certified: the exact cost of this noise is between ${amount(planned.epsilon.lower, 6, 'halfExpand')} and ${amount(planned.epsilon.upper, 6)}.`
     : '';
   say(at('certified'), certified);
-  say(at('proved'), planned?.factor ? `Proved: with noise of these kinds no factor below ${amount(planned.factor.lower, 4, 'halfExpand')} keeps the budget.` : '');
+  say(at('proved'), planned ? proved(planned) : '');
   say(at('theorem'), planned ? `${planned.theorem}.` : '');
   at('total-was').hidden = !before;
   if (before) {
     const now = planned ? `, now ${amount(planned.epsilon.upper)} (${change(before.epsilon.upper, planned.epsilon.upper)})` : '';
     say(at('total-was'), `was ${amount(before.epsilon.upper)}${now}`);
   }
+}
+
+/**
+ * What no noise could do.
+ * @param {Planned} planned
+ */
+function proved({ factor, sum, least }) {
+  if (factor) return `Proved: with noise of these kinds no factor below ${amount(factor.lower, 4, 'halfExpand')} keeps the budget.`;
+  if (!sum || !least) return '';
+  if (least.sum === null) return `How small the weighted sum can be is not proved: ${least.reason}.`;
+  const noise = least.noise === 'any' ? 'any noise' : 'noise of these kinds';
+  const more = amount(100 * Math.max(sum / least.sum - 1, 0), 2);
+  return `Proved: the weighted sum of errors is at most ${more} % above the smallest that ${noise} could have within the budget.`;
 }
 
 /** @param {Planned} planned */

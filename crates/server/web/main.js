@@ -45,6 +45,9 @@ const planner = new Planner(busy, (news) => {
   problem = news;
   render();
   measure();
+}, (least) => {
+  if (answer && least) answer.planned.least = least;
+  render();
 });
 
 /** From an edit to what it comes to, as browsers measure it. */

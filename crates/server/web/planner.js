@@ -8,12 +8,14 @@
  *   confidence: number | null, pinned: boolean, epsilon: number | null}} Line
  * @typedef {Record<string, any> & {mechanism: string, count: number}} Release
  * @typedef {{theorem: string, epsilon: number | null, factor: number | null}} Other
+ * @typedef {{sum: number | null, noise?: 'any' | 'these', reason?: string}} Least
  * @typedef {object} Planned
  * @property {Ends} epsilon
  * @property {Ends} delta
  * @property {boolean} [wide]
  * @property {Ends | null} factor
  * @property {number} [sum]
+ * @property {Least} [least]
  * @property {string} theorem
  * @property {{parameters: string, concurrent: boolean}} setting
  * @property {Line[]} statistics
@@ -48,11 +50,13 @@ export class Planner {
    * @param {(busy: boolean) => void} onBusy
    * @param {(answer: Answer) => void} onAnswer
    * @param {(problem: Problem) => void} onProblem
+   * @param {(least: Least | undefined) => void} onLeast
    */
-  constructor(onBusy, onAnswer, onProblem) {
+  constructor(onBusy, onAnswer, onProblem, onLeast) {
     this.onBusy = onBusy;
     this.onAnswer = onAnswer;
     this.onProblem = onProblem;
+    this.onLeast = onLeast;
     /** @type {AbortController | null} */
     this.open = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -90,14 +94,26 @@ export class Planner {
       const { text, problem } = await post('/plan', file, open.signal);
       if (this.open !== open) return;
       this.onBusy(false);
-      if (problem) this.onProblem(problem);
-      else this.onAnswer({ planned: JSON.parse(text), plan: planIn(text) });
+      if (problem) return this.onProblem(problem);
+      const planned = JSON.parse(text);
+      this.onAnswer({ planned, plan: planIn(text) });
+      if (planned.sum !== undefined) await this.bound(file, open);
     } catch (error) {
       if (this.open !== open) return;
       this.onBusy(false);
       const gone = 'The server does not answer. Is counterpoint serve still running?';
       this.onProblem({ statistic: null, field: null, problem: gone });
     }
+  }
+
+  /**
+   * Asks how small the sum can be at all, which takes longer.
+   * @param {unknown} file
+   * @param {AbortController} open
+   */
+  async bound(file, open) {
+    const { text, problem } = await post('/least', file, open.signal);
+    if (this.open === open && !problem) this.onLeast(JSON.parse(text).least);
   }
 }
 

@@ -2,7 +2,7 @@
 
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Bracket};
-use counterpoint_planner::{Line, Other, Study};
+use counterpoint_planner::{Least, Line, Other, Study};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -62,6 +62,7 @@ impl Planned {
             wide: planned.cost.wide.then_some(true),
             factor: planned.factor.map(ends).transpose()?,
             sum: planned.sum,
+            least: planned.least.as_ref().map(least),
             route: planned.cost.route.name(),
             theorem: planned.cost.theorem.source(),
             setting: setting(planned.cost.theorem.setting()),
@@ -131,6 +132,17 @@ fn owned(value: Value<'_>) -> Value<'static> {
     }
 }
 
+fn least(least: &Least) -> Bound {
+    match *least {
+        Least::Proved { sum, any_noise } => {
+            let noise = if any_noise { "any" } else { "these" };
+            Bound { sum: Some(sum), noise: Some(noise), reason: None }
+        }
+        Least::Unknown { reason } => Bound { sum: None, noise: None, reason: Some(reason) },
+        _ => Bound { sum: None, noise: None, reason: None },
+    }
+}
+
 fn other(other: &Other) -> Charge {
     let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
     Charge { theorem: other.theorem, epsilon: finite(other.epsilon), factor: finite(other.factor) }
@@ -146,6 +158,8 @@ struct Object<'a> {
     factor: Option<Ends>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<Bound>,
     route: &'a str,
     theorem: &'a str,
     setting: InSetting,
@@ -181,6 +195,16 @@ struct Statistic<'a> {
 enum Outlook {
     Factor(f64),
     Epsilon(f64),
+}
+
+/// What is proved of the smallest sum: a number, and with which noise; or why nothing is.
+#[derive(Serialize)]
+struct Bound {
+    sum: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 #[derive(Serialize)]

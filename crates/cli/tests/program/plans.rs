@@ -80,6 +80,25 @@ fn a_planned_study_is_a_plan() {
     }
 }
 
+/// With weights it says below which sum there is nothing, rounded down.
+#[test]
+fn a_weighted_sum_has_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("study.toml").to_str().unwrap().to_owned();
+    let study = STUDY.replace("error = 500", "weight = 1").replace("error = 30", "weight = 2");
+    std::fs::write(&path, study).unwrap();
+    let planned = run(&["plan", &path, "--json"]);
+    assert_eq!(planned.status, 0, "{}", planned.stderr);
+    let planned: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
+    let (sum, least) = (planned["sum"].as_f64().unwrap(), &planned["least"]);
+    let proved = least["sum"].as_f64().unwrap();
+    assert!((0.9 * sum..=sum).contains(&proved) && least["noise"] == "any", "{sum} {least}");
+    let text = run(&["plan", &path]).stdout;
+    let said = text.split("(proved: with any noise no less than ").nth(1).unwrap();
+    let said: f64 = said.split(')').next().unwrap().parse().unwrap();
+    assert!(said <= proved && said > 0.9999 * proved, "{said} {proved}");
+}
+
 #[test]
 fn what_is_wrong_with_a_study() {
     let folder = tempfile::tempdir().unwrap();

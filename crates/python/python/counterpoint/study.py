@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ._native import Answer, Bracket, Mechanism
 
-__all__ = ["Other", "Planned", "PlannedStatistic", "plan_study"]
+__all__ = ["Least", "Other", "Planned", "PlannedStatistic", "plan_study"]
 
 
 class PlannedStatistic(NamedTuple):
@@ -48,6 +48,17 @@ class Other(NamedTuple):
     """What it says the wanted errors cost, or those of the plan."""
     factor: float | None
     """By how much it would have had to multiply the wanted errors."""
+
+
+class Least(NamedTuple):
+    """What is proved of the smallest weighted sum of errors within the budget."""
+
+    sum: float | None
+    """No levels of noise that keep the budget have a smaller sum; None if nothing is proved."""
+    noise: str | None
+    """``"any"`` if that is so with all kinds of noise, ``"these"`` if with those of the plan."""
+    reason: str | None
+    """Why nothing is proved, if it is not."""
 
 
 class Planned:
@@ -83,6 +94,12 @@ class Planned:
     def sum(self) -> float | None:
         """The weighted sum of errors that was made small, where statistics have weights."""
         return self._native.sum
+
+    @property
+    def least(self) -> Least | None:
+        """How small that sum can be at all: how far from the best the plan may be."""
+        least = self._native.least
+        return None if least is None else Least(*least)
 
     @cached_property
     def statistics(self) -> list[PlannedStatistic]:

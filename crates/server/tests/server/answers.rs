@@ -14,6 +14,21 @@ fn a_study_is_planned_as_by_the_program() {
     assert_eq!(answer.body, Planned::new(&study, planned).json().unwrap());
 }
 
+/// How small a weighted sum can be is asked for by itself.
+#[test]
+fn what_is_proved_of_a_sum_is_a_question_of_its_own() {
+    let weighted =
+        STUDY.replace("\"error\": 500", "\"weight\": 2").replacen('{', "{\"epsilon\": 1, ", 1);
+    let planned = post("/plan", &weighted).json();
+    let bounded = post("/least", &weighted).json();
+    assert!(planned["least"].is_null() && planned["sum"] == bounded["sum"], "{planned} {bounded}");
+    let (sum, least) =
+        (bounded["sum"].as_f64().unwrap(), bounded["least"]["sum"].as_f64().unwrap());
+    assert!((0.9 * sum..=sum).contains(&least), "{bounded}");
+    assert!(post("/least", STUDY).json()["least"].is_null());
+    assert_eq!(post("/least", "{}").status, 422);
+}
+
 #[test]
 fn what_cannot_be_planned_says_where() {
     let about = |body: &str| {

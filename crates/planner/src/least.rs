@@ -1,0 +1,608 @@
+//! How small the weighted sum of errors can be at all: a bound from below, by Lagrange's multipliers.
+
+use crate::cost::CostError;
+use crate::family::Family;
+use crate::fit::{PlanningError, Problem, Row, Setting};
+use crate::root::{Crossing, Search, search};
+use crate::shadow::{Kind, Relaxed, Shadow, broken_up_to};
+use crate::study::{Study, Wish};
+use crate::sum::{self, Aim};
+use crate::tangent::{Tangent, directions, tangent, together};
+use counterpoint::quantity::Noise as Scale;
+use counterpoint::{Bracket, Count, Epsilon, Mechanism, Release, Sensitivity};
+use counterpoint_mechanisms::Error;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What is proved about the smallest weighted sum of errors within the budget.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Least {
+    /// No levels of noise that keep the budget have a smaller sum.
+    Proved {
+        /// The sum.
+        sum: f64,
+        /// Whether that is so with all kinds of noise, and not only with those of the plan.
+        any_noise: bool,
+    },
+    /// Nothing.
+    Unknown {
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+/// Bounds have at most so many directions.
+const MOST_DIRECTIONS: usize = 64;
+/// So many ways to choose kinds of noise are gone through.
+const MOST_CHOICES: usize = 8;
+/// So often a plane touches where the last one has the least.
+const ROUNDS: usize = 4;
+/// Smoothing takes this share of epsilon.
+const TAKEN: f64 = 1e-4;
+
+/// A bound on the sums of all settings within the budget: of these kinds of noise, or of all where there are few.
+pub(crate) fn of(
+    problem: &Problem<'_>,
+    study: &Study,
+    (budget, setting): (f64, &Setting),
+) -> Result<Least, PlanningError> {
+    let aims = sum::aims(problem, study);
+    let bound = |setting: &Setting| match Bound::new(problem, &aims, (budget, setting))? {
+        Ok(bound) => bound.best(),
+        Err(reason) => Ok(Err(reason)),
+    };
+    let mut least = match bound(setting)? {
+        Ok(sum) => sum,
+        Err(reason) => return Ok(Least::Unknown { reason }),
+    };
+    let ways = problem.rows.iter().map(|row| row.families.len());
+    if ways.fold(1_usize, usize::saturating_mul) > MOST_CHOICES {
+        return Ok(Least::Proved { sum: least, any_noise: false });
+    }
+    for choice in choices(problem).into_iter().filter(|choice| *choice != setting.choice) {
+        match bound(&sum::about(problem, study, (&choice, budget))?)? {
+            Ok(sum) => least = least.min(sum),
+            Err(_) => return Ok(Least::Proved { sum: least, any_noise: false }),
+        }
+    }
+    Ok(Least::Proved { sum: least, any_noise: true })
+}
+
+/// All ways to choose a kind of noise for each row.
+fn choices(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let with = |all: Vec<Vec<usize>>, row: &Row| {
+        let next = |before: &Vec<usize>| {
+            let kinds = 0..row.families.len();
+            kinds.map(|kind| [before.as_slice(), &[kind]].concat()).collect::<Vec<_>>()
+        };
+        all.iter().flat_map(next).collect()
+    };
+    problem.rows.iter().fold(vec![Vec::new()], with)
+}
+
+/// Rows that are alike: their level is free.
+struct Free<'a> {
+    family: &'a Family,
+    aim: Aim,
+    many: u64,
+    level: f64,
+    points: RefCell<Vec<Rc<Point>>>,
+}
+
+/// What runs at a level.
+#[derive(Debug)]
+struct Point {
+    level: f64,
+    /// What it adds to the sum.
+    value: f64,
+    /// No more than any higher level's noise, or its own, adds to it where there is more.
+    at_least: f64,
+    shadows: Vec<Shadow>,
+    /// Whether it breaks the budget by itself, and so do all higher levels.
+    breaks: bool,
+}
+
+/// All that a bound for given kinds of noise needs.
+struct Bound<'a> {
+    problem: &'a Problem<'a>,
+    relaxed: Relaxed,
+    /// What noise alone must keep to.
+    within: (f64, f64),
+    /// The epsilon and the delta that shadows keep to.
+    epsilon: f64,
+    delta: f64,
+    /// How many releases of discrete Gaussian noise that leaves room for.
+    smoothed: u64,
+    free: Vec<Free<'a>>,
+    fixed: Vec<Shadow>,
+}
+
+impl<'a> Bound<'a> {
+    fn new(
+        problem: &'a Problem<'a>,
+        aims: &[Aim],
+        (budget, setting): (f64, &Setting),
+    ) -> Result<Result<Self, &'static str>, PlanningError> {
+        let Some(within) = problem.composer.most_within(budget) else {
+            return Ok(Err("everything keeps to the delta that the sample is to have"));
+        };
+        let all = problem.all(setting)?;
+        let discrete =
+            |release: &&Release| matches!(release.mechanism, Mechanism::DiscreteGaussian { .. });
+        let smoothed = all.iter().filter(discrete).map(|release| release.count.get()).sum();
+        let delta = without_leaks(problem, within.1);
+        let pure = delta <= 0.0;
+        let taken = if smoothed > 0 && !pure { TAKEN * within.0 } else { 0.0 };
+        let relaxed = Relaxed::new(pure, TAKEN * within.0, smoothed);
+        let mut fixed: Vec<Shadow> =
+            problem.held_back.iter().map(|release| relaxed.of(release)).collect();
+        let mut free: Vec<Free<'a>> = Vec::new();
+        let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels).zip(aims);
+        for (((row, choice), &level), aim) in rows {
+            let Some(family) = row.families.get(*choice) else { continue };
+            let level = match row.wish {
+                Wish::Weight(_) => {
+                    add(&mut free, Free::new(family, *aim, level));
+                    continue;
+                }
+                Wish::Level(level) => level,
+                // No lower level keeps to what is pinned.
+                Wish::Kept(error) | Wish::Error(error) => {
+                    family.level_below(error)?.unwrap_or(family.range().1)
+                }
+            };
+            fixed.extend(family.releases(level)?.iter().map(|release| relaxed.of(release)));
+        }
+        let mut kinds = free.iter().map(|free| free.family.error(free.level));
+        if kinds.any(|error| error.is_ok_and(f64::is_infinite)) {
+            return Ok(Err("an error depends on the data"));
+        }
+        let (epsilon, delta) = (within.0 + taken, delta * taken.exp() * (1.0 + 1e-12));
+        Ok(Ok(Self { problem, relaxed, within, epsilon, delta, smoothed, free, fixed }))
+    }
+
+    /// The best bound of some planes.
+    fn best(&self) -> Result<Result<f64, &'static str>, PlanningError> {
+        let mut levels: Vec<f64> = self.free.iter().map(|free| free.level).collect();
+        let mut best = 0.0;
+        for _ in 0..ROUNDS {
+            let Some(noises) = self.point(&levels)? else {
+                return Ok(Err("none of this noise is known to show anything"));
+            };
+            if !self.relaxed.pure && directions(&noises) > MOST_DIRECTIONS {
+                return Ok(Err("there are more than 64 different levels of noise"));
+            }
+            let smoothed = noises.iter().filter(|noise| noise.smoothed).map(|noise| noise.count);
+            if smoothed.sum::<u64>() > self.smoothed {
+                break;
+            }
+            let plane = self.plane(noises)?;
+            let (sum, next) = self.dual(&plane)?;
+            let gained = sum - best;
+            best = sum.max(best);
+            if gained < 1e-4 * best {
+                break;
+            }
+            levels = next;
+        }
+        Ok(Ok(best))
+    }
+
+    /// What the free rows at these levels and the fixed ones show, the free rows' noise being scaled until the
+    /// budget is spent: a point to touch at, none being wrong. `None` if it is nothing.
+    fn point(&self, levels: &[f64]) -> Result<Option<Vec<Shadow>>, PlanningError> {
+        let at = |(free, level): (&Free<'_>, &f64)| -> Result<Vec<Shadow>, Error> {
+            let times = |shadow: Shadow| Shadow { count: shadow.count * free.many, ..shadow };
+            let shadows = &self.look(free, *level)?.shadows;
+            Ok(shadows.iter().copied().map(times).collect())
+        };
+        let shadows = self.free.iter().zip(levels).map(at).collect::<Result<Vec<_>, Error>>()?;
+        let shadows = shadows.concat();
+        if shadows.iter().all(|shadow| shadow.level <= 0.0) {
+            return Ok(None);
+        }
+        let scaled = |factor: f64| {
+            let times = |shadow: &Shadow| Shadow { level: shadow.level * factor, ..*shadow };
+            shadows.iter().map(times).chain(self.fixed.iter().copied()).collect::<Vec<_>>()
+        };
+        // Near the budget is enough; from there on no more is asked.
+        let mut near: Option<f64> = None;
+        let short = |factor: f64| {
+            if let Some(near) = near {
+                return Ok(if factor < near { 1e-3 } else { -1e-3 });
+            }
+            let spent = self.spent(&scaled(factor))?;
+            let short = (self.aim() / spent).ln();
+            if short.abs() < 0.01 {
+                near = Some(factor);
+            }
+            Ok::<f64, PlanningError>(short)
+        };
+        let place =
+            Search { guess: 1.0, stride: 1.01, range: (1e-3, 1e3), power: 0.05, near: 1e-10 };
+        let found = search(place, short)?;
+        let factor = match (near, found) {
+            (Some(near), _) => near,
+            (None, Crossing::Between(_, factor)) => factor,
+            _ => 1.0,
+        };
+        Ok(Some(scaled(factor)))
+    }
+
+    /// How much of [`Self::aim`] noises spend, about.
+    fn spent(&self, noises: &[Shadow]) -> Result<f64, CostError> {
+        match self.relaxed.pure {
+            true => Ok(added(noises)),
+            false => Ok(self.delta_of(&together(noises))?.upper),
+        }
+    }
+
+    fn aim(&self) -> f64 {
+        if self.relaxed.pure { self.epsilon } else { self.delta }
+    }
+
+    /// A plane above what noises leave of the budget: F - ln(1 - delta), or, at delta zero, of epsilon.
+    fn plane(&self, noises: Vec<Shadow>) -> Result<Plane, CostError> {
+        let Tangent { here, slopes } = match self.relaxed.pure {
+            true => Tangent {
+                here: (self.epsilon - added(&noises)) + 1e-12 * self.epsilon,
+                slopes: vec![(-1.0, -1.0); noises.len()],
+            },
+            false => tangent(&noises, &|noises: &[Shadow]| self.delta_of(noises))?,
+        };
+        let least = if self.relaxed.pure { 0.0 } else { (-self.delta).ln_1p() * (1.0 + 1e-14) };
+        Ok(Plane { left: here - least, noises, slopes })
+    }
+
+    fn delta_of(&self, noises: &[Shadow]) -> Result<Bracket, CostError> {
+        let release = |noise: &Shadow| {
+            let (scale, sensitivity) = (Scale::new(1.0).ok()?, Sensitivity::new(noise.level).ok()?);
+            let mechanism = match noise.kind {
+                Kind::Laplace => Mechanism::Laplace { scale, sensitivity },
+                Kind::Gaussian => Mechanism::Gaussian { sigma: scale, sensitivity },
+            };
+            Some(Release::from((mechanism, Count::new(noise.count).ok()?)))
+        };
+        let releases: Vec<Release> = noises.iter().filter_map(release).collect();
+        match Epsilon::new(self.epsilon) {
+            Ok(epsilon) => self.problem.composer.delta_at(&releases, epsilon),
+            // No bound comes of it.
+            Err(_) => Ok(Bracket { lower: 0.0, upper: 1.0 }),
+        }
+    }
+
+    /// The best multiplier's bound, and the levels at which it is reached. Any multiplier's is one, and they are concave
+    /// in it.
+    fn dual(&self, plane: &Plane) -> Result<(f64, Vec<f64>), PlanningError> {
+        let start = self.multiplier(plane)?;
+        let mut looks: Vec<(f64, f64, Vec<f64>)> = Vec::new();
+        let look = |power: f64| {
+            let (sum, levels) = self.lagrange(plane, start * power.exp(), ROUGHLY)?;
+            Ok::<_, PlanningError>((power, sum, levels))
+        };
+        for power in [-0.5, 0.0, 0.5] {
+            looks.push(look(power)?);
+        }
+        for _ in 0..30 {
+            looks.sort_by(|one, other| one.0.total_cmp(&other.0));
+            let best = looks.iter().enumerate().max_by(|one, other| one.1.1.total_cmp(&other.1.1));
+            let Some((place, &(middle, ..))) = best else { break };
+            let beside = |place: Option<usize>| place.and_then(|at| looks.get(at)).map(|at| at.0);
+            let (low, high) = (beside(place.checked_sub(1)), beside(Some(place + 1)));
+            let next = match (low, high) {
+                (None, _) => middle - 1.5,
+                (_, None) => middle + 1.5,
+                (Some(low), Some(high)) if high - low < 4e-3 => break,
+                (Some(low), Some(high)) if middle - low > high - middle => 0.5 * (low + middle),
+                (_, Some(high)) => 0.5 * (middle + high),
+            };
+            if next.abs() > 60.0 {
+                break;
+            }
+            let found = look(next)?;
+            looks.push(found);
+        }
+        let best = looks.into_iter().max_by(|one, other| one.1.total_cmp(&other.1));
+        let power = best.map_or(0.0, |(power, ..)| power);
+        self.lagrange(plane, start * power.exp(), CLOSELY)
+    }
+
+    /// About the multiplier: errors are inverse to levels.
+    fn multiplier(&self, plane: &Plane) -> Result<f64, Error> {
+        let values =
+            self.free.iter().map(|free| Ok(free.many as f64 * self.look(free, free.level)?.value));
+        let sum = values.sum::<Result<f64, Error>>()?;
+        let fall = plane.noises.iter().zip(&plane.slopes);
+        let fall: f64 = fall.map(|(at, slope)| -slope.0 * at.level * at.count as f64).sum();
+        Ok(if fall > 0.0 { sum / fall } else { 1.0 })
+    }
+
+    /// No setting within the budget has a smaller sum than that of the least of each row's value and so many times what
+    /// the plane says it takes, less so many times what is left: both in favour of the setting.
+    fn lagrange(
+        &self,
+        plane: &Plane,
+        multiplier: f64,
+        near: f64,
+    ) -> Result<(f64, Vec<f64>), PlanningError> {
+        let (mut sum, mut size, mut levels) = (0.0, 0.0, Vec::with_capacity(self.free.len()));
+        let mut from = 0;
+        for free in &self.free {
+            let many = free.many as f64;
+            let width = self.look(free, free.level)?.shadows.len();
+            let facet = plane.facet(from, width, free.many);
+            from += width;
+            let price = |shadows: &[Shadow]| multiplier * facet.taken(shadows);
+            let (least, level) = self.least(free, near, price)?;
+            sum += many * least;
+            size += many * least.abs() + multiplier * facet.size();
+            levels.push(level);
+        }
+        let left = multiplier * plane.left;
+        // Far more than rounding can have done.
+        Ok((sum - left - 1e-10 * (size + left.abs()), levels))
+    }
+
+    /// No more than the least of a row's value and its price over all levels, and about where that is.
+    ///
+    /// Between two levels the value is no less than the upper one's, its unevenness apart, and the price no less than
+    /// that of the lower one's noise. Such cells are halved until the lowest of them is hardly below a level's own.
+    fn least(
+        &self,
+        free: &Free<'_>,
+        near: f64,
+        price: impl Fn(&[Shadow]) -> f64,
+    ) -> Result<(f64, f64), PlanningError> {
+        let near = near * self.look(free, free.level)?.value;
+        let points: Vec<Rc<Point>> =
+            free.points.borrow().iter().filter(|point| !point.breaks).map(Rc::clone).collect();
+        // Those of the first level that breaks the budget are part of the last cell.
+        let next = free.points.borrow().get(points.len()).map(Rc::clone);
+        let own = |point: &Point| (point.at_least + price(&point.shadows), point.level);
+        let cell = |low: &Rc<Point>, high: &Rc<Point>| {
+            let value = high.at_least + price(&lesser(&low.shadows, &high.shadows));
+            (value, Rc::clone(low), Rc::clone(high))
+        };
+        let lower = |one: (f64, f64), other: (f64, f64)| if other.0 < one.0 { other } else { one };
+        let mut best = points.iter().map(|point| own(point)).fold((f64::INFINITY, 0.0), lower);
+        let highs = points.iter().skip(1).chain(&next);
+        let mut cells: Vec<_> =
+            points.iter().zip(highs).map(|(low, high)| cell(low, high)).collect();
+        // Below the least level nothing need be shown, and above the most there need not be an error.
+        let below = points.first().or(next.as_ref()).map(|first| first.at_least + price(&[]));
+        let above = points.last().filter(|_| next.is_none()).map(|last| price(&last.shadows));
+        let beyond = below.into_iter().chain(above).fold(f64::INFINITY, f64::min);
+        for _ in 0..MOST_LOOKS {
+            let lowest =
+                cells.iter().enumerate().min_by(|one, other| one.1.0.total_cmp(&other.1.0));
+            let Some((place, &(value, ref low, ref high))) = lowest else { break };
+            let middle = (low.level * high.level).sqrt();
+            if value >= best.0.min(beyond) - near || !(low.level < middle && middle < high.level) {
+                break;
+            }
+            let (low, high) = (Rc::clone(low), Rc::clone(high));
+            let middle = self.look(free, middle)?;
+            cells.swap_remove(place);
+            cells.push(cell(&low, &middle));
+            if !middle.breaks {
+                best = lower(best, own(&middle));
+                cells.push(cell(&middle, &high));
+            }
+        }
+        let least = cells.iter().map(|cell| cell.0).fold(beyond, f64::min);
+        Ok((least, best.1))
+    }
+
+    /// What runs at a level, looked up if it was looked at before.
+    fn look(&self, free: &Free<'_>, level: f64) -> Result<Rc<Point>, Error> {
+        if free.points.borrow().is_empty() {
+            let (least, most) = free.family.range();
+            let inner = std::iter::successors(Some(least), |level| Some(level * 1.3));
+            let levels = inner.take_while(|level| *level < most).chain([most]);
+            let points = levels.map(|level| Ok(Rc::new(self.made(free, level)?)));
+            let points = points.collect::<Result<Vec<_>, Error>>()?;
+            *free.points.borrow_mut() = points;
+        }
+        let place = free.points.borrow().partition_point(|point| point.level < level);
+        let known = free.points.borrow().get(place).map(Rc::clone);
+        if let Some(known) = known.filter(|known| known.level.to_bits() == level.to_bits()) {
+            return Ok(known);
+        }
+        let point = Rc::new(self.made(free, level)?);
+        free.points.borrow_mut().insert(place, Rc::clone(&point));
+        Ok(point)
+    }
+
+    fn made(&self, free: &Free<'_>, level: f64) -> Result<Point, Error> {
+        let releases = free.family.releases(level)?;
+        let error = free.family.error(level)?;
+        let slack = free.family.slack_at(&releases);
+        let breaks = |release: &Release| match &release.mechanism {
+            Mechanism::DiscreteGaussian { sigma, sensitivity } if !self.relaxed.pure => {
+                let most = (8.0 * self.relaxed.smooth).sqrt();
+                sigma.get() < most * 1.1
+                    && sigma.get() * (1.0 + 1e-6)
+                        < broken_up_to(sensitivity.get(), self.within, most)
+            }
+            _ => false,
+        };
+        Ok(Point {
+            level,
+            value: free.aim.of(error),
+            at_least: free.aim.of(error / (1.0 + slack)) * (1.0 - 1e-12),
+            shadows: releases.iter().map(|release| self.relaxed.of(release)).collect(),
+            breaks: releases.iter().any(breaks),
+        })
+    }
+}
+
+/// Levels of one row that are looked at for one multiplier.
+const MOST_LOOKS: usize = 1000;
+/// How near to a row's least value the bound on it comes: while multipliers are compared, and then.
+const ROUGHLY: f64 = 5e-4;
+const CLOSELY: f64 = 5e-5;
+
+impl<'a> Free<'a> {
+    fn new(family: &'a Family, aim: Aim, level: f64) -> Self {
+        Self { family, aim, many: 1, level, points: RefCell::default() }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        std::ptr::eq(self.family, other.family)
+            && self.level.to_bits() == other.level.to_bits()
+            && self.aim.weight.to_bits() == other.aim.weight.to_bits()
+    }
+}
+
+/// One row more: rows of one question, weight and level are taken together.
+fn add<'a>(all: &mut Vec<Free<'a>>, free: Free<'a>) {
+    match all.iter_mut().find(|other| other.is_like(&free)) {
+        Some(same) => same.many += 1,
+        None => all.push(free),
+    }
+}
+
+/// The delta that is left to all but the leaks of what is held back: 1 - delta is the product of theirs and the rest's.
+fn without_leaks(problem: &Problem<'_>, delta: f64) -> f64 {
+    let leak = |release: &Release| match &release.mechanism {
+        Mechanism::ApproxDp(guarantee) => guarantee.delta.get(),
+        _ => 0.0,
+    };
+    let without = |delta: f64, leak: f64| (delta - leak).max(0.0) / (1.0 - leak) * (1.0 + 1e-15);
+    problem.held_back.iter().map(leak).fold(delta, without)
+}
+
+/// All levels, added up.
+fn added(noises: &[Shadow]) -> f64 {
+    noises.iter().map(|noise| noise.level * noise.count as f64).sum()
+}
+
+/// What both of two levels show at least; nothing where they are of different kinds.
+fn lesser(one: &[Shadow], other: &[Shadow]) -> Vec<Shadow> {
+    let of = |(one, other): (&Shadow, &Shadow)| {
+        let same = (one.kind, one.smoothed, one.count) == (other.kind, other.smoothed, other.count);
+        Shadow { level: if same { one.level.min(other.level) } else { 0.0 }, ..*one }
+    };
+    one.iter().zip(other).map(of).collect()
+}
+
+/// What is left of the budget is at most this: `left` at the point, and for each noise the better of its two slopes
+/// times the way from its level.
+struct Plane {
+    left: f64,
+    noises: Vec<Shadow>,
+    slopes: Vec<(f64, f64)>,
+}
+
+/// The part of it that is one of so many rows'.
+struct Facet<'a> {
+    many: u64,
+    noises: &'a [Shadow],
+    slopes: &'a [(f64, f64)],
+}
+
+impl Plane {
+    fn facet(&self, from: usize, width: usize, many: u64) -> Facet<'_> {
+        let of = from..from + width;
+        Facet {
+            many,
+            noises: self.noises.get(of.clone()).unwrap_or_default(),
+            slopes: self.slopes.get(of).unwrap_or_default(),
+        }
+    }
+}
+
+impl Facet<'_> {
+    /// How much more than at the point is taken by such noise, at least.
+    fn taken(&self, shadows: &[Shadow]) -> f64 {
+        let of = |(place, (noise, slope)): (usize, (&Shadow, &(f64, f64)))| {
+            let count = noise.count / self.many.max(1);
+            let is_same = |own: &&Shadow| {
+                (own.kind, own.smoothed, own.count) == (noise.kind, noise.smoothed, count)
+            };
+            // What is not alike shows nothing that counts here.
+            let level = shadows.get(place).filter(is_same).map_or(0.0, |own| own.level);
+            let way = level - noise.level;
+            -(slope.0 * way).max(slope.1 * way) * count as f64
+        };
+        self.noises.iter().zip(self.slopes).enumerate().map(of).sum()
+    }
+
+    /// How large its terms are.
+    fn size(&self) -> f64 {
+        let of =
+            |(noise, slope): (&Shadow, &(f64, f64))| -slope.0 * noise.level * noise.count as f64;
+        self.noises.iter().zip(self.slopes).map(of).sum()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::{Bound, CLOSELY};
+    use crate::cost::Composer;
+    use crate::fit::{Problem, Setting};
+    use crate::shadow::Shadow;
+    use crate::study::{Ask, Budget, Goal, Noise, Public, Statistic, Study, Wanted, Wish};
+    use crate::sum;
+    use counterpoint::{Adjacency, Delta, Epsilon, Options, Relation};
+    use counterpoint_mechanisms::{Bounds, Query};
+    use counterpoint_testing::{Random, tries};
+
+    /// The least of an error and a price over all levels is no more than at any of many levels, and next to it.
+    #[test]
+    fn the_least_of_a_row_is_below_all_its_levels() {
+        let mut random = Random::new(76);
+        let public = Public {
+            relation: Relation::one(Adjacency::Replace),
+            rows: Some(2000),
+            sample_of: None,
+        };
+        let bounds = Bounds::new(0.0, 7.3).unwrap();
+        for query in [Query::sum(bounds), Query::count_within(bounds)] {
+            for noise in [Noise::Laplace, Noise::Gaussian] {
+                let wanted = Wanted {
+                    query: query.clone(),
+                    noise: Some(noise),
+                    confidence: 0.95,
+                    wish: Wish::Weight(1.0),
+                    scale: 1.0,
+                };
+                let statistic = Statistic { name: String::new(), ask: Ask::Query(wanted) };
+                let budget = Budget {
+                    epsilon: Some(Epsilon::new(1.0).unwrap()),
+                    delta: Delta::new(1e-6).unwrap(),
+                };
+                let study = Study::new(public, budget, Goal::Relative, vec![statistic]).unwrap();
+                let composer = Composer::new(&public, budget, Options::default());
+                let problem = Problem::new(&study, composer).unwrap();
+                let aims = sum::aims(&problem, &study);
+                let setting = Setting { choice: vec![0], levels: vec![0.1] };
+                for _ in 0..tries(40, 0.25) {
+                    let bound = Bound::new(&problem, &aims, (1.0, &setting)).unwrap().unwrap();
+                    let free = &bound.free[0];
+                    let slope = random.log_uniform(150.0, 3e4);
+                    let price = |shadows: &[Shadow]| {
+                        slope * shadows.first().map_or(0.0, |shadow| shadow.level)
+                    };
+                    let (least, level) = bound.least(free, CLOSELY, price).unwrap();
+                    let at = |level: f64| {
+                        let shadow = bound.relaxed.of(&free.family.releases(level).unwrap()[0]);
+                        free.family.error(level).unwrap() + slope * shadow.level
+                    };
+                    // Up to where Gaussian noise on counts keeps the budget.
+                    let levels = (0..4000).map(|i| 2e-3 * 300.0_f64.powf(f64::from(i) / 4000.0));
+                    let scanned = levels.map(at).fold(f64::INFINITY, f64::min);
+                    assert!(least <= scanned, "{query:?} {noise:?} {slope}: {least} {scanned}");
+                    let near = CLOSELY * free.family.error(0.1).unwrap() + 3e-3 * scanned;
+                    assert!(
+                        least >= scanned - near,
+                        "{query:?} {noise:?} {slope}: {least} {scanned}"
+                    );
+                    assert!(at(level) <= scanned + near, "{query:?} {noise:?} {slope}: {level}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The privacy of Laplace and Gaussian noise, bounded by a plane that touches it.
+//!
+//! F = ln(1 - delta(epsilon)) is concave in the levels (Prékopa): no more than at a point and a supergradient there times
+//! the way from it. In each direction a supergradient is between the quotients of both sides.
+
+use crate::cost::CostError;
+use crate::shadow::{Kind, Shadow};
+use counterpoint::Bracket;
+
+/// Noise of a kind and a level, so many times.
+type Noises = Vec<Shadow>;
+
+/// What is asked: a certified delta of noises at the epsilon of the budget.
+pub(crate) trait Ask {
+    fn delta(&self, noises: &[Shadow]) -> Result<Bracket, CostError>;
+}
+
+impl<A: Fn(&[Shadow]) -> Result<Bracket, CostError>> Ask for A {
+    fn delta(&self, noises: &[Shadow]) -> Result<Bracket, CostError> {
+        self(noises)
+    }
+}
+
+/// A plane above F: F is at most `here` and for each noise the better of two slopes times the way from its level.
+#[derive(Clone, Debug)]
+pub(crate) struct Tangent {
+    /// F at the point, or a little more.
+    pub(crate) here: f64,
+    /// For each noise, as they were given: the slope's least and most, of one of its copies.
+    pub(crate) slopes: Vec<(f64, f64)>,
+}
+
+/// Directions: all Laplace noise of one level together, as F has a supergradient that is the same for all of them; and
+/// all Gaussian noise together, away from zero, as F depends on the root of the sum of its squares, mu, and has one whose
+/// part there is a multiple of the levels.
+struct Groups {
+    laplace: Vec<(f64, u64)>,
+    mu: f64,
+}
+
+impl Groups {
+    fn of(noises: &[Shadow]) -> Self {
+        let mut laplace: Vec<(f64, u64)> = Vec::new();
+        let mut square = 0.0;
+        for noise in noises.iter().filter(|noise| noise.level > 0.0) {
+            match noise.kind {
+                Kind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
+                Kind::Laplace => {
+                    let same = laplace.iter_mut().find(|(level, _)| is_same(*level, noise.level));
+                    match same {
+                        Some((_, count)) => *count = count.saturating_add(noise.count),
+                        None => laplace.push((noise.level, noise.count)),
+                    }
+                }
+            }
+        }
+        Self { laplace, mu: square.sqrt() }
+    }
+
+    /// All of it, with another level for one of the directions.
+    fn with(&self, moved: Option<(Kind, f64, f64)>) -> Noises {
+        let level = |kind: Kind, level: f64| match moved {
+            Some((of, from, to)) if of == kind && is_same(from, level) => to,
+            _ => level,
+        };
+        let shadow = |kind, level, count| Shadow { kind, level, count, smoothed: false };
+        let laplace = self.laplace.iter();
+        let mut all: Noises = laplace
+            .map(|(own, count)| shadow(Kind::Laplace, level(Kind::Laplace, *own), *count))
+            .collect();
+        if self.mu > 0.0 {
+            all.push(shadow(Kind::Gaussian, level(Kind::Gaussian, self.mu), 1));
+        }
+        all
+    }
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits()
+}
+
+/// How many directions noises have.
+pub(crate) fn directions(noises: &[Shadow]) -> usize {
+    let groups = Groups::of(noises);
+    groups.laplace.len() + usize::from(groups.mu > 0.0)
+}
+
+/// Noises of one kind and level together, for a question.
+pub(crate) fn together(noises: &[Shadow]) -> Noises {
+    Groups::of(noises).with(None)
+}
+
+/// A plane that touches F at these noises, or nearly.
+pub(crate) fn tangent(noises: &[Shadow], ask: &impl Ask) -> Result<Tangent, CostError> {
+    let groups = Groups::of(noises);
+    let here = ask.delta(&groups.with(None))?;
+    let laplace = groups.laplace.iter().map(|&(level, count)| (Kind::Laplace, level, count as f64));
+    let gaussian = (groups.mu > 0.0).then_some((Kind::Gaussian, groups.mu, 1.0));
+    let mut found: Vec<(Kind, f64, (f64, f64))> = Vec::new();
+    for (kind, level, count) in laplace.chain(gaussian) {
+        let (least, most) = slopes(&groups, (kind, level), here, ask)?;
+        found.push((kind, level, (least / count, most / count)));
+    }
+    let slope = |noise: &Shadow| {
+        if noise.level <= 0.0 {
+            // F is even in each level: there is a supergradient that is zero here.
+            return (0.0, 0.0);
+        }
+        let is_own = |(kind, level, _): &&(Kind, f64, (f64, f64))| {
+            *kind == noise.kind && (noise.kind == Kind::Gaussian || is_same(*level, noise.level))
+        };
+        let (least, most) = found.iter().find(is_own).map_or((0.0, 0.0), |(.., slope)| *slope);
+        match noise.kind {
+            Kind::Laplace => (least, most),
+            Kind::Gaussian => (least * noise.level / groups.mu, most * noise.level / groups.mu),
+        }
+    };
+    let slopes = noises.iter().map(slope).collect();
+    Ok(Tangent { here: most_of(here), slopes })
+}
+
+/// The least and the most that a supergradient can be in a direction: the quotients on both sides, rounded outward.
+fn slopes(
+    groups: &Groups,
+    (kind, level): (Kind, f64),
+    here: Bracket,
+    ask: &impl Ask,
+) -> Result<(f64, f64), CostError> {
+    let at = |to: f64| ask.delta(&groups.with(Some((kind, level, to))));
+    // So far that delta moves by a few hundredth parts: far more than brackets are wide, and nearly straight.
+    let mut step = 1e-3 * level;
+    let mut above = at(level + step)?;
+    for _ in 0..4 {
+        let grown = (above.upper / here.upper).ln();
+        if (0.01..0.05).contains(&grown) || !grown.is_finite() {
+            break;
+        }
+        let next = (step * (0.025 / grown.max(1e-6)).clamp(1e-3, 1e3)).min(0.3 * level);
+        let is_near = (next / step - 1.0).abs() < 0.1;
+        step = next;
+        above = at(level + step)?;
+        if is_near {
+            break;
+        }
+    }
+    let (up, down) = (level + step, level - step);
+    let below = at(down)?;
+    let least = (least_of(above) - most_of(here)) / (up - level);
+    let most = (most_of(here) - least_of(below)) / (level - down);
+    Ok((least.min(0.0) * (1.0 + 1e-12), most.min(0.0) * (1.0 - 1e-12)))
+}
+
+/// ln(1 - delta), no less than it is.
+fn most_of(delta: Bracket) -> f64 {
+    (-delta.lower).ln_1p() * (1.0 - 1e-14)
+}
+
+/// The same, no more than it is.
+fn least_of(delta: Bracket) -> f64 {
+    (-delta.upper).ln_1p() * (1.0 + 1e-14)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{Bracket, CostError, Kind, Shadow, tangent};
+    use counterpoint_testing::{Random, tries};
+
+    /// Minus ln(1 - delta) of something convex, even in each level, that knows Gaussian noise by its mu alone.
+    fn spent(noises: &[Shadow], size: f64) -> f64 {
+        let (mut all, mut square) = (0.0, 0.0);
+        for noise in noises {
+            match noise.kind {
+                Kind::Laplace => {
+                    all += noise.count as f64 * (noise.level * noise.level + noise.level.powi(4))
+                }
+                Kind::Gaussian => square += noise.count as f64 * noise.level * noise.level,
+            }
+        }
+        size * (all + square + square * square + all * all)
+    }
+
+    /// The plane is above a function that is known, near the point and far from it, and touches it.
+    #[test]
+    fn planes_are_above_and_touch() {
+        let mut random = Random::new(75);
+        for round in 0..tries(2000, 0.1) {
+            let size = random.log_uniform(1e-9, 1e-2);
+            let noise = |random: &mut Random| Shadow {
+                kind: if random.once_in(2) { Kind::Laplace } else { Kind::Gaussian },
+                level: random.of(&[0.1, 0.2, 0.31]),
+                count: random.between(1, 3),
+                smoothed: false,
+            };
+            let many = random.between(1, 5);
+            let point: Vec<Shadow> = (0..many).map(|_| noise(&mut random)).collect();
+            let ask = |noises: &[Shadow]| {
+                let delta = -(-spent(noises, size)).exp_m1();
+                Ok::<Bracket, CostError>(Bracket {
+                    lower: delta * (1.0 - 1e-7),
+                    upper: delta * (1.0 + 1e-7),
+                })
+            };
+            let plane = tangent(&point, &ask).unwrap();
+            let far = random.log_uniform(1e-4, 3.0);
+            let moved: Vec<Shadow> = point
+                .iter()
+                .map(|at| Shadow {
+                    level: at.level * (far * (2.0 * random.unit() - 1.0)).exp(),
+                    ..*at
+                })
+                .collect();
+            let above = |moved: &[Shadow]| {
+                let of = |((at, to), slope): ((&Shadow, &Shadow), &(f64, f64))| {
+                    let way = to.level - at.level;
+                    (slope.0 * way).max(slope.1 * way) * at.count as f64
+                };
+                plane.here + point.iter().zip(moved).zip(&plane.slopes).map(of).sum::<f64>()
+            };
+            let (real, bound) = (-spent(&moved, size), above(&moved));
+            assert!(bound >= real, "{round}: {far} {bound} {real}");
+            // Twice the curvature's part, and some for the step.
+            let most = 0.02 * (1.0 - (-far).exp()) + 40.0 * far * far;
+            let rest = (bound - real) / spent(&point, size);
+            assert!(far > 0.1 || rest < 20.0 * most + 1e-6, "{round}: {far} {rest} {most}");
+            assert!((above(&point) + spent(&point, size)).abs() < 3e-7 * spent(&point, size));
+        }
+    }
+}
