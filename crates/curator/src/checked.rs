@@ -52,7 +52,8 @@ pub enum Spend {
 /// One aggregate, resolved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// What it is called.
+    /// What it is called. That makes no other question of it.
+    #[serde(skip)]
     pub name: String,
     /// What is asked of the rows of a group.
     pub query: Query,

@@ -2,6 +2,7 @@
 
 use super::{Dialect, Engine, Failed, Found, Rows, Statement, Value};
 use hmac::{Hmac, KeyInit, Mac};
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql};
@@ -43,6 +44,10 @@ impl Sqlite {
     fn connect(&self) -> Result<Connection, Failed> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.file, flags).map_err(Failed::new)?;
+        // A column that is not there is an error, not a text.
+        for text in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
+            connection.set_db_config(text, false).map_err(Failed::new)?;
+        }
         let busy = std::time::Duration::from_secs(5);
         connection.busy_timeout(busy).map_err(Failed::new)?;
         let keyed: Hmac<Sha256> = Hmac::new_from_slice(&self.secret).map_err(Failed::new)?;

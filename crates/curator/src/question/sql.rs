@@ -31,10 +31,27 @@ fn refused(what: impl Into<String>, legal: &str) -> Illegal {
 ///
 /// # Errors
 /// [`Illegal`], naming what is not understood.
-pub fn read<'a>(text: &str, find: impl Fn(&str) -> Option<&'a Table>) -> Result<Question, Illegal> {
+pub fn read<'a>(
+    text: &str,
+    find: impl Fn(&str) -> Option<&'a Table> + Send,
+) -> Result<Question, Illegal> {
     if text.len() > MOST_TEXT {
         return Err(Illegal::new("the text", "is too long", "at most 65536 bytes"));
     }
+    // Parsers go as deep as texts do, and so does letting go of what they made: on a stack that is deep enough for any
+    // text of this length.
+    let deep = std::thread::Builder::new().stack_size(STACK);
+    let unread = || Illegal::new("the text", "cannot be read now", "the same text, a little later");
+    std::thread::scope(|scope| {
+        let reader = deep.spawn_scoped(scope, || parsed(text, find)).map_err(|_| unread())?;
+        reader.join().unwrap_or_else(|_| Err(unread()))
+    })
+}
+
+/// So much of it is used as a text needs.
+const STACK: usize = 256 << 20;
+
+fn parsed<'a>(text: &str, find: impl Fn(&str) -> Option<&'a Table>) -> Result<Question, Illegal> {
     let parser = Parser::new(&GenericDialect {}).with_recursion_limit(MOST_DEPTH);
     let parsed = parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements());
     let parsed = parsed.map_err(|error| {
@@ -150,7 +167,8 @@ fn question<'a>(
     let table = find(&name).ok_or_else(|| {
         Illegal::new(format!("table {name:?}"), "is not here", "a table that the service lists")
     })?;
-    let filter = selection.as_ref().map(|filter| condition(filter, table)).transpose()?;
+    let filter =
+        selection.as_ref().map(|filter| condition(filter, table, MOST_DEPTH)).transpose()?;
     let group = group(group_by)?;
     let aggregates = aggregates(projection, &group, table)?;
     let table = table.name().to_owned();
@@ -400,17 +418,19 @@ fn constant(expression: &Expr) -> Result<Constant, Illegal> {
     }
 }
 
-fn condition(expression: &Expr, table: &Table) -> Result<Condition, Illegal> {
+fn condition(expression: &Expr, table: &Table, depth: usize) -> Result<Condition, Illegal> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(Illegal::new("WHERE", "has conditions within one another", "at most 50 deep"));
+    };
     match expression {
-        Expr::Nested(inner) => condition(inner, table),
+        Expr::Nested(inner) => condition(inner, table, depth),
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => {
-            Ok(Condition::Not(Box::new(condition(expr, table)?)))
+            Ok(Condition::Not(Box::new(condition(expr, table, depth)?)))
         }
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            Ok(Condition::All(vec![condition(left, table)?, condition(right, table)?]))
-        }
-        Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
-            Ok(Condition::Any(vec![condition(left, table)?, condition(right, table)?]))
+        Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
+            let list = operands(expression, op).into_iter();
+            let list = list.map(|one| condition(one, table, depth)).collect::<Result<_, _>>()?;
+            Ok(if *op == BinaryOperator::And { Condition::All(list) } else { Condition::Any(list) })
         }
         Expr::BinaryOp { left, op, right } => comparison(left, op, right, table),
         Expr::Between { expr, negated, low, high } => {
@@ -427,6 +447,20 @@ fn condition(expression: &Expr, table: &Table) -> Result<Condition, Illegal> {
         }
         other => Err(refused(other.to_string(), CONDITIONS)),
     }
+}
+
+/// What stands between the ANDs, or the ORs, of one chain.
+fn operands<'a>(mut expression: &'a Expr, chain: &BinaryOperator) -> Vec<&'a Expr> {
+    let mut list = Vec::new();
+    while let Expr::BinaryOp { left, op, right } = expression
+        && op == chain
+    {
+        list.push(&**right);
+        expression = left;
+    }
+    list.push(expression);
+    list.reverse();
+    list
 }
 
 fn negated_if(negated: bool, condition: Condition) -> Condition {

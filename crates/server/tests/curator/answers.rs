@@ -1,0 +1,121 @@
+//! What is answered.
+
+use crate::service::*;
+use counterpoint_curator::Role;
+use serde_json::json;
+
+#[test]
+fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
+    let place = Place::new(&people(500), (0.0, 30.0), "1000", &[("team", "900")]);
+    let token = place.token(Role::Analyst, "ann", &["team"]);
+    let address = place.serve();
+    let sql = "SELECT region, COUNT(*), COUNT(DISTINCT nr), AVG(age) AS age, SUM(CLAMP(pay, 0, 5)), VARIANCE(pay), \
+               QUANTILE(age, 0.25, 0.5), HISTOGRAM(age, 0, 30, 50, 100) FROM visits WHERE age < 60 GROUP BY region";
+    let first = ask(address, &token, "team", sql, 400.0);
+    let answer = read(&first);
+    assert_eq!(first.0, 200, "{answer}");
+    assert_eq!(
+        answer["cost"]["amount"].as_f64().map(|cost| (cost - 400.0).abs() < 1e-9),
+        Some(true)
+    );
+    let numbers = answer["answers"].as_array().unwrap();
+    // Three groups, of which one is not in the table; five numbers, two quantiles and three bins each.
+    assert_eq!(numbers.len(), 3 * (5 + 2 + 3));
+    let rows: Vec<Row> = people(500);
+    for number in numbers {
+        let region = number["group"][0].as_str().unwrap();
+        let own: Vec<(i64, i64, f64)> = rows
+            .iter()
+            .filter_map(|row| match (&row.1, &row.2) {
+                (rusqlite::types::Value::Integer(age), rusqlite::types::Value::Real(pay)) => {
+                    (row.3 == region && *age < 60).then_some((row.0, *age, *pay))
+                }
+                _ => None,
+            })
+            .collect();
+        let count = own.len() as f64;
+        let mean =
+            |of: &dyn Fn(&(i64, i64, f64)) -> f64| own.iter().map(of).sum::<f64>() / count.max(1.0);
+        let value = number["value"].as_f64().unwrap();
+        let truth = match number["name"].as_str().unwrap() {
+            "COUNT(*)" => count,
+            "COUNT(DISTINCT nr)" => {
+                own.iter().map(|one| one.0).collect::<std::collections::BTreeSet<_>>().len() as f64
+            }
+            "age" if region != "nowhere" => mean(&|one| one.1 as f64),
+            "SUM(CLAMP(pay, 0, 5))" => own.iter().map(|one| one.2.clamp(0.0, 5.0)).sum(),
+            "VARIANCE(pay)" if region != "nowhere" => {
+                mean(&|one| one.2 * one.2) - mean(&|one| one.2).powi(2)
+            }
+            "HISTOGRAM(age, 0, 30, 50, 100)" => {
+                let bin = |at: usize| number["bin"][at].as_f64().unwrap() as i64;
+                own.iter().filter(|one| bin(0) <= one.1 && one.1 < bin(1)).count() as f64
+            }
+            "QUANTILE(age, 0.25, 0.5)" if region != "nowhere" => {
+                let share = number["share"].as_f64().unwrap();
+                let below = own.iter().filter(|one| (one.1 as f64) < value).count() as f64;
+                assert!((below / count - share).abs() < 0.05, "{number}");
+                continue;
+            }
+            _ => continue,
+        };
+        let half = number["half_width"].as_f64().unwrap();
+        assert!((value - truth).abs() <= 3.0 * half + 1e-6, "{number}: {truth}");
+        assert!(half < 5.0, "{number}");
+    }
+    let spent = place.spent("team");
+    let again = ask(address, &token, "team", sql, 400.0);
+    assert_eq!(read(&again)["answers"], answer["answers"]);
+    assert_eq!(read(&again)["repeated"], true);
+    // The same in the algebra, spelled another way, is the same question.
+    let question = json!({"table": "VISITS", "aggregates": [{"name": "COUNT(*)", "of": "count"}]});
+    let one = json!({"account": "team", "question": question, "epsilon": 1.5, "key": "monday"});
+    let counted = read(&post(address, "/v1/questions", &token, &one));
+    let same = read(&ask(address, &token, "team", "select count ( * ) from visits", 1.5));
+    assert_eq!(same["answers"], counted["answers"]);
+    assert_eq!(same["repeated"], true);
+    // A key stands for one question.
+    let other = json!({"account": "team", "question": question, "epsilon": 1.25, "key": "monday"});
+    assert_eq!(post(address, "/v1/questions", &token, &other).0, 409);
+    assert_ne!(place.spent("team"), spent);
+    // Another process tells the same.
+    let restarted = place.serve();
+    let again = ask(restarted, &token, "team", sql, 400.0);
+    assert_eq!(read(&again)["answers"], answer["answers"]);
+    // Another analyst of the same account is told for nothing, too.
+    let ben = place.token(Role::Analyst, "ben", &["team"]);
+    let told = read(&ask(restarted, &ben, "team", sql, 400.0));
+    assert_eq!((&told["answers"], &told["repeated"]), (&answer["answers"], &json!(true)));
+    assert!(place.verified());
+}
+
+#[test]
+fn prices_are_told_without_a_debit_and_hold() {
+    let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "1")]);
+    let token = place.token(Role::Analyst, "ann", &["team"]);
+    let address = place.serve();
+    let asking =
+        |sql: &str, epsilon: f64| json!({"account": "team", "sql": sql, "epsilon": epsilon});
+    let one = asking("SELECT COUNT(*) FROM visits", 0.25);
+    let quote = read(&post(address, "/v1/prices", &token, &one));
+    assert_eq!(quote["left"]["more"], 4, "{quote}");
+    // Geometric noise of scale 2/0.25 = 8: P(|x| > w) = 2 a^(w+1)/(1+a) <= 0.05 with a = e^(-1/8) from w = 24 on.
+    assert_eq!(quote["expected"][0]["half_width"], 24.0, "{quote}");
+    let list = json!([
+        one,
+        asking("SELECT SUM(pay) FROM visits", 2.0),
+        asking("SELECT 1 FROM visits", 1.0)
+    ]);
+    let quotes = read(&post(address, "/v1/prices", &token, &list));
+    assert_eq!(quotes[0], quote);
+    assert_eq!((&quotes[1]["affordable"], &quotes[2]["code"]), (&json!(false), &json!("illegal")));
+    assert_eq!(place.spent("team"), "0");
+    // "Within 24": the quarter again, to a thousandth part.
+    let error = json!({"account": "team", "sql": "SELECT COUNT(*) FROM visits", "error": 24});
+    let quote = read(&post(address, "/v1/prices", &token, &error));
+    let epsilon = quote["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 0.2501 && epsilon > 0.24, "{quote}");
+    let told = read(&post(address, "/v1/questions", &token, &error));
+    assert!(told["answers"][0]["half_width"].as_f64().unwrap() <= 24.0, "{told}");
+    assert_eq!(told["cost"], quote["cost"]);
+}

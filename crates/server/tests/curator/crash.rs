@@ -1,0 +1,125 @@
+//! Clients of every kind while the service is killed, again and again.
+
+use crate::service::*;
+use counterpoint_curator::{Curator, Role};
+use counterpoint_server::Server;
+use counterpoint_testing::{Random, tries};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const FOLDER: &str = "COUNTERPOINT_TEST_SERVICE";
+
+/// Run as a child: serves until it is killed.
+#[test]
+#[ignore = "a child of the test below"]
+fn child() {
+    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let server = server.with(Curator::open(&config(Path::new(&folder))).unwrap());
+    println!("listening on {}", server.address());
+    server.run().unwrap();
+}
+
+fn start(folder: &Path) -> (Child, SocketAddr) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["crash::child", "--ignored", "--exact", "--nocapture"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address =
+        lines.find_map(|line| line.unwrap().strip_prefix("listening on ").map(str::to_owned));
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, address.unwrap().parse().unwrap())
+}
+
+/// 64 clients against one budget, and kill -9 at random moments: 100 rounds in a full run. The budget is spent to the
+/// unit and never beyond, every answer ever shown is stored and told again, and the history is whole.
+#[test]
+fn answers_outlive_the_service_and_budgets_hold() {
+    let rounds = tries(100, 0.04);
+    let place = Place::new(&people(100), (0.0, 30.0), "100", &[("team", "40"), ("lab", "2")]);
+    let tokens = ["ann", "ben"].map(|name| place.token(Role::Analyst, name, &["team", "lab"]));
+    // What was shown, by what was asked.
+    let shown: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
+    let mut random = Random::new(64);
+    for round in 0..rounds {
+        let (mut child, address) = start(place.folder());
+        let clients: Vec<_> = (0..64)
+            .map(|client| {
+                let (token, shown) = (tokens[client % 2].clone(), Arc::clone(&shown));
+                let mut random = Random::new(round * 64 + client as u64);
+                std::thread::spawn(move || one_client(address, &token, &shown, &mut random))
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(random.between(30, 400)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        clients.into_iter().for_each(|client| client.join().unwrap());
+    }
+    let (mut child, address) = start(place.folder());
+    let shown = shown.lock().unwrap();
+    for (asked, answers) in shown.iter() {
+        let body: Value = serde_json::from_str(asked).unwrap();
+        let again = post(address, "/v1/questions", &tokens[0], &body);
+        assert_eq!((again.0, &read(&again)["answers"]), (200, answers), "{asked}");
+        assert_eq!(read(&again)["cost"]["amount"], 0.0, "{asked}");
+    }
+    assert!(!shown.is_empty());
+    // Eight of a quarter are all that the lab pays for; the ninth different one is refused. Then it is spent to the unit.
+    for age in 0..40 {
+        let body = json!({"account": "lab", "sql": format!("SELECT COUNT(*) FROM visits WHERE age > {age}"), "epsilon": 0.25});
+        let (status, text) = post(address, "/v1/questions", &tokens[1], &body);
+        assert!(matches!(status, 200 | 402), "{status} {text}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(place.spent("lab"), "2");
+    assert!(place.spent("team").parse::<f64>().unwrap() <= 40.0);
+    assert!(place.verified());
+}
+
+/// Questions, prices and retries, until the service is gone.
+fn one_client(
+    address: SocketAddr,
+    token: &str,
+    shown: &Mutex<BTreeMap<String, Value>>,
+    random: &mut Random,
+) {
+    for _ in 0..1_000 {
+        let age = random.below(60);
+        let sql = match random.below(3) {
+            0 => format!("SELECT COUNT(*) FROM visits WHERE age > {age}"),
+            1 => format!("SELECT region, SUM(pay) FROM visits WHERE age < {age} GROUP BY region"),
+            _ => format!("SELECT AVG(age), MEDIAN(pay) FROM visits WHERE pay > {age}"),
+        };
+        let (account, epsilon) = if random.below(8) == 0 { ("lab", 0.25) } else { ("team", 0.5) };
+        let sql = if account == "lab" {
+            format!("SELECT COUNT(*) FROM visits WHERE age > {age}")
+        } else {
+            sql
+        };
+        let body = json!({"account": account, "sql": sql, "epsilon": epsilon});
+        let path = if random.below(5) == 0 { "/v1/prices" } else { "/v1/questions" };
+        let answer = post(address, path, token, &body);
+        match answer.0 {
+            0 => return,
+            200 if path == "/v1/questions" => {
+                let answers = read(&answer)["answers"].clone();
+                let mut shown = shown.lock().unwrap();
+                let before = shown.entry(body.to_string()).or_insert_with(|| answers.clone());
+                assert_eq!(*before, answers, "{body}");
+            }
+            200 | 402 | 429 | 503 => {}
+            other => panic!("{other}: {}", answer.1),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The curator as analysts and attackers meet it, over plain TCP: what is answered, what is charged, what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod answers;
+mod attacks;
+mod crash;
+mod service;

@@ -1,0 +1,194 @@
+//! A curator on tables of our own, and a client.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use counterpoint_curator::{Config, Curator, Role, Tokens};
+use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
+use counterpoint_server::Server;
+use serde_json::{Value, json};
+
+/// A row: a person, an age, a pay, a region.
+pub(crate) type Row = (i64, rusqlite::types::Value, rusqlite::types::Value, &'static str);
+
+/// A row of plain numbers.
+pub(crate) fn row(person: i64, age: i64, pay: f64, region: &'static str) -> Row {
+    (person, age.into(), pay.into(), region)
+}
+
+/// A few hundred ordinary people, of whom some have two rows.
+pub(crate) fn people(count: i64) -> Vec<Row> {
+    let regions = ["north", "south", "west"];
+    let one = |person: i64| {
+        row(person, 20 + person % 50, (person % 10) as f64, regions[(person % 3) as usize])
+    };
+    (0..count).chain((0..count).step_by(5)).map(one).collect()
+}
+
+/// Everything about a service but its process.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+}
+
+/// What an account is called, and what it has.
+type Account<'a> = (&'a str, &'a str);
+
+impl Place {
+    /// A data set with this budget, and accounts under it.
+    pub(crate) fn new(
+        rows: &[Row],
+        timing: (f64, f64),
+        budget: &str,
+        accounts: &[Account<'_>],
+    ) -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        place.write(rows);
+        let text = format!(
+            "ledger = \"sqlite:ledger.db\"\nstate = \"sqlite:state.db\"\n\
+             [timing]\nslot = {}\nlimit = {}\n\
+             [[table]]\nname = \"visits\"\nsource = \"sqlite:data.db\"\nperson = \"nr\"\nrows = 2\n\
+             adjacency = \"add-remove\"\npeople = 500\n\
+             [[table.column]]\nname = \"age\"\nbounds = [0, 100]\n\
+             [[table.column]]\nname = \"pay\"\nbounds = [-5, 10]\n\
+             [[table.column]]\nname = \"region\"\ncategories = [\"north\", \"south\", \"nowhere\"]\n",
+            timing.0, timing.1
+        );
+        std::fs::write(place.path("config.toml"), text).unwrap();
+        let config = place.config();
+        let mut ledger = Ledger::init(&config.ledger).unwrap();
+        let filter = |epsilon: &str| {
+            NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "0".parse().unwrap())
+        };
+        ledger.dataset("visits", config.tables[0].public.relation(), &filter(budget)).unwrap();
+        for (name, epsilon) in accounts {
+            ledger.open_account(name, "visits", &NewAccount::Filter(filter(epsilon))).unwrap();
+        }
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        config(self.folder())
+    }
+
+    /// Other rows in the table.
+    pub(crate) fn write(&self, rows: &[Row]) {
+        let mut connection = rusqlite::Connection::open(self.path("data.db")).unwrap();
+        let sql = "DROP TABLE IF EXISTS visits; CREATE TABLE visits (nr, age, pay, region)";
+        connection.execute_batch(sql).unwrap();
+        let transaction = connection.transaction().unwrap();
+        for (person, age, pay, region) in rows {
+            let sql = "INSERT INTO visits VALUES (?1, ?2, ?3, ?4)";
+            transaction.execute(sql, rusqlite::params![person, age, pay, region]).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+
+    pub(crate) fn tokens(&self) -> Tokens {
+        Tokens::open(&self.config().state).unwrap()
+    }
+
+    pub(crate) fn token(&self, role: Role, name: &str, accounts: &[&str]) -> String {
+        let accounts: Vec<String> = accounts.iter().map(|name| (*name).to_owned()).collect();
+        self.tokens().create(role, name, &accounts).unwrap()
+    }
+
+    /// A service in this process, which lives as long as that.
+    pub(crate) fn serve(&self) -> SocketAddr {
+        let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let server = server.with(Curator::open(&self.config()).unwrap());
+        let address = server.address();
+        std::thread::spawn(move || server.run().unwrap());
+        address
+    }
+
+    /// What an account has spent: the ledger's own decimals.
+    pub(crate) fn spent(&self, account: &str) -> String {
+        let mut ledger = Ledger::open(&self.config().ledger).unwrap();
+        let status = ledger.status(Some(account)).unwrap();
+        status.accounts[0].spent.main.to_string()
+    }
+
+    pub(crate) fn verified(&self) -> bool {
+        let mut ledger = Ledger::open(&self.config().ledger).unwrap();
+        ledger.verify(None).unwrap().problem.is_none()
+    }
+}
+
+pub(crate) fn config(folder: &Path) -> Config {
+    let text = std::fs::read_to_string(folder.join("config.toml")).unwrap();
+    Config::parse(&text, folder).unwrap()
+}
+
+/// A status, 0 if there was no answer, and a body.
+pub(crate) type Answer = (u16, String);
+
+/// Sends bytes, and reads the answer until the server closes.
+pub(crate) fn send(address: SocketAddr, bytes: &[u8]) -> Answer {
+    let Ok(mut stream) = TcpStream::connect(address) else { return (0, String::new()) };
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let _ = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    // An answer that was cut off is none.
+    let length = head.to_ascii_lowercase().split("content-length: ").nth(1).and_then(|rest| {
+        rest.split("\r\n").next().and_then(|length| length.trim().parse::<usize>().ok())
+    });
+    if length.is_some_and(|length| length != body.len()) {
+        (0, String::new())
+    } else {
+        (status, body.to_owned())
+    }
+}
+
+pub(crate) fn request(
+    address: SocketAddr,
+    line: &str,
+    token: &str,
+    body: Option<&Value>,
+) -> Answer {
+    let body = body.map(ToString::to_string).unwrap_or_default();
+    let text = format!(
+        "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    send(address, text.as_bytes())
+}
+
+pub(crate) fn get(address: SocketAddr, path: &str, token: &str) -> Answer {
+    request(address, &format!("GET {path}"), token, None)
+}
+
+pub(crate) fn post(address: SocketAddr, path: &str, token: &str, body: &Value) -> Answer {
+    request(address, &format!("POST {path}"), token, Some(body))
+}
+
+/// Asks a question in SQL.
+pub(crate) fn ask(
+    address: SocketAddr,
+    token: &str,
+    account: &str,
+    sql: &str,
+    epsilon: f64,
+) -> Answer {
+    let body = json!({"account": account, "sql": sql, "epsilon": epsilon});
+    post(address, "/v1/questions", token, &body)
+}
+
+/// A body as JSON.
+pub(crate) fn read((status, body): &Answer) -> Value {
+    serde_json::from_str(body).unwrap_or_else(|_| panic!("{status}: {body}"))
+}
