@@ -3,7 +3,7 @@
 use crate::study::{Budget, Public};
 use counterpoint::quantity::{Delta, Group};
 use counterpoint::rounding::Dd;
-use counterpoint::{Answer, AskError, Bracket, Options, Plan, PlanError, Release};
+use counterpoint::{Answer, AskError, Asked, Bracket, Options, Plan, PlanError, Release};
 
 /// Why releases have no cost.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,8 +99,15 @@ impl<'a> Composer<'a> {
 
     /// The same where its upper end alone matters.
     pub(crate) fn at_most(&self, releases: &[Release]) -> Result<f64, CostError> {
-        let answer = self.asked(releases, Options { upper: true, ..self.options })?;
+        let answer = self.asked(releases, Options { ends: Asked::Upper, ..self.options })?;
         Ok(answer.bracket.upper)
+    }
+
+    /// The same where its lower end alone matters, as near as it may be.
+    pub(crate) fn at_least(&self, releases: &[Release]) -> Result<f64, CostError> {
+        let tolerance = self.options.tolerance.aimed_at();
+        let options = Options { ends: Asked::Lower, tolerance, ..self.options };
+        Ok(self.asked(releases, options)?.bracket.lower)
     }
 
     fn asked(&self, releases: &[Release], options: Options<'_>) -> Result<Answer, CostError> {

@@ -32,6 +32,21 @@ struct Point {
     releases: Vec<Release>,
 }
 
+/// A level between two samples.
+pub(crate) struct Between {
+    low: Rc<Point>,
+    high: Rc<Point>,
+    share: f64,
+}
+
+impl Between {
+    /// About ln E[e^(t L)].
+    pub(crate) fn cumulant(&self, t: f64) -> f64 {
+        let [from, to] = [&self.low, &self.high].map(|point| price::cumulant(&point.releases, t));
+        if from > 0.0 { from * (to / from).powf(self.share) } else { to }
+    }
+}
+
 /// A level, and by how much its error is above another, in logarithms.
 type Node = (f64, f64);
 
@@ -208,10 +223,11 @@ impl Family {
     }
 
     /// The samples next to a level, and where between them it is.
-    fn between(&self, level: f64) -> Result<(Rc<Point>, Rc<Point>, f64), Error> {
+    pub(crate) fn between(&self, level: f64) -> Result<Between, Error> {
         let place = (level / MIDDLE).ln() / RATIO.ln();
         let index = place.floor();
-        Ok((self.point(index as i32)?, self.point(index as i32 + 1)?, place - index))
+        let (low, high) = (self.point(index as i32)?, self.point(index as i32 + 1)?);
+        Ok(Between { low, high, share: place - index })
     }
 
     /// About the level that keeps to an error.
@@ -236,9 +252,7 @@ impl Family {
 
     /// About ln E[e^(t L)] at a level.
     pub(crate) fn cumulant(&self, level: f64, t: f64) -> Result<f64, Error> {
-        let (low, high, share) = self.between(level)?;
-        let (from, to) = (price::cumulant(&low.releases, t), price::cumulant(&high.releases, t));
-        Ok(if from > 0.0 { from * (to / from).powf(share) } else { to })
+        Ok(self.between(level)?.cumulant(t))
     }
 
     /// About the level with the least of a value of its error and its cumulant at an order.

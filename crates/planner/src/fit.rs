@@ -1,7 +1,7 @@
 //! Sharing a budget out: every wanted error as many times as large as what was wanted.
 
 use crate::cost::{Composer, CostError};
-use crate::family::Family;
+use crate::family::{Between, Family};
 use crate::price;
 use crate::root::{Crossing, Search, search};
 use crate::study::{Ask, Noise, Study, StudyError, Wanted, Wish};
@@ -110,6 +110,11 @@ impl<'a> Problem<'a> {
         Ok(self.composer.at_most(&self.all(setting)?)?)
     }
 
+    /// The same from below.
+    fn at_least(&self, setting: &Setting) -> Result<f64, PlanningError> {
+        Ok(self.composer.at_least(&self.all(setting)?)?)
+    }
+
     /// All releases of a setting, and those that are held back.
     pub(crate) fn all(&self, setting: &Setting) -> Result<Vec<Release>, Error> {
         let mut releases = self.releases(setting)?.concat();
@@ -131,22 +136,18 @@ impl<'a> Problem<'a> {
         Ok(levels.map(|levels| Setting { choice: choice.to_vec(), levels }))
     }
 
-    /// What it costs to have every error so many times what was wanted; infinitely much where that cannot be.
-    fn at(
-        &self,
-        choice: &[usize],
-        factor: f64,
-        side: Side,
-    ) -> Result<Option<(Setting, Answer)>, PlanningError> {
-        let Some(setting) = self.setting(choice, factor, side)? else { return Ok(None) };
-        let answer = self.cost(&setting)?;
-        Ok(Some((setting, answer)))
-    }
-
-    /// The same from above.
+    /// What it costs at most to have every error so many times what was wanted; infinitely much where that cannot be.
     fn most(&self, choice: &[usize], factor: f64) -> Result<f64, PlanningError> {
         match self.setting(choice, factor, Side::Keeps)? {
             Some(setting) => self.at_most(&setting),
+            None => Ok(f64::INFINITY),
+        }
+    }
+
+    /// What it costs at least; infinitely much where that cannot be.
+    fn least(&self, choice: &[usize], factor: f64, side: Side) -> Result<f64, PlanningError> {
+        match self.setting(choice, factor, side)? {
+            Some(setting) => self.at_least(&setting),
             None => Ok(f64::INFINITY),
         }
     }
@@ -166,14 +167,12 @@ impl<'a> Problem<'a> {
     /// About what a setting costs, and the order that tells.
     pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), Error> {
         let rows = self.rows.iter().zip(&setting.choice).zip(&setting.levels);
-        let priced: Vec<(&Family, f64)> = rows
-            .filter_map(|((row, choice), level)| Some((row.families.get(*choice)?, *level)))
-            .collect();
+        let priced = rows
+            .filter_map(|((row, choice), level)| Some(row.families.get(*choice)?.between(*level)))
+            .collect::<Result<Vec<Between>, Error>>()?;
         let cumulant = |t: f64| {
-            let of = |(family, level): &(&Family, f64)| family.cumulant(*level, t);
-            let sum = priced.iter().map(of).sum::<Result<f64, Error>>();
-            // A family that fails here fails where it counts.
-            sum.unwrap_or(f64::MAX) + price::cumulant(&self.held_back, t)
+            let sum: f64 = priced.iter().map(|between| between.cumulant(t)).sum();
+            sum + price::cumulant(&self.held_back, t)
         };
         let (within, t) = price::epsilon(self.composer.delta().get(), start, cumulant);
         Ok((self.composer.outside(within), t))
@@ -265,10 +264,10 @@ impl<'a> Problem<'a> {
     /// The least that meets all wanted errors: it is at most the upper end, and at least the lower.
     pub(crate) fn meet(&self) -> Result<(Setting, Answer), PlanningError> {
         let choice = self.choose(1.0)?;
-        if let Some((setting, mut answer)) = self.at(&choice, 1.0, Side::Keeps)? {
-            if let Some((_, below)) = self.at(&choice, 1.0, Side::Misses)? {
-                answer.bracket.lower = answer.bracket.lower.min(below.bracket.lower);
-            }
+        if let Some(setting) = self.setting(&choice, 1.0, Side::Keeps)? {
+            let mut answer = self.cost(&setting)?;
+            let below = self.least(&choice, 1.0, Side::Misses)?;
+            answer.bracket.lower = answer.bracket.lower.min(below);
             return Ok((setting, answer));
         }
         Err(self.unreachable(&choice)?.into())
@@ -341,8 +340,7 @@ impl<'a> Problem<'a> {
         let guess = if let Crossing::Between(_, factor) = guess { factor } else { 1.0 };
         let place = Search { guess, stride: 1.003, range, power: 1.0, near: NEAR_FACTOR };
         if search(place, excess)? == Crossing::Above {
-            let least = self.at(choice, MOST_FACTOR, Side::Keeps)?;
-            let least = least.map_or(f64::INFINITY, |(_, answer)| answer.bracket.lower);
+            let least = self.least(choice, MOST_FACTOR, Side::Keeps)?;
             return Err(PlanningError::OverBudget { budget, least });
         }
         kept.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
@@ -359,20 +357,15 @@ impl<'a> Problem<'a> {
         let uneven =
             self.rows.iter().zip(choice).filter_map(|(row, choice)| row.families.get(*choice));
         let uneven = uneven.map(Family::slack).fold(0.0, f64::max);
-        let beside = 1.05 * uneven + 1.2 * (known.upper / known.lower).ln().max(0.0);
+        let beside = 1.05 * uneven + 1.02 * (known.upper / known.lower).ln().max(0.0);
         let near = self.rows.len() <= FEW && known.relative_width() < 1e-4;
         let mut less = if near { NEAR_FACTOR } else { beside };
         while less < 0.5 {
             let trial = factor * (1.0 - less);
-            let lower = match self.at(choice, trial, Side::Misses)? {
-                Some((_, answer)) => answer.bracket.lower,
-                // No level keeps to it at all.
-                None => f64::INFINITY,
-            };
-            if lower > budget {
+            if self.least(choice, trial, Side::Misses)? > budget {
                 return Ok(trial);
             }
-            let more = if near { 3.0 * less } else { 1.5 * less };
+            let more = if near { 3.0 * less } else { 1.1 * less };
             less = if less < uneven { beside } else { more };
         }
         Ok(0.0)

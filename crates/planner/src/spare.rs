@@ -45,7 +45,7 @@ pub(crate) fn of(
     }
     let find = |choice: &[usize], skip: usize, pin: bool| -> Result<Option<f64>, Error> {
         let place =
-            Search { guess: factor, stride: 1.1, range: (1e-9, 1e9), power: 1.0, near: 1e-4 };
+            Search { guess: factor, stride: 1.01, range: (1e-9, 1e9), power: 1.0, near: 1e-3 };
         let found = search(place, |trial| {
             let level = |(index, (row, choice)): (usize, (&Row, &usize))| match (
                 row.families.get(*choice),
