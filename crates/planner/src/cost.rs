@@ -103,10 +103,14 @@ impl<'a> Composer<'a> {
         Ok(answer.bracket.upper)
     }
 
-    /// The same where its lower end alone matters, as near as it may be.
-    pub(crate) fn at_least(&self, releases: &[Release]) -> Result<f64, CostError> {
+    /// The same where its lower end alone matters, as near as it may be; the share is that of a similar answer.
+    pub(crate) fn at_least(
+        &self,
+        releases: &[Release],
+        share: Option<f64>,
+    ) -> Result<f64, CostError> {
         let tolerance = self.options.tolerance.aimed_at();
-        let options = Options { ends: Asked::Lower, tolerance, ..self.options };
+        let options = Options { ends: Asked::Lower { share }, tolerance, ..self.options };
         Ok(self.asked(releases, options)?.bracket.lower)
     }
 

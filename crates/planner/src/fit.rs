@@ -111,8 +111,8 @@ impl<'a> Problem<'a> {
     }
 
     /// The same from below.
-    fn at_least(&self, setting: &Setting) -> Result<f64, PlanningError> {
-        Ok(self.composer.at_least(&self.all(setting)?)?)
+    fn at_least(&self, setting: &Setting, share: Option<f64>) -> Result<f64, PlanningError> {
+        Ok(self.composer.at_least(&self.all(setting)?, share)?)
     }
 
     /// All releases of a setting, and those that are held back.
@@ -144,10 +144,15 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What it costs at least; infinitely much where that cannot be.
-    fn least(&self, choice: &[usize], factor: f64, side: Side) -> Result<f64, PlanningError> {
+    /// What it costs at least; infinitely much where that cannot be. The share is that of a similar answer.
+    fn least(
+        &self,
+        choice: &[usize],
+        (factor, side): (f64, Side),
+        share: Option<f64>,
+    ) -> Result<f64, PlanningError> {
         match self.setting(choice, factor, side)? {
-            Some(setting) => self.at_least(&setting),
+            Some(setting) => self.at_least(&setting, share),
             None => Ok(f64::INFINITY),
         }
     }
@@ -266,7 +271,7 @@ impl<'a> Problem<'a> {
         let choice = self.choose(1.0)?;
         if let Some(setting) = self.setting(&choice, 1.0, Side::Keeps)? {
             let mut answer = self.cost(&setting)?;
-            let below = self.least(&choice, 1.0, Side::Misses)?;
+            let below = self.least(&choice, (1.0, Side::Misses), answer.share)?;
             answer.bracket.lower = answer.bracket.lower.min(below);
             return Ok((setting, answer));
         }
@@ -307,11 +312,11 @@ impl<'a> Problem<'a> {
         let mut answer = self.cost(&setting)?;
         // The search has an upper end within the budget, whatever this one says.
         answer.bracket.upper = answer.bracket.upper.min(budget);
-        let lower = self.proved(&choice, factor, (budget, answer.bracket))?;
+        let lower = self.proved(&choice, factor, (budget, &answer))?;
         Ok((setting, answer, Bracket { lower, upper: factor }))
     }
 
-    /// A factor that keeps the budget, the least such within a millionth part or so, and how.
+    /// A factor that keeps the budget, the least such within a millionth part or so of few rows, and how.
     fn search(&self, choice: &[usize], budget: f64) -> Result<(f64, Setting), PlanningError> {
         let mut kept: Option<(f64, Setting)> = None;
         let excess = |factor: f64| {
@@ -338,9 +343,10 @@ impl<'a> Problem<'a> {
             Ok::<f64, Error>((cost / budget).ln())
         })?;
         let guess = if let Crossing::Between(_, factor) = guess { factor } else { 1.0 };
-        let place = Search { guess, stride: 1.003, range, power: 1.0, near: NEAR_FACTOR };
+        let near = if self.rows.len() <= FEW { NEAR_FACTOR } else { NEAR_ENOUGH };
+        let place = Search { guess, stride: 1.003, range, power: 1.0, near };
         if search(place, excess)? == Crossing::Above {
-            let least = self.least(choice, MOST_FACTOR, Side::Keeps)?;
+            let least = self.least(choice, (MOST_FACTOR, Side::Keeps), None)?;
             return Err(PlanningError::OverBudget { budget, least });
         }
         kept.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
@@ -351,18 +357,19 @@ impl<'a> Problem<'a> {
         &self,
         choice: &[usize],
         factor: f64,
-        (budget, known): (f64, Bracket),
+        (budget, known): (f64, &Answer),
     ) -> Result<f64, PlanningError> {
+        let Bracket { lower, upper } = known.bracket;
         // Hardly less, or less by what half-widths are uneven by and what the lower end of costs is short of them.
         let uneven =
             self.rows.iter().zip(choice).filter_map(|(row, choice)| row.families.get(*choice));
         let uneven = uneven.map(Family::slack).fold(0.0, f64::max);
-        let beside = 1.05 * uneven + 1.02 * (known.upper / known.lower).ln().max(0.0);
-        let near = self.rows.len() <= FEW && known.relative_width() < 1e-4;
+        let beside = 1.05 * uneven + 1.02 * (upper / lower).ln().max(0.0);
+        let near = self.rows.len() <= FEW && known.bracket.relative_width() < 1e-4;
         let mut less = if near { NEAR_FACTOR } else { beside };
         while less < 0.5 {
             let trial = factor * (1.0 - less);
-            if self.least(choice, trial, Side::Misses)? > budget {
+            if self.least(choice, (trial, Side::Misses), known.share)? > budget {
                 return Ok(trial);
             }
             let more = if near { 3.0 * less } else { 1.1 * less };
@@ -393,8 +400,9 @@ const RECENT: usize = 64;
 const FEW: usize = 12;
 /// An order to begin with: about that of epsilon 1 at delta 10^-6.
 pub(crate) const START: f64 = 20.0;
-/// How near to the least factor the search comes.
+/// How near to the least factor the search comes: of few rows, and of many, whose factor is not known as well.
 const NEAR_FACTOR: f64 = 1e-6;
+const NEAR_ENOUGH: f64 = 1e-5;
 const LEAST_FACTOR: f64 = 1e-100;
 const MOST_FACTOR: f64 = 1e100;
 

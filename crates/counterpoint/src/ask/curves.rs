@@ -143,7 +143,7 @@ pub(super) fn least_epsilon(
     target: &Target,
     options: &Options<'_>,
 ) -> Option<Answer> {
-    if options.ends != Asked::Lower || !witness::has_ranges(whole) {
+    if !matches!(options.ends, Asked::Lower { .. }) || !witness::has_ranges(whole) {
         return None;
     }
     let (lower, share) = witness::epsilon(whole, target, options);
@@ -157,7 +157,7 @@ pub(super) fn least_delta(
     epsilon: f64,
     options: &Options<'_>,
 ) -> Option<(Ends, Route, Theorem)> {
-    if options.ends != Asked::Lower || !witness::has_ranges(whole) {
+    if !matches!(options.ends, Asked::Lower { .. }) || !witness::has_ranges(whole) {
         return None;
     }
     let (lower, _) = witness::delta(whole, epsilon, options);

@@ -43,15 +43,19 @@ pub struct Options<'a> {
 
 /// Which ends of a bracket matter. It makes a difference for exponential mechanisms among others alone: each end is found by
 /// itself there, and one is had sooner than both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Asked {
     /// Both.
     #[default]
     Both,
     /// The upper one alone. It may be a little further up, Rényi curves not being looked at; the lower end may be zero.
     Upper,
-    /// The lower one alone. The upper end may be infinite, or one for delta.
-    Lower,
+    /// The lower one alone. The upper end may be infinite, or one for delta. Which exponential mechanisms are to meet it is
+    /// sought for, unless it is known from [`Answer::share`] of a similar question.
+    Lower {
+        /// The share, from 1/2 to 1; the nearest such number if it is another.
+        share: Option<f64>,
+    },
 }
 
 impl Options<'_> {
