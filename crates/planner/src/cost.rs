@@ -1,8 +1,10 @@
 //! What releases cost together, and what secrecy of a sample makes of it.
 
+use crate::pace::Pace;
 use crate::study::{Budget, Public};
 use counterpoint::quantity::{Delta, Group};
 use counterpoint::rounding::Dd;
+use counterpoint::watch::Watch;
 use counterpoint::{Answer, AskError, Asked, Bracket, Options, Plan, PlanError, Release};
 
 /// Why releases have no cost.
@@ -68,12 +70,24 @@ pub(crate) struct Composer<'a> {
     delta: Delta,
     options: Options<'a>,
     secrecy: Secrecy,
+    pace: &'a Pace<'a>,
 }
 
 impl<'a> Composer<'a> {
-    pub(crate) fn new(public: &Public, budget: Budget, options: Options<'a>) -> Self {
+    /// The pace tells the options' watcher.
+    pub(crate) fn new(
+        public: &Public,
+        budget: Budget,
+        options: Options<'a>,
+        pace: &'a Pace<'a>,
+    ) -> Self {
         let secrecy = Secrecy::of(public);
-        Self { public: *public, delta: secrecy.delta_within(budget.delta), options, secrecy }
+        Self { public: *public, delta: secrecy.delta_within(budget.delta), options, secrecy, pace }
+    }
+
+    /// How far planning has come.
+    pub(crate) fn pace(&self) -> &Pace<'a> {
+        self.pace
     }
 
     /// The delta at which releases are composed.
@@ -115,6 +129,8 @@ impl<'a> Composer<'a> {
     }
 
     fn asked(&self, releases: &[Release], options: Options<'_>) -> Result<Answer, CostError> {
+        let go = |_| self.pace.go();
+        let options = Options { watch: Watch::with(&go), ..options };
         let answer = self.plan(releases)?.epsilon(self.delta, &options)?;
         let mut outside = answer;
         outside.bracket = self.secrecy.outside(answer.bracket);

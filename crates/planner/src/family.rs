@@ -145,8 +145,8 @@ impl Family {
         self.slack > 0.002 && !(self.noise == Noise::Gaussian && self.slack < 0.01)
     }
 
-    /// A level that keeps to an error and is next to the least: within a ten-millionth part, or a thousandth where
-    /// half-widths are searched for; the least legal one if that does, `None` if none does.
+    /// A level that keeps to an error and is next to the least: within a ten-millionth part, a hundred-thousandth of choices, or a
+    /// thousandth where half-widths are searched for; the least legal one if that does, `None` if none does.
     pub(crate) fn level(&self, error: f64) -> Result<Option<f64>, Error> {
         Ok(self.ends(error)?.map(|(_, keeps)| keeps))
     }
@@ -158,7 +158,12 @@ impl Family {
 
     /// Both of them.
     fn ends(&self, error: f64) -> Result<Option<(f64, f64)>, Error> {
-        let near = if self.is_searched() { 1e-3 } else { NEAR };
+        let near = match self.noise {
+            _ if self.is_searched() => 1e-3,
+            // In steps of ranks, and costs are not known as well.
+            Noise::Exponential => 1e-5,
+            _ => NEAR,
+        };
         // By logarithms, in which errors are nearly straight lines: above zero means too much noise.
         let excess = |level: f64| Ok::<f64, Error>((self.seen(level)? / error).ln());
         let found = match self.around(error)? {

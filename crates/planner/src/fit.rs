@@ -5,7 +5,7 @@ use crate::family::{Between, Family};
 use crate::price;
 use crate::root::{Crossing, Search, search};
 use crate::study::{Ask, Noise, Study, StudyError, Wanted, Wish};
-use counterpoint::{Answer, Bracket, Count, Release};
+use counterpoint::{Answer, AskError, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
 use std::rc::Rc;
 
@@ -33,6 +33,12 @@ pub enum PlanningError {
     /// A mechanism cannot be made.
     #[error(transparent)]
     Mechanism(#[from] Error),
+}
+
+impl From<AskError> for PlanningError {
+    fn from(error: AskError) -> Self {
+        Self::Cost(error.into())
+    }
 }
 
 /// A statistic as it is planned: the ways it can be answered, and what is wanted.
@@ -71,6 +77,7 @@ impl<'a> Problem<'a> {
         let (mut rows, mut places, mut held_back) = (Vec::new(), Vec::new(), Vec::new());
         let mut known: Vec<(&Wanted, Rc<Vec<Family>>)> = Vec::new();
         for (place, statistic) in study.statistics().iter().enumerate() {
+            composer.pace().part(place, study.statistics().len())?;
             match &statistic.ask {
                 Ask::HeldBack(guarantee) => held_back.push(Release::from((*guarantee, Count::ONE))),
                 Ask::Query(wanted) => {
@@ -107,6 +114,7 @@ impl<'a> Problem<'a> {
 
     /// The same from above.
     pub(crate) fn at_most(&self, setting: &Setting) -> Result<f64, PlanningError> {
+        self.composer.pace().trial()?;
         Ok(self.composer.at_most(&self.all(setting)?)?)
     }
 
@@ -123,15 +131,28 @@ impl<'a> Problem<'a> {
     }
 
     /// The levels at which every error is so many times what was wanted; `None` where a level is out of range.
-    fn levels(&self, choice: &[usize], factor: f64, side: Side) -> Result<Option<Vec<f64>>, Error> {
-        let of = |(row, choice): (&Row, &usize)| match row.families.get(*choice) {
-            Some(family) => row.level(family, factor, side),
-            None => Ok(None),
+    fn levels(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        side: Side,
+    ) -> Result<Option<Vec<f64>>, PlanningError> {
+        let of = |(row, choice): (&Row, &usize)| {
+            self.composer.pace().look()?;
+            match row.families.get(*choice) {
+                Some(family) => Ok(row.level(family, factor, side)?),
+                None => Ok(None),
+            }
         };
         self.rows.iter().zip(choice).map(of).collect()
     }
 
-    fn setting(&self, choice: &[usize], factor: f64, side: Side) -> Result<Option<Setting>, Error> {
+    fn setting(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        side: Side,
+    ) -> Result<Option<Setting>, PlanningError> {
         let levels = self.levels(choice, factor, side)?;
         Ok(levels.map(|levels| Setting { choice: choice.to_vec(), levels }))
     }
@@ -158,7 +179,12 @@ impl<'a> Problem<'a> {
     }
 
     /// About what it costs to have every error so many times what was wanted, and the order that tells.
-    fn about(&self, choice: &[usize], factor: f64, start: f64) -> Result<(f64, f64), Error> {
+    fn about(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        start: f64,
+    ) -> Result<(f64, f64), PlanningError> {
         let level = |(row, choice): (&Row, &usize)| match (row.families.get(*choice), row.wish) {
             (Some(family), Wish::Error(error)) => family.about(error * factor),
             (Some(family), Wish::Kept(error)) => family.about(error),
@@ -166,11 +192,13 @@ impl<'a> Problem<'a> {
             _ => Ok(0.0),
         };
         let levels = self.rows.iter().zip(choice).map(level).collect::<Result<Vec<_>, Error>>()?;
+        self.composer.pace().look()?;
         self.price(&Setting { choice: choice.to_vec(), levels }, start)
     }
 
     /// About what a setting costs, and the order that tells.
-    pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), Error> {
+    pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), PlanningError> {
+        self.composer.pace().look()?;
         let rows = self.rows.iter().zip(&setting.choice).zip(&setting.levels);
         let priced = rows
             .filter_map(|((row, choice), level)| Some(row.families.get(*choice)?.between(*level)))
@@ -194,7 +222,7 @@ impl<'a> Problem<'a> {
             if better {
                 best = Some((choice, cost));
             }
-            Ok::<bool, Error>(better)
+            Ok::<bool, PlanningError>(better)
         };
         for t in [0.5, 2.0, 6.0, 20.0, 100.0, 1e3] {
             look(self.cheapest(factor, t)?)?;
@@ -340,7 +368,7 @@ impl<'a> Problem<'a> {
         let guess = search(place, |factor| {
             let (cost, t) = self.about(choice, factor, order)?;
             order = t;
-            Ok::<f64, Error>((cost / budget).ln())
+            Ok::<f64, PlanningError>((cost / budget).ln())
         })?;
         let guess = if let Crossing::Between(_, factor) = guess { factor } else { 1.0 };
         let near = if self.rows.len() <= FEW { NEAR_FACTOR } else { NEAR_ENOUGH };
@@ -368,6 +396,7 @@ impl<'a> Problem<'a> {
         let near = self.rows.len() <= FEW && known.bracket.relative_width() < 1e-4;
         let mut less = if near { NEAR_FACTOR } else { beside };
         while less < 0.5 {
+            self.composer.pace().trial()?;
             let trial = factor * (1.0 - less);
             if self.least(choice, (trial, Side::Misses), known.share)? > budget {
                 return Ok(trial);

@@ -33,6 +33,8 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
     let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
     let of = |(name, theorem): (&'static str, Theorem)| {
+        // Who stops gets no plan, and need not wait for this.
+        let _ = problem.composer.pace().trial();
         let charge = |factor: f64| charged(problem, &errors, theorem, (factor, 1.0));
         let scaled = |factor: f64| charged(problem, &errors, theorem, (1.0, factor));
         let factor = budget.filter(|_| fits).and_then(|budget| {
@@ -69,6 +71,7 @@ fn charged(
     (factor, scaled): (f64, f64),
 ) -> Option<f64> {
     let pure = |(row, (error, moves)): (&crate::fit::Row, &(f64, bool))| -> Option<Vec<Release>> {
+        problem.composer.pace().look().ok()?;
         let family = row.families.iter().find(|family| family.noise != Noise::Gaussian)?;
         let (factor, scaled) = if *moves { (factor, scaled) } else { (1.0, 1.0) };
         family.releases(family.level(error * factor).ok()?? / scaled).ok()
@@ -87,7 +90,7 @@ fn needed(
     charge: impl Fn(f64) -> Option<f64>,
 ) -> Option<f64> {
     let excess = |factor: f64| charge(factor).map(|cost| (cost / budget).ln()).ok_or(());
-    let place = Search { guess, stride, range: (1e-9, 1e9), power: 1.0, near: 1e-4 };
+    let place = Search { guess, stride, range: (1e-9, 1e9), power: 1.0, near: 3e-4 };
     match search(place, excess) {
         Ok(Crossing::Between(_, factor)) => Some(factor),
         _ => None,

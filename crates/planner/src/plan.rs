@@ -3,6 +3,7 @@
 use crate::cost::Composer;
 use crate::fit::{PlanningError, Problem, Setting};
 use crate::others::{self, Other};
+use crate::pace::Pace;
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
@@ -73,8 +74,11 @@ pub struct Runs {
 /// # Errors
 /// [`PlanningError`] if an error or a budget is out of reach, or nothing can be certified.
 pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningError> {
-    let composer = Composer::new(study.public(), study.budget(), *options);
+    let pace = Pace::new(options.watch);
+    let composer = Composer::new(study.public(), study.budget(), *options, &pace);
+    pace.stage(0.1);
     let problem = Problem::new(study, composer)?;
+    pace.stage(0.7);
     let wishes = || problem.rows.iter().map(|row| row.wish);
     let weighted = wishes().any(|wish| matches!(wish, Wish::Weight(_)));
     let wanted = wishes().any(|wish| matches!(wish, Wish::Error(_)));
@@ -97,7 +101,9 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
             (setting, cost, None, None)
         }
     };
+    pace.stage(0.85);
     let mut statistics = lines(study, &problem, &setting)?;
+    pace.stage(1.0);
     if sum.is_none() {
         let now = (cost.bracket.upper, factor.map(|factor| factor.upper));
         let spares = spare::of(&problem, &setting, now)?;
@@ -108,6 +114,7 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
         }
     }
     let others = others::of(study, &problem, &setting);
+    pace.look()?;
     Ok(Planned {
         cost,
         delta: study.budget().delta,
@@ -134,6 +141,7 @@ fn lines(
     let mut rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
     let mut lines: Vec<Line> = Vec::with_capacity(study.statistics().len());
     for statistic in study.statistics() {
+        problem.composer.pace().part(lines.len(), study.statistics().len())?;
         let (releases, runs) = match &statistic.ask {
             Ask::HeldBack(guarantee) => (vec![Release::from((*guarantee, Count::ONE))], None),
             Ask::Query(wanted) => {

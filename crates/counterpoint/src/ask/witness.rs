@@ -116,7 +116,7 @@ fn worst_share(
         0 => None,
         _ if known.is_some() => known,
         1..=MOST_SOUGHT => {
-            let found = golden((HALF, 1.0), 12, |share| -cost(share));
+            let found = golden((HALF, 1.0), 9, |share| -cost(share));
             Some(if cost(found) > cost(HALF) { found } else { HALF })
         }
         _ => Some(HALF),
