@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::guard::guard;
 use crate::page::FILES;
-use crate::planning::{Places, nothing, planned, study, wrong_method};
+use crate::planning::{Places, nothing, planned, progress, study, wrong_method};
 
 /// A browser opens six or so.
 const MOST_CONNECTIONS: usize = 64;
@@ -153,7 +153,7 @@ fn router(port: u16) -> Router {
         router = router.route(file.path, only(get(async || file.answer())));
     }
     router
-        .route("/plan", only(post(planned)))
+        .route("/plan", only(post(planned).get(progress)))
         .route("/study", only(post(study)))
         .fallback(nothing)
         .with_state(Places::new())

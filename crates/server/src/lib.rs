@@ -9,6 +9,7 @@
 
 mod guard;
 mod page;
+mod progress;
 mod planning;
 mod connections;
 

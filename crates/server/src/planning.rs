@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::guard::refusal;
+use crate::progress::{Done, Going, name};
 
 /// A study of 10^5 statistics is some ten million bytes.
 pub(crate) const MOST_BYTES: usize = 32 << 20;
@@ -41,25 +42,40 @@ type Answer = Result<String, Problem>;
 pub(crate) struct Places {
     clients: Arc<Semaphore>,
     threads: Arc<Semaphore>,
+    going: Going,
 }
 
 impl Places {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).max(2);
         let semaphore = |places| Arc::new(Semaphore::new(places));
-        Self { clients: semaphore(cores), threads: semaphore(4 * cores) }
+        let going = Going::default();
+        Self { clients: semaphore(cores), threads: semaphore(4 * cores), going }
     }
 }
 
-/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone.
+/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone. With `?named=` and a name, `GET /plan` with the
+/// same says meanwhile how far it has come.
 pub(crate) async fn planned(State(places): State<Places>, request: Request) -> Response {
+    let named = places.going.begin(name(request.uri()));
     let bytes = match body(request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
     let gone = Arc::new(AtomicBool::new(false));
     let _asker = Asker(Arc::clone(&gone));
-    on_a_thread(places, move || planned_study(&bytes, &gone)).await
+    let done = named.done.clone();
+    on_a_thread(places, move || planned_study(&bytes, &gone, &done)).await
+}
+
+/// `GET /plan?named=`: how far the plan of that name has come.
+pub(crate) async fn progress(State(places): State<Places>, request: Request) -> Response {
+    match name(request.uri()).and_then(|name| places.going.at(name)) {
+        Some(done) => {
+            ([(CONTENT_TYPE, "application/json")], format!("{{\"done\":{done}}}")).into_response()
+        }
+        None => refusal(StatusCode::NOT_FOUND, "no plan of that name is being made"),
+    }
 }
 
 /// `POST /study`: the text of a study file, as JSON.
@@ -127,9 +143,12 @@ fn announced(headers: &HeaderMap) -> Result<(), Response> {
     Ok(())
 }
 
-fn planned_study(bytes: &[u8], gone: &AtomicBool) -> Answer {
+fn planned_study(bytes: &[u8], gone: &AtomicBool, done: &Done) -> Answer {
     let study = read_study(bytes, Format::Json)?;
-    let stop = |_| if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On };
+    let stop = |fraction: f64| {
+        done.set(fraction);
+        if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On }
+    };
     let options = Options { watch: Watch::with(&stop), ..Options::default() };
     match plan(&study, &options) {
         Ok(planned) => Ok(Planned::new(&study, planned).json()?),
@@ -194,10 +213,10 @@ mod tests {
         let study = br#"{"delta": 1e-6, "epsilon": 1, "data": {"adjacency": "replace", "people": 5000}, "statistic": [
             {"kind": "mean", "bounds": [0, 200000], "noise": "laplace", "error": 500},
             {"kind": "histogram", "categories": ["a", "b"], "noise": "gaussian", "error": 40}]}"#;
-        assert!(planned_study(study, &AtomicBool::new(false)).is_ok());
+        assert!(planned_study(study, &AtomicBool::new(false), &Done::default()).is_ok());
         let gone = Arc::new(AtomicBool::new(false));
         drop(Asker(Arc::clone(&gone)));
-        let stopped = planned_study(study, &gone).unwrap_err();
+        let stopped = planned_study(study, &gone, &Done::default()).unwrap_err();
         assert!(stopped.problem.contains("stopped"), "{stopped:?}");
     }
 }

@@ -43,9 +43,12 @@ async function post(path, body, signal) {
 /** How long typing may pause. */
 const PAUSE = 80;
 
+/** How often it is asked how far a plan has come. */
+const GLANCE = 300;
+
 export class Planner {
   /**
-   * @param {(busy: boolean) => void} onBusy
+   * @param {(busy: boolean, done?: number) => void} onBusy with the fraction that is done, where it is known
    * @param {(answer: Answer) => void} onAnswer
    * @param {(problem: Problem) => void} onProblem
    */
@@ -86,8 +89,10 @@ export class Planner {
    * @param {AbortController} open
    */
   async send(file, open) {
+    const path = `/plan?named=${crypto.randomUUID()}`;
+    const glances = setInterval(() => this.glance(path, open), GLANCE);
     try {
-      const { text, problem } = await post('/plan', file, open.signal);
+      const { text, problem } = await post(path, file, open.signal);
       if (this.open !== open) return;
       this.onBusy(false);
       if (problem) this.onProblem(problem);
@@ -97,6 +102,23 @@ export class Planner {
       this.onBusy(false);
       const gone = 'The server does not answer. Is counterpoint serve still running?';
       this.onProblem({ statistic: null, field: null, problem: gone });
+    } finally {
+      clearInterval(glances);
+    }
+  }
+
+  /**
+   * Looks how far a plan has come.
+   * @param {string} path
+   * @param {AbortController} open
+   */
+  async glance(path, open) {
+    try {
+      const response = await fetch(path, { signal: open.signal });
+      const { done } = response.ok ? await response.json() : { done: null };
+      if (this.open === open && done !== null) this.onBusy(true, done);
+    } catch {
+      // The plan itself will say what is wrong.
     }
   }
 }
