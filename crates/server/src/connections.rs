@@ -153,7 +153,8 @@ fn router(port: u16) -> Router {
         router = router.route(file.path, only(get(async || file.answer())));
     }
     router
-        .route("/plan", only(post(planned).get(progress)))
+        .route("/plan", only(post(planned)))
+        .route("/progress", only(get(progress)))
         .route("/study", only(post(study)))
         .fallback(nothing)
         .with_state(Places::new())

@@ -54,10 +54,10 @@ impl Places {
     }
 }
 
-/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone. With `?named=` and a name, `GET /plan` with the
-/// same says meanwhile how far it has come.
+/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone. With a head `Plan-Name`, `GET /progress` with
+/// the same says meanwhile how far it has come.
 pub(crate) async fn planned(State(places): State<Places>, request: Request) -> Response {
-    let named = places.going.begin(name(request.uri()));
+    let named = places.going.begin(name(request.headers()));
     let bytes = match body(request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
@@ -68,14 +68,11 @@ pub(crate) async fn planned(State(places): State<Places>, request: Request) -> R
     on_a_thread(places, move || planned_study(&bytes, &gone, &done)).await
 }
 
-/// `GET /plan?named=`: how far the plan of that name has come.
+/// `GET /progress`: how far the plan of the name in the head has come; null if none of that name is being made.
 pub(crate) async fn progress(State(places): State<Places>, request: Request) -> Response {
-    match name(request.uri()).and_then(|name| places.going.at(name)) {
-        Some(done) => {
-            ([(CONTENT_TYPE, "application/json")], format!("{{\"done\":{done}}}")).into_response()
-        }
-        None => refusal(StatusCode::NOT_FOUND, "no plan of that name is being made"),
-    }
+    let done = name(request.headers()).and_then(|name| places.going.at(name));
+    let done = done.map_or_else(|| "null".to_owned(), |done| done.to_string());
+    ([(CONTENT_TYPE, "application/json")], format!("{{\"done\":{done}}}")).into_response()
 }
 
 /// `POST /study`: the text of a study file, as JSON.

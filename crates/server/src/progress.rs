@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::Uri;
+use axum::http::HeaderMap;
 
 /// The longest name.
 const MOST_LETTERS: usize = 64;
@@ -25,9 +25,9 @@ pub(crate) struct Named {
     pub(crate) done: Done,
 }
 
-/// The name that an address gives: letters, digits and hyphens after `?named=`.
-pub(crate) fn name(address: &Uri) -> Option<&str> {
-    let name = address.query()?.strip_prefix("named=")?;
+/// The name that a head gives, `Plan-Name`: letters, digits and hyphens.
+pub(crate) fn name(head: &HeaderMap) -> Option<&str> {
+    let name = head.get("plan-name")?.to_str().ok()?;
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let legal = (1..=MOST_LETTERS).contains(&name.len()) && name.bytes().all(is_legal);
     legal.then_some(name)
@@ -88,11 +88,15 @@ mod tests {
 
     #[test]
     fn names_are_letters_digits_and_hyphens() {
-        let name_in = |text: &str| name(&text.parse().unwrap()).map(str::to_owned);
-        assert_eq!(name_in("/plan?named=a-1").as_deref(), Some("a-1"));
-        let long = format!("/plan?named={}", "a".repeat(65));
-        for none in ["/plan", "/plan?named=", "/plan?named=a%20b", "/plan?other=a", &long] {
+        let name_in = |text: &str| {
+            let head =
+                HeaderMap::from_iter([("plan-name".parse().unwrap(), text.parse().unwrap())]);
+            name(&head).map(str::to_owned)
+        };
+        assert_eq!(name_in("a-1").as_deref(), Some("a-1"));
+        for none in ["", "a b", "a/b", &"a".repeat(65)] {
             assert_eq!(name_in(none), None, "{none}");
         }
+        assert_eq!(name(&HeaderMap::new()), None);
     }
 }

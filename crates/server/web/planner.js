@@ -29,10 +29,11 @@
  * @param {string} path
  * @param {unknown} body
  * @param {AbortSignal} [signal]
+ * @param {Record<string, string>} [more] heads
  * @returns {Promise<{text: string, problem: Problem | null}>}
  */
-async function post(path, body, signal) {
-  const headers = { 'Content-Type': 'application/json' };
+async function post(path, body, signal, more = {}) {
+  const headers = { 'Content-Type': 'application/json', ...more };
   const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
   const text = await response.text();
   if (response.ok) return { text, problem: null };
@@ -89,10 +90,10 @@ export class Planner {
    * @param {AbortController} open
    */
   async send(file, open) {
-    const path = `/plan?named=${crypto.randomUUID()}`;
-    const glances = setInterval(() => this.glance(path, open), GLANCE);
+    const name = crypto.randomUUID();
+    const glances = setInterval(() => this.glance(name, open), GLANCE);
     try {
-      const { text, problem } = await post(path, file, open.signal);
+      const { text, problem } = await post('/plan', file, open.signal, { 'Plan-Name': name });
       if (this.open !== open) return;
       this.onBusy(false);
       if (problem) this.onProblem(problem);
@@ -109,12 +110,12 @@ export class Planner {
 
   /**
    * Looks how far a plan has come.
-   * @param {string} path
+   * @param {string} name
    * @param {AbortController} open
    */
-  async glance(path, open) {
+  async glance(name, open) {
     try {
-      const response = await fetch(path, { signal: open.signal });
+      const response = await fetch('/progress', { headers: { 'Plan-Name': name }, signal: open.signal });
       const { done } = response.ok ? await response.json() : { done: null };
       if (this.open === open && done !== null) this.onBusy(true, done);
     } catch {

@@ -68,7 +68,9 @@ fn range(e: f64, t: f64) -> [f64; 3] {
     let f = |x: f64| {
         if x < 0.03 {
             let xx = x * x;
-            return [xx / 6.0 - xx * xx / 180.0, x / 3.0 - x * xx / 45.0, 1.0 / 3.0 - xx / 15.0];
+            let value = xx / 6.0 - xx * xx / 180.0 + xx * xx * xx / 2835.0;
+            let slope = x / 3.0 - x * xx / 45.0 + 2.0 * x * xx * xx / 945.0;
+            return [value, slope, 1.0 / 3.0 - xx / 15.0 + 2.0 * xx * xx / 189.0];
         }
         let fall = (-2.0 * x).exp();
         let rest = 1.0 - fall;
