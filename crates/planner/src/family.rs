@@ -1,7 +1,7 @@
 //! Errors as functions of noise: one way to answer a statistic, at every level of noise.
 
 use crate::price;
-use crate::root::{Crossing, Search, inward, search};
+use crate::root::{Crossing, Kind, Search, inward, search};
 use crate::study::{Noise, Public, StudyError, Wanted};
 use counterpoint::Release;
 use counterpoint_mechanisms::{Error, Measurement, Query, Recipe};
@@ -167,7 +167,7 @@ impl Family {
         // By logarithms, in which errors are nearly straight lines: above zero means too much noise.
         let excess = |level: f64| Ok::<f64, Error>((self.seen(level)? / error).ln());
         let found = match self.around(error)? {
-            Some((low, high)) => inward(low, high, near, excess)?,
+            Some((low, high)) => inward(low, high, (near, Kind::Straight), excess)?,
             None => {
                 let stride = if self.is_searched() { 1.01 } else { 1.002 };
                 let guess = self.about(error)?;
