@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::Plan;
-use counterpoint::ask::{AskError, Options};
+use counterpoint::ask::{AskError, Asked, Options};
 use counterpoint::quantity::Bits;
 use counterpoint::route::Route;
 use counterpoint::theorem::{Bound, Theorem};
@@ -37,7 +37,7 @@ fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Resul
         None => compose(
             &prepared,
             question,
-            &Options { tolerance, route: args.route, watch, upper: false },
+            &Options { tolerance, route: args.route, watch, ends: Asked::Both },
         )?,
     };
     let composed = Composed { warnings, ..composed };

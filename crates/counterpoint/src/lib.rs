@@ -53,7 +53,7 @@ pub mod filter;
 pub mod pair;
 pub mod interactive;
 
-pub use ask::{Answer, AskError, Options};
+pub use ask::{Answer, AskError, Asked, Options};
 pub use bracket::Bracket;
 pub use composition::{Plan, PlanError};
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};

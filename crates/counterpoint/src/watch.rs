@@ -47,12 +47,15 @@ impl<'a> Watch<'a> {
         Self { callback: Some(callback) }
     }
 
-    /// Reports the fraction done; an error if the watcher wants to stop.
+    /// Reports the fraction done, and says whether the watcher wants to go on: for work that asks several questions.
+    #[must_use]
+    pub fn tell(&self, done: f64) -> Go {
+        self.callback.map_or(Go::On, |callback| callback(done.clamp(0.0, 1.0)))
+    }
+
+    /// The same; an error if the watcher wants to stop.
     pub(crate) fn at(&self, done: f64) -> Result<(), Stopped> {
-        match self.callback {
-            Some(callback) if callback(done.clamp(0.0, 1.0)) == Go::Stop => Err(Stopped),
-            _ => Ok(()),
-        }
+        if self.tell(done) == Go::Stop { Err(Stopped) } else { Ok(()) }
     }
 }
 

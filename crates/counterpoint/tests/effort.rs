@@ -3,7 +3,7 @@
 use crate::common::mechanisms::*;
 use counterpoint::ask::AskError;
 use counterpoint::route::Route;
-use counterpoint::{Bracket, Delta, Epsilon, Options, Plan, Tolerance};
+use counterpoint::{Asked, Bracket, Delta, Epsilon, Options, Plan, Tolerance};
 
 fn promised(tolerance: f64) -> Options<'static> {
     Options { tolerance: Tolerance::new(tolerance).unwrap(), ..Options::default() }
@@ -164,6 +164,51 @@ fn exponential_mechanisms_have_a_lower_end_that_is_met() {
     assert!(answer.bracket.lower <= truth && truth - answer.bracket.lower < 1e-4 * truth);
     assert!((0.628..0.6287).contains(&answer.bracket.lower), "{answer:?}");
     assert!(answer.bracket.upper < 0.69);
+}
+
+/// Lower ends alone against the same brute force, for shares that are given; those that are none are the nearest.
+#[test]
+fn a_lower_end_alone_is_that_of_the_share() {
+    let ten = plan(&[times(10, exponential(0.1))]);
+    let ask = |ends: Asked| ten.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap();
+    for (share, meant) in [(f64::NAN, 0.5), (-1.0, 0.5), (0.5, 0.5), (0.6, 0.6), (0.9, 0.9)] {
+        let answer = ask(Asked::Lower { share: Some(share) });
+        let (lower, truth) = (answer.bracket.lower, two_outcome_epsilon(10, 0.1, meant, 1e-6));
+        // But for what the sum of doubles is off.
+        let off = truth - lower;
+        assert!(off >= -1e-12 && off < 2e-4 * truth, "{share}: {lower} {truth}");
+        assert!(answer.bracket.upper >= 0.6287, "{answer:?}");
+    }
+    let [both, lower] = [ask(Asked::Both), ask(Asked::Lower { share: None })];
+    assert!((0.628..0.6287).contains(&lower.bracket.lower), "{lower:?}");
+    let upper = ask(Asked::Upper).bracket.upper;
+    assert!(upper >= both.bracket.upper && upper < 0.69, "{upper} {both:?}");
+}
+
+/// Each end alone is no nearer than both together, with other noise beside it, and for delta.
+#[test]
+fn one_end_alone_is_no_nearer_than_both() {
+    let plan = plan(&[
+        times(5, exponential(0.1)),
+        times(1, exponential(0.3)),
+        times(3, gaussian(8.0, 1.0)),
+    ]);
+    let ask =
+        |ends: Asked| plan.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap();
+    let both = ask(Asked::Both);
+    for share in [None, both.share] {
+        let lower = ask(Asked::Lower { share }).bracket.lower;
+        assert!((lower / both.bracket.lower - 1.0).abs() < 1e-3, "{share:?}: {lower} {both:?}");
+    }
+    let other = ask(Asked::Lower { share: Some(0.97) }).bracket.lower;
+    assert!(other > 0.0 && other < both.bracket.lower, "{other} {both:?}");
+    let upper = ask(Asked::Upper).bracket.upper;
+    assert!((1.0..1.05).contains(&(upper / both.bracket.upper)), "{upper} {both:?}");
+    let epsilon = Epsilon::new(both.bracket.upper).unwrap();
+    let ask = |ends: Asked| plan.delta(epsilon, &Options { ends, ..Options::default() }).unwrap();
+    let (both, lower) = (ask(Asked::Both), ask(Asked::Lower { share: None }));
+    assert!((lower.bracket.lower / both.bracket.lower - 1.0).abs() < 1e-3, "{lower:?} {both:?}");
+    assert!(lower.bracket.upper >= both.bracket.upper, "{lower:?} {both:?}");
 }
 
 fn two_outcome_epsilon(count: u32, range: f64, share: f64, delta: f64) -> f64 {

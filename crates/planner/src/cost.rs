@@ -1,9 +1,11 @@
 //! What releases cost together, and what secrecy of a sample makes of it.
 
+use crate::pace::Pace;
 use crate::study::{Budget, Public};
 use counterpoint::quantity::{Delta, Epsilon, Group, Tolerance};
 use counterpoint::rounding::Dd;
-use counterpoint::{Answer, AskError, Bracket, Options, Plan, PlanError, Release};
+use counterpoint::watch::Watch;
+use counterpoint::{Answer, AskError, Asked, Bracket, Options, Plan, PlanError, Release};
 
 /// Why releases have no cost.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -84,13 +86,25 @@ pub(crate) struct Composer<'a> {
     delta: Delta,
     options: Options<'a>,
     secrecy: Secrecy,
+    pace: &'a Pace<'a>,
 }
 
 impl<'a> Composer<'a> {
-    pub(crate) fn new(public: &Public, budget: Budget, options: Options<'a>) -> Self {
+    /// The pace tells the options' watcher.
+    pub(crate) fn new(
+        public: &Public,
+        budget: Budget,
+        options: Options<'a>,
+        pace: &'a Pace<'a>,
+    ) -> Self {
         let secrecy = Secrecy::of(public);
         let (allowed, delta) = (budget.delta, secrecy.delta_within(budget.delta));
-        Self { public: *public, allowed, delta, options, secrecy }
+        Self { public: *public, allowed, delta, options, secrecy, pace }
+    }
+
+    /// How far planning has come.
+    pub(crate) fn pace(&self) -> &Pace<'a> {
+        self.pace
     }
 
     /// The delta at which releases are composed.
@@ -133,11 +147,24 @@ impl<'a> Composer<'a> {
 
     /// The same where its upper end alone matters.
     pub(crate) fn at_most(&self, releases: &[Release]) -> Result<f64, CostError> {
-        let answer = self.asked(releases, Options { upper: true, ..self.options })?;
+        let answer = self.asked(releases, Options { ends: Asked::Upper, ..self.options })?;
         Ok(answer.bracket.upper)
     }
 
+    /// The same where its lower end alone matters, as near as it may be; the share is that of a similar answer.
+    pub(crate) fn at_least(
+        &self,
+        releases: &[Release],
+        share: Option<f64>,
+    ) -> Result<f64, CostError> {
+        let tolerance = self.options.tolerance.aimed_at();
+        let options = Options { ends: Asked::Lower { share }, tolerance, ..self.options };
+        Ok(self.asked(releases, options)?.bracket.lower)
+    }
+
     fn asked(&self, releases: &[Release], options: Options<'_>) -> Result<Answer, CostError> {
+        let go = |_| self.pace.go();
+        let options = Options { watch: Watch::with(&go), ..options };
         let answer = self.plan(releases)?.epsilon(self.delta, &options)?;
         let mut outside = answer;
         outside.bracket = self.secrecy.outside(answer.bracket);

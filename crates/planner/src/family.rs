@@ -1,7 +1,7 @@
 //! Errors as functions of noise: one way to answer a statistic, at every level of noise.
 
 use crate::price;
-use crate::root::{Crossing, Search, search};
+use crate::root::{Crossing, Kind, Search, inward, search};
 use crate::study::{Noise, Public, StudyError, Wanted};
 use counterpoint::{Mechanism, Release};
 use counterpoint_mechanisms::{Error, Measurement, Query, Recipe};
@@ -31,6 +31,24 @@ struct Point {
     error: f64,
     releases: Vec<Release>,
 }
+
+/// A level between two samples.
+pub(crate) struct Between {
+    low: Rc<Point>,
+    high: Rc<Point>,
+    share: f64,
+}
+
+impl Between {
+    /// About ln E[e^(t L)].
+    pub(crate) fn cumulant(&self, t: f64) -> f64 {
+        let [from, to] = [&self.low, &self.high].map(|point| price::cumulant(&point.releases, t));
+        if from > 0.0 { from * (to / from).powf(self.share) } else { to }
+    }
+}
+
+/// A level, and by how much its error is above another, in logarithms.
+type Node = (f64, f64);
 
 /// From one sample of a curve to the next.
 const RATIO: f64 = 1.1;
@@ -148,8 +166,8 @@ impl Family {
         self.slack > 0.002 && !(self.noise == Noise::Gaussian && self.slack < 0.01)
     }
 
-    /// A level that keeps to an error and is next to the least: within a ten-millionth part, or a thousandth where
-    /// half-widths are searched for; the least legal one if that does, `None` if none does.
+    /// A level that keeps to an error and is next to the least: within a ten-millionth part, a hundred-thousandth of choices, or a
+    /// thousandth where half-widths are searched for; the least legal one if that does, `None` if none does.
     pub(crate) fn level(&self, error: f64) -> Result<Option<f64>, Error> {
         Ok(self.ends(error)?.map(|(_, keeps)| keeps))
     }
@@ -161,12 +179,24 @@ impl Family {
 
     /// Both of them.
     fn ends(&self, error: f64) -> Result<Option<(f64, f64)>, Error> {
-        let (guess, stride) = self.guess(error)?;
-        let near = if self.is_searched() { 1e-3 } else { NEAR };
-        let place = Search { guess, stride, range: self.range(), power: 1.0, near };
+        let near = match self.noise {
+            _ if self.is_searched() => 1e-3,
+            // In steps of ranks, and costs are not known as well.
+            Noise::Exponential => 1e-5,
+            _ => NEAR,
+        };
         // By logarithms, in which errors are nearly straight lines: above zero means too much noise.
         let excess = |level: f64| Ok::<f64, Error>((self.seen(level)? / error).ln());
-        Ok(match search(place, excess)? {
+        let found = match self.around(error)? {
+            Some((low, high)) => inward(low, high, (near, Kind::Straight), excess)?,
+            None => {
+                let stride = if self.is_searched() { 1.01 } else { 1.002 };
+                let guess = self.about(error)?;
+                let place = Search { guess, stride, range: self.range(), power: 1.0, near };
+                search(place, excess)?
+            }
+        };
+        Ok(match found {
             Crossing::Between(misses, keeps) => Some((misses, keeps)),
             Crossing::Below => Some((self.range().0, self.range().0)),
             Crossing::Above => None,
@@ -187,20 +217,19 @@ impl Family {
         }
     }
 
-    /// About where an error is kept, and how far off that may be.
-    fn guess(&self, error: f64) -> Result<(f64, f64), Error> {
+    /// Levels on both sides of the least that keeps to an error, as near as any that were looked at, with what their errors are of
+    /// it in logarithms; `None` where none are near.
+    fn around(&self, error: f64) -> Result<Option<(Node, Node)>, Error> {
+        // So that there are samples.
+        self.about(error)?;
         let seen = self.seen.borrow();
-        // Where the nearest levels looked at so far are near, between them.
-        let high = seen.partition_point(|(_, at)| *at > error);
-        if let (Some(low), Some(high)) =
-            (high.checked_sub(1).and_then(|low| seen.get(low)), seen.get(high))
-            && high.0 < 1.01 * low.0
-        {
-            return Ok(((low.0 * high.0).sqrt(), 1.0 + 1e-4));
-        }
-        drop(seen);
-        let stride = if self.is_searched() { 1.01 } else { 1.002 };
-        Ok((self.about(error)?, stride))
+        let place = seen.partition_point(|(_, at)| *at > error);
+        let node = |&(level, at): &(f64, f64)| (level, (at / error).ln());
+        let low = place.checked_sub(1).and_then(|low| seen.get(low)).map(node);
+        let near = |low: &Node, high: &Node| {
+            low.1 > 0.0 && high.1 <= 0.0 && high.0 < RATIO.powi(2) * low.0
+        };
+        Ok(low.zip(seen.get(place).map(node)).filter(|(low, high)| near(low, high)))
     }
 
     fn point(&self, index: i32) -> Result<Rc<Point>, Error> {
@@ -208,7 +237,7 @@ impl Family {
             return Ok(Rc::clone(point));
         }
         let level = self.sample(index);
-        let point = Rc::new(Point { error: self.error(level)?, releases: self.releases(level)? });
+        let point = Rc::new(Point { error: self.seen(level)?, releases: self.releases(level)? });
         self.points.borrow_mut().insert(index, Rc::clone(&point));
         Ok(point)
     }
@@ -220,10 +249,11 @@ impl Family {
     }
 
     /// The samples next to a level, and where between them it is.
-    fn between(&self, level: f64) -> Result<(Rc<Point>, Rc<Point>, f64), Error> {
+    pub(crate) fn between(&self, level: f64) -> Result<Between, Error> {
         let place = (level / MIDDLE).ln() / RATIO.ln();
         let index = place.floor();
-        Ok((self.point(index as i32)?, self.point(index as i32 + 1)?, place - index))
+        let (low, high) = (self.point(index as i32)?, self.point(index as i32 + 1)?);
+        Ok(Between { low, high, share: place - index })
     }
 
     /// About the level that keeps to an error.
@@ -248,9 +278,7 @@ impl Family {
 
     /// About ln E[e^(t L)] at a level.
     pub(crate) fn cumulant(&self, level: f64, t: f64) -> Result<f64, Error> {
-        let (low, high, share) = self.between(level)?;
-        let (from, to) = (price::cumulant(&low.releases, t), price::cumulant(&high.releases, t));
-        Ok(if from > 0.0 { from * (to / from).powf(share) } else { to })
+        Ok(self.between(level)?.cumulant(t))
     }
 
     /// About the level with the least of a value of its error and its cumulant at an order.

@@ -1,11 +1,11 @@
 //! Sharing a budget out: every wanted error as many times as large as what was wanted.
 
 use crate::cost::{Composer, CostError};
-use crate::family::Family;
+use crate::family::{Between, Family};
 use crate::price;
 use crate::root::{Crossing, Search, search};
 use crate::study::{Ask, Noise, Study, StudyError, Wanted, Wish};
-use counterpoint::{Answer, Bracket, Count, Release};
+use counterpoint::{Answer, AskError, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
 use std::rc::Rc;
 
@@ -33,6 +33,12 @@ pub enum PlanningError {
     /// A mechanism cannot be made.
     #[error(transparent)]
     Mechanism(#[from] Error),
+}
+
+impl From<AskError> for PlanningError {
+    fn from(error: AskError) -> Self {
+        Self::Cost(error.into())
+    }
 }
 
 /// A statistic as it is planned: the ways it can be answered, and what is wanted.
@@ -71,6 +77,7 @@ impl<'a> Problem<'a> {
         let (mut rows, mut places, mut held_back) = (Vec::new(), Vec::new(), Vec::new());
         let mut known: Vec<(&Wanted, Rc<Vec<Family>>)> = Vec::new();
         for (place, statistic) in study.statistics().iter().enumerate() {
+            composer.pace().part(place, study.statistics().len())?;
             match &statistic.ask {
                 Ask::HeldBack(guarantee) => held_back.push(Release::from((*guarantee, Count::ONE))),
                 Ask::Query(wanted) => {
@@ -107,7 +114,13 @@ impl<'a> Problem<'a> {
 
     /// The same from above.
     pub(crate) fn at_most(&self, setting: &Setting) -> Result<f64, PlanningError> {
+        self.composer.pace().trial()?;
         Ok(self.composer.at_most(&self.all(setting)?)?)
+    }
+
+    /// The same from below.
+    fn at_least(&self, setting: &Setting, share: Option<f64>) -> Result<f64, PlanningError> {
+        Ok(self.composer.at_least(&self.all(setting)?, share)?)
     }
 
     /// All releases of a setting, and those that are held back.
@@ -118,32 +131,33 @@ impl<'a> Problem<'a> {
     }
 
     /// The levels at which every error is so many times what was wanted; `None` where a level is out of range.
-    fn levels(&self, choice: &[usize], factor: f64, side: Side) -> Result<Option<Vec<f64>>, Error> {
-        let of = |(row, choice): (&Row, &usize)| match row.families.get(*choice) {
-            Some(family) => row.level(family, factor, side),
-            None => Ok(None),
-        };
-        self.rows.iter().zip(choice).map(of).collect()
-    }
-
-    fn setting(&self, choice: &[usize], factor: f64, side: Side) -> Result<Option<Setting>, Error> {
-        let levels = self.levels(choice, factor, side)?;
-        Ok(levels.map(|levels| Setting { choice: choice.to_vec(), levels }))
-    }
-
-    /// What it costs to have every error so many times what was wanted; infinitely much where that cannot be.
-    fn at(
+    fn levels(
         &self,
         choice: &[usize],
         factor: f64,
         side: Side,
-    ) -> Result<Option<(Setting, Answer)>, PlanningError> {
-        let Some(setting) = self.setting(choice, factor, side)? else { return Ok(None) };
-        let answer = self.cost(&setting)?;
-        Ok(Some((setting, answer)))
+    ) -> Result<Option<Vec<f64>>, PlanningError> {
+        let of = |(row, choice): (&Row, &usize)| {
+            self.composer.pace().look()?;
+            match row.families.get(*choice) {
+                Some(family) => Ok(row.level(family, factor, side)?),
+                None => Ok(None),
+            }
+        };
+        self.rows.iter().zip(choice).map(of).collect()
     }
 
-    /// The same from above.
+    fn setting(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        side: Side,
+    ) -> Result<Option<Setting>, PlanningError> {
+        let levels = self.levels(choice, factor, side)?;
+        Ok(levels.map(|levels| Setting { choice: choice.to_vec(), levels }))
+    }
+
+    /// What it costs at most to have every error so many times what was wanted; infinitely much where that cannot be.
     fn most(&self, choice: &[usize], factor: f64) -> Result<f64, PlanningError> {
         match self.setting(choice, factor, Side::Keeps)? {
             Some(setting) => self.at_most(&setting),
@@ -151,8 +165,26 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// What it costs at least; infinitely much where that cannot be. The share is that of a similar answer.
+    fn least(
+        &self,
+        choice: &[usize],
+        (factor, side): (f64, Side),
+        share: Option<f64>,
+    ) -> Result<f64, PlanningError> {
+        match self.setting(choice, factor, side)? {
+            Some(setting) => self.at_least(&setting, share),
+            None => Ok(f64::INFINITY),
+        }
+    }
+
     /// About what it costs to have every error so many times what was wanted, and the order that tells.
-    fn about(&self, choice: &[usize], factor: f64, start: f64) -> Result<(f64, f64), Error> {
+    fn about(
+        &self,
+        choice: &[usize],
+        factor: f64,
+        start: f64,
+    ) -> Result<(f64, f64), PlanningError> {
         let level = |(row, choice): (&Row, &usize)| match (row.families.get(*choice), row.wish) {
             (Some(family), Wish::Error(error)) => family.about(error * factor),
             (Some(family), Wish::Kept(error)) => family.about(error),
@@ -160,20 +192,20 @@ impl<'a> Problem<'a> {
             _ => Ok(0.0),
         };
         let levels = self.rows.iter().zip(choice).map(level).collect::<Result<Vec<_>, Error>>()?;
+        self.composer.pace().look()?;
         self.price(&Setting { choice: choice.to_vec(), levels }, start)
     }
 
     /// About what a setting costs, and the order that tells.
-    pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), Error> {
+    pub(crate) fn price(&self, setting: &Setting, start: f64) -> Result<(f64, f64), PlanningError> {
+        self.composer.pace().look()?;
         let rows = self.rows.iter().zip(&setting.choice).zip(&setting.levels);
-        let priced: Vec<(&Family, f64)> = rows
-            .filter_map(|((row, choice), level)| Some((row.families.get(*choice)?, *level)))
-            .collect();
+        let priced = rows
+            .filter_map(|((row, choice), level)| Some(row.families.get(*choice)?.between(*level)))
+            .collect::<Result<Vec<Between>, Error>>()?;
         let cumulant = |t: f64| {
-            let of = |(family, level): &(&Family, f64)| family.cumulant(*level, t);
-            let sum = priced.iter().map(of).sum::<Result<f64, Error>>();
-            // A family that fails here fails where it counts.
-            sum.unwrap_or(f64::MAX) + price::cumulant(&self.held_back, t)
+            let sum: f64 = priced.iter().map(|between| between.cumulant(t)).sum();
+            sum + price::cumulant(&self.held_back, t)
         };
         let (within, t) = price::epsilon(self.composer.delta().get(), start, cumulant);
         Ok((self.composer.outside(within), t))
@@ -190,7 +222,7 @@ impl<'a> Problem<'a> {
             if better {
                 best = Some((choice, cost));
             }
-            Ok::<bool, Error>(better)
+            Ok::<bool, PlanningError>(better)
         };
         for t in [0.5, 2.0, 6.0, 20.0, 100.0, 1e3] {
             look(self.cheapest(factor, t)?)?;
@@ -265,10 +297,10 @@ impl<'a> Problem<'a> {
     /// The least that meets all wanted errors: it is at most the upper end, and at least the lower.
     pub(crate) fn meet(&self) -> Result<(Setting, Answer), PlanningError> {
         let choice = self.choose(1.0)?;
-        if let Some((setting, mut answer)) = self.at(&choice, 1.0, Side::Keeps)? {
-            if let Some((_, below)) = self.at(&choice, 1.0, Side::Misses)? {
-                answer.bracket.lower = answer.bracket.lower.min(below.bracket.lower);
-            }
+        if let Some(setting) = self.setting(&choice, 1.0, Side::Keeps)? {
+            let mut answer = self.cost(&setting)?;
+            let below = self.least(&choice, (1.0, Side::Misses), answer.share)?;
+            answer.bracket.lower = answer.bracket.lower.min(below);
             return Ok((setting, answer));
         }
         Err(self.unreachable(&choice)?.into())
@@ -308,11 +340,11 @@ impl<'a> Problem<'a> {
         let mut answer = self.cost(&setting)?;
         // The search has an upper end within the budget, whatever this one says.
         answer.bracket.upper = answer.bracket.upper.min(budget);
-        let lower = self.proved(&choice, factor, (budget, answer.bracket))?;
+        let lower = self.proved(&choice, factor, (budget, &answer))?;
         Ok((setting, answer, Bracket { lower, upper: factor }))
     }
 
-    /// A factor that keeps the budget, the least such within a millionth part or so, and how.
+    /// A factor that keeps the budget, the least such within a millionth part or so of few rows, and how.
     fn search(&self, choice: &[usize], budget: f64) -> Result<(f64, Setting), PlanningError> {
         let mut kept: Option<(f64, Setting)> = None;
         let excess = |factor: f64| {
@@ -336,13 +368,13 @@ impl<'a> Problem<'a> {
         let guess = search(place, |factor| {
             let (cost, t) = self.about(choice, factor, order)?;
             order = t;
-            Ok::<f64, Error>((cost / budget).ln())
+            Ok::<f64, PlanningError>((cost / budget).ln())
         })?;
         let guess = if let Crossing::Between(_, factor) = guess { factor } else { 1.0 };
-        let place = Search { guess, stride: 1.003, range, power: 1.0, near: NEAR_FACTOR };
+        let near = if self.rows.len() <= FEW { NEAR_FACTOR } else { NEAR_ENOUGH };
+        let place = Search { guess, stride: 1.003, range, power: 1.0, near };
         if search(place, excess)? == Crossing::Above {
-            let least = self.at(choice, MOST_FACTOR, Side::Keeps)?;
-            let least = least.map_or(f64::INFINITY, |(_, answer)| answer.bracket.lower);
+            let least = self.least(choice, (MOST_FACTOR, Side::Keeps), None)?;
             return Err(PlanningError::OverBudget { budget, least });
         }
         kept.ok_or(PlanningError::OverBudget { budget, least: f64::INFINITY })
@@ -353,26 +385,23 @@ impl<'a> Problem<'a> {
         &self,
         choice: &[usize],
         factor: f64,
-        (budget, known): (f64, Bracket),
+        (budget, known): (f64, &Answer),
     ) -> Result<f64, PlanningError> {
+        let Bracket { lower, upper } = known.bracket;
         // Hardly less, or less by what half-widths are uneven by and what the lower end of costs is short of them.
         let uneven =
             self.rows.iter().zip(choice).filter_map(|(row, choice)| row.families.get(*choice));
         let uneven = uneven.map(Family::slack).fold(0.0, f64::max);
-        let beside = 1.05 * uneven + 1.2 * (known.upper / known.lower).ln().max(0.0);
-        let near = self.rows.len() <= FEW && known.relative_width() < 1e-4;
+        let beside = 1.05 * uneven + 1.02 * (upper / lower).ln().max(0.0);
+        let near = self.rows.len() <= FEW && known.bracket.relative_width() < 1e-4;
         let mut less = if near { NEAR_FACTOR } else { beside };
         while less < 0.5 {
+            self.composer.pace().trial()?;
             let trial = factor * (1.0 - less);
-            let lower = match self.at(choice, trial, Side::Misses)? {
-                Some((_, answer)) => answer.bracket.lower,
-                // No level keeps to it at all.
-                None => f64::INFINITY,
-            };
-            if lower > budget {
+            if self.least(choice, (trial, Side::Misses), known.share)? > budget {
                 return Ok(trial);
             }
-            let more = if near { 3.0 * less } else { 1.5 * less };
+            let more = if near { 3.0 * less } else { 1.1 * less };
             less = if less < uneven { beside } else { more };
         }
         Ok(0.0)
@@ -400,8 +429,9 @@ const RECENT: usize = 64;
 const FEW: usize = 12;
 /// An order to begin with: about that of epsilon 1 at delta 10^-6.
 pub(crate) const START: f64 = 20.0;
-/// How near to the least factor the search comes.
+/// How near to the least factor the search comes: of few rows, and of many, whose factor is not known as well.
 const NEAR_FACTOR: f64 = 1e-6;
+const NEAR_ENOUGH: f64 = 1e-5;
 const LEAST_FACTOR: f64 = 1e-100;
 const MOST_FACTOR: f64 = 1e100;
 

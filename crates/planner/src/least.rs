@@ -543,6 +543,7 @@ mod tests {
     use super::{Bound, CLOSELY};
     use crate::cost::Composer;
     use crate::fit::{Problem, Setting};
+    use crate::pace::Pace;
     use crate::shadow::Shadow;
     use crate::study::{Ask, Budget, Goal, Noise, Public, Statistic, Study, Wanted, Wish};
     use crate::sum;
@@ -575,7 +576,8 @@ mod tests {
                     delta: Delta::new(1e-6).unwrap(),
                 };
                 let study = Study::new(public, budget, Goal::Relative, vec![statistic]).unwrap();
-                let composer = Composer::new(&public, budget, Options::default());
+                let pace = Pace::new(Options::default().watch);
+                let composer = Composer::new(&public, budget, Options::default(), &pace);
                 let problem = Problem::new(&study, composer).unwrap();
                 let aims = sum::aims(&problem, &study);
                 let setting = Setting { choice: vec![0], levels: vec![0.1] };

@@ -40,6 +40,7 @@
 mod study;
 mod root;
 mod price;
+mod pace;
 mod cost;
 mod family;
 mod fit;

@@ -33,8 +33,17 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
     let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
     let of = |(name, theorem): (&'static str, Theorem)| {
-        let charge = |factor: f64| charged(problem, &errors, theorem, factor);
-        let factor = budget.filter(|_| fits).and_then(|budget| needed(budget, charge));
+        // Who stops gets no plan, and need not wait for this.
+        let _ = problem.composer.pace().trial();
+        let charge = |factor: f64| charged(problem, &errors, theorem, (factor, 1.0));
+        let scaled = |factor: f64| charged(problem, &errors, theorem, (1.0, factor));
+        let factor = budget.filter(|_| fits).and_then(|budget| {
+            let guess = needed(budget, (1.0, 1.1), scaled)?;
+            if problem.rows.len() > FEW {
+                return Some(guess);
+            }
+            needed(budget, (guess, 1.001), charge)
+        });
         Other { theorem: name, epsilon: charge(1.0), factor }
     };
     THEOREMS.into_iter().map(of).collect()
@@ -53,21 +62,18 @@ fn errors(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<(f64, bool)>> 
     rows.map(of).collect()
 }
 
-/// The theorem's epsilon where every row has pure noise that keeps to its error.
+/// The theorem's epsilon where every row has pure noise that keeps to so many times its error, and then so many times
+/// that: errors are taken to be inverse to levels, which they are but for whole numbers.
 fn charged(
     problem: &Problem<'_>,
     errors: &[(f64, bool)],
     theorem: Theorem,
-    factor: f64,
+    (factor, scaled): (f64, f64),
 ) -> Option<f64> {
     let pure = |(row, (error, moves)): (&crate::fit::Row, &(f64, bool))| -> Option<Vec<Release>> {
+        problem.composer.pace().look().ok()?;
         let family = row.families.iter().find(|family| family.noise != Noise::Gaussian)?;
-        // Of many, errors are taken to be inverse to levels, which they are but for whole numbers.
-        let (factor, scaled) = match moves {
-            true if problem.rows.len() > FEW => (1.0, factor),
-            true => (factor, 1.0),
-            false => (1.0, 1.0),
-        };
+        let (factor, scaled) = if *moves { (factor, scaled) } else { (1.0, 1.0) };
         family.releases(family.level(error * factor).ok()?? / scaled).ok()
     };
     let mut releases: Vec<Release> =
@@ -78,9 +84,13 @@ fn charged(
 }
 
 /// The least factor with which a charge is within the budget.
-fn needed(budget: f64, charge: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+fn needed(
+    budget: f64,
+    (guess, stride): (f64, f64),
+    charge: impl Fn(f64) -> Option<f64>,
+) -> Option<f64> {
     let excess = |factor: f64| charge(factor).map(|cost| (cost / budget).ln()).ok_or(());
-    let place = Search { guess: 1.0, stride: 1.01, range: (1e-9, 1e9), power: 1.0, near: 1e-5 };
+    let place = Search { guess, stride, range: (1e-9, 1e9), power: 1.0, near: 3e-4 };
     match search(place, excess) {
         Ok(Crossing::Between(_, factor)) => Some(factor),
         _ => None,

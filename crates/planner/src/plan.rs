@@ -4,6 +4,7 @@ use crate::cost::{Composer, CostError};
 use crate::fit::{PlanningError, Problem, Row, Setting};
 use crate::least::{self, Least};
 use crate::others::{self, Other};
+use crate::pace::Pace;
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
@@ -76,8 +77,11 @@ pub struct Runs {
 /// # Errors
 /// [`PlanningError`] if an error or a budget is out of reach, or nothing can be certified.
 pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningError> {
-    let composer = Composer::new(study.public(), study.budget(), *options);
+    let pace = Pace::new(options.watch);
+    let composer = Composer::new(study.public(), study.budget(), *options, &pace);
+    pace.stage(0.1);
     let problem = Problem::new(study, composer)?;
+    pace.stage(0.7);
     let wishes = || problem.rows.iter().map(|row| row.wish);
     let weighted = wishes().any(|wish| matches!(wish, Wish::Weight(_)));
     let wanted = wishes().any(|wish| matches!(wish, Wish::Error(_)));
@@ -100,7 +104,9 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
             (setting, cost, None, None)
         }
     };
+    pace.stage(0.85);
     let mut statistics = lines(study, &problem, &setting)?;
+    pace.stage(1.0);
     if sum.is_none() {
         let now = (cost.bracket.upper, factor.map(|factor| factor.upper));
         let spares = spare::of(&problem, &setting, now)?;
@@ -111,6 +117,7 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
         }
     }
     let others = others::of(study, &problem, &setting);
+    pace.look()?;
     Ok(Planned {
         cost,
         delta: study.budget().delta,
@@ -134,7 +141,8 @@ pub fn least(
     options: &Options<'_>,
 ) -> Result<Option<Least>, PlanningError> {
     let (Some(_), Some(budget)) = (planned.sum, study.budget().epsilon) else { return Ok(None) };
-    let composer = Composer::new(study.public(), study.budget(), *options);
+    let pace = Pace::new(options.watch);
+    let composer = Composer::new(study.public(), study.budget(), *options, &pace);
     let problem = Problem::new(study, composer)?;
     let runs = planned.statistics.iter().filter_map(|line| line.runs.as_ref());
     let place = |(row, runs): (&Row, &Runs)| {
@@ -170,6 +178,7 @@ fn lines(
     let mut rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
     let mut lines: Vec<Line> = Vec::with_capacity(study.statistics().len());
     for statistic in study.statistics() {
+        problem.composer.pace().part(lines.len(), study.statistics().len())?;
         let (releases, runs) = match &statistic.ask {
             Ask::HeldBack(guarantee) => (vec![Release::from((*guarantee, Count::ONE))], None),
             Ask::Query(wanted) => {

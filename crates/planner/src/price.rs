@@ -16,7 +16,7 @@ pub(crate) fn epsilon(delta: f64, start: f64, cumulant: impl Fn(f64) -> f64) -> 
         let beyond = tilted(t * deviation) - tilted((1.0 + t) * deviation);
         (slope, here - t * slope + beyond.max(1e-300).ln())
     };
-    let place = Search { guess: start, stride: 1.3, range: ORDERS, power: 0.1, near: 3e-3 };
+    let place = Search { guess: start, stride: 1.1, range: ORDERS, power: 0.1, near: 3e-3 };
     let value = |t: f64| Ok::<f64, Infallible>(at(t).1 - delta.ln());
     let t = match search(place, value) {
         Ok(Crossing::Between(_, t)) => t,

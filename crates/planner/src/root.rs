@@ -49,18 +49,28 @@ pub(crate) fn search<E>(
         (low, high) = (high, (next, value(next)?));
         stride = (stride * stride).min(64.0);
     }
-    inward(low, high, near, value)
+    inward(low, high, (near, Kind::Any), value)
 }
 
-/// Halving and Illinois' method in logarithms of the place, until both ends are near.
-fn inward<E>(
+/// What a function is like between two places.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It may jump: ends come nearer from both sides from the first look on.
+    Any,
+    /// It is nearly a straight line, or a step.
+    Straight,
+}
+
+/// Halving and Illinois' method in logarithms of the place, until both ends are near. The value at each end is known.
+pub(crate) fn inward<E>(
     (mut low, mut above): (f64, f64),
     (mut high, mut below): (f64, f64),
-    near: f64,
+    (near, kind): (f64, Kind),
     mut value: impl FnMut(f64) -> Result<f64, E>,
 ) -> Result<Crossing, E> {
     const MOST_LOOKS: usize = 200;
     let mut stalled = 0;
+    let mut before = None;
     for _ in 0..MOST_LOOKS {
         if high <= low * (1.0 + near) {
             break;
@@ -68,15 +78,93 @@ fn inward<E>(
         let (from, to) = (low.ln(), high.ln());
         let share = above / (above - below);
         let straight = stalled < 2 && share.is_finite();
-        let share = if straight { share.clamp(1e-4, 1.0 - 1e-4) } else { 0.5 };
-        let place = (from + share * (to - from)).exp().clamp(low, high);
+        let place = match kind {
+            _ if !straight => 0.5 * (from + to),
+            Kind::Any => from + share.clamp(1e-4, 1.0 - 1e-4) * (to - from),
+            Kind::Straight => closing(from + share * (to - from), (from, to), near),
+        };
+        let place = place.exp().clamp(low, high);
         let found = value(place)?;
-        if found > 0.0 {
-            (low, above, below) = (place, found, if straight { 0.5 * below } else { below });
+        let is_above = found > 0.0;
+        // An end that stays is taken for half as far, on a line if it stays twice.
+        let stays = kind == Kind::Any || before == Some(is_above);
+        let kept = if straight && stays { 0.5 } else { 1.0 };
+        let same = if is_above { above } else { below };
+        if is_above {
+            (low, above, below) = (place, found, kept * below);
         } else {
-            (high, below, above) = (place, found, if straight { 0.5 * above } else { above });
+            (high, below, above) = (place, found, kept * above);
         }
-        stalled = if (high / low).ln() > 0.5 * (to - from) { stalled + 1 } else { 0 };
+        before = Some(is_above);
+        // Steps have the same value on the way to where they are.
+        let flat = (found - same).abs() <= 1e-12 * same.abs();
+        stalled = match (high / low).ln() > 0.5 * (to - from) {
+            true if flat => 2,
+            true => stalled + 1,
+            false => 0,
+        };
     }
     Ok(Crossing::Between(low, high))
+}
+
+/// A place a little beyond where a crossing seems to be, seen from the nearer end, so that it is between the two.
+fn closing(place: f64, (from, to): (f64, f64), near: f64) -> f64 {
+    let (before, after) = (place - from, to - place);
+    let place = match before <= after {
+        true if before <= 0.5 * near => from + 0.9 * near,
+        true => place + 0.4 * near,
+        false if after <= 0.5 * near => to - 0.9 * near,
+        false => place - 0.4 * near,
+    };
+    place.clamp(from + 0.1 * near.min(to - from), to - 0.1 * near.min(to - from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn crossing(kind: Kind, near: f64, of: impl Fn(f64) -> f64) -> (f64, f64, usize) {
+        let mut looks = 0;
+        let place = Search { guess: 1.0, stride: 1.1, range: (1e-9, 1e9), power: 1.0, near: 0.3 };
+        let mut look = |x| {
+            looks += 1;
+            Ok::<f64, Infallible>(of(x))
+        };
+        let found = match search(place, &mut look) {
+            Ok(Crossing::Between(low, high)) => {
+                inward((low, of(low)), (high, of(high)), (near, kind), look)
+            }
+            found => found,
+        };
+        let Ok(Crossing::Between(low, high)) = found else { panic!("{found:?}") };
+        assert!(of(low) > 0.0 && of(high) <= 0.0, "{low} {high}");
+        assert!(high <= low * (1.0 + near), "{low} {high}");
+        (low, high, looks)
+    }
+
+    /// Smooth functions, with slopes that differ, and steps: between the ends, and soon.
+    #[test]
+    fn crossings_are_between_near_ends_and_found_soon() {
+        for root in [0.003, 0.97, 1.0, 1.4, 250.0] {
+            for (near, kind) in [1e-3, 1e-7]
+                .into_iter()
+                .flat_map(|near| [(near, Kind::Any), (near, Kind::Straight)])
+            {
+                // Twice as many as halving would take, or, on lines, fewer.
+                let check = |most: usize, of: &dyn Fn(f64) -> f64| {
+                    let (low, high, looks) = crossing(kind, near, of);
+                    assert!(low <= root && root <= high, "{root}: {low} {high}");
+                    let most = if kind == Kind::Any { 60 } else { most };
+                    assert!(looks <= most, "{root} {near}: {looks} looks, {most} at most");
+                };
+                check(10, &|x| (root / x).ln());
+                check(16, &|x| (root / x).ln() * 2.3);
+                check(20, &|x| (root / x).ln() + 0.3 * (root / x - 1.0));
+                check(22, &|x| (root / x).powi(2) - 1.0);
+                check(60, &|x| if x < root { 0.1 } else { -0.05 });
+                check(60, &|x| if x < root { 3.0 } else { -1e-3 });
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What dropping or pinning a statistic would buy, about: by estimates, made true where the plan itself is known.
 
-use crate::fit::{Problem, Row, START, Setting};
+use crate::fit::{PlanningError, Problem, Row, START, Setting};
 use crate::root::{Crossing, Search, search};
 use crate::study::Wish;
 use counterpoint_mechanisms::Error;
@@ -23,7 +23,7 @@ pub(crate) fn of(
     problem: &Problem<'_>,
     setting: &Setting,
     (epsilon, factor): (f64, Option<f64>),
-) -> Result<Vec<Spare>, Error> {
+) -> Result<Vec<Spare>, PlanningError> {
     let (priced, order) = problem.price(setting, START)?;
     let Some(factor) = factor else {
         let of = |row: usize| {
@@ -32,20 +32,20 @@ pub(crate) fn of(
         };
         return match problem.rows.len() {
             0..=SOME => (0..problem.rows.len()).map(of).collect(),
-            _ => small(problem, setting, order, |share| Spare {
+            _ => Ok(small(problem, setting, order, |share| Spare {
                 dropped: Some(epsilon * (1.0 - share)),
                 pinned: None,
-            }),
+            })?),
         };
     };
     if problem.rows.len() > SOME {
         // Costs are about inverse to errors.
         let free = |share: f64| Spare { dropped: Some(factor * (1.0 - share)), pinned: None };
-        return small(problem, setting, order, free);
+        return Ok(small(problem, setting, order, free)?);
     }
-    let find = |choice: &[usize], skip: usize, pin: bool| -> Result<Option<f64>, Error> {
+    let find = |choice: &[usize], skip: usize, pin: bool| -> Result<Option<f64>, PlanningError> {
         let place =
-            Search { guess: factor, stride: 1.1, range: (1e-9, 1e9), power: 1.0, near: 1e-4 };
+            Search { guess: factor, stride: 1.01, range: (1e-9, 1e9), power: 1.0, near: 1e-3 };
         let found = search(place, |trial| {
             let level = |(index, (row, choice)): (usize, (&Row, &usize))| match (
                 row.families.get(*choice),
@@ -60,7 +60,7 @@ pub(crate) fn of(
             let rows = problem.rows.iter().zip(choice).enumerate();
             let levels = rows.map(level).collect::<Result<Vec<f64>, Error>>()?;
             let cost = problem.price(&Setting { choice: choice.to_vec(), levels }, order)?.0;
-            Ok::<f64, Error>((cost / priced).ln())
+            Ok::<f64, PlanningError>((cost / priced).ln())
         })?;
         Ok(if let Crossing::Between(_, factor) = found { Some(factor) } else { None })
     };

@@ -69,7 +69,7 @@ pub(crate) fn about(
     problem: &Problem<'_>,
     study: &Study,
     (choice, budget): (&[usize], f64),
-) -> Result<Setting, Error> {
+) -> Result<Setting, PlanningError> {
     let aims = aims(problem, study);
     let shared = Shared { problem, aims: &aims, budget };
     let alike = vec![1.0; problem.rows.len()];
@@ -109,7 +109,7 @@ struct Spent {
 
 impl Shared<'_> {
     /// The kinds of noise worth trying, of one kind and whichever is best row by row.
-    fn choices(&self, margins: &[f64]) -> Result<Vec<Guess>, Error> {
+    fn choices(&self, margins: &[f64]) -> Result<Vec<Guess>, PlanningError> {
         let mut found: Vec<(Setting, (f64, f64), f64)> = Vec::new();
         let [first, last] = self.problem.of_one_kind();
         for choice in [None, Some(first.as_slice()), Some(last.as_slice())] {
@@ -170,7 +170,7 @@ impl Shared<'_> {
         choice: Option<&[usize]>,
         margins: &[f64],
         (mut t, mut multiplier): (f64, f64),
-    ) -> Result<(Setting, f64, f64), Error> {
+    ) -> Result<(Setting, f64, f64), PlanningError> {
         let mut setting = self.shared(choice, (margins, &[]), (t, multiplier))?;
         for _ in 0..8 {
             let mut order = t;
@@ -179,7 +179,7 @@ impl Shared<'_> {
                 multiplier = trial;
                 let (cost, next) = self.problem.price(&setting, order)?;
                 order = next;
-                Ok::<f64, Error>((cost / self.budget).ln())
+                Ok::<f64, PlanningError>((cost / self.budget).ln())
             })?;
             let near = (order / t).ln().abs() < 0.01;
             t = order;

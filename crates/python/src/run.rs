@@ -1,6 +1,6 @@
 //! Long calls: without the interpreter's lock, stopped by Ctrl-C, with progress told.
 
-use counterpoint::ask::{AskError, Options};
+use counterpoint::ask::{AskError, Asked, Options};
 use counterpoint::quantity::Tolerance;
 use counterpoint::route::Route;
 use counterpoint::watch::{Go, Watch};
@@ -52,7 +52,7 @@ impl How {
     ) -> PyResult<T> {
         let (tolerance, route) = (self.tolerance, self.route);
         let (short, ask) = py.detach(move || {
-            (on_the_spot(|watch| ask(&Options { tolerance, route, watch, upper: false })), ask)
+            (on_the_spot(|watch| ask(&Options { tolerance, route, watch, ends: Asked::Both })), ask)
         });
         match short {
             Some(found) => found.map_err(errors::ask),
@@ -80,7 +80,7 @@ impl How {
         let (tolerance, route) = (self.tolerance, self.route);
         let found = self.wait(py, move |course| {
             let callback = |done| course.look(done);
-            ask(&Options { tolerance, route, watch: Watch::with(&callback), upper: false })
+            ask(&Options { tolerance, route, watch: Watch::with(&callback), ends: Asked::Both })
         });
         found?.map_err(raise)
     }

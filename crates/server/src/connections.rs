@@ -24,7 +24,7 @@ use tokio_rustls::{TlsAcceptor, rustls};
 use crate::api::{self, Shared};
 use crate::guard::{Open, guard};
 use crate::page::FILES;
-use crate::planning::{Places, bounded, nothing, planned, study, wrong_method};
+use crate::planning::{Places, bounded, nothing, planned, progress, study, wrong_method};
 
 /// A browser opens six or so, an analyst's program one or two.
 const MOST_CONNECTIONS: usize = 512;
@@ -226,6 +226,7 @@ fn router(open: Open, curator: Option<Shared>) -> Router {
     let router = router
         .route("/plan", only(post(planned)))
         .route("/least", only(post(bounded)))
+        .route("/progress", only(get(progress)))
         .route("/study", only(post(study)))
         .fallback(nothing)
         .with_state(Places::new());

@@ -1,8 +1,9 @@
 //! The planner page, served to this machine alone.
 //!
-//! One page, and three questions it asks: `POST /plan` takes a study as JSON and answers the object of `plan --json`, but
-//! for `least`, which takes longer; `POST /least` answers that as well. `POST /study` takes the text of a study file and answers the study as JSON. What cannot be planned is status 422 with
-//! one object that says where: `statistic` (counted from one), `field` and `problem`.
+//! One page, and what it asks: `POST /plan` takes a study as JSON and answers the object of `plan --json`, but for `least`,
+//! which takes longer: `POST /least` answers that as well. `GET /progress` with the same head `Plan-Name` says meanwhile
+//! how far a plan has come; `POST /study` takes the text of a study file and answers the study as JSON. What cannot be
+//! planned is status 422 with one object that says where: `statistic` (counted from one), `field` and `problem`.
 //!
 //! Nothing of it is for other machines, nor for other pages in the same browser: the address is a loopback one, `Host` and
 //! `Origin` have to be ours, and the page may load nothing from elsewhere.
@@ -10,6 +11,7 @@
 mod api;
 mod guard;
 mod page;
+mod progress;
 mod planning;
 mod connections;
 

@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::guard::refusal;
+use crate::progress::{Done, Going, name};
 
 /// A study of 10^5 statistics is some ten million bytes.
 pub(crate) const MOST_BYTES: usize = 32 << 20;
@@ -41,25 +42,30 @@ type Answer = Result<String, Problem>;
 pub(crate) struct Places {
     clients: Arc<Semaphore>,
     threads: Arc<Semaphore>,
+    going: Going,
 }
 
 impl Places {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).max(2);
         let semaphore = |places| Arc::new(Semaphore::new(places));
-        Self { clients: semaphore(cores), threads: semaphore(4 * cores) }
+        let going = Going::default();
+        Self { clients: semaphore(cores), threads: semaphore(4 * cores), going }
     }
 }
 
-/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone.
+/// `POST /plan`: a study, planned. Planning stops when whoever asked has gone. With a head `Plan-Name`, `GET /progress` with
+/// the same says meanwhile how far it has come.
 pub(crate) async fn planned(State(places): State<Places>, request: Request) -> Response {
+    let named = places.going.begin(name(request.headers()));
     let bytes = match body(request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
     let gone = Arc::new(AtomicBool::new(false));
     let _asker = Asker(Arc::clone(&gone));
-    on_a_thread(places, move || planned_study(&bytes, &gone, false)).await
+    let done = named.done.clone();
+    on_a_thread(places, move || planned_study(&bytes, &gone, &done, false)).await
 }
 
 /// `POST /least`: the same, with a proof of how small a weighted sum can be, which takes longer.
@@ -70,7 +76,14 @@ pub(crate) async fn bounded(State(places): State<Places>, request: Request) -> R
     };
     let gone = Arc::new(AtomicBool::new(false));
     let _asker = Asker(Arc::clone(&gone));
-    on_a_thread(places, move || planned_study(&bytes, &gone, true)).await
+    on_a_thread(places, move || planned_study(&bytes, &gone, &Done::default(), true)).await
+}
+
+/// `GET /progress`: how far the plan of the name in the head has come; null if none of that name is being made.
+pub(crate) async fn progress(State(places): State<Places>, request: Request) -> Response {
+    let done = name(request.headers()).and_then(|name| places.going.at(name));
+    let done = done.map_or_else(|| "null".to_owned(), |done| done.to_string());
+    ([(CONTENT_TYPE, "application/json")], format!("{{\"done\":{done}}}")).into_response()
 }
 
 /// `POST /study`: the text of a study file, as JSON.
@@ -138,9 +151,12 @@ fn announced(headers: &HeaderMap) -> Result<(), Response> {
     Ok(())
 }
 
-fn planned_study(bytes: &[u8], gone: &AtomicBool, bounded: bool) -> Answer {
+fn planned_study(bytes: &[u8], gone: &AtomicBool, done: &Done, bounded: bool) -> Answer {
     let study = read_study(bytes, Format::Json)?;
-    let stop = |_| if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On };
+    let stop = |fraction: f64| {
+        done.set(fraction);
+        if gone.load(Ordering::Relaxed) { Go::Stop } else { Go::On }
+    };
     let options = Options { watch: Watch::with(&stop), ..Options::default() };
     let planned = plan(&study, &options).and_then(|mut planned| {
         if bounded {
@@ -211,10 +227,10 @@ mod tests {
         let study = br#"{"delta": 1e-6, "epsilon": 1, "data": {"adjacency": "replace", "people": 5000}, "statistic": [
             {"kind": "mean", "bounds": [0, 200000], "noise": "laplace", "error": 500},
             {"kind": "histogram", "categories": ["a", "b"], "noise": "gaussian", "error": 40}]}"#;
-        assert!(planned_study(study, &AtomicBool::new(false), false).is_ok());
+        assert!(planned_study(study, &AtomicBool::new(false), &Done::default(), false).is_ok());
         let gone = Arc::new(AtomicBool::new(false));
         drop(Asker(Arc::clone(&gone)));
-        let stopped = planned_study(study, &gone, false).unwrap_err();
+        let stopped = planned_study(study, &gone, &Done::default(), false).unwrap_err();
         assert!(stopped.problem.contains("stopped"), "{stopped:?}");
     }
 }

@@ -87,8 +87,17 @@ function changed(now) {
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let clock;
 
-/** @param {boolean} working */
-function busy(working) {
+/**
+ * @param {boolean} working
+ * @param {number} [done]
+ */
+function busy(working, done) {
+  const bar = at('bar');
+  if (done !== undefined) {
+    bar.setAttribute('value', String(done));
+    return;
+  }
+  bar.removeAttribute('value');
   at('stale-able').classList.toggle('stale', working);
   at('cost').setAttribute('aria-busy', String(working));
   clearInterval(clock);

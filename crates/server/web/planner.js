@@ -31,10 +31,11 @@
  * @param {string} path
  * @param {unknown} body
  * @param {AbortSignal} [signal]
+ * @param {Record<string, string>} [more] heads
  * @returns {Promise<{text: string, problem: Problem | null}>}
  */
-async function post(path, body, signal) {
-  const headers = { 'Content-Type': 'application/json' };
+async function post(path, body, signal, more = {}) {
+  const headers = { 'Content-Type': 'application/json', ...more };
   const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
   const text = await response.text();
   if (response.ok) return { text, problem: null };
@@ -45,9 +46,12 @@ async function post(path, body, signal) {
 /** How long typing may pause. */
 const PAUSE = 80;
 
+/** How often it is asked how far a plan has come. */
+const GLANCE = 300;
+
 export class Planner {
   /**
-   * @param {(busy: boolean) => void} onBusy
+   * @param {(busy: boolean, done?: number) => void} onBusy with the fraction that is done, where it is known
    * @param {(answer: Answer) => void} onAnswer
    * @param {(problem: Problem) => void} onProblem
    * @param {(least: Least | undefined) => void} onLeast
@@ -90,8 +94,10 @@ export class Planner {
    * @param {AbortController} open
    */
   async send(file, open) {
+    const name = crypto.randomUUID();
+    const glances = setInterval(() => this.glance(name, open), GLANCE);
     try {
-      const { text, problem } = await post('/plan', file, open.signal);
+      const { text, problem } = await post('/plan', file, open.signal, { 'Plan-Name': name });
       if (this.open !== open) return;
       this.onBusy(false);
       if (problem) return this.onProblem(problem);
@@ -103,6 +109,23 @@ export class Planner {
       this.onBusy(false);
       const gone = 'The server does not answer. Is counterpoint serve still running?';
       this.onProblem({ statistic: null, field: null, problem: gone });
+    } finally {
+      clearInterval(glances);
+    }
+  }
+
+  /**
+   * Looks how far a plan has come.
+   * @param {string} name
+   * @param {AbortController} open
+   */
+  async glance(name, open) {
+    try {
+      const response = await fetch('/progress', { headers: { 'Plan-Name': name }, signal: open.signal });
+      const { done } = response.ok ? await response.json() : { done: null };
+      if (this.open === open && done !== null) this.onBusy(true, done);
+    } catch {
+      // The plan itself will say what is wrong.
     }
   }
 

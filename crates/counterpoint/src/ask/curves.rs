@@ -1,7 +1,7 @@
 //! Plans of which part has only Rényi curves, and mechanisms whose curves say more than
 //! their loss.
 
-use super::{Answer, AskError, Options, mixed, witness};
+use super::{Answer, AskError, Asked, Options, mixed, witness};
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Times};
@@ -20,16 +20,25 @@ pub(super) fn epsilon(
     target: &Target,
     options: &Options<'_>,
 ) -> Result<Answer, AskError> {
-    let by_curves = renyi_epsilon(whole, target).map(|upper| (upper, Theorem::Renyi));
-    let by_split =
-        if options.route.is_none() { split_epsilon(whole, target, options) } else { None };
-    let by_split = by_split.map(|upper| (upper, Theorem::Split));
-    let best =
-        [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
+    let best = upper_epsilon(whole, target, f64::INFINITY, options);
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
     let (lower, share) = witness::epsilon(whole, target, options);
     let bracket = Bracket { lower: lower.min(upper), upper };
     Ok(Answer { share, ..Answer::new(bracket, Route::Renyi, theorem) })
+}
+
+/// The upper end. Only what is below `most` is of use.
+fn upper_epsilon(
+    whole: &Composition,
+    target: &Target,
+    most: f64,
+    options: &Options<'_>,
+) -> Option<(f64, Theorem)> {
+    let by_curves = renyi_epsilon(whole, target).map(|upper| (upper, Theorem::Renyi));
+    let by_split =
+        if options.route.is_none() { split_epsilon(whole, target, most, options) } else { None };
+    let by_split = by_split.map(|upper| (upper, Theorem::Split));
+    [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a })
 }
 
 /// The same for the pure delta at an epsilon.
@@ -38,16 +47,24 @@ pub(super) fn delta(
     epsilon: f64,
     options: &Options<'_>,
 ) -> Result<(Ends, Route, Theorem), AskError> {
-    let by_curves = renyi_delta(whole, epsilon).map(|upper| (upper, Theorem::Renyi));
-    let by_split =
-        if options.route.is_none() { split_delta(whole, epsilon, options) } else { None };
-    let by_split = by_split.map(|upper| (upper, Theorem::Split));
-    let best =
-        [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a });
+    let best = upper_delta(whole, epsilon, options);
     let (upper, theorem) = best.ok_or_else(|| no_curve(options))?;
     let (lower, _) = witness::delta(whole, epsilon, options);
     let lower = if lower < upper { lower } else { upper };
     Ok((Ends { lower, upper }, Route::Renyi, theorem))
+}
+
+/// Its upper end.
+fn upper_delta(
+    whole: &Composition,
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Option<(Wide, Theorem)> {
+    let by_curves = renyi_delta(whole, epsilon).map(|upper| (upper, Theorem::Renyi));
+    let by_split =
+        if options.route.is_none() { split_delta(whole, epsilon, options) } else { None };
+    let by_split = by_split.map(|upper| (upper, Theorem::Split));
+    [by_curves, by_split].into_iter().flatten().reduce(|a, b| if b.0 < a.0 { b } else { a })
 }
 
 fn no_curve(options: &Options<'_>) -> AskError {
@@ -120,6 +137,33 @@ pub(super) fn is_within(whole: &Composition, epsilon: f64, target: &Target) -> b
         || renyi::shows(&with_curves(whole), epsilon, target)
 }
 
+/// The lower end alone, where that is asked for and found by itself.
+pub(super) fn least_epsilon(
+    whole: &Composition,
+    target: &Target,
+    options: &Options<'_>,
+) -> Option<Answer> {
+    if !matches!(options.ends, Asked::Lower { .. }) || !witness::has_ranges(whole) {
+        return None;
+    }
+    let (lower, share) = witness::epsilon(whole, target, options);
+    let bracket = Bracket { lower, upper: f64::INFINITY };
+    Some(Answer { share, ..Answer::new(bracket, Route::Contour, Theorem::DominatingPairs) })
+}
+
+/// The same for delta.
+pub(super) fn least_delta(
+    whole: &Composition,
+    epsilon: f64,
+    options: &Options<'_>,
+) -> Option<(Ends, Route, Theorem)> {
+    if !matches!(options.ends, Asked::Lower { .. }) || !witness::has_ranges(whole) {
+        return None;
+    }
+    let (lower, _) = witness::delta(whole, epsilon, options);
+    Some((Ends::new(lower, Wide::ONE), Route::Contour, Theorem::DominatingPairs))
+}
+
 /// An answer by losses, or by curves where they say more. The loss of a range is the
 /// worst at each epsilon, which no one mechanism has at all of them: composed it is an upper
 /// bound, and the lower end is a witness's.
@@ -132,15 +176,17 @@ pub(super) fn better_epsilon(
     if !witness::has_ranges(whole) {
         return answer;
     }
-    if options.upper {
+    if options.ends == Asked::Upper {
         return Answer { bracket: Bracket { lower: 0.0, ..answer.bracket }, ..answer };
     }
-    let curves = if options.route.is_none() {
-        epsilon(&with_curves(whole), target, options).ok()
-    } else {
-        None
+    let most = answer.bracket.upper;
+    let curves = match options.route {
+        None => upper_epsilon(&with_curves(whole), target, most, options),
+        Some(_) => None,
     };
-    let better = curves.filter(|other| other.bracket.upper < answer.bracket.upper);
+    let better = curves.filter(|(upper, _)| *upper < most).map(|(upper, theorem)| {
+        Answer::new(Bracket { upper, ..answer.bracket }, Route::Renyi, theorem)
+    });
     let answer = better.unwrap_or(answer);
     let (lower, share) = witness::epsilon(whole, target, options);
     let bracket = Bracket { lower: lower.min(answer.bracket.upper), ..answer.bracket };
@@ -154,20 +200,21 @@ pub(super) fn better_delta(
     (ends, route): (Ends, Route),
     options: &Options<'_>,
 ) -> (Ends, Route, Theorem) {
-    let answer = (ends, route, Theorem::DominatingPairs);
     if !witness::has_ranges(whole) {
-        return answer;
+        return (ends, route, Theorem::DominatingPairs);
     }
-    if options.upper {
+    if options.ends == Asked::Upper {
         return (Ends::new(Wide::ZERO, ends.upper), route, Theorem::DominatingPairs);
     }
-    let curves = if options.route.is_none() {
-        delta(&with_curves(whole), epsilon, options).ok()
-    } else {
-        None
+    let curves = match options.route {
+        None => upper_delta(&with_curves(whole), epsilon, options),
+        Some(_) => None,
     };
-    let better = curves.filter(|(other, ..)| other.upper < ends.upper);
-    let (Ends { upper, .. }, route, theorem) = better.unwrap_or(answer);
+    let better = curves.filter(|(upper, _)| *upper < ends.upper);
+    let (upper, route, theorem) = match better {
+        Some((upper, theorem)) => (upper, Route::Renyi, theorem),
+        None => (ends.upper, route, Theorem::DominatingPairs),
+    };
     let (lower, _) = witness::delta(whole, epsilon, options);
     (Ends::new(if lower < upper { lower } else { upper }, upper), route, theorem)
 }
@@ -178,7 +225,12 @@ fn curves_alone(whole: &Composition) -> Composition {
 }
 
 /// Two groups of releases, delta split between them: epsilons and deltas add up.
-fn split_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) -> Option<f64> {
+fn split_epsilon(
+    whole: &Composition,
+    target: &Target,
+    most: f64,
+    options: &Options<'_>,
+) -> Option<f64> {
     if whole.losses.is_empty() || whole.curves.is_empty() {
         return None;
     }
@@ -194,7 +246,9 @@ fn split_epsilon(whole: &Composition, target: &Target, options: &Options<'_>) ->
         Some((first.upper + second).next_up())
     };
     let (rough, fair) = (witness::loosely(options, ROUGH), witness::loosely(options, FAIR));
-    let share = best_share(|share| cost(share, &rough), |share| cost(share, &fair))?;
+    // What is above by more than it is known to roughly will not do.
+    let most = most * (1.0 + 2.0 * ROUGH);
+    let share = best_share(|share| cost(share, &rough), |share| cost(share, &fair), most)?;
     cost(share, options).or_else(|| cost(share, &rough))
 }
 
@@ -215,16 +269,18 @@ fn split_delta(whole: &Composition, epsilon: f64, options: &Options<'_>) -> Opti
     };
     let (rough, fair) = (witness::loosely(options, ROUGH), witness::loosely(options, FAIR));
     let rated = |share: f64, options: &Options<'_>| cost(share, options).map(Wide::ln_estimate);
-    let share = best_share(|share| rated(share, &rough), |share| rated(share, &fair))?;
+    let fair = |share: f64| rated(share, &fair);
+    let share = best_share(|share| rated(share, &rough), fair, f64::INFINITY)?;
     cost(share, options).or_else(|| cost(share, &rough))
 }
 
 /// A share between 0 and 1 that makes a cost about as small as can be: a scan of the odds,
 /// a search by halving around the best, then parabolas through better known costs. Any share
-/// is sound.
+/// is sound. None is sought further where the cost is above `most`.
 fn best_share(
     rough: impl Fn(f64) -> Option<f64>,
     fair: impl Fn(f64) -> Option<f64>,
+    most: f64,
 ) -> Option<f64> {
     let share = |odds: f64| 1.0 / (1.0 + (-odds).exp());
     let rated = |odds: f64| rough(share(odds)).map(|cost| (cost, odds));
@@ -240,7 +296,7 @@ fn best_share(
         best = better(best, better(rated(odds - step), rated(odds + step)));
         step *= 0.5;
     }
-    let mut odds = best?.1;
+    let (_, mut odds) = best.filter(|(cost, _)| *cost <= most)?;
     for width in [0.3, 0.1, 0.03, 0.01] {
         odds = lowest(odds, width, |odds| fair(share(odds)));
     }

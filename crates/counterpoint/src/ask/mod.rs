@@ -37,9 +37,25 @@ pub struct Options<'a> {
     pub route: Option<Route>,
     /// Who watches long work.
     pub watch: Watch<'a>,
-    /// Whether a quick upper end alone matters. Of exponential mechanisms it may then be a little further up, Rényi curves
-    /// not being looked at, and their lower end is zero.
-    pub upper: bool,
+    /// Which ends matter.
+    pub ends: Asked,
+}
+
+/// Which ends of a bracket matter. It makes a difference for exponential mechanisms among others alone: each end is found by
+/// itself there, and one is had sooner than both.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Asked {
+    /// Both.
+    #[default]
+    Both,
+    /// The upper one alone. It may be a little further up, Rényi curves not being looked at; the lower end may be zero.
+    Upper,
+    /// The lower one alone. The upper end may be infinite, or one for delta. Which exponential mechanisms are to meet it is
+    /// sought for, unless it is known from [`Answer::share`] of a similar question.
+    Lower {
+        /// The share, from 1/2 to 1; the nearest such number if it is another.
+        share: Option<f64>,
+    },
 }
 
 impl Options<'_> {

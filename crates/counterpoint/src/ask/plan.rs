@@ -177,6 +177,9 @@ impl Composition {
                 choose::for_curves(options.route)?;
                 return curves::epsilon(self, &target, options);
             }
+            if let Some(answer) = curves::least_epsilon(self, &target, options) {
+                return Ok(answer);
+            }
             let (bracket, route) = mixed::epsilon(&self.losses, &target, options, contours)?;
             let answer = Answer::new(bracket, route, Theorem::DominatingPairs);
             Ok(curves::better_epsilon(self, &target, answer, options))
@@ -257,6 +260,9 @@ impl Composition {
             if options.route == Some(Route::Renyi) || !self.curves.is_empty() {
                 choose::for_curves(options.route)?;
                 return curves::delta(self, epsilon.get(), options);
+            }
+            if let Some(answer) = curves::least_delta(self, epsilon.get(), options) {
+                return Ok(answer);
             }
             let found = match mixed::delta(&self.losses, epsilon.get(), options, contours) {
                 Err(refusal @ AskError::ToleranceNotMet { .. }) => {

@@ -1,7 +1,7 @@
 //! Lower ends where descriptions say less than a loss: what mechanisms that fit them may cost.
 
 use super::responses::{pure_delta, pure_epsilon};
-use super::{AskError, Options, mixed};
+use super::{AskError, Asked, Options, mixed};
 use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Leaks, Part, Rounded, factors};
@@ -74,7 +74,7 @@ pub(super) fn epsilon(
         let found = epsilon_of(&losses(whole, share), target, &loosely(options, tolerance));
         found.map_or(0.0, |(bracket, _)| bracket.lower)
     };
-    let share = worst_share(whole, |share| at(share, ROUGH));
+    let share = worst_share(whole, options, |share| at(share, ROUGH));
     (at(share.unwrap_or(HALF), WITNESS), share)
 }
 
@@ -92,19 +92,31 @@ pub(super) fn delta(
         none if !none.is_positive() => f64::NEG_INFINITY,
         delta => delta.ln_estimate(),
     };
-    let share = worst_share(whole, rated);
+    let share = worst_share(whole, options, rated);
     (at(share.unwrap_or(HALF), WITNESS), share)
 }
 
 /// The share, the same for all ranges, at which the cost is about largest; `None` if there are no ranges.
 /// Any share is sound.
-fn worst_share(whole: &Composition, cost: impl Fn(f64) -> f64) -> Option<f64> {
+fn worst_share(
+    whole: &Composition,
+    options: &Options<'_>,
+    cost: impl Fn(f64) -> f64,
+) -> Option<f64> {
+    let known = match options.ends {
+        // What is not a number is no share, either.
+        Asked::Lower { share } => {
+            share.map(|share| if share > HALF { share.min(1.0) } else { HALF })
+        }
+        _ => None,
+    };
     let ranges = whole.losses.iter().filter(|part| is_range(part));
     let count = ranges.map(|part| part.count).fold(0, u64::saturating_add);
     match count {
         0 => None,
+        _ if known.is_some() => known,
         1..=MOST_SOUGHT => {
-            let found = golden((HALF, 1.0), 12, |share| -cost(share));
+            let found = golden((HALF, 1.0), 9, |share| -cost(share));
             Some(if cost(found) > cost(HALF) { found } else { HALF })
         }
         _ => Some(HALF),

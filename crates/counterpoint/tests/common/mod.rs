@@ -18,7 +18,9 @@ pub(crate) use counterpoint_testing::is_full;
 use crate::reference::{Losses, Nested, Reference, Staircase};
 use counterpoint::route::Route;
 use counterpoint::watch::{Go, Watch};
-use counterpoint::{Answer, AskError, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance};
+use counterpoint::{
+    Answer, AskError, Asked, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance,
+};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -93,7 +95,7 @@ fn ask_openly(
     let patience = |_: f64| if start.elapsed() > limit { Go::Stop } else { Go::On };
     let watch = Watch::with(&patience);
     let tolerance = Tolerance::new(tolerance).expect("a legal tolerance");
-    let options = Options { tolerance, route, watch, upper: false };
+    let options = Options { tolerance, route, watch, ends: Asked::Both };
     match question {
         Question::Epsilon(delta) => {
             composition.epsilon(Delta::new(delta).expect("legal"), &options)

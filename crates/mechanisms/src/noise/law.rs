@@ -8,7 +8,7 @@ mod staircase;
 pub(crate) use gaussian::normal_tail;
 
 use super::{Noise, Shape};
-use gaussian::{normal_excess, tails, wide_excess, wide_tail};
+use gaussian::{normal_excess, normal_quantile, tails, wide_excess, wide_tail};
 use laplace::{two_laplaces, two_laplaces_excess};
 use staircase::Steps;
 
@@ -87,12 +87,13 @@ impl Law {
     /// The least h with P(|noise| > h) at most this.
     pub(crate) fn furthest(&self, alpha: f64) -> f64 {
         let keeps = |h: f64| 2.0 * self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK);
-        least(keeps) * self.step
+        least(self.kind.about(0.5 * alpha), keeps) * self.step
     }
 
     /// The least h with P(noise > h) at most this, h >= 0.
     pub(crate) fn reach(&self, alpha: f64) -> f64 {
-        least(|h| self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK)) * self.step
+        let keeps = |h: f64| self.kind.at_least(h + 1.0) <= alpha * (1.0 - SLACK);
+        least(self.kind.about(alpha), keeps) * self.step
     }
 
     /// The least h with P(|noise| <= h) at least this.
@@ -103,7 +104,7 @@ impl Law {
         }
         // Gaussians are at zero with more than 10^-7, and otherwise nothing cancels.
         let keeps = |h: f64| self.kind.within(h) * (1.0 - 1e-9) >= confidence;
-        least(keeps) * self.step
+        least(0.0, keeps) * self.step
     }
 
     /// E (noise - x)_+ for x >= 0, or a little more: by less than a step.
@@ -223,11 +224,22 @@ pub(crate) struct Block {
     pub(crate) high: f64,
 }
 
-/// The least whole number from zero on that keeps to something that all larger ones keep to.
-fn least(keeps: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (-1.0, 0.0);
+/// The least whole number from zero on that keeps to something that all larger ones keep to: from about where it is
+/// outward, then by halving.
+fn least(about: f64, keeps: impl Fn(f64) -> bool) -> f64 {
+    let start = about.floor().max(0.0);
+    let (mut low, mut high) = (start - 1.0, start);
+    let mut stride = 1.0;
     while !keeps(high) && high < 1e300 {
-        (low, high) = (high, 2.0 * high + 1.0);
+        (low, high) = (high, (high + stride).max(high.next_up()));
+        stride *= 2.0;
+    }
+    if stride < 2.0 {
+        while low >= 0.0 && keeps(low) {
+            (low, high) = ((low - stride).min(low.next_down()), low);
+            stride *= 2.0;
+        }
+        low = low.max(-1.0);
     }
     while high - low > 1.0 {
         let middle = (low + 0.5 * (high - low)).floor();
@@ -251,6 +263,15 @@ impl Kind {
                 let epsilon = 1.0 / inverse_epsilon.to_f64().value();
                 Self::Staircase(Steps::new(epsilon, *period as f64, *cut as f64))
             }
+        }
+    }
+
+    /// About the k with P(x > k) of this.
+    fn about(&self, chance: f64) -> f64 {
+        match self {
+            Self::Laplace { rate } => -(chance * (1.0 + (-rate).exp())).ln() / rate - 1.0,
+            Self::Gaussian { sigma } => sigma * normal_quantile(chance) - 0.5,
+            Self::Listed { .. } | Self::Staircase(_) => 0.0,
         }
     }
 

@@ -388,13 +388,21 @@ fn half_width_all(choices: &[Choice], alpha: f64) -> f64 {
     if keeps(low) {
         return low;
     }
-    while high - low > 1e-9 * high {
+    let few = 1.0 / choices.len() as f64;
+    while high - low > few.max(1e-9 * high) {
         let middle = 0.5 * (low + high);
         if keeps(middle) { high = middle } else { low = middle }
     }
-    // Chances change only where something can be lacked.
-    let steps = choices.iter().filter_map(|choice| choice.above(low)).filter(|step| keeps(*step));
-    steps.fold(high * (1.0 + 1e-9), f64::min)
+    // Chances change only where something can be lacked: at few places that are left, unless ranks are huge.
+    let next = |h: f64| choices.iter().filter_map(|choice| choice.above(h)).reduce(f64::min);
+    let mut step = next(low);
+    while let Some(h) = step.filter(|h| *h <= high) {
+        if keeps(h) {
+            return h;
+        }
+        step = if high < 1e8 { next(h) } else { None };
+    }
+    high * (1.0 + 1e-9)
 }
 
 impl Choice {

@@ -93,12 +93,11 @@ impl Mean {
     fn public_half_width(&self, alpha: f64) -> f64 {
         let rows = self.rows.max(1.0);
         let both = self.offsets.furthest(alpha) / rows;
-        let one = self.offsets.reach(alpha) / rows;
         match both < self.half {
             true => both,
             // Of no records the mean is in the middle.
             false if self.rows < 1.0 => self.half,
-            false => one.clamp(self.half, 2.0 * self.half),
+            false => (self.offsets.reach(alpha) / rows).clamp(self.half, 2.0 * self.half),
         }
     }
 

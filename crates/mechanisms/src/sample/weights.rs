@@ -26,8 +26,13 @@ impl Weights {
     /// For rates from 2^-100.
     pub(crate) fn new(rate: RBig) -> Self {
         let two = RBig::from(2);
-        let (mut each, mut lower) = (&rate / RBig::from(128), 0);
-        while each < RBig::ONE / &two && lower < 127 {
+        let half = RBig::ONE / &two;
+        let each = &rate / RBig::from(128);
+        // Nearly as often as it takes at once: doublings are slow one by one.
+        let halvings = -each.to_f64().value().log2() - 2.0;
+        let mut lower = halvings.clamp(0.0, 127.0) as u32;
+        let mut each = each * RBig::from(UBig::ONE << lower as usize);
+        while each < half && lower < 127 {
             each *= &two;
             lower += 1;
         }

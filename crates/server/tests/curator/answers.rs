@@ -72,8 +72,11 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     let one = json!({"account": "team", "question": question, "epsilon": 1.5, "key": "monday"});
     let counted = read(&post(address, "/v1/questions", &token, &one));
     let same = read(&ask(address, &token, "team", "select count ( * ) from visits", 1.5));
-    assert_eq!(same["answers"], counted["answers"]);
-    assert_eq!(same["repeated"], true);
+    assert_eq!(same["answers"][0]["value"], counted["answers"][0]["value"]);
+    assert_eq!(
+        (&same["answers"][0]["name"], &same["repeated"]),
+        (&json!("count(*)"), &json!(true))
+    );
     // A key stands for one question.
     let other = json!({"account": "team", "question": question, "epsilon": 1.25, "key": "monday"});
     assert_eq!(post(address, "/v1/questions", &token, &other).0, 409);

@@ -100,7 +100,15 @@ fn bodies_that_are_too_long_are_refused_before_they_are_read() {
 
 #[test]
 fn other_methods_and_paths_are_refused() {
-    for line in ["POST /", "DELETE /", "PUT /plan", "GET /plan", "GET /study", "POST /main.js"] {
+    for line in [
+        "POST /",
+        "DELETE /",
+        "PUT /plan",
+        "GET /plan",
+        "GET /study",
+        "POST /progress",
+        "POST /main.js",
+    ] {
         let head = [host(), "Content-Type: application/json".to_owned()];
         let answer = request(line, &head.each_ref().map(String::as_str), "");
         assert_eq!(answer.status, 405, "{line}");

@@ -104,6 +104,24 @@ pub(crate) fn normal_tail(t: f64) -> f64 {
     0.5 * libm::erfc(t / SQRT_2)
 }
 
+/// About the t >= 0 with P(Z > t) of this, by Newton's method for the tail's logarithm: that is concave, so after the first
+/// step each is nearer and none goes beyond.
+pub(super) fn normal_quantile(chance: f64) -> f64 {
+    let mut t = (-2.0 * chance.ln()).max(0.0).sqrt();
+    for _ in 0..6 {
+        let (tail, density) = (normal_tail(t), (-0.5 * t * t).exp() / (2.0 * PI).sqrt());
+        let step = (tail / chance).ln() * tail / density;
+        if !step.is_finite() {
+            break;
+        }
+        t = (t + step).max(0.0);
+        if step.abs() < 1e-12 * t {
+            break;
+        }
+    }
+    t
+}
+
 /// E (Z - t)_+ for t >= 0.
 pub(super) fn normal_excess(t: f64) -> f64 {
     let density = (-0.5 * t * t).exp() / (2.0 * PI).sqrt();

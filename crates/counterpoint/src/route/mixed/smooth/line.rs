@@ -4,7 +4,7 @@
 
 use super::{quick_cumulant, sampled};
 use crate::composition::Part;
-use crate::loss::Loss;
+use crate::loss::{Atoms, Loss};
 use crate::route::Failure;
 use crate::route::mixed::cumulant::cumulant;
 use crate::route::saddle::Saddle;
@@ -20,8 +20,10 @@ fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
             Loss::SampledGaussian { rate, mu, direction } => {
                 sampled::quick::jet(*rate, mu.hi, *direction, t)?
             }
-            Loss::Laplace { epsilon } if epsilon.hi > 1e-4 && t > 1e-3 => laplace(epsilon.hi, t),
-            loss => differences(loss, t)?,
+            loss => match plain(loss, t) {
+                Some(jet) => jet,
+                None => differences(loss, t)?,
+            },
         };
         let count = part.count as f64;
         sum.0 += count * value;
@@ -29,6 +31,73 @@ fn jet(parts: &[Part], t: f64) -> Option<(f64, f64, f64)> {
         sum.2 += count * curvature.max(0.0);
     }
     Some(sum)
+}
+
+/// K, K' and K'' in plain doubles, where these say enough.
+fn plain(loss: &Loss, t: f64) -> Option<[f64; 3]> {
+    if !(1e-3..=1e6).contains(&t) {
+        return None;
+    }
+    match loss {
+        Loss::Gaussian { square } => Some(gaussian(square.hi, t)),
+        Loss::Laplace { epsilon } if epsilon.hi > 1e-4 => Some(laplace(epsilon.hi, t)),
+        Loss::Response { epsilon } if epsilon.hi > 1e-4 => Some(response(epsilon.hi, t)),
+        Loss::Range { epsilon } if epsilon.hi > 1e-4 => Some(range(epsilon.hi, t)),
+        Loss::Atoms(atoms) => match atoms.list.whole() {
+            Some(whole) => Some(gaussian(whole.square().hi, t)),
+            None => few(atoms, t),
+        },
+        _ => None,
+    }
+}
+
+fn gaussian(square: f64, t: f64) -> [f64; 3] {
+    [0.5 * square * t * (1.0 + t), 0.5 * square * (1.0 + 2.0 * t), square]
+}
+
+/// ln(p e^(te) + q e^(-te)), p being e^e times q: w is what the second term is of the sum.
+fn response(e: f64, t: f64) -> [f64; 3] {
+    let p = 1.0 / (1.0 + (-e).exp());
+    let fall = (1.0 - p) * (-2.0 * t * e).exp();
+    let w = fall / (p + fall);
+    [t * e + (p + fall).ln(), e * (1.0 - 2.0 * w), 4.0 * e * e * w * (1.0 - w)]
+}
+
+/// f((t + 1/2) e) - f(e/2) with f(x) = ln(sinh x / x).
+fn range(e: f64, t: f64) -> [f64; 3] {
+    let f = |x: f64| {
+        if x < 0.03 {
+            let xx = x * x;
+            let value = xx / 6.0 - xx * xx / 180.0 + xx * xx * xx / 2835.0;
+            let slope = x / 3.0 - x * xx / 45.0 + 2.0 * x * xx * xx / 945.0;
+            return [value, slope, 1.0 / 3.0 - xx / 15.0 + 2.0 * xx * xx / 189.0];
+        }
+        let fall = (-2.0 * x).exp();
+        let rest = 1.0 - fall;
+        let sinh_squared = rest * rest / (4.0 * fall.max(1e-300));
+        let slope = (1.0 + fall) / rest - 1.0 / x;
+        [x + (rest / (2.0 * x)).ln(), slope, 1.0 / (x * x) - 1.0 / sinh_squared]
+    };
+    let ([value, slope, curvature], [before, ..]) = (f((t + 0.5) * e), f(0.5 * e));
+    [value - before, e * slope, e * e * curvature]
+}
+
+/// Of few atoms: moments under the law tilted by t.
+fn few(atoms: &Atoms, t: f64) -> Option<[f64; 3]> {
+    const MOST: usize = 64;
+    let list = Some(&atoms.list).filter(|list| list.len() <= MOST)?;
+    let largest = list.first()?.loss.hi;
+    let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
+    for atom in list.iter() {
+        let below = atom.loss.hi - largest;
+        let weight = atom.mass.hi * (t * below).exp();
+        sum += weight;
+        first += weight * below;
+        second += weight * below * below;
+    }
+    let mean = first / sum;
+    let jet = [t * largest + sum.ln(), largest + mean, second / sum - mean * mean];
+    jet.iter().all(|x| x.is_finite()).then_some(jet)
 }
 
 /// K, K' and K'' of Laplace noise: ln((1+t) e^(te) + t e^(-(1+t)e)) - ln(1+2t), as it is.
@@ -132,9 +201,9 @@ fn has_no_transform(part: &Part) -> bool {
 /// An estimate of K.
 fn value(parts: &[Part], t: f64) -> Option<f64> {
     let of = |part: &Part| {
-        let value = match &part.each {
-            Loss::Laplace { epsilon } if epsilon.hi > 1e-4 && t > 1e-3 => laplace(epsilon.hi, t)[0],
-            loss => quick_cumulant(loss, t)?.0.hi,
+        let value = match plain(&part.each, t) {
+            Some([value, ..]) => value,
+            None => quick_cumulant(&part.each, t)?.0.hi,
         };
         Some(part.count as f64 * value)
     };
@@ -219,4 +288,42 @@ pub(super) fn period_of(
         length *= 2.0;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::two_outcomes;
+    use crate::rounding::Dd;
+    use std::sync::Arc;
+
+    /// Plain doubles against differences of double-doubles.
+    #[test]
+    fn plain_jets_are_those_of_the_cumulants() {
+        for e in [2e-4, 0.01, 0.05, 0.3, 1.0, 4.0] {
+            let epsilon = Dd::from(e);
+            let losses = [
+                Loss::Gaussian { square: epsilon },
+                Loss::Laplace { epsilon },
+                Loss::Response { epsilon },
+                Loss::Range { epsilon },
+                Loss::Atoms(Arc::new(two_outcomes(epsilon, 0.7))),
+            ];
+            for loss in losses {
+                for t in [1e-3, 0.02, 0.4, 3.0, 25.0, 200.0] {
+                    let (found, truth) = (plain(&loss, t).unwrap(), differences(&loss, t).unwrap());
+                    let near = |k: usize, slack: f64, least: f64| {
+                        let off = (found[k] - truth[k]).abs();
+                        assert!(
+                            off <= slack * truth[k].abs() + least,
+                            "{loss:?} {t}: {found:?} {truth:?}"
+                        );
+                    };
+                    near(0, 1e-12, 1e-14);
+                    near(1, 1e-4, 1e-12);
+                    near(2, 1e-3, 1e-7 * e * e);
+                }
+            }
+        }
+    }
 }
