@@ -86,6 +86,9 @@ pub struct Checked {
     relation: Relation,
     #[serde(skip)]
     people: Option<u64>,
+    /// Whether every row is a person's, and used.
+    #[serde(skip)]
+    whole: bool,
 }
 
 impl Question {
@@ -107,7 +110,10 @@ impl Question {
         let rows = at_most("rows", self.rows, table.rows())?;
         let groups = at_most("groups", self.groups, table.groups())?.min(rows);
         let each = at_most("rows_in_group", self.rows_in_group, rows)?;
+        // Rows without a person are not used, and some people may have no others.
+        let whole = filter.is_none() && table.person().is_none();
         let checked = Checked {
+            whole,
             table: table.name().to_owned(),
             filter,
             groupings,
@@ -216,8 +222,7 @@ impl Checked {
     /// The relation of the rows that are used, of which a person has so many.
     fn within(&self, rows: u64) -> Result<Relation, counterpoint_mechanisms::Error> {
         let relation = Relation::new(self.relation.adjacency(), rows)?;
-        let all = self.filter.is_none() && self.relation.is_length_public();
-        Ok(if all { relation } else { relation.of_some() })
+        Ok(if self.whole { relation } else { relation.of_some() })
     }
 
     /// An error unless every answer can be stored.
