@@ -1,6 +1,7 @@
 //! From debit to answer: what is shown, what is charged, and what a crash leaves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod audit;
 mod child;
 mod crash;
 mod one_call;
