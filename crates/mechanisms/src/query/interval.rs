@@ -155,3 +155,61 @@ fn of_sums(kind: &Kind, sums: &[Interval], public: Option<f64>) -> Option<Interv
 fn mean(offsets: Interval, rows: Interval, bounds: Bounds) -> Interval {
     offsets.over(rows).plus(bounds.center()).cut(bounds.low(), bounds.high())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::data::Data;
+    use crate::query::{Bounds, Interval, Query};
+    use counterpoint::{Adjacency, Relation};
+    use counterpoint_testing::tries;
+
+    /// How often an interval, made so many times as wide, holds the answer without noise.
+    fn covers(query: &Query, relation: Relation, truth: f64, times: f64) -> f64 {
+        let data: Vec<f64> = (0..40).map(|i| f64::from(i % 10)).collect();
+        let trials = tries(20_000, 0.1);
+        let mut held = 0;
+        for recipe in [query.laplace(1.5).unwrap(), query.gaussian(2.0).unwrap()] {
+            let measurement = recipe.under(relation).unwrap();
+            let tally = measurement.tally(&Data::new(relation, data.clone())).unwrap();
+            for _ in 0..trials {
+                let within = measurement.within(&measurement.draw(&tally).unwrap(), 0.9).unwrap();
+                let middle = within.reply.number().unwrap();
+                let [Interval { low, high }] = within.intervals[..] else { panic!() };
+                assert!(low <= middle && middle <= high);
+                let [low, high] = [low, high].map(|end| middle + times * (end - middle));
+                held += u64::from(low <= truth && truth <= high);
+            }
+        }
+        held as f64 / (2 * trials) as f64
+    }
+
+    /// Of forty numbers from 0 to 9: their mean is 4.5, their variance 8.25.
+    #[test]
+    fn intervals_hold_the_answer_as_often_as_they_say() {
+        let bounds = Bounds::new(0.0, 9.0).unwrap();
+        let low = Bounds::new(0.0, 3.5).unwrap();
+        let relations = [
+            Relation::one(Adjacency::AddRemove),
+            Relation::one(Adjacency::Replace),
+            Relation::one(Adjacency::Replace).of_some(),
+            Relation::new(Adjacency::Replace, 3).unwrap(),
+        ];
+        // Five standard deviations of as many trials.
+        let slack = 5.0 * (0.09_f64 / (2 * tries(20_000, 0.1)) as f64).sqrt();
+        for relation in relations {
+            for (query, truth) in [
+                (Query::count(), 40.0),
+                (Query::sum(bounds), 180.0),
+                (Query::mean(bounds), 4.5),
+                (Query::variance(bounds), 8.25),
+                (Query::proportion(low), 0.4),
+            ] {
+                let held = covers(&query, relation, truth, 1.0);
+                assert!(held >= 0.9 - slack, "{query:?} {relation}: {held}");
+            }
+            // A fifth less is seen where intervals are as narrow as can be.
+            let held = covers(&Query::sum(bounds), relation, 180.0, 0.8);
+            assert!(held < 0.9 - slack, "{relation}: {held}");
+        }
+    }
+}
