@@ -242,7 +242,12 @@ impl Checked {
     }
 }
 
-fn recipe(part: &Part, spend: Spend, parts: f64) -> Result<Recipe, counterpoint_mechanisms::Error> {
+/// A recipe for an aggregate that may cost so much, shared equally by so many parts.
+pub(crate) fn recipe(
+    part: &Part,
+    spend: Spend,
+    parts: f64,
+) -> Result<Recipe, counterpoint_mechanisms::Error> {
     let chosen = part.query.exponential(1.0).is_ok();
     match spend {
         Spend::Epsilon(epsilon) if chosen => part.query.exponential(epsilon / parts),
@@ -264,7 +269,7 @@ fn find<'a>(column: &str, table: &'a Table) -> Result<&'a Column, Illegal> {
 }
 
 /// A column of numbers.
-fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
+pub(crate) fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
     let found = find(column, table)?;
     match found.kind {
         Kind::Number(bounds) => Ok((found.name.clone(), bounds)),
@@ -380,7 +385,8 @@ fn finite(column: &str, number: f64) -> Result<(), Illegal> {
     Err(Illegal::new(column, format!("is compared with {number}"), "a finite number"))
 }
 
-fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
+/// An aggregate, if it is legal.
+pub(crate) fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
     let name = aggregate.name.clone().unwrap_or_else(|| aggregate.of.name());
     if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
         let legal = "1 to 200 characters that can be seen";

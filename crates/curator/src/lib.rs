@@ -42,13 +42,14 @@ pub mod question;
 mod session;
 mod shown;
 mod table;
+pub mod table_session;
 mod text;
 mod tokens;
 
 pub use answer::{answer, price};
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Illegal, Part, Spend};
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, Counted, Wanted, compile};
 pub use config::{Config, ConfigError, Source, Timing, Tls};
 pub use curator::{Answer, Ask, Curator, Denied, Kept, Left, Pay, Priced, SetupError, Written};
 pub use error::Error;
