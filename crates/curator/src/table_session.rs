@@ -14,7 +14,7 @@ use crate::shown::Shown;
 use crate::table::{Held, Unanswered, not_whole};
 use crate::text;
 use counterpoint::{Adjacency, Relation};
-use counterpoint_ledger::{Hash, Head, LedgerError, Pool};
+use counterpoint_ledger::{Hash, Head, Pool};
 use counterpoint_mechanisms::{
     Bounds, Found, Grid, GuessAndCheck, Interactive, Needed, Question as Step, Sequence,
     SparseVector,
@@ -356,5 +356,5 @@ fn found_out(
 /// [`Unanswered::Ledger`] if there is no such session.
 pub fn close(pool: &Pool, owner: &Owner<'_>) -> Result<Head, Unanswered> {
     let key = owner.ledger_key()?;
-    Ok(pool.with(|ledger| Ok::<_, LedgerError>(ledger.end(owner.account, &key)?))?)
+    Ok(pool.with(|ledger| ledger.end(owner.account, &key))?)
 }
