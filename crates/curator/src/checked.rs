@@ -1,5 +1,6 @@
 //! A question that is legal for a table, by what is public about it alone; and what its answer is measured with.
 
+use crate::illegal::Illegal;
 use crate::public::{Column, Key, Kind, Table};
 use crate::question::{Aggregate, Condition, Of, Question, Values};
 use counterpoint::Relation;
@@ -16,28 +17,6 @@ pub(crate) const MOST_PLACES: usize = 2_000;
 const MOST_CONDITIONS: usize = 200;
 /// Where nothing is said, a quantile is one of so many numbers.
 const CANDIDATES: usize = 1_001;
-
-/// Why a question cannot be asked. It depends on the question and on what is public.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{place} {problem}; legal: {legal}")]
-pub struct Illegal {
-    /// Where, in words.
-    pub place: String,
-    /// What is wrong.
-    pub problem: String,
-    /// What would be right.
-    pub legal: String,
-}
-
-impl Illegal {
-    pub(crate) fn new(
-        place: impl Into<String>,
-        problem: impl Into<String>,
-        legal: impl Into<String>,
-    ) -> Self {
-        Self { place: place.into(), problem: problem.into(), legal: legal.into() }
-    }
-}
 
 /// What an answer may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -1,8 +1,9 @@
 //! A curator: tables, a ledger and tokens, and what may be asked of them.
 
-use crate::checked::{Illegal, Spend};
+use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Timing};
 use crate::engine::{Failed, Sqlite};
+use crate::illegal::Illegal;
 use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::Shown;

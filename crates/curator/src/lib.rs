@@ -37,6 +37,7 @@ mod curator;
 pub mod demo;
 pub mod engine;
 mod error;
+mod illegal;
 pub mod public;
 pub mod question;
 mod session;
@@ -48,7 +49,7 @@ mod tokens;
 
 pub use answer::{answer, price};
 pub use bill::Bill;
-pub use checked::{Checked, Grouping, Illegal, Part, Spend};
+pub use checked::{Checked, Grouping, Part, Spend};
 pub use compile::{Compiled, Counted, Wanted, compile};
 pub use config::{Config, ConfigError, Source, Timing, Tls};
 pub use curator::{
@@ -56,6 +57,7 @@ pub use curator::{
     Written,
 };
 pub use error::Error;
+pub use illegal::Illegal;
 pub use session::{Opened, ask, close, open};
 pub use shown::Shown;
 pub use table::{Held, Number, Payer, Ready, Told, Unanswered, price_of, tell};

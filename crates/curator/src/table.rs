@@ -1,9 +1,10 @@
 //! The way of a question about a table: check, price, *debit*, run, draw, *store*, show.
 
-use crate::checked::{Checked, Illegal, Spend};
+use crate::checked::{Checked, Spend};
 use crate::compile::{Compiled, Wanted, compile};
 use crate::engine::{Engine, Failed};
 use crate::error::Error;
+use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
 use crate::text;

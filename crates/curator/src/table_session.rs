@@ -3,10 +3,11 @@
 //! engine runs.
 
 use crate::bill::Bill;
-use crate::checked::{self, Checked, Illegal, Spend};
+use crate::checked::{self, Checked, Spend};
 use crate::compile::{Counted, Wanted, compile};
 use crate::engine::Failed;
 use crate::error::Error;
+use crate::illegal::Illegal;
 use crate::public::{Table, TableText};
 use crate::question::{Aggregate, Of, Question};
 use crate::session::{Opened, answered, opened};
