@@ -24,7 +24,7 @@ pub fn answer(
     let measurement = recipe.under(data.relation())?;
     // What could not be answered is not charged.
     measurement.suits(data)?;
-    let asked = bill.asked(measurement.releases(), data)?;
+    let asked = bill.asked(measurement.releases(), data.part())?;
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     let debit = ledger.reserve(&request)?;
     if let Some(stored) = debit.response {
@@ -49,7 +49,7 @@ pub fn price(
     text::fits(recipe)?;
     let measurement = recipe.under(data.relation())?;
     measurement.suits(data)?;
-    let asked = bill.asked(measurement.releases(), data)?;
+    let asked = bill.asked(measurement.releases(), data.part())?;
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     Ok(ledger.price(&request)?)
 }

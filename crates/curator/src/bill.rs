@@ -3,8 +3,8 @@
 use crate::error::Error;
 use counterpoint::{Relation, Release};
 use counterpoint_ledger::{Hash, Request};
-use counterpoint_mechanisms::Data;
 use counterpoint_wire::ledger::{Asked, Described};
+use std::sync::Arc;
 
 /// Where an answer is charged, and under which name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,14 @@ impl<'a> Bill<'a> {
     }
 
     /// What the ledger is asked for. The descriptions are made of the numbers that the samplers
-    /// are given, digit by digit.
-    pub(crate) fn asked(&self, releases: &[Release], data: &Data) -> Result<Asked, Error> {
+    /// are given, digit by digit, and about the part that the data are of.
+    pub(crate) fn asked(
+        &self,
+        releases: &[Release],
+        part: Option<&Arc<str>>,
+    ) -> Result<Asked, Error> {
         let described = |release: &Release| {
-            let release = Release { part: data.part().cloned(), ..release.clone() };
+            let release = Release { part: part.cloned(), ..release.clone() };
             Described::of(&release).map_err(|error| Error::Unwritable(error.to_string()))
         };
         let releases: Vec<Described> = releases.iter().map(described).collect::<Result<_, _>>()?;

@@ -1,5 +1,6 @@
 //! A question that is legal for a table, by what is public about it alone; and what its answer is measured with.
 
+use crate::illegal::Illegal;
 use crate::public::{Column, Key, Kind, Table};
 use crate::question::{Aggregate, Condition, Of, Question, Values};
 use counterpoint::Relation;
@@ -16,28 +17,6 @@ pub(crate) const MOST_PLACES: usize = 2_000;
 const MOST_CONDITIONS: usize = 200;
 /// Where nothing is said, a quantile is one of so many numbers.
 const CANDIDATES: usize = 1_001;
-
-/// Why a question cannot be asked. It depends on the question and on what is public.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{place} {problem}; legal: {legal}")]
-pub struct Illegal {
-    /// Where, in words.
-    pub place: String,
-    /// What is wrong.
-    pub problem: String,
-    /// What would be right.
-    pub legal: String,
-}
-
-impl Illegal {
-    pub(crate) fn new(
-        place: impl Into<String>,
-        problem: impl Into<String>,
-        legal: impl Into<String>,
-    ) -> Self {
-        Self { place: place.into(), problem: problem.into(), legal: legal.into() }
-    }
-}
 
 /// What an answer may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -248,7 +227,12 @@ impl Checked {
     }
 }
 
-fn recipe(part: &Part, spend: Spend, parts: f64) -> Result<Recipe, counterpoint_mechanisms::Error> {
+/// A recipe for an aggregate that may cost so much, shared equally by so many parts.
+pub(crate) fn recipe(
+    part: &Part,
+    spend: Spend,
+    parts: f64,
+) -> Result<Recipe, counterpoint_mechanisms::Error> {
     let chosen = part.query.exponential(1.0).is_ok();
     match spend {
         Spend::Epsilon(epsilon) if chosen => part.query.exponential(epsilon / parts),
@@ -270,7 +254,7 @@ fn find<'a>(column: &str, table: &'a Table) -> Result<&'a Column, Illegal> {
 }
 
 /// A column of numbers.
-fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
+pub(crate) fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
     let found = find(column, table)?;
     match found.kind {
         Kind::Number(bounds) => Ok((found.name.clone(), bounds)),
@@ -386,7 +370,8 @@ fn finite(column: &str, number: f64) -> Result<(), Illegal> {
     Err(Illegal::new(column, format!("is compared with {number}"), "a finite number"))
 }
 
-fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
+/// An aggregate, if it is legal.
+pub(crate) fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
     let name = aggregate.name.clone().unwrap_or_else(|| aggregate.of.name());
     if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
         let legal = "1 to 200 characters that can be seen";

@@ -30,6 +30,43 @@ enum Sum {
     Units(String, Summand),
 }
 
+/// What has to be known of a group's rows, for one aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// These, added up over the rows.
+    Sums(Vec<Summand>),
+    /// How many rows are between these numbers, and whether those below the first and from the last count too.
+    Places(Vec<f64>, bool),
+}
+
+impl Wanted {
+    /// What a measurement's tally is made of; `None` if of something else.
+    #[must_use]
+    pub fn of(measurement: &Measurement) -> Option<Self> {
+        let summands = measurement.summands();
+        if !summands.is_empty() {
+            return Some(Self::Sums(summands));
+        }
+        measurement.places().map(|(places, ends)| Self::Places(places.to_vec(), ends))
+    }
+}
+
+/// What was found of a group: how many rows, and for each aggregate its numbers. **It is as secret as the data.**
+#[derive(Clone, PartialEq)]
+pub struct Counted {
+    /// How many rows.
+    pub rows: u64,
+    /// For each aggregate a number for each summand, or place.
+    pub numbers: Vec<Vec<i128>>,
+}
+
+/// Without the numbers: what is printed may end up in a log.
+impl std::fmt::Debug for Counted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Counted").finish_non_exhaustive()
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Made {
     /// Of these sums, and what a row or person counts where they are counted.
@@ -202,13 +239,14 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The statements of a question about a table that the engine calls `from`.
+/// The statements that find out what is wanted for each aggregate of a question, about a table that the engine calls
+/// `from`.
 ///
-/// `None` if what is measured is not made of sums and counts of one column; no legal question is.
+/// `None` if it is not made of sums and counts of one column; no legal question is.
 #[must_use]
 pub fn compile(
     checked: &Checked,
-    measured: &[Measurement],
+    wanted: &[Wanted],
     table: &Table,
     (from, dialect): (&str, Dialect),
 ) -> Option<Compiled> {
@@ -216,19 +254,17 @@ pub fn compile(
     let mut statements = vec![Statement::default()];
     let mut tallies = Vec::new();
     let source = Source { checked, table, from, dialect };
-    for (part, measurement) in checked.parts().iter().zip(measured) {
-        let summands = measurement.summands();
-        if summands.is_empty() {
-            let (places, ends) = measurement.places()?;
-            tallies.push(Made::Places {
-                statement: statements.len(),
-                places: places.len() + 1,
-                ends,
-            });
-            statements.push(source.places(part.column.as_deref()?, places));
-        } else {
-            let places = summands.iter().map(|summand| placed(&mut sums, part, summand));
-            tallies.push(Made::Sums(places.collect::<Option<Vec<_>>>()?));
+    for (part, wanted) in checked.parts().iter().zip(wanted) {
+        match wanted {
+            Wanted::Places(places, ends) => {
+                let (statement, ends) = (statements.len(), *ends);
+                tallies.push(Made::Places { statement, places: places.len() + 1, ends });
+                statements.push(source.places(part.column.as_deref()?, places));
+            }
+            Wanted::Sums(summands) => {
+                let places = summands.iter().map(|summand| placed(&mut sums, part, summand));
+                tallies.push(Made::Sums(places.collect::<Option<Vec<_>>>()?));
+            }
         }
     }
     if let Some(first) = statements.first_mut() {
@@ -360,6 +396,18 @@ impl Compiled {
     /// For each group the tallies of all aggregates. Groups of which the engine said nothing have no rows.
     #[must_use]
     pub fn tallies(&self, measured: &[Measurement], answers: &[Rows]) -> Option<Vec<Vec<Tally>>> {
+        let cell = |Counted { rows, numbers }: Counted| {
+            let tally = |(measurement, numbers): (&Measurement, Vec<i128>)| {
+                measurement.tallied(rows, numbers).ok()
+            };
+            measured.iter().zip(numbers).map(tally).collect::<Option<Vec<Tally>>>()
+        };
+        self.counted(answers)?.into_iter().map(cell).collect()
+    }
+
+    /// For each group the numbers of all aggregates, likewise.
+    #[must_use]
+    pub fn counted(&self, answers: &[Rows]) -> Option<Vec<Counted>> {
         let mut counted: Vec<BTreeMap<(usize, usize), i128>> = Vec::new();
         for rows in answers.iter().skip(1) {
             let place = |row: &Vec<i128>| match row.as_slice() {
@@ -375,25 +423,22 @@ impl Compiled {
         let cell = |cell: usize| {
             let sums = sums.get(&cell).unwrap_or(&nothing);
             let rows = sums.first().copied().unwrap_or_default();
-            let tally = |(made, measurement): (&Made, &Measurement)| {
-                let numbers = match made {
-                    Made::Sums(places) => {
-                        let one = |(place, each): &(usize, i64)| {
-                            Some(sums.get(*place)?.saturating_mul(i128::from(*each)))
-                        };
-                        places.iter().map(one).collect::<Option<Vec<i128>>>()?
-                    }
-                    Made::Places { statement, places, ends } => {
-                        let counts = counted.get(statement.checked_sub(1)?)?;
-                        let inner = if *ends { 0..*places } else { 1..places.saturating_sub(1) };
-                        inner
-                            .map(|place| counts.get(&(cell, place)).copied().unwrap_or(0))
-                            .collect()
-                    }
-                };
-                measurement.tallied(u64::try_from(rows).unwrap_or_default(), numbers).ok()
+            let numbers = |made: &Made| match made {
+                Made::Sums(places) => {
+                    let one = |(place, each): &(usize, i64)| {
+                        Some(sums.get(*place)?.saturating_mul(i128::from(*each)))
+                    };
+                    places.iter().map(one).collect::<Option<Vec<i128>>>()
+                }
+                Made::Places { statement, places, ends } => {
+                    let counts = counted.get(statement.checked_sub(1)?)?;
+                    let inner = if *ends { 0..*places } else { 1..places.saturating_sub(1) };
+                    let count = |place| counts.get(&(cell, place)).copied().unwrap_or(0);
+                    Some(inner.map(count).collect())
+                }
             };
-            self.tallies.iter().zip(measured).map(tally).collect::<Option<Vec<Tally>>>()
+            let numbers = self.tallies.iter().map(numbers).collect::<Option<Vec<_>>>()?;
+            Some(Counted { rows: u64::try_from(rows).unwrap_or_default(), numbers })
         };
         (0..self.cells).map(cell).collect()
     }

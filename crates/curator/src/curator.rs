@@ -1,13 +1,18 @@
 //! A curator: tables, a ledger and tokens, and what may be asked of them.
 
-use crate::checked::{Illegal, Spend};
+use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Timing};
 use crate::engine::{Failed, Sqlite};
+use crate::illegal::Illegal;
 use crate::question::{Question, sql};
+use crate::session::Opened;
+use crate::shown::Shown;
 use crate::table::{self, Held, Number, Payer, Ready, Unanswered};
+use crate::table_session::{self, Asked, Declaration, Declared, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint::{Mechanism, Release};
 use counterpoint_ledger::{LedgerError, OpenOptions, Pool, Refusal};
+use counterpoint_mechanisms::Interactive;
 use counterpoint_wire::ledger::{AccountStatus, Cost};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -130,6 +135,55 @@ pub struct Answer {
     pub entry: Option<u64>,
     /// Whether it had been answered before.
     pub is_repeated: bool,
+}
+
+/// A session that is to be opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opening {
+    /// The account that pays.
+    pub account: String,
+    /// What the asker calls it.
+    pub key: String,
+    /// The table that it is about.
+    pub table: String,
+    /// What is declared.
+    pub declared: Declared,
+    /// The slot that it opens, in a plan account.
+    pub slot: Option<String>,
+}
+
+/// A session of the asker's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The account that paid.
+    pub account: String,
+    /// What the asker calls it.
+    pub key: String,
+    /// The table that it is about.
+    pub table: String,
+    /// What was declared.
+    pub declared: Interactive,
+    /// How many answers it has given.
+    pub answered: u64,
+    /// Whether it gives no more.
+    pub is_over: bool,
+}
+
+/// A question to a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asking {
+    /// The account that paid.
+    pub account: String,
+    /// What the asker calls the session.
+    pub key: String,
+    /// What the asker calls the question.
+    pub name: String,
+    /// The question.
+    pub written: Written,
+    /// The guess that is checked.
+    pub guess: Option<f64>,
+    /// What it costs of a sequence.
+    pub spend: Option<Spend>,
 }
 
 /// What is left of an account for somebody.
@@ -299,19 +353,8 @@ impl Curator {
     fn ready(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Ready), Denied> {
         may_use(asker, &ask.account)?;
         let question = self.read(&ask.written)?;
-        let kept = self.table(&question.table).ok_or_else(|| {
-            let place = format!("table {:?}", question.table);
-            Illegal::new(place, "is not here", "a table that the service lists")
-        })?;
-        let (dataset, part) = self.pool.with(|ledger| ledger.dataset_of(&ask.account))?;
-        if dataset != kept.dataset || part.is_some() {
-            let problem = format!(
-                "does not pay for questions about all of table {:?}",
-                kept.held.public.name()
-            );
-            let legal = format!("an account under data set {:?}", kept.dataset);
-            return Err(Illegal::new(format!("account {:?}", ask.account), problem, legal).into());
-        }
+        let kept = self.kept(&question.table)?;
+        self.pays(&ask.account, kept)?;
         let slot = match &ask.pay {
             Pay::Slot(slot) => Some(slot.as_str()),
             _ => None,
@@ -337,6 +380,102 @@ impl Curator {
         Ok((kept, ready))
     }
 
+    fn kept(&self, table: &str) -> Result<&Kept, Illegal> {
+        self.table(table).ok_or_else(|| {
+            let place = format!("table {table:?}");
+            Illegal::new(place, "is not here", "a table that the service lists")
+        })
+    }
+
+    /// An error unless an account pays for questions about all of a table.
+    fn pays(&self, account: &str, kept: &Kept) -> Result<(), Denied> {
+        let (dataset, part) = self.pool.with(|ledger| ledger.dataset_of(account))?;
+        if dataset == kept.dataset && part.is_none() {
+            return Ok(());
+        }
+        let table = kept.held.public.name();
+        let problem = format!("does not pay for questions about all of table {table:?}");
+        let legal = format!("an account under data set {:?}", kept.dataset);
+        Err(Illegal::new(format!("account {account:?}"), problem, legal).into())
+    }
+
+    /// Opens a session, and debits all of it; or the one that was opened before by the same declaration.
+    ///
+    /// # Errors
+    /// [`Denied`]; no data are looked at.
+    pub fn open_session(&self, asker: &Bearer, opening: &Opening) -> Result<Opened, Denied> {
+        may_use(asker, &opening.account)?;
+        let kept = self.kept(&opening.table)?;
+        self.pays(&opening.account, kept)?;
+        let owner = owner(asker, &opening.account, &opening.key);
+        let slot = opening.slot.as_deref();
+        Ok(table_session::open(&self.pool, &kept.held, &owner, slot, &opening.declared)?)
+    }
+
+    /// Asks a session: run, drawn and stored, or stored before. It was paid for when it was opened.
+    ///
+    /// # Errors
+    /// [`Denied`]; what it says never depends on the data.
+    pub fn ask_session(&self, asker: &Bearer, asking: &Asking) -> Result<Shown, Denied> {
+        let Asking { account, key, name, written, guess, spend } = asking;
+        // Whether it is there comes before what is asked of it.
+        self.session(asker, account, key)?;
+        let question = self.read(written)?;
+        let kept = self.kept(&question.table)?;
+        self.pays(account, kept)?;
+        let owner = owner(asker, account, key);
+        let asked = Asked { question, guess: *guess, spend: *spend };
+        let deadline = Instant::now() + self.timing.limit;
+        Ok(table_session::ask(&self.pool, &kept.held, &owner, name, &asked, deadline)?)
+    }
+
+    /// Ends a session for good. It is not refunded.
+    ///
+    /// # Errors
+    /// [`Denied::NotYours`] if the asker has no such session.
+    pub fn close_session(
+        &self,
+        asker: &Bearer,
+        account: &str,
+        key: &str,
+    ) -> Result<Standing, Denied> {
+        let standing = self.session(asker, account, key)?;
+        table_session::close(&self.pool, &owner(asker, account, key))?;
+        Ok(Standing { is_over: true, ..standing })
+    }
+
+    /// A session of the asker's.
+    ///
+    /// # Errors
+    /// [`Denied::NotYours`] if there is none.
+    pub fn session(&self, asker: &Bearer, account: &str, key: &str) -> Result<Standing, Denied> {
+        may_use(asker, account)?;
+        let ledger_key = owner(asker, account, key).ledger_key()?;
+        let found = self.pool.with(|ledger| match ledger.session(account, &ledger_key) {
+            Err(LedgerError::Unknown { .. }) => Ok(None),
+            other => other,
+        })?;
+        let found = found.ok_or_else(|| not_yours("session", key))?;
+        Ok(standing(account, &found.declaration, found.answered, found.ended.is_some())?)
+    }
+
+    /// The asker's sessions in all accounts, in the order they began.
+    ///
+    /// # Errors
+    /// [`Denied`] if the ledger cannot be read.
+    pub fn sessions(&self, asker: &Bearer) -> Result<Vec<Standing>, Denied> {
+        let mut list = Vec::new();
+        let prefix = Owner::prefix(&asker.name);
+        for account in &asker.accounts {
+            let found = self.pool.with(|ledger| ledger.sessions_of(account, &asker.name))?;
+            for session in found.iter().filter(|session| session.key.starts_with(&prefix)) {
+                let is_over = session.ended.is_some();
+                list.push(standing(account, &session.declaration, session.answered, is_over)?);
+            }
+        }
+        Ok(list)
+    }
+
     /// Whether Gaussian noise is what an account's currency is made for.
     fn goes_by_rho(&self, account: &str) -> Result<bool, LedgerError> {
         let status = self.pool.with(|ledger| ledger.status(Some(account)))?;
@@ -347,6 +486,20 @@ impl Curator {
 
 fn payer<'a>(asker: &'a Bearer, ask: &'a Ask) -> Payer<'a> {
     Payer { account: &ask.account, analyst: Some(&asker.name) }
+}
+
+fn owner<'a>(asker: &'a Bearer, account: &'a str, key: &'a str) -> Owner<'a> {
+    Owner { account, analyst: &asker.name, key }
+}
+
+fn standing(
+    account: &str,
+    declaration: &[u8],
+    answered: u64,
+    is_over: bool,
+) -> Result<Standing, Unanswered> {
+    let Declaration { key, table, declared, .. } = Declaration::read(declaration)?;
+    Ok(Standing { account: account.to_owned(), key, table, declared, answered, is_over })
 }
 
 fn not_yours(what: &'static str, name: &str) -> Denied {

@@ -37,24 +37,31 @@ mod curator;
 pub mod demo;
 pub mod engine;
 mod error;
+mod illegal;
 pub mod public;
 pub mod question;
 mod session;
 mod shown;
 mod table;
+pub mod table_session;
 mod text;
 mod tokens;
 
 pub use answer::{answer, price};
 pub use bill::Bill;
-pub use checked::{Checked, Grouping, Illegal, Part, Spend};
-pub use compile::{Compiled, compile};
+pub use checked::{Checked, Grouping, Part, Spend};
+pub use compile::{Compiled, Counted, Wanted, compile};
 pub use config::{Config, ConfigError, Source, Timing, Tls};
-pub use curator::{Answer, Ask, Curator, Denied, Kept, Left, Pay, Priced, SetupError, Written};
+pub use curator::{
+    Answer, Ask, Asking, Curator, Denied, Kept, Left, Opening, Pay, Priced, SetupError, Standing,
+    Written,
+};
 pub use error::Error;
+pub use illegal::Illegal;
 pub use session::{Opened, ask, close, open};
 pub use shown::Shown;
 pub use table::{Held, Number, Payer, Ready, Told, Unanswered, price_of, tell};
 
-pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe};
+pub use counterpoint_mechanisms::Error as Refusal;
+pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe, Reply};
 pub use tokens::{Bearer, Role, TokenError, Tokens};

@@ -6,9 +6,12 @@ use crate::bill::Bill;
 use crate::error::Error;
 use crate::shown::Shown;
 use crate::text;
-use counterpoint_ledger::{Answer, Hash, Head, Ledger, LedgerError, NewAnswer, Session};
-use counterpoint_mechanisms::{Data, Error as Refusal, Interactive, Question, Reply, State};
+use counterpoint_ledger::{Answer, Hash, Head, Ledger, LedgerError, NewAnswer, Pool, Session};
+use counterpoint_mechanisms::{
+    Data, Error as Refusal, Interactive, Protocol, Question, Reply, State,
+};
 use counterpoint_wire::ledger::Cost;
+use std::sync::Arc;
 
 /// How often a question is tried again because another was answered in between.
 const MOST_TRIES: usize = 1000;
@@ -31,6 +34,34 @@ pub struct Opened {
     pub head: Head,
 }
 
+/// How a ledger is reached, for one short step at a time.
+pub(crate) trait Reach {
+    fn with<T>(
+        &mut self,
+        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError>;
+}
+
+/// A handle of one's own.
+impl Reach for Ledger {
+    fn with<T>(
+        &mut self,
+        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        step(self)
+    }
+}
+
+/// A handle for each step: none is held in between.
+impl Reach for &Pool {
+    fn with<T>(
+        &mut self,
+        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        Pool::with(self, step)
+    }
+}
+
 /// Opens a session, and debits all of it. If the bill's key was opened before with the same
 /// declaration it is that session, as it is now: nothing is charged and nothing drawn again.
 ///
@@ -43,15 +74,26 @@ pub fn open(
     data: &Data,
 ) -> Result<Opened, Error> {
     let protocol = declared.under(data.relation())?;
-    let (asked, declaration) = (bill.asked(protocol.releases(), data)?, text::write(declared)?);
+    opened(ledger, bill, &protocol, &text::write(declared)?, data.part())
+}
+
+/// The same of a declaration that was made ready, and is stored as these bytes.
+pub(crate) fn opened(
+    ledger: &mut Ledger,
+    bill: &Bill<'_>,
+    protocol: &Protocol,
+    declaration: &[u8],
+    part: Option<&Arc<str>>,
+) -> Result<Opened, Error> {
+    let asked = bill.asked(protocol.releases(), part)?;
     text::short("the declaration", declaration.len() + MOST_STATE)?;
-    let request = bill.request(&asked, data.relation(), Hash::of(&declaration), true);
+    let request = bill.request(&asked, protocol.relation(), Hash::of(declaration), true);
     let debit = ledger.reserve(&request)?;
     let session = match ledger.session(bill.account, bill.key)? {
         Some(session) => session,
         None => {
-            let state = text::salted(protocol.begin()?, data)?;
-            ledger.begin(bill.account, bill.key, &declaration, &state)?
+            let state = text::salted(protocol.begin()?, part)?;
+            ledger.begin(bill.account, bill.key, declaration, &state)?
         }
     };
     let Session { answered, ended, head, .. } = session;
@@ -66,7 +108,7 @@ pub fn open(
 /// then it has ended.
 pub fn ask(
     ledger: &mut Ledger,
-    (account, key): (&str, &str),
+    place: (&str, &str),
     name: &str,
     question: &Question,
     data: &Data,
@@ -74,37 +116,53 @@ pub fn ask(
     if let Question::Measure(recipe) = question {
         text::fits(recipe)?;
     }
-    let digest = text::digest(question)?;
-    if let Some(answer) = ledger.answered(account, key, name)? {
-        return repeated(ledger, answer, digest, name);
+    let asked = (name, text::digest(question)?);
+    answered(ledger, place, asked, data.part(), |declaration, state| {
+        let declared: Interactive = text::read("a session's declaration", declaration)?;
+        Ok(declared.under(data.relation())?.answer(data, state, question))
+    })
+}
+
+/// What is stored under a question's name, or else what is drawn from the stored state, once it
+/// is stored with the state after it.
+pub(crate) fn answered<E: From<Error>>(
+    ledger: &mut impl Reach,
+    (account, key): (&str, &str),
+    (name, question): (&str, Hash),
+    part: Option<&Arc<str>>,
+    mut draw: impl FnMut(&[u8], &State) -> Result<Result<(Reply, State), Refusal>, E>,
+) -> Result<Shown, E> {
+    let stored = ledger.with(|ledger| {
+        let answer = ledger.answered(account, key, name)?;
+        answer.map(|answer| Ok((answer, ledger.head()?))).transpose()
+    });
+    if let Some((answer, head)) = stored.map_err(Error::from)? {
+        return Ok(repeated(answer, question, name, head)?);
     }
     for _ in 0..MOST_TRIES {
-        let session = found(ledger, account, key)?;
-        let (reply, next) = match drawn(&session, question, data) {
-            Err(Error::Mechanism(refusal)) if matches!(*refusal, Refusal::Randomness { .. }) => {
-                ledger.end(account, key)?;
-                return Err(Error::Mechanism(refusal));
+        let session = ledger.with(|ledger| ledger.session(account, key)).map_err(Error::from)?;
+        let session = session.ok_or_else(|| Error::NotBegun { key: key.to_owned() })?;
+        let over = || Error::from(Refusal::Exhausted);
+        let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes(), part)?;
+        let (reply, next) = match draw(&session.declaration, &state)? {
+            Err(refusal @ Refusal::Randomness { .. }) => {
+                ledger.with(|ledger| ledger.end(account, key)).map_err(Error::from)?;
+                return Err(Error::from(refusal).into());
             }
-            drawn => drawn?,
+            drawn => drawn.map_err(Error::from)?,
         };
-        let (after, last) = (session.answered, next.is_exhausted());
-        let (response, state) = (text::write(&reply)?, text::salted(next, data)?);
-        let new = NewAnswer {
-            ask: name,
-            question: digest,
-            after,
-            response: &response,
-            state: &state,
-            last,
-        };
-        match ledger.answer(account, key, &new) {
+        let (response, last) = (text::write(&reply)?, next.is_exhausted());
+        let state = text::salted(next, part)?;
+        let (response, state, after) = (&response[..], &state[..], session.answered);
+        let new = NewAnswer { ask: name, question, after, response, state, last };
+        match ledger.with(|ledger| ledger.answer(account, key, &new)) {
             // What was drawn is forgotten: nobody saw it, and why does not depend on it.
             Err(LedgerError::Moved { .. }) => {}
-            Ok(stored) => return shown(stored.answer, stored.repeated, stored.head),
-            Err(error) => return Err(error.into()),
+            Ok(stored) => return Ok(shown(stored.answer, stored.repeated, stored.head)?),
+            Err(error) => return Err(Error::from(error).into()),
         }
     }
-    Err(Error::Busy { key: key.to_owned() })
+    Err(Error::Busy { key: key.to_owned() }.into())
 }
 
 /// Ends a session for good. It is not refunded.
@@ -116,32 +174,13 @@ pub fn close(ledger: &mut Ledger, (account, key): (&str, &str)) -> Result<Head, 
 }
 
 /// An answer that was stored before.
-fn repeated(
-    ledger: &mut Ledger,
-    answer: Answer,
-    question: Hash,
-    name: &str,
-) -> Result<Shown, Error> {
+fn repeated(answer: Answer, question: Hash, name: &str, head: Head) -> Result<Shown, Error> {
     if answer.question != question {
         return Err(LedgerError::KeyInUse { key: name.to_owned() }.into());
     }
-    let head = ledger.head()?;
     shown(answer, true, head)
 }
 
 fn shown(answer: Answer, is_repeated: bool, head: Head) -> Result<Shown, Error> {
     Shown::stored(answer.response, answer.entry, is_repeated, head)
-}
-
-fn found(ledger: &mut Ledger, account: &str, key: &str) -> Result<Session, Error> {
-    let not_begun = || Error::NotBegun { key: key.to_owned() };
-    ledger.session(account, key)?.ok_or_else(not_begun)
-}
-
-/// A reply, and the state after it, from the state that is stored.
-fn drawn(session: &Session, question: &Question, data: &Data) -> Result<(Reply, State), Error> {
-    let over = || Error::from(Refusal::Exhausted);
-    let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes(), data)?;
-    let declared: Interactive = text::read("a session's declaration", &session.declaration)?;
-    Ok(declared.under(data.relation())?.answer(data, &state, question)?)
 }

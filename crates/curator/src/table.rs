@@ -1,9 +1,10 @@
 //! The way of a question about a table: check, price, *debit*, run, draw, *store*, show.
 
-use crate::checked::{Checked, Illegal, Spend};
-use crate::compile::{Compiled, compile};
+use crate::checked::{Checked, Spend};
+use crate::compile::{Compiled, Wanted, compile};
 use crate::engine::{Engine, Failed};
 use crate::error::Error;
+use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
 use crate::text;
@@ -44,9 +45,22 @@ pub enum Unanswered {
     /// What came after the debit failed: it stays charged, and may be asked again. Why is for the operator alone.
     #[error("the question was charged, and failed; asked again it costs nothing more")]
     Charged(#[source] Failed),
+    /// A session does not answer it, or is over.
+    #[error(transparent)]
+    Session(Error),
     /// What was stored cannot be read.
     #[error(transparent)]
-    Stored(#[from] Error),
+    Stored(Error),
+}
+
+impl From<Error> for Unanswered {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Ledger(error) => Self::Ledger(*error),
+            Error::Unreadable { .. } | Error::Unwritable(_) => Self::Stored(error),
+            other => Self::Session(other),
+        }
+    }
 }
 
 /// A question that is ready to be asked: legal, measured, and with its price described.
@@ -94,13 +108,9 @@ impl Ready {
         let checked = question.check(table)?;
         let measured = checked.measured(spend)?;
         let place = (held.from.as_str(), held.engine.dialect());
-        let compiled = compile(&checked, &measured, table, place).ok_or_else(|| {
-            Illegal::new(
-                "the question",
-                "cannot be added up in whole numbers",
-                "other costs or bounds",
-            )
-        })?;
+        let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
+        let compiled = wanted.and_then(|wanted| compile(&checked, &wanted, table, place));
+        let compiled = compiled.ok_or_else(not_whole)?;
         let unwritable = |error: String| Illegal::new("the question", error, "other costs");
         let described = measured.iter().flat_map(Measurement::releases).map(Described::of);
         let described = described.collect::<Result<Vec<_>, _>>();
@@ -158,6 +168,11 @@ impl Ready {
         let request = Request::new(payer.account, &self.key, &self.asked).under(table.relation());
         Request { analyst: payer.analyst, question: Some(self.digest), ..request }
     }
+}
+
+/// What no engine is asked.
+pub(crate) fn not_whole() -> Illegal {
+    Illegal::new("the question", "cannot be added up in whole numbers", "other costs or bounds")
 }
 
 /// The half-widths of what is measured; none where they depend on how many rows there are, and that is not public.

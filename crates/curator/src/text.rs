@@ -3,9 +3,10 @@
 
 use crate::error::Error;
 use counterpoint_ledger::{Hash, MOST_RESPONSE};
-use counterpoint_mechanisms::{Data, Recipe, State};
+use counterpoint_mechanisms::{Recipe, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The text of a value.
 pub(crate) fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
@@ -51,14 +52,14 @@ struct Salted {
 }
 
 /// A state of a session about a part of the data, or all of it.
-pub(crate) fn salted(state: State, data: &Data) -> Result<Vec<u8>, Error> {
-    let part = data.part().map(|part| part.to_string());
+pub(crate) fn salted(state: State, part: Option<&Arc<str>>) -> Result<Vec<u8>, Error> {
+    let part = part.map(|part| part.to_string());
     write(&Salted { salt: counterpoint_mechanisms::secret()?, part, state })
 }
 
-/// What was stored, if it is of a session about these data's part.
-pub(crate) fn state(bytes: &[u8], data: &Data) -> Result<State, Error> {
-    let Salted { part, state, .. } = read("a session's state", bytes)?;
-    let asked = data.part().map(|part| part.to_string());
-    if part == asked { Ok(state) } else { Err(Error::OtherPart { session: part, data: asked }) }
+/// What was stored, if it is of a session about this part.
+pub(crate) fn state(bytes: &[u8], part: Option<&Arc<str>>) -> Result<State, Error> {
+    let Salted { part: session, state, .. } = read("a session's state", bytes)?;
+    let data = part.map(|part| part.to_string());
+    if session == data { Ok(state) } else { Err(Error::OtherPart { session, data }) }
 }

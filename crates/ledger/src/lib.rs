@@ -55,6 +55,7 @@ pub use database::{DatabaseError, Url};
 pub use error::{LedgerError, Refusal};
 pub use ledger::{Ledger, OpenOptions};
 pub use pool::Pool;
+pub use read::OpenedSession;
 pub use release::{Committed, Price, Request, Reservation};
 pub use rules::{Kind, NewFilter};
 pub use session::{Answer, Answered, NewAnswer, Secret, Session};

@@ -17,13 +17,27 @@ use crate::release::{find_release, find_slot};
 use crate::rows::{Account, Release, Share};
 use crate::session::find_session;
 use crate::tables::Tables;
-use crate::{name, rules};
+use crate::{name, rows, rules};
 
 /// How many entries are read at a time.
 const PAGE: u64 = 1000;
 
 /// How many releases are read at a time, with their responses.
 const RELEASES: u64 = 100;
+
+/// A session that has begun, without what is secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenedSession {
+    /// Its key.
+    pub key: String,
+    /// What it was declared to be.
+    pub declaration: Vec<u8>,
+    /// How many answers there are.
+    pub answered: u64,
+    /// The entry that ended it, if it is over.
+    pub ended: Option<u64>,
+}
 
 impl Ledger {
     /// The last entry's number and hash.
@@ -150,6 +164,25 @@ impl Ledger {
                 answers: answers.into_iter().map(|answer| answer.ask).collect(),
                 head: tables.head()?.to_string(),
             })
+        })
+    }
+
+    /// An analyst's sessions in an account that have begun, in order.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn sessions_of(
+        &mut self,
+        account: &str,
+        analyst: &str,
+    ) -> Result<Vec<OpenedSession>, LedgerError> {
+        self.read(|tables| {
+            known(tables, account)?;
+            let told = |session: rows::Session| {
+                let rows::Session { key, declaration, answered, ended, .. } = session;
+                OpenedSession { key, declaration, answered, ended }
+            };
+            Ok(tables.sessions_of(account, analyst)?.into_iter().map(told).collect())
         })
     }
 

@@ -1,7 +1,7 @@
 //! A subset of SQL, as the algebra. What is not understood is refused by naming it; no text is ever passed on.
 
 use super::{Aggregate, Condition, Of, Question, Values};
-use crate::checked::Illegal;
+use crate::illegal::Illegal;
 use crate::public::{Key, Kind, Table};
 use sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,

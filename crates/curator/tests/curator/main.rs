@@ -6,6 +6,7 @@ mod child;
 mod crash;
 mod one_call;
 mod sessions;
+mod table_sessions;
 mod tables;
 
 use std::sync::atomic::{AtomicU64, Ordering};

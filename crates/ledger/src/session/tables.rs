@@ -23,6 +23,16 @@ impl Tables<'_> {
         self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| session(row)).collect()
     }
 
+    /// An analyst's sessions in an account, in the order they began.
+    pub(crate) fn sessions_of(&mut self, account: &str, analyst: &str) -> Outcome<Vec<Session>> {
+        let sql = "SELECT s.key, s.account, s.begun, s.answered, s.ended, s.declaration \
+                   FROM ledger_session s \
+                   JOIN ledger_release r ON r.key = s.key AND r.account = s.account \
+                   WHERE s.account = $1 AND r.analyst = $2 ORDER BY s.begun";
+        let rows = self.rows(sql, &[account.into(), analyst.into()])?;
+        rows.iter().map(|row| session(row)).collect()
+    }
+
     pub(crate) fn add_session(&mut self, session: &Session, state: &[u8]) -> Outcome<()> {
         let place = [Cell::from(session.key.as_str()), session.account.as_str().into()];
         let [key, account] = place.clone();

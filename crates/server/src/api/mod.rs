@@ -26,7 +26,8 @@ pub(crate) use state::Shared;
 use state::slot;
 use types::{
     AccountShown, Accounts, Answered, Asking, Askings, Charge, ColumnShown, Expected, GroupKey,
-    Health, Me, One, Quote, Remaining, SlotShown, TableShown, Tables, Verified,
+    Health, Me, One, Quote, Remaining, SessionAnswer, SessionAsked, SessionOpened, SessionQuestion,
+    SessionShown, Sessions, SlotShown, TableShown, Tables, Verified,
 };
 
 /// The longest body.
@@ -44,10 +45,14 @@ const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
         version = "1.0.0",
         description = "Questions about tables, answered with differential privacy and charged to a ledger."
     ),
-    paths(health, metrics, document, me, tables, ask, prices, accounts, account, owned, history, verify),
+    paths(
+        health, metrics, document, me, tables, ask, prices, accounts, account, owned, history, verify,
+        open_session, sessions, session, ask_session, close_session
+    ),
     components(schemas(
         Problem, Asking, Askings, Charge, Remaining, One, Answered, Quote, Expected, TableShown, Tables, ColumnShown,
-        GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health
+        GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health, SessionAsked, SessionOpened, SessionShown, Sessions, SessionQuestion,
+        SessionAnswer
     )),
     modifiers(&Bearers)
 )]
@@ -76,6 +81,9 @@ pub(crate) fn router(shared: Shared) -> Router {
         .route("/v1/prices", only(post(prices)))
         .route("/v1/accounts", only(get(accounts)))
         .route("/v1/accounts/{account}", only(get(account)))
+        .route("/v1/sessions", only(get(sessions).post(open_session)))
+        .route("/v1/sessions/{account}/{key}", only(get(session).delete(close_session)))
+        .route("/v1/sessions/{account}/{key}/questions", only(post(ask_session)))
         .route("/v1/status", only(get(owned)))
         .route("/v1/history", only(get(history)))
         .route("/v1/verify", only(get(verify)))
@@ -274,6 +282,96 @@ async fn account(
         Ok(AccountShown::of(&left.status))
     });
     Ok(json(&shown.await?))
+}
+
+/// Opens a session: all of it is charged now, however much of it is used. Opened again under its key with the same
+/// declaration, it is the same session, and costs nothing.
+#[utoipa::path(post, path = "/v1/sessions", security(("token" = [])), request_body = SessionAsked,
+    responses((status = 200, body = SessionOpened), (status = "default", body = Problem, content_type = "application/problem+json")))]
+async fn open_session(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
+    let (headers, asked): (_, SessionAsked) = body(request).await?;
+    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+    let opening = asked.opening()?;
+    let opened = shared.work(move |curator| {
+        let opened = curator.open_session(&bearer, &opening)?;
+        let left = curator.left(&bearer, &opening.account, opened.charge.as_ref())?;
+        let cost = opened.charge.unwrap_or_default();
+        Ok(SessionOpened {
+            key: opening.key,
+            cost: Charge::of(&cost, left.status.unit),
+            left: Remaining::of(&left.status, left.more),
+            answered: opened.answered,
+            over: opened.is_over,
+        })
+    });
+    Ok(json(&opened.await?))
+}
+
+/// The token's own sessions.
+#[utoipa::path(get, path = "/v1/sessions", security(("token" = [])),
+    responses((status = 200, body = Sessions), (status = "default", body = Problem, content_type = "application/problem+json")))]
+async fn sessions(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+    let found = shared.work(move |curator| Ok(curator.sessions(&bearer)?)).await?;
+    Ok(json(&Sessions { sessions: found.into_iter().map(SessionShown::from).collect() }))
+}
+
+/// One session of the token's own.
+#[utoipa::path(get, path = "/v1/sessions/{account}/{key}", security(("token" = [])),
+    params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
+    responses((status = 200, body = SessionShown), (status = "default", body = Problem, content_type = "application/problem+json")))]
+async fn session(
+    State(shared): State<Shared>,
+    Path((account, key)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+    let found = shared.work(move |curator| Ok(curator.session(&bearer, &account, &key)?)).await?;
+    Ok(json(&SessionShown::from(found)))
+}
+
+/// Asks a session. It was paid for when it was opened.
+#[utoipa::path(post, path = "/v1/sessions/{account}/{key}/questions", security(("token" = [])), request_body = SessionQuestion,
+    params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
+    responses((status = 200, body = SessionAnswer), (status = "default", body = Problem, content_type = "application/problem+json")))]
+async fn ask_session(
+    State(shared): State<Shared>,
+    Path((account, key)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let came = Instant::now();
+    let (headers, question): (_, SessionQuestion) = body(request).await?;
+    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+    let asking = question.asking(account, key)?;
+    let answered = shared.work(move |curator| {
+        let shown = curator.ask_session(&bearer, &asking)?;
+        let standing = curator.session(&bearer, &asking.account, &asking.key)?;
+        Ok(SessionAnswer {
+            reply: shown.reply().clone(),
+            answered: standing.answered,
+            over: standing.is_over,
+            entry: shown.entry(),
+            repeated: shown.is_repeated(),
+        })
+    });
+    let answered = answered.await;
+    // Always at a slot: what was refused or repeated may have been added up all the same, where others asked meanwhile.
+    slot(came, shared.curator.timing().slot).await;
+    Ok(json(&answered?))
+}
+
+/// Ends a session for good. It is not refunded.
+#[utoipa::path(delete, path = "/v1/sessions/{account}/{key}", security(("token" = [])),
+    params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
+    responses((status = 200, body = SessionShown), (status = "default", body = Problem, content_type = "application/problem+json")))]
+async fn close_session(
+    State(shared): State<Shared>,
+    Path((account, key)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+    let closed = shared.work(move |curator| Ok(curator.close_session(&bearer, &account, &key)?));
+    Ok(json(&SessionShown::from(closed.await?)))
 }
 
 /// Every data set and account, for the owner.

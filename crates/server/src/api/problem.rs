@@ -3,7 +3,7 @@
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use counterpoint_curator::{Denied, Unanswered};
+use counterpoint_curator::{Denied, Error, Refusal, Unanswered};
 use counterpoint_ledger::{DatabaseError, LedgerError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -41,12 +41,16 @@ pub(crate) const WRONG_METHOD: Code =
     Code(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", "The path has other methods");
 pub(crate) const CONFLICT: Code =
     Code(StatusCode::CONFLICT, "key-in-use", "The key stands for something else");
+pub(crate) const OVER: Code =
+    Code(StatusCode::CONFLICT, "session-over", "The session answers nothing more");
 pub(crate) const TOO_LONG: Code =
     Code(StatusCode::PAYLOAD_TOO_LARGE, "too-long", "The body is too long");
 pub(crate) const WRONG_KIND: Code =
     Code(StatusCode::UNSUPPORTED_MEDIA_TYPE, "wrong-content-type", "The body is no JSON");
 pub(crate) const ILLEGAL: Code =
     Code(StatusCode::UNPROCESSABLE_ENTITY, "illegal", "It cannot be asked");
+pub(crate) const NOT_DECLARED: Code =
+    Code(StatusCode::UNPROCESSABLE_ENTITY, "not-declared", "The session was not declared for it");
 pub(crate) const TOO_MANY: Code =
     Code(StatusCode::TOO_MANY_REQUESTS, "too-many", "There are too many requests");
 pub(crate) const FAILED: Code =
@@ -90,8 +94,25 @@ impl From<Denied> for Problem {
             Denied::Unanswered(Unanswered::Illegal(error)) => ILLEGAL.of(error.to_string()),
             Denied::Unanswered(Unanswered::Ledger(error)) => error.into(),
             Denied::Unanswered(error @ Unanswered::Charged(_)) => CHARGED.of(error.to_string()),
+            Denied::Unanswered(Unanswered::Session(error)) => session(&error),
             _ => FAILED.of("what was stored cannot be read"),
         }
+    }
+}
+
+/// Why a session did not answer.
+fn session(error: &Error) -> Problem {
+    let words = error.to_string();
+    match error {
+        Error::Mechanism(refusal) => match **refusal {
+            Refusal::Exhausted => OVER.of(words),
+            Refusal::NotDeclared | Refusal::Sensitivity { .. } => NOT_DECLARED.of(words),
+            Refusal::Randomness { .. } => FAILED.of("there is no randomness to be had"),
+            _ => ILLEGAL.of(words),
+        },
+        Error::Busy { .. } => BUSY.of(words),
+        Error::Long { .. } => ILLEGAL.of(words),
+        _ => FAILED.of("what was stored cannot be used"),
     }
 }
 
@@ -110,6 +131,7 @@ impl From<LedgerError> for Problem {
             LedgerError::KeyInUse { .. } | LedgerError::UnfitKey { .. } => {
                 CONFLICT.of(error.to_string())
             }
+            LedgerError::Over { .. } => OVER.of(error.to_string()),
             LedgerError::Moved { .. } => BUSY.of(error.to_string()),
             LedgerError::Unknown { .. } => NOT_FOUND.of(error.to_string()),
             _ => ILLEGAL.of(error.to_string()),
