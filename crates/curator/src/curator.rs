@@ -135,6 +135,8 @@ pub struct Answer {
     pub entry: Option<u64>,
     /// Whether it had been answered before.
     pub is_repeated: bool,
+    /// Whether the engine was asked.
+    pub ran: bool,
 }
 
 /// A session that is to be opened.
@@ -321,12 +323,8 @@ impl Curator {
         let deadline = Instant::now() + self.timing.limit;
         let told = table::tell(&self.pool, &kept.held, &ready, &payer(asker, ask), deadline)?;
         let numbers = told.numbers(&ready, ask.confidence)?;
-        Ok(Answer {
-            numbers,
-            charge: told.charge,
-            entry: told.entry,
-            is_repeated: told.is_repeated,
-        })
+        let (charge, entry) = (told.charge, told.entry);
+        Ok(Answer { numbers, charge, entry, is_repeated: told.is_repeated, ran: told.ran })
     }
 
     /// What is left of an account, and for how many questions of such a cost.

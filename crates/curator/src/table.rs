@@ -221,6 +221,8 @@ pub struct Told {
     pub entry: Option<u64>,
     /// Whether it had been stored before.
     pub is_repeated: bool,
+    /// Whether the engine was asked: how long that took is nobody's business.
+    pub ran: bool,
     /// The ledger's head.
     pub head: Head,
 }
@@ -264,15 +266,17 @@ pub fn tell(
     let (response, charge, entry, head) = debited?;
     if let Some(bytes) = response {
         let drawn = read(&bytes, ready)?;
-        return Ok(Told { drawn, charge, entry, is_repeated: true, head });
+        return Ok(Told { drawn, charge, entry, is_repeated: true, ran: false, head });
     }
     let drawn = draw(held, ready, deadline).map_err(Unanswered::Charged)?;
     let bytes = text::write(&Stored { version: 1, drawn })?;
-    let stored = pool.with(|ledger| ledger.commit(payer.account, &ready.key, &bytes))?;
+    let stored = pool.with(|ledger| ledger.commit(payer.account, &ready.key, &bytes));
+    // It is charged, whatever the ledger says now.
+    let stored = stored.map_err(|error: LedgerError| Unanswered::Charged(Failed::new(error)))?;
     // Only what is stored may be shown.
     let drawn = read(&stored.response, ready)?;
     let (entry, head) = (Some(stored.entry), stored.head);
-    Ok(Told { drawn, charge, entry, is_repeated: stored.repeated, head })
+    Ok(Told { drawn, charge, entry, is_repeated: stored.repeated, ran: true, head })
 }
 
 /// What is stored under a key, if it was ever reserved.

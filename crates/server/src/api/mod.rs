@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use counterpoint_curator::{Ask, Bearer, Curator, Role};
+use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Unanswered};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
 use problem::{
-    CHARGED, CONFLICT, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
+    CONFLICT, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
 };
 pub(crate) use state::Shared;
 use state::slot;
@@ -185,27 +185,41 @@ async fn ask(State(shared): State<Shared>, request: Request) -> Result<Response,
             );
         }
     }
-    let answered = shared.work(move |curator| answered(curator, &bearer, &ask)).await;
-    // What was charged leaves at a slot, whatever became of it.
-    let is_late = match &answered {
-        Ok(answered) => !answered.repeated,
-        Err(problem) => problem.code == CHARGED.of("").code,
-    };
-    if is_late {
+    let asked = shared.work(move |curator| Ok(answered(curator, &bearer, &ask)));
+    let (answered, ran) = asked.await?;
+    // Where the engine was asked the answer leaves at a slot, whatever became of it.
+    if ran {
         slot(came, shared.curator.timing().slot).await;
     }
     Ok(json(&answered?))
 }
 
-fn answered(curator: &Curator, bearer: &Bearer, ask: &Ask) -> Result<Answered, Problem> {
-    // Known before anything is debited: whoever reads the answer needs it.
-    let unit = curator.left(bearer, &ask.account, None)?.status.unit;
-    let answer = curator.ask(bearer, ask)?;
+/// The answer, and whether the engine was asked for it.
+fn answered(curator: &Curator, bearer: &Bearer, ask: &Ask) -> (Result<Answered, Problem>, bool) {
+    match curator.ask(bearer, ask) {
+        Ok(answer) => {
+            let ran = answer.ran;
+            (told(curator, bearer, ask, answer), ran)
+        }
+        Err(denied) => {
+            let ran = matches!(denied, Denied::Unanswered(Unanswered::Charged(_)));
+            (Err(denied.into()), ran)
+        }
+    }
+}
+
+/// An answer with what is left now.
+fn told(
+    curator: &Curator,
+    bearer: &Bearer,
+    ask: &Ask,
+    answer: Answer,
+) -> Result<Answered, Problem> {
     let left = curator.left(bearer, &ask.account, answer.charge.as_ref())?;
-    let cost = answer.charge.clone().unwrap_or_default();
+    let cost = answer.charge.unwrap_or_default();
     Ok(Answered {
         answers: answer.numbers.into_iter().map(One::from).collect(),
-        cost: Charge::of(&cost, unit),
+        cost: Charge::of(&cost, left.status.unit),
         left: Remaining::of(&left.status, left.more),
         entry: answer.entry,
         repeated: answer.is_repeated,
