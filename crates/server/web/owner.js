@@ -151,14 +151,15 @@ function spending() {
   }
   const spent = accounts.filter((account) => steps.has(account.name));
   const name = (/** @type {Entry} */ entry) => by === 'at' ? moment(new Date(1000 * entry.at)).replace(/:\d\d(?=\D*$)/, '') : `entry ${entry.sequence}`;
-  const names = /** @type {[string, string]} */ ([name(first), name(last)]);
-  if (names[0] === names[1]) names[1] = '';
+  // The last step is seen as one only if something follows it.
+  const end = by === 'at' ? Math.max(last.at, Date.now() / 1000) : last.sequence + Math.max(1, 0.03 * entries.length);
+  const names = /** @type {[string, string]} */ ([name(first), by === 'at' ? 'now' : name(last)]);
   at('spending').replaceChildren(...spent.slice(0, MOST_DRAWN).map((account) => {
     const list = steps.get(account.name) ?? [];
     const total = amount(list.at(-1)?.y ?? 0);
     const said = `${account.name}: ${total} of ${amount(account.left.of, 6, 'floor')} ${account.left.unit} in ${list.length} charges`;
-    return h('figure', {}, h('figcaption', {}, said), stairs(`Spending of ${said}, from ${names[0]} to ${names[1] || names[0]}`,
-      list, [first[by], last[by]], names, account.left.of, 320));
+    return h('figure', {}, h('figcaption', {}, said), stairs(`Spending of ${said}, from ${names[0]} to ${names[1]}`,
+      list, [first[by], end], names, account.left.of, 320));
   }));
   at('no-spending').hidden = spent.length > 0 && spent.length <= MOST_DRAWN;
   if (spent.length > MOST_DRAWN) say(at('no-spending'), `${spent.length - MOST_DRAWN} more accounts are not drawn.`);
