@@ -27,7 +27,7 @@ macro_rules! file {
 }
 
 /// All of them.
-pub(crate) const FILES: [File; 13] = [
+pub(crate) const FILES: [File; 21] = [
     File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
     file!("style.css", STYLE),
     file!("icon.svg", PICTURE),
@@ -41,6 +41,14 @@ pub(crate) const FILES: [File; 13] = [
     file!("row.js", SCRIPT),
     file!("cost.js", SCRIPT),
     file!("main.js", SCRIPT),
+    file!("console.html", HTML),
+    file!("owner.html", HTML),
+    file!("curator.js", SCRIPT),
+    file!("door.js", SCRIPT),
+    file!("charts.js", SCRIPT),
+    file!("tables.js", SCRIPT),
+    file!("console.js", SCRIPT),
+    file!("owner.js", SCRIPT),
 ];
 
 impl File {

@@ -99,7 +99,7 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
  * A number for people: four digits or so, rounded up where it is a bound.
  * @param {number} value
  * @param {number} [digits]
- * @param {'ceil' | 'halfExpand'} [rounding]
+ * @param {'ceil' | 'floor' | 'halfExpand'} [rounding]
  * @returns {string}
  */
 export function amount(value, digits = 4, rounding = 'ceil') {
@@ -113,7 +113,7 @@ export function amount(value, digits = 4, rounding = 'ceil') {
  * A number as a multiple of a power of ten.
  * @param {number} value
  * @param {number} digits
- * @param {'ceil' | 'halfExpand'} rounding
+ * @param {'ceil' | 'floor' | 'halfExpand'} rounding
  */
 function powers(value, digits, rounding) {
   let power = Math.floor(Math.log10(Math.abs(value)) + 1e-12);

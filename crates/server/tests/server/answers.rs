@@ -92,7 +92,7 @@ fn the_page_is_whole_and_may_load_nothing_from_elsewhere() {
             let names = parts.filter_map(|part| part.split(to).next());
             names.map(|name| format!("/{}", name.trim_start_matches(['.', '/']))).collect()
         };
-        if path == "/" {
+        if path == "/" || path.ends_with(".html") {
             let linked = [named("href=\"/", "\""), named("src=\"/", "\"")].concat();
             open.extend(linked);
         } else if path.ends_with(".js") {

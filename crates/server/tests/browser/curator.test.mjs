@@ -1,0 +1,580 @@
+// The analyst's console and the owner's page as people meet them, in a real browser. Which program is meant is in
+// COUNTERPOINT.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { chromium } from 'playwright-core';
+
+const program = resolve(process.env.COUNTERPOINT ?? 'target/debug/counterpoint');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const servers = [];
+let address, tokens, browser;
+/** Every host that was ever asked, by any page. */
+const hosts = new Set();
+
+/** Starts the program, and reads what it prints until it listens. */
+async function serve(...more) {
+  const server = spawn(program, ['serve', ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
+  servers.push(server);
+  let text = '';
+  for await (const data of server.stdout) {
+    text += data;
+    const found = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m.exec(text);
+    if (found) return { address: found[1], tokens: Object.fromEntries([...text.matchAll(/^token \S+ (\S+) (\S+)$/gm)].map(([, name, token]) => [name, token])) };
+  }
+  return assert.fail(`it does not listen: ${text}`);
+}
+
+before(async () => {
+  ({ address, tokens } = await serve('--demo'));
+  const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update'];
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+});
+
+after(async () => {
+  await browser?.close();
+  for (const server of servers) {
+    const ended = new Promise((done) => server.once('exit', done));
+    server.kill('SIGINT');
+    await ended;
+  }
+});
+
+async function context(options = {}) {
+  const made = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+  made.on('request', (request) => hosts.add(new URL(request.url()).origin));
+  return made;
+}
+
+/** A page, watched. */
+async function visit(path, options = {}, within = null, from = address) {
+  const page = await (within ?? await context(options)).newPage();
+  page.problems = [];
+  page.on('pageerror', (error) => page.problems.push(error.message));
+  page.on('dialog', (dialog) => { page.problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on('console', (message) => {
+    // What is refused is said on the page.
+    if (message.type() === 'error' && !/status of 4\d\d|ERR_FAILED/.test(message.text())) page.problems.push(message.text());
+  });
+  page.asked = 0;
+  page.on('request', (request) => { if (request.url().endsWith('/v1/questions')) page.asked += 1; });
+  await page.goto(from + path);
+  return page;
+}
+
+async function done(page) {
+  assert.deepEqual(page.problems, []);
+  assert.equal(new URL(page.url()).search + new URL(page.url()).hash, '', 'nothing is in the address');
+  await page.context().close();
+}
+
+async function enter(page, who) {
+  await page.fill('#token', tokens[who] ?? who);
+  await page.click('#door button');
+}
+
+async function inside(path, who, options, within) {
+  const page = await visit(path, options, within);
+  await enter(page, who);
+  await page.waitForSelector('#inside:visible');
+  return page;
+}
+
+const console_ = (who, options, within) => inside('/console.html', who, options, within);
+
+/** Writes a question, and waits for its price. */
+async function price(page, sql, epsilon) {
+  if (epsilon !== undefined) await page.fill('#amount', String(epsilon));
+  await page.fill('#sql', sql);
+  await page.waitForFunction(() => document.querySelector('#cost').textContent !== '–' && !document.querySelector('.stale'));
+}
+
+async function ask(page) {
+  const answered = page.waitForResponse((response) => response.url().endsWith('/v1/questions'));
+  await page.click('#ask');
+  const response = await answered;
+  await page.waitForFunction(() => document.querySelector('#ask').textContent !== 'Asking …');
+  return response.json();
+}
+
+/** What is left of an account, from the service itself. */
+async function left(who) {
+  const response = await fetch(`${address}/v1/accounts/${who}`, { headers: { Authorization: `Bearer ${tokens[who]}` } });
+  return (await response.json()).left.amount;
+}
+
+const near = (one, other) => Math.abs(one - other) < 1e-9;
+const number = (text) => Number(text.replaceAll(',', '').replace('−', '-'));
+
+/** The half-width of integer noise with P(x) ∝ e^(−|x|/scale): the first w with P(|X| > w) ≤ 1 − confidence. */
+function halfWidth(scale, confidence) {
+  const ratio = Math.exp(-1 / scale);
+  let width = 0;
+  while ((2 * ratio ** (width + 1)) / (1 + ratio) > 1 - confidence) width += 1;
+  return width;
+}
+
+test('an analyst: from a token to an answer, and the same again for nothing', async () => {
+  const page = await visit('/console.html');
+  assert.ok(await page.isHidden('#inside'));
+  await enter(page, 'ann');
+  await page.waitForSelector('#inside:visible');
+  assert.equal(await page.textContent('#who'), 'ann, analyst');
+  assert.match(await page.textContent('#accounts'), /ann\s*3 of 3 epsilon left/);
+  assert.equal(await page.locator('#accounts .meter').count(), 1);
+  const stored = await page.evaluate(() => [Object.values(sessionStorage), Object.values(localStorage), document.cookie]);
+  assert.deepEqual(stored, [[tokens.ann], [], ''], 'this tab alone keeps the token');
+
+  await page.fill('#sql', 'SELECT COUNT(*) FROM ');
+  await page.click('.word >> text="visits"');
+  assert.equal(await page.inputValue('#sql'), 'SELECT COUNT(*) FROM visits');
+  await page.type('#sql', ' WHERE');
+  await page.click('.word >> text="region"');
+  await page.type('#sql', ' =');
+  await page.click('.word >> text="north"');
+  assert.equal(await page.inputValue('#sql'), "SELECT COUNT(*) FROM visits WHERE region = 'north'".replace(" = '", " ='"));
+  await price(page, 'SELECT COUNT(*) FROM visits', 0.5);
+  assert.equal(await page.textContent('#cost'), '0.5');
+  // Three rows of a person are used, so the noise of a count has scale 3 / ε.
+  const width = halfWidth(3 / 0.5, 0.95);
+  assert.equal(await page.textContent('#expected'), `COUNT(*) ± ${width}`);
+  assert.equal(await page.textContent('#ask'), 'Ask for 0.5 epsilon');
+  assert.ok(near(await left('ann'), 3), 'a price costs nothing');
+
+  const answer = await ask(page);
+  assert.equal(answer.repeated, false);
+  const [{ value }] = answer.answers;
+  const cells = await page.locator('#numbers tbody td').allTextContents();
+  assert.deepEqual([cells[0], number(cells[1]), number(cells[2])], ['COUNT(*)', value, width]);
+  assert.deepEqual(cells[3].split(' to ').map(number), [value - width, value + width]);
+  assert.equal(await page.locator('#charts svg[role=img] .dot').count(), 1);
+  const said = await page.locator('#charts svg').getAttribute('aria-label');
+  assert.ok(said.startsWith(`COUNT(*): ${value.toLocaleString('en')}, from `), said);
+  assert.match(await page.textContent('#paid'), /^It cost 0\.5 epsilon; 2\.5 of 3 epsilon left\.$/);
+  assert.ok(near(await left('ann'), 2.5));
+
+  await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for nothing');
+  const again = await ask(page);
+  assert.deepEqual([again.repeated, again.answers], [true, answer.answers]);
+  await price(page, 'SELECT AVG(age) FROM visits', 0.25);
+  const repeated = page.waitForResponse((response) => response.url().endsWith('/v1/questions'));
+  await page.locator('#asked-list button').first().click();
+  assert.deepEqual((await (await repeated).json()).answers, answer.answers);
+  assert.equal(await page.inputValue('#sql'), 'SELECT COUNT(*) FROM visits');
+  assert.ok(near(await left('ann'), 2.5), 'asked again, it is free');
+
+  await page.reload();
+  await page.waitForSelector('#inside:visible');
+  assert.equal(await page.locator('#asked-list li').count(), 1, 'the tab remembers');
+  await page.click('#forget');
+  await page.waitForSelector('#door:visible');
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  assert.ok(await page.isHidden('#inside'));
+  await done(page);
+});
+
+test('groups are dots with intervals, histograms are bars, and medians have no interval', async () => {
+  const page = await console_('ann');
+  await price(page, 'SELECT region, COUNT(*) AS n, AVG(cost) FROM visits GROUP BY region', 0.2);
+  assert.match(await page.textContent('#expected'), /AVG\(cost\) depends on how many rows there are/);
+  const { answers } = await ask(page);
+  assert.equal(answers.length, 8);
+  assert.equal(await page.locator('#charts svg').count(), 2);
+  assert.equal(await page.locator('#charts .dot').count(), 8);
+  assert.deepEqual(await page.locator('#charts svg').first().locator('.label').allTextContents(), ['north', 'east', 'south', 'west']);
+  const rows = await page.locator('#numbers tbody tr').all();
+  assert.equal(rows.length, 8);
+  for (const [index, row] of rows.entries()) {
+    const [group, name, value, , interval] = await row.locator('td').allTextContents();
+    const one = answers[index];
+    assert.deepEqual([group, name], [one.group.join(), one.name]);
+    const [low, high] = interval.split(' to ').map(number);
+    assert.ok(low <= one.interval[0] && high >= one.interval[1] && low > one.interval[0] - 1 - 0.01 * one.half_width, 'rounded outwards');
+    assert.ok(Math.abs(number(value) - one.value) <= 0.01 * one.half_width);
+  }
+  await price(page, 'SELECT HISTOGRAM(age, 0, 25, 50, 100), MEDIAN(age) FROM visits', 0.2);
+  assert.ok(await page.isVisible('#ranks'));
+  await ask(page);
+  assert.equal(await page.locator('#charts .block').count(), 3);
+  assert.equal(await page.locator('#charts .whisker').count(), 3);
+  // The bars' areas stand in the order of their counts, and rise from the same ground.
+  const heights = await page.locator('#charts .block').evaluateAll((list) => list.map((rect) => Number(rect.getAttribute('height'))));
+  assert.ok(heights.every((height) => height > 0));
+  assert.match(await page.textContent('#meaning'), /have no interval/);
+  await done(page);
+});
+
+test('a token that is not known is refused, and not kept', async () => {
+  const page = await visit('/console.html');
+  for (const wrong of [`cpt_${'0'.repeat(64)}`, 'nonsense', 'Ünicode ✓', '<b>x</b>']) {
+    await enter(page, wrong);
+    await page.waitForSelector('#token-wrong[role=alert]:visible');
+    assert.match(await page.textContent('#token-wrong'), /is not known here|is no token/);
+    await page.fill('#token', '');
+  }
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  assert.ok(await page.isHidden('#inside'));
+  await done(page);
+});
+
+test('what is not understood stands beside the editor', async () => {
+  const page = await console_('cleo');
+  const wrong = async (sql, pattern) => {
+    await page.fill('#sql', sql);
+    await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#sql-wrong').textContent), pattern.source);
+    assert.equal(await page.getAttribute('#sql', 'aria-invalid'), 'true');
+    assert.ok((await page.getAttribute('#sql', 'aria-describedby')).includes('sql-wrong'));
+    assert.equal(await page.getAttribute('#ask', 'aria-disabled'), 'true');
+    assert.equal(await page.textContent('#ask'), 'Ask');
+    await page.click('#ask', { force: true });
+    await page.press('#sql', 'Control+Enter');
+  };
+  await wrong('SELECT MAX(age) FROM visits', /MAX\(age\) is not understood\. Possible: COUNT/);
+  await wrong('SELECT COUNT(*) FROM elsewhere', /Table "elsewhere" is not here/);
+  await wrong('SELEC', /is no SQL/);
+  await price(page, 'SELECT COUNT(*) FROM visits', 0.1);
+  assert.ok(await page.isHidden('#sql-wrong'));
+  for (const amount of ['abc', '-1', '', '0']) {
+    await page.fill('#amount', amount);
+    await page.waitForSelector('#amount[aria-invalid]');
+    assert.match(await page.textContent('#amount-wrong'), /^Epsilon is ".*"\. Possible: a positive number\.$/);
+    assert.equal(await page.getAttribute('#ask', 'aria-disabled'), 'true');
+  }
+  await page.fill('#amount', '0.1');
+  await page.selectOption('#pay', 'error');
+  await page.fill('#amount', '30');
+  await page.waitForFunction(() => document.querySelector('#expected').textContent.includes('COUNT(*) ±'));
+  const width = number((await page.textContent('#expected')).replace('COUNT(*) ± ', ''));
+  assert.ok(width <= 30 && width > 28, 'the error that was wanted');
+  assert.equal(page.asked, 0);
+  assert.ok(near(await left('cleo'), 3));
+  await done(page);
+});
+
+test('over the budget: said before it is asked', async () => {
+  const page = await console_('cleo');
+  await page.fill('#amount', '7');
+  await page.fill('#sql', 'SELECT COUNT(*) FROM visits');
+  await page.waitForSelector('#price-wrong:visible');
+  assert.equal(await page.textContent('#price-wrong'), 'Refused by account "cleo": 7 of epsilon is asked for and 3 is left of 3.');
+  assert.equal(await page.getAttribute('#ask', 'aria-disabled'), 'true');
+  await page.click('#ask', { force: true });
+  await page.press('#sql', 'Control+Enter');
+  assert.equal(page.asked, 0);
+  assert.ok(near(await left('cleo'), 3));
+  await done(page);
+});
+
+test('two tabs: what one spends the other does not have, and what one asked is free for the other', async () => {
+  const shared = await context();
+  const one = await console_('ben', {}, shared);
+  const other = await visit('/console.html', {}, shared);
+  assert.ok(await other.isVisible('#door'), 'the token is of one tab alone');
+  await enter(other, 'ben');
+  await other.waitForSelector('#inside:visible');
+  await price(one, 'SELECT COUNT(*) FROM visits', 2);
+  await price(other, 'SELECT COUNT(*) FROM visits WHERE age > 50', 2);
+  const answer = await ask(one);
+  assert.equal((await ask(other)).code, 'over-budget');
+  await other.waitForSelector('#trouble[role=alert]:visible');
+  assert.match(await other.textContent('#trouble'), /^Refused by account "ben": 2 of epsilon is asked for and 1 is left of 3\.$/);
+  await other.waitForSelector('#price-wrong:visible');
+  await price(other, 'SELECT COUNT(*) FROM visits', 2);
+  await other.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for nothing');
+  const same = await ask(other);
+  assert.deepEqual([same.repeated, same.answers], [true, answer.answers]);
+  assert.ok(await other.isHidden('#trouble'));
+  assert.ok(near(await left('ben'), 1));
+  assert.deepEqual(one.problems, []);
+  await done(other);
+});
+
+test('an answer that is lost on its way is fetched under the same key, and charged once', async () => {
+  const page = await console_('cleo');
+  const keys = [];
+  let losses = 1;
+  await page.route('**/v1/questions', async (route) => {
+    keys.push(route.request().postDataJSON().key);
+    const response = await route.fetch();
+    if (losses-- > 0) await route.abort();
+    else await route.fulfill({ response });
+  });
+  await price(page, 'SELECT COUNT(*) FROM visits WHERE age > 20', 0.25);
+  await page.click('#ask');
+  await page.waitForSelector('#answer:visible');
+  assert.equal(keys.length, 2);
+  assert.equal(keys[0], keys[1]);
+  assert.match(keys[0], /^[0-9a-f-]{36}$/);
+  assert.ok(near(await left('cleo'), 2.75));
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('counterpoint.open')), null);
+
+  // Lost twice: it is kept, over a reload, until an answer comes.
+  losses = 2;
+  keys.length = 0;
+  await price(page, 'SELECT COUNT(*) FROM visits WHERE age > 21', 0.25);
+  await page.click('#ask');
+  await page.waitForSelector('#trouble:visible');
+  assert.match(await page.textContent('#trouble'), /^The server does not answer; is counterpoint serve still running\?$/);
+  await page.reload();
+  await page.waitForSelector('#trouble:visible');
+  assert.match(await page.textContent('#trouble'), /sent before, and no answer came/);
+  assert.equal(await page.inputValue('#sql'), 'SELECT COUNT(*) FROM visits WHERE age > 21');
+  await page.click('#ask:not([aria-disabled=true])');
+  await page.waitForSelector('#answer:visible');
+  assert.equal(keys.length, 3);
+  assert.equal(new Set(keys).size, 1);
+  assert.ok(near(await left('cleo'), 2.5));
+  // Another question has another key.
+  await price(page, 'SELECT COUNT(*) FROM visits WHERE age > 22', 0.25);
+  await ask(page);
+  assert.equal(new Set(keys).size, 2);
+  await done(page);
+});
+
+test('a question that is not free any more is not asked again without its price', async () => {
+  const page = await console_('cleo');
+  await page.evaluate(() => sessionStorage.setItem('counterpoint.asked.cleo.cleo', JSON.stringify([
+    { question: { account: 'cleo', sql: 'SELECT COUNT(*) FROM visits WHERE age > 77', confidence: 0.95, epsilon: 0.5 }, cost: '0.5 epsilon' },
+  ])));
+  await page.reload();
+  await page.click('#asked-list button');
+  await page.waitForSelector('#trouble:visible');
+  assert.equal(await page.textContent('#trouble'), 'It is not free any more: it would cost 0.5 epsilon.');
+  assert.equal(await page.textContent('#ask'), 'Ask for 0.5 epsilon');
+  assert.equal(page.asked, 0);
+  await done(page);
+});
+
+test('a price belongs to the text that stands there', async () => {
+  const page = await console_('cleo');
+  await price(page, 'SELECT COUNT(*) FROM visits', 0.1);
+  const before = await left('cleo');
+  // Typed after the price came, and before the next one: nothing can be asked.
+  await page.route('**/v1/prices', () => {});
+  await page.fill('#amount', '2');
+  assert.equal(await page.textContent('#ask'), 'Ask');
+  await page.click('#ask', { force: true });
+  await page.press('#sql', 'Control+Enter');
+  assert.equal(page.asked, 0);
+  assert.equal(await left('cleo'), before);
+  await done(page);
+});
+
+test('a name with markup is text', async () => {
+  const page = await console_('ann');
+  const name = '<img src=x onerror=alert(1)>';
+  await price(page, `SELECT region, COUNT(*) AS "${name}" FROM visits GROUP BY region`, 0.1);
+  assert.match(await page.textContent('#expected'), /^<img src=x onerror=alert\(1\)> ± \d+$/);
+  await ask(page);
+  assert.equal(await page.locator('#numbers tbody td').nth(1).textContent(), name);
+  assert.equal(await page.locator('#charts figcaption').textContent(), name);
+  assert.ok((await page.textContent('#asked-list')).includes(name));
+  assert.equal(await page.locator('main img').count(), 0);
+  await done(page);
+});
+
+test('slots of a plan are offered, and names of tables are text and are quoted', async () => {
+  const page = await visit('/console.html');
+  const left = { amount: 3, of: 4, unit: 'releases', delta: 0, more: null, words: '3 of 4 releases' };
+  const slots = [{ name: 'weekly <b>', count: 3, used: 1 }, { name: 'once', count: 1, used: 1 }];
+  await page.route('**/v1/accounts', (route) => route.fulfill({ json: { accounts: [{ name: 'ann', kind: 'plan', parent: 'visits', left, charges: 1, closed: false, slots }] } }));
+  await page.route('**/v1/tables', (route) => route.fulfill({ json: { tables: [{
+    name: 'Order "x" <i>', person: null, rows: 1, groups: 1, adjacency: 'replace', people: null,
+    columns: [{ name: 'group', categories: ["o'clock", -3] }, { name: 'a', bounds: [-1, 1] }],
+  }] } }));
+  const asked = [];
+  await page.route('**/v1/prices', (route) => {
+    asked.push(route.request().postDataJSON());
+    return route.fulfill({ json: { cost: { amount: 1, unit: 'releases', delta: 0 }, left, affordable: true, refusal: null, free: false, epsilon: 1, rho: null, expected: [] } });
+  });
+  await enter(page, 'ann');
+  await page.waitForSelector('#inside:visible');
+  assert.ok(await page.isVisible('#slot') && await page.isHidden('#amount'));
+  assert.deepEqual(await page.locator('#slot option').allTextContents(), ['weekly <b> (1 of 3 used)', 'once (1 of 1 used)']);
+  for (const word of ['Order "x" <i>', 'group', "o'clock", '-3', 'a']) await page.locator('.word').getByText(word, { exact: true }).click();
+  assert.equal(await page.inputValue('#sql'), `"Order ""x"" <i>" "group" 'o''clock' -3 a`);
+  await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask for 1 releases');
+  assert.equal(asked.at(-1).slot, 'weekly <b>');
+  assert.ok(!('epsilon' in asked.at(-1)));
+  assert.equal(await page.locator('main b:not(#who):not(#accounts b), main i').count(), 0);
+  await done(page);
+});
+
+test('the owner: accounts, spending, history, and that it is whole', async () => {
+  const page = await inside('/owner.html', 'olga');
+  assert.equal(await page.textContent('#who'), 'olga, owner');
+  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9 of 10 epsilon given away/);
+  assert.equal(await page.locator('#tree ul > li').count(), 3);
+  assert.match(await page.locator('#tree ul > li').nth(1).textContent(), /^ben account, sums2 of 3 epsilon spent/);
+  assert.ok(await page.isVisible('#none-pending'));
+  const captions = await page.locator('#spending figcaption').allTextContents();
+  assert.ok(captions.includes('visits: 9 of 10 epsilon in 3 charges') && captions.includes('ben: 2 of 3 epsilon in 1 charges'), captions.join());
+  const path = () => page.locator('#spending .stairs').first().getAttribute('d');
+  const byTime = await path();
+  await page.check('input[name=axis][value=sequence]', { force: true });
+  assert.notEqual(await path(), byTime);
+  // Three accounts were opened under the data set, each for 3 of 10: three equal steps up.
+  const ups = [...(await path()).matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y));
+  assert.equal(ups.length, 3);
+  assert.ok(near(ups[0] - ups[1], ups[1] - ups[2]) && ups[0] > ups[1]);
+  const first = await page.locator('#history tbody tr').first().locator('td').allTextContents();
+  const last = await page.locator('#history tbody tr').last().locator('td').allTextContents();
+  assert.ok(Number(first[0]) > Number(last[0]), 'newest first');
+  assert.equal(first[2], 'question');
+  await page.selectOption('#of', 'ben');
+  const rows = await page.locator('#history tbody tr').allTextContents();
+  assert.equal(rows.length, 2);
+  assert.match(rows[0], /question\s*ben\s*ben\s*q-[0-9a-f]{12}…\s*2 epsilon$/);
+  await page.selectOption('#of', '');
+  await page.selectOption('#events', 'all');
+  assert.match(await page.locator('#history tbody tr').last().textContent(), /ledger made/);
+  await page.click('#verify');
+  await page.waitForFunction(() => document.querySelector('#verified').textContent.startsWith('Whole: '));
+  assert.match(await page.textContent('#verified'), /^Whole: every balance agrees with the \d+ entries of the history\.$/);
+  assert.ok(await page.isHidden('#verify-wrong'));
+  await done(page);
+  const auditor = await inside('/owner.html', 'otto');
+  assert.equal(await auditor.textContent('#who'), 'otto, auditor');
+  await done(auditor);
+});
+
+test('the owner: what is pending, pages of a long history, and a ledger that is not whole', async () => {
+  const page = await visit('/owner.html');
+  const entries = Array.from({ length: 121 }, (_, index) => ({
+    sequence: index + 1, hash: 'ab', event: 'reserve', at: 1_700_000_000 + index, account: 'ann', key: `<b>${index}`, analyst: '<img src=x onerror=alert(1)>',
+    release: {}, charge: { main: '0.01', delta: '0' },
+  }));
+  for (const { key, account, at } of entries.slice(0, 119)) entries.push({ sequence: entries.length + 1, hash: 'ab', event: 'commit', at: at + 1, account, key });
+  await page.route('**/v1/history', (route) => route.fulfill({ json: { head: '240:abc', entries } }));
+  await page.route('**/v1/verify', (route) => route.fulfill({ json: { head: '240:abc', verified: false, problem: 'entry 7 has another hash' } }));
+  await enter(page, 'olga');
+  await page.waitForSelector('#inside:visible');
+  assert.equal(await page.locator('#pending li').count(), 2);
+  assert.match(await page.textContent('#pending'), /<img src=x onerror=alert\(1\)>, key <b>120/);
+  assert.ok(await page.isHidden('#none-pending'));
+  assert.match(await page.locator('#history tbody tr').first().textContent(), /^121.*question, not answered yet/);
+  assert.equal(await page.textContent('#place'), '1 to 50 of 121');
+  await page.click('#newer', { force: true });
+  assert.equal(await page.textContent('#place'), '1 to 50 of 121');
+  await page.click('#older');
+  await page.click('#older');
+  await page.click('#older', { force: true });
+  assert.equal(await page.textContent('#place'), '101 to 121 of 121');
+  assert.match(await page.locator('#history tbody tr').last().textContent(), /^1/);
+  await page.click('#verify');
+  await page.waitForSelector('#verify-wrong[role=alert]:visible');
+  assert.equal(await page.textContent('#verify-wrong'), 'Not whole: entry 7 has another hash');
+  assert.equal(await page.textContent('#verified'), '');
+  assert.equal(await page.locator('main img').count(), 0);
+  await done(page);
+});
+
+test('a token of another role is refused readably', async () => {
+  const page = await console_('ann');
+  await page.click('nav >> text=Owner');
+  await page.waitForSelector('#token-wrong:visible');
+  assert.equal(await page.textContent('#token-wrong'), 'ann’s token is an analyst’s. This page is for owners and auditors; analysts ask in the console.');
+  assert.ok(await page.isHidden('#inside'));
+  await page.click('nav >> text=Console');
+  await page.waitForSelector('#inside:visible');
+  await page.click('#forget');
+  await page.waitForSelector('#door:visible');
+  await enter(page, 'olga');
+  await page.waitForSelector('#token-wrong:visible');
+  assert.match(await page.textContent('#token-wrong'), /^olga’s token is an owner’s\. The console is for analysts/);
+  await page.click('nav >> text=Planner');
+  await page.waitForSelector('h1:has-text("Plan a private release")');
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('without a curator the pages say so', async () => {
+  const plain = await serve();
+  for (const path of ['/console.html', '/owner.html']) {
+    const page = await visit(path, {}, null, plain.address);
+    await enter(page, 'ann');
+    await page.waitForSelector('#token-wrong:visible');
+    assert.match(await page.textContent('#token-wrong'), /^This server has no curator\. Possible: counterpoint serve with --demo or --config\.$/);
+    await done(page);
+  }
+  hosts.delete(plain.address);
+});
+
+test('by keyboard alone', async () => {
+  const page = await visit('/console.html');
+  const tabTo = async (selector) => {
+    for (let presses = 0; presses < 80; presses += 1) {
+      if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+      await page.keyboard.press('Tab');
+    }
+    assert.fail(`${selector} cannot be reached`);
+  };
+  await tabTo('#token');
+  await page.keyboard.type(tokens.ann);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#inside:visible');
+  assert.ok(await page.evaluate(() => document.activeElement?.id === 'inside-title'), 'the focus goes along');
+  await tabTo('#sql');
+  await page.keyboard.type('SELECT COUNT(*) FROM visits WHERE year = 2024');
+  await page.waitForSelector('#ask[aria-disabled=false]');
+  await tabTo('#ask');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#answer:visible');
+  assert.match(await page.textContent('#live'), /^Answered: 1 numbers, for 0\.1 epsilon$/);
+  assert.ok(await page.evaluate(() => document.activeElement?.id === 'ask'), 'the focus stays');
+  await tabTo('#asked-list button');
+  await tabTo('#forget');
+  await tabTo('.word');
+  await page.keyboard.press('Enter');
+  assert.match(await page.inputValue('#sql'), /2024 visits$/);
+  await done(page);
+});
+
+for (const [name, options] of Object.entries({
+  light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 360, height: 740 } },
+})) {
+  test(`no barrier that axe knows of: ${name}`, async () => {
+    const audit = async (page, state) => {
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`);
+      assert.deepEqual(told, [], state);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(over, 0, `${state} is wider than the window`);
+    };
+    const page = await visit('/console.html', options);
+    await audit(page, 'the door');
+    await enter(page, 'wrong');
+    await page.waitForSelector('#token-wrong:visible');
+    await audit(page, 'a wrong token');
+    await enter(page, 'ann');
+    await page.waitForSelector('#inside:visible');
+    await audit(page, 'an empty console');
+    await price(page, 'SELECT region, COUNT(*) AS n, AVG(cost) FROM visits GROUP BY region', 0.2);
+    await ask(page);
+    await page.waitForTimeout(400); // The price is shown again without being faint.
+    await audit(page, 'an answer');
+    await price(page, 'SELECT HISTOGRAM(age, 0, 25, 50, 100), MEDIAN(age) FROM visits', 0.2);
+    await ask(page);
+    await page.fill('#sql', 'SELECT MAX(age) FROM visits');
+    await page.waitForSelector('#sql-wrong:visible');
+    await page.waitForTimeout(400);
+    await audit(page, 'a histogram, and what is not understood');
+    await done(page);
+    const owner = await inside('/owner.html', 'olga', options);
+    await owner.click('#verify');
+    await owner.waitForFunction(() => document.querySelector('#verified').textContent.startsWith('Whole'));
+    await owner.selectOption('#events', 'all');
+    await audit(owner, 'the owner’s page');
+    await done(owner);
+  });
+}
+
+test('no request left the machine', () => {
+  assert.deepEqual([...hosts], [address]);
+});

@@ -1,0 +1,483 @@
+// The analyst's console: a question is written, priced as it is written, asked, and its answer shown.
+
+import { dots, histogram, meter, MOST_POINTS } from './charts.js';
+import { askUnder, call, readable, Refused, store, stored, words } from './curator.js';
+import { amount, at, blame, h, say } from './dom.js';
+import { door, isAboutToken, shut } from './door.js';
+import { listed, name } from './tables.js';
+
+/**
+ * @typedef {import('./curator.js').Account} Account
+ * @typedef {import('./curator.js').Answer} Answer
+ * @typedef {import('./curator.js').Charge} Charge
+ * @typedef {import('./curator.js').Left} Left
+ * @typedef {import('./curator.js').Me} Me
+ * @typedef {import('./curator.js').One} One
+ * @typedef {import('./curator.js').Question} Question
+ * @typedef {import('./curator.js').Quote} Quote
+ * @typedef {import('./curator.js').Table} Table
+ * @typedef {{question: Question, cost: string}} Asked
+ */
+
+/** How long typing may pause. */
+const PAUSE = 250;
+/** So many questions are kept, and so many charts drawn. */
+const MOST_KEPT = 100;
+const MOST_CHARTS = 12;
+
+const sql = /** @type {HTMLTextAreaElement} */ (at('sql'));
+const account = /** @type {HTMLSelectElement} */ (at('account'));
+const pay = /** @type {HTMLSelectElement} */ (at('pay'));
+const much = /** @type {HTMLInputElement} */ (at('amount'));
+const slot = /** @type {HTMLSelectElement} */ (at('slot'));
+const confidence = /** @type {HTMLSelectElement} */ (at('confidence'));
+
+/** @type {Me | null} */
+let me = null;
+/** @type {Account[]} */
+let accounts = [];
+/** @type {{question: Question, quote: Quote} | null} the price of what the editor holds, once it is known */
+let quoted = null;
+/** @type {{question: Question, answer: Answer} | null} */
+let shown = null;
+let isAsking = false;
+/** @type {AbortController | null} */
+let open = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+door(['analyst'], 'The console is for analysts; the owner’s page is for owners and auditors.', async (found) => {
+  const [tables, mine] = await Promise.all([call('tables'), call('accounts')]);
+  me = found;
+  at('tables').replaceChildren(...listed(tables.tables, insert));
+  at('examples').replaceChildren(...examples(tables.tables));
+  standing(mine.accounts);
+  choices();
+  const begun = stored('open');
+  if (begun && accounts.some((each) => each.name === begun.question?.account)) {
+    write(begun.question);
+    trouble('This question was sent before, and no answer came. Asked again, it is not charged twice.');
+  }
+  past();
+  changed();
+});
+
+/** @param {string} text */
+function trouble(text) {
+  blame([], at('trouble'), text);
+}
+
+/**
+ * Says what went wrong, or lets somebody in again.
+ * @param {unknown} error
+ */
+function failed(error) {
+  if (isAboutToken(error)) shut(error);
+  else trouble(words(error));
+}
+
+/**
+ * An amount of an account's currency.
+ * @param {Charge} charge
+ */
+function priced(charge) {
+  const delta = charge.delta > 0 ? ` and delta ${amount(charge.delta, 3)}` : '';
+  return `${amount(charge.amount)} ${charge.unit}${delta}`;
+}
+
+/** @param {Left} left */
+function remaining(left) {
+  return `${amount(left.amount, 4, 'floor')} of ${amount(left.of, 6, 'floor')} ${left.unit} left`;
+}
+
+/**
+ * How the accounts stand.
+ * @param {Account[]} list
+ */
+function standing(list) {
+  accounts = list;
+  at('accounts').replaceChildren(...list.map((each) => {
+    const open = each.slots.filter((one) => one.used < one.count).length;
+    const slots = each.slots.length ? `, ${open} of ${each.slots.length} slots open` : '';
+    return h('li', {},
+      h('span', { class: 'line between' }, h('b', {}, each.name), h('span', {}, each.closed ? 'closed' : remaining(each.left) + slots)),
+      meter(1 - each.left.amount / (each.left.of || 1)));
+  }));
+  const names = list.map((each) => each.name);
+  if (names.join('\n') !== [...account.options].map((option) => option.value).join('\n')) {
+    account.replaceChildren(...names.map((each) => h('option', { value: each }, each)));
+  }
+}
+
+async function refresh() {
+  standing((await call('accounts')).accounts);
+}
+
+/** What the chosen account can be paid with. */
+function choices() {
+  const chosen = accounts.find((each) => each.name === account.value);
+  const slots = chosen?.slots ?? [];
+  const before = slot.value;
+  slot.replaceChildren(...slots.map((each) => {
+    const label = `${each.name} (${each.used} of ${each.count} used)`;
+    return h('option', { value: each.name, disabled: each.used >= each.count }, label);
+  }));
+  if (slots.some((each) => each.name === before)) slot.value = before;
+  for (const option of pay.options) {
+    if (option.value === 'slot') option.hidden = option.disabled = slots.length === 0;
+  }
+  if (slots.length && pay.value === 'epsilon') pay.value = 'slot';
+  if (!slots.length && pay.value === 'slot') pay.value = 'epsilon';
+  slot.hidden = pay.value !== 'slot';
+  much.hidden = !slot.hidden;
+}
+
+/**
+ * Questions about the first table, by the columns that it has.
+ * @param {Table[]} tables
+ * @returns {HTMLElement[]}
+ */
+function examples([table]) {
+  if (!table) return [];
+  const from = name(table.name);
+  const number = table.columns.find((column) => column.bounds);
+  const key = table.columns.find((column) => column.categories);
+  const list = [['Count', `SELECT COUNT(*) FROM ${from}`]];
+  if (key) list.push(['By group', `SELECT ${name(key.name)}, COUNT(*) AS n\nFROM ${from}\nGROUP BY ${name(key.name)}`]);
+  if (number?.bounds) {
+    const [low, high] = number.bounds;
+    const of = name(number.name);
+    const edges = [0, 1, 2, 3, 4, 5].map((part) => Number((low + ((high - low) * part) / 5).toPrecision(6)));
+    list.push(['Mean', `SELECT AVG(${of})\nFROM ${from}`]);
+    list.push(['Median', `SELECT MEDIAN(${of})\nFROM ${from}`]);
+    list.push(['Histogram', `SELECT HISTOGRAM(${of}, ${edges.join(', ')})\nFROM ${from}`]);
+  }
+  return list.map(([label = '', text = '']) => h('button', {
+    type: 'button',
+    onclick: () => {
+      // Put there as if typed, so that the browser can undo it.
+      sql.focus();
+      sql.select();
+      insert(text);
+    },
+  }, label));
+}
+
+/**
+ * Puts a text where the caret is, with a space before it where words would meet.
+ * @param {string} text
+ */
+function insert(text) {
+  sql.focus();
+  const before = sql.value.slice(0, sql.selectionStart);
+  const apart = /[\w"']$/.test(before) ? ' ' : '';
+  if (!document.execCommand('insertText', false, apart + text)) sql.setRangeText(apart + text, sql.selectionStart, sql.selectionEnd, 'end');
+  changed();
+}
+
+/**
+ * Puts a question into the editor.
+ * @param {Question} question
+ */
+function write(question) {
+  sql.value = question.sql;
+  account.value = question.account;
+  choices();
+  const by = /** @type {const} */ (['epsilon', 'rho', 'error', 'slot']).find((each) => question[each] !== undefined) ?? 'epsilon';
+  pay.value = by;
+  slot.hidden = by !== 'slot';
+  much.hidden = !slot.hidden;
+  if (by === 'slot') slot.value = question.slot ?? '';
+  else much.value = String(question[by]);
+  confidence.value = String(question.confidence);
+}
+
+/**
+ * What the editor holds, or nothing if it is no question yet. What is wrong with the amount is said beside it.
+ * @returns {Question | null}
+ */
+function written() {
+  const size = Number(much.value.trim());
+  const isFine = pay.value === 'slot' || (much.value.trim() !== '' && Number.isFinite(size) && size > 0);
+  const label = pay.value === 'error' ? 'The error' : pay.value;
+  blame([much], at('amount-wrong'), isFine ? '' : readable(`${label} is ${JSON.stringify(much.value)}; legal: a positive number`));
+  if (!isFine || sql.value.trim() === '' || account.value === '') return null;
+  const paid = pay.value === 'slot' ? { slot: slot.value } : { [pay.value]: size };
+  return { account: account.value, sql: sql.value.trim(), confidence: Number(confidence.value), ...paid };
+}
+
+/** The editor holds something else: its price is not known until it is asked for. */
+function changed() {
+  quoted = null;
+  clearTimeout(timer);
+  open?.abort();
+  open = null;
+  const question = written();
+  if (!question) {
+    blame([sql], at('sql-wrong'), '');
+    return price();
+  }
+  at('stale-able').classList.add('stale');
+  button();
+  timer = setTimeout(() => quote(question), PAUSE);
+}
+
+/**
+ * Asks for a price; an older question is given up.
+ * @param {Question} question
+ * @returns {Promise<Quote | null>}
+ */
+async function quote(question) {
+  open?.abort();
+  const mine = new AbortController();
+  open = mine;
+  try {
+    const quote = await call('prices', question, mine.signal);
+    if (open !== mine) return null;
+    quoted = { question, quote };
+    blame([sql], at('sql-wrong'), '');
+    return quote;
+  } catch (error) {
+    if (open !== mine) return null;
+    const isAboutText = error instanceof Refused && error.status >= 400 && error.status < 500 && !isAboutToken(error);
+    if (isAboutText) blame([sql], at('sql-wrong'), words(error));
+    else failed(error);
+    return null;
+  } finally {
+    if (open === mine) price();
+  }
+}
+
+/** Shows the price, if it is known. */
+function price() {
+  const quote = quoted?.quote ?? null;
+  at('stale-able').classList.remove('stale');
+  say(at('cost'), !quote ? '–' : quote.free ? '0' : amount(quote.cost.amount));
+  say(at('unit'), !quote ? '' : priced(quote.cost).replace(/^\S+( × \S+)? /, ''));
+  const more = quote && quote.left.more !== null && quote.affordable ? `; ${quote.left.words}` : '';
+  const left = quote ? remaining(quote.left) + more : '';
+  say(at('left'), quote?.free ? `It was answered before, and is free. ${left}` : left);
+  at('expected').replaceChildren(...(quote?.expected ?? []).map(({ name, half_width }) => h('li', {},
+    h('span', {}, name), half_width === null ? ' depends on how many rows there are' : ` ± ${amount(half_width)}`)));
+  at('ranks').hidden = !quote || !/\b(median|quantile)/i.test(sql.value);
+  blame([], at('price-wrong'), quote && !quote.affordable ? readable(quote.refusal ?? 'no budget allows it') : '');
+  button();
+}
+
+function button() {
+  const quote = quoted?.quote;
+  const label = !quote ? 'Ask' : quote.free ? 'Ask again for nothing' : `Ask for ${priced(quote.cost)}`;
+  say(at('ask'), isAsking ? 'Asking …' : label);
+  at('ask').setAttribute('aria-disabled', String(isAsking || !quote || !quote.affordable));
+}
+
+/** Asks what was priced, and nothing else. */
+async function ask() {
+  if (isAsking || !quoted || !quoted.quote.affordable) return;
+  const { question } = quoted;
+  isAsking = true;
+  button();
+  trouble('');
+  const begun = stored('open');
+  const isSame = begun && JSON.stringify(begun.question) === JSON.stringify(question);
+  const key = isSame ? begun.key : crypto.randomUUID();
+  store('open', { question, key });
+  try {
+    const answer = await askUnder(question, key);
+    store('open', null);
+    shown = { question, answer };
+    remember(question, answer);
+    result();
+    say(at('live'), `Answered: ${answer.answers.length} numbers, for ${answer.repeated ? 'nothing' : priced(answer.cost)}`);
+    at('answer').scrollIntoView({ block: 'nearest' });
+    await refresh();
+  } catch (error) {
+    // What was refused was not charged; of anything else that is not known.
+    if (error instanceof Refused && error.status >= 400 && error.status < 500) store('open', null);
+    failed(error);
+  } finally {
+    isAsking = false;
+    button();
+    choices();
+    const now = written();
+    if (now) await quote(now);
+  }
+}
+
+/**
+ * Asks once more if that costs nothing; else the price is shown first.
+ * @param {Question} question
+ */
+async function again(question) {
+  trouble('');
+  write(question);
+  clearTimeout(timer);
+  quoted = null;
+  const found = await quote(question);
+  if (found?.free) await ask();
+  else if (found) trouble(`It is not free any more: it would cost ${priced(found.cost)}.`);
+}
+
+/** Where the questions of an account are kept. */
+function place() {
+  return `asked.${me?.name}.${account.value}`;
+}
+
+/**
+ * @param {Question} question
+ * @param {Answer} answer
+ */
+function remember(question, answer) {
+  const where = `asked.${me?.name}.${question.account}`;
+  /** @type {Asked[]} */
+  const list = stored(where) ?? [];
+  const same = list.find((each) => JSON.stringify(each.question) === JSON.stringify(question));
+  const cost = answer.repeated ? same?.cost ?? 'nothing, as it was answered before' : priced(answer.cost);
+  store(where, [{ question, cost }, ...list.filter((each) => each !== same)].slice(0, MOST_KEPT));
+  past();
+}
+
+/** The questions that were asked of the chosen account. */
+function past() {
+  /** @type {Asked[]} */
+  const list = stored(place()) ?? [];
+  at('asked').hidden = list.length === 0;
+  at('asked-list').replaceChildren(...list.map(({ question, cost }) => h('li', {},
+    h('code', {}, question.sql),
+    h('span', { class: 'line between' },
+      h('span', { class: 'hint' }, `${payment(question)}; it cost ${cost}`),
+      h('button', { type: 'button', onclick: () => again(question) }, 'Ask again for nothing',
+        h('span', { class: 'hidden' }, `: ${question.sql}`))))));
+}
+
+/** @param {Question} question */
+function payment({ epsilon, rho, error, slot }) {
+  if (epsilon !== undefined) return `epsilon ${epsilon}`;
+  if (rho !== undefined) return `rho ${rho}`;
+  return error !== undefined ? `error ${error}` : `slot ${slot}`;
+}
+
+/** Shows the answer, as a table and as charts. */
+function result() {
+  if (!shown) return;
+  const { question, answer } = shown;
+  at('answer').hidden = false;
+  say(at('asked-sql'), question.sql);
+  say(at('paid'), `${answer.repeated ? 'It cost nothing, as it was answered before' : `It cost ${priced(answer.cost)}`}; ${remaining(answer.left)}.`);
+  numbers(answer.answers);
+  charts();
+  const share = amount(100 * question.confidence, 6, 'halfExpand');
+  const interval = `The number without noise lies within its interval ${share} % of the time, each on its own.`;
+  const none = answer.answers.some((one) => one.interval === null) ? ' Medians and quantiles have no interval.' : '';
+  say(at('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
+}
+
+/**
+ * As many digits as the noise leaves meaning.
+ * @param {One} one
+ */
+function digits(one) {
+  if (one.half_width === null) return 6;
+  const last = Math.floor(Math.log10(one.half_width || 1)) - 2;
+  const largest = Math.max(Math.abs(one.value), one.half_width, 1e-300);
+  return Math.min(15, Math.max(4, Math.floor(Math.log10(largest)) - last + 1));
+}
+
+/** @param {One} one */
+function group(one) {
+  return one.group.join(', ');
+}
+
+/** @param {One} one */
+function which(one) {
+  if (one.bin) return `${amount(one.bin[0], 6, 'halfExpand')} to ${amount(one.bin[1], 6, 'halfExpand')}`;
+  return one.share === undefined ? '' : `share ${amount(one.share, 6, 'halfExpand')}`;
+}
+
+/** @param {One[]} answers */
+function numbers(answers) {
+  const hasGroups = answers.some((one) => one.group.length > 0);
+  const hasParts = answers.some((one) => which(one) !== '');
+  const heads = [hasGroups && 'Group', 'Name', hasParts && 'Of', 'Value', '±', 'Interval'].filter((head) => head !== false);
+  const right = new Set(['Value', '±', 'Interval']);
+  at('numbers').replaceChildren(
+    h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col', class: right.has(head) ? 'right' : null },
+      head === '±' ? h('abbr', { title: 'half-width' }, '±') : head)))),
+    h('tbody', {}, ...answers.map((one) => h('tr', {},
+      hasGroups && h('td', {}, group(one)),
+      h('td', {}, one.name),
+      hasParts && h('td', {}, which(one)),
+      h('td', { class: 'right' }, amount(one.value, digits(one), 'halfExpand')),
+      h('td', { class: 'right' }, one.half_width === null ? '–' : amount(one.half_width, 3)),
+      h('td', { class: 'right' }, one.interval === null ? '–'
+        : `${amount(one.interval[0], digits(one), 'floor')} to ${amount(one.interval[1], digits(one))}`)))));
+}
+
+/** A chart for each name; of histograms one for each group. */
+function charts() {
+  if (!shown) return;
+  const width = Math.max(260, Math.min(680, at('answer').clientWidth));
+  /** @type {Map<string, One[]>} */
+  const series = new Map();
+  for (const one of shown.answer.answers) {
+    const key = JSON.stringify([one.name, one.bin ? one.group : null, one.share ?? null]);
+    series.set(key, [...(series.get(key) ?? []), one]);
+  }
+  const drawn = [...series.values()].slice(0, MOST_CHARTS).map((list) => h('figure', {}, caption(list), chart(list, width)));
+  const left = series.size - drawn.length;
+  at('charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are in the table only.`)] : []));
+}
+
+/** @param {One[]} list */
+function title([one]) {
+  if (!one) return '';
+  const share = one.share === undefined ? '' : `, ${which(one)}`;
+  return one.name + share + (one.bin && one.group.length ? `, ${group(one)}` : '');
+}
+
+/** @param {One[]} list */
+function caption(list) {
+  const more = list.length > MOST_POINTS && !list[0]?.bin ? ` (the first ${MOST_POINTS} of ${list.length})` : '';
+  return h('figcaption', {}, title(list) + more);
+}
+
+/**
+ * @param {One[]} list
+ * @param {number} width
+ */
+function chart(list, width) {
+  const ends = (/** @type {One} */ one) => ({ value: one.value, low: one.interval?.[0] ?? one.value, high: one.interval?.[1] ?? one.value });
+  if (list[0]?.bin) {
+    return histogram(title(list), list.map((one) => ({ from: one.bin?.[0] ?? 0, to: one.bin?.[1] ?? 0, ...ends(one) })), width);
+  }
+  return dots(title(list), list.map((one) => ({ label: group(one), ...ends(one) })), width);
+}
+
+sql.addEventListener('input', changed);
+sql.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  ask();
+});
+much.addEventListener('input', changed);
+for (const field of [slot, confidence]) field.addEventListener('change', changed);
+pay.addEventListener('change', () => {
+  slot.hidden = pay.value !== 'slot';
+  much.hidden = !slot.hidden;
+  changed();
+});
+account.addEventListener('change', () => {
+  choices();
+  past();
+  changed();
+});
+at('ask').addEventListener('click', ask);
+// Another tab may have spent something meanwhile.
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible' && me && !at('inside').hidden) refresh().then(changed, failed);
+});
+let wide = window.innerWidth;
+window.addEventListener('resize', () => {
+  if (window.innerWidth !== wide) charts();
+  wide = window.innerWidth;
+});
