@@ -26,8 +26,8 @@ pub(crate) use state::Shared;
 use state::slot;
 use types::{
     AccountShown, Accounts, Answered, Asking, Askings, Charge, ColumnShown, Expected, GroupKey,
-    Health, Me, One, Quote, Remaining, SessionAnswer, SessionAsked, SessionOpened, SessionQuestion,
-    SessionShown, Sessions, SlotShown, TableShown, Tables, Verified,
+    Health, Me, Offer, Offers, One, Quote, Remaining, SessionAnswer, SessionAsked, SessionOpened,
+    SessionQuestion, SessionShown, Sessions, SlotShown, TableShown, Tables, Verified,
 };
 
 /// The longest body.
@@ -50,7 +50,7 @@ const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
         open_session, sessions, session, ask_session, close_session
     ),
     components(schemas(
-        Problem, Asking, Askings, Charge, Remaining, One, Answered, Quote, Expected, TableShown, Tables, ColumnShown,
+        Problem, Asking, Askings, Charge, Remaining, One, Answered, Quote, Offer, Offers, Expected, TableShown, Tables, ColumnShown,
         GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health, SessionAsked, SessionOpened, SessionShown, Sessions, SessionQuestion,
         SessionAnswer
     )),
@@ -228,7 +228,7 @@ fn told(
 
 /// What questions would cost. Nothing is charged, and no data are looked at.
 #[utoipa::path(post, path = "/v1/prices", security(("token" = [])), request_body = Askings,
-    responses((status = 200, body = Object, description = "A quote, or a list of quotes and problems if a list was given"),
+    responses((status = 200, body = Offers, description = "A quote, or a list of quotes and problems if a list was given"),
         (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn prices(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
     let (headers, askings): (_, Askings) = body(request).await?;
@@ -237,22 +237,21 @@ async fn prices(State(shared): State<Shared>, request: Request) -> Result<Respon
         Askings::One(asking) => {
             let ask = asking.ask()?;
             let quote = shared.work(move |curator| quoted(curator, &bearer, &ask)).await?;
-            Ok(json(&quote))
+            Ok(json(&Offers::One(Box::new(quote))))
         }
         Askings::Many(list) if list.len() > MOST_PRICES => {
             Err(ILLEGAL.of(format!("{} questions; legal: at most {MOST_PRICES}", list.len())))
         }
         Askings::Many(list) => {
             let quotes = shared.work(move |curator| {
-                let quote = |asking: Asking| {
-                    let quote = asking.ask().and_then(|ask| quoted(curator, &bearer, &ask));
-                    match quote {
-                        Ok(quote) => serde_json::to_value(quote),
-                        Err(problem) => serde_json::to_value(problem),
-                    }
+                let offer = |asking: Asking| match asking
+                    .ask()
+                    .and_then(|ask| quoted(curator, &bearer, &ask))
+                {
+                    Ok(quote) => Offer::Quote(Box::new(quote)),
+                    Err(problem) => Offer::Problem(problem),
                 };
-                let quotes = list.into_iter().map(quote).collect::<Result<Vec<_>, _>>();
-                quotes.map_err(|error| UNREADABLE.of(error.to_string()))
+                Ok(Offers::Many(list.into_iter().map(offer).collect()))
             });
             Ok(json(&quotes.await?))
         }

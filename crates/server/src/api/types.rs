@@ -469,6 +469,26 @@ pub(crate) struct SessionAnswer {
     pub(crate) repeated: bool,
 }
 
+/// What one of several questions would cost, or why it cannot be asked.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Offer {
+    /// What it would cost.
+    Quote(Box<Quote>),
+    /// Why it cannot be asked.
+    Problem(Problem),
+}
+
+/// A quote for one question, or a list for several.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Offers {
+    /// For one.
+    One(Box<Quote>),
+    /// For several, in their order.
+    Many(Vec<Offer>),
+}
+
 /// A column, as it is declared.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ColumnShown {
