@@ -8,22 +8,33 @@ True
 
 Every number is a bracket that contains the truth, rounding included; as a float it is its safe
 side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`plan_study` makes one from
-wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what their names say. ``counterpoint.integrations`` speaks to dp-accounting, Opacus
-and OpenDP.
+wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what their names say. :func:`connect` asks a
+curator about tables. ``counterpoint.integrations`` speaks to dp-accounting, Opacus and OpenDP.
 """
 
 from ._native import Answer, Audit, Bracket, Mechanism, audit
 from .arrays import Brackets
 from .calibration import Calibration, calibrate
+from .client import Client, Session, connect
 from .errors import (
+    Busy,
+    ChargedAndFailed,
     CounterpointError,
+    IllegalQuestion,
     InvalidArgument,
+    KeyInUse,
     LedgerError,
     NoFiniteEpsilon,
+    NotAllowed,
+    NotFound,
     OutOfReach,
+    OverBudget,
     Refused,
+    ServiceError,
+    SessionOver,
     Stopped,
     ToleranceNotMet,
+    Unreachable,
     Unsupported,
 )
 from .ledger import Ledger
@@ -52,6 +63,7 @@ from .mechanisms import (
     Staircase,
 )
 from .plan import Comparison, Plan, compose, load
+from .question import Condition, Question, column
 from .region import Region
 from .study import Planned, PlannedStatistic, plan_study
 
@@ -67,8 +79,12 @@ __all__ = [
     "Audit",
     "Bracket",
     "Brackets",
+    "Busy",
     "Calibration",
+    "ChargedAndFailed",
+    "Client",
     "Comparison",
+    "Condition",
     "CounterpointError",
     "Cells",
     "DiscreteGaussian",
@@ -81,7 +97,9 @@ __all__ = [
     "GaussianMixture",
     "GaussianSubset",
     "Geometric",
+    "IllegalQuestion",
     "InvalidArgument",
+    "KeyInUse",
     "Laplace",
     "Ledger",
     "LedgerError",
@@ -89,21 +107,31 @@ __all__ = [
     "Mechanism",
     "NameAndShame",
     "NoFiniteEpsilon",
+    "NotAllowed",
+    "NotFound",
     "OutOfReach",
+    "OverBudget",
     "Plan",
     "Planned",
     "PlannedStatistic",
+    "Question",
     "RandomizedResponse",
     "Refused",
     "Region",
+    "ServiceError",
+    "Session",
+    "SessionOver",
     "SparseVector",
     "Staircase",
     "Stopped",
     "ToleranceNotMet",
+    "Unreachable",
     "Unsupported",
     "audit",
     "calibrate",
+    "column",
     "compose",
+    "connect",
     "load",
     "plan_study",
 ]
