@@ -131,7 +131,8 @@ class Service:
         wait, tries = FIRST_WAIT, 0
         while True:
             tries += 1
-            error, after = None, None
+            error: ServiceError
+            after = None
             try:
                 status, headers, data = self._send(method, path, body)
             except Unreachable as unreachable:

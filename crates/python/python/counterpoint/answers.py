@@ -317,7 +317,8 @@ class Table:
             return ColumnOf(one["name"], _two(one.get("bounds")), None if categories is None else tuple(categories))
 
         names = ("name", "person", "rows", "groups", "adjacency", "people")
-        return cls(*(found[name] for name in names), columns=tuple(map(column, found["columns"])))
+        known = {name: found[name] for name in names}
+        return cls(**known, columns=tuple(map(column, found["columns"])))
 
     def _repr_html_(self) -> str:
         def holds(one: ColumnOf) -> str:

@@ -266,9 +266,16 @@ class Question:
         self, *, rows: int | None = None, groups: int | None = None, rows_in_group: int | None = None
     ) -> Question:
         """Uses fewer rows of a person than the table allows: in all, in how many groups, in one group. Less noise."""
-        given = {"rows": rows, "groups": groups, "rows_in_group": rows_in_group}
-        whole = {name: _whole(name, limit) for name, limit in given.items() if limit is not None}
-        return replace(self, **whole)
+
+        def limit(name: str, given: int | None, before: int | None) -> int | None:
+            return before if given is None else _whole(name, given)
+
+        return replace(
+            self,
+            rows=limit("rows", rows, self.rows),
+            groups=limit("groups", groups, self.groups),
+            rows_in_group=limit("rows_in_group", rows_in_group, self.rows_in_group),
+        )
 
     def _with(self, aggregate: Aggregate) -> Question:
         return replace(self, aggregates=(*self.aggregates, aggregate))
