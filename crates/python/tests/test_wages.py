@@ -23,7 +23,7 @@ def test_answers_are_as_close_as_they_say(full: bool) -> None:
     assert found is not None
     questions, inside, of = map(int, found.groups())
     # The example has failed before this if chance does not explain it.
-    assert questions == 2 * each and 30 <= of and 0.8 * of < inside
+    assert questions == 2 * each and 20 <= of and 0.75 * of < inside
     widths = [float(width) for width in re.findall(r"in a group: ± ([\d.]+)", done.stdout)]
     # The widths are whole numbers, and in the ratio of 8 to the root of 8 otherwise.
     assert len(widths) == 2 and abs(widths[0] / widths[1] - 8**0.5) < 0.15
