@@ -634,3 +634,12 @@ def test_sessions_of_the_program(service: tuple[str, dict[str, str]], waits: lis
         with ben.session("visits", sequence=[{"of": step, "epsilon": 0.2}]) as session:
             assert session.ask(step, epsilon=0.2).kind == "number"
         assert {one["key"] for one in ben.sessions()} >= {"gate", session.key}
+
+
+def test_the_client_is_imported_when_it_is_needed() -> None:
+    code = (
+        "import sys, counterpoint as cp; print('counterpoint.client' in sys.modules, hasattr(cp, 'nothing'), 'connect' in dir(cp)); "
+        "print(cp.client.Answer.__name__); from counterpoint import *; print(connect is cp.connect, Question is cp.Question)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == ["False", "False", "True", "Answer", "True", "True"]

@@ -12,10 +12,11 @@ wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what thei
 curator about tables. ``counterpoint.integrations`` speaks to dp-accounting, Opacus and OpenDP.
 """
 
+from typing import TYPE_CHECKING
+
 from ._native import Answer, Audit, Bracket, Mechanism, audit
 from .arrays import Brackets
 from .calibration import Calibration, calibrate
-from .client import Client, Session, connect
 from .errors import (
     Busy,
     ChargedAndFailed,
@@ -63,9 +64,27 @@ from .mechanisms import (
     Staircase,
 )
 from .plan import Comparison, Plan, compose, load
-from .question import Condition, Question, column
 from .region import Region
 from .study import Planned, PlannedStatistic, plan_study
+
+if TYPE_CHECKING:
+    from .client import Client, Condition, Question, Session, column, connect
+else:
+
+    def __getattr__(name: str) -> object:
+        """What asks a curator is imported when it is first needed."""
+        from importlib import import_module
+
+        if name not in ("Client", "Condition", "Question", "Session", "client", "column", "connect"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        client = import_module(".client", __name__)
+        found = client if name == "client" else getattr(client, name)
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __version__ = "0.1.0"
 
