@@ -8,22 +8,34 @@ True
 
 Every number is a bracket that contains the truth, rounding included; as a float it is its safe
 side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`plan_study` makes one from
-wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what their names say. ``counterpoint.integrations`` speaks to dp-accounting, Opacus
-and OpenDP.
+wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what their names say. :func:`connect` asks a
+curator about tables. ``counterpoint.integrations`` speaks to dp-accounting, Opacus and OpenDP.
 """
+
+from typing import TYPE_CHECKING
 
 from ._native import Answer, Audit, Bracket, Mechanism, audit
 from .arrays import Brackets
 from .calibration import Calibration, calibrate
 from .errors import (
+    Busy,
+    ChargedAndFailed,
     CounterpointError,
+    IllegalQuestion,
     InvalidArgument,
+    KeyInUse,
     LedgerError,
     NoFiniteEpsilon,
+    NotAllowed,
+    NotFound,
     OutOfReach,
+    OverBudget,
     Refused,
+    ServiceError,
+    SessionOver,
     Stopped,
     ToleranceNotMet,
+    Unreachable,
     Unsupported,
 )
 from .ledger import Ledger
@@ -55,6 +67,25 @@ from .plan import Comparison, Plan, compose, load
 from .region import Region
 from .study import Planned, PlannedStatistic, plan_study
 
+if TYPE_CHECKING:
+    from .client import Client, Condition, Question, Session, column, connect
+else:
+
+    def __getattr__(name: str) -> object:
+        """What asks a curator is imported when it is first needed."""
+        from importlib import import_module
+
+        if name not in ("Client", "Condition", "Question", "Session", "client", "column", "connect"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        client = import_module(".client", __name__)
+        found = client if name == "client" else getattr(client, name)
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -67,8 +98,12 @@ __all__ = [
     "Audit",
     "Bracket",
     "Brackets",
+    "Busy",
     "Calibration",
+    "ChargedAndFailed",
+    "Client",
     "Comparison",
+    "Condition",
     "CounterpointError",
     "Cells",
     "DiscreteGaussian",
@@ -81,7 +116,9 @@ __all__ = [
     "GaussianMixture",
     "GaussianSubset",
     "Geometric",
+    "IllegalQuestion",
     "InvalidArgument",
+    "KeyInUse",
     "Laplace",
     "Ledger",
     "LedgerError",
@@ -89,21 +126,31 @@ __all__ = [
     "Mechanism",
     "NameAndShame",
     "NoFiniteEpsilon",
+    "NotAllowed",
+    "NotFound",
     "OutOfReach",
+    "OverBudget",
     "Plan",
     "Planned",
     "PlannedStatistic",
+    "Question",
     "RandomizedResponse",
     "Refused",
     "Region",
+    "ServiceError",
+    "Session",
+    "SessionOver",
     "SparseVector",
     "Staircase",
     "Stopped",
     "ToleranceNotMet",
+    "Unreachable",
     "Unsupported",
     "audit",
     "calibrate",
+    "column",
     "compose",
+    "connect",
     "load",
     "plan_study",
 ]

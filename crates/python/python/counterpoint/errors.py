@@ -12,14 +12,24 @@ if TYPE_CHECKING:
     from ._native import Answer
 
 __all__ = [
+    "Busy",
+    "ChargedAndFailed",
     "CounterpointError",
+    "IllegalQuestion",
     "InvalidArgument",
+    "KeyInUse",
     "LedgerError",
     "NoFiniteEpsilon",
+    "NotAllowed",
+    "NotFound",
     "OutOfReach",
+    "OverBudget",
     "Refused",
+    "ServiceError",
+    "SessionOver",
     "Stopped",
     "ToleranceNotMet",
+    "Unreachable",
     "Unsupported",
 ]
 
@@ -70,3 +80,55 @@ class Refused(LedgerError):
 
     detail: dict[str, str] = {}
     """Whose budget (``by``), ``what``, and the amounts ``asked``, ``left`` and ``capacity``."""
+
+
+class ServiceError(CounterpointError):
+    """A service did not answer. What it says never depends on the data."""
+
+    def __init__(self, detail: str, code: str = "failed", status: int | None = None) -> None:
+        super().__init__(detail, code, status)
+        self.detail = detail
+        """What exactly, and what would be legal."""
+        self.code = code
+        """The kind of problem: a name that does not change."""
+        self.status = status
+        """The status of HTTP; None if nothing came back."""
+
+    def __str__(self) -> str:
+        return f"{self.detail} ({self.code})"
+
+
+class OverBudget(ServiceError):
+    """A budget does not allow it. Nothing was charged."""
+
+
+class IllegalQuestion(ServiceError, ValueError):
+    """It cannot be asked. Nothing was charged."""
+
+
+class NotAllowed(ServiceError):
+    """The token is not valid, or for something else."""
+
+
+class NotFound(ServiceError):
+    """It is not there, or not yours: a service does not say which."""
+
+
+class KeyInUse(ServiceError):
+    """The key stands for another question, or another session."""
+
+
+class SessionOver(ServiceError):
+    """The session gives no more answers."""
+
+
+class Busy(ServiceError):
+    """Too much was asked at once, for as long as was waited. Asked again, nothing is charged twice."""
+
+
+class ChargedAndFailed(ServiceError):
+    """It was charged, and could not be answered, however often it was tried. Asked again, it is not charged again."""
+
+
+class Unreachable(ServiceError, ConnectionError):
+    """The service could not be reached, however often it was tried. Asked again, nothing is charged twice."""

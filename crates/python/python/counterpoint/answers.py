@@ -1,0 +1,388 @@
+"""What a service says: answers, prices, tables, accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from ._html import table as html_table
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .question import Key
+
+__all__ = [
+    "Account",
+    "Answer",
+    "Charge",
+    "ColumnOf",
+    "Expected",
+    "Me",
+    "Number",
+    "Quote",
+    "Remaining",
+    "Reply",
+    "Slot",
+    "Table",
+]
+
+
+def _two(ends: Any) -> tuple[float, float] | None:
+    if ends is None:
+        return None
+    low, high = ends
+    return float(low), float(high)
+
+
+def _maybe(number: Any) -> float | None:
+    return None if number is None else float(number)
+
+
+class Number(float):
+    """A number with noise: a float that knows how far it is off.
+
+    >>> Number(412.0, name="count", group=("north",), half_width=12.0)
+    Number(412.0 ± 12.0, count, north)
+    >>> Number(412.0, half_width=12.0) / 2
+    206.0
+    """
+
+    __slots__ = ("bin", "confidence", "group", "half_width", "interval", "name", "share")
+
+    name: str
+    """Which aggregate it is of."""
+    group: tuple[Key, ...]
+    """The group's keys, in the order of the columns grouped by."""
+    half_width: float | None
+    """The number without noise is no further away, with the confidence; None for quantiles."""
+    interval: tuple[float, float] | None
+    """The number without noise is within these, with the confidence."""
+    confidence: float
+    """So much, for each number on its own."""
+    bin: tuple[float, float] | None
+    """The bin that it counts, from the first up to but not including the second."""
+    share: float | None
+    """The share that it is the quantile of."""
+
+    def __new__(
+        cls,
+        value: float,
+        name: str = "",
+        group: Sequence[Key] = (),
+        half_width: float | None = None,
+        interval: Sequence[float] | None = None,
+        confidence: float = 0.95,
+        bin: Sequence[float] | None = None,
+        share: float | None = None,
+    ) -> Number:
+        made = super().__new__(cls, value)
+        made.name, made.group = name, tuple(group)
+        made.half_width, made.interval, made.confidence = _maybe(half_width), _two(interval), float(confidence)
+        made.bin, made.share = _two(bin), _maybe(share)
+        return made
+
+    @property
+    def value(self) -> float:
+        """The number alone."""
+        return float(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (self.name, self.group, self.half_width, self.interval, self.confidence, self.bin, self.share)
+        return Number, (self.value, *known)
+
+    def __repr__(self) -> str:
+        error = "" if self.half_width is None else f" ± {self.half_width!r}"
+        if self.half_width is None and self.interval is not None:
+            error = f" in {list(self.interval)}"
+        about = [self.name, *map(str, self.group), *_detail(self)]
+        return f"Number({', '.join([f'{self.value!r}{error}', *filter(None, about)])})"
+
+
+def _detail(number: Number) -> list[str]:
+    """Which bin, or which share."""
+    if number.bin is not None:
+        return [f"[{number.bin[0]:g}, {number.bin[1]:g})"]
+    return [] if number.share is None else [f"{number.share:g}"]
+
+
+def _short(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What something costs."""
+
+    amount: float
+    unit: str
+    delta: float
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Charge:
+        """From what a service sent."""
+        return cls(float(found["amount"]), str(found["unit"]), float(found["delta"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What is left to spend."""
+
+    amount: float
+    of: float
+    unit: str
+    delta: float
+    more: int | None
+    """About how many more questions of the same cost."""
+    words: str
+    """The same in words."""
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Remaining:
+        """From what a service sent."""
+        more = found["more"]
+        amount, of, delta = (float(found[name]) for name in ("amount", "of", "delta"))
+        return cls(amount, of, str(found["unit"]), delta, None if more is None else int(more), str(found["words"]))
+
+
+class Answer(Sequence[Number]):
+    """An answer: numbers with intervals, one for each group and aggregate, bin or share."""
+
+    __slots__ = ("_numbers", "columns", "cost", "entry", "left", "repeated")
+
+    def __init__(self, found: Mapping[str, Any], columns: Sequence[str] = ()) -> None:
+        self._numbers = tuple(_number(one) for one in found["answers"])
+        self.cost = Charge.read(found["cost"])
+        """What this call debited: nothing if it had been asked before."""
+        self.left = Remaining.read(found["left"])
+        """What is left."""
+        self.entry: int | None = found["entry"]
+        """The ledger's entry, if this call made one."""
+        self.repeated: bool = bool(found["repeated"])
+        """Whether it had been asked before."""
+        length = len(self._numbers[0].group) if self._numbers else 0
+        known = tuple(columns) if len(columns) == length else ()
+        self.columns: tuple[str, ...] = known or tuple(f"group_{place + 1}" for place in range(length))
+        """The columns that were grouped by."""
+
+    @overload
+    def __getitem__(self, place: int) -> Number: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Number]: ...
+    def __getitem__(self, place: int | slice) -> Number | Sequence[Number]:
+        return self._numbers[place]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self._numbers)
+
+    def __float__(self) -> float:
+        """The only number, if there is one."""
+        if len(self) != 1:
+            raise TypeError(f"an answer has {len(self)} numbers; legal: float() of one")
+        return self[0].value
+
+    def frame(self) -> pandas.DataFrame:
+        """A row for each number, as pandas' DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("Answer.frame() needs pandas: pip install pandas") from error
+
+        return pandas.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each number: its group's keys under their columns, ``name``, ``value``, ``low``, ``high``, ..."""
+        bins = any(number.bin is not None for number in self)
+        shares = any(number.share is not None for number in self)
+        return [self._row(number, bins, shares) for number in self]
+
+    def _row(self, number: Number, bins: bool, shares: bool) -> dict[str, Any]:
+        row: dict[str, Any] = {}
+        for column, key in zip(self.columns, number.group, strict=True):
+            # A column may be called as one of ours.
+            row[f"{column}_" if column in OURS else column] = key
+        row["name"] = number.name
+        if bins:
+            row["bin_from"], row["bin_to"] = number.bin or (None, None)
+        if shares:
+            row["share"] = number.share
+        low, high = number.interval or (None, None)
+        return {**row, "value": number.value, "half_width": number.half_width, "low": low, "high": high}
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:6]))
+        return f"Answer([{shown}{', ...' if len(self) > 6 else ''}])"
+
+    def _repr_html_(self) -> str:
+        head = [*self.columns, "aggregate", "value", "±", "from", "to"]
+        rows = []
+        for number in self:
+            low, high = number.interval or (None, None)
+            name = " ".join([number.name, *_detail(number)])
+            numbers = [_short(number.value), _short(number.half_width), _short(low), _short(high)]
+            rows.append([*map(str, number.group), name, *numbers])
+        paid = "asked before, for nothing" if self.repeated else f"for {self.cost.amount:g} {self.cost.unit}"
+        sure = f"{100 * self[0].confidence:g} % each; " if self else ""
+        return html_table(head, rows, f"{sure}{paid}; left: {self.left.words}")
+
+
+OURS = {"name", "bin_from", "bin_to", "share", "value", "half_width", "low", "high"}
+
+
+def _number(found: Mapping[str, Any]) -> Number:
+    names = ("name", "group", "half_width", "interval", "confidence", "bin", "share")
+    return Number(found["value"], **{name: found[name] for name in names if name in found})
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """How far an aggregate will be off; in ranks for quantiles. None where that depends on what is not public."""
+
+    name: str
+    half_width: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a question would cost."""
+
+    cost: Charge
+    left: Remaining
+    affordable: bool
+    """Whether it would be answered now."""
+    refusal: str | None
+    """Whose budget is too short, if one is."""
+    free: bool
+    """Whether it was asked before, so that it costs nothing."""
+    epsilon: float | None
+    """The epsilon that noise is drawn for, if it is Laplace noise."""
+    rho: float | None
+    """The rho that noise is drawn for, if it is Gaussian noise."""
+    expected: tuple[Expected, ...]
+    """How far answers will be off, at the confidence asked for."""
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Quote:
+        """From what a service sent."""
+        expected = tuple(Expected(str(one["name"]), _maybe(one["half_width"])) for one in found["expected"])
+        cost, left = Charge.read(found["cost"]), Remaining.read(found["left"])
+        paid = bool(found["affordable"]), found["refusal"], bool(found["free"])
+        return cls(cost, left, *paid, _maybe(found["epsilon"]), _maybe(found["rho"]), expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Whose token it is."""
+
+    name: str
+    role: str
+    accounts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOf:
+    """A column of a table: numbers within bounds, or categories."""
+
+    name: str
+    bounds: tuple[float, float] | None
+    categories: tuple[Key, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is public about a table."""
+
+    name: str
+    person: str | None
+    """The column that says whose a row is; a row is a person if there is none."""
+    rows: int
+    """How many rows of a person are used at most."""
+    groups: int
+    """How many groups of a person are used at most."""
+    adjacency: str
+    people: int | None
+    """About how many people there are, if that is public."""
+    columns: tuple[ColumnOf, ...]
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Table:
+        """From what a service sent."""
+
+        def column(one: Mapping[str, Any]) -> ColumnOf:
+            categories = one.get("categories")
+            return ColumnOf(one["name"], _two(one.get("bounds")), None if categories is None else tuple(categories))
+
+        names = ("name", "person", "rows", "groups", "adjacency", "people")
+        known = {name: found[name] for name in names}
+        return cls(**known, columns=tuple(map(column, found["columns"])))
+
+    def _repr_html_(self) -> str:
+        def holds(one: ColumnOf) -> str:
+            if one.bounds is not None:
+                return f"{one.bounds[0]:g} to {one.bounds[1]:g}"
+            return ", ".join(map(str, one.categories or ()))
+
+        return html_table(["column", "holds"], [[one.name, holds(one)] for one in self.columns], self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A slot of a plan."""
+
+    name: str
+    count: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How an account stands."""
+
+    name: str
+    kind: str
+    parent: str | None
+    left: Remaining
+    charges: int
+    closed: bool
+    slots: tuple[Slot, ...]
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Account:
+        """From what a service sent."""
+        slots = tuple(Slot(one["name"], one["count"], one["used"]) for one in found["slots"])
+        first = found["name"], found["kind"], found["parent"]
+        return cls(*first, Remaining.read(found["left"]), found["charges"], found["closed"], slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a session says to a question."""
+
+    kind: str
+    """``"above"`` or ``"below"`` the threshold; ``"pass"`` or ``"wrong"``; ``"number"`` or ``"table"``."""
+    value: float | None
+    """The number, if there is one."""
+    table: tuple[float, ...]
+    """The numbers, if there are several."""
+    answered: int
+    """How many answers the session has given."""
+    over: bool
+    """Whether it gives no more."""
+    entry: int
+    """The ledger's entry that stored it."""
+    repeated: bool
+    """Whether it had been asked before."""
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Reply:
+        """From what a service sent."""
+        reply = found["reply"]
+        kind, value = (reply, None) if isinstance(reply, str) else next(iter(reply.items()))
+        table = tuple(map(float, value)) if isinstance(value, list) else ()
+        number = None if isinstance(value, list) else _maybe(value)
+        stands = int(found["answered"]), bool(found["over"]), int(found["entry"]), bool(found["repeated"])
+        return cls(str(kind), number, table, *stands)

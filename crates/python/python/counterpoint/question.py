@@ -1,0 +1,293 @@
+"""Questions about tables: filter, group, aggregate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, SupportsFloat, SupportsIndex
+
+from .errors import InvalidArgument
+
+__all__ = ["Aggregate", "Column", "Condition", "Question", "column"]
+
+Key = str | int
+"""A category: a text or a whole number."""
+Real = SupportsFloat | SupportsIndex
+
+
+def _number(argument: str, value: Any) -> float:
+    if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+        raise TypeError(f"{argument} is of type {type(value).__name__}; legal: a number")
+    number = float(value)
+    if not math.isfinite(number):
+        raise InvalidArgument(f"{argument} is {number}; legal: a finite number")
+    return number
+
+
+def _whole(argument: str, value: Any) -> int:
+    import operator
+
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{argument} is of type {type(value).__name__}; legal: a whole number")
+    return operator.index(value)
+
+
+def _key(argument: str, value: Any) -> Key:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{argument} is of type {type(value).__name__}; legal: a text or a whole number")
+    return _whole(argument, value)
+
+
+def _name(argument: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} is of type {type(value).__name__}; legal: a name")
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Which rows are used. Made by :func:`column`; combined with ``&``, ``|`` and ``~``.
+
+    >>> (column("age") >= 65) & ~column("region").isin("north")
+    Condition(all(age >= 65.0, not(region in ['north'])))
+    """
+
+    kind: str
+    parts: tuple[Condition, ...] = ()
+    column: str = ""
+    numbers: tuple[float | None, ...] = ()
+    keys: tuple[Key, ...] = ()
+
+    def __and__(self, other: Condition) -> Condition:
+        return self._joined("all", other)
+
+    def __or__(self, other: Condition) -> Condition:
+        return self._joined("any", other)
+
+    def __invert__(self) -> Condition:
+        return Condition("not", (self,))
+
+    def _joined(self, kind: str, other: Condition) -> Condition:
+        if not isinstance(other, Condition):
+            return NotImplemented
+        # One list for a chain, as a chain of ANDs is read from SQL.
+        own = self.parts if self.kind == kind else (self,)
+        return Condition(kind, (*own, other))
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a condition is neither true nor false; legal: &, | and ~, and column.between(low, high) in place of "
+            "low <= column <= high"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the service reads it."""
+        if self.kind in ("all", "any"):
+            return {self.kind: [part.to_dict() for part in self.parts]}
+        if self.kind == "not":
+            return {"not": self.parts[0].to_dict()}
+        if self.kind == "in":
+            return {"in": {"column": self.column, "keys": list(self.keys)}}
+        if self.kind == "between":
+            low, high = self.numbers
+            ends = {"from": low, "to": high}
+            given = {name: end for name, end in ends.items() if end is not None}
+            return {"between": {"column": self.column, **given}}
+        return {self.kind: {"column": self.column, "than": self.numbers[0]}}
+
+    def __repr__(self) -> str:
+        return f"Condition({self._text()})"
+
+    def _text(self) -> str:
+        if self.parts:
+            return f"{self.kind}({', '.join(part._text() for part in self.parts)})"
+        if self.kind == "in":
+            return f"{self.column} in {list(self.keys)}"
+        if self.kind == "between":
+            low, high = self.numbers
+            if high is None:
+                return f"{self.column} >= {low}"
+            return f"{self.column} <= {high}" if low is None else f"{low} <= {self.column} <= {high}"
+        return f"{self.column} {'>' if self.kind == 'above' else '<'} {self.numbers[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, for conditions: comparisons for numbers, :meth:`isin` for categories."""
+
+    name: str
+
+    def __ge__(self, number: Real) -> Condition:
+        return Condition("between", column=self.name, numbers=(_number(self.name, number), None))
+
+    def __le__(self, number: Real) -> Condition:
+        return Condition("between", column=self.name, numbers=(None, _number(self.name, number)))
+
+    def __gt__(self, number: Real) -> Condition:
+        return Condition("above", column=self.name, numbers=(_number(self.name, number),))
+
+    def __lt__(self, number: Real) -> Condition:
+        return Condition("below", column=self.name, numbers=(_number(self.name, number),))
+
+    def between(self, low: Real, high: Real) -> Condition:
+        """From ``low`` to ``high``, both included."""
+        return (self >= low) & (self <= high)
+
+    def isin(self, *keys: Key) -> Condition:
+        """One of these categories."""
+        return Condition("in", column=self.name, keys=tuple(_key(self.name, key) for key in keys))
+
+
+def column(name: str) -> Column:
+    """A column, for conditions.
+
+    >>> column("age").between(18, 64)
+    Condition(all(age >= 18.0, age <= 64.0))
+    """
+    return Column(_name("name", name))
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What is computed of the rows, in each group."""
+
+    kind: str
+    column: str | None = None
+    bounds: tuple[float, float] | None = None
+    numbers: tuple[float, ...] = ()
+    candidates: tuple[float, ...] | None = None
+    name: str | None = None
+
+    def of(self) -> str | dict[str, Any]:
+        """What it is, as the service reads it."""
+        if self.column is None:
+            return self.kind
+        about: dict[str, Any] = {"column": self.column}
+        if self.kind == "quantiles":
+            about["shares"] = list(self.numbers)
+        if self.kind == "histogram":
+            about["edges"] = list(self.numbers)
+        if self.candidates is not None:
+            about["candidates"] = list(self.candidates)
+        if self.bounds is not None:
+            about["bounds"] = list(self.bounds)
+        return {self.kind: about}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the service reads it."""
+        named = {} if self.name is None else {"name": self.name}
+        return {**named, "of": self.of()}
+
+
+def _bounds(bounds: tuple[Real, Real] | None) -> tuple[float, float] | None:
+    if bounds is None:
+        return None
+    low, high = bounds
+    return _number("bounds", low), _number("bounds", high)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about one table: a value; every method returns another question.
+
+    >>> question = Question("visits").where(column("age") >= 65, year=2024).group_by("region").count().mean("cost")
+    >>> question.to_dict()["group"]
+    ['region']
+    >>> question.to_dict()["filter"]["all"][1]
+    {'in': {'column': 'year', 'keys': [2024]}}
+    """
+
+    table: str
+    filter: Condition | None = None
+    group: tuple[str, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    rows: int | None = None
+    groups: int | None = None
+    rows_in_group: int | None = None
+
+    def __post_init__(self) -> None:
+        _name("table", self.table)
+
+    def where(self, *conditions: Condition, **categories: Key | Iterable[Key]) -> Question:
+        """Only rows where all of this holds: conditions, and columns that have one of some categories."""
+        every = list(conditions)
+        for name, keys in categories.items():
+            several = [keys] if isinstance(keys, str) or not isinstance(keys, Iterable) else keys
+            every.append(column(name).isin(*several))
+        filter = self.filter
+        for condition in every:
+            if not isinstance(condition, Condition):
+                kind = type(condition).__name__
+                raise TypeError(f'a condition is of type {kind}; legal: such as column("age") >= 65, or region="north"')
+            filter = condition if filter is None else filter & condition
+        return replace(self, filter=filter)
+
+    def group_by(self, *columns: str) -> Question:
+        """Answers for each category of these columns."""
+        return replace(self, group=(*self.group, *(_name("a column", one) for one in columns)))
+
+    def count(self, *, name: str | None = None) -> Question:
+        """How many rows."""
+        return self._with(Aggregate("count", name=name))
+
+    def people(self, *, name: str | None = None) -> Question:
+        """How many people."""
+        return self._with(Aggregate("people", name=name))
+
+    def sum(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
+        """The sum of a column, clamped to its bounds or to these."""
+        return self._with(Aggregate("sum", _name("column", column), _bounds(bounds), name=name))
+
+    def mean(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
+        """The mean of a column, clamped to its bounds or to these."""
+        return self._with(Aggregate("mean", _name("column", column), _bounds(bounds), name=name))
+
+    def variance(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
+        """The variance of a column, clamped to its bounds or to these."""
+        return self._with(Aggregate("variance", _name("column", column), _bounds(bounds), name=name))
+
+    def quantiles(
+        self, column: str, *shares: Real, candidates: Iterable[Real] | None = None, name: str | None = None
+    ) -> Question:
+        """Quantiles of a column, chosen from ``candidates``, or from evenly spaced numbers within its bounds."""
+        kept = None if candidates is None else tuple(_number("candidates", one) for one in candidates)
+        numbers = tuple(_number("a share", share) for share in shares)
+        return self._with(Aggregate("quantiles", _name("column", column), None, numbers, kept, name))
+
+    def histogram(self, column: str, *edges: Real, name: str | None = None) -> Question:
+        """How many rows are in each bin, from one edge up to but not including the next."""
+        numbers = tuple(_number("an edge", edge) for edge in edges)
+        return self._with(Aggregate("histogram", _name("column", column), None, numbers, name=name))
+
+    def at_most(
+        self, *, rows: int | None = None, groups: int | None = None, rows_in_group: int | None = None
+    ) -> Question:
+        """Uses fewer rows of a person than the table allows: in all, in how many groups, in one group. Less noise."""
+
+        def limit(name: str, given: int | None, before: int | None) -> int | None:
+            return before if given is None else _whole(name, given)
+
+        return replace(
+            self,
+            rows=limit("rows", rows, self.rows),
+            groups=limit("groups", groups, self.groups),
+            rows_in_group=limit("rows_in_group", rows_in_group, self.rows_in_group),
+        )
+
+    def _with(self, aggregate: Aggregate) -> Question:
+        return replace(self, aggregates=(*self.aggregates, aggregate))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the service reads it."""
+        text: dict[str, Any] = {"table": self.table}
+        if self.filter is not None:
+            text["filter"] = self.filter.to_dict()
+        if self.group:
+            text["group"] = list(self.group)
+        text["aggregates"] = [aggregate.to_dict() for aggregate in self.aggregates]
+        limits = {"rows": self.rows, "groups": self.groups, "rows_in_group": self.rows_in_group}
+        text.update((name, limit) for name, limit in limits.items() if limit is not None)
+        return text
