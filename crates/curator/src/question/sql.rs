@@ -443,7 +443,7 @@ fn condition(expression: &Expr, table: &Table, depth: usize) -> Result<Condition
             let column = column(expr)?;
             let one = |value: &Expr| compared(&column, BinaryOperator::Eq, constant(value)?, table);
             let list = list.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-            Ok(negated_if(*negated, Condition::Any(list)))
+            Ok(negated_if(*negated, one_list(column, list)))
         }
         other => Err(refused(other.to_string(), CONDITIONS)),
     }
@@ -461,6 +461,18 @@ fn operands<'a>(mut expression: &'a Expr, chain: &BinaryOperator) -> Vec<&'a Exp
     list.push(expression);
     list.reverse();
     list
+}
+
+/// Several keys of a column are one list, as they are in the algebra.
+fn one_list(column: String, list: Vec<Condition>) -> Condition {
+    let keys = list.iter().map(|one| match one {
+        Condition::In { keys, .. } => Some(keys.clone()),
+        _ => None,
+    });
+    match keys.collect::<Option<Vec<_>>>() {
+        Some(keys) if !keys.is_empty() => Condition::In { column, keys: keys.concat() },
+        _ => Condition::Any(list),
+    }
 }
 
 fn negated_if(negated: bool, condition: Condition) -> Condition {

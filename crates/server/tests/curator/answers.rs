@@ -77,6 +77,15 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
         (&same["answers"][0]["name"], &same["repeated"]),
         (&json!("count(*)"), &json!(true))
     );
+    // So is a list of keys.
+    let filter = json!({"in": {"column": "region", "keys": ["south", "north"]}});
+    let listed = json!({"table": "visits", "filter": filter, "aggregates": [{"of": "count"}]});
+    let one = json!({"account": "team", "question": listed, "epsilon": 1.5});
+    let counted = read(&post(address, "/v1/questions", &token, &one));
+    let list = "SELECT COUNT(*) FROM visits WHERE region IN ('north', 'south')";
+    let same = read(&ask(address, &token, "team", list, 1.5));
+    assert_eq!(same["answers"][0]["value"], counted["answers"][0]["value"]);
+    assert_eq!((&counted["repeated"], &same["repeated"]), (&json!(false), &json!(true)));
     // A key stands for one question.
     let other = json!({"account": "team", "question": question, "epsilon": 1.25, "key": "monday"});
     assert_eq!(post(address, "/v1/questions", &token, &other).0, 409);
