@@ -1,5 +1,6 @@
 //! A curator: tables, a ledger and tokens, and what may be asked of them.
 
+use crate::asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
 use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Timing};
 use crate::engine::{Failed, Sqlite};
@@ -7,13 +8,13 @@ use crate::illegal::Illegal;
 use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::Shown;
-use crate::table::{self, Held, Number, Payer, Ready, Unanswered};
-use crate::table_session::{self, Asked, Declaration, Declared, Owner};
+use crate::spend::{least, spend_of, times};
+use crate::table::{self, Held, Payer, Ready, Unanswered};
+use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
-use counterpoint::{Mechanism, Release};
-use counterpoint_ledger::{LedgerError, OpenOptions, Pool, Refusal};
-use counterpoint_mechanisms::Interactive;
-use counterpoint_wire::ledger::{AccountStatus, Cost};
+use counterpoint::Release;
+use counterpoint_ledger::{LedgerError, OpenOptions, Pool};
+use counterpoint_wire::ledger::Cost;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,159 +43,6 @@ pub enum SetupError {
         /// What is wrong.
         why: String,
     },
-}
-
-/// A question as it is written.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Written {
-    /// As SQL.
-    Sql(String),
-    /// As the algebra.
-    Question(Box<Question>),
-}
-
-/// What an answer is to cost, or to be.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Pay {
-    /// So much pure differential privacy.
-    Epsilon(f64),
-    /// So much zero-concentrated differential privacy.
-    Rho(f64),
-    /// What a slot of the account's plan declares.
-    Slot(String),
-    /// As little as gives every number this half-width.
-    Error(f64),
-}
-
-/// What is asked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
-    /// The account that pays.
-    pub account: String,
-    /// The question.
-    pub written: Written,
-    /// What it may cost.
-    pub pay: Pay,
-    /// The confidence of intervals, and of an error that is asked for.
-    pub confidence: f64,
-}
-
-/// Why something was not done.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Denied {
-    /// The asker has no business with it. It does not tell what there is.
-    #[error("{what} {name:?} is not yours, or not there")]
-    NotYours {
-        /// What it is.
-        what: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// Not answered.
-    #[error(transparent)]
-    Unanswered(#[from] Unanswered),
-}
-
-impl From<Illegal> for Denied {
-    fn from(error: Illegal) -> Self {
-        Self::Unanswered(error.into())
-    }
-}
-
-impl From<LedgerError> for Denied {
-    fn from(error: LedgerError) -> Self {
-        Self::Unanswered(error.into())
-    }
-}
-
-/// What a question would cost.
-#[derive(Clone, Debug)]
-pub struct Priced {
-    /// What it would cost.
-    pub charge: Cost,
-    /// Whose budget is too short for it, if one is.
-    pub refusal: Option<Refusal>,
-    /// What it may spend.
-    pub spend: Spend,
-    /// Whether it was answered before, so that it would cost nothing.
-    pub is_free: bool,
-    /// For each aggregate its name, and the half-width that all data have, for as many rows as the table says, if that is
-    /// public or does not matter; in ranks for quantiles.
-    pub half_widths: Vec<(String, Option<f64>)>,
-}
-
-/// An answer.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// The numbers.
-    pub numbers: Vec<Number>,
-    /// What this call debited; `None` if nothing.
-    pub charge: Option<Cost>,
-    /// The ledger's entry.
-    pub entry: Option<u64>,
-    /// Whether it had been answered before.
-    pub is_repeated: bool,
-    /// Whether the engine was asked.
-    pub ran: bool,
-}
-
-/// A session that is to be opened.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Opening {
-    /// The account that pays.
-    pub account: String,
-    /// What the asker calls it.
-    pub key: String,
-    /// The table that it is about.
-    pub table: String,
-    /// What is declared.
-    pub declared: Declared,
-    /// The slot that it opens, in a plan account.
-    pub slot: Option<String>,
-}
-
-/// A session of the asker's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// The account that paid.
-    pub account: String,
-    /// What the asker calls it.
-    pub key: String,
-    /// The table that it is about.
-    pub table: String,
-    /// What was declared.
-    pub declared: Interactive,
-    /// How many answers it has given.
-    pub answered: u64,
-    /// Whether it gives no more.
-    pub is_over: bool,
-}
-
-/// A question to a session.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asking {
-    /// The account that paid.
-    pub account: String,
-    /// What the asker calls the session.
-    pub key: String,
-    /// What the asker calls the question.
-    pub name: String,
-    /// The question.
-    pub written: Written,
-    /// The guess that is checked.
-    pub guess: Option<f64>,
-    /// What it costs of a sequence.
-    pub spend: Option<Spend>,
-}
-
-/// What is left of an account for somebody.
-#[derive(Clone, Debug)]
-pub struct Left {
-    /// The account as the ledger has it, with the asker's quota alone.
-    pub status: AccountStatus,
-    /// About how many more questions of such a cost.
-    pub more: Option<u64>,
 }
 
 /// A table, with the data set that is charged.
@@ -520,82 +368,4 @@ fn has_columns(held: &Held) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// What a slot's release lets a question spend.
-fn spend_of(mechanism: &Mechanism) -> Option<Spend> {
-    let rho = |multiplier: f64| Spend::Rho(0.5 / (multiplier * multiplier));
-    match mechanism {
-        Mechanism::ApproxDp(guarantee) => Some(Spend::Epsilon(guarantee.epsilon.get())),
-        Mechanism::Laplace { scale, sensitivity } => {
-            Some(Spend::Epsilon((sensitivity.get() / scale.get()).next_down()))
-        }
-        Mechanism::Geometric { scale, sensitivity } => {
-            Some(Spend::Epsilon((sensitivity.get() as f64 / scale.get()).next_down()))
-        }
-        Mechanism::Exponential { epsilon } | Mechanism::Staircase { epsilon, .. } => {
-            Some(Spend::Epsilon(epsilon.get()))
-        }
-        Mechanism::Gaussian { sigma, sensitivity } => Some(rho(sigma.get() / sensitivity.get())),
-        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
-            Some(rho(sigma.get() / sensitivity.get() as f64))
-        }
-        Mechanism::Zcdp { rho, .. } => Some(Spend::Rho(rho.get())),
-        Mechanism::Gdp { mu } => Some(rho(1.0 / mu.get())),
-        _ => None,
-    }
-}
-
-/// How often a cost fits what is left.
-fn times(capacity: &Cost, spent: &Cost, cost: &Cost) -> u64 {
-    let fits = |capacity: f64, spent: f64, cost: f64| {
-        if cost > 0.0 { ((capacity - spent).max(0.0) / cost).floor() as u64 } else { u64::MAX }
-    };
-    let main = fits(capacity.main.lower(), spent.main.upper(), cost.main.upper());
-    main.min(fits(capacity.delta.lower(), spent.delta.upper(), cost.delta.upper()))
-}
-
-/// The least cost at which every number of the answer is within an error, with a confidence, whatever the data are.
-fn least(
-    held: &Held,
-    question: &Question,
-    (error, confidence): (f64, f64),
-    concentrated: bool,
-) -> Result<Spend, Illegal> {
-    if !(error > 0.0 && error.is_finite()) {
-        return Err(Illegal::new("error", format!("is {error}"), "a finite number above 0"));
-    }
-    let spend =
-        |amount: f64| if concentrated { Spend::Rho(amount) } else { Spend::Epsilon(amount) };
-    let keeps = |amount: f64| -> Result<bool, Illegal> {
-        let checked = question.check(&held.public)?;
-        let widths = table::half_widths(&checked, &checked.measured(spend(amount))?, confidence)?;
-        let mut all = true;
-        for (name, width) in widths {
-            let legal = "an epsilon or a rho; or the table's number of people, if that is public";
-            let width = width
-                .ok_or_else(|| Illegal::new(name, "has no error that could be asked for", legal))?;
-            all &= width <= error;
-        }
-        Ok(all)
-    };
-    let (mut low, mut high) = if concentrated { (1e-6, 400.0) } else { (1e-4, 300.0) };
-    if !keeps(high)? {
-        let problem = format!("is {error}, which no noise keeps");
-        return Err(Illegal::new("error", problem, "a larger error"));
-    }
-    // To a thousandth part.
-    while high > low * 1.001 {
-        let middle = (low * high).sqrt();
-        if keeps(middle)? { high = middle } else { low = middle }
-    }
-    // A cost that can be written shortly, and is no less.
-    Ok(spend(shorter(high)))
-}
-
-/// A number with four digits that is no smaller.
-fn shorter(number: f64) -> f64 {
-    let unit = 10.0_f64.powi(number.log10().floor() as i32 - 3);
-    let digits = (number / unit).ceil();
-    format!("{:e}", digits * unit).parse().map_or(number, |short: f64| short.max(number))
 }

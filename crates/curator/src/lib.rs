@@ -29,6 +29,7 @@
 //! ```
 
 mod answer;
+mod asked;
 mod bill;
 mod checked;
 mod compile;
@@ -42,20 +43,19 @@ pub mod public;
 pub mod question;
 mod session;
 mod shown;
+mod spend;
 mod table;
 pub mod table_session;
 mod text;
 mod tokens;
 
 pub use answer::{answer, price};
+pub use asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Part, Spend};
 pub use compile::{Compiled, Counted, Wanted, compile};
 pub use config::{Config, ConfigError, Source, Timing, Tls};
-pub use curator::{
-    Answer, Ask, Asking, Curator, Denied, Kept, Left, Opening, Pay, Priced, SetupError, Standing,
-    Written,
-};
+pub use curator::{Curator, Kept, SetupError};
 pub use error::Error;
 pub use illegal::Illegal;
 pub use session::{Opened, ask, close, open};

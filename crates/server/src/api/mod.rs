@@ -24,10 +24,14 @@ use problem::{
 };
 pub(crate) use state::Shared;
 use state::slot;
-use types::{
-    AccountShown, Accounts, Answered, Asking, Askings, Charge, ColumnShown, Expected, GroupKey,
-    Health, Me, Offer, Offers, One, Quote, Remaining, SessionAnswer, SessionAsked, SessionOpened,
-    SessionQuestion, SessionShown, Sessions, SlotShown, TableShown, Tables, Verified,
+use types::question::{
+    Answered, Asking, Askings, Charge, Expected, GroupKey, Offer, Offers, One, Quote, Remaining,
+};
+use types::session::{
+    SessionAnswer, SessionAsked, SessionOpened, SessionQuestion, SessionShown, Sessions,
+};
+use types::standing::{
+    AccountShown, Accounts, ColumnShown, Health, Me, SlotShown, TableShown, Tables, Verified,
 };
 
 /// The longest body.
