@@ -1,7 +1,7 @@
 //! What the curator adds to a bare aggregate and a pair of ledger writes, side by side in one run: 10^5 rows.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use counterpoint_curator::engine::{Engine, Sqlite};
+use counterpoint_curator::engine::Sqlite;
 use counterpoint_curator::public::Table;
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
 use counterpoint_curator::{Held, Payer, Ready, Spend, tell};
