@@ -175,7 +175,7 @@ pub(crate) struct ServeArgs {
     pub(crate) check: bool,
 
     /// Address to listen on; port 0 is any that is free. Beyond this machine only with a certificate
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
 
     /// Open the page in a browser
@@ -217,6 +217,12 @@ pub(crate) enum TokenCommand {
         /// Its number in the list
         id: i64,
     },
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "legal: a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0".to_owned()
+    })
 }
 
 fn role(text: &str) -> Result<Role, String> {

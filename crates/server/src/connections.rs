@@ -40,7 +40,7 @@ const MOST_HEAD: usize = 32 << 10;
 pub enum ServeError {
     /// Other machines could reach it.
     #[error(
-        "{0} can be reached by other machines; legal: a loopback address, such as 127.0.0.1:8000"
+        "{0} can be reached by other machines; legal: a loopback address and a port, such as 127.0.0.1:8000, or a certificate"
     )]
     NotLoopback(SocketAddr),
     /// Nobody can listen there.

@@ -42,8 +42,14 @@ fn other_machines_are_not_served() {
         let error = run(&["serve", "--listen", address]);
         assert!(error.error().contains("legal: a loopback address and a port"), "{address}");
     }
-    for option in ["--config", "--demo", "--check"] {
-        let error = run(&["serve", option]);
-        assert!(error.error().contains(&format!("unexpected argument '{option}'")), "{option}");
+    let demo = run(&["serve", "--demo", "--listen", "0.0.0.0:0"]);
+    assert!(demo.error().contains("legal: a loopback address and a port"));
+    for (args, problem) in [
+        (&["--config", "/nowhere/at.all"][..], "/nowhere/at.all"),
+        (&["--check"], "--config"),
+        (&["--demo", "--config", "x"], "cannot be used with"),
+    ] {
+        let error = run(&[&["serve"], args].concat());
+        assert!(error.error().contains(problem), "{args:?}: {}", error.error());
     }
 }
