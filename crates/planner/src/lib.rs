@@ -47,6 +47,7 @@ mod fit;
 mod steps;
 mod sum;
 mod shadow;
+mod plane;
 mod tangent;
 mod least;
 mod others;

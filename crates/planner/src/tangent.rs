@@ -226,4 +226,22 @@ mod tests {
             assert!((above(&point) + spent(&point, size)).abs() < 3e-7 * spent(&point, size));
         }
     }
+
+    /// One Laplace noise of level x above epsilon = 1 has 1 - delta = e^((1 - x)/2), so that F falls by one half
+    /// everywhere: whatever brackets leave open, the slope's least and most are on either side of that.
+    #[test]
+    fn slopes_are_rounded_outward() {
+        for width in [0.0, 1e-4, 1e-3] {
+            let wide = |noises: &[Shadow]| {
+                let delta = -((1.0 - noises[0].level) / 2.0).exp_m1();
+                let (lower, upper) = (delta * (1.0 - width), delta * (1.0 + width));
+                Ok(Bracket { lower, upper })
+            };
+            let noise = Shadow { kind: Kind::Laplace, level: 1.5, count: 1, smoothed: false };
+            let (least, most) = tangent(&[noise], &wide).unwrap().slopes[0];
+            assert!(least <= -0.5 + 1e-9 && most >= -0.5 - 1e-9, "{width}: {least} {most}");
+            // Brackets so wide, of a delta that moves by about a fortieth, leave about eighty times that.
+            assert!(most - least >= 20.0 * width, "{width}: {least} {most}");
+        }
+    }
 }
