@@ -39,9 +39,10 @@
 //!
 //! # What is assumed
 //!
-//! Randomness comes from OpenSSL's generator for private values; if it fails, so does the
-//! release. A forked process draws noise of its own. A virtual machine that is *restored from
-//! a snapshot* may draw the same noise twice: reseed it, or do not restore it.
+//! Randomness comes from the operating system's generator, asked anew for each draw; if it fails, so
+//! does the release. A forked process draws noise of its own. A virtual machine that is *restored
+//! from a snapshot* may draw the same noise twice where its system is not told: reseed it, or do
+//! not restore it.
 //!
 //! Samplers take the same number of random words and of steps whatever they draw, and the
 //! exponential mechanism as many for any scores: `SECURITY.md` says what that promises, and what it

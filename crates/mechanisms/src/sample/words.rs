@@ -42,25 +42,13 @@ pub(super) fn more() -> Result<u128, Error> {
     with(1, |mut words| words.next())
 }
 
-/// From OpenSSL's generator for private values: one for each thread, seeded from the operating
-/// system, reseeded in a forked process.
+/// From the operating system's generator, which no process shares with a fork of its own.
 fn fill(words: &mut [Word]) -> Result<(), Error> {
     #[cfg(test)]
     if let Some(result) = script::fill(words) {
         return result;
     }
-    private_bytes(words.as_flattened_mut())
-}
-
-#[cfg(feature = "draws")]
-fn private_bytes(bytes: &mut [u8]) -> Result<(), Error> {
-    openssl::rand::rand_priv_bytes(bytes).map_err(|error| failed(&error.to_string()))
-}
-
-/// Built to plan and not to draw.
-#[cfg(not(feature = "draws"))]
-fn private_bytes(_: &mut [u8]) -> Result<(), Error> {
-    Err(failed("built without the feature `draws`"))
+    getrandom::fill(words.as_flattened_mut()).map_err(|error| failed(&error.to_string()))
 }
 
 fn failed(reason: &str) -> Error {
