@@ -1,13 +1,20 @@
-//! What the curator adds to a bare aggregate and a pair of ledger writes, side by side in one run: 10^5 rows.
+//! What the curator adds to a bare aggregate and a pair of ledger writes, side by side in one run: 10^5 rows; and how many
+//! answers 64 clients get over HTTP beside as many who write to the ledger alone.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use counterpoint_curator::engine::Sqlite;
 use counterpoint_curator::public::Table;
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Held, Payer, Ready, Spend, tell};
+use counterpoint_curator::{
+    Config, Curator, Held, Payer, Ready, Role, Spend, Timing, Tokens, tell,
+};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Request, Url};
-use counterpoint_wire::ledger::{Asked, Described};
-use std::sync::Arc;
+use counterpoint_server::Server;
+use counterpoint_testing::Client;
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::{Asked, Described, ExactPlan};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const ROWS: i64 = 100_000;
@@ -24,6 +31,14 @@ bounds = [0, 100]
 "#;
 
 fn main() {
+    let only = std::env::args().nth(1);
+    if only.as_deref() != Some("rates") {
+        overhead();
+    }
+    rates();
+}
+
+fn overhead() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data");
     let mut connection = rusqlite::Connection::open(&file).unwrap();
@@ -88,4 +103,109 @@ fn question(than: f64) -> Question {
         groups: None,
         rows_in_group: None,
     }
+}
+
+const CLIENTS: usize = 64;
+const ROUNDS: usize = 9;
+/// Questions of each client in a round.
+const EACH: usize = 10;
+
+/// Rounds of both in turns, and the median of their ratios.
+fn rates() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, _) = counterpoint_curator::demo::make(folder.path()).unwrap();
+    let config = Config { timing: Timing { slot: Duration::ZERO, ..config.timing }, ..config };
+    rusqlite::Connection::open(folder.path().join("visits.db"))
+        .unwrap()
+        .execute_batch("DELETE FROM visits WHERE patient >= 10")
+        .unwrap();
+    let budget = NewFilter::new(Kind::Sums, "1".parse().unwrap(), "0".parse().unwrap());
+    let mut ledger = Ledger::open(&config.ledger).unwrap();
+    ledger.open_account("team", "visits", &NewAccount::Filter(budget.clone())).unwrap();
+    let tokens = Tokens::open(&config.state).unwrap();
+    let token = |number| tokens.create(Role::Analyst, &format!("c{number}"), &["team".to_owned()]);
+    let tokens: Vec<String> = (0..CLIENTS).map(|number| token(number).unwrap()).collect();
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let server = server.with(Curator::open(&config).unwrap());
+    let address = server.address();
+    std::thread::spawn(move || server.run().unwrap());
+    let url: Url = format!("sqlite:{}", folder.path().join("alone").display()).parse().unwrap();
+    let mut alone = Ledger::init(&url).unwrap();
+    let relation = ledger.relation("visits").unwrap();
+    alone.dataset("visits", relation, &budget).unwrap();
+    alone.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
+    let pool = Pool::new(&url, &OpenOptions::default(), 16).unwrap();
+    let clients: Vec<Mutex<Client>> =
+        (0..CLIENTS).map(|_| Mutex::new(Client::new(address))).collect();
+    let mut found = Vec::new();
+    for round in 0..=ROUNDS {
+        let ours = rate(|client, number| {
+            let sql =
+                format!("SELECT COUNT(*) FROM visits WHERE age > -{}", mix(round, client, number));
+            let body = serde_json::json!({"account": "team", "sql": sql, "epsilon": 0.0001});
+            let bytes = request(address, &tokens[client], &body.to_string());
+            let (status, text) = clients[client].lock().unwrap().send(&bytes);
+            assert_eq!(status, 200, "{text}");
+        });
+        let asked = release();
+        let theirs = rate(|client, number| {
+            let key = format!("k{}", mix(round, client, number));
+            let analyst = format!("c{client}");
+            let request = Request::new("team", &key, &asked).under(relation);
+            let request = Request { analyst: Some(&analyst), ..request };
+            pool.with(|ledger| ledger.reserve(&request).map(drop)).unwrap();
+            pool.with(|ledger| ledger.commit("team", &key, &[b'x'; 100]).map(drop)).unwrap();
+        });
+        let start = Instant::now();
+        for number in 0..CLIENTS * EACH {
+            let key = format!("one-{round}-{number}");
+            let request = Request::new("team", &key, &asked).under(relation);
+            pool.with(|ledger| ledger.reserve(&request).map(drop)).unwrap();
+            pool.with(|ledger| ledger.commit("team", &key, &[b'x'; 100]).map(drop)).unwrap();
+        }
+        let single = (CLIENTS * EACH) as f64 / start.elapsed().as_secs_f64();
+        // The first warms everything up.
+        if round > 0 {
+            found.push([ours, theirs, single]);
+        }
+    }
+    let median = |mut list: Vec<f64>| {
+        list.sort_by(f64::total_cmp);
+        list[list.len() / 2]
+    };
+    let of = |place: usize| median(found.iter().map(|one| one[place]).collect());
+    let ratio = |place: usize| median(found.iter().map(|one| one[0] / one[place]).collect());
+    println!("{CLIENTS} clients, {ROUNDS} rounds in turns, medians:");
+    println!("the curator over HTTP                {:>5.0} answers/s", of(0));
+    println!("the ledger alone, of 64 threads      {:>5.0} pairs/s, ratio {:.2}", of(1), ratio(1));
+    println!("the ledger alone, of one             {:>5.0} pairs/s, ratio {:.2}", of(2), ratio(2));
+}
+
+fn mix(round: usize, client: usize, number: usize) -> usize {
+    1 + (round * CLIENTS + client) * EACH + number
+}
+
+fn release() -> Asked {
+    let text = br#"{"release":[{"mechanism":"geometric","scale":30000}]}"#;
+    Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
+}
+
+fn request(address: SocketAddr, token: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    let head =
+        format!("POST /v1/questions HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}");
+    let kind = "Content-Type: application/json";
+    format!("{head}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
+}
+
+/// How many a second, of all clients at once.
+fn rate(work: impl Fn(usize, usize) + Sync) -> f64 {
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let work = &work;
+            scope.spawn(move || (0..EACH).for_each(|number| work(client, number)));
+        }
+    });
+    (CLIENTS * EACH) as f64 / start.elapsed().as_secs_f64()
 }

@@ -3,20 +3,21 @@
 use crate::asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
 use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Timing};
+use crate::dummy::Dummy;
 use crate::engine::{Failed, Sqlite};
 use crate::illegal::Illegal;
 use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::Shown;
 use crate::spend::{least, spend_of, times};
-use crate::table::{self, Held, Payer, Ready, Unanswered};
+use crate::table::{self, Held, Number, Payer, Ready, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint::Release;
 use counterpoint_ledger::{LedgerError, OpenOptions, Pool};
 use counterpoint_wire::ledger::Cost;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// So many handles of the ledger are open at most.
@@ -54,11 +55,18 @@ pub struct Kept {
     pub dataset: String,
 }
 
+/// A data set, and the part of it, if not all.
+type About = (String, Option<String>);
+
 /// A curator at work.
 pub struct Curator {
     pool: Pool,
     tokens: Tokens,
     tables: BTreeMap<String, Kept>,
+    /// The data sets of accounts, and the parts that they are about, which never change.
+    about: Mutex<BTreeMap<String, About>>,
+    /// Made up when they are first asked.
+    dummies: Mutex<BTreeMap<String, Arc<Dummy>>>,
     timing: Timing,
 }
 
@@ -97,7 +105,14 @@ impl Curator {
             let dataset = source.dataset.clone();
             tables.insert(name.to_ascii_lowercase(), Kept { held, dataset });
         }
-        Ok(Self { pool, tokens, tables, timing: config.timing })
+        Ok(Self {
+            pool,
+            tokens,
+            tables,
+            about: Mutex::default(),
+            dummies: Mutex::default(),
+            timing: config.timing,
+        })
     }
 
     /// When answers leave.
@@ -175,6 +190,30 @@ impl Curator {
         Ok(Answer { numbers, charge, entry, is_repeated: told.is_repeated, ran: told.ran })
     }
 
+    /// Answers a question from rows that are made up from what is public. Nothing is charged or stored, and no data are
+    /// looked at; noise is drawn as it would be.
+    ///
+    /// # Errors
+    /// [`Denied`], for what would be no question about the table either.
+    pub fn rehearse(&self, asker: &Bearer, ask: &Ask) -> Result<Vec<Number>, Denied> {
+        let (kept, question, spend) = self.costed(asker, ask)?;
+        let failed = |error| Denied::from(Unanswered::Dummy(error));
+        let dummy = self.dummy(&kept.held).map_err(failed)?;
+        let ready = Ready::new(&dummy.held, &question, spend, slot(&ask.pay))?;
+        let drawn = table::draw(&dummy.held, &ready, Instant::now() + self.timing.limit);
+        Ok(table::numbers(&drawn.map_err(failed)?, &ready, ask.confidence)?)
+    }
+
+    fn dummy(&self, held: &Held) -> Result<Arc<Dummy>, Failed> {
+        let mut dummies = self.dummies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = dummies.get(held.public.name()) {
+            return Ok(Arc::clone(made));
+        }
+        let made = Arc::new(Dummy::of(&held.public)?);
+        dummies.insert(held.public.name().to_owned(), Arc::clone(&made));
+        Ok(made)
+    }
+
     /// What is left of an account, and for how many questions of such a cost.
     ///
     /// # Errors
@@ -197,14 +236,17 @@ impl Curator {
 
     /// The table of a question, and the question ready to be asked of it.
     fn ready(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Ready), Denied> {
+        let (kept, question, spend) = self.costed(asker, ask)?;
+        let ready = Ready::new(&kept.held, &question, spend, slot(&ask.pay))?;
+        Ok((kept, ready))
+    }
+
+    /// The table of a question, the question, and what it may spend.
+    fn costed(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Question, Spend), Denied> {
         may_use(asker, &ask.account)?;
         let question = self.read(&ask.written)?;
         let kept = self.kept(&question.table)?;
         self.pays(&ask.account, kept)?;
-        let slot = match &ask.pay {
-            Pay::Slot(slot) => Some(slot.as_str()),
-            _ => None,
-        };
         let spend = match &ask.pay {
             Pay::Epsilon(epsilon) => Spend::Epsilon(*epsilon),
             Pay::Rho(rho) => Spend::Rho(*rho),
@@ -222,8 +264,7 @@ impl Curator {
                 least(&kept.held, &question, (*error, ask.confidence), concentrated)?
             }
         };
-        let ready = Ready::new(&kept.held, &question, spend, slot)?;
-        Ok((kept, ready))
+        Ok((kept, question, spend))
     }
 
     fn kept(&self, table: &str) -> Result<&Kept, Illegal> {
@@ -235,7 +276,7 @@ impl Curator {
 
     /// An error unless an account pays for questions about all of a table.
     fn pays(&self, account: &str, kept: &Kept) -> Result<(), Denied> {
-        let (dataset, part) = self.pool.with(|ledger| ledger.dataset_of(account))?;
+        let (dataset, part) = self.about(account)?;
         if dataset == kept.dataset && part.is_none() {
             return Ok(());
         }
@@ -243,6 +284,16 @@ impl Curator {
         let problem = format!("does not pay for questions about all of table {table:?}");
         let legal = format!("an account under data set {:?}", kept.dataset);
         Err(Illegal::new(format!("account {account:?}"), problem, legal).into())
+    }
+
+    fn about(&self, account: &str) -> Result<About, LedgerError> {
+        let known = || self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(about) = known().get(account) {
+            return Ok(about.clone());
+        }
+        let about = self.pool.with(|ledger| ledger.dataset_of(account))?;
+        known().insert(account.to_owned(), about.clone());
+        Ok(about)
     }
 
     /// Opens a session, and debits all of it; or the one that was opened before by the same declaration.
@@ -327,6 +378,13 @@ impl Curator {
         let status = self.pool.with(|ledger| ledger.status(Some(account)))?;
         let kind = status.accounts.first().map(|account| account.kind.clone());
         Ok(kind.is_some_and(|kind| kind != "sums" && kind != "plan"))
+    }
+}
+
+fn slot(pay: &Pay) -> Option<&str> {
+    match pay {
+        Pay::Slot(slot) => Some(slot),
+        _ => None,
     }
 }
 

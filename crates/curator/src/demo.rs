@@ -2,6 +2,7 @@
 
 use crate::config::{Config, ConfigError};
 use crate::curator::SetupError;
+use crate::dummy::Dice;
 use crate::tokens::{Role, Tokens};
 use counterpoint::filter::Amount;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
@@ -102,14 +103,8 @@ fn fill(file: &Path) -> rusqlite::Result<()> {
     {
         let sql = "INSERT INTO visits VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut insert = transaction.prepare(sql)?;
-        // A linear congruential generator (Knuth's MMIX) is plenty for an example.
-        let mut state: u64 = 20_261_117;
-        let mut below = |most: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % most
-        };
+        let mut dice = Dice(20_261_117);
+        let mut below = |most: u64| dice.below(most);
         for patient in 0..PEOPLE {
             let age = 1 + (below(60) + below(40)) as i64;
             let region = ["north", "east", "south", "west"][(below(10) % 4) as usize];

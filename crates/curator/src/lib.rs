@@ -36,6 +36,7 @@ mod compile;
 mod config;
 mod curator;
 pub mod demo;
+mod dummy;
 pub mod engine;
 mod error;
 mod illegal;

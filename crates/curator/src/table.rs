@@ -45,6 +45,9 @@ pub enum Unanswered {
     /// What came after the debit failed: it stays charged, and may be asked again. Why is for the operator alone.
     #[error("the question was charged, and failed; asked again it costs nothing more")]
     Charged(#[source] Failed),
+    /// Rows could not be made up, or asked. Nothing was charged.
+    #[error("the made-up rows gave no answer; nothing was charged")]
+    Dummy(#[source] Failed),
     /// A session does not answer it, or is over.
     #[error(transparent)]
     Session(Error),
@@ -251,17 +254,17 @@ pub fn tell(
     payer: &Payer<'_>,
     deadline: Instant,
 ) -> Result<Told, Unanswered> {
-    let debited = pool.with(|ledger| match stored(ledger.response(payer.account, &ready.key)) {
-        Ok(Some(bytes)) => Ok((Some(bytes), None, None, ledger.head()?)),
-        Ok(None) => match ledger.reserve(&ready.request(payer, &held.public)) {
-            Ok(debit) => Ok((debit.response, debit.charge, Some(debit.entry), debit.head)),
-            // Another analyst of the account asked the same question: it is paid for. The key is the question.
-            Err(LedgerError::KeyInUse { .. }) => {
-                Ok((ledger.response(payer.account, &ready.key)?, None, None, ledger.head()?))
+    let debited = pool.with(|ledger| match ledger.reserve(&ready.request(payer, &held.public)) {
+        Ok(debit) => Ok((debit.response, debit.charge, Some(debit.entry), debit.head)),
+        // What is paid for is told for nothing, whatever became of the account since, and whoever of its analysts asked
+        // first: the key is the question.
+        Err(error) => match stored(ledger.response(payer.account, &ready.key)) {
+            Ok(Some(bytes)) => Ok((Some(bytes), None, None, ledger.head()?)),
+            Ok(None) if matches!(error, LedgerError::KeyInUse { .. }) => {
+                Ok((None, None, None, ledger.head()?))
             }
-            Err(error) => Err(error),
+            _ => Err(error),
         },
-        Err(error) => Err(error),
     });
     let (response, charge, entry, head) = debited?;
     if let Some(bytes) = response {
@@ -344,7 +347,11 @@ impl Told {
     }
 }
 
-fn numbers(drawn: &[Vec<Drawn>], ready: &Ready, confidence: f64) -> Result<Vec<Number>, Illegal> {
+pub(crate) fn numbers(
+    drawn: &[Vec<Drawn>],
+    ready: &Ready,
+    confidence: f64,
+) -> Result<Vec<Number>, Illegal> {
     let mut list = Vec::new();
     for (cell, drawn) in drawn.iter().enumerate() {
         let group: Vec<Key> = ready.checked.keys(cell).into_iter().cloned().collect();

@@ -171,6 +171,18 @@ def test_asked_priced_and_asked_again(ann: cp.Client) -> None:
     assert ann.price(COUNT, epsilon=0.1).free
 
 
+def test_made_up_rows_cost_nothing(ann: cp.Client) -> None:
+    before = ann.account()
+    answer = ann.ask("SELECT region, COUNT(*) FROM visits GROUP BY region", epsilon=50.0, dummy=True)
+    assert answer.dummy and "dummy=True" in repr(answer) and "made-up" in answer._repr_html_()
+    assert [number.group for number in answer] == [("north",), ("east",), ("south",), ("west",)]
+    # 3000 people of one to three rows.
+    assert 3000 < sum(answer) < 9000
+    assert (answer.cost.amount, answer.entry, ann.account()) == (0.0, None, before)
+    with pytest.raises(cp.ServiceError, match="elsewhere"):
+        ann.ask("SELECT COUNT(*) FROM elsewhere", epsilon=1.0, dummy=True)
+
+
 def test_errors_are_asked_for(ann: cp.Client) -> None:
     answer = ann.ask(COUNT, error=200.0, confidence=0.9)
     assert answer[0].half_width is not None and answer[0].half_width <= 200.0 and answer[0].confidence == 0.9

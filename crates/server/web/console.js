@@ -269,6 +269,28 @@ function button() {
   const label = !quote ? 'Ask' : quote.free ? 'Ask again for nothing' : `Ask for ${priced(quote.cost)}`;
   say(at('ask'), isAsking ? 'Asking …' : label);
   at('ask').setAttribute('aria-disabled', String(isAsking || !quote || !quote.affordable));
+  at('rehearse').setAttribute('aria-disabled', String(isAsking || !quote));
+}
+
+/** Shows how an answer would look, from rows that are made up. */
+async function rehearse() {
+  if (isAsking || !quoted) return;
+  const { question } = quoted;
+  isAsking = true;
+  button();
+  trouble('');
+  try {
+    const answer = await call('rehearsals', question);
+    shown = { question, answer };
+    result();
+    say(at('live'), `${answer.answers.length} numbers from made-up rows`);
+    at('answer').scrollIntoView({ block: 'nearest' });
+  } catch (error) {
+    failed(error);
+  } finally {
+    isAsking = false;
+    button();
+  }
 }
 
 /** Asks what was priced, and nothing else. */
@@ -363,7 +385,8 @@ function result() {
   const { question, answer } = shown;
   at('answer').hidden = false;
   say(at('asked-sql'), question.sql);
-  say(at('paid'), `${answer.repeated ? 'It cost nothing, as it was answered before' : `It cost ${priced(answer.cost)}`}; ${remaining(answer.left)}.`);
+  at('answer').classList.toggle('dummy', answer.dummy);
+  say(at('paid'), answer.dummy ? 'Of made-up rows: it cost nothing, and says nothing about the table.' : `${answer.repeated ? 'It cost nothing, as it was answered before' : `It cost ${priced(answer.cost)}`}; ${remaining(answer.left)}.`);
   numbers(answer.answers);
   charts();
   const share = amount(100 * question.confidence, 6, 'halfExpand');
@@ -472,6 +495,7 @@ account.addEventListener('change', () => {
   changed();
 });
 at('ask').addEventListener('click', ask);
+at('rehearse').addEventListener('click', rehearse);
 // Another tab may have spent something meanwhile.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible' && me && !at('inside').hidden) refresh().then(changed, failed);

@@ -17,7 +17,8 @@
  *   expected: Expected[]}} Quote
  * @typedef {{group: (string | number)[], name: string, bin?: [number, number], share?: number, value: number,
  *   half_width: number | null, interval: [number, number] | null, confidence: number}} One
- * @typedef {{answers: One[], cost: Charge, left: Left, entry: number | null, repeated: boolean}} Answer
+ * @typedef {{answers: One[], cost: Charge, left: Left, entry: number | null, repeated: boolean,
+ *   dummy: boolean}} Answer
  * @typedef {{sequence: number, event: string, at: number, account?: string, name?: string, parent?: string, key?: string,
  *   analyst?: string | null, charge?: {main: string, delta: string}}} Entry
  */

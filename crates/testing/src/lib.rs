@@ -1,7 +1,9 @@
-//! What the tests of all crates share: one generator, and how large a run is.
+//! What the tests of all crates share: one generator, a client of services, and how large a run is.
 
+mod client;
 mod random;
 
+pub use client::Client;
 pub use random::Random;
 
 /// The whole run rather than a sample of it.

@@ -149,7 +149,7 @@ class Remaining:
 class Answer(Sequence[Number]):
     """An answer: numbers with intervals, one for each group and aggregate, bin or share."""
 
-    __slots__ = ("_numbers", "columns", "cost", "entry", "left", "repeated")
+    __slots__ = ("_numbers", "columns", "cost", "dummy", "entry", "left", "repeated")
 
     def __init__(self, found: Mapping[str, Any], columns: Sequence[str] = ()) -> None:
         self._numbers = tuple(_number(one) for one in found["answers"])
@@ -161,6 +161,8 @@ class Answer(Sequence[Number]):
         """The ledger's entry, if this call made one."""
         self.repeated: bool = bool(found["repeated"])
         """Whether it had been asked before."""
+        self.dummy: bool = bool(found.get("dummy", False))
+        """Whether it is of made-up rows."""
         length = len(self._numbers[0].group) if self._numbers else 0
         known = tuple(columns) if len(columns) == length else ()
         self.columns: tuple[str, ...] = known or tuple(f"group_{place + 1}" for place in range(length))
@@ -215,7 +217,7 @@ class Answer(Sequence[Number]):
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self[:6]))
-        return f"Answer([{shown}{', ...' if len(self) > 6 else ''}])"
+        return f"Answer([{shown}{', ...' if len(self) > 6 else ''}]{', dummy=True' if self.dummy else ''})"
 
     def _repr_html_(self) -> str:
         head = [*self.columns, "aggregate", "value", "±", "from", "to"]
@@ -226,6 +228,7 @@ class Answer(Sequence[Number]):
             numbers = [_short(number.value), _short(number.half_width), _short(low), _short(high)]
             rows.append([*map(str, number.group), name, *numbers])
         paid = "asked before, for nothing" if self.repeated else f"for {self.cost.amount:g} {self.cost.unit}"
+        paid = "of made-up rows" if self.dummy else paid
         sure = f"{100 * self[0].confidence:g} % each; " if self else ""
         return html_table(head, rows, f"{sure}{paid}; left: {self.left.words}")
 

@@ -176,18 +176,23 @@ class Client:
         error: Real | None = None,
         confidence: Real = 0.95,
         key: str | None = None,
+        dummy: bool = False,
     ) -> Answer:
         """Asks a question, as SQL or as a :class:`Question`. It is charged to the account, the only one if none is named.
 
         One of these says what it may cost: ``epsilon``, ``rho``, a ``slot`` of the account's plan, or an ``error``, for
         which as little is spent as gives every number this half-width. Asked again, it has the same answer and costs
         nothing. ``key`` is your own name for it: under it nothing else can be asked.
+
+        With ``dummy=True`` the answer is of rows that are made up from what is public about the table: nothing is charged,
+        and the answer means nothing. It is for writing the program that will ask.
         """
         pays = {"epsilon": epsilon, "rho": rho, "slot": slot, "error": error}
         body = self._body(question, account, pays, confidence)
         if key is not None:
             body["key"] = str(key)
-        return Answer(self._service.post("/v1/questions", body), _grouped(question))
+        path = "/v1/rehearsals" if dummy else "/v1/questions"
+        return Answer(self._service.post(path, body), _grouped(question))
 
     def price(
         self,

@@ -13,6 +13,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Unanswered};
+use counterpoint_wire::ledger::Cost;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Instant;
@@ -50,7 +51,7 @@ const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
         description = "Questions about tables, answered with differential privacy and charged to a ledger."
     ),
     paths(
-        health, metrics, document, me, tables, ask, prices, accounts, account, owned, history, verify,
+        health, metrics, document, me, tables, ask, rehearse, prices, accounts, account, owned, history, verify,
         open_session, sessions, session, ask_session, close_session
     ),
     components(schemas(
@@ -82,6 +83,7 @@ pub(crate) fn router(shared: Shared) -> Router {
         .route("/v1/me", only(get(me)))
         .route("/v1/tables", only(get(tables)))
         .route("/v1/questions", only(post(ask)))
+        .route("/v1/rehearsals", only(post(rehearse)))
         .route("/v1/prices", only(post(prices)))
         .route("/v1/accounts", only(get(accounts)))
         .route("/v1/accounts/{account}", only(get(account)))
@@ -91,6 +93,7 @@ pub(crate) fn router(shared: Shared) -> Router {
         .route("/v1/status", only(get(owned)))
         .route("/v1/history", only(get(history)))
         .route("/v1/verify", only(get(verify)))
+        .route("/v1/", only(get(nothing)).fallback(nothing))
         .route("/v1/{*rest}", only(get(nothing)).fallback(nothing))
         .layer(from_fn_with_state(shared.clone(), count))
         .with_state(shared)
@@ -227,7 +230,32 @@ fn told(
         left: Remaining::of(&left.status, left.more),
         entry: answer.entry,
         repeated: answer.is_repeated,
+        dummy: false,
     })
+}
+
+/// Answers a question from rows that are made up from what is public, so that programs can be written first. Nothing is
+/// charged or stored, and no data are looked at.
+#[utoipa::path(post, path = "/v1/rehearsals", security(("token" = [])), request_body = Asking,
+    responses((status = 200, body = Answered), (status = "default", body = Problem, content_type = "application/problem+json")))]
+async fn rehearse(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
+    let (headers, asking): (_, Asking) = body(request).await?;
+    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+    let ask = asking.ask()?;
+    let answered = shared.work(move |curator| {
+        let numbers = curator.rehearse(&bearer, &ask)?;
+        let charge = curator.price(&bearer, &ask)?.charge;
+        let left = curator.left(&bearer, &ask.account, Some(&charge))?;
+        Ok(Answered {
+            answers: numbers.into_iter().map(One::from).collect(),
+            cost: Charge::of(&Cost::default(), left.status.unit),
+            left: Remaining::of(&left.status, left.more),
+            entry: None,
+            repeated: false,
+            dummy: true,
+        })
+    });
+    Ok(json(&answered.await?))
 }
 
 /// What questions would cost. Nothing is charged, and no data are looked at.

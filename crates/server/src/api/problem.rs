@@ -94,6 +94,7 @@ impl From<Denied> for Problem {
             Denied::Unanswered(Unanswered::Illegal(error)) => ILLEGAL.of(error.to_string()),
             Denied::Unanswered(Unanswered::Ledger(error)) => error.into(),
             Denied::Unanswered(error @ Unanswered::Charged(_)) => CHARGED.of(error.to_string()),
+            Denied::Unanswered(error @ Unanswered::Dummy(_)) => BUSY.of(error.to_string()),
             Denied::Unanswered(Unanswered::Session(error)) => session(&error),
             _ => FAILED.of("what was stored cannot be read"),
         }

@@ -146,6 +146,13 @@ test('an analyst: from a token to an answer, and the same again for nothing', as
   assert.equal(await page.textContent('#ask'), 'Ask for 0.5 epsilon');
   assert.ok(near(await left('ann'), 3), 'a price costs nothing');
 
+  const tried = page.waitForResponse((response) => response.url().endsWith('/v1/rehearsals'));
+  await page.click('#rehearse');
+  assert.equal((await (await tried).json()).dummy, true);
+  await page.waitForFunction(() => document.querySelector('#paid').textContent.startsWith('Of made-up rows'));
+  assert.ok(near(await left('ann'), 3), 'a rehearsal costs nothing');
+  assert.equal(await page.locator('#asked').isVisible(), false);
+
   const answer = await ask(page);
   assert.equal(answer.repeated, false);
   const [{ value }] = answer.answers;

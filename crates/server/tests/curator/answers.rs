@@ -2,7 +2,7 @@
 
 use crate::service::*;
 use counterpoint_curator::Role;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
@@ -130,4 +130,45 @@ fn prices_are_told_without_a_debit_and_hold() {
     let told = read(&post(address, "/v1/questions", &token, &error));
     assert!(told["answers"][0]["half_width"].as_f64().unwrap() <= 24.0, "{told}");
     assert_eq!(told["cost"], quote["cost"]);
+}
+
+#[test]
+fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
+    let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "1"), ("other", "1")]);
+    let token = place.token(Role::Analyst, "ann", &["team"]);
+    let address = place.serve();
+    let sql = "SELECT region, COUNT(*), AVG(age) FROM visits GROUP BY region";
+    let asking = |account: &str, sql: &str| {
+        // Far more than there is, and so nearly without noise.
+        json!({"account": account, "sql": sql, "epsilon": 400})
+    };
+    let rehearse =
+        |account: &str, sql: &str| post(address, "/v1/rehearsals", &token, &asking(account, sql));
+    let first = read(&rehearse("team", sql));
+    assert_eq!((&first["dummy"], &first["entry"]), (&json!(true), &json!(null)), "{first}");
+    assert_eq!((place.spent("team").as_str(), &first["cost"]["amount"]), ("0", &json!(0.0)));
+    let value = |answer: &Value, place: usize| answer["answers"][place]["value"].as_f64().unwrap();
+    // Five hundred people of one or two rows in three regions, ages all over from 0 to 100.
+    let rows: f64 = [0, 2, 4].map(|place| value(&first, place)).iter().sum();
+    assert!((600.0..900.0).contains(&rows), "{first}");
+    assert!(
+        [1, 3, 5].map(|place| value(&first, place)).iter().all(|age| (40.0..60.0).contains(age))
+    );
+    // Whatever the table holds, and whether it is there.
+    place.write(&people(7));
+    let values = |answer: &Value| [0, 2, 4].map(|place| value(answer, place));
+    assert_eq!(values(&read(&rehearse("team", sql))), values(&first));
+    std::fs::remove_file(place.path("data.db")).unwrap();
+    assert_eq!(values(&read(&rehearse("team", sql))), values(&first));
+    for (account, sql, code) in [
+        ("other", sql, "not-found"),
+        ("team", "SELECT COUNT(*) FROM visits LIMIT 3", "illegal"),
+        ("team", "SELECT COUNT(*) FROM elsewhere", "illegal"),
+    ] {
+        assert_eq!(read(&rehearse(account, sql))["code"], code);
+    }
+    let auditor = place.token(Role::Auditor, "otto", &[]);
+    let told = post(address, "/v1/rehearsals", &auditor, &asking("team", sql));
+    assert_eq!(read(&told)["code"], "forbidden");
+    assert!(place.verified());
 }

@@ -5,3 +5,5 @@ mod answers;
 mod attacks;
 mod crash;
 mod service;
+mod storm;
+mod timing;

@@ -1,8 +1,9 @@
 //! A curator on tables of our own, and a client.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use counterpoint_curator::{Config, Curator, Role, Tokens};
@@ -25,6 +26,19 @@ pub(crate) fn people(count: i64) -> Vec<Row> {
         row(person, 20 + person % 50, (person % 10) as f64, regions[(person % 3) as usize])
     };
     (0..count).chain((0..count).step_by(5)).map(one).collect()
+}
+
+const FOLDER: &str = "COUNTERPOINT_TEST_SERVICE";
+
+/// Run as a child: serves until it is killed.
+#[test]
+#[ignore = "a child of other tests"]
+fn child() {
+    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let server = server.with(Curator::open(&config(Path::new(&folder))).unwrap());
+    println!("listening on {}", server.address());
+    server.run().unwrap();
 }
 
 /// Everything about a service but its process.
@@ -109,6 +123,22 @@ impl Place {
         let address = server.address();
         std::thread::spawn(move || server.run().unwrap());
         address
+    }
+
+    /// A service in a process of its own.
+    pub(crate) fn start(&self) -> (Child, SocketAddr) {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["service::child", "--ignored", "--exact", "--nocapture"])
+            .env(FOLDER, self.folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let address =
+            lines.find_map(|line| line.unwrap().strip_prefix("listening on ").map(str::to_owned));
+        std::thread::spawn(move || lines.for_each(drop));
+        (child, address.unwrap().parse().unwrap())
     }
 
     /// What an account has spent: the ledger's own decimals.

@@ -208,6 +208,8 @@ pub(crate) struct Answered {
     pub(crate) entry: Option<u64>,
     /// Whether the answer had been stored before.
     pub(crate) repeated: bool,
+    /// Whether it is of made-up rows.
+    pub(crate) dummy: bool,
 }
 
 /// A half-width that is known in advance.

@@ -1,0 +1,76 @@
+//! A client of HTTP services that keeps its connection.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// A connection that is kept.
+#[derive(Debug)]
+pub struct Client {
+    address: SocketAddr,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl Client {
+    /// For this address; nothing is connected yet.
+    #[must_use]
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, stream: None }
+    }
+
+    /// Where it sends to.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Sends a request; again on a new connection where the old one was closed meanwhile. A status of 0 is no answer.
+    pub fn send(&mut self, bytes: &[u8]) -> (u16, String) {
+        for _ in 0..3 {
+            if self.stream.is_none() {
+                self.stream = connect(self.address);
+            }
+            if let Some(answer) = self.exchange(bytes) {
+                return answer;
+            }
+            self.stream = None;
+        }
+        (0, String::new())
+    }
+
+    fn exchange(&mut self, bytes: &[u8]) -> Option<(u16, String)> {
+        let stream = self.stream.as_mut()?;
+        stream.get_mut().write_all(bytes).ok()?;
+        let (mut status, mut length, mut stays) = (None, 0, true);
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let line = line.trim().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if status.is_none() {
+                status = Some(line.split(' ').nth(1)?.parse().ok()?);
+            }
+            if let Some(text) = line.strip_prefix("content-length: ") {
+                length = text.parse().ok()?;
+            }
+            stays &= line != "connection: close";
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).ok()?;
+        if !stays {
+            self.stream = None;
+        }
+        Some((status?, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
+
+fn connect(address: SocketAddr) -> Option<BufReader<TcpStream>> {
+    let stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+    stream.set_nodelay(true).ok()?;
+    Some(BufReader::new(stream))
+}
