@@ -4,4 +4,5 @@
 mod answers;
 mod attacks;
 mod crash;
+mod refusals;
 mod service;
