@@ -6,3 +6,4 @@ mod attacks;
 mod crash;
 mod refusals;
 mod service;
+mod sessions;
