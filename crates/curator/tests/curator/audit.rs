@@ -115,8 +115,8 @@ fn the_whole_way_keeps_its_claim() {
     assert!(told <= 1.0 && told > 0.2, "{told}");
 }
 
-/// (What fails after the debit and is not refunded has a test of its own: the server's; and so has a threshold that must
-/// not be drawn again.)
+/// (What fails after the debit and is not refunded has tests of its own, in `failures`; and so has a threshold that must
+/// not be drawn again, in `table_sessions`.)
 #[test]
 fn planted_faults_are_found() {
     for fault in [Fault::NoBound, Fault::HalfTheNoise] {
