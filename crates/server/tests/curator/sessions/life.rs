@@ -246,7 +246,7 @@ fn a_session_whose_engine_fails_stays_charged_and_goes_on() {
     assert_eq!((place.head(), place.spent("team")), (head, spent.clone()));
     assert_eq!(threshold(&place, "gate"), drawn);
     // Neither opened anew nor closed does it give anything back.
-    assert_eq!(ann.opens("list", &sequence(1.0)), 0.0);
+    assert_eq!(read(&ann.tries("list", &sequence(1.0)))["cost"]["amount"], 0.0);
     table("ALTER TABLE gone RENAME TO visits");
     for (key, body) in &questions {
         assert_eq!(read(&ann.asks(key, body))["answered"], 1, "{key}");
