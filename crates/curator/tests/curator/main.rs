@@ -4,6 +4,7 @@
 mod audit;
 mod child;
 mod crash;
+mod failures;
 mod one_call;
 mod sessions;
 mod table_sessions;

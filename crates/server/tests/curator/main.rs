@@ -4,6 +4,8 @@
 mod answers;
 mod attacks;
 mod crash;
+mod refusals;
 mod service;
+mod sessions;
 mod storm;
 mod timing;

@@ -72,12 +72,9 @@ impl Place {
         std::fs::write(place.path("config.toml"), text).unwrap();
         let config = place.config();
         let mut ledger = Ledger::init(&config.ledger).unwrap();
-        let filter = |epsilon: &str| {
-            NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "0".parse().unwrap())
-        };
-        ledger.dataset("visits", config.tables[0].public.relation(), &filter(budget)).unwrap();
+        ledger.dataset("visits", config.tables[0].public.relation(), &pure(budget)).unwrap();
         for (name, epsilon) in accounts {
-            ledger.open_account(name, "visits", &NewAccount::Filter(filter(epsilon))).unwrap();
+            ledger.open_account(name, "visits", &NewAccount::Filter(pure(epsilon))).unwrap();
         }
         place
     }
@@ -141,17 +138,30 @@ impl Place {
         (child, address.unwrap().parse().unwrap())
     }
 
+    /// The ledger, beside the service.
+    pub(crate) fn ledger(&self) -> Ledger {
+        Ledger::open(&self.config().ledger).unwrap()
+    }
+
     /// What an account has spent: the ledger's own decimals.
     pub(crate) fn spent(&self, account: &str) -> String {
-        let mut ledger = Ledger::open(&self.config().ledger).unwrap();
-        let status = ledger.status(Some(account)).unwrap();
+        let status = self.ledger().status(Some(account)).unwrap();
         status.accounts[0].spent.main.to_string()
     }
 
     pub(crate) fn verified(&self) -> bool {
-        let mut ledger = Ledger::open(&self.config().ledger).unwrap();
-        ledger.verify(None).unwrap().problem.is_none()
+        self.ledger().verify(None).unwrap().problem.is_none()
     }
+
+    /// The ledger's last entry: the same as before if nothing was written.
+    pub(crate) fn head(&self) -> String {
+        self.ledger().head().unwrap().to_string()
+    }
+}
+
+/// A budget of epsilons alone.
+pub(crate) fn pure(epsilon: &str) -> NewFilter {
+    NewFilter::new(Kind::Sums, epsilon.parse().unwrap(), "0".parse().unwrap())
 }
 
 pub(crate) fn config(folder: &Path) -> Config {
@@ -221,4 +231,13 @@ pub(crate) fn ask(
 /// A body as JSON.
 pub(crate) fn read((status, body): &Answer) -> Value {
     serde_json::from_str(body).unwrap_or_else(|_| panic!("{status}: {body}"))
+}
+
+/// Nothing but a problem, of this status and code.
+#[track_caller]
+pub(crate) fn assert_problem(answer: &Answer, status: u16, code: &str) {
+    let problem = read(answer);
+    assert_eq!((answer.0, problem["code"].as_str()), (status, Some(code)), "{problem}");
+    assert_eq!(problem["type"], format!("urn:counterpoint:problem:{code}"), "{problem}");
+    assert_eq!((&problem["status"], problem.as_object().unwrap().len()), (&json!(status), 5));
 }
