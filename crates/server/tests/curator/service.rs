@@ -132,8 +132,9 @@ impl Place {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address =
-            lines.find_map(|line| line.unwrap().strip_prefix("listening on ").map(str::to_owned));
+        // On one processor the test's name comes before it, in the same line.
+        let said = |line: &str| line.split_once("listening on ").map(|(_, rest)| rest.to_owned());
+        let address = lines.find_map(|line| said(&line.unwrap()));
         std::thread::spawn(move || lines.for_each(drop));
         (child, address.unwrap().parse().unwrap())
     }
