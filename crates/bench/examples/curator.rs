@@ -57,7 +57,7 @@ fn overhead() {
     drop(ledger);
     let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
     let engine = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-    let held = Held { public, from: "visits".to_owned(), engine };
+    let held = Held::new(public, "visits", engine).unwrap();
     let far = || Instant::now() + Duration::from_secs(60);
     let payer = Payer { account: "team", analyst: None };
     let (mut bare, mut whole) = (Vec::new(), Vec::new());

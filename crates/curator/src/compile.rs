@@ -5,7 +5,8 @@ use crate::checked::{Checked, Grouping, Part};
 use crate::engine::{Dialect, Rows, Statement, Value};
 use crate::public::{Key, Table};
 use crate::question::Condition;
-use counterpoint_mechanisms::{Measurement, Of, Summand, Tally};
+use crate::source::{PERSON, quoted, texts, wholes};
+use counterpoint_mechanisms::{Bounds, Measurement, Of, Summand, Tally};
 use std::collections::BTreeMap;
 
 /// A question as statements, and what their rows mean.
@@ -17,6 +18,8 @@ pub struct Compiled {
     /// How each aggregate's tally is made.
     tallies: Vec<Made>,
     cells: usize,
+    /// Whether sums of units are in two columns.
+    has_parts: bool,
 }
 
 /// What is added up, after the number of the group.
@@ -26,7 +29,7 @@ enum Sum {
     Rows,
     /// How many people.
     People,
-    /// Of units, in two parts: two columns.
+    /// Of units.
     Units(String, Summand),
 }
 
@@ -82,7 +85,6 @@ const MOST_UNIT: u64 = 1 << 50;
 
 // Names of our own, which no declared column can have.
 const CELL: &str = "\"~cell\"";
-const PERSON: &str = "\"~person\"";
 const PLACE: &str = "\"~place\"";
 const GROUP: &str = "\"~group\"";
 const GROUP_RANK: &str = "\"~group rank\"";
@@ -97,35 +99,28 @@ struct Writer {
 
 impl Writer {
     fn value(&mut self, value: Value) -> String {
+        let text = (self.dialect.parameter)(self.values.len() + 1, &value);
         self.values.push(value);
-        (self.dialect.parameter)(self.values.len())
+        text
     }
 
     fn real(&mut self, real: f64) -> String {
         self.value(Value::Real(real))
     }
 
-    fn key(&mut self, key: &Key) -> String {
-        match key {
-            Key::Whole(whole) => self.value(Value::Whole(*whole)),
-            Key::Text(text) => self.value(Value::Text(text.clone())),
-        }
-    }
-
     /// Whether a column has a key: never unknown.
     fn has(&mut self, column: &str, key: &Key) -> String {
-        let is_readable = match key {
-            Key::Whole(_) => (self.dialect.is_number)(column),
-            Key::Text(_) => (self.dialect.is_text)(column),
+        let (column, key) = match key {
+            Key::Whole(whole) => (wholes(column), self.value(Value::Whole(*whole))),
+            Key::Text(text) => (texts(column), self.value(Value::Text(text.clone()))),
         };
-        let key = self.key(key);
-        format!("({is_readable} AND {column} = {key} COLLATE BINARY)")
+        format!("({column} IS NOT NULL AND {column} = {key})")
     }
 
     fn condition(&mut self, condition: &Condition) -> String {
         let compared = |writer: &mut Self, column: &str, relations: &[(&str, f64)]| {
             let column = quoted(column);
-            let mut text = (writer.dialect.is_number)(&column);
+            let mut text = format!("{column} IS NOT NULL");
             for (relation, number) in relations {
                 let number = writer.real(*number);
                 text += &format!(" AND {column} {relation} {number}");
@@ -146,8 +141,7 @@ impl Writer {
             Condition::Above { column, than } => compared(self, column, &[(">", *than)]),
             Condition::Below { column, than } => compared(self, column, &[("<", *than)]),
             Condition::In { column, keys } => {
-                let column = quoted(column);
-                let keys: Vec<String> = keys.iter().map(|key| self.has(&column, key)).collect();
+                let keys: Vec<String> = keys.iter().map(|key| self.has(column, key)).collect();
                 if keys.is_empty() {
                     "(1 = 0)".to_owned()
                 } else {
@@ -166,10 +160,11 @@ impl Writer {
     fn cell(&mut self, groupings: &[Grouping]) -> String {
         let mut text = "0".to_owned();
         for grouping in groupings {
-            let column = quoted(&grouping.column);
             let cases = grouping.keys.iter().enumerate();
             let cases: Vec<String> = cases
-                .map(|(place, key)| format!("WHEN {} THEN {place}", self.has(&column, key)))
+                .map(|(place, key)| {
+                    format!("WHEN {} THEN {place}", self.has(&grouping.column, key))
+                })
                 .collect();
             text = format!("({text} * {} + CASE {} END)", grouping.keys.len(), cases.join(" "));
         }
@@ -178,33 +173,37 @@ impl Writer {
 
     /// A number within bounds: the lower one if it cannot be read.
     fn clamped(&mut self, column: &str, low: f64, high: f64) -> String {
-        let is_number = (self.dialect.is_number)(column);
         let (floor, above) = (self.real(low), self.real(low));
         let (ceiling, below) = (self.real(high), self.real(high));
         format!(
-            "(CASE WHEN {is_number} AND {column} > {above} \
-             THEN CASE WHEN {column} < {below} THEN {column} * 1.0 ELSE {ceiling} END ELSE {floor} END)"
+            "(CASE WHEN {column} > {above} \
+             THEN CASE WHEN {column} < {below} THEN {column} ELSE {ceiling} END ELSE {floor} END)"
         )
     }
 
     /// A row's whole number of units: floor(value/unit + 1/2), cut to the summand's ends.
     fn units(&mut self, column: &str, summand: &Summand) -> Option<String> {
         let (low, high) = summand.ends();
+        let offset = |writer: &mut Self, bounds: &Bounds| {
+            let clamped = writer.clamped(column, bounds.low(), bounds.high());
+            let center = writer.real(bounds.center());
+            format!("({clamped} - {center})")
+        };
+        // Added to a half or more, what is below this many units is lost in rounding. Some engines fail where a product is
+        // rounded to 0, so that it is not made.
+        let lost = 1e-20 * summand.unit();
         let value = match summand.of() {
-            Of::Values(bounds) => self.clamped(column, bounds.low(), bounds.high()),
+            Of::Values(bounds) => {
+                let value = self.clamped(column, bounds.low(), bounds.high());
+                self.unless_tiny(&value, lost, &value)
+            }
             Of::Offsets(bounds) => {
-                let clamped = self.clamped(column, bounds.low(), bounds.high());
-                let center = self.real(bounds.center());
-                format!("({clamped} - {center})")
+                let value = offset(self, &bounds);
+                self.unless_tiny(&value, lost, &value)
             }
             Of::Squares(bounds) => {
-                let offset = |writer: &mut Self| {
-                    let clamped = writer.clamped(column, bounds.low(), bounds.high());
-                    let center = writer.real(bounds.center());
-                    format!("({clamped} - {center})")
-                };
-                let (one, other) = (offset(self), offset(self));
-                format!("({one} * {other})")
+                let (one, other) = (offset(self, &bounds), offset(self, &bounds));
+                self.unless_tiny(&one, lost.sqrt(), &format!("{one} * {other}"))
             }
             _ => return None,
         };
@@ -216,11 +215,15 @@ impl Writer {
         Some(format!("{max}({least}, {min}({most}, {whole} + {back}))"))
     }
 
+    fn unless_tiny(&mut self, value: &str, tiny: f64, then: &str) -> String {
+        let (tiny, zero) = (self.real(tiny), self.real(0.0));
+        format!("(CASE WHEN ABS({value}) < {tiny} THEN {zero} ELSE {then} END)")
+    }
+
     /// How many places are at most a column's number; none if it cannot be read.
     fn place(&mut self, column: &str, places: &[f64]) -> String {
-        let is_number = (self.dialect.is_number)(column);
         let tree = self.tree(column, places, 0);
-        format!("CASE WHEN {is_number} THEN {tree} ELSE 0 END")
+        format!("CASE WHEN {column} IS NOT NULL THEN {tree} ELSE 0 END")
     }
 
     fn tree(&mut self, column: &str, places: &[f64], before: usize) -> String {
@@ -234,13 +237,7 @@ impl Writer {
     }
 }
 
-/// A name in SQL. Names are letters, digits and underscores; see [`crate::public`].
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// The statements that find out what is wanted for each aggregate of a question, about a table that the engine calls
-/// `from`.
+/// The statements that find out what is wanted for each aggregate of a question, of a table as [`crate::Held::place`] has it.
 ///
 /// `None` if it is not made of sums and counts of one column; no legal question is.
 #[must_use]
@@ -270,7 +267,8 @@ pub fn compile(
     if let Some(first) = statements.first_mut() {
         *first = source.sums(&sums)?;
     }
-    Some(Compiled { statements, sums, tallies, cells: checked.cells() })
+    let (cells, has_parts) = (checked.cells(), dialect.exact.is_none());
+    Some(Compiled { statements, sums, tallies, cells, has_parts })
 }
 
 /// Where a summand's sum is found, and what one row counts for.
@@ -306,32 +304,41 @@ impl Source<'_> {
     /// For each group its number, and every sum.
     fn sums(&self, sums: &[Sum]) -> Option<Statement> {
         let mut writer = self.writer();
-        let mut columns = Vec::new();
+        let (mut columns, mut units) = (Vec::new(), Vec::new());
         for sum in sums {
             match sum {
                 Sum::Rows => columns.push("COUNT(*)".to_owned()),
                 Sum::People => columns.push(self.people()),
                 Sum::Units(column, summand) => {
-                    let column = quoted(column);
-                    for part in [format!(">> {LOWER_BITS}"), format!("& {}", (1 << LOWER_BITS) - 1)]
-                    {
-                        let units = writer.units(&column, summand)?;
-                        columns.push(format!("SUM(({units}) {part})"));
-                    }
+                    let name = format!("\"~units {}\"", units.len());
+                    columns.extend(self.summed(&name));
+                    units.push((writer.units(&quoted(column), summand)?, name));
                 }
             }
         }
-        let rows = self.rows(&mut writer);
+        let rows = self.rows(&mut writer, &units);
         let sql = format!("SELECT {CELL}, {} FROM {rows} GROUP BY {CELL}", columns.join(", "));
         Some(Statement { sql, values: writer.values })
+    }
+
+    /// The sum of whole numbers, exactly: in one part or in two.
+    fn summed(&self, units: &str) -> Vec<String> {
+        match self.dialect.exact {
+            Some(exact) => vec![format!("SUM(CAST({units} AS {exact}))")],
+            None => {
+                let lower = (1 << LOWER_BITS) - 1;
+                vec![format!("SUM({units} >> {LOWER_BITS})"), format!("SUM({units} & {lower})")]
+            }
+        }
     }
 
     /// For each group and place between candidates or edges, how many rows.
     fn places(&self, column: &str, places: &[f64]) -> Statement {
         let mut writer = self.writer();
+        let name = "\"~units 0\"".to_owned();
         let place = writer.place(&quoted(column), places);
-        let rows = self.rows(&mut writer);
-        let sql = format!("SELECT {CELL}, {place}, COUNT(*) FROM {rows} GROUP BY 1, 2");
+        let rows = self.rows(&mut writer, &[(place, name.clone())]);
+        let sql = format!("SELECT {CELL}, {name}, COUNT(*) FROM {rows} GROUP BY {CELL}, {name}");
         Statement { sql, values: writer.values }
     }
 
@@ -342,34 +349,46 @@ impl Source<'_> {
         }
     }
 
-    /// The rows that are used: those that pass the filter and have a group and a person, and of each person no more than is
-    /// allowed, in an order that depends on that person's own rows alone.
-    fn rows(&self, writer: &mut Writer) -> String {
+    /// The rows that are used, with their group and units: those that pass the filter and have a group and a person, and of each
+    /// person no more than is allowed.
+    ///
+    /// Which ones are is decided by a keyed hash of the person, the group and the units, so that it depends on that person's own
+    /// rows alone, and so that rows with the same hash are the same to the question: every engine adds up the same.
+    fn rows(&self, writer: &mut Writer, units: &[(String, String)]) -> String {
         let cell = writer.cell(self.checked.groupings());
-        let columns = self.table.columns().iter().map(|column| quoted(&column.name));
-        let columns: Vec<String> = columns.collect();
         let filter = self.checked.filter().map(|filter| writer.condition(filter));
         let filter = filter.map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
-        let (all, from) = (columns.join(", "), quoted(self.from));
-        let Some(person) = self.table.person().map(quoted) else {
-            let rows = format!("(SELECT {cell} AS {CELL}, {all} FROM {from}{filter})");
+        let mut chosen = format!("SELECT {cell} AS {CELL}");
+        for (text, name) in units {
+            chosen += &format!(", {text} AS {name}");
+        }
+        let from = self.from;
+        if self.table.person().is_none() {
+            let rows = format!("({chosen} FROM {from}{filter})");
             return format!("(SELECT * FROM {rows} AS chosen WHERE {CELL} IS NOT NULL) AS used");
-        };
-        let own: Vec<String> = [person.clone()].into_iter().chain(columns).collect();
-        let row = (self.dialect.order)(&own);
-        let chosen = format!(
-            "(SELECT {cell} AS {CELL}, {person} AS {PERSON}, {all}, {row} AS {PLACE} FROM {from}{filter})"
-        );
+        }
+        let chosen = format!("({chosen}, {PERSON} FROM {from}{filter})");
+        let names = units.iter().map(|(_, name)| name.as_str());
+        let place = self.order(writer, [CELL].into_iter().chain(names));
         let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
-        self.bounded(&format!("(SELECT * FROM {chosen} AS chosen WHERE {known})"))
+        let rows = format!("(SELECT *, {place} AS {PLACE} FROM {chosen} AS chosen WHERE {known})");
+        self.bounded(writer, &rows)
+    }
+
+    /// A keyed hash of whole numbers and the person, who comes last, as any text may.
+    fn order<'b>(&self, writer: &mut Writer, numbers: impl Iterator<Item = &'b str>) -> String {
+        let secret = writer.value(Value::Text(self.dialect.secret.text()));
+        let numbers = numbers.map(|number| format!("{} || '/'", (self.dialect.text)(number)));
+        let parts: Vec<String> = [secret].into_iter().chain(numbers).collect();
+        (self.dialect.hash)(&format!("{} || {PERSON}", parts.join(" || ")))
     }
 
     /// Of each person no more rows than are allowed.
-    fn bounded(&self, rows: &str) -> String {
+    fn bounded(&self, writer: &mut Writer, rows: &str) -> String {
         let (most, groups, each) = self.checked.contribution();
         let mut rows = rows.to_owned();
         if !self.checked.groupings().is_empty() && (groups < most || each < most) {
-            let group = (self.dialect.order)(&[PERSON.to_owned(), CELL.to_owned()]);
+            let group = self.order(writer, [CELL].into_iter());
             rows = format!(
                 "(SELECT *, DENSE_RANK() OVER (PARTITION BY {PERSON} ORDER BY {GROUP}) AS {GROUP_RANK}, \
                  ROW_NUMBER() OVER (PARTITION BY {PERSON}, {CELL} ORDER BY {PLACE}) AS {RANK_WITHIN} \
@@ -449,7 +468,8 @@ impl Compiled {
         let mut next = || numbers.next().unwrap_or_default();
         let sum = |sum: &Sum| match sum {
             Sum::Rows | Sum::People => next(),
-            Sum::Units(..) => (next() << LOWER_BITS) + next(),
+            Sum::Units(..) if self.has_parts => (next() << LOWER_BITS) + next(),
+            Sum::Units(..) => next(),
         };
         self.sums.iter().map(sum).collect()
     }

@@ -35,8 +35,8 @@ pub struct Source {
     pub public: Table,
     /// The data set of the ledger whose budget it is charged to.
     pub dataset: String,
-    /// The file that it is in.
-    pub file: PathBuf,
+    /// Where it is.
+    pub url: Url,
     /// What it is called there.
     pub from: String,
 }
@@ -200,7 +200,7 @@ fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> 
 
 fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
     let field = |name: &str| format!("table {:?}, {name}", text.name);
-    let file = file(&field("source"), &text.source, folder)?;
+    let url = url(&field("source"), &text.source, folder)?;
     let (dataset, from) = (text.dataset.clone(), text.from.clone());
     let from = from.unwrap_or_else(|| text.name.clone());
     if from.is_empty() || from.contains(['"', '\0']) {
@@ -216,5 +216,5 @@ fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
         people: text.people,
         columns: text.column,
     })?;
-    Ok(Source { public, dataset: dataset.unwrap_or(name), file, from })
+    Ok(Source { public, dataset: dataset.unwrap_or(name), url, from })
 }

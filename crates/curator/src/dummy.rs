@@ -41,8 +41,8 @@ impl Dummy {
         let file = NamedTempFile::new().map_err(Failed::new)?;
         fill(public, &file).map_err(Failed::new)?;
         let engine = Sqlite::open(file.path(), [0; 32])?;
-        let (public, from) = (public.clone(), "dummy".to_owned());
-        Ok(Self { held: Held { public, from, engine: Arc::new(engine) }, _file: file })
+        let held = Held::new(public.clone(), "dummy", Arc::new(engine))?;
+        Ok(Self { held, _file: file })
     }
 }
 

@@ -44,6 +44,7 @@ pub mod public;
 pub mod question;
 mod session;
 mod shown;
+mod source;
 mod spend;
 mod table;
 pub mod table_session;

@@ -2,11 +2,12 @@
 
 use crate::checked::{Checked, Spend};
 use crate::compile::{Compiled, Wanted, compile};
-use crate::engine::{Engine, Failed};
+use crate::engine::{Dialect, Engine, Failed};
 use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
+use crate::source::normal;
 use crate::text;
 use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
@@ -20,10 +21,27 @@ use std::time::Instant;
 pub struct Held {
     /// What is public.
     pub public: Table,
-    /// What the engine calls it.
-    pub from: String,
+    /// Its rows as all engines see them, in SQL.
+    source: String,
     /// Where its rows are.
     pub engine: Arc<dyn Engine>,
+}
+
+impl Held {
+    /// A table that the engine calls `from`. Its columns have to be there, of types that fit.
+    ///
+    /// # Errors
+    /// [`Failed`], naming what is wrong, for the operator alone.
+    pub fn new(public: Table, from: &str, engine: Arc<dyn Engine>) -> Result<Self, Failed> {
+        let source = normal(&public, from, &engine.columns(from)?, &engine.dialect())?;
+        Ok(Self { public, source, engine })
+    }
+
+    /// Its rows as all engines see them, in SQL, and how that is written.
+    #[must_use]
+    pub fn place(&self) -> (&str, Dialect) {
+        (&self.source, self.engine.dialect())
+    }
 }
 
 impl std::fmt::Debug for Held {
@@ -110,9 +128,8 @@ impl Ready {
         let table = &held.public;
         let checked = question.check(table)?;
         let measured = checked.measured(spend)?;
-        let place = (held.from.as_str(), held.engine.dialect());
         let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
-        let compiled = wanted.and_then(|wanted| compile(&checked, &wanted, table, place));
+        let compiled = wanted.and_then(|wanted| compile(&checked, &wanted, table, held.place()));
         let compiled = compiled.ok_or_else(not_whole)?;
         let unwritable = |error: String| Illegal::new("the question", error, "other costs");
         let described = measured.iter().flat_map(Measurement::releases).map(Described::of);

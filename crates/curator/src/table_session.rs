@@ -334,8 +334,8 @@ fn found_out(
         Needed::Tally(measurement) => Wanted::of(measurement),
         _ => None,
     };
-    let place = (held.from.as_str(), held.engine.dialect());
-    let compiled = wanted.and_then(|wanted| compile(checked, &[wanted], &held.public, place));
+    let compiled =
+        wanted.and_then(|wanted| compile(checked, &[wanted], &held.public, held.place()));
     let compiled = compiled.ok_or_else(not_whole)?;
     let failed = || Unanswered::Charged(Failed::new("the engine's rows are not what was asked"));
     let answers = held.engine.run(compiled.statements(), deadline).map_err(Unanswered::Charged)?;

@@ -1,7 +1,9 @@
 //! Where rows are: engines that add up whole numbers.
 
+mod postgres;
 mod sqlite;
 
+pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 use std::time::Instant;
@@ -70,21 +72,69 @@ pub trait Engine: Send + Sync {
     fn dialect(&self) -> Dialect;
 }
 
-/// How an engine's SQL differs from others'.
+/// What a column is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// A double; nothing, if it is no number.
+    Number,
+    /// A whole number of 64 bits; nothing, if it is none.
+    Whole,
+    /// A text; nothing, if it is none.
+    Text,
+    /// Whose a row is, as a text; nothing, if it is nobody's.
+    Person,
+}
+
+impl Read {
+    /// What it is, in words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Number => "a number",
+            Self::Whole => "a whole number",
+            Self::Text => "a text",
+            Self::Person => "a whole number or a text",
+        }
+    }
+}
+
+/// A secret that is not printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret(pub [u8; 32]);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Secret {
+    /// As a text of 64 letters.
+    pub(crate) fn text(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// How an engine's SQL differs from others'. Everything else that is asked is written once: see [`crate::compile`].
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// The text of the parameter with this number, from 1.
-    pub parameter: fn(usize) -> String,
-    /// Whether a column holds a number.
-    pub is_number: fn(&str) -> String,
-    /// Whether a column holds a text.
-    pub is_text: fn(&str) -> String,
-    /// The whole part of a number that is not negative.
+    /// The name of a table, as it is written in a statement.
+    pub table: fn(&str) -> String,
+    /// The text of the parameter with this number, from 1, for such a value.
+    pub parameter: fn(usize, &Value) -> String,
+    /// A column, whose type the engine calls this, read as something. `None` if such a column cannot be.
+    pub read: fn(&str, &str, Read) -> Option<String>,
+    /// The whole part of a number that is not negative, as 64 bits.
     pub whole: fn(&str) -> String,
-    /// The lesser and the greater of two.
+    /// A number as text.
+    pub text: fn(&str) -> String,
+    /// The lesser of two.
     pub least: &'static str,
     /// The greater of two.
     pub greatest: &'static str,
-    /// A keyed hash of several columns.
-    pub order: fn(&[String]) -> String,
+    /// The SHA-256 of a text, or something in the same order.
+    pub hash: fn(&str) -> String,
+    /// The type in which sums of whole numbers are exact, if the engine has one; else they are added up in two parts.
+    pub exact: Option<&'static str>,
+    /// What decides which rows are used of people who have too many.
+    pub secret: Secret,
 }

@@ -1,12 +1,11 @@
 //! SQLite, embedded: files that are opened to read alone.
 
-use super::{Dialect, Engine, Failed, Found, Rows, Statement, Value};
-use hmac::{Hmac, KeyInit, Mac};
+use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, ToSql};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -50,17 +49,15 @@ impl Sqlite {
         }
         let busy = std::time::Duration::from_secs(5);
         connection.busy_timeout(busy).map_err(Failed::new)?;
-        let keyed: Hmac<Sha256> = Hmac::new_from_slice(&self.secret).map_err(Failed::new)?;
         let flags = FunctionFlags::SQLITE_UTF8
             | FunctionFlags::SQLITE_DETERMINISTIC
             | FunctionFlags::SQLITE_DIRECTONLY;
-        let place = move |context: &rusqlite::functions::Context<'_>| {
-            let mut hash = keyed.clone();
-            (0..context.len()).for_each(|at| feed(&mut hash, context.get_raw(at)));
-            Ok(hash.finalize().into_bytes().to_vec())
+        let hash = |context: &rusqlite::functions::Context<'_>| {
+            let text = context.get_raw(0).as_bytes_or_null().ok().flatten();
+            Ok(text.map(|text| Sha256::digest(text).to_vec()))
         };
         connection
-            .create_scalar_function("counterpoint_order", -1, flags, place)
+            .create_scalar_function("counterpoint_sha256", 1, flags, hash)
             .map_err(Failed::new)?;
         Ok(connection)
     }
@@ -76,27 +73,6 @@ impl Sqlite {
             idle.push(connection);
         }
     }
-}
-
-/// Different for different values, whatever is fed next.
-fn feed(hash: &mut Hmac<Sha256>, value: ValueRef<'_>) {
-    let whole;
-    let (kind, bytes): (u8, &[u8]) = match value {
-        ValueRef::Null => (0, &[]),
-        ValueRef::Integer(number) => {
-            whole = number.to_be_bytes();
-            (1, &whole)
-        }
-        ValueRef::Real(number) => {
-            whole = number.to_bits().to_be_bytes();
-            (2, &whole)
-        }
-        ValueRef::Text(text) => (3, text),
-        ValueRef::Blob(bytes) => (4, bytes),
-    };
-    hash.update(&[kind]);
-    hash.update(&(bytes.len() as u64).to_be_bytes());
-    hash.update(bytes);
 }
 
 impl ToSql for Value {
@@ -138,14 +114,36 @@ impl Engine for Sqlite {
 
     fn dialect(&self) -> Dialect {
         Dialect {
-            parameter: |number| format!("?{number}"),
-            is_number: |column| format!("typeof({column}) IN ('integer', 'real')"),
-            is_text: |column| format!("typeof({column}) = 'text'"),
+            table: |name| format!("\"{}\"", name.replace('"', "\"\"")),
+            parameter: |number, _| format!("?{number}"),
+            read: |column, _, read| Some(normal(column, read)),
             whole: |number| format!("CAST({number} AS INTEGER)"),
+            text: |number| format!("CAST({number} AS TEXT)"),
             least: "MIN",
             greatest: "MAX",
-            order: |columns| format!("counterpoint_order({})", columns.join(", ")),
+            hash: |text| format!("counterpoint_sha256({text})"),
+            exact: None,
+            secret: Secret(self.secret),
         }
+    }
+}
+
+/// What a column may hold is up to each row here.
+fn normal(column: &str, read: Read) -> String {
+    match read {
+        Read::Number => {
+            format!(
+                "CASE WHEN typeof({column}) IN ('integer', 'real') THEN CAST({column} AS REAL) END"
+            )
+        }
+        Read::Whole => format!(
+            "CASE WHEN typeof({column}) = 'integer' THEN {column} \
+             WHEN typeof({column}) = 'real' AND CAST({column} AS INTEGER) = {column} THEN CAST({column} AS INTEGER) END"
+        ),
+        Read::Text => {
+            format!("CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS TEXT) END")
+        }
+        Read::Person => format!("CAST({column} AS TEXT)"),
     }
 }
 

@@ -52,7 +52,7 @@ impl Service {
         let file = folder.path().join("data");
         write(&file, rows);
         let engine = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        let held = Held { public, from: "visits".to_owned(), engine };
+        let held = Held::new(public, "visits", engine).unwrap();
         let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
         Self { _folder: folder, pool, held }
     }

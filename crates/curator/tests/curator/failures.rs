@@ -105,7 +105,7 @@ impl Service {
         let fault = Arc::new(Mutex::new((Fault::None, 0)));
         let engine = Sqlite::open(&file, [7; 32]).unwrap();
         let engine = Arc::new(Faulty { engine, ledger, fault: Arc::clone(&fault) });
-        let held = Held { public, from: "visits".to_owned(), engine };
+        let held = Held::new(public, "visits", engine).unwrap();
         let pool = Pool::new(&url, &OpenOptions::default(), 8).unwrap();
         Self { folder, pool, held, fault }
     }

@@ -4,6 +4,7 @@
 mod audit;
 mod child;
 mod crash;
+mod engines;
 mod failures;
 mod one_call;
 mod sessions;

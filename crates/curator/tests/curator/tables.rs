@@ -82,7 +82,7 @@ pub(crate) fn public(person: bool, rows: u64, groups: u64, adjacency: &str) -> T
 
 pub(crate) fn held(public: Table, file: &Path) -> Held {
     let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(file, [7; 32]).unwrap());
-    Held { public, from: "visits".to_owned(), engine }
+    Held::new(public, "visits", engine).unwrap()
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -13,6 +13,7 @@ use std::str::FromStr;
 
 pub use self::postgres::Postgres;
 pub use self::sqlite::Sqlite;
+pub use self::tls::Target;
 pub(crate) use files::{beside, make_private, sync_folder};
 pub(crate) use schema::{VERSION, schema};
 

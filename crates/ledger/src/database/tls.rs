@@ -17,8 +17,8 @@ use super::DatabaseError;
 
 const MODES: &str = "disable, or verify-full (require means the same)";
 
-/// Where to connect to, and how.
-pub(super) struct Target {
+/// Where on a network to connect to, and how that is kept from others.
+pub struct Target {
     config: Config,
     /// Whose word is taken for the server; `None` without TLS.
     roots: Option<Roots>,
@@ -30,9 +30,19 @@ enum Roots {
     File(String),
 }
 
+/// Without the password.
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target").finish_non_exhaustive()
+    }
+}
+
 impl Target {
     /// Reads a URL, with `sslmode` and `sslrootcert` in it.
-    pub(super) fn read(url: &str) -> Result<Self, DatabaseError> {
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] if it is none, or says something else about TLS.
+    pub fn read(url: &str) -> Result<Self, DatabaseError> {
         let (place, settings) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut file, mut rest) = (None, None, Vec::new());
         for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
@@ -60,7 +70,10 @@ impl Target {
     }
 
     /// Connects, within a runtime that then carries the client's messages.
-    pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), DatabaseError> {
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] saying why there is no connection.
+    pub async fn connect(&self) -> Result<(Client, JoinHandle<()>), DatabaseError> {
         let Some(roots) = &self.roots else {
             let connected = self.config.connect(NoTls).await;
             let (client, connection) = connected.map_err(|error| failed(&error))?;

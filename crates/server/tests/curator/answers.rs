@@ -2,6 +2,7 @@
 
 use crate::service::*;
 use counterpoint_curator::Role;
+use counterpoint_testing::is_full;
 use serde_json::{Value, json};
 
 #[test]
@@ -170,5 +171,41 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     let auditor = place.token(Role::Auditor, "otto", &[]);
     let told = post(address, "/v1/rehearsals", &auditor, &asking("team", sql));
     assert_eq!(read(&told)["code"], "forbidden");
+    assert!(place.verified());
+}
+
+/// A table on a server is answered about like one in a file. What fails there after the debit is charged, and tells nothing.
+#[test]
+fn tables_on_a_server_are_answered_about() {
+    let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") else {
+        assert!(!is_full(), "the full run needs COUNTERPOINT_POSTGRES (postgres.sh)");
+        return;
+    };
+    let schema = format!("s{}", std::process::id());
+    let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+    let table = format!(
+        "CREATE SCHEMA {schema}; CREATE TABLE {schema}.seen (nr bigint, age int, pay numeric, region text); \
+         INSERT INTO {schema}.seen SELECT i / 2, 20 + i % 50, 1.5, 'north' FROM generate_series(0, 999) i"
+    );
+    client.batch_execute(&table).unwrap();
+    let place = Place::new(&[], (0.0, 30.0), "1000", &[("team", "900")]);
+    let file = place.path("config.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let source = format!("source = \"{server}\"\nfrom = \"{schema}.seen\"");
+    std::fs::write(&file, text.replace("source = \"sqlite:data.db\"", &source)).unwrap();
+    let token = place.token(Role::Analyst, "ann", &["team"]);
+    let address = place.serve();
+    let sql = "SELECT COUNT(*), COUNT(DISTINCT nr), SUM(pay), AVG(age) FROM visits WHERE region = 'north'";
+    let answer = read(&ask(address, &token, "team", sql, 400.0));
+    for (place, expected) in [1000.0, 500.0, 1500.0, 44.5].iter().enumerate() {
+        let value = answer["answers"][place]["value"].as_f64().unwrap();
+        assert!((value - expected).abs() < 0.1, "{answer}");
+    }
+    client.batch_execute(&format!("DROP TABLE {schema}.seen")).unwrap();
+    let failed = ask(address, &token, "team", "SELECT COUNT(*) FROM visits", 1.0);
+    assert_eq!((failed.0, &read(&failed)["code"]), (502, &json!("charged-and-failed")));
+    assert!(!failed.1.contains("seen"), "{}", failed.1);
+    let spent: f64 = place.spent("team").parse().unwrap();
+    assert!((spent - 401.0).abs() < 1e-9, "{spent}");
     assert!(place.verified());
 }

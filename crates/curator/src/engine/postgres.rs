@@ -1,0 +1,255 @@
+//! PostgreSQL: tables stay where they are, and give whole numbers.
+
+use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
+use counterpoint_ledger::database::Target;
+use std::error::Error;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::Client;
+use tokio_postgres::types::{FromSql, ToSql, Type};
+
+/// So many connections are kept open.
+const MOST_IDLE: usize = 8;
+/// So much longer than the server the client waits, at the deadline.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Tables on a PostgreSQL server.
+pub struct Postgres {
+    url: String,
+    secret: [u8; 32],
+    idle: Mutex<Vec<Link>>,
+}
+
+/// A connection, and what carries its messages.
+struct Link {
+    client: Client,
+    runtime: Runtime,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Postgres").finish_non_exhaustive()
+    }
+}
+
+impl Postgres {
+    /// Connects to a server; the URL is as for ledgers. The secret decides which rows are used of people who have too many.
+    ///
+    /// # Errors
+    /// [`Failed`] if it cannot be reached.
+    pub fn open(url: &str, secret: [u8; 32]) -> Result<Self, Failed> {
+        let engine = Self { url: url.to_owned(), secret, idle: Mutex::new(Vec::new()) };
+        engine.with(Instant::now() + Duration::from_secs(30), |_| Ok(()))?;
+        Ok(engine)
+    }
+
+    fn connect(&self) -> Result<Link, Failed> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Failed::new)?;
+        let target = Target::read(&self.url).map_err(Failed::new)?;
+        let (client, _) = runtime.block_on(target.connect()).map_err(Failed::new)?;
+        Ok(Link { client, runtime })
+    }
+
+    /// Does something with a connection, which is kept if that succeeds, and closed if not. A connection that was closed
+    /// meanwhile is made anew; nothing is tried twice.
+    fn with<T: Send>(
+        &self,
+        deadline: Instant,
+        work: impl FnOnce(&Link) -> Result<T, Failed> + Send,
+    ) -> Result<T, Failed> {
+        outside(|| {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.retain(|link| !link.client.is_closed());
+            let kept = idle.pop();
+            drop(idle);
+            let link = kept.map_or_else(|| self.connect(), Ok)?;
+            let begin = format!(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {}; \
+                 SET LOCAL extra_float_digits = 1",
+                milliseconds(deadline)
+            );
+            link.wait(deadline, link.client.batch_execute(&begin))?;
+            let outcome = work(&link)?;
+            link.wait(deadline, link.client.batch_execute("COMMIT"))?;
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < MOST_IDLE {
+                idle.push(link);
+            }
+            Ok(outcome)
+        })?
+    }
+}
+
+/// What is left, for a server that takes 0 for ever.
+fn milliseconds(deadline: Instant) -> u128 {
+    deadline.saturating_duration_since(Instant::now()).as_millis().clamp(1, 3_600_000)
+}
+
+/// Does something that waits in a runtime: here, or on a thread of its own if this one is within a runtime already.
+fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Failed> {
+    if Handle::try_current().is_err() {
+        return Ok(work());
+    }
+    std::thread::scope(|scope| scope.spawn(work).join()).map_err(|_| Failed::new("a thread failed"))
+}
+
+impl Link {
+    /// Waits for the server, and not much longer than the deadline.
+    fn wait<T>(
+        &self,
+        deadline: Instant,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Failed> {
+        let patience = deadline.saturating_duration_since(Instant::now()) + GRACE;
+        let waited = self.runtime.block_on(async { tokio::time::timeout(patience, answer).await });
+        let told = |error: tokio_postgres::Error| {
+            let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+            Failed::new(format!("{error}{source}"))
+        };
+        waited.map_err(|_| Failed::new("the server is late"))?.map_err(told)
+    }
+
+    fn rows(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+        let values: Vec<&(dyn ToSql + Sync)> = statement
+            .values
+            .iter()
+            .map(|value| match value {
+                Value::Whole(whole) => whole as &(dyn ToSql + Sync),
+                Value::Real(real) => real,
+                Value::Text(text) => text,
+            })
+            .collect();
+        let rows = self.wait(deadline, self.client.query(&statement.sql, &values))?;
+        let number = |row: &tokio_postgres::Row, at: usize| {
+            let number: Option<Whole> = row.try_get(at).map_err(Failed::new)?;
+            Ok(number.map(|Whole(number)| number).unwrap_or_default())
+        };
+        rows.iter().map(|row| (0..row.len()).map(|at| number(row, at)).collect()).collect()
+    }
+}
+
+/// A whole number of any type that the server has for them.
+struct Whole(i128);
+
+impl<'a> FromSql<'a> for Whole {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        if *kind == Type::NUMERIC {
+            return numeric(raw).map(Self).ok_or_else(|| "no whole number".into());
+        }
+        let number = match *kind {
+            Type::INT2 => i64::from(i16::from_sql(kind, raw)?),
+            Type::INT4 => i64::from(i32::from_sql(kind, raw)?),
+            _ => i64::from_sql(kind, raw)?,
+        };
+        Ok(Self(number.into()))
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [Type::INT2, Type::INT4, Type::INT8, Type::NUMERIC].contains(kind)
+    }
+}
+
+/// A NUMERIC as it is sent: the number of digits to the base 10,000, the weight of the first, a sign, how many decimals are
+/// shown, and the digits. `None` unless it is whole and has 128 bits at most.
+fn numeric(raw: &[u8]) -> Option<i128> {
+    let mut words =
+        raw.chunks_exact(2).filter_map(|word| Some(i16::from_be_bytes(word.try_into().ok()?)));
+    let (digits, weight, sign) = (words.next()?, words.next()?, words.next()?);
+    words.next()?;
+    let mut number: i128 = 0;
+    for place in 0..=weight.max(-1) {
+        let digit = if place < digits { words.next()? } else { 0 };
+        number = number.checked_mul(10_000)?.checked_add(digit.into())?;
+    }
+    let is_whole = words.all(|digit| digit == 0);
+    match sign {
+        0 if is_whole => Some(number),
+        0x4000 if is_whole => Some(-number),
+        _ => None,
+    }
+}
+
+impl Engine for Postgres {
+    fn run(&self, statements: &[Statement], deadline: Instant) -> Result<Vec<Rows>, Failed> {
+        self.with(deadline, |link| {
+            statements.iter().map(|statement| link.rows(statement, deadline)).collect()
+        })
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
+        let sql = "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute \
+                   WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let name = quoted(table);
+        let rows = self.with(deadline, |link| {
+            let rows = link.wait(deadline, link.client.query(sql, &[&name]))?;
+            let found = |row: &tokio_postgres::Row| {
+                Ok(Found { name: row.try_get(0)?, kind: row.try_get(1)? })
+            };
+            rows.iter()
+                .map(found)
+                .collect::<Result<Vec<_>, tokio_postgres::Error>>()
+                .map_err(Failed::new)
+        })?;
+        if rows.is_empty() {
+            return Err(Failed::new(format!("there is no table {table:?}")));
+        }
+        Ok(rows)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            table: quoted,
+            parameter: |number, value| {
+                let kind = match value {
+                    Value::Whole(_) => "bigint",
+                    Value::Real(_) => "double precision",
+                    Value::Text(_) => "text",
+                };
+                format!("CAST(${number} AS {kind})")
+            },
+            read: normal,
+            whole: |number| format!("CAST(FLOOR({number}) AS bigint)"),
+            text: |number| format!("CAST({number} AS text)"),
+            least: "LEAST",
+            greatest: "GREATEST",
+            hash: |text| format!("sha256(convert_to({text}, 'UTF8'))"),
+            exact: Some("numeric(38, 0)"),
+            secret: Secret(self.secret),
+        }
+    }
+}
+
+/// A name, or a name in a schema.
+fn quoted(name: &str) -> String {
+    let parts = name.split('.').map(|part| format!("\"{}\"", part.replace('"', "\"\"")));
+    parts.collect::<Vec<_>>().join(".")
+}
+
+/// What a column holds is known by its type. NaN, which is a number here, is none.
+fn normal(column: &str, kind: &str, read: Read) -> Option<String> {
+    let is_whole = matches!(kind, "smallint" | "integer" | "bigint");
+    let is_float = matches!(kind, "real" | "double precision");
+    let is_text = matches!(kind, "text" | "character varying" | "character");
+    match read {
+        Read::Number if is_whole => Some(format!("CAST({column} AS double precision)")),
+        Read::Number if is_float => {
+            Some(format!("CASE WHEN {column} <> 'NaN' THEN CAST({column} AS double precision) END"))
+        }
+        // Doubles are narrower at both ends, and the server fails where one is left.
+        Read::Number if kind == "numeric" => Some(format!(
+            "CASE WHEN {column} <> 'NaN' THEN CAST(ROUND(LEAST(GREATEST({column}, -1.7976931348623157e308), \
+             1.7976931348623157e308), 300) AS double precision) END"
+        )),
+        Read::Whole if is_whole => Some(format!("CAST({column} AS bigint)")),
+        Read::Whole if is_float || kind == "numeric" => Some(format!(
+            "CASE WHEN {column} BETWEEN -9.2e18 AND 9.2e18 AND FLOOR({column}) = {column} THEN CAST({column} AS bigint) END"
+        )),
+        Read::Text if is_text => Some(format!("CAST({column} AS text) COLLATE \"C\"")),
+        Read::Person if is_whole || is_text || kind == "uuid" => {
+            Some(format!("CAST({column} AS text) COLLATE \"C\""))
+        }
+        _ => None,
+    }
+}
