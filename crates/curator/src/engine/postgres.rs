@@ -1,11 +1,11 @@
 //! PostgreSQL: tables stay where they are, and give whole numbers.
 
 use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
-use counterpoint_ledger::database::Target;
+use counterpoint_ledger::database::{Target, outside};
 use std::error::Error;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Client;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
@@ -77,7 +77,8 @@ impl Postgres {
                 idle.push(link);
             }
             Ok(outcome)
-        })?
+        })
+        .map_err(Failed::new)?
     }
 }
 
@@ -86,12 +87,13 @@ fn milliseconds(deadline: Instant) -> u128 {
     deadline.saturating_duration_since(Instant::now()).as_millis().clamp(1, 3_600_000)
 }
 
-/// Does something that waits in a runtime: here, or on a thread of its own if this one is within a runtime already.
-fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Failed> {
-    if Handle::try_current().is_err() {
-        return Ok(work());
+/// Connections have runtimes of their own, which must not be dropped within another.
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let idle = std::mem::take(idle);
+        let _ = outside(|| drop(idle));
     }
-    std::thread::scope(|scope| scope.spawn(work).join()).map_err(|_| Failed::new("a thread failed"))
 }
 
 impl Link {

@@ -1,17 +1,14 @@
 //! The same questions on different engines: the same numbers, on tables full of extremes.
 
 use crate::Place;
-use crate::tables::{condition, held, public, question};
-use counterpoint_curator::engine::Postgres;
+use crate::tables::{Row, condition, held, public, question, write};
+use counterpoint_curator::engine::{Engine, Postgres};
 use counterpoint_curator::question::{Aggregate, Of, Values};
 use counterpoint_curator::{Counted, Held, Ready, Spend};
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// A row as both engines can hold it: a person, two numbers, a category and a year.
-type Row = [Value; 5];
 
 /// The type of each column on the server, which decides what may be in it.
 type Types = [&'static str; 5];
@@ -70,18 +67,6 @@ fn row(types: &Types, random: &mut Random) -> Row {
     [person, value(types[1], random), value(types[2], random), region, year]
 }
 
-fn write_sqlite(file: &std::path::Path, rows: &[Row]) {
-    let mut connection = rusqlite::Connection::open(file).unwrap();
-    let sql = "DROP TABLE IF EXISTS visits; CREATE TABLE visits (nr, age, pay, region, year)";
-    connection.execute_batch(sql).unwrap();
-    let transaction = connection.transaction().unwrap();
-    for row in rows {
-        let sql = "INSERT INTO visits VALUES (?1, ?2, ?3, ?4, ?5)";
-        transaction.execute(sql, rusqlite::params_from_iter(row)).unwrap();
-    }
-    transaction.commit().unwrap();
-}
-
 /// A value in the server's SQL.
 fn literal(value: &Value) -> String {
     match value {
@@ -123,7 +108,7 @@ fn postgresql_adds_up_what_sqlite_does() {
     for round in 0..tries(100, 0.06) {
         let types = types(&mut random);
         let rows: Vec<Row> = (0..80).map(|_| row(&types, &mut random)).collect();
-        write_sqlite(&file, &rows);
+        write(&file, &rows);
         write_postgres(&place.url, &types, &rows);
         let person = random.below(4) > 0;
         let kept = if person { random.between(1, 5) } else { 1 };
@@ -158,7 +143,7 @@ fn products_that_vanish_fail_nowhere() {
     };
     let values = [5e-324, -5e-324, 1e-200, -1e-170, 1e-160, 0.0, 0.5, -0.25];
     let rows: Vec<Row> = values.iter().enumerate().map(row).collect();
-    write_sqlite(&file, &rows);
+    write(&file, &rows);
     write_postgres(&place.url, &types, &rows);
     let public = public(true, 1, 1, "add-remove");
     let here = held(public.clone(), &file);
@@ -201,6 +186,18 @@ fn columns_of_other_types_are_refused() {
     let engine = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
     let why = Held::new(public(true, 1, 1, "add-remove"), "elsewhere", engine).unwrap_err().why;
     assert!(why.contains("elsewhere"), "{why}");
+}
+
+/// As services do: their threads are within a runtime, and so may be whoever drops them.
+#[test]
+fn an_engine_may_be_asked_and_dropped_within_a_runtime() {
+    let Some(place) = Place::postgres() else { return };
+    write_postgres(&place.url, &["bigint", "integer", "numeric", "text", "integer"], &[]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let engine = Postgres::open(&place.url, [7; 32]).unwrap();
+        assert_eq!(engine.columns("visits").unwrap().len(), 5);
+    });
 }
 
 /// What takes too long is cut off on the server; the next question is answered.

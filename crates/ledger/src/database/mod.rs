@@ -11,7 +11,7 @@ mod tls;
 
 use std::str::FromStr;
 
-pub use self::postgres::Postgres;
+pub use self::postgres::{Postgres, outside};
 pub use self::sqlite::Sqlite;
 pub use self::tls::Target;
 pub(crate) use files::{beside, make_private, sync_folder};

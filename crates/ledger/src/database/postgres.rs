@@ -64,9 +64,12 @@ impl Postgres {
     }
 }
 
-/// Does something that waits in a runtime: here, or on a thread of its own if this one is within
-/// a runtime already.
-fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DatabaseError> {
+/// Does something that waits in a runtime, or drops one: here, or on a thread of its own if this one
+/// is within a runtime already.
+///
+/// # Errors
+/// [`DatabaseError::Failed`] if that thread panics.
+pub fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DatabaseError> {
     if Handle::try_current().is_err() {
         return Ok(work());
     }
