@@ -9,11 +9,12 @@ use crate::source::{PERSON, quoted, texts, wholes};
 use counterpoint_mechanisms::{Bounds, Measurement, Of, Summand, Tally};
 use std::collections::BTreeMap;
 
-/// A question as statements, and what their rows mean.
+/// A question as a statement, and what its rows mean: the number of what is told, a group, a place, and the sums. What is
+/// told first is the sums of a group; then, for each aggregate that wants them, how many rows are at a place.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    statements: Vec<Statement>,
-    /// What the first statement adds up, in order.
+    statement: Statement,
+    /// What is added up, in order.
     sums: Vec<Sum>,
     /// How each aggregate's tally is made.
     tallies: Vec<Made>,
@@ -22,7 +23,7 @@ pub struct Compiled {
     has_parts: bool,
 }
 
-/// What is added up, after the number of the group.
+/// What is added up.
 #[derive(Clone, Debug, PartialEq)]
 enum Sum {
     /// How many rows.
@@ -74,8 +75,8 @@ impl std::fmt::Debug for Counted {
 enum Made {
     /// Of these sums, and what a row or person counts where they are counted.
     Sums(Vec<(usize, i64)>),
-    /// Of the rows of this statement: a group, a place and a count. So many places, the first and the last left out or not.
-    Places { statement: usize, places: usize, ends: bool },
+    /// Of what is told under this number. So many places, the first and the last left out or not.
+    Places { told: usize, places: usize, ends: bool },
 }
 
 /// Units are added up in two parts, so that no sum of 64 bits overflows: the lower bits, and what is above them.
@@ -85,7 +86,9 @@ const MOST_UNIT: u64 = 1 << 50;
 
 // Names of our own, which no declared column can have.
 const CELL: &str = "\"~cell\"";
+const TOLD: &str = "\"~told\"";
 const PLACE: &str = "\"~place\"";
+const ORDER: &str = "\"~order\"";
 const GROUP: &str = "\"~group\"";
 const GROUP_RANK: &str = "\"~group rank\"";
 const RANK_WITHIN: &str = "\"~rank within\"";
@@ -237,7 +240,8 @@ impl Writer {
     }
 }
 
-/// The statements that find out what is wanted for each aggregate of a question, of a table as [`crate::Held::place`] has it.
+/// The statement that finds out what is wanted for each aggregate of a question, of a table as [`crate::Held::place`] has it.
+/// It goes through the table once.
 ///
 /// `None` if it is not made of sums and counts of one column; no legal question is.
 #[must_use]
@@ -248,15 +252,14 @@ pub fn compile(
     (from, dialect): (&str, Dialect),
 ) -> Option<Compiled> {
     let mut sums: Vec<Sum> = vec![Sum::Rows];
-    let mut statements = vec![Statement::default()];
+    let mut counts: Vec<(&str, &[f64])> = Vec::new();
     let mut tallies = Vec::new();
-    let source = Source { checked, table, from, dialect };
     for (part, wanted) in checked.parts().iter().zip(wanted) {
         match wanted {
             Wanted::Places(places, ends) => {
-                let (statement, ends) = (statements.len(), *ends);
-                tallies.push(Made::Places { statement, places: places.len() + 1, ends });
-                statements.push(source.places(part.column.as_deref()?, places));
+                counts.push((part.column.as_deref()?, places));
+                let (told, ends) = (counts.len(), *ends);
+                tallies.push(Made::Places { told, places: places.len() + 1, ends });
             }
             Wanted::Sums(summands) => {
                 let places = summands.iter().map(|summand| placed(&mut sums, part, summand));
@@ -264,11 +267,9 @@ pub fn compile(
             }
         }
     }
-    if let Some(first) = statements.first_mut() {
-        *first = source.sums(&sums)?;
-    }
+    let statement = Source { checked, table, from, dialect }.statement(&sums, &counts)?;
     let (cells, has_parts) = (checked.cells(), dialect.exact.is_none());
-    Some(Compiled { statements, sums, tallies, cells, has_parts })
+    Some(Compiled { statement, sums, tallies, cells, has_parts })
 }
 
 /// Where a summand's sum is found, and what one row counts for.
@@ -297,13 +298,9 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn writer(&self) -> Writer {
-        Writer { dialect: self.dialect, values: Vec::new() }
-    }
-
-    /// For each group its number, and every sum.
-    fn sums(&self, sums: &[Sum]) -> Option<Statement> {
-        let mut writer = self.writer();
+    /// For each group every sum; and for each of the columns how many rows there are between its places.
+    fn statement(&self, sums: &[Sum], counts: &[(&str, &[f64])]) -> Option<Statement> {
+        let mut writer = Writer { dialect: self.dialect, values: Vec::new() };
         let (mut columns, mut units) = (Vec::new(), Vec::new());
         for sum in sums {
             match sum {
@@ -316,13 +313,18 @@ impl Source<'_> {
                 }
             }
         }
-        let rows = self.rows(&mut writer, &units);
-        let sql = format!("SELECT {CELL}, {} FROM {rows} GROUP BY {CELL}", columns.join(", "));
+        for (number, (column, places)) in counts.iter().enumerate() {
+            units.push((writer.place(&quoted(column), places), at(number + 1)));
+        }
+        let rows = spread(&self.rows(&mut writer, &units), counts.len());
+        let keys = format!("{TOLD}, {CELL}, {PLACE}");
+        let sql = format!("SELECT {keys}, {} FROM {rows} GROUP BY {keys}", columns.join(", "));
         Some(Statement { sql, values: writer.values })
     }
 
     /// The sum of whole numbers, exactly: in one part or in two.
     fn summed(&self, units: &str) -> Vec<String> {
+        let units = sums_alone(units);
         match self.dialect.exact {
             Some(exact) => vec![format!("SUM(CAST({units} AS {exact}))")],
             None => {
@@ -332,19 +334,9 @@ impl Source<'_> {
         }
     }
 
-    /// For each group and place between candidates or edges, how many rows.
-    fn places(&self, column: &str, places: &[f64]) -> Statement {
-        let mut writer = self.writer();
-        let name = "\"~units 0\"".to_owned();
-        let place = writer.place(&quoted(column), places);
-        let rows = self.rows(&mut writer, &[(place, name.clone())]);
-        let sql = format!("SELECT {CELL}, {name}, COUNT(*) FROM {rows} GROUP BY {CELL}, {name}");
-        Statement { sql, values: writer.values }
-    }
-
     fn people(&self) -> String {
         match self.table.person() {
-            Some(_) => format!("COUNT(DISTINCT {PERSON})"),
+            Some(_) => format!("COUNT(DISTINCT {})", sums_alone(PERSON)),
             None => "COUNT(*)".to_owned(),
         }
     }
@@ -369,9 +361,9 @@ impl Source<'_> {
         }
         let chosen = format!("({chosen}, {PERSON} FROM {from}{filter})");
         let names = units.iter().map(|(_, name)| name.as_str());
-        let place = self.order(writer, [CELL].into_iter().chain(names));
+        let order = self.order(writer, [CELL].into_iter().chain(names));
         let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
-        let rows = format!("(SELECT *, {place} AS {PLACE} FROM {chosen} AS chosen WHERE {known})");
+        let rows = format!("(SELECT *, {order} AS {ORDER} FROM {chosen} AS chosen WHERE {known})");
         self.bounded(writer, &rows)
     }
 
@@ -391,7 +383,7 @@ impl Source<'_> {
             let group = self.order(writer, [CELL].into_iter());
             rows = format!(
                 "(SELECT *, DENSE_RANK() OVER (PARTITION BY {PERSON} ORDER BY {GROUP}) AS {GROUP_RANK}, \
-                 ROW_NUMBER() OVER (PARTITION BY {PERSON}, {CELL} ORDER BY {PLACE}) AS {RANK_WITHIN} \
+                 ROW_NUMBER() OVER (PARTITION BY {PERSON}, {CELL} ORDER BY {ORDER}) AS {RANK_WITHIN} \
                  FROM (SELECT *, {group} AS {GROUP} FROM {rows} AS known) AS placed)"
             );
             rows = format!(
@@ -399,48 +391,71 @@ impl Source<'_> {
             );
         }
         format!(
-            "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {PERSON} ORDER BY {PLACE}) AS {RANK} \
+            "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {PERSON} ORDER BY {ORDER}) AS {RANK} \
              FROM {rows} AS grouped) AS ordered WHERE {RANK} <= {most}) AS used"
         )
     }
 }
 
+/// The place of a row in what is told under a number.
+fn at(told: usize) -> String {
+    format!("\"~place {told}\"")
+}
+
+/// A column where sums are told, and nothing where rows are counted.
+fn sums_alone(column: &str) -> String {
+    format!("CASE WHEN {TOLD} = 0 THEN {column} END")
+}
+
+/// Every row once for the sums, and once for each column whose places are counted.
+fn spread(rows: &str, counts: usize) -> String {
+    if counts == 0 {
+        return format!("(SELECT *, 0 AS {TOLD}, 0 AS {PLACE} FROM {rows}) AS spread");
+    }
+    let each: Vec<String> = (1..=counts).map(|told| format!(" UNION ALL SELECT {told}")).collect();
+    let cases = (1..=counts).map(|told| format!("WHEN {told} THEN {}", at(told)));
+    let cases = cases.collect::<Vec<_>>().join(" ");
+    format!(
+        "(SELECT *, CASE {TOLD} {cases} ELSE 0 END AS {PLACE} FROM {rows} \
+         CROSS JOIN (SELECT 0 AS {TOLD}{}) AS told) AS spread",
+        each.concat()
+    )
+}
+
 impl Compiled {
     /// What the engine is asked.
     #[must_use]
-    pub fn statements(&self) -> &[Statement] {
-        &self.statements
+    pub fn statement(&self) -> &Statement {
+        &self.statement
     }
 
     /// For each group the tallies of all aggregates. Groups of which the engine said nothing have no rows.
     #[must_use]
-    pub fn tallies(&self, measured: &[Measurement], answers: &[Rows]) -> Option<Vec<Vec<Tally>>> {
+    pub fn tallies(&self, measured: &[Measurement], answer: &Rows) -> Option<Vec<Vec<Tally>>> {
         let cell = |Counted { rows, numbers }: Counted| {
             let tally = |(measurement, numbers): (&Measurement, Vec<i128>)| {
                 measurement.tallied(rows, numbers).ok()
             };
             measured.iter().zip(numbers).map(tally).collect::<Option<Vec<Tally>>>()
         };
-        self.counted(answers)?.into_iter().map(cell).collect()
+        self.counted(answer)?.into_iter().map(cell).collect()
     }
 
     /// For each group the numbers of all aggregates, likewise.
     #[must_use]
-    pub fn counted(&self, answers: &[Rows]) -> Option<Vec<Counted>> {
-        let mut counted: Vec<BTreeMap<(usize, usize), i128>> = Vec::new();
-        for rows in answers.iter().skip(1) {
-            let place = |row: &Vec<i128>| match row.as_slice() {
-                [cell, place, count] => Some(((index(*cell)?, index(*place)?), *count)),
+    pub fn counted(&self, answer: &Rows) -> Option<Vec<Counted>> {
+        let told: BTreeMap<[usize; 3], Vec<i128>> = answer
+            .iter()
+            .map(|row| match row.as_slice() {
+                [told, cell, place, sums @ ..] => {
+                    Some(([index(*told)?, index(*cell)?, index(*place)?], self.whole(sums)))
+                }
                 _ => None,
-            };
-            counted.push(rows.iter().filter_map(place).collect());
-        }
-        let sums = answers.first()?;
-        let sums: BTreeMap<usize, Vec<i128>> =
-            sums.iter().filter_map(|row| Some((index(*row.first()?)?, self.whole(row)))).collect();
+            })
+            .collect::<Option<_>>()?;
         let nothing = vec![0; self.sums.len()];
         let cell = |cell: usize| {
-            let sums = sums.get(&cell).unwrap_or(&nothing);
+            let sums = told.get(&[0, cell, 0]).unwrap_or(&nothing);
             let rows = sums.first().copied().unwrap_or_default();
             let numbers = |made: &Made| match made {
                 Made::Sums(places) => {
@@ -449,10 +464,10 @@ impl Compiled {
                     };
                     places.iter().map(one).collect::<Option<Vec<i128>>>()
                 }
-                Made::Places { statement, places, ends } => {
-                    let counts = counted.get(statement.checked_sub(1)?)?;
+                Made::Places { told: number, places, ends } => {
                     let inner = if *ends { 0..*places } else { 1..places.saturating_sub(1) };
-                    let count = |place| counts.get(&(cell, place)).copied().unwrap_or(0);
+                    let found = |place| told.get(&[*number, cell, place])?.first().copied();
+                    let count = |place| found(place).unwrap_or_default();
                     Some(inner.map(count).collect())
                 }
             };
@@ -463,8 +478,8 @@ impl Compiled {
     }
 
     /// The sums of a row, the two parts of each together.
-    fn whole(&self, row: &[i128]) -> Vec<i128> {
-        let mut numbers = row.iter().skip(1).copied();
+    fn whole(&self, sums: &[i128]) -> Vec<i128> {
+        let mut numbers = sums.iter().copied();
         let mut next = || numbers.next().unwrap_or_default();
         let sum = |sum: &Sum| match sum {
             Sum::Rows | Sum::People => next(),

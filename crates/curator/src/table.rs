@@ -320,7 +320,7 @@ pub(crate) fn draw(
     ready: &Ready,
     deadline: Instant,
 ) -> Result<Vec<Vec<Drawn>>, Failed> {
-    let rows = held.engine.run(ready.compiled.statements(), deadline)?;
+    let rows = held.engine.run(ready.compiled.statement(), deadline)?;
     let tallies = ready.compiled.tallies(&ready.measured, &rows);
     let tallies = tallies.ok_or_else(|| Failed::new("the engine's rows are not what was asked"))?;
     let cell = |tallies: &Vec<_>| {

@@ -338,8 +338,8 @@ fn found_out(
         wanted.and_then(|wanted| compile(checked, &[wanted], &held.public, held.place()));
     let compiled = compiled.ok_or_else(not_whole)?;
     let failed = || Unanswered::Charged(Failed::new("the engine's rows are not what was asked"));
-    let answers = held.engine.run(compiled.statements(), deadline).map_err(Unanswered::Charged)?;
-    let counted = compiled.counted(&answers).and_then(|mut groups| groups.pop());
+    let answer = held.engine.run(compiled.statement(), deadline).map_err(Unanswered::Charged)?;
+    let counted = compiled.counted(&answer).and_then(|mut groups| groups.pop());
     let Counted { rows, mut numbers } = counted.ok_or_else(failed)?;
     let numbers = numbers.pop().ok_or_else(failed)?;
     match needed {

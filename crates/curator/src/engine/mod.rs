@@ -56,11 +56,11 @@ pub struct Found {
 
 /// An engine that holds a table.
 pub trait Engine: Send + Sync {
-    /// Runs statements on one snapshot of the data, and gives up at the deadline.
+    /// Runs a statement, and gives up at the deadline.
     ///
     /// # Errors
     /// [`Failed`], whatever went wrong.
-    fn run(&self, statements: &[Statement], deadline: Instant) -> Result<Vec<Rows>, Failed>;
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed>;
 
     /// The columns of a table or view.
     ///

@@ -173,10 +173,8 @@ fn numeric(raw: &[u8]) -> Option<i128> {
 }
 
 impl Engine for Postgres {
-    fn run(&self, statements: &[Statement], deadline: Instant) -> Result<Vec<Rows>, Failed> {
-        self.with(deadline, |link| {
-            statements.iter().map(|statement| link.rows(statement, deadline)).collect()
-        })
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+        self.with(deadline, |link| link.rows(statement, deadline))
     }
 
     fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {

@@ -86,11 +86,11 @@ impl ToSql for Value {
 }
 
 impl Engine for Sqlite {
-    fn run(&self, statements: &[Statement], deadline: Instant) -> Result<Vec<Rows>, Failed> {
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
         let mut connection = self.lend()?;
         let late = move || Instant::now() >= deadline;
         connection.progress_handler(STEPS, Some(late)).map_err(Failed::new)?;
-        let outcome = on_one_snapshot(&connection, statements);
+        let outcome = rows(&connection, statement).map_err(Failed::new);
         connection.progress_handler(0, None::<fn() -> bool>).map_err(Failed::new)?;
         if outcome.is_ok() {
             self.give_back(connection);
@@ -147,20 +147,13 @@ fn normal(column: &str, read: Read) -> String {
     }
 }
 
-fn on_one_snapshot(connection: &Connection, statements: &[Statement]) -> Result<Vec<Rows>, Failed> {
-    let transaction = connection.unchecked_transaction().map_err(Failed::new)?;
-    let run = |statement: &Statement| {
-        let mut prepared = transaction.prepare_cached(&statement.sql)?;
-        let width = prepared.column_count();
-        let row = |row: &rusqlite::Row<'_>| {
-            let number =
-                |at: usize| Ok(i128::from(row.get::<_, Option<i64>>(at)?.unwrap_or_default()));
-            (0..width).map(number).collect::<rusqlite::Result<Vec<i128>>>()
-        };
-        let rows = prepared.query_map(rusqlite::params_from_iter(&statement.values), row)?;
-        rows.collect::<rusqlite::Result<Rows>>()
+fn rows(connection: &Connection, statement: &Statement) -> rusqlite::Result<Rows> {
+    let mut prepared = connection.prepare_cached(&statement.sql)?;
+    let width = prepared.column_count();
+    let row = |row: &rusqlite::Row<'_>| {
+        let number = |at: usize| Ok(i128::from(row.get::<_, Option<i64>>(at)?.unwrap_or_default()));
+        (0..width).map(number).collect::<rusqlite::Result<Vec<i128>>>()
     };
-    let rows = statements.iter().map(|statement| run(statement).map_err(Failed::new)).collect();
-    transaction.finish().map_err(Failed::new)?;
-    rows
+    let rows = prepared.query_map(rusqlite::params_from_iter(&statement.values), row)?;
+    rows.collect()
 }

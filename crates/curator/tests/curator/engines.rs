@@ -94,8 +94,8 @@ fn write_postgres(url: &str, types: &Types, rows: &[Row]) {
 
 fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
     let deadline = Instant::now() + Duration::from_secs(60);
-    let answers = held.engine.run(ready.compiled().statements(), deadline).unwrap();
-    ready.compiled().counted(&answers).unwrap()
+    let answer = held.engine.run(ready.compiled().statement(), deadline).unwrap();
+    ready.compiled().counted(&answer).unwrap()
 }
 
 /// A thousand questions in a full run.
@@ -216,7 +216,7 @@ fn late_statements_are_cut_off() {
     let ready = Ready::new(&slow, &question, Spend::Epsilon(1.0), None).unwrap();
     let start = Instant::now();
     let deadline = start + Duration::from_millis(300);
-    slow.engine.run(ready.compiled().statements(), deadline).unwrap_err();
+    slow.engine.run(ready.compiled().statement(), deadline).unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(30));
     let running = "SELECT COUNT(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%\"slow\"%' \
                    AND pid <> pg_backend_pid()";

@@ -251,8 +251,8 @@ fn the_engine_adds_up_what_mechanisms_would() {
         let spend = if random.below(2) == 0 { Spend::Epsilon(1.0) } else { Spend::Rho(0.5) };
         let ready = Ready::new(&held, &question, spend, None).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
-        let answers = held.engine.run(ready.compiled().statements(), deadline).unwrap();
-        let found = ready.compiled().tallies(ready.measured(), &answers).unwrap();
+        let answer = held.engine.run(ready.compiled().statement(), deadline).unwrap();
+        let found = ready.compiled().tallies(ready.measured(), &answer).unwrap();
         let mut used: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
         for row in &table {
             let passes =
@@ -274,29 +274,24 @@ fn the_engine_adds_up_what_mechanisms_would() {
     }
 }
 
-/// All that a question's statements say: for each statement the numbers of each group, and place.
-type Said = BTreeMap<(usize, i128, i128, usize), i128>;
+/// All that a question's statement says: by what is told, group, place and column.
+type Said = BTreeMap<(i128, i128, i128, usize), i128>;
 
 fn said(held: &Held, ready: &Ready) -> Said {
     let deadline = Instant::now() + Duration::from_secs(60);
-    let answers = held.engine.run(ready.compiled().statements(), deadline).unwrap();
-    let mut said = Said::new();
-    for (statement, rows) in answers.iter().enumerate() {
-        for row in rows {
-            // The first statement is sums by group, the others counts by group and place.
-            let (place, from) = if statement == 0 { (0, 1) } else { (row[1], 2) };
-            for (at, number) in row[from..].iter().enumerate() {
-                said.insert((statement, row[0], place, at), *number);
-            }
-        }
-    }
-    said
+    let answer = held.engine.run(ready.compiled().statement(), deadline).unwrap();
+    let numbers = |row: &Vec<i128>| {
+        let (told, cell, place) = (row[0], row[1], row[2]);
+        let numbers = row[3..].iter().enumerate();
+        numbers.map(|(at, number)| ((told, cell, place, at), *number)).collect::<Vec<_>>()
+    };
+    answer.iter().flat_map(numbers).collect()
 }
 
 /// How far two answers' numbers at some places are apart: in sum.
-fn apart(one: &Said, other: &Said, chosen: impl Fn(&(usize, i128, i128, usize)) -> bool) -> i128 {
+fn apart(one: &Said, other: &Said, chosen: impl Fn(&(i128, i128, i128, usize)) -> bool) -> i128 {
     let keys: std::collections::BTreeSet<_> = one.keys().chain(other.keys()).collect();
-    let apart = |key: &&(usize, i128, i128, usize)| {
+    let apart = |key: &&(i128, i128, i128, usize)| {
         (one.get(*key).unwrap_or(&0) - other.get(*key).unwrap_or(&0)).abs()
     };
     keys.iter().filter(|key| chosen(key)).map(apart).sum()
@@ -352,8 +347,8 @@ fn one_person_moves_no_more_than_is_kept_of_them() {
         let rows_moved = apart(&one, &two, |key| key.0 == 0 && key.3 == 0);
         assert!(rows_moved <= moves, "{round}: {rows_moved} of {moves} rows, {question:?}");
         most = most.max(rows_moved as f64 / moves as f64);
-        for statement in 1..ready.compiled().statements().len() {
-            let moved = apart(&one, &two, |key| key.0 == statement);
+        for told in 1..=question.aggregates.len() as i128 {
+            let moved = apart(&one, &two, |key| key.0 == told && key.3 == 0);
             assert!(moved <= moves, "{round}: {moved} of {moves} in bins, {question:?}");
         }
     }

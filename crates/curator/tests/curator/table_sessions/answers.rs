@@ -113,8 +113,8 @@ fn summed(held: &Held, declared: &Interactive, question: &Question) -> f64 {
     let wanted = [Wanted::Sums(vec![summand])];
     let compiled = compile(&checked, &wanted, &held.public, held.place()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    let answers = held.engine.run(compiled.statements(), deadline).unwrap();
-    compiled.counted(&answers).unwrap()[0].numbers[0][0] as f64 * summand.unit()
+    let answer = held.engine.run(compiled.statement(), deadline).unwrap();
+    compiled.counted(&answer).unwrap()[0].numbers[0][0] as f64 * summand.unit()
 }
 
 /// Whoever has many rows of whatever values moves no query of a gate further than the gate's noise is for, whichever

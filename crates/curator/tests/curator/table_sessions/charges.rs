@@ -72,9 +72,9 @@ fn a_session_is_charged_once_and_ends_with_its_last_answer() {
 struct Jealous(Sqlite, Arc<Pool>);
 
 impl Engine for Jealous {
-    fn run(&self, statements: &[Statement], deadline: Instant) -> Result<Vec<Rows>, Failed> {
+    fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
         self.1.with(Ledger::head).unwrap();
-        self.0.run(statements, deadline)
+        self.0.run(statement, deadline)
     }
 
     fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
