@@ -28,6 +28,29 @@ pub enum ConfigError {
     Public(#[from] PublicError),
 }
 
+/// Where rows are.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Location {
+    /// In an SQLite file.
+    Sqlite(PathBuf),
+    /// On a PostgreSQL server.
+    Postgres(String),
+    /// On a Spark cluster.
+    Spark(String),
+}
+
+/// Without passwords and tokens.
+impl std::fmt::Debug for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite(file) => f.debug_tuple("Sqlite").field(file).finish(),
+            Self::Postgres(_) => f.write_str("Postgres"),
+            Self::Spark(_) => f.write_str("Spark"),
+        }
+    }
+}
+
 /// A table, and where it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
@@ -36,7 +59,7 @@ pub struct Source {
     /// The data set of the ledger whose budget it is charged to.
     pub dataset: String,
     /// Where it is.
-    pub url: Url,
+    pub location: Location,
     /// What it is called there.
     pub from: String,
 }
@@ -193,6 +216,18 @@ fn url(field: &str, text: &str, folder: &Path) -> Result<Url, ConfigError> {
     })
 }
 
+fn location(field: &str, text: &str, folder: &Path) -> Result<Location, ConfigError> {
+    if text.starts_with("sc://") {
+        return Ok(Location::Spark(text.to_owned()));
+    }
+    let legal = "sqlite:PATH, postgres://... or sc://...";
+    match text.parse() {
+        Ok(Url::Sqlite(path)) => Ok(Location::Sqlite(folder.join(path))),
+        Ok(Url::Postgres(url)) => Ok(Location::Postgres(url)),
+        _ => Err(illegal(field, text, legal)),
+    }
+}
+
 fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> {
     let path = text.strip_prefix("sqlite:").filter(|path| !path.is_empty());
     path.map(|path| folder.join(path)).ok_or_else(|| illegal(field, text, "sqlite:PATH"))
@@ -200,11 +235,11 @@ fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> 
 
 fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
     let field = |name: &str| format!("table {:?}, {name}", text.name);
-    let url = url(&field("source"), &text.source, folder)?;
+    let location = location(&field("source"), &text.source, folder)?;
     let (dataset, from) = (text.dataset.clone(), text.from.clone());
     let from = from.unwrap_or_else(|| text.name.clone());
-    if from.is_empty() || from.contains(['"', '\0']) {
-        return Err(illegal(&field("from"), from, "a name without double quotes"));
+    if from.is_empty() || from.contains(['"', '`', '\0']) {
+        return Err(illegal(&field("from"), from, "a name without quotes"));
     }
     let name = text.name.clone();
     let public = Table::new(TableText {
@@ -216,5 +251,5 @@ fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
         people: text.people,
         columns: text.column,
     })?;
-    Ok(Source { public, dataset: dataset.unwrap_or(name), url, from })
+    Ok(Source { public, dataset: dataset.unwrap_or(name), location, from })
 }

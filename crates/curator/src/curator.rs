@@ -4,7 +4,7 @@ use crate::asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Stan
 use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Timing};
 use crate::dummy::Dummy;
-use crate::engine::{Engine, Failed, Postgres, Sqlite};
+use crate::engine::{self, Failed};
 use crate::illegal::Illegal;
 use crate::question::{Question, sql};
 use crate::session::Opened;
@@ -14,7 +14,7 @@ use crate::table::{self, Held, Number, Payer, Ready, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint::Release;
-use counterpoint_ledger::{LedgerError, OpenOptions, Pool, Url};
+use counterpoint_ledger::{LedgerError, OpenOptions, Pool};
 use counterpoint_wire::ledger::Cost;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,11 +98,7 @@ impl Curator {
                 )));
             }
             let told = |error: Failed| wrong(error.why);
-            let engine: Arc<dyn Engine> = match &source.url {
-                Url::Postgres(url) => Arc::new(Postgres::open(url, secret).map_err(told)?),
-                Url::Sqlite(file) => Arc::new(Sqlite::open(file.as_ref(), secret).map_err(told)?),
-                _ => return Err(wrong("there is no engine for it".to_owned())),
-            };
+            let engine = engine::open(&source.location, secret).map_err(told)?;
             let held = Held::new(source.public.clone(), &source.from, engine).map_err(told)?;
             let dataset = source.dataset.clone();
             tables.insert(name.to_ascii_lowercase(), Kept { held, dataset });

@@ -56,7 +56,7 @@ pub use asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standin
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Part, Spend};
 pub use compile::{Compiled, Counted, Wanted, compile};
-pub use config::{Config, ConfigError, Source, Timing, Tls};
+pub use config::{Config, ConfigError, Location, Source, Timing, Tls};
 pub use curator::{Curator, Kept, SetupError};
 pub use error::Error;
 pub use illegal::Illegal;

@@ -1,11 +1,18 @@
 //! Where rows are: engines that add up whole numbers.
 
+mod idle;
 mod postgres;
+#[cfg(feature = "spark")]
+mod spark;
 mod sqlite;
 
 pub use postgres::Postgres;
+#[cfg(feature = "spark")]
+pub use spark::Spark;
 pub use sqlite::Sqlite;
 
+use crate::config::Location;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A value that is given to a statement.
@@ -70,6 +77,24 @@ pub trait Engine: Send + Sync {
 
     /// How its SQL differs from others'.
     fn dialect(&self) -> Dialect;
+}
+
+/// The engine that holds what is there. The secret decides which rows are used of people who have too many.
+///
+/// # Errors
+/// [`Failed`] if it cannot be reached, or the program was built without it.
+pub fn open(location: &Location, secret: [u8; 32]) -> Result<Arc<dyn Engine>, Failed> {
+    Ok(match location {
+        Location::Sqlite(file) => Arc::new(Sqlite::open(file, secret)?),
+        Location::Postgres(url) => Arc::new(Postgres::open(url, secret)?),
+        #[cfg(feature = "spark")]
+        Location::Spark(url) => Arc::new(Spark::open(url, secret)?),
+        #[cfg(not(feature = "spark"))]
+        Location::Spark(_) => {
+            let why = "this program was built without Spark; build it with --features spark";
+            return Err(Failed::new(why));
+        }
+    })
 }
 
 /// What a column is read as.

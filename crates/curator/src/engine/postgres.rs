@@ -1,16 +1,14 @@
 //! PostgreSQL: tables stay where they are, and give whole numbers.
 
+use super::idle::Idle;
 use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
 use counterpoint_ledger::database::{Target, outside};
 use std::error::Error;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Client;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
-/// So many connections are kept open.
-const MOST_IDLE: usize = 8;
 /// So much longer than the server the client waits, at the deadline.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -18,7 +16,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub struct Postgres {
     url: String,
     secret: [u8; 32],
-    idle: Mutex<Vec<Link>>,
+    idle: Idle<Link>,
 }
 
 /// A connection, and what carries its messages.
@@ -39,7 +37,7 @@ impl Postgres {
     /// # Errors
     /// [`Failed`] if it cannot be reached.
     pub fn open(url: &str, secret: [u8; 32]) -> Result<Self, Failed> {
-        let engine = Self { url: url.to_owned(), secret, idle: Mutex::new(Vec::new()) };
+        let engine = Self { url: url.to_owned(), secret, idle: Idle::new() };
         engine.with(Instant::now() + Duration::from_secs(30), |_| Ok(()))?;
         Ok(engine)
     }
@@ -59,10 +57,8 @@ impl Postgres {
         work: impl FnOnce(&Link) -> Result<T, Failed> + Send,
     ) -> Result<T, Failed> {
         outside(|| {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.retain(|link| !link.client.is_closed());
-            let kept = idle.pop();
-            drop(idle);
+            let mut idle = std::iter::from_fn(|| self.idle.take());
+            let kept = idle.find(|link| !link.client.is_closed());
             let link = kept.map_or_else(|| self.connect(), Ok)?;
             let begin = format!(
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {}; \
@@ -72,10 +68,7 @@ impl Postgres {
             link.wait(deadline, link.client.batch_execute(&begin))?;
             let outcome = work(&link)?;
             link.wait(deadline, link.client.batch_execute("COMMIT"))?;
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.len() < MOST_IDLE {
-                idle.push(link);
-            }
+            self.idle.keep(link);
             Ok(outcome)
         })
         .map_err(Failed::new)?
@@ -90,8 +83,7 @@ fn milliseconds(deadline: Instant) -> u128 {
 /// Connections have runtimes of their own, which must not be dropped within another.
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let idle = std::mem::take(idle);
+        let idle = self.idle.take_all();
         let _ = outside(|| drop(idle));
     }
 }

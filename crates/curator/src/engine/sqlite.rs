@@ -1,5 +1,6 @@
 //! SQLite, embedded: files that are opened to read alone.
 
+use super::idle::Idle;
 use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
@@ -7,19 +8,16 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, ToSql};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// How many steps of SQLite's machine are between two looks at the clock: about a tenth of a millisecond.
 const STEPS: i32 = 10_000;
-/// So many connections are kept open.
-const MOST_IDLE: usize = 8;
 
 /// Tables in an SQLite file.
 pub struct Sqlite {
     file: PathBuf,
     secret: [u8; 32],
-    idle: Mutex<Vec<Connection>>,
+    idle: Idle<Connection>,
 }
 
 impl std::fmt::Debug for Sqlite {
@@ -34,9 +32,8 @@ impl Sqlite {
     /// # Errors
     /// [`Failed`] if it cannot be opened.
     pub fn open(file: &Path, secret: [u8; 32]) -> Result<Self, Failed> {
-        let engine = Self { file: file.to_owned(), secret, idle: Mutex::new(Vec::new()) };
-        let first = engine.connect()?;
-        engine.give_back(first);
+        let engine = Self { file: file.to_owned(), secret, idle: Idle::new() };
+        engine.idle.keep(engine.connect()?);
         Ok(engine)
     }
 
@@ -63,15 +60,7 @@ impl Sqlite {
     }
 
     fn lend(&self) -> Result<Connection, Failed> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| self.connect(), Ok)
-    }
-
-    fn give_back(&self, connection: Connection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MOST_IDLE {
-            idle.push(connection);
-        }
+        self.idle.take().map_or_else(|| self.connect(), Ok)
     }
 }
 
@@ -93,7 +82,7 @@ impl Engine for Sqlite {
         let outcome = rows(&connection, statement).map_err(Failed::new);
         connection.progress_handler(0, None::<fn() -> bool>).map_err(Failed::new)?;
         if outcome.is_ok() {
-            self.give_back(connection);
+            self.idle.keep(connection);
         }
         outcome
     }
