@@ -1,7 +1,7 @@
 //! Apache Spark: tables stay on their cluster, which is asked by Spark Connect.
 //!
 //! Of the official client the part beneath its data frames is used: there a deadline can be kept, nothing is tried again behind
-//! our back, and an answer that was cut short is not taken for a short one. See `docs/decisions/spark.md`.
+//! our back, and an answer that was cut short is not taken for a short one. See `docs/decisions/0022-spark-connect.md`.
 
 use super::idle::Idle;
 use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
