@@ -7,5 +7,6 @@ mod crash;
 mod refusals;
 mod service;
 mod sessions;
+mod several;
 mod storm;
 mod timing;
