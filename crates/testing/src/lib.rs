@@ -8,7 +8,7 @@ mod schema;
 pub use client::Client;
 pub use random::Random;
 #[cfg(feature = "postgres")]
-pub use schema::{new_schema, run, server, within};
+pub use schema::{cluster, has_own_server, new_schema, on_own_server, run, server, within};
 
 /// The whole run rather than a sample of it.
 #[must_use]

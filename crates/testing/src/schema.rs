@@ -1,5 +1,6 @@
 //! The tests' PostgreSQL server, and places on it.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The URL of the tests' server, if there is one. A full run insists on it.
@@ -46,4 +47,45 @@ pub fn within(server: &str, schema: &str) -> String {
 pub fn run(server: &str, sql: &str) {
     let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
     client.batch_execute(sql).unwrap();
+}
+
+const OWN: &str = "COUNTERPOINT_TEST_OWN_SERVER";
+
+/// Runs an ignored test of this program, which begins by asking [`has_own_server`], with a server of its own that it may
+/// stop; if there are servers at all.
+///
+/// # Panics
+/// If it fails.
+#[allow(clippy::unwrap_used)]
+pub fn on_own_server(test: &str) {
+    if server().is_none() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../ledger/tests/postgres.sh");
+    let own = Command::new(script)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env(OWN, "yes")
+        .output()
+        .unwrap();
+    let said = [own.stdout, own.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(own.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
+}
+
+/// Whether the server is this test's own.
+#[must_use]
+pub fn has_own_server() -> bool {
+    std::env::var(OWN).is_ok()
+}
+
+/// Gives an order to the cluster of one's own server (postgres.sh says which there are); what it says.
+///
+/// # Panics
+/// If it fails.
+#[allow(clippy::unwrap_used)]
+pub fn cluster(orders: &[&str]) -> String {
+    let program = std::env::var("COUNTERPOINT_POSTGRES_CLUSTER").unwrap();
+    let told = Command::new(program).args(orders).output().unwrap();
+    assert!(told.status.success(), "{orders:?}: {}", String::from_utf8_lossy(&told.stderr));
+    String::from_utf8(told.stdout).unwrap().trim().to_owned()
 }

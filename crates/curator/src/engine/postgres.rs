@@ -47,7 +47,7 @@ impl Postgres {
     fn connect(&self) -> Result<Link, Failed> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Failed::new)?;
         let target = Target::read(&self.url).map_err(Failed::new)?;
-        let (client, _) = runtime.block_on(target.connect()).map_err(Failed::new)?;
+        let (client, _) = runtime.block_on(target.connect(|_| ())).map_err(Failed::new)?;
         Ok(Link { client, runtime })
     }
 

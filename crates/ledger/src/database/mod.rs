@@ -5,6 +5,7 @@ mod copy;
 mod files;
 mod mounts;
 mod postgres;
+mod replicas;
 mod schema;
 mod sqlite;
 mod tls;
@@ -166,14 +167,14 @@ impl Url {
         })
     }
 
-    /// Opens the database to read. A server's is the same: its transactions say what they are for.
+    /// Opens the database to read. A server may be a standby then.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if it cannot be opened.
     pub fn open_read_only(&self) -> Result<Box<dyn Database>, DatabaseError> {
         Ok(match self {
             Self::Sqlite(path) => Box::new(Sqlite::open_read_only(path)?),
-            Self::Postgres(url) => Box::new(Postgres::open(url)?),
+            Self::Postgres(url) => Box::new(Postgres::open_read_only(url)?),
         })
     }
 }

@@ -13,6 +13,7 @@ mod crash;
 mod disk;
 mod expect;
 mod files;
+mod replicas;
 mod requests;
 mod sessions;
 mod slots;
