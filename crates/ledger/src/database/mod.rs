@@ -133,6 +133,11 @@ pub trait Database: Send {
     /// Whether it stopped at a failure.
     fn is_stopped(&self) -> bool;
 
+    /// Whether its connection was closed by the other side, as far as that is known without asking.
+    fn is_lost(&mut self) -> bool {
+        false
+    }
+
     /// Whether nobody can change it, so that all that is read of it is durable.
     fn is_immutable(&self) -> bool {
         false

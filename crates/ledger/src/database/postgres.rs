@@ -62,6 +62,9 @@ struct Beginning {
 /// What must be on for a commit to be durable.
 const NEEDED: [&str; 2] = ["fsync", "full_page_writes"];
 
+/// So often others have their turn before a connection is believed to be there.
+const TURNS: u32 = 4;
+
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Said in every transaction that writes: between two of them a pooler may have exchanged the
@@ -163,6 +166,10 @@ impl Database for Postgres {
 
     fn is_stopped(&self) -> bool {
         self.0.as_ref().is_none_or(|session| session.stopped)
+    }
+
+    fn is_lost(&mut self) -> bool {
+        self.ask(|session| Ok(session.is_lost())).unwrap_or(true)
     }
 
     fn dialect(&self) -> Dialect {
@@ -332,6 +339,18 @@ impl Session {
         if is_begun && !self.stopped && self.run("ROLLBACK").is_err() {
             self.stopped = true;
         }
+    }
+
+    /// Whether the server is gone, if that has come here by now.
+    fn is_lost(&self) -> bool {
+        // What carries messages has its turn when the runtime waits, and only then: once to learn that there is
+        // something, and once to read it.
+        self.runtime.block_on(async {
+            for _ in 0..TURNS {
+                tokio::task::yield_now().await;
+            }
+        });
+        self.client.is_closed()
     }
 
     /// Takes leave of the server.

@@ -18,7 +18,8 @@ pub(super) enum Replicas {
 /// whatever streams, or has a slot to go on from, is a replica that may lack the last of them, but for a backup while it is
 /// made; whoever may not see which it is sees that there is one.
 pub(super) const FOUND: &str = "SELECT CASE \
-    WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous' \
+    WHEN current_setting('synchronous_standby_names') <> '' AND current_setting('max_wal_senders') <> '0' \
+      THEN 'synchronous' \
     WHEN EXISTS (SELECT FROM pg_stat_replication WHERE application_name IS DISTINCT FROM 'pg_basebackup') \
       OR EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical' AND NOT temporary) THEN 'asynchronous' \
     ELSE 'none' END";
@@ -45,8 +46,8 @@ impl Replicas {
         match (self, found) {
             (Self::Asynchronous, _) | (_, "synchronous") | (Self::Unsaid, "none") => None,
             (Self::Synchronous, _) => Some(
-                "synchronous_standby_names is empty, and the URL says replicas=synchronous; legal: the names of \
-                 those that may take over",
+                "synchronous_standby_names is empty (or max_wal_senders is 0), and the URL says replicas=synchronous; \
+                 legal: the names of those that may take over",
             ),
             (Self::Unsaid, _) => Some(
                 "there are replicas, and synchronous_standby_names is empty: one that takes over may lack debits that \

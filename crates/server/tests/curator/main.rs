@@ -4,6 +4,7 @@
 mod answers;
 mod attacks;
 mod crash;
+mod engines;
 mod refusals;
 mod service;
 mod sessions;
