@@ -61,12 +61,13 @@ if ! command -v openssl >/dev/null; then
 fi
 
 # A certificate for the server by an authority of its own, and another authority.
+new_key=(-newkey ec -pkeyopt ec_paramgen_curve:P-256)
 for name in authority other; do
-    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test $name" \
+    openssl req -x509 "${new_key[@]}" -nodes -days 2 -subj "/CN=test $name" \
         -keyout "$folder/$name.key" -out "$folder/$name.pem" 2>/dev/null
 done
 printf 'subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n' >"$folder/server.ext"
-openssl req -newkey rsa:2048 -nodes -subj "/CN=test server" \
+openssl req "${new_key[@]}" -nodes -subj "/CN=test server" \
     -keyout "$folder/data/server.key" -out "$folder/server.csr" 2>/dev/null
 openssl x509 -req -days 2 -in "$folder/server.csr" -CA "$folder/authority.pem" \
     -CAkey "$folder/authority.key" -CAcreateserial -extfile "$folder/server.ext" \
