@@ -16,12 +16,15 @@ pub(super) enum Replicas {
 
 /// Which replicas a server has. Commits wait as long as names are set, whether those are there or not. Without them
 /// whatever streams, or has a slot to go on from, is a replica that may lack the last of them, but for a backup while it is
-/// made; whoever may not see which it is sees that there is one.
+/// made; whoever may not see which it is sees that there is one. (Where nothing streams that is found out first: the view
+/// looks at every connection.)
 pub(super) const FOUND: &str = "SELECT CASE \
     WHEN current_setting('synchronous_standby_names') <> '' AND current_setting('max_wal_senders') <> '0' \
       THEN 'synchronous' \
-    WHEN EXISTS (SELECT FROM pg_stat_replication WHERE application_name IS DISTINCT FROM 'pg_basebackup') \
-      OR EXISTS (SELECT FROM pg_replication_slots WHERE slot_type = 'physical' AND NOT temporary) THEN 'asynchronous' \
+    WHEN EXISTS (SELECT FROM pg_stat_get_wal_senders()) \
+        AND EXISTS (SELECT FROM pg_stat_replication WHERE application_name IS DISTINCT FROM 'pg_basebackup') \
+      OR EXISTS (SELECT FROM pg_get_replication_slots() WHERE slot_type = 'physical' AND NOT temporary) \
+      THEN 'asynchronous' \
     ELSE 'none' END";
 
 impl Replicas {

@@ -173,9 +173,10 @@ impl Place {
     /// The keys that an account was debited for, in order.
     pub(crate) fn debits(&self, account: &str) -> Vec<String> {
         let mut keys = Vec::new();
-        let debit = |entry: HistoryEntry| match entry.event {
-            Event::Reserve { key, .. } => keys.push(key),
-            _ => {}
+        let debit = |entry: HistoryEntry| {
+            if let Event::Reserve { key, .. } = entry.event {
+                keys.push(key);
+            }
         };
         self.ledger().history(Some(account), None, debit).unwrap();
         keys
