@@ -134,6 +134,11 @@ impl Ledger {
         self.database.is_stopped()
     }
 
+    /// Whether the other side closed the connection meanwhile.
+    pub(crate) fn is_lost(&mut self) -> bool {
+        self.database.is_lost()
+    }
+
     /// An account with its rule; what is spent of it may be out of date.
     pub(crate) fn known(&mut self, name: &str) -> Result<Arc<Known>, LedgerError> {
         if let Some(known) = self.known.get(name) {

@@ -11,8 +11,8 @@ use crate::ledger::{Ledger, OpenOptions};
 /// How long a handle is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Handles on one ledger that any number of threads may use at once. A handle that stopped is
-/// replaced by a new one; every handle refuses a history in which anything is missing that the
+/// Handles on one ledger that any number of threads may use at once. A handle that stopped, or whose
+/// server went away while it was idle, is replaced by a new one; every handle refuses a history in which anything is missing that the
 /// pool was told.
 ///
 /// Calls block. In an async program they belong on a thread for such work (`spawn_blocking`).
@@ -106,7 +106,8 @@ impl Pool {
         // From here on the place is given back whatever happens.
         let mut lent = Lent { pool: self, ledger: idle };
         let expect = (seen != Head::NONE).then_some(seen);
-        let ledger = match lent.ledger.take() {
+        let kept = lent.ledger.take().and_then(|mut idle| (!idle.is_lost()).then_some(idle));
+        let ledger = match kept {
             Some(idle) => idle,
             None => Ledger::open_with(&self.url, &OpenOptions { expect, ..self.options })?,
         };

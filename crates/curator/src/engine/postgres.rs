@@ -42,30 +42,35 @@ impl Postgres {
         Ok(engine)
     }
 
-    fn connect(&self) -> Result<Link, Failed> {
+    fn connect(&self, deadline: Instant) -> Result<Link, Failed> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(Failed::new)?;
         let target = Target::read(&self.url).map_err(Failed::new)?;
-        let (client, _) = runtime.block_on(target.connect()).map_err(Failed::new)?;
+        let connected = late(deadline, target.connect(|_| ()));
+        let (client, _) = runtime.block_on(connected)?.map_err(Failed::new)?;
         Ok(Link { client, runtime })
     }
 
-    /// Does something with a connection, which is kept if that succeeds, and closed if not. A connection that was closed
-    /// meanwhile is made anew; nothing is tried twice.
+    /// A connection in a transaction: one that was kept, or a new one if those are lost.
+    fn begun(&self, deadline: Instant) -> Result<Link, Failed> {
+        while let Some(kept) = self.idle.take() {
+            // Nothing was asked yet, so that it can be tried elsewhere.
+            if kept.begin(deadline).is_ok() {
+                return Ok(kept);
+            }
+        }
+        let link = self.connect(deadline)?;
+        link.begin(deadline)?;
+        Ok(link)
+    }
+
+    /// Does something with a connection, which is kept if that succeeds, and closed if not. What is asked is not tried twice.
     fn with<T: Send>(
         &self,
         deadline: Instant,
         work: impl FnOnce(&Link) -> Result<T, Failed> + Send,
     ) -> Result<T, Failed> {
         outside(|| {
-            let mut idle = std::iter::from_fn(|| self.idle.take());
-            let kept = idle.find(|link| !link.client.is_closed());
-            let link = kept.map_or_else(|| self.connect(), Ok)?;
-            let begin = format!(
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {}; \
-                 SET LOCAL extra_float_digits = 1",
-                milliseconds(deadline)
-            );
-            link.wait(deadline, link.client.batch_execute(&begin))?;
+            let link = self.begun(deadline)?;
             let outcome = work(&link)?;
             link.wait(deadline, link.client.batch_execute("COMMIT"))?;
             self.idle.keep(link);
@@ -73,6 +78,12 @@ impl Postgres {
         })
         .map_err(Failed::new)?
     }
+}
+
+/// Waits for the server, and not much longer than the deadline.
+async fn late<T>(deadline: Instant, answer: impl Future<Output = T>) -> Result<T, Failed> {
+    let patience = deadline.saturating_duration_since(Instant::now()) + GRACE;
+    tokio::time::timeout(patience, answer).await.map_err(|_| Failed::new("the server is late"))
 }
 
 /// What is left, for a server that takes 0 for ever.
@@ -89,19 +100,26 @@ impl Drop for Postgres {
 }
 
 impl Link {
-    /// Waits for the server, and not much longer than the deadline.
+    fn begin(&self, deadline: Instant) -> Result<(), Failed> {
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {}; \
+             SET LOCAL extra_float_digits = 1",
+            milliseconds(deadline)
+        );
+        self.wait(deadline, self.client.batch_execute(&begin))
+    }
+
+    /// What the server answers in time.
     fn wait<T>(
         &self,
         deadline: Instant,
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Failed> {
-        let patience = deadline.saturating_duration_since(Instant::now()) + GRACE;
-        let waited = self.runtime.block_on(async { tokio::time::timeout(patience, answer).await });
         let told = |error: tokio_postgres::Error| {
             let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
             Failed::new(format!("{error}{source}"))
         };
-        waited.map_err(|_| Failed::new("the server is late"))?.map_err(told)
+        self.runtime.block_on(late(deadline, answer))?.map_err(told)
     }
 
     fn rows(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {

@@ -11,13 +11,11 @@ mod sessions;
 mod table_sessions;
 mod tables;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use counterpoint::filter::{Amount, Filter, Query, Terms};
 use counterpoint::{Adjacency, Relation, Release};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_mechanisms::{Data, Recipe};
-use counterpoint_testing::{is_full, size};
+use counterpoint_testing::{new_schema, server, size, within};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 
@@ -36,16 +34,8 @@ impl Place {
 
     /// A schema of its own on the tests' server, if there is one.
     fn postgres() -> Option<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") else {
-            assert!(!is_full(), "the full run needs COUNTERPOINT_POSTGRES (postgres.sh)");
-            eprintln!("not tested on PostgreSQL: COUNTERPOINT_POSTGRES is not set");
-            return None;
-        };
-        let name = format!("c{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
-        client.batch_execute(&format!("CREATE SCHEMA {name}")).unwrap();
-        let url = format!("{server}?options=-csearch_path%3D{name}");
+        let server = server()?;
+        let url = within(&server, &new_schema(&server));
         Some(Self { url, _folder: None })
     }
 

@@ -5,6 +5,7 @@ mod copy;
 mod files;
 mod mounts;
 mod postgres;
+mod replicas;
 mod schema;
 mod sqlite;
 mod tls;
@@ -132,6 +133,11 @@ pub trait Database: Send {
     /// Whether it stopped at a failure.
     fn is_stopped(&self) -> bool;
 
+    /// Whether its connection was closed by the other side, as far as that is known without asking.
+    fn is_lost(&mut self) -> bool {
+        false
+    }
+
     /// Whether nobody can change it, so that all that is read of it is durable.
     fn is_immutable(&self) -> bool {
         false
@@ -166,14 +172,14 @@ impl Url {
         })
     }
 
-    /// Opens the database to read. A server's is the same: its transactions say what they are for.
+    /// Opens the database to read. A server may be a standby then.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if it cannot be opened.
     pub fn open_read_only(&self) -> Result<Box<dyn Database>, DatabaseError> {
         Ok(match self {
             Self::Sqlite(path) => Box::new(Sqlite::open_read_only(path)?),
-            Self::Postgres(url) => Box::new(Postgres::open(url)?),
+            Self::Postgres(url) => Box::new(Postgres::open_read_only(url)?),
         })
     }
 }

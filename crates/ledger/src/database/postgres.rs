@@ -2,18 +2,34 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::future::{join, try_join_all};
+use futures_util::future::{join, join3, try_join_all};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Statement};
 
+use super::replicas::{FOUND, Replicas};
 use super::tls::{Target, described, failed};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Write};
 
 type Outcome<T> = Result<T, tokio_postgres::Error>;
+
+/// Why a statement came to nothing.
+enum Fault {
+    /// The server says so.
+    Server(tokio_postgres::Error),
+    /// What is written might not be kept.
+    Unsafe(&'static str),
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Server(error)
+    }
+}
 
 /// A ledger on a server.
 ///
@@ -29,25 +45,50 @@ struct Session {
     connection: tokio::task::JoinHandle<()>,
     statements: HashMap<String, Statement>,
     /// The beginning of a transaction, which is sent with its first statement.
-    beginning: Option<&'static str>,
+    beginning: Option<Beginning>,
+    /// What commits wait for.
+    replicas: Replicas,
+    /// The last thing that the server warned of.
+    warning: Arc<Mutex<Option<String>>>,
     stopped: bool,
+}
+
+/// The beginning of a transaction, and how to find out about replicas if it writes and they matter.
+struct Beginning {
+    sql: &'static str,
+    found: Option<(Replicas, Statement)>,
 }
 
 /// What must be on for a commit to be durable.
 const NEEDED: [&str; 2] = ["fsync", "full_page_writes"];
 
+/// So often others have their turn before a connection is believed to be there.
+const TURNS: u32 = 4;
+
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// Said in every transaction that writes: between two of them a pooler may have exchanged the
-/// session, with its settings, for another.
+/// session, with its settings, for another. A commit that is cancelled while it waits for a replica succeeds, with a
+/// warning, which must be sent.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-                           SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'";
+                           SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'; \
+                           SET LOCAL client_min_messages = warning";
 
 impl Postgres {
-    /// Connects.
+    /// Connects to a server that can be written to.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
-        Ok(Self(Some(outside(|| Session::open(url))??)))
+        Ok(Self(Some(outside(|| Session::open(url, Access::Write))??)))
+    }
+
+    /// Connects to a server to read, a standby perhaps.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] saying why it cannot be used.
+    pub fn open_read_only(url: &str) -> Result<Self, DatabaseError> {
+        Ok(Self(Some(outside(|| Session::open(url, Access::Read))??)))
     }
 
     fn ask<T: Send>(
@@ -127,41 +168,81 @@ impl Database for Postgres {
         self.0.as_ref().is_none_or(|session| session.stopped)
     }
 
+    fn is_lost(&mut self) -> bool {
+        self.ask(|session| Ok(session.is_lost())).unwrap_or(true)
+    }
+
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
     }
 }
 
 impl Session {
-    fn open(url: &str) -> Result<Self, DatabaseError> {
+    fn open(url: &str, access: Access) -> Result<Self, DatabaseError> {
         let no_runtime = |error| DatabaseError::Unusable(format!("no runtime: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
-        let (client, connection) = runtime.block_on(Target::read(url)?.connect())?;
+        let target = Target::read(url)?;
+        let target = if access == Access::Write { target.writable() } else { target };
+        let warning = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&warning);
+        let warned = move |text| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        let (client, connection) = runtime.block_on(target.connect(warned))?;
+        let (statements, beginning, replicas) = (HashMap::new(), None, target.replicas());
+        let stopped = false;
+        let session =
+            Self { runtime, client, connection, statements, beginning, replicas, warning, stopped };
+        session.check(access)?;
+        Ok(session)
+    }
+
+    /// Whether the server is set up to keep what it is told.
+    fn check(&self, access: Access) -> Result<(), DatabaseError> {
         for setting in NEEDED {
-            let row = runtime.block_on(client.query_one(&format!("SHOW {setting}"), &[]));
-            let value: String =
-                row.and_then(|row| row.try_get(0)).map_err(|error| failed(&error))?;
+            let value = self.text(&format!("SHOW {setting}"))?;
             if value != "on" {
                 let problem = format!("{setting} is {value}; legal: on");
                 return Err(DatabaseError::Unusable(problem));
             }
         }
-        let (statements, beginning) = (HashMap::new(), None);
-        Ok(Self { runtime, client, connection, statements, beginning, stopped: false })
+        if access == Access::Read {
+            return Ok(());
+        }
+        if self.text("SELECT CAST(pg_is_in_recovery() AS text)")? == "true" {
+            let problem = "the server is a standby; legal: its primary, or to read only";
+            return Err(DatabaseError::Unusable(problem.to_owned()));
+        }
+        let found = if self.replicas.matter() { self.text(FOUND)? } else { String::new() };
+        match self.replicas.problem(&found) {
+            Some(problem) => Err(DatabaseError::Unusable(problem.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// The one text that a statement gives.
+    fn text(&self, sql: &str) -> Result<String, DatabaseError> {
+        let row = self.runtime.block_on(self.client.query_one(sql, &[]));
+        row.and_then(|row| row.try_get(0)).map_err(|error| failed(&error))
     }
 
     fn running(&self) -> Result<(), DatabaseError> {
         if self.stopped { Err(DatabaseError::Stopped) } else { Ok(()) }
     }
 
-    fn failed(&mut self, error: &tokio_postgres::Error) -> DatabaseError {
+    fn failed(&mut self, fault: Fault) -> DatabaseError {
+        let error = match fault {
+            Fault::Server(error) => error,
+            Fault::Unsafe(problem) => {
+                self.rollback();
+                return DatabaseError::Unusable(format!("nothing was written: {problem}"));
+            }
+        };
         if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
             self.rollback();
             return DatabaseError::Busy;
         }
         self.stopped = true;
         let _ = self.run("ROLLBACK");
-        DatabaseError::Failed(described(error))
+        DatabaseError::Failed(described(&error))
     }
 
     fn run(&self, sql: &str) -> Outcome<()> {
@@ -177,17 +258,17 @@ impl Session {
         Ok(statement)
     }
 
-    fn rows(&mut self, sql: &str, parameters: &[Cell]) -> Outcome<Vec<Row>> {
+    fn rows(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, Fault> {
         let statement = self.statement(sql)?;
         let parameters = references(parameters);
         let query = self.client.query(&statement, &parameters);
         let rows = self.runtime.block_on(after(self.beginning.take(), &self.client, query))?;
-        rows.iter().map(cells).collect()
+        Ok(rows.iter().map(cells).collect::<Outcome<_>>()?)
     }
 
     /// What several statements change. They are sent one after the other without waiting for
     /// what the server says; after one that fails it does none.
-    fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Outcome<Vec<u64>> {
+    fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, Fault> {
         let mut prepared = Vec::new();
         for (sql, cells) in writes {
             prepared.push((self.statement(sql)?, references(cells)));
@@ -200,21 +281,30 @@ impl Session {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
         self.beginning = Some(match access {
-            Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            Access::Read => Beginning { sql: BEGIN_READ, found: None },
             // The lock is the head's row, taken before anything else is read.
-            Access::Write => BEGIN_WRITE,
+            Access::Write => Beginning { sql: BEGIN_WRITE, found: self.found()? },
         });
         Ok(())
     }
 
+    /// How to find out about replicas, if they matter.
+    fn found(&mut self) -> Result<Option<(Replicas, Statement)>, DatabaseError> {
+        if !self.replicas.matter() {
+            return Ok(None);
+        }
+        let statement = self.statement(FOUND).map_err(|error| self.failed(error.into()))?;
+        Ok(Some((self.replicas, statement)))
+    }
+
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
         self.running()?;
-        self.rows(sql, parameters).map_err(|error| self.failed(&error))
+        self.rows(sql, parameters).map_err(|fault| self.failed(fault))
     }
 
     fn execute(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, DatabaseError> {
         self.running()?;
-        self.changed(writes).map_err(|error| self.failed(&error))
+        self.changed(writes).map_err(|fault| self.failed(fault))
     }
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
@@ -222,10 +312,26 @@ impl Session {
         if self.beginning.take().is_some() {
             return Ok(());
         }
-        self.run("COMMIT").map_err(|error| {
-            self.stopped = true;
-            DatabaseError::Uncertain(described(&error))
-        })
+        let found = self.found()?;
+        self.warned();
+        let committed = self.runtime.block_on(committed(&self.client, found));
+        let problem = match committed {
+            Ok(()) => self.warned(),
+            Err(Fault::Server(error)) => Some(described(&error)),
+            Err(Fault::Unsafe(problem)) => Some(problem.to_owned()),
+        };
+        match problem {
+            None => Ok(()),
+            Some(problem) => {
+                self.stopped = true;
+                Err(DatabaseError::Uncertain(problem))
+            }
+        }
+    }
+
+    /// What the server warned of since this was last asked.
+    fn warned(&self) -> Option<String> {
+        self.warning.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn rollback(&mut self) {
@@ -233,6 +339,18 @@ impl Session {
         if is_begun && !self.stopped && self.run("ROLLBACK").is_err() {
             self.stopped = true;
         }
+    }
+
+    /// Whether the server is gone, if that has come here by now.
+    fn is_lost(&self) -> bool {
+        // What carries messages has its turn when the runtime waits, and only then: once to learn that there is
+        // something, and once to read it.
+        self.runtime.block_on(async {
+            for _ in 0..TURNS {
+                tokio::task::yield_now().await;
+            }
+        });
+        self.client.is_closed()
     }
 
     /// Takes leave of the server.
@@ -245,13 +363,30 @@ impl Session {
 /// What a statement comes to that is sent after the beginning of its transaction, if that is
 /// still to be sent, without waiting for it. Messages are sent in the order of first polls.
 async fn after<T>(
-    beginning: Option<&'static str>,
+    beginning: Option<Beginning>,
     client: &Client,
     statement: impl Future<Output = Outcome<T>>,
-) -> Outcome<T> {
-    let Some(sql) = beginning else { return statement.await };
-    let (begun, outcome) = join(client.batch_execute(sql), statement).await;
-    begun.and(outcome)
+) -> Result<T, Fault> {
+    let Some(Beginning { sql, found }) = beginning else { return Ok(statement.await?) };
+    let (begun, found, outcome) =
+        join3(client.batch_execute(sql), safe(client, found), statement).await;
+    begun?;
+    found?;
+    Ok(outcome?)
+}
+
+/// Commits, and looks at replicas once more: names that are taken away let commits go that wait for them.
+async fn committed(client: &Client, found: Option<(Replicas, Statement)>) -> Result<(), Fault> {
+    let (done, found) = join(client.batch_execute("COMMIT"), safe(client, found)).await;
+    done?;
+    found
+}
+
+/// An error if there are replicas that commits do not wait for.
+async fn safe(client: &Client, found: Option<(Replicas, Statement)>) -> Result<(), Fault> {
+    let Some((replicas, statement)) = found else { return Ok(()) };
+    let row = client.query_one(&statement, &[]).await?;
+    replicas.problem(row.try_get(0)?).map_or(Ok(()), |problem| Err(Fault::Unsafe(problem)))
 }
 
 /// The thread that used the connection has ended, and the connection with it.

@@ -1,19 +1,23 @@
-//! How a connection to a server is kept from others: encrypted and with the server's
+//! Where a server is, and how a connection to it is kept from others: encrypted and with the server's
 //! certificate checked, or not at all and within one machine, unless the URL says otherwise.
 
 use std::error::Error;
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::error::{DbError, Severity};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::DatabaseError;
+use super::replicas::Replicas;
 
 const MODES: &str = "disable, or verify-full (require means the same)";
 
@@ -22,6 +26,7 @@ pub struct Target {
     config: Config,
     /// Whose word is taken for the server; `None` without TLS.
     roots: Option<Roots>,
+    replicas: Replicas,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -38,17 +43,19 @@ impl std::fmt::Debug for Target {
 }
 
 impl Target {
-    /// Reads a URL, with `sslmode` and `sslrootcert` in it.
+    /// Reads a URL, with `sslmode`, `sslrootcert` and `replicas` in it.
     ///
     /// # Errors
-    /// [`DatabaseError::Unusable`] if it is none, or says something else about TLS.
+    /// [`DatabaseError::Unusable`] if it is none, or says something else about TLS or replicas.
     pub fn read(url: &str) -> Result<Self, DatabaseError> {
         let (place, settings) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut file, mut rest) = (None, None, Vec::new());
+        let mut replicas = Replicas::default();
         for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
             match setting.split_once('=') {
                 Some(("sslmode", value)) => mode = Some(value),
                 Some(("sslrootcert", value)) => file = Some(decoded(value)?),
+                Some(("replicas", value)) => replicas = Replicas::read(value)?,
                 _ => rest.push(setting),
             }
         }
@@ -66,18 +73,36 @@ impl Target {
         };
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
         let roots = encrypted.then(|| file.map_or(Roots::System, Roots::File));
-        Ok(Self { config, roots })
+        Ok(Self { config, roots, replicas })
     }
 
-    /// Connects, within a runtime that then carries the client's messages.
+    /// What it says of replicas.
+    pub(super) fn replicas(&self) -> Replicas {
+        self.replicas
+    }
+
+    /// Of several servers the one that can be written to.
+    #[must_use]
+    pub(super) fn writable(mut self) -> Self {
+        if self.config.get_hosts().len().max(self.config.get_hostaddrs().len()) > 1 {
+            self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        self
+    }
+
+    /// Connects, within a runtime that then carries the client's messages. Every warning of the server is told before the
+    /// answer to what it warned of.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why there is no connection.
-    pub async fn connect(&self) -> Result<(Client, JoinHandle<()>), DatabaseError> {
+    pub async fn connect(
+        &self,
+        warned: impl FnMut(String) + Send + 'static,
+    ) -> Result<(Client, JoinHandle<()>), DatabaseError> {
         let Some(roots) = &self.roots else {
             let connected = self.config.connect(NoTls).await;
             let (client, connection) = connected.map_err(|error| failed(&error))?;
-            return Ok((client, tokio::spawn(async { drop(connection.await) })));
+            return Ok((client, tokio::spawn(carried(connection, warned))));
         };
         let connected = self.config.connect(MakeRustlsConnect::new(roots.checked()?)).await;
         let (client, connection) = connected.map_err(|error| {
@@ -85,8 +110,27 @@ impl Target {
             // Whether it is the server's TLS or something else, this is what was asked for.
             DatabaseError::Unusable(format!("{problem} (with TLS; legal sslmode: {MODES})"))
         })?;
-        Ok((client, tokio::spawn(async { drop(connection.await) })))
+        Ok((client, tokio::spawn(carried(connection, warned))))
     }
+}
+
+/// Carries messages until the connection ends.
+async fn carried<S, T>(mut connection: Connection<S, T>, mut warned: impl FnMut(String))
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+        match message {
+            AsyncMessage::Notice(notice) if is_warning(&notice) => warned(notice.to_string()),
+            _ => {}
+        }
+    }
+}
+
+fn is_warning(notice: &DbError) -> bool {
+    use Severity::{Debug, Info, Log, Notice};
+    !matches!(notice.parsed_severity(), Some(Debug | Info | Log | Notice))
 }
 
 impl Roots {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use counterpoint_ledger::{Head, Ledger, Request};
+use counterpoint_testing::{cluster, has_own_server, on_own_server};
 use counterpoint_wire::ledger::Event;
 
 use crate::child::{POINTS, Running, SESSION_POINTS, hex, start};
@@ -205,26 +206,15 @@ fn killed_at_random_moments() {
 /// 50 crashes. Quick: 2.
 #[test]
 fn the_server_is_killed() {
-    if Place::postgres().is_none() {
-        return;
-    }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres.sh");
-    let own = std::process::Command::new(script)
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "crash::killing_the_server", "--ignored", "--nocapture"])
-        .env("LEDGER_CRASH", "yes")
-        .output()
-        .unwrap();
-    assert!(own.status.success(), "{}", String::from_utf8_lossy(&own.stderr));
+    on_own_server("crash::killing_the_server");
 }
 
 #[test]
 #[ignore = "is started by another test"]
 fn killing_the_server() {
-    if std::env::var("LEDGER_CRASH").is_err() {
+    if !has_own_server() {
         return;
     }
-    let crash = std::env::var("COUNTERPOINT_POSTGRES_CRASH").unwrap();
     let place = Place::postgres().unwrap();
     drop(with_account(&place, "1000000"));
     let mut shown = 0;
@@ -241,7 +231,8 @@ fn killing_the_server() {
             .collect();
         let pause = 20 + Random::new(seed).below(200);
         std::thread::sleep(std::time::Duration::from_millis(pause));
-        assert!(std::process::Command::new(&crash).status().unwrap().success());
+        cluster(&["stop", "data"]);
+        cluster(&["start", "data"]);
         let said: Vec<String> =
             readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
         shown += said.iter().filter(|line| line.starts_with("shown ")).count();

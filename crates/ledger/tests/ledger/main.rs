@@ -13,6 +13,7 @@ mod crash;
 mod disk;
 mod expect;
 mod files;
+mod replicas;
 mod requests;
 mod sessions;
 mod slots;
@@ -20,12 +21,10 @@ mod tamper;
 mod threads;
 mod tls;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url};
-use counterpoint_testing::{Random, is_full, size};
+use counterpoint_testing::{Random, is_full, new_schema, server, size, within};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, ExactPlan};
 
@@ -44,16 +43,8 @@ impl Place {
 
     /// A schema of its own on the tests' server, if there is one.
     fn postgres() -> Option<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") else {
-            assert!(!is_full(), "the full run needs COUNTERPOINT_POSTGRES (tests/postgres.sh)");
-            eprintln!("not tested on PostgreSQL: COUNTERPOINT_POSTGRES is not set");
-            return None;
-        };
-        let name = format!("t{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
-        client.batch_execute(&format!("CREATE SCHEMA {name}")).unwrap();
-        let url = format!("{server}?options=-csearch_path%3D{name}");
+        let server = server()?;
+        let url = within(&server, &new_schema(&server));
         Some(Self { url, folder: None })
     }
 

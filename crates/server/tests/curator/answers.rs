@@ -2,7 +2,7 @@
 
 use crate::service::*;
 use counterpoint_curator::Role;
-use counterpoint_testing::is_full;
+use counterpoint_testing::{new_schema, server};
 use serde_json::{Value, json};
 
 #[test]
@@ -177,22 +177,16 @@ fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
 /// A table on a server is answered about like one in a file. What fails there after the debit is charged, and tells nothing.
 #[test]
 fn tables_on_a_server_are_answered_about() {
-    let Ok(server) = std::env::var("COUNTERPOINT_POSTGRES") else {
-        assert!(!is_full(), "the full run needs COUNTERPOINT_POSTGRES (postgres.sh)");
-        return;
-    };
-    let schema = format!("s{}", std::process::id());
+    let Some(server) = server() else { return };
+    let schema = new_schema(&server);
     let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
     let table = format!(
-        "CREATE SCHEMA {schema}; CREATE TABLE {schema}.seen (nr bigint, age int, pay numeric, region text); \
+        "CREATE TABLE {schema}.seen (nr bigint, age int, pay numeric, region text); \
          INSERT INTO {schema}.seen SELECT i / 2, 20 + i % 50, 1.5, 'north' FROM generate_series(0, 999) i"
     );
     client.batch_execute(&table).unwrap();
     let place = Place::new(&[], (0.0, 30.0), "1000", &[("team", "900")]);
-    let file = place.path("config.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let source = format!("source = \"{server}\"\nfrom = \"{schema}.seen\"");
-    std::fs::write(&file, text.replace("source = \"sqlite:data.db\"", &source)).unwrap();
+    place.move_table(&server, &format!("{schema}.seen"));
     let token = place.token(Role::Analyst, "ann", &["team"]);
     let address = place.serve();
     let sql = "SELECT COUNT(*), COUNT(DISTINCT nr), SUM(pay), AVG(age) FROM visits WHERE region = 'north'";

@@ -4,8 +4,10 @@
 mod answers;
 mod attacks;
 mod crash;
+mod engines;
 mod refusals;
 mod service;
 mod sessions;
+mod several;
 mod storm;
 mod timing;

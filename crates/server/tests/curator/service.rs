@@ -9,6 +9,7 @@ use std::time::Duration;
 use counterpoint_curator::{Config, Curator, Role, Tokens};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
 use counterpoint_server::Server;
+use counterpoint_wire::ledger::{Event, HistoryEntry};
 use serde_json::{Value, json};
 
 /// A row: a person, an age, a pay, a region.
@@ -57,10 +58,21 @@ impl Place {
         budget: &str,
         accounts: &[Account<'_>],
     ) -> Self {
+        Self::on("sqlite:ledger.db", rows, timing, budget, accounts)
+    }
+
+    /// The same with the ledger elsewhere.
+    pub(crate) fn on(
+        ledger: &str,
+        rows: &[Row],
+        timing: (f64, f64),
+        budget: &str,
+        accounts: &[Account<'_>],
+    ) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         place.write(rows);
         let text = format!(
-            "ledger = \"sqlite:ledger.db\"\nstate = \"sqlite:state.db\"\n\
+            "ledger = \"{ledger}\"\nstate = \"sqlite:state.db\"\n\
              [timing]\nslot = {}\nlimit = {}\n\
              [[table]]\nname = \"visits\"\nsource = \"sqlite:data.db\"\nperson = \"nr\"\nrows = 2\n\
              adjacency = \"add-remove\"\npeople = 500\n\
@@ -102,6 +114,14 @@ impl Place {
             transaction.execute(sql, rusqlite::params![person, age, pay, region]).unwrap();
         }
         transaction.commit().unwrap();
+    }
+
+    /// The table is elsewhere from now on, and called this there.
+    pub(crate) fn move_table(&self, source: &str, from: &str) {
+        let file = self.path("config.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let there = format!("source = \"{source}\"\nfrom = \"{from}\"");
+        std::fs::write(&file, text.replace("source = \"sqlite:data.db\"", &there)).unwrap();
     }
 
     pub(crate) fn tokens(&self) -> Tokens {
@@ -148,6 +168,18 @@ impl Place {
     pub(crate) fn spent(&self, account: &str) -> String {
         let status = self.ledger().status(Some(account)).unwrap();
         status.accounts[0].spent.main.to_string()
+    }
+
+    /// The keys that an account was debited for, in order.
+    pub(crate) fn debits(&self, account: &str) -> Vec<String> {
+        let mut keys = Vec::new();
+        let debit = |entry: HistoryEntry| {
+            if let Event::Reserve { key, .. } = entry.event {
+                keys.push(key);
+            }
+        };
+        self.ledger().history(Some(account), None, debit).unwrap();
+        keys
     }
 
     pub(crate) fn verified(&self) -> bool {

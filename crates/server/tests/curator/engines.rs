@@ -1,0 +1,204 @@
+//! The server that holds a table is stopped in the middle of questions, and so is the curator: nothing is lost, nothing is
+//! told twice in different words, and nothing is free.
+
+use crate::service::*;
+use counterpoint_curator::Role;
+use counterpoint_testing::{
+    Random, cluster, has_own_server, new_schema, on_own_server, run, server, tries, within,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A hundred questions each in a full run.
+#[test]
+fn questions_outlive_the_table_s_server_and_the_curator() {
+    on_own_server("engines::stopping_servers");
+}
+
+#[test]
+#[ignore = "is started by another test"]
+fn stopping_servers() {
+    if !has_own_server() {
+        return;
+    }
+    let server = server().unwrap();
+    let shared = within(&server, &new_schema(&server));
+    // The ledger beside the curator, or on the server that is stopped.
+    for ledger in ["sqlite:ledger.db", &shared] {
+        let place = Place::on(ledger, &[], (0.0, 30.0), "1000", &[("team", "900")]);
+        let schema = new_schema(&server);
+        run(&server, &slow_table(&schema));
+        place.move_table(&server, &format!("{schema}.seen"));
+        let mut asked = Asked::new(&place);
+        assert!(asked.while_stopped(Stopped::Server, tries(25, 0.12)) > 0);
+        assert!(asked.while_stopped(Stopped::Curator, tries(25, 0.12)) > 0);
+        asked.all_again();
+    }
+}
+
+/// The same on Spark: a worker of two is killed, whose work others do again; the server, with all; and the curator.
+#[test]
+#[cfg(feature = "spark")]
+fn questions_outlive_spark() {
+    let Ok(server) = std::env::var("COUNTERPOINT_SPARK") else {
+        return eprintln!("not tested on Spark: COUNTERPOINT_SPARK is not set");
+    };
+    let folder = tempfile::Builder::new().prefix("visits").tempdir().unwrap();
+    let row = |number: u64| {
+        let (nr, age) = (number / 2, 20 + number % 50);
+        format!("{{\"nr\": {nr}, \"age\": {age}, \"pay\": 1.5, \"region\": \"north\"}}\n")
+    };
+    let rows: String = (0..1000).map(row).collect();
+    std::fs::write(folder.path().join("rows"), rows).unwrap();
+    let place = Place::on("sqlite:ledger.db", &[], (0.0, 300.0), "1000", &[("team", "900")]);
+    place.move_table(&server, &format!("json.{}", folder.path().display()));
+    let mut asked = Asked::new(&place);
+    asked.while_stopped(Stopped::Spark("executor"), tries(25, 0.04));
+    assert!(asked.while_stopped(Stopped::Spark("server"), tries(25, 0.04)) > 0);
+    asked.while_stopped(Stopped::Curator, tries(25, 0.04));
+    asked.all_again();
+}
+
+/// Rows that take a while, so that questions are under way.
+fn slow_table(schema: &str) -> String {
+    format!(
+        "CREATE TABLE {schema}.kept (nr bigint, age int, pay numeric, region text); \
+         INSERT INTO {schema}.kept SELECT i / 2, 20 + i % 50, 1.5, 'north' FROM generate_series(0, 999) i; \
+         CREATE VIEW {schema}.seen AS WITH nap AS MATERIALIZED (SELECT pg_sleep(0.05)) \
+         SELECT nr, age, pay, region FROM {schema}.kept, nap"
+    )
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stopped {
+    Server,
+    #[cfg(feature = "spark")]
+    Spark(&'static str),
+    Curator,
+}
+
+/// What was asked, and what was told.
+struct Asked<'a> {
+    place: &'a Place,
+    tokens: Vec<String>,
+    random: Random,
+    /// How many questions were asked: their numbers are below this.
+    count: u64,
+    /// How many were debited for certain.
+    charged: u64,
+    shown: BTreeMap<u64, Value>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(place: &'a Place) -> Self {
+        let token = |number| place.token(Role::Analyst, &format!("a{number}"), &["team"]);
+        let tokens = (0..4).map(token).collect();
+        let (random, shown) = (Random::new(41), BTreeMap::new());
+        Self { place, tokens, random, count: 0, charged: 0, shown }
+    }
+
+    /// Questions by fours, and something stopped in their middle; then one in peace. How many failed.
+    fn while_stopped(&mut self, stopped: Stopped, rounds: u64) -> u64 {
+        let (mut child, mut address) = self.place.start();
+        let mut failed = 0;
+        for _ in 0..rounds {
+            let numbers = self.count..self.count + 4;
+            self.count += 4;
+            let pause = Duration::from_millis(self.random.between(5, 120));
+            let (tokens, clients) = (&self.tokens, numbers.clone());
+            let told: Vec<Answer> = std::thread::scope(|scope| {
+                let ask = |number| scope.spawn(move || ask_one(address, tokens, number));
+                let clients: Vec<_> = clients.map(ask).collect();
+                std::thread::sleep(pause);
+                match stopped {
+                    Stopped::Server => {
+                        cluster(&["stop", "data"]);
+                        cluster(&["start", "data"]);
+                    }
+                    #[cfg(feature = "spark")]
+                    Stopped::Spark(part) => {
+                        let kill = std::env::var("COUNTERPOINT_SPARK_KILL").unwrap();
+                        let status = std::process::Command::new(kill).arg(part).status().unwrap();
+                        assert!(status.success());
+                    }
+                    Stopped::Curator => child.kill().unwrap(),
+                }
+                clients.into_iter().map(|client| client.join().unwrap()).collect()
+            });
+            if stopped == Stopped::Curator {
+                child.wait().unwrap();
+                (child, address) = self.place.start();
+            }
+            for (number, answer) in numbers.zip(told) {
+                failed += u64::from(answer.0 != 200);
+                self.note(number, &answer, stopped);
+            }
+            // A server that is back is asked as before: nobody pays for connections that were lost.
+            let answer = ask_one(address, &self.tokens, self.count);
+            assert_eq!(answer.0, 200, "{}", answer.1);
+            self.note(self.count, &answer, stopped);
+            self.count += 1;
+            // Every answer that was shown was debited, and every one that failed; no question twice.
+            let debits = self.place.debits("team").len() as u64;
+            assert!((self.charged..=self.count).contains(&debits), "{debits} of {}", self.charged);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        failed
+    }
+
+    fn note(&mut self, number: u64, answer: &Answer, stopped: Stopped) {
+        match answer.0 {
+            200 => drop(self.shown.insert(number, read(answer)["answers"].clone())),
+            // It says no more than that.
+            502 => {
+                let detail =
+                    "the question was charged, and failed; asked again it costs nothing more";
+                assert_eq!(read(answer)["detail"], detail);
+                assert_problem(answer, 502, "charged-and-failed");
+            }
+            // Nobody was told whether it is debited: the ledger, or the curator, was gone.
+            500 if stopped == Stopped::Server => {
+                let detail = "the ledger failed; asked again, nothing is charged twice";
+                return assert_eq!(read(answer)["detail"], detail);
+            }
+            0 if stopped == Stopped::Curator => return,
+            other => panic!("{other} {}", answer.1),
+        }
+        self.charged += 1;
+    }
+
+    /// Everything is told once more as it was, whatever became of it then, and debited once.
+    fn all_again(&self) {
+        let (mut child, address) = self.place.start();
+        for number in 0..self.count {
+            let answer = ask_one(address, &self.tokens, number);
+            assert_eq!(answer.0, 200, "{}", answer.1);
+            let answers = &read(&answer)["answers"];
+            assert!(self.shown.get(&number).is_none_or(|shown| shown == answers), "{number}");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let debits = self.place.debits("team");
+        let keys: std::collections::BTreeSet<_> = debits.iter().collect();
+        assert_eq!((debits.len(), keys.len()), (self.count as usize, self.count as usize));
+        let (spent, due) = (self.place.spent("team"), 0.25 * self.count as f64);
+        let spent: f64 = spent.parse().unwrap();
+        assert!(spent <= due && spent > due - 1e-9, "{spent} of {due}");
+        assert!(self.place.verified());
+    }
+}
+
+fn ask_one(address: SocketAddr, tokens: &[String], number: u64) -> Answer {
+    let sql = format!("SELECT COUNT(*) FROM visits WHERE age > {}", number as f64 / 8.0);
+    let body = json!({"account": "team", "sql": sql, "epsilon": 0.25});
+    let token = &tokens[number as usize % tokens.len()];
+    loop {
+        match post(address, "/v1/questions", token, &body) {
+            (429 | 503, _) => std::thread::sleep(Duration::from_millis(20)),
+            answer => return answer,
+        }
+    }
+}

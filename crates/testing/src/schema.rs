@@ -1,0 +1,91 @@
+//! The tests' PostgreSQL server, and places on it.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The URL of the tests' server, if there is one. A full run insists on it.
+///
+/// # Panics
+/// In a full run without a server.
+#[must_use]
+pub fn server() -> Option<String> {
+    let server = std::env::var("COUNTERPOINT_POSTGRES").ok();
+    if server.is_none() {
+        let full = crate::is_full();
+        assert!(
+            !full,
+            "the full run needs COUNTERPOINT_POSTGRES (crates/ledger/tests/postgres.sh)"
+        );
+        eprintln!("not tested on PostgreSQL: COUNTERPOINT_POSTGRES is not set");
+    }
+    server
+}
+
+/// The name of a new schema on a server.
+///
+/// # Panics
+/// If it cannot be made.
+#[must_use]
+pub fn new_schema(server: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("t{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    run(server, &format!("CREATE SCHEMA {name}"));
+    name
+}
+
+/// The URL of a server with settings for a schema.
+#[must_use]
+pub fn within(server: &str, schema: &str) -> String {
+    format!("{server}?options=-csearch_path%3D{schema}")
+}
+
+/// Runs statements on a server.
+///
+/// # Panics
+/// If they fail.
+#[allow(clippy::unwrap_used)]
+pub fn run(server: &str, sql: &str) {
+    let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
+    client.batch_execute(sql).unwrap();
+}
+
+const OWN: &str = "COUNTERPOINT_TEST_OWN_SERVER";
+
+/// Runs an ignored test of this program, which begins by asking [`has_own_server`], with a server of its own that it may
+/// stop; if there are servers at all.
+///
+/// # Panics
+/// If it fails.
+#[allow(clippy::unwrap_used)]
+pub fn on_own_server(test: &str) {
+    if server().is_none() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../ledger/tests/postgres.sh");
+    let own = Command::new(script)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env(OWN, "yes")
+        .output()
+        .unwrap();
+    let said = [own.stdout, own.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(own.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
+}
+
+/// Whether the server is this test's own.
+#[must_use]
+pub fn has_own_server() -> bool {
+    std::env::var(OWN).is_ok()
+}
+
+/// Gives an order to the cluster of one's own server (postgres.sh says which there are); what it says.
+///
+/// # Panics
+/// If it fails.
+#[allow(clippy::unwrap_used)]
+pub fn cluster(orders: &[&str]) -> String {
+    let program = std::env::var("COUNTERPOINT_POSTGRES_CLUSTER").unwrap();
+    let told = Command::new(program).args(orders).output().unwrap();
+    assert!(told.status.success(), "{orders:?}: {}", String::from_utf8_lossy(&told.stderr));
+    String::from_utf8(told.stdout).unwrap().trim().to_owned()
+}
