@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use counterpoint_curator::{Config, Curator, demo};
+use counterpoint_curator::{Config, Curator, Examined, demo, examine};
 use counterpoint_server::Server;
 
 use crate::args::ServeArgs;
@@ -14,10 +14,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
     match &args.config {
         Some(file) => {
             let config = config(file)?;
-            let curator = Curator::open(&config)?;
             if args.check {
-                return Ok(Outcome::text(checked(&curator), Vec::new()));
+                return Ok(checked(&examine(&config)));
             }
+            let curator = Curator::open(&config)?;
             let server = match &config.tls {
                 Some(tls) => Server::bind_with_tls(args.listen, tls)?,
                 None => Server::bind(args.listen)?,
@@ -45,18 +45,37 @@ pub(crate) fn config(file: &Path) -> Result<Config> {
     Config::parse(&text, folder).with_context(place)
 }
 
-/// What a curator holds, in a line for each table.
-fn checked(curator: &Curator) -> String {
-    let line = |kept: &counterpoint_curator::Kept| {
-        let public = &kept.held.public;
-        let columns = public.columns().len();
-        format!(
-            "table {} is there, with its {columns} columns; charged to {}\n",
-            public.name(),
-            kept.dataset
-        )
-    };
-    curator.tables().map(line).collect()
+/// What is as it was declared, what is not, and how long questions will take.
+fn checked(tables: &[Examined]) -> Outcome {
+    let text: String = tables.iter().map(described).collect();
+    let outcome = Outcome::text(text, Vec::new());
+    if tables.iter().all(|table| table.problems.is_empty()) { outcome } else { outcome.refused() }
+}
+
+fn described(table: &Examined) -> String {
+    let mut text = format!("table {}, charged to {}\n", table.table, table.dataset);
+    let width = table.columns.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    for (name, kind) in &table.columns {
+        let kind = if kind.is_empty() { "not told" } else { kind };
+        text += &format!("  {name:width$}  {kind}\n");
+    }
+    if !table.times.is_empty() {
+        let rows = table.rows.unwrap_or(1_000_000);
+        let of = |pace: &counterpoint_curator::Pace| {
+            format!("{} about {} s", pace.question, seconds(pace.seconds(rows)))
+        };
+        let times: Vec<String> = table.times.iter().map(of).collect();
+        text += &format!("  {rows} rows, made up by the engine: {}\n", times.join(", "));
+    }
+    for problem in &table.problems {
+        text += &format!("  wrong: {problem}\n");
+    }
+    text
+}
+
+/// Two digits are more than an estimate has.
+fn seconds(seconds: f64) -> String {
+    if seconds < 0.01 { "0.01".to_owned() } else { format!("{seconds:.2}") }
 }
 
 fn served(server: Server, args: &ServeArgs, lines: &[String]) -> Result<Outcome> {

@@ -5,6 +5,7 @@ use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Timing};
 use crate::dummy::Dummy;
 use crate::engine::{self, Failed};
+use crate::examine::unlike;
 use crate::illegal::Illegal;
 use crate::question::{Question, sql};
 use crate::session::Opened;
@@ -91,11 +92,7 @@ impl Curator {
             let wrong = |why: String| SetupError::Source { table: name.clone(), why };
             let relation = pool.with(|ledger| ledger.relation(&source.dataset))?;
             if relation != source.public.relation() {
-                let public = source.public.relation();
-                let dataset = &source.dataset;
-                return Err(wrong(format!(
-                    "data set {dataset:?} is {relation}, and the table {public}"
-                )));
+                return Err(wrong(unlike(&source.dataset, &relation, &source.public.relation())));
             }
             let told = |error: Failed| wrong(error.why);
             let engine = engine::open(&source.location, secret).map_err(told)?;

@@ -20,46 +20,60 @@ pub(crate) fn texts(column: &str) -> String {
     quoted(&format!("{column}~text"))
 }
 
+/// So many rows that the engine makes up, each of another person: numbers are those of the rows, and there are no categories.
+pub(crate) fn made_up(table: &Table, rows: u64, dialect: &Dialect) -> String {
+    let read = |read: Read, name: &str| {
+        (dialect.read)("\"n\"", "bigint", read).map(|text| format!("{text} AS {name}"))
+    };
+    let numbers = table.columns().iter().filter(|column| matches!(column.kind, Kind::Number(_)));
+    let numbers = numbers.filter_map(|column| read(Read::Number, &quoted(&column.name)));
+    let columns: Vec<String> = read(Read::Person, PERSON).into_iter().chain(numbers).collect();
+    format!("(SELECT {} FROM {}) AS source", columns.join(", "), (dialect.series)(rows))
+}
+
 /// A table as all engines see it alike: numbers are doubles, categories whole numbers or texts of their own, and what cannot
-/// be read is NULL. The first column that cannot be is told.
+/// be read is NULL. All columns that cannot be are told.
 ///
 /// # Errors
-/// [`Failed`], naming the column.
+/// [`Failed`], naming the columns.
 pub(crate) fn normal(
     table: &Table,
     from: &str,
     found: &[Found],
     dialect: &Dialect,
 ) -> Result<String, Failed> {
-    let mut columns = Vec::new();
+    let (mut columns, mut problems) = (Vec::new(), Vec::new());
     let mut add = |name: &str, read: Read, called: String| {
         let column = found.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-        let column =
-            column.ok_or_else(|| Failed::new(format!("the source has no column {name:?}")))?;
-        let text = (dialect.read)(&quoted(&column.name), &column.kind, read).ok_or_else(|| {
-            let (kind, what) = (&column.kind, read.name());
-            Failed::new(format!(
-                "column {name:?} of the source is of type {kind}, which is not {what}"
-            ))
-        })?;
-        columns.push(format!("{text} AS {called}"));
-        Ok(())
+        let Some(Found { name: own, kind }) = column else {
+            return problems.push(format!("the source has no column {name:?}"));
+        };
+        match (dialect.read)(&quoted(own), kind, read) {
+            Some(text) => columns.push(format!("{text} AS {called}")),
+            None => problems.push(format!(
+                "column {name:?} of the source is of type {kind}, which is not {}",
+                read.name()
+            )),
+        }
     };
     for column in table.columns() {
         match &column.kind {
-            Kind::Number(_) => add(&column.name, Read::Number, quoted(&column.name))?,
+            Kind::Number(_) => add(&column.name, Read::Number, quoted(&column.name)),
             Kind::Category(keys) => {
                 if keys.iter().any(|key| matches!(key, Key::Whole(_))) {
-                    add(&column.name, Read::Whole, wholes(&column.name))?;
+                    add(&column.name, Read::Whole, wholes(&column.name));
                 }
                 if keys.iter().any(|key| matches!(key, Key::Text(_))) {
-                    add(&column.name, Read::Text, texts(&column.name))?;
+                    add(&column.name, Read::Text, texts(&column.name));
                 }
             }
         }
     }
     if let Some(person) = table.person() {
-        add(person, Read::Person, PERSON.to_owned())?;
+        add(person, Read::Person, PERSON.to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(Failed::new(problems.join("; ")));
     }
     Ok(format!("(SELECT {} FROM {}) AS source", columns.join(", "), (dialect.table)(from)))
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
-use crate::source::normal;
+use crate::source::{made_up, normal};
 use crate::text;
 use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
@@ -35,6 +35,12 @@ impl Held {
     pub fn new(public: Table, from: &str, engine: Arc<dyn Engine>) -> Result<Self, Failed> {
         let source = normal(&public, from, &engine.columns(from)?, &engine.dialect())?;
         Ok(Self { public, source, engine })
+    }
+
+    /// The same with so many rows that the engine makes up: none of the table's is looked at.
+    pub(crate) fn made_up(public: Table, rows: u64, engine: Arc<dyn Engine>) -> Self {
+        let source = made_up(&public, rows, &engine.dialect());
+        Self { public, source, engine }
     }
 
     /// Its rows as all engines see them, in SQL, and how that is written.

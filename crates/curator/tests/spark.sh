@@ -51,6 +51,7 @@ export SPARK_LOCAL_IP=127.0.0.1
 setsid "$SPARK_HOME/bin/spark-submit" --class org.apache.spark.sql.connect.service.SparkConnectServer \\
     --name "$folder" --master 'local-cluster[2,1,1024]' --driver-memory 1g \\
     --conf spark.connect.grpc.binding.address=127.0.0.1 --conf spark.connect.grpc.binding.port=\$1 \\
+    --conf spark.shuffle.io.maxRetries=1 --conf spark.shuffle.io.retryWait=1s \\
     --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=4 \\
     --conf spark.driver.host=127.0.0.1 --conf spark.local.dir="$folder" \\
     --conf spark.executor.extraJavaOptions=-Dcounterpoint="$folder" \\
@@ -66,8 +67,9 @@ END
 cat >"$folder/stop" <<END
 #!/usr/bin/env bash
 # The server, then what it started.
-pkill -9 -f -- "--name $folder" || true
-pkill -9 -f -- "-Dcounterpoint=$folder" || true
+for part in "--name $folder" "-Dcounterpoint=$folder"; do
+    while pkill -9 -f -- "\$part"; do sleep 0.1; done
+done
 END
 chmod +x "$folder/start" "$folder/stop"
 
@@ -98,7 +100,11 @@ cat >"$folder/kill" <<END
 set -euo pipefail
 case "\$1" in
 executor) pkill -9 -n -f -- "-Dcounterpoint=$folder" || true ;;
-server) "$folder/stop"; "$folder/start" $port ;;
+server)
+    "$folder/stop"
+    # What was killed may listen a little longer.
+    while (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.1; done
+    "$folder/start" $port ;;
 esac
 END
 chmod +x "$folder/kill"

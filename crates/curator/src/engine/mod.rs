@@ -160,6 +160,8 @@ pub struct Dialect {
     pub hash: fn(&str) -> String,
     /// The type in which sums of whole numbers are exact, if the engine has one; else they are added up in two parts.
     pub exact: Option<&'static str>,
+    /// A table whose only column, `n`, has the whole numbers from 0 up to but not including this.
+    pub series: fn(u64) -> String,
     /// What decides which rows are used of people who have too many.
     pub secret: Secret,
 }

@@ -338,6 +338,7 @@ impl Engine for Spark {
             // In hexadecimal digits, which are in the same order.
             hash: |text| format!("SHA2({text}, 256)"),
             exact: Some("DECIMAL(38, 0)"),
+            series: |count| format!("(SELECT id AS n FROM RANGE({count})) AS series"),
             secret: Secret(self.secret),
         }
     }

@@ -112,6 +112,12 @@ impl Engine for Sqlite {
             greatest: "MAX",
             hash: |text| format!("counterpoint_sha256({text})"),
             exact: None,
+            series: |count| {
+                format!(
+                    "(WITH RECURSIVE series(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM series LIMIT {count}) \
+                     SELECT n FROM series) AS series"
+                )
+            },
             secret: Secret(self.secret),
         }
     }

@@ -93,7 +93,11 @@ impl From<Denied> for Problem {
             error @ Denied::NotYours { .. } => NOT_FOUND.of(error.to_string()),
             Denied::Unanswered(Unanswered::Illegal(error)) => ILLEGAL.of(error.to_string()),
             Denied::Unanswered(Unanswered::Ledger(error)) => error.into(),
-            Denied::Unanswered(error @ Unanswered::Charged(_)) => CHARGED.of(error.to_string()),
+            Denied::Unanswered(Unanswered::Charged(failed)) => {
+                // For the operator, who is the only one to see this.
+                eprintln!("charged, and failed: {}", failed.why);
+                CHARGED.of(Unanswered::Charged(failed).to_string())
+            }
             Denied::Unanswered(error @ Unanswered::Dummy(_)) => BUSY.of(error.to_string()),
             Denied::Unanswered(Unanswered::Session(error)) => session(&error),
             _ => FAILED.of("what was stored cannot be read"),

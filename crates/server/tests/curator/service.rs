@@ -208,7 +208,7 @@ pub(crate) type Answer = (u16, String);
 /// Sends bytes, and reads the answer until the server closes.
 pub(crate) fn send(address: SocketAddr, bytes: &[u8]) -> Answer {
     let Ok(mut stream) = TcpStream::connect(address) else { return (0, String::new()) };
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -1,0 +1,91 @@
+//! What the curator takes for a question beside what the engine takes for its statement, in turns, on tables of several sizes:
+//!   engines LEDGER RUNS (URL TABLE ROWS)...
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use counterpoint_curator::engine;
+use counterpoint_curator::public::Table;
+use counterpoint_curator::question::sql;
+use counterpoint_curator::{Held, Location, Payer, Ready, Spend, tell};
+use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
+use std::time::{Duration, Instant};
+
+const PUBLIC: &str = r#"
+name = "visits"
+person = "nr"
+rows = 2
+adjacency = "add-remove"
+
+[[column]]
+name = "age"
+bounds = [0, 100]
+
+[[column]]
+name = "region"
+categories = ["north", "south", "west"]
+"#;
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let url: Url = args.next().unwrap().parse().unwrap();
+    let runs: usize = args.next().unwrap().parse().unwrap();
+    let rest: Vec<String> = args.collect();
+    let public = Table::new(toml::from_str(PUBLIC).unwrap()).unwrap();
+    let mut ledger = Ledger::init(&url).unwrap();
+    let budget = NewFilter::new(Kind::Sums, "1000000".parse().unwrap(), "0".parse().unwrap());
+    ledger.dataset("visits", public.relation(), &budget).unwrap();
+    ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
+    let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
+    println!(
+        "{:10} {:>10} {:>12} {:>12} {:>7}",
+        "engine", "rows", "engine, ms", "curator, ms", "ratio"
+    );
+    for (place, one) in rest.chunks_exact(3).enumerate() {
+        let [source, from, rows] = one else { continue };
+        let held =
+            Held::new(public.clone(), from, engine::open(&located(source), [7; 32]).unwrap())
+                .unwrap();
+        let [bare, whole, ratio] = measured(&pool, &held, (place, runs));
+        let name = source.split(':').next().unwrap_or_default();
+        println!("{name:10} {rows:>10} {bare:>12.1} {whole:>12.1} {ratio:>7.3}");
+    }
+}
+
+fn located(source: &str) -> Location {
+    match source.strip_prefix("sqlite:") {
+        Some(path) => Location::Sqlite(path.into()),
+        None if source.starts_with("sc:") => Location::Spark(source.to_owned()),
+        None => Location::Postgres(source.to_owned()),
+    }
+}
+
+/// Medians, of both and of their ratios.
+fn measured(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> [f64; 3] {
+    let far = || Instant::now() + Duration::from_secs(600);
+    let payer = Payer { account: "team", analyst: None };
+    let mut found = Vec::new();
+    for run in 0..=runs {
+        // Never the same question: that would be told for nothing.
+        let than = (place * 1000 + run) as f64 / -1000.0;
+        let text = format!(
+            "SELECT region, COUNT(*), AVG(age), MEDIAN(age) FROM visits WHERE age > {than} GROUP BY region"
+        );
+        let question = sql::read(&text, |_| Some(&held.public)).unwrap();
+        let asked = || Ready::new(held, &question, Spend::Epsilon(0.5), None).unwrap();
+        let start = Instant::now();
+        let ready = asked();
+        tell(pool, held, &ready, &payer, far()).unwrap().numbers(&ready, 0.95).unwrap();
+        let whole = start.elapsed().as_secs_f64() * 1e3;
+        let start = Instant::now();
+        held.engine.run(ready.compiled().statement(), far()).unwrap();
+        let bare = start.elapsed().as_secs_f64() * 1e3;
+        // The first warms everything up.
+        if run > 0 {
+            found.push([bare, whole, whole / bare]);
+        }
+    }
+    [0, 1, 2].map(|place| {
+        let mut list: Vec<f64> = found.iter().map(|one| one[place]).collect();
+        list.sort_by(f64::total_cmp);
+        list[list.len() / 2]
+    })
+}
