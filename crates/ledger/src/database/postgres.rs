@@ -11,7 +11,7 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Statement};
 
-use super::replicas::{FOUND, Replicas};
+use super::replicas::{FOUND, Replicas, WAITED_FOR};
 use super::tls::{Target, described, failed};
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Write};
 
@@ -48,6 +48,8 @@ struct Session {
     beginning: Option<Beginning>,
     /// What commits wait for.
     replicas: Replicas,
+    /// Whether the commit of this transaction will wait for a replica.
+    waits: bool,
     /// The last thing that the server warned of.
     warning: Arc<Mutex<Option<String>>>,
     stopped: bool,
@@ -188,9 +190,17 @@ impl Session {
         let warned = move |text| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         let (client, connection) = runtime.block_on(target.connect(warned))?;
         let (statements, beginning, replicas) = (HashMap::new(), None, target.replicas());
-        let stopped = false;
-        let session =
-            Self { runtime, client, connection, statements, beginning, replicas, warning, stopped };
+        let session = Self {
+            runtime,
+            client,
+            connection,
+            statements,
+            beginning,
+            replicas,
+            waits: false,
+            warning,
+            stopped: false,
+        };
         session.check(access)?;
         Ok(session)
     }
@@ -262,7 +272,9 @@ impl Session {
         let statement = self.statement(sql)?;
         let parameters = references(parameters);
         let query = self.client.query(&statement, &parameters);
-        let rows = self.runtime.block_on(after(self.beginning.take(), &self.client, query))?;
+        let beginning = self.beginning.take();
+        let (waits, rows) = self.runtime.block_on(after(beginning, &self.client, query))?;
+        self.waits |= waits;
         Ok(rows.iter().map(cells).collect::<Outcome<_>>()?)
     }
 
@@ -275,11 +287,15 @@ impl Session {
         }
         let executed = prepared.iter().map(|(sql, cells)| self.client.execute(sql, cells));
         let all = try_join_all(executed);
-        self.runtime.block_on(after(self.beginning.take(), &self.client, all))
+        let beginning = self.beginning.take();
+        let (waits, changed) = self.runtime.block_on(after(beginning, &self.client, all))?;
+        self.waits |= waits;
+        Ok(changed)
     }
 
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
+        self.waits = false;
         self.beginning = Some(match access {
             Access::Read => Beginning { sql: BEGIN_READ, found: None },
             // The lock is the head's row, taken before anything else is read.
@@ -312,7 +328,7 @@ impl Session {
         if self.beginning.take().is_some() {
             return Ok(());
         }
-        let found = self.found()?;
+        let found = if self.waits { self.found()? } else { None };
         self.warned();
         let committed = self.runtime.block_on(committed(&self.client, found));
         let problem = match committed {
@@ -361,32 +377,35 @@ impl Session {
 }
 
 /// What a statement comes to that is sent after the beginning of its transaction, if that is
-/// still to be sent, without waiting for it. Messages are sent in the order of first polls.
+/// still to be sent, without waiting for it; and whether its commit will wait. Messages are sent in the order of first polls.
 async fn after<T>(
     beginning: Option<Beginning>,
     client: &Client,
     statement: impl Future<Output = Outcome<T>>,
-) -> Result<T, Fault> {
-    let Some(Beginning { sql, found }) = beginning else { return Ok(statement.await?) };
+) -> Result<(bool, T), Fault> {
+    let Some(Beginning { sql, found }) = beginning else { return Ok((false, statement.await?)) };
     let (begun, found, outcome) =
         join3(client.batch_execute(sql), safe(client, found), statement).await;
     begun?;
-    found?;
-    Ok(outcome?)
+    Ok((found?, outcome?))
 }
 
-/// Commits, and looks at replicas once more: names that are taken away let commits go that wait for them.
+/// Commits, and looks at replicas once more if it waits for any: names that are taken away let commits go that wait.
 async fn committed(client: &Client, found: Option<(Replicas, Statement)>) -> Result<(), Fault> {
     let (done, found) = join(client.batch_execute("COMMIT"), safe(client, found)).await;
     done?;
-    found
+    found.map(drop)
 }
 
-/// An error if there are replicas that commits do not wait for.
-async fn safe(client: &Client, found: Option<(Replicas, Statement)>) -> Result<(), Fault> {
-    let Some((replicas, statement)) = found else { return Ok(()) };
+/// Whether commits wait for a replica; an error if there are some that they do not wait for.
+async fn safe(client: &Client, found: Option<(Replicas, Statement)>) -> Result<bool, Fault> {
+    let Some((replicas, statement)) = found else { return Ok(false) };
     let row = client.query_one(&statement, &[]).await?;
-    replicas.problem(row.try_get(0)?).map_or(Ok(()), |problem| Err(Fault::Unsafe(problem)))
+    let found = row.try_get(0)?;
+    match replicas.problem(found) {
+        None => Ok(found == WAITED_FOR),
+        Some(problem) => Err(Fault::Unsafe(problem)),
+    }
 }
 
 /// The thread that used the connection has ended, and the connection with it.

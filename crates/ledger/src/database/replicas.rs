@@ -27,6 +27,9 @@ pub(super) const FOUND: &str = "SELECT CASE \
       THEN 'asynchronous' \
     ELSE 'none' END";
 
+/// What is [`FOUND`] where commits wait.
+pub(super) const WAITED_FOR: &str = "synchronous";
+
 impl Replicas {
     /// Reads the setting's value.
     pub(super) fn read(value: &str) -> Result<Self, DatabaseError> {
@@ -47,7 +50,7 @@ impl Replicas {
     /// What is wrong with what was [`FOUND`].
     pub(super) fn problem(self, found: &str) -> Option<&'static str> {
         match (self, found) {
-            (Self::Asynchronous, _) | (_, "synchronous") | (Self::Unsaid, "none") => None,
+            (Self::Asynchronous, _) | (_, WAITED_FOR) | (Self::Unsaid, "none") => None,
             (Self::Synchronous, _) => Some(
                 "synchronous_standby_names is empty (or max_wal_senders is 0), and the URL says replicas=synchronous; \
                  legal: the names of those that may take over",
