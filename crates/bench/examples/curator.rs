@@ -13,7 +13,6 @@ use counterpoint_server::Server;
 use counterpoint_testing::Client;
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, Described, ExactPlan};
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -143,8 +142,8 @@ fn rates() {
             let sql =
                 format!("SELECT COUNT(*) FROM visits WHERE age > -{}", mix(round, client, number));
             let body = serde_json::json!({"account": "team", "sql": sql, "epsilon": 0.0001});
-            let bytes = request(address, &tokens[client], &body.to_string());
-            let (status, text) = clients[client].lock().unwrap().send(&bytes);
+            let mut sender = clients[client].lock().unwrap();
+            let (status, text) = sender.question(&tokens[client], &body.to_string());
             assert_eq!(status, 200, "{text}");
         });
         let asked = release();
@@ -188,14 +187,6 @@ fn mix(round: usize, client: usize, number: usize) -> usize {
 fn release() -> Asked {
     let text = br#"{"release":[{"mechanism":"geometric","scale":30000}]}"#;
     Asked::Described(ExactPlan::parse(text, Format::Json).unwrap().releases)
-}
-
-fn request(address: SocketAddr, token: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    let head =
-        format!("POST /v1/questions HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}");
-    let kind = "Content-Type: application/json";
-    format!("{head}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
 }
 
 /// How many a second, of all clients at once.

@@ -24,6 +24,16 @@ impl Client {
         self.address
     }
 
+    /// Asks a curator a question, which is a JSON object.
+    pub fn question(&mut self, token: &str, body: &str) -> (u16, String) {
+        let (address, length) = (self.address, body.len());
+        let head = format!(
+            "POST /v1/questions HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}"
+        );
+        let kind = "Content-Type: application/json";
+        self.send(format!("{head}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes())
+    }
+
     /// Sends a request; again on a new connection where the old one was closed meanwhile. A status of 0 is no answer.
     pub fn send(&mut self, bytes: &[u8]) -> (u16, String) {
         for _ in 0..3 {

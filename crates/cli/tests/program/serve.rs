@@ -53,3 +53,57 @@ fn other_machines_are_not_served() {
         assert!(error.error().contains(problem), "{args:?}: {}", error.error());
     }
 }
+
+/// Everything that is wrong is said at once, and how long questions take of rows that the engine makes up. (SQLite takes an
+/// empty file for a database without tables.)
+#[test]
+fn sources_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let ledger = format!("sqlite:{}", path("ledger.db"));
+    run(&["ledger", "--url", &ledger, "init"]).answer();
+    std::fs::write(path("data.db"), "").unwrap();
+    let table = |name: &str, from: &str, source: &str| {
+        format!(
+            "[[table]]\nname = \"{name}\"\nsource = \"{source}\"\nfrom = \"{from}\"\nadjacency = \"add-remove\"\n\
+             [[table.column]]\nname = \"name\"\ncategories = [\"a\"]\n"
+        )
+    };
+    let tables = table("nowhere", "visits", "sqlite:data.db")
+        + &table("away", "visits", "postgres://nobody@127.0.0.1:1/none");
+    let config = format!("ledger = \"{ledger}\"\nstate = \"sqlite:state.db\"\n{tables}");
+    std::fs::write(path("curator.toml"), config).unwrap();
+    let checked = run(&["serve", "--config", &path("curator.toml"), "--check"]);
+    assert_eq!(checked.status, 1, "{}", checked.stdout);
+    let wrong: Vec<&str> = checked.stdout.lines().filter(|line| line.contains("wrong: ")).collect();
+    assert_eq!(wrong.len(), 4, "{}", checked.stdout);
+    assert!(checked.stdout.contains("there is no table \"visits\""), "{}", checked.stdout);
+
+    run(&[
+        "ledger",
+        "--url",
+        &ledger,
+        "dataset",
+        "schema",
+        "--adjacency",
+        "add-remove",
+        "--records",
+        "1",
+        "--epsilon",
+        "1",
+        "--delta",
+        "0",
+    ])
+    .answer();
+    // A table that every database has.
+    let tables = table("schema", "sqlite_schema", "sqlite:data.db");
+    let config = format!("ledger = \"{ledger}\"\nstate = \"sqlite:state.db\"\n{tables}");
+    std::fs::write(path("curator.toml"), config).unwrap();
+    let checked = run(&["serve", "--config", &path("curator.toml"), "--check"]);
+    assert_eq!(checked.status, 0, "{}", checked.stdout);
+    assert!(
+        checked.stdout.contains("1000000 rows, made up by the engine: COUNT(*) about "),
+        "{}",
+        checked.stdout
+    );
+}

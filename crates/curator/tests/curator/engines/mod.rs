@@ -8,7 +8,8 @@ use crate::tables::{Row, condition, held, public, question, write};
 use counterpoint_curator::engine::{Engine, Postgres};
 use counterpoint_curator::public::Table;
 use counterpoint_curator::question::{Aggregate, Of, Values};
-use counterpoint_curator::{Counted, Held, Ready, Spend};
+use counterpoint_curator::{Config, Counted, Held, Ready, Spend, examine};
+use counterpoint_ledger::Ledger;
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
 use std::sync::Arc;
@@ -35,6 +36,14 @@ impl Other {
             Self::Postgres(place) => write_postgres(&place.url, types, rows),
             #[cfg(feature = "spark")]
             Self::Spark(cluster) => cluster.write(types, rows),
+        }
+    }
+
+    fn url(&self) -> String {
+        match self {
+            Self::Postgres(place) => place.url.clone(),
+            #[cfg(feature = "spark")]
+            Self::Spark(cluster) => cluster.url.clone(),
         }
     }
 
@@ -306,5 +315,46 @@ fn late_statements_are_cut_off() {
         let quick = Held::new(public.clone(), &other.table(), engine).unwrap();
         let ready = Ready::new(&quick, &question, Spend::Epsilon(1.0), None).unwrap();
         counted(&quick, &ready);
+    }
+}
+
+/// An operator sees what is wrong with every source, and how long its engine takes for rows that it makes up.
+#[test]
+fn sources_are_examined() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("ledger.db").display()).parse().unwrap();
+    let budget = crate::sums("1");
+    let one = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
+    Ledger::init(&url).unwrap().dataset("visits", one, &budget).unwrap();
+    write(&folder.path().join("data.db"), &[]);
+    let file = ("sqlite:data.db".to_owned(), "visits".to_owned());
+    let others = Other::all();
+    let sources = others.iter().map(|other| {
+        other.write(&["bigint", "integer", "numeric", "text", "integer"], &[]);
+        (other.url(), other.table())
+    });
+    for (source, from) in std::iter::once(file).chain(sources) {
+        let table = |name: &str, rest: &str| {
+            format!(
+                "[[table]]\nname = \"{name}\"\ndataset = \"visits\"\nsource = \"{source}\"\nfrom = \"{from}\"\n\
+                 adjacency = \"add-remove\"\n{rest}\n"
+            )
+        };
+        let column =
+            |name: &str| format!("[[table.column]]\nname = \"{name}\"\nbounds = [0, 10]\n");
+        let good = table("good", &format!("people = 100000\n{}{}", column("pay"), column("age")));
+        let bad = table("bad", &(column("height") + &column("weight")));
+        let busy = table("busy", &format!("people = 1000000000000\n{}", column("pay")));
+        let config = format!(
+            "ledger = \"sqlite:ledger.db\"\nstate = \"sqlite:state.db\"\n{good}{bad}{busy}"
+        );
+        let found = examine(&Config::parse(&config, folder.path()).unwrap());
+        let [good, bad, busy] = found.as_slice() else { panic!("{found:?}") };
+        assert!(good.problems.is_empty(), "{good:?}");
+        assert_eq!((good.columns.len(), good.times.len(), good.rows), (2, 3, Some(100_000)));
+        assert!(good.times.iter().all(|pace| pace.seconds(100_000) > 0.0), "{good:?}");
+        let said = bad.problems.join("\n");
+        assert!(said.contains("height") && said.contains("weight"), "{said}");
+        assert!(busy.problems.join("\n").contains("timing.limit"), "{busy:?}");
     }
 }

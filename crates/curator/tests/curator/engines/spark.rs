@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A folder of the cluster's, for one table. Its files are read anew by each question.
 pub(super) struct Cluster {
-    url: String,
+    pub(super) url: String,
     folder: tempfile::TempDir,
 }
 
@@ -50,7 +50,7 @@ impl Cluster {
         let columns: Vec<String> = columns
             .map(|(place, (name, kind))| format!("CAST(col{} AS {kind}) AS `{name}`", place + 1))
             .collect();
-        let rows: Vec<String> = rows.iter().map(|row| line(row)).collect();
+        let rows: Vec<String> = rows.iter().map(line).collect();
         let from = match rows.as_slice() {
             [] => format!("VALUES ({}) LIMIT 0", ["NULL"; 5].join(", ")),
             rows => format!("VALUES {}", rows.join(", ")),
