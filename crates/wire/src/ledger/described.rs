@@ -58,6 +58,8 @@ pub struct ExactPlan {
     pub group: u64,
     /// The releases.
     pub releases: Vec<Described>,
+    /// What one should know before relying on it.
+    pub warnings: Vec<String>,
 }
 
 impl ExactPlan {
@@ -87,8 +89,8 @@ impl ExactPlan {
             let described = Described::canonical(fields);
             releases.push(described.map_err(|error| error.in_release(index + 1, name))?);
         }
-        let (adjacency, group) = (plan.adjacency, plan.group.get());
-        Ok(Self { question: question.transpose()?, adjacency, group, releases })
+        let (adjacency, group, warnings) = (plan.adjacency, plan.group.get(), plan.warnings());
+        Ok(Self { question: question.transpose()?, adjacency, group, releases, warnings })
     }
 }
 
