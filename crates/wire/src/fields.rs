@@ -24,6 +24,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Looks at a value without taking it.
+    pub(crate) fn peek(&self, name: &str) -> Option<&Value<'a>> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }

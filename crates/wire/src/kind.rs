@@ -4,7 +4,7 @@
 use counterpoint::ask::{CalibrateError, Options, Search, Unknown, calibrate};
 use counterpoint::mechanism::{Cap, CellPair, FinitePair, ListError, RenyiCurve, Shifts};
 use counterpoint::quantity::{
-    Buckets, Group, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+    Buckets, Group, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps, plain,
 };
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Release};
 
@@ -298,6 +298,19 @@ impl Kind {
         }
     }
 
+    /// The field that a guarantee stands in the place of, and all that the noise depends on, as text; `None` where noise
+    /// itself is written.
+    pub(crate) fn guarantee(&self, fields: &Fields<'_>) -> Option<(&'static str, String)> {
+        let noise = match self.name {
+            "laplace" => "scale",
+            "gaussian" => "sigma",
+            _ => return None,
+        };
+        let epsilon = fields.peek("epsilon").filter(|_| !fields.has(noise))?;
+        let shown = |name: &str| fields.peek(name).map(Value::to_string).unwrap_or_default();
+        Some((noise, format!("{noise} {epsilon} {} {}", shown("delta"), shown("sensitivity"))))
+    }
+
     /// Every field a release of this kind may have.
     pub(crate) fn legal_fields(&self) -> Vec<&'static str> {
         let sampled = if self.sampled { &SAMPLED[..] } else { &[] };
@@ -314,20 +327,17 @@ fn noisy(
     with: impl Fn(Noise) -> Mechanism,
 ) -> Result<Mechanism, PlanError> {
     let name = unknown.name();
-    let (words, both) = match unknown {
-        Unknown::Sigma => ("epsilon and delta", "sigma, or epsilon and delta"),
-        _ => ("epsilon", "scale, or epsilon"),
+    let words: &[&str] =
+        if unknown == Unknown::Sigma { &["epsilon", "delta"] } else { &["epsilon"] };
+    let instead = words.join(" and ");
+    let Some(given) = words.iter().find(|word| from.has(word)) else {
+        let value = from.take(name).ok_or_else(|| {
+            missing(name, &format!("{}; or {instead} in its place", Noise::LEGAL))
+        })?;
+        return number(name, &value, Noise::new, Noise::LEGAL).map(with);
     };
-    if !from.has("epsilon") && !(unknown == Unknown::Sigma && from.has("delta")) {
-        let legal = format!("{}; or {words} in its place", Noise::LEGAL);
-        return match from.take(name) {
-            Some(value) => number(name, &value, Noise::new, Noise::LEGAL).map(with),
-            None => Err(missing(name, &legal)),
-        };
-    }
     if from.has(name) {
-        let given = if from.has("epsilon") { "epsilon" } else { "delta" };
-        let problem = format!("is given with {name}; legal: {both}");
+        let problem = format!("is given with {name}; legal: {name}, or {instead}");
         return Err(PlanError::field(given, problem));
     }
     let epsilon = take!(from, "epsilon", Epsilon);
@@ -335,17 +345,10 @@ fn noisy(
         Unknown::Sigma => take!(from, "delta", Delta),
         _ => Delta::new(0.0).map_err(|error| PlanError::field("epsilon", error.to_string()))?,
     };
-    least_noise(
-        with(Noise::new(1.0).map_err(|e| PlanError::field(name, e.to_string()))?),
-        unknown,
-        (epsilon, delta),
-    )
-    .map_err(|error| {
-        let epsilon = epsilon.get();
-        PlanError::field(
-            "epsilon",
-            format!("is {epsilon:?} and no {name} is found for it: {error}"),
-        )
+    let any = Noise::new(1.0).map_err(|error| PlanError::field(name, error.to_string()))?;
+    least_noise(with(any), unknown, (epsilon, delta)).map_err(|error| {
+        let epsilon = plain(epsilon.get());
+        PlanError::field("epsilon", format!("is {epsilon} and no {name} is found for it: {error}"))
     })
 }
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -187,6 +187,8 @@ impl Format {
 
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 const MOST_RELEASES: usize = 10_000_000;
+/// How many are kept.
+const MOST_NOISES: usize = 100_000;
 const LEGAL_RELEASES: &str = "1 to 10^7 releases, each a table";
 const TOP_FIELDS: [&str; 7] =
     ["version", "delta", "epsilon", "adjacency", "group", "target", "release"];
@@ -212,6 +214,8 @@ pub(crate) struct Builder {
     /// What releases may leave out, and the name of those that may.
     blank: Option<(Unknown, Option<String>)>,
     blanks: Vec<usize>,
+    /// The noise that was found for guarantees, by what it depends on.
+    noises: BTreeMap<String, f64>,
     /// Where files are that it names, if any are read.
     folder: Option<PathBuf>,
 }
@@ -286,7 +290,7 @@ impl Builder {
         if kind.has(CSV) {
             self.open(&mut fields)?;
         }
-        let mechanism = kind.read(&mut fields)?;
+        let mechanism = self.mechanism(kind, &mut fields)?;
         let (sample, count) = sample::read(&mut fields, kind.sampled)?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
         fields.finish(kind.name, &kind.legal_fields())?;
@@ -316,6 +320,28 @@ impl Builder {
         fields.fill(blank, Value::Whole(1));
         self.blanks.push(self.releases.len());
         Some(*unknown)
+    }
+
+    /// Reads the mechanism. The noise that a guarantee stands for is found once.
+    fn mechanism(
+        &mut self,
+        kind: &kind::Kind,
+        fields: &mut Fields<'_>,
+    ) -> Result<Mechanism, PlanError> {
+        let Some((name, key)) = kind.guarantee(fields) else { return kind.read(fields) };
+        if let Some(found) = self.noises.get(&key) {
+            kind.in_place_of(name).iter().for_each(|word| drop(fields.take(word)));
+            fields.fill(name, Value::Real(*found));
+            return kind.read(fields);
+        }
+        let mechanism = kind.read(fields)?;
+        if let Mechanism::Laplace { scale: noise, .. } | Mechanism::Gaussian { sigma: noise, .. } =
+            &mechanism
+            && self.noises.len() < MOST_NOISES
+        {
+            self.noises.insert(key, noise.get());
+        }
+        Ok(mechanism)
     }
 
     /// Puts the columns of a file in the place of its name.

@@ -370,8 +370,8 @@ fn fields_in_the_wrong_place() {
         ("gaussian'\nepsilon = 1", "delta", "is missing; legal: "),
         ("laplace'\nepsilon = 1\nscale = 1", "epsilon", "is given with scale; legal: scale, or epsilon"),
         ("laplace'\nepsilon = 1\ndelta = 1e-6", "delta", "is not a field of laplace; legal: name"),
-        ("laplace'\nepsilon = 0", "epsilon", "is 0.0 and no scale is found for it: "),
-        ("gaussian'\nepsilon = 1\ndelta = 0", "epsilon", "is 1.0 and no sigma is found for it: at delta 0 no finite"),
+        ("laplace'\nepsilon = 0", "epsilon", "is 0 and no scale is found for it: "),
+        ("gaussian'\nepsilon = 1\ndelta = 0", "epsilon", "is 1 and no sigma is found for it: at delta 0 no finite"),
         ("laplace'\nscale = 1\nsigma = 1", "sigma", "is not a field of laplace; legal: name"),
         ("gaussian'\nsigma = 1\nepochs = 1", "examples", &format!("is missing beside epochs; legal: {count}")),
         ("gaussian'\nsigma = 1\nexamples = 9\nepochs = 1", "batch", &format!("is missing beside examples; legal: {count}")),
@@ -486,6 +486,18 @@ fn noise_by_the_guarantee_it_is_to_have() {
     let cost = release(lines).unwrap().prepare().unwrap();
     let cost = cost.epsilon(Delta::new(1e-5).unwrap(), &Default::default()).unwrap();
     assert!(cost.bracket.upper <= 1.0, "{}", cost.bracket);
+    // Equal ones are equal, and what only looks alike is not.
+    let twice = toml(&format!(
+        "[[release]]\n{lines}\n[[release]]\n{lines}\n[[release]]\nmechanism = 'gaussian'\nepsilon = 1\n\
+         delta = 1e-5\n[[release]]\nmechanism = 'laplace'\nepsilon = 1\nsensitivity = 2\n[[release]]\n\
+         mechanism = 'laplace'\nepsilon = 1\nsensitivity = 2\n"
+    ));
+    let twice = twice.unwrap().releases;
+    assert!(twice[0] == twice[1] && twice[0] != twice[2] && twice[3] == twice[4]);
+    assert_eq!(
+        twice[2].mechanism,
+        release("mechanism = 'gaussian'\nepsilon = 1\ndelta = 1e-5").unwrap().releases[0].mechanism
+    );
     // What is asked to be found is another thing.
     let blank = Blank { unknown: Unknown::Sigma, release: None };
     let text = format!("[[release]]\n{lines}\n");
