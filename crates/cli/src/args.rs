@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
-use counterpoint::quantity::{Bits, Confidence};
+use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_curator::Role;
-use counterpoint_wire::name_of;
+use counterpoint_wire::{name_of, power};
 
 use crate::ledger::LedgerArgs;
 
@@ -124,17 +124,22 @@ pub(crate) struct CalibrateArgs {
     #[arg(long = "for", value_name = "WHAT", value_parser = unknown_values())]
     pub(crate) unknown: Unknown,
 
-    /// Vary the releases of this name alone [default: those that leave it out, or else all]
+    /// Vary the releases of this name alone [default: those that leave it out, or else all]. Those that vary keep their
+    /// ratios; where they leave noise out it is in proportion to sensitivity
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) release: Option<String>,
 
-    /// What all releases together may cost [default: the plan's epsilon]
+    /// What all releases together may cost [default: epsilon of the plan's target, or the plan's epsilon]
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub(crate) epsilon: Option<Epsilon>,
 
-    /// At this delta [default: the plan's]
+    /// At this delta [default: delta of the plan's target, or the plan's delta]
     #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
     pub(crate) delta: Option<Delta>,
+
+    /// Write the finished plan, as compose and ledger open take it, to this file; JSON if that is its extension
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) out: Option<PathBuf>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -323,14 +328,16 @@ fn bits(text: &str) -> Result<Bits, String> {
     number(text, Bits::new, Bits::LEGAL)
 }
 
-/// A checked number; the error says only what is legal, as the value stands
-/// beside it.
+/// A checked number, which may be a power such as 2^-25, or a count such as 1e3; the error says only what is legal, as the
+/// value stands beside it.
 fn number<N: std::str::FromStr, T, E>(
     text: &str,
     check: fn(N) -> Result<T, E>,
     legal: &str,
 ) -> Result<T, String> {
-    let number = text.parse().ok().and_then(|number| check(number).ok());
+    let words = || power(text).or_else(|| text.parse().ok()).map(plain);
+    let parsed = text.parse().ok().or_else(|| words()?.parse().ok());
+    let number = parsed.and_then(|number| check(number).ok());
     number.ok_or_else(|| format!("legal: {legal}"))
 }
 

@@ -4,9 +4,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::ask::{AskError, CalibrateError, Options, Search, calibrate};
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon, Release};
-use counterpoint_wire::{Blank, Calibrated, OutOfReach, Plan, Question};
+use counterpoint_wire::{Blank, Calibrated, OutOfReach, Plan, Question, Target};
 
 use crate::args::CalibrateArgs;
+use crate::files;
 use crate::input;
 use crate::output::Outcome;
 use crate::progress::Progress;
@@ -18,8 +19,8 @@ pub(crate) fn run(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> 
 fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
     let unknown = args.unknown;
     let blank = Blank { unknown, release: args.release.as_deref() };
-    let plan = input::plan(&args.plan, Some(blank))?;
-    let (epsilon, delta) = target(args, plan.question)?;
+    let mut plan = input::plan(&args.plan, Some(blank))?;
+    let (epsilon, delta) = target(args, &plan)?;
     let varying = varying(args, &plan)?;
     let releases: Vec<Release> = plan.releases.iter().map(Release::from).collect();
     let (adjacency, group) = (plan.adjacency, plan.group);
@@ -29,11 +30,21 @@ fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
     match calibrate(&search, epsilon, delta, &options) {
         Ok(calibration) => {
             let calibrated = Calibrated::new(unknown, (epsilon, delta), &calibration);
+            let calibrated = calibrated.of_plan(&mut plan, &calibration);
             let calibrated = Calibrated { warnings: plan.warnings(), ..calibrated };
-            if args.json {
-                return Ok(Outcome::json(calibrated.json()?));
+            let mut outcome = match args.json {
+                true => Outcome::json(calibrated.json()?),
+                false => {
+                    let text = counterpoint_report::calibrate(&calibrated);
+                    Outcome::text(text, calibrated.warnings)
+                }
+            };
+            if let Some(out) = &args.out {
+                plan.question = Some(Question::EpsilonAt(delta));
+                plan.target = Some(Target { epsilon, delta: Some(delta) });
+                outcome.remark(files::write_plan(out, &plan)?);
             }
-            Ok(Outcome::text(counterpoint_report::calibrate(&calibrated), calibrated.warnings))
+            Ok(outcome)
         }
         Err(error) if is_no(&error) => {
             let reason = error.to_string();
@@ -56,17 +67,22 @@ fn is_no(error: &CalibrateError) -> bool {
     )
 }
 
-/// The target on the command line; the plan's question is one half of it.
-fn target(args: &CalibrateArgs, plan: Option<Question>) -> Result<(Epsilon, Delta)> {
-    let (epsilon, delta) = match plan {
+/// The target on the command line, or else the plan's; the plan's question is one half of it.
+fn target(args: &CalibrateArgs, plan: &Plan) -> Result<(Epsilon, Delta)> {
+    let (epsilon, delta) = match plan.question {
         Some(Question::EpsilonAt(delta)) => (None, Some(delta)),
         Some(Question::DeltaAt(epsilon)) => (Some(epsilon), None),
         None => (None, None),
     };
-    let missing =
-        |name| move || anyhow!("the target has no {name}; legal: {name} in the plan, or --{name}");
-    let epsilon = args.epsilon.or(epsilon).with_context(missing("epsilon"))?;
-    Ok((epsilon, args.delta.or(delta).with_context(missing("delta"))?))
+    let missing = |name| {
+        move || {
+            anyhow!("the target has no {name}; legal: {name} in the plan's [target], or --{name}")
+        }
+    };
+    let of_target = plan.target.map(|target| target.epsilon);
+    let epsilon = args.epsilon.or(of_target).or(epsilon).with_context(missing("epsilon"))?;
+    let of_target = plan.target.and_then(|target| target.delta);
+    Ok((epsilon, args.delta.or(of_target).or(delta).with_context(missing("delta"))?))
 }
 
 /// Which releases vary: those that were named, or else those that leave out what is to be

@@ -4,6 +4,18 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use anyhow::{Context, Result};
+use counterpoint_wire::Plan;
+
+/// Writes a plan, in JSON if that is the file's extension; what to say of it.
+pub(crate) fn write_plan(path: &Path, plan: &Plan) -> Result<String> {
+    let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let text = if is_json { plan.to_json()? } else { plan.to_toml()? };
+    let written = write_whole(path, &text);
+    written.with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(format!("the plan is in {}", path.display()))
+}
+
 /// Writes a file so that whoever looks, and whenever the program is stopped, sees the old
 /// content or the new one: into another file first, which then takes the name.
 pub(crate) fn write_whole(path: &Path, content: &str) -> io::Result<()> {

@@ -42,13 +42,7 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
         Outcome::text(counterpoint_report::plan(&planned), Vec::new())
     };
     if let Some(out) = &args.out {
-        let plan = planned.plan();
-        let is_json =
-            out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-        let text = if is_json { plan.to_json()? } else { plan.to_toml()? };
-        files::write_whole(out, &text)
-            .with_context(|| format!("{} cannot be written", out.display()))?;
-        outcome.remark(format!("the plan is in {}", out.display()));
+        outcome.remark(files::write_plan(out, &planned.plan())?);
     }
     if let Some(path) = &args.svg {
         files::write_whole(path, &counterpoint_report::plan_figure(&planned).svg())

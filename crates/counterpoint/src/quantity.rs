@@ -3,7 +3,7 @@
 
 /// A number outside its legal range, with the range it should have been in.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{quantity} is {value}; legal: {legal}")]
+#[error("{quantity} is {}; legal: {legal}", plain(*.value))]
 pub struct OutOfRange {
     /// What the number was meant to be, e.g. `"epsilon"`.
     pub quantity: &'static str,
@@ -11,6 +11,18 @@ pub struct OutOfRange {
     pub value: f64,
     /// The legal range, in words.
     pub legal: &'static str,
+}
+
+/// A number as people write it, which is read as the same double: 0, 1.26, 0.5000000000000003, 1e-6, 1000000.
+///
+/// ```
+/// use counterpoint::quantity::plain;
+/// assert_eq!([0.0, 1.26, 3.0, 1e-6, 1e30].map(plain), ["0", "1.26", "3", "1e-6", "1e30"]);
+/// ```
+#[must_use]
+pub fn plain(number: f64) -> String {
+    let text = format!("{:?}", number + 0.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 macro_rules! quantity {

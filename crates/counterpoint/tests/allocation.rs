@@ -147,5 +147,5 @@ fn ends_and_refusals() {
     let more = times(1, allocation(2.0, 1.0, 10, 11));
     assert!(refused(more, add, 1).contains("each is 11 of 10 steps"));
     let loud = times(1, allocation(0.01, 1.0, 10, 1));
-    assert!(refused(loud, add, 1).contains("sensitivity / sigma is 1e2; legal: 1e-3 to 5"));
+    assert!(refused(loud, add, 1).contains("sensitivity / sigma is 100; legal: 1e-3 to 5"));
 }

@@ -336,7 +336,15 @@ fn ends_and_refusals() {
     let both = Release { rate: Some(Rate::new(0.5).unwrap()), ..one() };
     assert!(refused(both, add, 1).contains("rate is given for gaussian-batch"));
     let drawn = || times(1, draws(2.0, 1.0, 5, 10));
-    assert!(refused(drawn(), None, 1).contains("adjacency is missing"));
+    let missing = refused(drawn(), None, 1);
+    assert!(missing.ends_with(
+        "legal: replace (one person's data differ); nothing is proved of this under add-remove (one data set has one \
+         person more)"
+    ));
+    // Each forbids one of them: the first to say so knows of the others.
+    let sampled = Release { rate: Some(Rate::new(0.5).unwrap()), ..times(1, gaussian(2.0, 1.0)) };
+    let neither = Plan::new([times(1, gaussian(1.0, 1.0)), drawn(), sampled]).unwrap_err();
+    assert!(neither.to_string().contains("legal: none; nothing is proved of this under"));
     assert!(refused(drawn(), add, 1).contains("draws are given with adjacency add-remove"));
     assert!(refused(drawn(), replace, 2).contains("group is 2 for a release on a sample"));
     let too_many = times(1, draws(2.0, 1.0, 11, 10));
@@ -344,5 +352,5 @@ fn ends_and_refusals() {
     let sampled = Release { rate: Some(Rate::new(0.5).unwrap()), ..drawn() };
     assert!(refused(sampled, add, 1).contains("rate is given for gaussian-draws"));
     let faint = times(1, batch(1e4, 1.0, 0.5, None));
-    assert!(refused(faint, replace, 1).contains("norm / sigma is 1e-4"));
+    assert!(refused(faint, replace, 1).contains("norm / sigma is 0.0001"));
 }

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::mechanisms::{self, approximate, response, sparse_vector, times};
 use counterpoint::ask::{CalibrateError, Calibration, Search, Unknown, calibrate};
-use counterpoint::quantity::{Group, Rate};
+use counterpoint::quantity::{Group, Rate, Rho};
 use counterpoint::watch::{Go, Watch};
 use counterpoint::{Adjacency, AskError, Delta, Epsilon, Mechanism, Options, Plan, Release};
 use std::cell::Cell;
@@ -359,4 +359,100 @@ fn the_truth_is_between_a_value_that_does_and_one_that_provably_does_not() {
     // (20 / 4.2246788893)^2 = 22.41.
     let count = found(gaussian(20.0, 1), Unknown::Count, 1e-6);
     assert_eq!((count.value, count.failing.map(|(value, _)| value)), (22.0, Some(23.0)));
+}
+
+/// What was found costs, where it is composed, what was said, to the last bit; and it is within the target, too, where it
+/// is read as decimals and rounded to the safe side, as ledgers do.
+#[test]
+fn a_certificate_is_that_of_the_composition() {
+    use counterpoint::filter::{Amount, PlanAccount, Query, Terms};
+    let training =
+        Release { rate: Some(Rate::new(256.0 / 60_000.0).unwrap()), ..gaussian(1.0, 4_688) };
+    let zcdp = times(
+        3,
+        Mechanism::Zcdp { rho: Rho::new(0.013).unwrap(), delta: Delta::new(0.0).unwrap() },
+    );
+    let laplace = |scale: f64, sensitivity: f64| times(7, mechanisms::laplace(scale, sensitivity));
+    let cases: [(Vec<Release>, Unknown, f64, f64); 7] = [
+        (vec![training], Unknown::Sigma, 3.0, 1e-5),
+        (vec![gaussian(1.0, 1)], Unknown::Sigma, 0.1, 1e-5),
+        (vec![laplace(1.0, 0.3), laplace(200.0, 60.0)], Unknown::Scale, 0.7, 1e-7),
+        (vec![laplace(1.0, 0.1)], Unknown::Scale, 0.3, 0.0),
+        (
+            vec![gaussian(2.0, 9), laplace(30.0, 0.7), approx(0.01, 1e-9, 4)],
+            Unknown::Sigma,
+            1.1,
+            1e-6,
+        ),
+        (vec![approx(0.1, 1e-9, 60), gaussian(40.0, 3)], Unknown::Epsilon, 1.7, 1e-6),
+        (vec![zcdp, gaussian(3.0, 2)], Unknown::Sigma, 1.3, 1e-6),
+    ];
+    for (releases, unknown, epsilon, delta) in cases {
+        let search = search(&releases, unknown);
+        let found = found(&search, epsilon, delta);
+        let plan = Plan::with(found.releases.clone(), search.adjacency, search.group).unwrap();
+        let composed = plan.epsilon(Delta::new(delta).unwrap(), &Options::default()).unwrap();
+        assert_eq!(composed, found.cost, "{unknown:?} {epsilon}");
+        assert!(
+            composed.bracket.upper <= epsilon && composed.bracket.upper > epsilon * (1.0 - 1e-5)
+        );
+
+        // In both texts that are read as the same doubles.
+        for text in [|x: f64| format!("{x:?}"), |x: f64| format!("{x:.16e}")] {
+            let amount = |x: f64| text(x).parse::<Amount>().unwrap();
+            let read = |release: &Release| {
+                let query = match &release.mechanism {
+                    Mechanism::Gaussian { sigma, sensitivity } if release.rate.is_none() => {
+                        Query::gaussian(amount(sigma.get()), amount(sensitivity.get())).unwrap()
+                    }
+                    Mechanism::Laplace { scale, sensitivity } => {
+                        Query::laplace(amount(scale.get()), amount(sensitivity.get())).unwrap()
+                    }
+                    Mechanism::ApproxDp(each) => {
+                        Query::approx_dp(amount(each.epsilon.get()), amount(each.delta.get()))
+                            .unwrap()
+                    }
+                    Mechanism::Zcdp { rho, delta } => {
+                        Query::zcdp(amount(rho.get()), amount(delta.get())).unwrap()
+                    }
+                    _ => return Query::from(release.clone()),
+                };
+                query.times(release.count)
+            };
+            let slots = found.releases.iter().map(read).collect::<Vec<_>>();
+            let account = PlanAccount::new(slots, Terms::new(Adjacency::AddRemove)).unwrap();
+            let delta = Delta::new(amount(delta).lower()).unwrap();
+            let cost = account.epsilon(delta, &Options::default()).unwrap().bracket.upper;
+            let (cost, budget) = (Amount::from_f64(cost).unwrap(), amount(epsilon));
+            assert!(cost <= budget, "{unknown:?}: {cost} {budget}");
+        }
+    }
+}
+
+/// Several releases keep their ratios; what is unset starts in proportion to sensitivity.
+#[test]
+fn releases_that_vary_keep_their_ratios() {
+    let scale = |release: &Release| match release.mechanism {
+        Mechanism::Laplace { scale, .. } => scale.get(),
+        _ => f64::NAN,
+    };
+    let mut releases =
+        [times(1, mechanisms::laplace(5.0, 1.0)), times(2, mechanisms::laplace(1.0, 200.0))];
+    let kept = found(&search(&releases, Unknown::Scale), 1.0, 0.0);
+    // 1/s + 2 * 200/(s/5) = 1 at s = 2001.
+    assert!((kept.value / 2001.0 - 1.0).abs() < 1e-12, "{}", kept.value);
+    let scales: Vec<f64> = kept.releases.iter().map(scale).collect();
+    assert!((scales[0] / scales[1] - 5.0).abs() < 1e-14, "{scales:?}");
+    for release in &mut releases {
+        Unknown::Scale.clear(release).unwrap();
+    }
+    let even = found(&search(&releases, Unknown::Scale), 1.0, 0.0);
+    // Each of three at a third.
+    let scales: Vec<f64> = even.releases.iter().map(scale).collect();
+    assert!((scales[0] - 3.0).abs() < 1e-12 && (scales[1] - 600.0).abs() < 1e-9, "{scales:?}");
+    // Counts keep theirs, rounded down.
+    let releases = [approx(0.1, 0.0, 2), approx(0.1, 0.0, 3)];
+    let counts = found(&search(&releases, Unknown::Count), 0.85, 0.0);
+    let counts: Vec<u64> = counts.releases.iter().map(|release| release.count.get()).collect();
+    assert_eq!(counts, [3, 4]);
 }

@@ -47,6 +47,7 @@ mod rules;
 mod session;
 mod setup;
 mod slots;
+mod spent;
 mod tables;
 mod verify;
 

@@ -6,7 +6,7 @@ use counterpoint::Relation;
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
     AccountStatus, Described, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Response,
-    Responses, Rule, SessionStatus, SlotStatus, Status,
+    Responses, Rule, SessionStatus, SlotStatus, SpentEpsilon, Status,
 };
 
 use crate::cells::{Stored, damaged};
@@ -16,6 +16,7 @@ use crate::ledger::{Ledger, find_account};
 use crate::release::{find_release, find_slot};
 use crate::rows::{Account, Release, Share};
 use crate::session::find_session;
+use crate::spent::Spent;
 use crate::tables::Tables;
 use crate::{name, rows, rules};
 
@@ -64,6 +65,40 @@ impl Ledger {
             };
             Ok(Status { head, accounts })
         })
+    }
+
+    /// What is spent of an open account so far, as an epsilon at the delta that the account promises: a bound that holds
+    /// at all times at once, whatever is asked next. `None` for other accounts, and where no bound below what the
+    /// account promises is known.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn spent_epsilon(&mut self, account: &str) -> Result<Option<SpentEpsilon>, LedgerError> {
+        self.read(|tables| {
+            let account = known(tables, account)?;
+            let mut spent = Spent::of(&account)?;
+            let mut failed = None;
+            if let Some(spent) = &mut spent {
+                let mut each = |entry: HistoryEntry| {
+                    if let Err(error) = spent.add(&account, &entry.event) {
+                        failed = Some(error);
+                    }
+                };
+                entries(tables, Some(&account.name), &mut each)?;
+            }
+            match failed {
+                Some(error) => Err(error),
+                None => Ok(spent.and_then(|spent| spent.bound())),
+            }
+        })
+    }
+
+    /// What the charges of an account are amounts of.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account.
+    pub fn unit(&mut self, account: &str) -> Result<&'static str, LedgerError> {
+        self.read(|tables| Ok(known(tables, account)?.unit()))
     }
 
     /// Gives each entry of the history, or of one account's or one analyst's part of it, to a
@@ -410,5 +445,6 @@ fn summary(account: &Account) -> Result<AccountStatus, LedgerError> {
         closed: account.closed.is_some(),
         slots: Vec::new(),
         quotas: Vec::new(),
+        spent_epsilon: None,
     })
 }

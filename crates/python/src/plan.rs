@@ -101,6 +101,7 @@ impl Plan {
             adjacency: self::adjacency(adjacency)?,
             group: self::group(group)?,
             releases,
+            target: None,
             blanks: Vec::new(),
         };
         let large = described.releases.len() > LARGE;

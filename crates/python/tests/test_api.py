@@ -166,6 +166,28 @@ def test_calibrations() -> None:
     assert cp.calibrate(mechanisms, "sigma", epsilon=1.0, delta=1e-6, varying=[0]).value == found.value
     with pytest.raises(cp.OutOfReach):
         cp.calibrate([cp.ApproxDP(2.0), cp.Gaussian(1.0)], "sigma", epsilon=1.0, delta=1e-6)
+    # The cost is what composing gives, to the last bit.
+    training = cp.Gaussian(sigma=1.0, examples=60_000, batch=256, epochs=20)
+    found = cp.calibrate(training, "sigma", epsilon=3.0, delta=1e-5, adjacency="add-remove")
+    again = cp.compose(found.mechanisms, adjacency="add-remove").epsilon(1e-5)
+    assert (again.lower, again.upper) == (found.cost.lower, found.cost.upper) and again.upper <= 3.0
+    # Ratios are kept: 1/s + 200/(50 s) = 1 at s = 5.
+    both = [cp.Laplace(scale=1.0), cp.Laplace(scale=50.0, sensitivity=200.0)]
+    found = cp.calibrate(both, "scale", epsilon=1.0, delta=0.0)
+    assert [round(m.scale, 9) for m in found.mechanisms] == [5.0, 250.0]
+
+
+def test_noise_by_its_guarantee() -> None:
+    laplace = cp.Laplace(epsilon=0.3, sensitivity=2.0)
+    assert abs(laplace.scale - 2.0 / 0.3) < 1e-12
+    assert cp.compose([laplace]).epsilon(0.0).upper <= 0.3
+    # Balle and Wang 2018, Algorithm 1.
+    gaussian = cp.Gaussian(epsilon=1.0, delta=1e-6)
+    assert abs(gaussian.sigma - 4.2246788893) < 1e-8
+    assert cp.compose([gaussian]).epsilon(1e-6).upper <= 1.0
+    for wrong in [dict(scale=1.0, epsilon=1.0), dict()]:
+        with pytest.raises(cp.InvalidArgument, match="legal: .*epsilon"):
+            cp.Laplace(**wrong)
 
 
 def test_audits() -> None:

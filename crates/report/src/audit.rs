@@ -1,6 +1,6 @@
-use counterpoint::Bracket;
 use counterpoint::audit::Tally;
-use counterpoint_wire::{Asked, Audited, decimal};
+use counterpoint::quantity::plain;
+use counterpoint_wire::{Audited, decimal};
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
@@ -11,10 +11,13 @@ use crate::words::{self, TABLE_DIGITS};
 #[must_use]
 pub fn audit(audited: &Audited) -> String {
     let audit = &audited.audit;
-    let confidence = decimal::shortest(audit.confidence.get());
+    let confidence = plain(audit.confidence.get());
     let head = listed([
-        ("epsilon", format!("at least {}", decimal::down(audit.epsilon, TABLE_DIGITS))),
-        ("delta", format!("{} (given)", decimal::shortest(audit.delta.get()))),
+        (
+            "epsilon",
+            format!("at least {}", words::trimmed(&decimal::down(audit.epsilon, TABLE_DIGITS))),
+        ),
+        ("delta", format!("{} (given)", plain(audit.delta.get()))),
         ("confidence", format!("{confidence}, for all bounds at once")),
         ("claim", claim(audited)),
     ]);
@@ -38,15 +41,10 @@ fn claim(audited: &Audited) -> String {
     let Some((name, refutation)) = &audited.claim else { return "none is given".to_owned() };
     let verdict = if refutation.refuted { "refuted" } else { "not refuted" };
     let claimed = match refutation.epsilon {
-        Some(bracket) => format!("its epsilon at this delta is {}", certified(bracket)),
+        Some(bracket) => format!("its epsilon at this delta is {}", words::certified(bracket)),
         None => "it has no finite epsilon at this delta".to_owned(),
     };
     format!("{verdict}: {name}\n{claimed}")
-}
-
-fn certified(bracket: Bracket) -> String {
-    let (lower, upper, headline) = words::ends(&Asked::Bracket(bracket));
-    format!("{headline} (certified: between {lower} and {upper})")
 }
 
 #[cfg(test)]
@@ -65,7 +63,7 @@ mod tests {
         let audited =
             Audited { attacks: vec![attack], audit: found, claim: None, warnings: Vec::new() };
         let text = super::audit(&audited);
-        assert!(text.starts_with("epsilon     at least 0.0\ndelta       0.0 (given)\n"), "{text}");
+        assert!(text.starts_with("epsilon     at least 0\ndelta       0 (given)\n"), "{text}");
         // The published bounds for 0 and 5 out of 10: 0.3085 and 0.8129.
         assert!(text.contains("1       false alarms     0  10      0.308"), "{text}");
         assert!(text.contains("misses           5  10      0.812"), "{text}");
@@ -82,7 +80,10 @@ mod tests {
         let audited = Audited { attacks: Vec::new(), audit: found, claim, warnings: Vec::new() };
         let text = super::audit(&audited);
         assert!(text.contains("claim       not refuted: plan.toml\n"), "{text}");
-        assert!(text.contains("            its epsilon at this delta is 1.0000"), "{text}");
+        assert!(
+            text.contains("            its epsilon at this delta is 1 (certified, exact)"),
+            "{text}"
+        );
     }
 
     fn plan() -> counterpoint::Plan {

@@ -18,12 +18,11 @@ pub fn compose(composed: &Composed) -> String {
 
 /// The answer, how it was computed and what licenses it.
 pub(crate) fn answer(composed: &Composed) -> String {
-    let (lower, upper, headline) = words::ends(&composed.asked);
     let (given_name, given) = words::given(composed.question);
-    let mut certified = match composed.asked {
-        Asked::Bracket(_) => format!("{headline} (certified: between {lower} and {upper})"),
-        // Too long to be said twice.
-        Asked::Digits { .. } => format!("{upper}\n(certified: at least {lower})"),
+    let mut certified = match &composed.asked {
+        Asked::Bracket(bracket) => words::certified(*bracket),
+        // Many digits are wanted to be seen.
+        Asked::Digits { lower, upper } => format!("{upper}\n(certified: at least {lower})"),
     };
     certified.extend(composed.wide.map(wider));
     certified.extend(composed.share.map(met_by));
@@ -126,7 +125,7 @@ mod tests {
         let source = Theorem::Optimal.source();
         let expected = format!(
             "\
-epsilon  4.774569 (certified: between 4.7745670 and 4.7745681)
+epsilon  4.77456801 (certified; the exact value is at most 1.1e-6 less)
 delta    1e-6 (given)
 route    equal (one binomial sum, exact)
 theorem  optimal
@@ -150,7 +149,7 @@ kov-closed-form  4.774567   0.0 %
         let asked = Asked::Bracket(Bracket::exact(0.0));
         let others = vec![Bound { theorem: Theorem::Basic, value: Ok(0.0) }];
         let text = compose(&Composed { question, asked, others, ..composed() });
-        assert!(text.starts_with("delta    0.0 (certified: between 0.0 and 0.0)\nepsilon  1.0 "));
+        assert!(text.starts_with("delta    0 (certified, exact)\nepsilon  1 (given)"));
         assert!(text.ends_with("basic      0.0       -\n"), "{text}");
     }
 

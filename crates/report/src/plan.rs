@@ -1,7 +1,8 @@
 //! A planned study for people.
 
+use counterpoint::quantity::plain;
 use counterpoint_planner::{Least, Line, Other};
-use counterpoint_wire::{Asked, Planned, decimal};
+use counterpoint_wire::{Planned, decimal};
 
 use crate::columns::{Side, columns};
 use crate::compose::listed;
@@ -17,11 +18,9 @@ pub fn plan(planned: &Planned) -> String {
         .chain(planned.statistics.iter().map(row))
         .collect();
     let sides = [Side::Left, Side::Left, Side::Right, Side::Right, Side::Right, Side::Right];
-    let (lower, upper, headline) = words::ends(&Asked::Bracket(planned.cost.bracket));
-    let mut lines = vec![
-        ("epsilon", format!("{headline} for all of it (certified: between {lower} and {upper})")),
-        ("delta", format!("{} (given)", decimal::shortest(planned.delta.get()))),
-    ];
+    let certified = words::certified(planned.cost.bracket).replacen(' ', " for all of it ", 1);
+    let mut lines =
+        vec![("epsilon", certified), ("delta", format!("{} (given)", plain(planned.delta.get())))];
     if let Some(factor) = planned.factor {
         let (low, high) = (decimal::down(factor.lower, 5), decimal::up(factor.upper, 5));
         let text = format!(
@@ -120,7 +119,7 @@ pub fn plan_figure(planned: &Planned) -> Bars {
     let caption = format!(
         "Together epsilon {} at delta {}. Other theorems have Laplace noise {}.",
         decimal::up(planned.cost.bracket.upper, 4),
-        decimal::shortest(planned.delta.get()),
+        plain(planned.delta.get()),
         theorems.1,
     );
     Bars::new(
@@ -155,8 +154,8 @@ fn row(line: &Line) -> [String; 6] {
             } else {
                 "depends on the data".to_owned()
             },
-            runs.wanted.map_or_else(dash, decimal::shortest),
-            decimal::shortest(runs.confidence),
+            runs.wanted.map_or_else(dash, plain),
+            plain(runs.confidence),
         ),
     };
     [line.name.clone(), noise, error, wanted, confidence, decimal::up(line.epsilon, 5)]

@@ -1,6 +1,7 @@
 use counterpoint::Bracket;
+use counterpoint::quantity::plain;
 use counterpoint::region::{Point, Verdict};
-use counterpoint_wire::{Asked, AtRate, Inclusion, PlanRegion, Regions, decimal, name_of_verdict};
+use counterpoint_wire::{AtRate, Inclusion, PlanRegion, Regions, decimal, name_of_verdict};
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
@@ -26,7 +27,7 @@ fn one(plan: &PlanRegion) -> String {
     let (region, theorem) = (&plan.region, plan.region.theorem());
     let head = listed([
         ("plan", plan.name.clone()),
-        ("total variation", certified(region.total_variation())),
+        ("total variation", words::certified(region.total_variation())),
         ("boundary", boundary(plan)),
         ("theorem", format!("{}\n({})", theorem.name(), theorem.source())),
         ("setting", words::setting(theorem.setting())),
@@ -47,14 +48,9 @@ fn boundary(plan: &PlanRegion) -> String {
     format!("between polygons of {outer} and {inner} vertices,\nmiss rates at most {gap} apart")
 }
 
-fn certified(bracket: Bracket) -> String {
-    let (lower, upper, headline) = words::ends(&Asked::Bracket(bracket));
-    format!("{headline} (certified: between {lower} and {upper})")
-}
-
 fn row(at: AtRate) -> [String; 4] {
     [
-        decimal::shortest(at.false_alarm),
+        plain(at.false_alarm),
         decimal::down(at.miss.lower, TABLE_DIGITS),
         decimal::up(at.miss.upper, TABLE_DIGITS),
         decimal::up(at.advantage.upper, TABLE_DIGITS),

@@ -1,9 +1,10 @@
 //! Names and numbers in words.
 
 use counterpoint::Bracket;
+use counterpoint::quantity::plain;
 use counterpoint::route::Route;
 use counterpoint::theorem::{Parameters, Setting, Theorem};
-use counterpoint_wire::{Asked, Question, decimal};
+use counterpoint_wire::{Question, decimal};
 
 /// Significant digits of a bound in a table.
 pub(crate) const TABLE_DIGITS: usize = 7;
@@ -19,8 +20,8 @@ pub(crate) fn asked_name(question: Question) -> &'static str {
 /// The name of the given side, and its value.
 pub(crate) fn given(question: Question) -> (&'static str, String) {
     match question {
-        Question::EpsilonAt(delta) => ("delta", decimal::shortest(delta.get())),
-        Question::DeltaAt(epsilon) => ("epsilon", decimal::shortest(epsilon.get())),
+        Question::EpsilonAt(delta) => ("delta", plain(delta.get())),
+        Question::DeltaAt(epsilon) => ("epsilon", plain(epsilon.get())),
     }
 }
 
@@ -70,25 +71,43 @@ pub(crate) fn charge(theorem: Theorem, value: f64) -> String {
     }
 }
 
-/// The ends of an answer, rounded outward to the digits they differ in and two
-/// more; and the upper end once more in one digit less.
-pub(crate) fn ends(asked: &Asked) -> (String, String, String) {
-    match asked {
-        Asked::Bracket(bracket) => {
-            let digits = telling_digits(bracket);
-            (
-                decimal::down(bracket.lower, digits),
-                decimal::up(bracket.upper, digits),
-                decimal::up(bracket.upper, digits - 1),
-            )
-        }
-        Asked::Digits { lower, upper } => (lower.clone(), upper.clone(), upper.clone()),
+/// The upper end of an answer, which is what to rely on, and how far below it the exact value can be.
+pub(crate) fn certified(bracket: Bracket) -> String {
+    let (upper, below) = (upper(bracket), below(bracket));
+    match below {
+        Some(below) => format!("{upper} (certified; the exact value is at most {below} less)"),
+        None => format!("{upper} (certified, exact)"),
     }
+}
+
+/// The upper end, rounded up to the digits in which the ends differ and three more.
+pub(crate) fn upper(bracket: Bracket) -> String {
+    trimmed(&decimal::up(bracket.upper, telling_digits(&bracket)))
+}
+
+/// How far the exact value can be below the upper end as it is shown; `None` if it is that.
+fn below(bracket: Bracket) -> Option<String> {
+    // As it is read; the text may be half a unit in the last place away.
+    let shown: f64 = upper(bracket).parse().unwrap_or(f64::INFINITY);
+    let exact = bracket.lower.to_bits() == bracket.upper.to_bits()
+        && shown.to_bits() == bracket.upper.to_bits()
+        && decimal::down(shown, EXACT) == decimal::up(shown, EXACT);
+    (!exact).then(|| trimmed(&decimal::up((shown.next_up() - bracket.lower).next_up(), 2)))
+}
+
+/// Digits in which an exact answer is looked at.
+const EXACT: usize = 16;
+
+/// A number as people write it: without zeros that say nothing.
+pub(crate) fn trimmed(text: &str) -> String {
+    let text = decimal::trimmed(text);
+    let (mantissa, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
+    format!("{}{exponent}", mantissa.strip_suffix(".0").unwrap_or(mantissa))
 }
 
 /// How many significant digits show the width of a bracket.
 fn telling_digits(bracket: &Bracket) -> usize {
-    let digits = 2.0 - bracket.relative_width().log10().ceil();
+    let digits = 3.0 - bracket.relative_width().log10().ceil();
     // As a cast saturates, so zero width gives the most.
     (digits as usize).clamp(6, 16)
 }
@@ -98,19 +117,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_stay_bounds_and_can_be_told_apart() {
+    fn the_answer_is_the_upper_end_and_says_how_narrow_it_is() {
         let bracket = Bracket { lower: 4.774_567_588_107_91, upper: 4.774_567_588_108_19 };
-        let (lower, upper, headline) = ends(&Asked::Bracket(bracket));
-        assert_eq!(lower, "4.77456758810791");
-        assert_eq!(upper, "4.77456758810819");
-        assert_eq!(headline, "4.7745675881082");
+        let text = "4.77456758810819 (certified; the exact value is at most 2.9e-13 less)";
+        assert_eq!(certified(bracket), text);
+        let bracket = Bracket { lower: 3.683_345_593_780_754, upper: 3.683_345_593_780_755 };
+        let text = certified(bracket);
+        let (upper, _) = text.split_once(' ').unwrap();
+        assert!(upper.parse::<f64>().unwrap() >= bracket.upper, "{text}");
+        let wide = Bracket { lower: 0.25, upper: 0.75 };
+        assert_eq!(certified(wide), "0.75 (certified; the exact value is at most 0.51 less)");
     }
 
     #[test]
-    fn an_exact_answer_is_shown_in_full() {
-        let (lower, upper, headline) = ends(&Asked::Bracket(Bracket::exact(2.5)));
-        assert_eq!((&*lower, &*upper), ("2.500000000000000", "2.500000000000000"));
-        assert_eq!(headline, "2.50000000000000");
-        assert_eq!(ends(&Asked::Bracket(Bracket::exact(0.0))).2, "0.0");
+    fn the_text_is_outside_the_bracket_and_its_distance_is_not_less_than_it_is() {
+        for k in 1..2000_u32 {
+            let upper_end = f64::from(k) / 7.0;
+            for width in [0.0, 1e-16, 1e-9, 1e-3] {
+                let bracket = Bracket { lower: upper_end * (1.0 - width), upper: upper_end };
+                let shown: f64 = upper(bracket).parse().unwrap();
+                assert!(shown >= bracket.upper, "{bracket}");
+                if let Some(below) = below(bracket) {
+                    let below: f64 = below.parse().unwrap();
+                    assert!(shown - below <= bracket.lower, "{bracket}: {shown} {below}");
+                    assert!(
+                        below <= 1.25 * (bracket.width() + 1e-15 * upper_end) + 1e-15,
+                        "{bracket} {below}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_exact_answer_says_so() {
+        assert_eq!(certified(Bracket::exact(2.5)), "2.5 (certified, exact)");
+        assert_eq!(certified(Bracket::exact(0.0)), "0 (certified, exact)");
+        assert!(certified(Bracket::exact(0.1)).starts_with("0.1000000000000001 (certified; "));
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::decimal::{self, FULL_DIGITS};
-use crate::plan::{Question, name_of};
+use crate::plan::{Plan, Question, name_of};
 
 /// A question about a composition with its certified answer, and what the named
 /// theorems answer.
@@ -70,8 +70,29 @@ pub struct Calibrated {
     pub theorem: Theorem,
     /// How wide its cost's bracket is, relative to its upper end, if that is more than was aimed at.
     pub wide: Option<f64>,
+    /// The releases it was filled in, in order.
+    pub changes: Vec<Change>,
+    /// How many releases the plan has.
+    pub releases: usize,
     /// What one should know before relying on it.
     pub warnings: Vec<String>,
+}
+
+/// A release that a value was filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Which one, from 1.
+    pub release: usize,
+    /// What people call it.
+    pub name: Option<Box<str>>,
+    /// What it has now.
+    pub value: f64,
+    /// What it had; `None` if that was left out.
+    pub was: Option<f64>,
+    /// The rate at which it samples the data, if it does.
+    pub rate: Option<f64>,
+    /// How many times it is made.
+    pub count: u64,
 }
 
 /// A target that no value meets.
@@ -194,8 +215,37 @@ impl Calibrated {
             route: cost.route,
             theorem: cost.theorem,
             wide: width(cost),
+            changes: Vec::new(),
+            releases: found.releases.len(),
             warnings: Vec::new(),
         }
+    }
+
+    /// The same, with what was changed in the plan that was read, and that plan finished.
+    #[must_use]
+    pub fn of_plan(self, plan: &mut Plan, found: &Calibration) -> Self {
+        let mut changes = Vec::with_capacity(found.varied.len());
+        for &index in &found.varied {
+            let (Some(release), Some(is)) =
+                (plan.releases.get_mut(index), found.releases.get(index))
+            else {
+                continue;
+            };
+            let before = counterpoint::Release::from(&*release);
+            let was = self.unknown.value(&before).filter(|_| !plan.blanks.contains(&index));
+            release.mechanism = is.mechanism.clone();
+            release.count = is.count;
+            changes.push(Change {
+                release: index + 1,
+                name: release.name.clone(),
+                value: self.unknown.value(is).unwrap_or(self.value),
+                was,
+                rate: is.rate.map(|rate| rate.get()),
+                count: is.count.get(),
+            });
+        }
+        plan.blanks.clear();
+        Self { changes, ..self }
     }
 
     /// The `calibrate --json` object.
@@ -220,7 +270,24 @@ impl Calibrated {
             route: self.route.name(),
             theorem: self.theorem.source(),
             setting: setting(self.theorem.setting()),
+            changed: self
+                .changes
+                .iter()
+                .map(|change| self.changed(change))
+                .collect::<Result<_, _>>()?,
             warnings: &self.warnings,
+        })
+    }
+
+    fn changed<'a>(&self, change: &'a Change) -> Result<Changed<'a>, serde_json::Error> {
+        let text = |value: f64| number(self.text(value));
+        Ok(Changed {
+            release: change.release,
+            name: change.name.as_deref(),
+            value: text(change.value)?,
+            was: change.was.map(text).transpose()?,
+            rate: change.rate,
+            count: change.count,
         })
     }
 
@@ -314,8 +381,21 @@ struct Found<'a> {
     route: &'a str,
     theorem: &'a str,
     setting: InSetting,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<Changed<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [String],
+}
+
+/// A release that a value was filled in; what is not there is null.
+#[derive(Serialize)]
+struct Changed<'a> {
+    release: usize,
+    name: Option<&'a str>,
+    value: Box<RawValue>,
+    was: Option<Box<RawValue>>,
+    rate: Option<f64>,
+    count: u64,
 }
 
 #[derive(Serialize)]
@@ -488,6 +568,8 @@ mod tests {
             route: Route::Contour,
             theorem: Theorem::Optimal,
             wide: None,
+            changes: Vec::new(),
+            releases: 1,
             warnings: Vec::new(),
         };
         let parts = [

@@ -24,6 +24,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Looks at a value without taking it.
+    pub(crate) fn peek(&self, name: &str) -> Option<&Value<'a>> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
@@ -110,9 +115,9 @@ pub(crate) fn whole<T>(
 ) -> Result<T, PlanError> {
     let checked = match *value {
         Value::Whole(number) => u64::try_from(number).ok().and_then(|number| check(number).ok()),
-        Value::Real(_) => {
-            return Err(illegal(name, value, &format!("{legal}, without point or exponent")));
-        }
+        // A number with an exponent, such as 1e3, that is whole; beyond 2^53 doubles leave whole numbers out.
+        Value::Real(number) => whole_of(number, check),
+        Value::Text(ref text) => power(text).and_then(|number| whole_of(number, check)),
         _ => None,
     };
     checked.ok_or_else(|| illegal(name, value, legal))
@@ -123,6 +128,24 @@ fn real(value: &Value<'_>) -> Option<f64> {
         Value::Real(number) => Some(number),
         // Rounds to nearest, as reading the text as an f64 would.
         Value::Whole(number) => Some(number as f64),
+        Value::Text(ref text) => power(text),
+        _ => None,
+    }
+}
+
+fn whole_of<T>(number: f64, check: Check<u64, T>) -> Option<T> {
+    let whole = (0.0..=9e15).contains(&number) && number.fract().abs() < f64::MIN_POSITIVE;
+    check(number as u64).ok().filter(|_| whole)
+}
+
+/// A power of two or ten in the words of papers, such as 2^-25: the double nearest to it.
+#[must_use]
+pub fn power(text: &str) -> Option<f64> {
+    let (base, exponent) = text.trim().split_once('^')?;
+    let exponent: i32 = exponent.trim().parse().ok().filter(|k| (-300..=300).contains(k))?;
+    match base.trim() {
+        "2" => Some(f64::from_bits(u64::from((1023 + exponent).unsigned_abs()) << 52)),
+        "10" => format!("1e{exponent}").parse().ok(),
         _ => None,
     }
 }

@@ -1,14 +1,15 @@
 //! The kinds of mechanism a plan can name: one entry in [`KINDS`] and one arm in
 //! [`describe`] each.
 
+use counterpoint::ask::{CalibrateError, Options, Search, Unknown, calibrate};
 use counterpoint::mechanism::{Cap, CellPair, FinitePair, ListError, RenyiCurve, Shifts};
 use counterpoint::quantity::{
-    Buckets, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+    Buckets, Group, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps, plain,
 };
-use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism};
+use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Release};
 
 use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing};
+use crate::fields::{Fields, illegal, missing, number};
 use crate::value::{Table, Value};
 
 /// How one kind is read.
@@ -56,9 +57,9 @@ const KINDS: [Kind; 21] = [
         fields: &["scale", "sensitivity"],
         sampled: true,
         read: |from| {
-            let scale = take!(from, "scale", Noise);
             let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
-            Ok(Mechanism::Laplace { scale, sensitivity })
+            let laplace = |scale| Mechanism::Laplace { scale, sensitivity };
+            noisy(from, Unknown::Scale, laplace)
         },
     },
     Kind {
@@ -76,9 +77,9 @@ const KINDS: [Kind; 21] = [
         fields: &["sigma", "sensitivity"],
         sampled: true,
         read: |from| {
-            let sigma = take!(from, "sigma", Noise);
             let sensitivity = take!(from, "sensitivity", Sensitivity, 1.0);
-            Ok(Mechanism::Gaussian { sigma, sensitivity })
+            let gaussian = |sigma| Mechanism::Gaussian { sigma, sensitivity };
+            noisy(from, Unknown::Sigma, gaussian)
         },
     },
     Kind {
@@ -288,11 +289,84 @@ impl Kind {
         self.fields.contains(&field)
     }
 
+    /// What may stand in the place of a field: the guarantee that noise is to have by itself.
+    pub(crate) fn in_place_of(&self, field: &str) -> &'static [&'static str] {
+        match (self.name, field) {
+            ("laplace", "scale") => &["epsilon"],
+            ("gaussian", "sigma") => &["epsilon", "delta"],
+            _ => &[],
+        }
+    }
+
+    /// The field that a guarantee stands in the place of, and all that the noise depends on, as text; `None` where noise
+    /// itself is written.
+    pub(crate) fn guarantee(&self, fields: &Fields<'_>) -> Option<(&'static str, String)> {
+        let noise = match self.name {
+            "laplace" => "scale",
+            "gaussian" => "sigma",
+            _ => return None,
+        };
+        let epsilon = fields.peek("epsilon").filter(|_| !fields.has(noise))?;
+        let shown = |name: &str| fields.peek(name).map(Value::to_string).unwrap_or_default();
+        Some((noise, format!("{noise} {epsilon} {} {}", shown("delta"), shown("sensitivity"))))
+    }
+
     /// Every field a release of this kind may have.
     pub(crate) fn legal_fields(&self) -> Vec<&'static str> {
         let sampled = if self.sampled { &SAMPLED[..] } else { &[] };
-        COMMON.iter().chain(self.fields).chain(sampled).copied().collect()
+        let instead = self.fields.iter().flat_map(|field| self.in_place_of(field));
+        COMMON.iter().chain(self.fields).chain(instead).chain(sampled).copied().collect()
     }
+}
+
+/// A mechanism with noise: as much as is written, or the least that is certified to have the guarantee that stands in its
+/// place. The guarantee is that of the mechanism alone, run once, on all of the data.
+fn noisy(
+    from: &mut Fields<'_>,
+    unknown: Unknown,
+    with: impl Fn(Noise) -> Mechanism,
+) -> Result<Mechanism, PlanError> {
+    let name = unknown.name();
+    let words: &[&str] =
+        if unknown == Unknown::Sigma { &["epsilon", "delta"] } else { &["epsilon"] };
+    let instead = words.join(" and ");
+    let Some(given) = words.iter().find(|word| from.has(word)) else {
+        let value = from.take(name).ok_or_else(|| {
+            missing(name, &format!("{}; or {instead} in its place", Noise::LEGAL))
+        })?;
+        return number(name, &value, Noise::new, Noise::LEGAL).map(with);
+    };
+    if from.has(name) {
+        let problem = format!("is given with {name}; legal: {name}, or {instead}");
+        return Err(PlanError::field(given, problem));
+    }
+    let epsilon = take!(from, "epsilon", Epsilon);
+    let delta = match unknown {
+        Unknown::Sigma => take!(from, "delta", Delta),
+        _ => Delta::new(0.0).map_err(|error| PlanError::field("epsilon", error.to_string()))?,
+    };
+    let any = Noise::new(1.0).map_err(|error| PlanError::field(name, error.to_string()))?;
+    least_noise(with(any), unknown, (epsilon, delta)).map_err(|error| {
+        let epsilon = plain(epsilon.get());
+        PlanError::field("epsilon", format!("is {epsilon} and no {name} is found for it: {error}"))
+    })
+}
+
+/// The mechanism with the least noise that is certified to be within a guarantee.
+fn least_noise(
+    mechanism: Mechanism,
+    unknown: Unknown,
+    (epsilon, delta): (Epsilon, Delta),
+) -> Result<Mechanism, CalibrateError> {
+    let mut release = Release { mechanism, rate: None, count: Count::ONE, part: None };
+    // A start; where it is not legal the search finds another.
+    let _ = unknown.clear(&mut release);
+    let releases = [release];
+    let (adjacency, group) = (None, Group::ONE);
+    let search = Search { releases: &releases, varying: &[], unknown, adjacency, group };
+    let found = calibrate(&search, epsilon, delta, &Options::default())?;
+    let [release] = releases;
+    Ok(found.releases.into_iter().next().unwrap_or(release).mechanism)
 }
 
 /// The fields that describe a mechanism, or `None` if the format has no word for it.

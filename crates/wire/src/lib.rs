@@ -41,10 +41,13 @@ mod write;
 #[cfg(test)]
 mod fuzz;
 
-pub use answer::{Asked, Calibrated, Composed, OutOfReach};
+pub use answer::{Asked, Calibrated, Change, Composed, OutOfReach};
 pub use audit::Audited;
 pub use error::PlanError;
-pub use plan::{Blank, Format, Plan, Question, Release, adjacency_name, adjacency_named, name_of};
+pub use fields::power;
+pub use plan::{
+    Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
+};
 pub use planned::Planned;
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
 pub use sample::{Batches, Sample};

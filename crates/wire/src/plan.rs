@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub struct Plan {
     pub adjacency: Option<Adjacency>,
     /// How many people are protected together.
     pub group: Group,
+    /// What the releases are to be calibrated to, if the file says.
+    pub target: Option<Target>,
     /// At least one, at most 10^7.
     pub releases: Vec<Release>,
     /// Which releases, from 0, left out what [`Plan::parse_with`] lets them.
@@ -53,6 +55,19 @@ impl Release {
     }
 }
 
+impl Release {
+    /// Sets what was left out in proportion to what it hides.
+    fn clear(&mut self, unknown: Unknown) -> Result<(), PlanError> {
+        let mut cleared = counterpoint::Release::from(&*self);
+        unknown.clear(&mut cleared).map_err(|error| {
+            let legal = format!("{} to be given here", name_of(unknown));
+            PlanError::field("sensitivity", format!("is {}; legal: {legal}", error.value))
+        })?;
+        (self.mechanism, self.count) = (cleared.mechanism, cleared.count);
+        Ok(())
+    }
+}
+
 impl From<&Release> for counterpoint::Release {
     fn from(release: &Release) -> Self {
         Self {
@@ -80,6 +95,15 @@ pub enum Question {
     EpsilonAt(Delta),
     /// The least delta at this epsilon.
     DeltaAt(Epsilon),
+}
+
+/// What all releases together may cost: what `calibrate` aims at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// At most this epsilon.
+    pub epsilon: Epsilon,
+    /// At this delta; the question's if there is none.
+    pub delta: Option<Delta>,
 }
 
 /// How a plan is written down.
@@ -163,8 +187,12 @@ impl Format {
 
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 const MOST_RELEASES: usize = 10_000_000;
+/// How many are kept.
+const MOST_NOISES: usize = 100_000;
 const LEGAL_RELEASES: &str = "1 to 10^7 releases, each a table";
-const TOP_FIELDS: [&str; 6] = ["version", "delta", "epsilon", "adjacency", "group", "release"];
+const TOP_FIELDS: [&str; 7] =
+    ["version", "delta", "epsilon", "adjacency", "group", "target", "release"];
+const LEGAL_TARGET: &str = "a table with epsilon, and delta if the plan has none";
 const ADJACENCIES: [Adjacency; 2] = [Adjacency::AddRemove, Adjacency::Replace];
 
 /// The field that names a file with the columns of cells.
@@ -179,12 +207,15 @@ pub(crate) struct Builder {
     epsilon: Option<Epsilon>,
     adjacency: Option<Adjacency>,
     group: Option<Group>,
+    target: Option<Target>,
     releases: Vec<Release>,
     /// Equal labels share their text.
     labels: BTreeSet<Arc<str>>,
-    /// The field that releases may leave out, and the name of those that may.
-    blank: Option<(&'static str, Option<String>)>,
+    /// What releases may leave out, and the name of those that may.
+    blank: Option<(Unknown, Option<String>)>,
     blanks: Vec<usize>,
+    /// The noise that was found for guarantees, by what it depends on.
+    noises: BTreeMap<String, f64>,
     /// Where files are that it names, if any are read.
     folder: Option<PathBuf>,
 }
@@ -192,7 +223,7 @@ pub(crate) struct Builder {
 impl Builder {
     /// A plan that leaves something out.
     pub(crate) fn leaving_out(blank: Blank<'_>) -> Self {
-        let blank = Some((name_of(blank.unknown), blank.release.map(str::to_owned)));
+        let blank = Some((blank.unknown, blank.release.map(str::to_owned)));
         Self { blank, ..Self::default() }
     }
 
@@ -222,6 +253,7 @@ impl Builder {
             "epsilon" => self.epsilon = Some(number(key, value, Epsilon::new, Epsilon::LEGAL)?),
             "adjacency" => self.adjacency = Some(adjacency(key, value)?),
             "group" => self.group = Some(whole(key, value, Group::new, Group::LEGAL)?),
+            "target" => self.target = Some(target(key, value)?),
             _ => return Err(illegal(key, value, LEGAL_RELEASES)),
         }
         Ok(())
@@ -254,26 +286,62 @@ impl Builder {
     fn read(&mut self, mut fields: Fields<'_>) -> Result<Release, PlanError> {
         let name: Option<Box<str>> = fields.text("name")?.map(|name| name.into());
         let kind = kind::of(&mut fields)?;
-        self.fill(kind, name.as_deref(), &mut fields);
+        let blank = self.fill(kind, name.as_deref(), &mut fields);
         if kind.has(CSV) {
             self.open(&mut fields)?;
         }
-        let mechanism = kind.read(&mut fields)?;
+        let mechanism = self.mechanism(kind, &mut fields)?;
         let (sample, count) = sample::read(&mut fields, kind.sampled)?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
         fields.finish(kind.name, &kind.legal_fields())?;
-        Ok(Release { name, mechanism, sample: sample.map(Box::new), count, partition })
+        let mut release =
+            Release { name, mechanism, sample: sample.map(Box::new), count, partition };
+        if let Some(unknown) = blank {
+            release.clear(unknown)?;
+        }
+        Ok(release)
     }
 
-    /// Puts something in the place of what is to be found.
-    fn fill(&mut self, kind: &kind::Kind, name: Option<&str>, fields: &mut Fields<'_>) {
-        let Some((blank, only)) = &self.blank else { return };
+    /// Puts something in the place of what is to be found; what that is, if it was left out.
+    fn fill(
+        &mut self,
+        kind: &kind::Kind,
+        name: Option<&str>,
+        fields: &mut Fields<'_>,
+    ) -> Option<Unknown> {
+        let (unknown, only) = self.blank.as_ref()?;
+        let blank = name_of(*unknown);
         let meant = only.is_none() || only.as_deref() == name;
-        let counted = *blank == "count" && !fields.has("epochs");
-        if meant && !fields.has(blank) && (kind.has(blank) || counted) {
-            fields.fill(blank, Value::Whole(1));
-            self.blanks.push(self.releases.len());
+        let counted = *unknown == Unknown::Count && !fields.has("epochs");
+        let said = fields.has(blank) || kind.in_place_of(blank).iter().any(|word| fields.has(word));
+        if !meant || said || !(kind.has(blank) || counted) {
+            return None;
         }
+        fields.fill(blank, Value::Whole(1));
+        self.blanks.push(self.releases.len());
+        Some(*unknown)
+    }
+
+    /// Reads the mechanism. The noise that a guarantee stands for is found once.
+    fn mechanism(
+        &mut self,
+        kind: &kind::Kind,
+        fields: &mut Fields<'_>,
+    ) -> Result<Mechanism, PlanError> {
+        let Some((name, key)) = kind.guarantee(fields) else { return kind.read(fields) };
+        if let Some(found) = self.noises.get(&key) {
+            kind.in_place_of(name).iter().for_each(|word| drop(fields.take(word)));
+            fields.fill(name, Value::Real(*found));
+            return kind.read(fields);
+        }
+        let mechanism = kind.read(fields)?;
+        if let Mechanism::Laplace { scale: noise, .. } | Mechanism::Gaussian { sigma: noise, .. } =
+            &mechanism
+            && self.noises.len() < MOST_NOISES
+        {
+            self.noises.insert(key, noise.get());
+        }
+        Ok(mechanism)
     }
 
     /// Puts the columns of a file in the place of its name.
@@ -317,11 +385,25 @@ impl Builder {
             }
             (delta, epsilon) => delta.map(Question::EpsilonAt).or(epsilon.map(Question::DeltaAt)),
         };
+        let of_target = self.target.and_then(|target| target.delta);
+        let question = question.or(of_target.map(Question::EpsilonAt));
         let group = self.group.unwrap_or(Group::ONE);
-        let Self { adjacency, mut releases, blanks, .. } = self;
+        let Self { adjacency, target, mut releases, blanks, .. } = self;
         releases.shrink_to_fit();
-        Ok(Plan { question, adjacency, group, releases, blanks })
+        Ok(Plan { question, adjacency, group, target, releases, blanks })
     }
+}
+
+/// What releases are to be calibrated to.
+fn target(key: &str, value: &Value<'_>) -> Result<Target, PlanError> {
+    let Value::Table(table) = value else { return Err(illegal(key, value, LEGAL_TARGET)) };
+    let mut fields = Fields::new(table.clone());
+    let epsilon = fields.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL));
+    let delta = fields.take("delta");
+    let delta = delta.map(|delta| number("delta", &delta, Delta::new, Delta::LEGAL)).transpose();
+    let read = epsilon.and_then(|epsilon| Ok(Target { epsilon, delta: delta? }));
+    let read = read.and_then(|read| fields.finish(key, &["epsilon", "delta"]).map(|()| read));
+    read.map_err(|error| PlanError::field(key, format!("is a table: {error}")))
 }
 
 /// The word for a neighbouring relation in a plan.

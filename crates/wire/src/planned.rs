@@ -36,6 +36,7 @@ impl Planned {
             adjacency: Some(self.adjacency),
             group: Group::ONE,
             releases,
+            target: None,
             blanks: Vec::new(),
         }
     }

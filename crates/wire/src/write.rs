@@ -73,6 +73,11 @@ fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
     if plan.group.get() > 1 {
         table.push(("group".into(), Value::Whole(plan.group.get().into())));
     }
+    if let Some(target) = plan.target {
+        let mut own: Table<'_> = vec![("epsilon".into(), Value::Real(target.epsilon.get()))];
+        own.extend(target.delta.map(|delta| ("delta".into(), Value::Real(delta.get()))));
+        table.push(("target".into(), Value::Table(own)));
+    }
     let releases = plan.releases.iter().enumerate().map(|(at, release)| {
         let fields = release.fields().map(Value::Table);
         fields.map_err(|e| e.in_release(at + 1, release.name.as_deref()))

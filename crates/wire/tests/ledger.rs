@@ -302,6 +302,11 @@ fn every_default_that_is_spelled_out_makes_the_same_request() {
         for name in legal(&serde_json::to_string(&wrong).unwrap()) {
             let mut without = fields.clone();
             without.remove(&name);
+            // A guarantee in the place of noise is no default.
+            let noisy = ["laplace", "gaussian"].contains(&fields["mechanism"].as_str().unwrap());
+            if noisy && ["epsilon", "delta"].contains(&name.as_str()) {
+                continue;
+            }
             let one = |fields: &serde_json::Map<_, _>| {
                 let text = format!(r#"{{"release":[{}]}}"#, serde_json::to_string(fields).unwrap());
                 ExactPlan::parse(text.as_bytes(), Format::Json)
@@ -324,4 +329,32 @@ fn every_default_that_is_spelled_out_makes_the_same_request() {
         }
     }
     assert_eq!(seen, kinds());
+}
+
+/// A guarantee in the place of noise is stored as the noise that was found for it, exactly; powers are exact, too.
+#[test]
+fn guarantees_of_noise_and_powers_are_stored_as_amounts() {
+    let text = r#"{"delta": "2^-25", "release": [{"mechanism": "laplace", "epsilon": 0.1, "sensitivity": 3},
+        {"mechanism": "gaussian", "epsilon": 1, "delta": "10^-5", "count": 1e3},
+        {"mechanism": "approx-dp", "epsilon": "2^-3", "delta": "10^-9"}]}"#;
+    let plan = ExactPlan::parse(text.as_bytes(), Format::Json).unwrap();
+    assert_eq!(plan.question.unwrap().1.to_string(), "0.0000000298023223876953125");
+    let doubles = counterpoint_wire::Plan::parse(text.as_bytes(), Format::Json).unwrap();
+    for (described, release) in plan.releases.iter().zip(&doubles.releases) {
+        let text = described.text().unwrap();
+        let noisy = described.mechanism() != "approx-dp";
+        assert!(noisy != text.contains("epsilon") && noisy != text.contains("delta"), "{text}");
+        let query = described.query().unwrap();
+        assert_eq!(query.release().count, release.count);
+        if noisy {
+            assert_eq!(query.release().mechanism, release.mechanism, "{text}");
+        }
+    }
+    assert!(
+        plan.releases[2].text().unwrap().contains(r#""delta":"0.000000001","epsilon":"0.125""#)
+    );
+    // Of a target the delta is a question.
+    let text = "[target]\nepsilon = 1\ndelta = 1e-7\n[[release]]\nmechanism = 'gdp'\nmu = 0.1\n";
+    let plan = ExactPlan::parse(text.as_bytes(), Format::Toml).unwrap();
+    assert_eq!(plan.question.unwrap().1.to_string(), "0.0000001");
 }

@@ -248,7 +248,7 @@ fn assert_wrong(outcome: Result<Plan, PlanError>, field: &str, message: &str) {
 #[test]
 fn numbers_that_are_not_legal_are_named_with_the_range() {
     let (noise, order) = (Noise::LEGAL, Order::LEGAL);
-    let written = "a whole number from 1 to 100000, without point or exponent";
+    let written = "a whole number from 1 to 100000";
     #[rustfmt::skip]
     let cases = [
         ("gaussian'\nsigma = 0", "sigma is 0", noise),
@@ -365,7 +365,13 @@ fn fields_in_the_wrong_place() {
         ("zcdp'\nrho = 1\nrate = 0.5", "rate", "is not a field of zcdp; legal: name"),
         ("rdp'\norders = [2]\nepsilons = [1]\nrate = 0.5", "rate", "is not a field of rdp; legal"),
         ("tcdp'\nrho = 1\nomega = 4\nepochs = 3", "epochs", "is not a field of tcdp; legal: name, mechanism"),
-        ("gaussian'\nsigma = 1\nepsilon = 1", "epsilon", "is not a field of gaussian; legal: name"),
+        ("gaussian'\nsigma = 1\nepsilon = 1", "epsilon", "is given with sigma; legal: sigma, or epsilon and delta"),
+        ("gaussian'\nsigma = 1\ndelta = 1e-6", "delta", "is given with sigma; legal: sigma, or epsilon and delta"),
+        ("gaussian'\nepsilon = 1", "delta", "is missing; legal: "),
+        ("laplace'\nepsilon = 1\nscale = 1", "epsilon", "is given with scale; legal: scale, or epsilon"),
+        ("laplace'\nepsilon = 1\ndelta = 1e-6", "delta", "is not a field of laplace; legal: name"),
+        ("laplace'\nepsilon = 0", "epsilon", "is 0 and no scale is found for it: "),
+        ("gaussian'\nepsilon = 1\ndelta = 0", "epsilon", "is 1 and no sigma is found for it: at delta 0 no finite"),
         ("laplace'\nscale = 1\nsigma = 1", "sigma", "is not a field of laplace; legal: name"),
         ("gaussian'\nsigma = 1\nepochs = 1", "examples", &format!("is missing beside epochs; legal: {count}")),
         ("gaussian'\nsigma = 1\nexamples = 9\nepochs = 1", "batch", &format!("is missing beside examples; legal: {count}")),
@@ -394,15 +400,16 @@ fn adjacency_where_it_matters_and_groups() {
     let tcdp = "mechanism = 'tcdp'\nrho = 1\nomega = 4\n";
     #[rustfmt::skip]
     let cases = [
-        ("", gaussian, "rate = 0.5", "adjacency", "adjacency is missing; "),
+        ("", gaussian, "rate = 0.5", "adjacency", "adjacency is missing; a Poisson sample is private in its own way under each; legal: add-remove (one data set has one person more); nothing is proved of this under replace"),
         ("", finite, "", "adjacency", "adjacency is missing; "),
+        ("", "mechanism = 'gaussian-batch'\nsigma = 1\nshare = 0.1", "", "adjacency", "adjacency is missing; "),
         ("", gaussian, "partition = 'a'", "partition", "partition is given with adjacency missing; legal: add-remove"),
         ("adjacency = 'replace'\n", gaussian, "rate = 0.5", "rate", "rate is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", gaussian, "partition = 'a'", "partition", "partition is given with adjacency replace; legal: add-remove"),
         ("adjacency = 'replace'\n", finite, "", "p", "p and q differ when exchanged; legal"),
         ("group = 4\n", tcdp, "", "group", "group is 4 for a tcdp release with an omega that is no larger; legal: 1"),
         ("group = 2\nadjacency = 'add-remove'\n", gaussian, "rate = 0.5", "group", "group is 2 for a release on a Poisson sample, of whom some may be added and others removed; legal: 1"),
-        ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 1e7; legal: "),
+        ("", gaussian, "sensitivity = 1e7", "sensitivity", "sensitivity / sigma is 10000000; legal: "),
     ];
     for (top, lines, more, field, message) in cases {
         assert_wrong(toml(&format!("{top}[[release]]\n{lines}{more}\n")), field, message);
@@ -452,4 +459,64 @@ fn files_are_read_only_where_there_is_a_folder_for_them() {
     let exact = counterpoint_wire::ledger::ExactPlan::parse(text.as_bytes(), Format::Toml);
     let error = exact.unwrap_err().to_string();
     assert!(error.contains(problem), "{error}");
+}
+
+/// Laplace noise by epsilon has the scale sensitivity/epsilon, and Gaussian noise by epsilon and delta the sigma of
+/// the analytic Gaussian mechanism (Balle and Wang 2018, Algorithm 1): 3.7306316348 at (1, 1e-5).
+#[test]
+fn noise_by_the_guarantee_it_is_to_have() {
+    let scale = |lines: &str| match release(lines).unwrap().releases[0].mechanism {
+        Mechanism::Laplace { scale, .. } => scale.get(),
+        Mechanism::Gaussian { sigma, .. } => sigma.get(),
+        _ => f64::NAN,
+    };
+    for (epsilon, sensitivity) in [(0.1, 1.0), (0.5, 3.0), (0.3, 200.0), (7.0, 0.01)] {
+        let lines =
+            format!("mechanism = 'laplace'\nepsilon = {epsilon}\nsensitivity = {sensitivity}");
+        let quotient: f64 = sensitivity / epsilon;
+        let scale = scale(&lines);
+        assert!(scale >= quotient.next_down() && scale <= quotient * (1.0 + 1e-15), "{scale}");
+        let cost = release(&lines).unwrap().prepare().unwrap();
+        let cost = cost.epsilon(Delta::new(0.0).unwrap(), &Default::default()).unwrap();
+        assert!(cost.bracket.upper <= epsilon, "{} {epsilon}", cost.bracket);
+    }
+    let lines = "mechanism = 'gaussian'\nepsilon = 1\ndelta = 1e-5\nsensitivity = 2";
+    let sigma = scale(lines);
+    assert!((sigma / 7.461_263_269_6 - 1.0).abs() < 1e-8 && sigma > 7.461_263_269, "{sigma}");
+    let cost = release(lines).unwrap().prepare().unwrap();
+    let cost = cost.epsilon(Delta::new(1e-5).unwrap(), &Default::default()).unwrap();
+    assert!(cost.bracket.upper <= 1.0, "{}", cost.bracket);
+    // Equal ones are equal, and what only looks alike is not.
+    let twice = toml(&format!(
+        "[[release]]\n{lines}\n[[release]]\n{lines}\n[[release]]\nmechanism = 'gaussian'\nepsilon = 1\n\
+         delta = 1e-5\n[[release]]\nmechanism = 'laplace'\nepsilon = 1\nsensitivity = 2\n[[release]]\n\
+         mechanism = 'laplace'\nepsilon = 1\nsensitivity = 2\n"
+    ));
+    let twice = twice.unwrap().releases;
+    assert!(twice[0] == twice[1] && twice[0] != twice[2] && twice[3] == twice[4]);
+    assert_eq!(
+        twice[2].mechanism,
+        release("mechanism = 'gaussian'\nepsilon = 1\ndelta = 1e-5").unwrap().releases[0].mechanism
+    );
+    // What is asked to be found is another thing.
+    let blank = Blank { unknown: Unknown::Sigma, release: None };
+    let text = format!("[[release]]\n{lines}\n");
+    let plan = Plan::parse_with(text.as_bytes(), Format::Toml, blank).unwrap();
+    assert!(plan.blanks.is_empty() && plan == release(lines).unwrap());
+}
+
+/// What leaves noise out gets it in proportion to its sensitivity.
+#[test]
+fn what_is_left_out_is_in_proportion_to_sensitivity() {
+    let text = "[[release]]\nmechanism = 'laplace'\n\
+                [[release]]\nmechanism = 'laplace'\nsensitivity = 200\n\
+                [[release]]\nmechanism = 'geometric'\nsensitivity = 3\n";
+    let blank = Blank { unknown: Unknown::Scale, release: None };
+    let plan = Plan::parse_with(text.as_bytes(), Format::Toml, blank).unwrap();
+    let scales: Vec<f64> = plan
+        .releases
+        .iter()
+        .map(|release| Unknown::Scale.value(&counterpoint::Release::from(release)).unwrap())
+        .collect();
+    assert_eq!(scales, [1.0, 200.0, 3.0]);
 }

@@ -24,7 +24,6 @@ const COUNT: &str = Count::LEGAL;
 const KINDS: &str = "approx-dp, laplace, geometric, gaussian, discrete-gaussian, \
     randomized-response, exponential, staircase, name-and-shame, zcdp, tcdp, rdp, gdp, \
     sparse-vector, finite, gaussian-mixture, cells, gaussian-allocation, gaussian-batch, gaussian-draws, gaussian-subset";
-const WRITTEN: &str = "a whole number from 1 to 10^12, without point or exponent";
 
 #[test]
 fn both_formats_say_the_same() {
@@ -97,8 +96,9 @@ fn every_bad_number_is_named_with_what_would_be_legal() {
         ("count", "0", "0", COUNT), ("count", "-3", "-3", COUNT),
         ("count", "10000000000000", "10000000000000", COUNT),
         ("count", "1000000000000000000000000000000", "1000000000000000000000000000000", COUNT),
-        ("count", "3.0", "3.0", WRITTEN),
-        ("count", "1e30", "1e30", WRITTEN),
+        ("count", "3.5", "3.5", COUNT), ("count", "'2^50'", "\"2^50\"", COUNT),
+        ("count", "'3^2'", "\"3^2\"", COUNT), ("delta", "'2^3'", "\"2^3\"", DELTA),
+        ("count", "1e30", "1e30", COUNT),
         ("count", "'3'", "\"3\"", COUNT),
         ("name", "3", "3", "a string"),
     ];
@@ -141,7 +141,7 @@ fn unknown_missing_and_repeated_fields() {
         (
             toml("epsilom = 1"),
             "epsilom is not a field of a plan; \
-             legal: version, delta, epsilon, adjacency, group, release",
+             legal: version, delta, epsilon, adjacency, group, target, release",
         ),
         (toml("version = 2"), "version is 2; legal: 1"),
         (toml("version = 1.0"), "version is 1.0; legal: 1"),
@@ -276,4 +276,54 @@ fn a_byte_order_mark_is_passed_over() {
     assert_eq!(toml(text).unwrap().releases.len(), 1);
     let text = "\u{feff}{\"release\": [{\"mechanism\": \"approx-dp\", \"epsilon\": 1}]}";
     assert_eq!(json(text).unwrap().releases.len(), 1);
+}
+
+/// Numbers as papers and people write them.
+#[test]
+fn powers_and_counts_with_an_exponent_are_numbers() {
+    let plan = toml(
+        "delta = '2^-25'\n[[release]]\nmechanism = 'approx-dp'\nepsilon = '10^-3'\ncount = 1e3\n\
+         [[release]]\nmechanism = 'gaussian'\nsigma = '2^4'\ncount = '2^10'\n",
+    );
+    let plan = plan.unwrap();
+    // 1/33554432 is a double.
+    let delta = Delta::new(1.0 / 33_554_432.0).unwrap();
+    assert_eq!(plan.question, Some(Question::EpsilonAt(delta)));
+    assert_eq!(plan.releases[0].mechanism, Guarantee::new(0.001, 0.0).unwrap().into());
+    assert_eq!([plan.releases[0].count, plan.releases[1].count].map(Count::get), [1000, 1024]);
+    assert_eq!(
+        json(r#"{"release": [{"mechanism": "approx-dp", "epsilon": 1, "count": 1E2}]}"#)
+            .unwrap()
+            .releases[0]
+            .count
+            .get(),
+        100
+    );
+}
+
+/// What the releases are to be calibrated to is part of a plan; its delta is a question, too.
+#[test]
+fn a_plan_may_have_a_target() {
+    let release = "[[release]]\nmechanism = 'approx-dp'\nepsilon = 0.1\n";
+    let plan = toml(&format!("{release}[target]\nepsilon = 2\ndelta = 1e-6\n")).unwrap();
+    let target = plan.target.unwrap();
+    assert_eq!((target.epsilon.get(), target.delta.unwrap().get()), (2.0, 1e-6));
+    assert_eq!(plan.question, Some(Question::EpsilonAt(Delta::new(1e-6).unwrap())));
+    let again = [toml(&plan.to_toml().unwrap()), json(&plan.to_json().unwrap())];
+    assert_eq!(again, [Ok(plan.clone()), Ok(plan)]);
+    let half = toml(&format!("delta = 1e-5\n[target]\nepsilon = 2\n{release}")).unwrap();
+    assert_eq!(half.question, Some(Question::EpsilonAt(Delta::new(1e-5).unwrap())));
+    assert_eq!(half.target.unwrap().delta, None);
+    for (lines, problem) in [
+        ("target = 3\n", "target is 3; legal: a table with epsilon"),
+        ("[target]\ndelta = 1e-6\n", "target is a table: epsilon is missing; legal: "),
+        ("[target]\nepsilon = -1\n", "target is a table: epsilon is -1; legal: "),
+        (
+            "[target]\nepsilon = 1\nrho = 1\n",
+            "target is a table: rho is not a field of target; legal",
+        ),
+    ] {
+        let error = toml(&format!("{lines}{release}")).unwrap_err();
+        assert!(error.starts_with(problem), "{error}");
+    }
 }

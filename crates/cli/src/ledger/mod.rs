@@ -21,11 +21,25 @@ pub(crate) fn run(args: &LedgerArgs) -> Result<Outcome> {
     let Err(error) = outcome else { return outcome };
     match error.downcast_ref::<LedgerError>() {
         Some(LedgerError::Refused(refusal)) => {
-            no("refused", refusal.to_string(), Some(short(refusal)), args.json)
+            no("refused", refused(refusal), Some(short(refusal)), args.json)
         }
         Some(LedgerError::OtherHistory { .. }) => no("broken", error.to_string(), None, args.json),
         _ => Err(error),
     }
+}
+
+/// Why not, and what would help.
+fn refused(refusal: &Refusal) -> String {
+    let remedy = match (refusal.what.as_str(), refusal.place.starts_with("data set")) {
+        ("uses" | "releases", _) => "try another slot, or exchange unused ones with ledger recut",
+        (_, true) => {
+            "try an account that promises less, or a plan with more noise (counterpoint calibrate)"
+        }
+        _ => {
+            "try more noise or fewer releases (ledger price says what they cost), or another account"
+        }
+    };
+    format!("{refusal}; legal: at most what is left; {remedy}")
 }
 
 fn short(refusal: &Refusal) -> Short {
@@ -61,8 +75,8 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
     match &args.command {
         LedgerCommand::Init => bail!("init is over"),
         LedgerCommand::Dataset(args) => done(setup::dataset(ledger, args)?, json),
-        LedgerCommand::Open(args) => done(setup::open(ledger, args)?, json),
-        LedgerCommand::Recut(args) => done(setup::recut(ledger, args)?, json),
+        LedgerCommand::Open(args) => warned(setup::open(ledger, args)?, json),
+        LedgerCommand::Recut(args) => warned(setup::recut(ledger, args)?, json),
         LedgerCommand::Quota(args) => done(setup::quota(ledger, args)?, json),
         LedgerCommand::Close { account } => done(ledger.close(account)?, json),
         LedgerCommand::Price(args) => release::price(ledger, args, json),
@@ -87,12 +101,26 @@ fn told<E: std::error::Error + Send + Sync + 'static>(
     object: impl FnOnce() -> Result<String, E>,
     text: impl FnOnce() -> String,
 ) -> Result<Outcome> {
-    Ok(if json { Outcome::json(object()?) } else { Outcome::text(text(), Vec::new()) })
+    told_with(Vec::new(), json, object, text)
+}
+
+/// The same with what people should know; programs find it in the object.
+fn told_with<E: std::error::Error + Send + Sync + 'static>(
+    warnings: Vec<String>,
+    json: bool,
+    object: impl FnOnce() -> Result<String, E>,
+    text: impl FnOnce() -> String,
+) -> Result<Outcome> {
+    Ok(if json { Outcome::json(object()?) } else { Outcome::text(text(), warnings) })
 }
 
 fn done(head: Head, json: bool) -> Result<Outcome> {
-    let head = head.to_string();
-    told(json, || Done { outcome: "done", head: head.clone() }.json(), || format!("head  {head}\n"))
+    warned((head, Vec::new()), json)
+}
+
+fn warned((head, warnings): (Head, Vec<String>), json: bool) -> Result<Outcome> {
+    let done = Done { outcome: "done", head: head.to_string(), warnings };
+    told_with(done.warnings.clone(), json, || done.json(), || format!("head  {}\n", done.head))
 }
 
 fn no(

@@ -10,30 +10,33 @@ use counterpoint_wire::ledger::{
 };
 
 use super::args::{AskedArgs, CommitArgs, KeyArgs, PriceArgs, ReserveArgs, ResponseArgs};
-use super::{short, told};
+use super::{short, told, told_with};
 use crate::input;
 use crate::output::Outcome;
 
 pub(super) fn price(ledger: &mut Ledger, args: &PriceArgs, json: bool) -> Result<Outcome> {
-    let (asked, adjacency) = asked(ledger, &args.account, &args.asked)?;
+    let (asked, adjacency, warnings) = asked(ledger, &args.account, &args.asked)?;
     let analyst = args.asked.analyst.as_deref();
     let request = Request { analyst, adjacency, ..Request::new(&args.account, "", &asked) };
     let found = ledger.price(&request)?;
     let price = Price {
         account: args.account.clone(),
         charge: found.charge,
+        unit: ledger.unit(&args.account)?,
         fits: found.refusal.is_none(),
         refusal: found.refusal.as_ref().map(short),
         head: found.head.to_string(),
+        warnings,
     };
-    told(json, || price.json(), || tables::price(&price))
+    told_with(price.warnings.clone(), json, || price.json(), || tables::price(&price))
 }
 
 pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Result<Outcome> {
-    let (asked, adjacency) = asked(ledger, &args.account, &args.asked)?;
+    let (asked, adjacency, warnings) = asked(ledger, &args.account, &args.asked)?;
     let (analyst, session) = (args.asked.analyst.as_deref(), args.session);
     let request =
         Request { analyst, adjacency, session, ..Request::new(&args.account, &args.key, &asked) };
+    let unit = ledger.unit(&args.account)?;
     let reservation = ledger.reserve(&request)?;
     let outcome = match (&reservation.charge, &reservation.response) {
         (_, Some(_)) => "committed",
@@ -46,33 +49,40 @@ pub(super) fn reserve(ledger: &mut Ledger, args: &ReserveArgs, json: bool) -> Re
         key: args.key.clone(),
         entry: reservation.entry,
         charge: reservation.charge,
+        unit,
         response: reservation.response,
         head: reservation.head.to_string(),
+        warnings,
     };
-    told(json, || reserved.json(), || tables::reserved(&reserved, session))
+    told_with(
+        reserved.warnings.clone(),
+        json,
+        || reserved.json(),
+        || tables::reserved(&reserved, session),
+    )
 }
 
-/// What is asked, as the account's kind needs it, and what it says neighbours are.
+/// What is asked, as the account's kind needs it, what it says neighbours are, and what one should know of it.
 fn asked(
     ledger: &mut Ledger,
     account: &str,
     args: &AskedArgs,
-) -> Result<(Asked, Option<Adjacency>)> {
+) -> Result<(Asked, Option<Adjacency>, Vec<String>)> {
     if ledger.is_plan(account)? {
         let run = args.run.as_deref().map(described).transpose()?;
-        let (run, adjacency) = run.unwrap_or_default();
+        let (run, adjacency, warnings) = run.unwrap_or_default();
         let (name, count) = (args.release.clone(), args.count.unwrap_or(1));
-        return Ok((Asked::Slot { name, count, run }, adjacency));
+        return Ok((Asked::Slot { name, count, run }, adjacency, warnings));
     }
     if args.count.is_some() || args.run.is_some() {
         bail!("--count or --run is given with an open account; legal: the release alone")
     }
-    let (releases, adjacency) = described(&args.release)?;
-    Ok((Asked::Described(releases), adjacency))
+    let (releases, adjacency, warnings) = described(&args.release)?;
+    Ok((Asked::Described(releases), adjacency, warnings))
 }
 
 /// Releases in a file or on standard input, or one itself.
-fn described(text: &str) -> Result<(Vec<Described>, Option<Adjacency>)> {
+fn described(text: &str) -> Result<(Vec<Described>, Option<Adjacency>, Vec<String>)> {
     let shown = || if text.starts_with('{') { "RELEASE".to_owned() } else { input::shown(text) };
     let plan = if text.starts_with('{') {
         let plan = format!("{{\"release\":[{text}]}}");
@@ -83,7 +93,7 @@ fn described(text: &str) -> Result<(Vec<Described>, Option<Adjacency>)> {
     if plan.group != 1 {
         bail!("{}: group is {}; legal: 1", shown(), plan.group);
     }
-    Ok((plan.releases, plan.adjacency))
+    Ok((plan.releases, plan.adjacency, plan.warnings))
 }
 
 /// The account of a key: the one that is named, or the only one that has it.

@@ -17,22 +17,26 @@ pub(super) fn dataset(ledger: &mut Ledger, args: &DatasetArgs) -> Result<Head> {
     Ok(ledger.dataset(&args.name, relation, &budget)?)
 }
 
-pub(super) fn open(ledger: &mut Ledger, args: &OpenArgs) -> Result<Head> {
+/// What one should know of the plan goes with the head.
+pub(super) fn open(ledger: &mut Ledger, args: &OpenArgs) -> Result<(Head, Vec<String>)> {
+    let mut warnings = Vec::new();
     let new = match (&args.plan, args.filter) {
         (Some(path), _) => {
             let plan = input::exact_plan(path).with_context(|| input::shown(path))?;
+            warnings.clone_from(&plan.warnings);
             NewAccount::Plan(plan, question(args)?)
         }
         (None, Some(kind)) => NewAccount::Filter(filter(kind, args)?),
         (None, None) => bail!("no rule is given; legal: --plan, or --filter"),
     };
-    match (&args.dataset, &args.within, &args.slot, &new) {
-        (Some(dataset), ..) => Ok(ledger.open_account(&args.account, dataset, &new)?),
+    let head = match (&args.dataset, &args.within, &args.slot, &new) {
+        (Some(dataset), ..) => ledger.open_account(&args.account, dataset, &new)?,
         (_, Some(within), Some(slot), NewAccount::Filter(filter)) => {
-            Ok(ledger.open_in_slot(&args.account, within, slot, filter)?)
+            ledger.open_in_slot(&args.account, within, slot, filter)?
         }
         _ => bail!("nothing pays for the account; legal: --dataset, or --within and --slot"),
-    }
+    };
+    Ok((head, warnings))
 }
 
 /// An open account's rule.
@@ -65,9 +69,9 @@ fn promise(args: &OpenArgs) -> Result<Promised> {
     })
 }
 
-pub(super) fn recut(ledger: &mut Ledger, args: &RecutArgs) -> Result<Head> {
+pub(super) fn recut(ledger: &mut Ledger, args: &RecutArgs) -> Result<(Head, Vec<String>)> {
     let into = input::exact_plan(&args.into).with_context(|| input::shown(&args.into))?;
-    Ok(ledger.recut(&args.account, &args.unused, &into)?)
+    Ok((ledger.recut(&args.account, &args.unused, &into)?, into.warnings))
 }
 
 /// The question on the command line, which replaces the plan's.

@@ -10,7 +10,10 @@ use super::{no, told};
 use crate::output::Outcome;
 
 pub(super) fn status(ledger: &mut Ledger, account: Option<&str>, json: bool) -> Result<Outcome> {
-    let status = ledger.status(account)?;
+    let mut status = ledger.status(account)?;
+    if let (Some(name), [one]) = (account, status.accounts.as_mut_slice()) {
+        one.spent_epsilon = ledger.spent_epsilon(name)?;
+    }
     told(json, || status.json(), || tables::status(&status))
 }
 
@@ -29,7 +32,9 @@ pub(super) fn history(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Resul
     let (account, analyst) = (args.account.as_deref(), args.analyst.as_deref());
     let head = ledger.history(account, analyst, |entry| entries.push(entry))?.to_string();
     let history = History { head, entries };
-    told(json, || history.json(), || tables::history(&history.entries, &history.head))
+    let accounts = ledger.status(None)?.accounts;
+    let units = accounts.into_iter().map(|account| (account.name, account.unit)).collect();
+    told(json, || history.json(), || tables::history(&history.entries, &units, &history.head))
 }
 
 pub(super) fn responses(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Result<Outcome> {

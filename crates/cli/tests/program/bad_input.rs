@@ -30,7 +30,7 @@ fn bad_values_are_named_with_release_field_and_legal_range() {
         ("epsilon = 1\ndelta = nan", "delta is nan", delta),
         ("epsilon = 1\ncount = 0", "count is 0", count),
         ("epsilon = 1\ncount = -1", "count is -1", count),
-        ("epsilon = 1\ncount = 3.0", "count is 3.0", count),
+        ("epsilon = 1\ncount = 3.5", "count is 3.5", count),
         ("epsilon = 1\ncount = 10000000000000", "count is 10000000000000", count),
         ("epsilon = 1\ncount = 1e30", "count is 1e30", count),
         ("epsilon = 1\nsigma = 1", "sigma is not a field of approx-dp", "name, mechanism"),

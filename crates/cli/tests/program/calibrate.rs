@@ -49,7 +49,10 @@ fn the_epsilon_found_meets_the_target_and_the_next_does_not() {
     assert!(upper(&cost(&folder, &format!("{text}epsilon = {digits}\n"))) <= 2.0);
 
     let table = calibrate(&plan, "epsilon", &TARGET);
-    for words in [digits, "next above", "meet the target: it costs", "certified", "setting"] {
+    let shown = format!(
+        "epsilon     {value:?}\nchanged     release 1: epsilon {value:?} (was left out), 100 times\n"
+    );
+    for words in [&shown, "next above", "meet the target: it costs", "certified", "setting"] {
         assert!(table.answer().contains(words), "{words} in {}", table.stdout);
     }
 }
@@ -123,4 +126,121 @@ fn a_target_out_of_reach_is_a_definite_no() {
 fn a_plan_without_the_unknown_says_which_mechanisms_have_it() {
     let run = calibrate(&example("minimal.toml"), "sigma", &TARGET);
     assert!(run.error().contains("no release has a sigma; legal: "), "{}", run.error());
+}
+
+/// The ledger's answer to a plan, in a data set with exactly this budget.
+fn opens(
+    folder: &Folder,
+    plan: &str,
+    (epsilon, delta): (&str, &str),
+    adjacency: &str,
+) -> crate::Run {
+    let url = format!("sqlite:{}", folder.path("ledger.db").display());
+    let _ = std::fs::remove_file(folder.path("ledger.db"));
+    let ledger = |args: &[&str]| run(&[&["ledger", "--url", &url], args].concat());
+    ledger(&["init"]).answer();
+    let budget = ["--adjacency", adjacency, "--epsilon", epsilon, "--delta", delta];
+    ledger(&[&["dataset", "data"], &budget[..]].concat()).answer();
+    ledger(&["open", "team", "--dataset", "data", "--plan", plan])
+}
+
+/// What calibrate certifies compose says too, digit by digit, and the ledger accepts.
+#[test]
+fn one_certificate_everywhere() {
+    let folder = Folder::new();
+    let cases = [
+        (
+            "[[release]]\nmechanism = 'gaussian'\nexamples = 60000\nbatch = 256\nepochs = 20\n",
+            "sigma",
+            ("3", "1e-5"),
+        ),
+        ("[[release]]\nmechanism = 'gaussian'\nsensitivity = 0.3\n", "sigma", ("0.1", "1e-5")),
+        ("[[release]]\nmechanism = 'laplace'\nsensitivity = 0.7\n", "scale", ("0.1", "0")),
+        (
+            "[[release]]\nmechanism = 'laplace'\n[[release]]\nmechanism = 'laplace'\nsensitivity = 200\n\
+             [[release]]\nmechanism = 'gaussian'\nepsilon = 0.1\ndelta = '2^-25'\n",
+            "scale",
+            ("0.7", "1e-6"),
+        ),
+        (
+            "[[release]]\nmechanism = 'zcdp'\nrho = 0.003\n[[release]]\nmechanism = 'gaussian'\ncount = 9\n",
+            "sigma",
+            ("1.1", "1e-6"),
+        ),
+        (
+            "[[release]]\nmechanism = 'approx-dp'\ndelta = 1e-9\ncount = 70\n",
+            "epsilon",
+            ("1.3", "1e-6"),
+        ),
+    ];
+    for (releases, unknown, (epsilon, delta)) in cases {
+        let text = format!(
+            "adjacency = 'add-remove'\n[target]\nepsilon = {epsilon}\ndelta = {delta}\n{releases}"
+        );
+        let plan = folder.file("plan.toml", &text);
+        let out = folder.path("finished.toml").to_str().unwrap().to_owned();
+        let found = calibrate(&plan, unknown, &["--json", "--out", &out]);
+        assert_eq!(found.status, 0, "{}", found.stderr);
+        assert!(found.stderr.ends_with(&format!("the plan is in {out}\n")), "{}", found.stderr);
+        let found: Value = serde_json::from_str(&found.stdout).unwrap();
+        let composed = run(&["compose", &out, "--json"]);
+        assert_eq!(composed.status, 0, "{}", composed.stderr);
+        let composed: Value = serde_json::from_str(&composed.stdout).unwrap();
+        assert_eq!(found["epsilon"], composed["epsilon"], "{releases}");
+        assert!(upper(&found) <= epsilon.parse().unwrap(), "{found}");
+        let opened = opens(&folder, &out, (epsilon, delta), "add-remove");
+        assert_eq!(opened.status, 0, "{releases}: {}", opened.stderr);
+        // By hand, in the digits that are shown.
+        let value = found["changed"][0]["value"].to_string();
+        assert!(std::fs::read_to_string(&out).unwrap().contains(&value), "{value}");
+    }
+}
+
+/// Each release of a plan that leaves scales out is hidden equally well, ratios that are written are kept, and what was
+/// changed is said.
+#[test]
+fn several_releases_keep_their_ratios_and_what_changed_is_said() {
+    let folder = Folder::new();
+    let histogram = "[[release]]\nname = \"histogram\"\nmechanism = \"laplace\"\n";
+    let mean = "[[release]]\nname = \"mean\"\nmechanism = \"laplace\"\nsensitivity = 200\n";
+    let fixed = "[[release]]\nmechanism = \"approx-dp\"\nepsilon = 0.5\n";
+    let target = ["--epsilon", "1.5", "--delta", "0"];
+    let plan = folder.file("plan.toml", format!("{histogram}{mean}{fixed}"));
+    let table = calibrate(&plan, "scale", &target);
+    let table = table.answer();
+    // An epsilon of 1 is shared by two: scales of 2 and 400, but for the last digits.
+    assert!(table.contains("changed     release 1 \"histogram\": scale 2.00000000000"), "{table}");
+    assert!(table.contains("            release 2 \"mean\": scale 400.00000000"), "{table}");
+    assert!(
+        table.contains("(was left out)") && table.contains("(their ratios are kept)"),
+        "{table}"
+    );
+    assert!(table.contains("            the other release is as written\n"), "{table}");
+    let written = format!("{histogram}scale = 1\n{mean}scale = 50\n{fixed}");
+    let plan = folder.file("plan.toml", written);
+    let object = calibrate(&plan, "scale", &[&target[..], &["--json"]].concat()).object();
+    // 1/s + 200/(50 s) = 1 at s = 5.
+    let changed = object["changed"].as_array().unwrap();
+    let values: Vec<f64> = changed.iter().map(|change| change["value"].as_f64().unwrap()).collect();
+    assert!((values[0] - 5.0).abs() < 1e-12 && (values[1] - 250.0).abs() < 1e-10, "{object}");
+    assert_eq!((&changed[1]["was"], &changed[1]["name"]), (&50.0.into(), &"mean".into()));
+    assert_eq!(object["value"], changed[0]["value"]);
+}
+
+#[test]
+fn numbers_in_words_on_the_command_line() {
+    let object =
+        run(&["compare", "--epsilon", "10^-2", "--count", "1e3", "--delta", "2^-20", "--json"])
+            .object();
+    let same = [
+        "compare",
+        "--epsilon",
+        "0.01",
+        "--count",
+        "1000",
+        "--delta",
+        "9.5367431640625e-7",
+        "--json",
+    ];
+    assert_eq!(object, run(&same).object());
 }

@@ -527,3 +527,80 @@ fn one_who_only_reads_writes_nothing() {
         assert_eq!(ledger.object(&[command, &["--read-only"]].concat())["head"], head);
     }
 }
+
+/// What was spent is told as an epsilon, too: no less than what the releases cost together, and no more than the sum of their
+/// epsilons where they have them.
+#[test]
+fn status_tells_what_is_spent_as_an_epsilon() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-6"]].concat());
+    let open = ["open", "team", "--dataset", "census", "--filter", "renyi"];
+    ledger.object(&[&open[..], &["--epsilon", "3", "--delta", "1e-6"]].concat());
+    let spent = || ledger.object(&["status", "team"])["accounts"][0]["spent_epsilon"].clone();
+    assert_eq!((&spent()["epsilon"], &spent()["delta"]), (&json!("0"), &json!("0.000001")));
+    let pure = r#"{"mechanism": "laplace", "scale": 40, "count": 2}"#;
+    for key in ["a", "b"] {
+        let reserved = ledger.object(&["reserve", "team", pure, "--key", key]);
+        assert_eq!(reserved["unit"], "Rényi divergence");
+    }
+    // Four times 1/40, which is less than any level.
+    assert_eq!(spent()["epsilon"], "0.1");
+    assert_eq!(spent()["setting"], json!({"parameters": "adaptive", "concurrent": true}));
+    let noise = r#"{"mechanism": "gaussian", "sigma": 12, "count": 5}"#;
+    let text = ledger.run(&["reserve", "team", noise, "--key", "c"]);
+    assert!(text.answer().contains(" of Rényi divergence\n"), "{}", text.stdout);
+    let bound: f64 = spent()["epsilon"].as_str().unwrap().parse().unwrap();
+    let plan = format!(r#"{{"delta": 1e-6, "release": [{pure}, {pure}, {noise}]}}"#);
+    let plan = ledger.folder.file("plan.json", plan);
+    let cost = run(&["compose", &plan, "--json"]).object()["epsilon"]["lower"].as_f64().unwrap();
+    assert!(cost <= bound && bound < 3.0, "{cost} {bound}");
+    let status = ledger.run(&["status", "team"]);
+    let words = "so far: epsilon at most ";
+    assert!(status.answer().contains(words), "{}", status.stdout);
+    assert!(status.stdout.contains("chosen from earlier answers"), "{}", status.stdout);
+    // The data set is charged with promises; what they cost is an epsilon already.
+    assert!(ledger.object(&["status", "census"])["accounts"][0].get("spent_epsilon").is_none());
+    let history = ledger.run(&["history"]);
+    for unit in ["3 of epsilon", " of Rényi divergence"] {
+        assert!(history.answer().contains(unit), "{}", history.stdout);
+    }
+}
+
+#[test]
+fn refusals_say_what_would_help_and_samples_what_they_assume() {
+    let ledger = Ledger::with_account("0.3");
+    let much = r#"{"mechanism": "approx-dp", "epsilon": 0.4}"#;
+    let no = ledger.no(&["reserve", "team", much, "--key", "much"]);
+    let reason = no["reason"].as_str().unwrap();
+    assert!(reason.ends_with("; try more noise or fewer releases (ledger price says what they cost), or another account"), "{reason}");
+    assert!(reason.contains("; legal: at most what is left; "), "{reason}");
+    let open = [
+        "open",
+        "more",
+        "--dataset",
+        "census",
+        "--filter",
+        "sums",
+        "--epsilon",
+        "1",
+        "--delta",
+        "0",
+    ];
+    let reason = ledger.no(&open)["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("try an account that promises less"), "{reason}");
+
+    let plan = "delta = 1e-7\nadjacency = 'add-remove'\n[[release]]\nmechanism = 'gaussian'\nsigma = 9\n\
+                examples = 60000\nbatch = 600\nepochs = 1\n";
+    let plan = ledger.folder.file("plan.toml", plan);
+    let open = ledger.run(&["open", "training", "--dataset", "census", "--plan", &plan]);
+    assert!(open.warning().contains("are not Poisson samples"), "{}", open.stderr);
+    let told = ledger.object(&["open", "again", "--dataset", "census", "--plan", &plan]);
+    assert!(told["warnings"][0].as_str().unwrap().contains("are not Poisson samples"), "{told}");
+    let price = ledger.run(&["price", "team", &plan]);
+    assert!(
+        price.status == 2 || price.stderr.contains("are not Poisson samples"),
+        "{}",
+        price.stderr
+    );
+}

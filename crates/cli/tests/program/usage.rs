@@ -28,7 +28,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
         (&["compose", plan, "--route", "fast"],
             "closed, equal, grouped, halves, contour, lattice, convolution, renyi, precise"),
         (&["compose", plan, "--bits", "7"], Bits::LEGAL),
-        (&["compose", plan, "--bits", "64.0"], Bits::LEGAL),
+        (&["compose", plan, "--bits", "64.5"], Bits::LEGAL),
         (&["compose", plan, "--bits", "64", "--route", "equal"], "legal: --route precise"),
         (&["compose", plan, "--bits", "64", "--tolerance", "1e-3"], "cannot be used with"),
         (&["compare"], "legal: a PLAN, or --epsilon, --count and --delta"),

@@ -1,5 +1,6 @@
 //! How much noise, how small a loss or how many releases a target allows.
 
+mod decimals;
 mod failing;
 mod trial;
 mod unknown;
@@ -9,7 +10,7 @@ use crate::composition::CompositionError;
 use crate::composition::PlanError;
 use crate::loss::LossError;
 use crate::mechanism::{Adjacency, Release};
-use crate::quantity::{Delta, Epsilon, Group};
+use crate::quantity::{Delta, Epsilon, Group, plain};
 use trial::{Trial, Trials};
 
 impl Calibration {
@@ -37,7 +38,8 @@ pub enum Unknown {
 /// A plan with an unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
-    /// The releases; those that vary all take the same value.
+    /// The releases. Those that vary keep the ratios that their values have here: one of twice the scale of another still
+    /// has it. (Where all are zero, which epsilons may be, they take the same value.)
     pub releases: &'a [Release],
     /// Which of them vary, by index; all that have the unknown if empty.
     pub varying: &'a [usize],
@@ -49,17 +51,19 @@ pub struct Search<'a> {
     pub group: Group,
 }
 
-/// A value that meets the target, the next one on the unsafe side, and one that provably fails.
+/// A value that meets the target, the next one on the unsafe side, and one that provably fails. Where several releases
+/// vary, values are those of the first that has one above zero.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
     /// Meets the target.
     pub value: f64,
-    /// What the plan costs at it: epsilon at the target's delta.
+    /// What the plan costs at it, epsilon at the target's delta: what [`Plan::epsilon`](crate::Plan::epsilon) says of
+    /// `releases` to the same options.
     pub cost: Answer,
-    /// The next legal double (or count) on the unsafe side, with a cost whose upper end is
-    /// above the target, and infinite if no finite epsilon could be certified; `None` if the
-    /// value is at the end of the legal range.
+    /// The next legal double (or count) on the unsafe side, with a cost whose upper end is above the target, and
+    /// infinite if no finite epsilon could be certified; `None` if the value is at the end of the legal range. The upper
+    /// end may be that of the plan written in decimals, its numbers read from them and rounded to the safe side.
     pub beyond: Option<(f64, Answer)>,
     /// The nearest value found that provably does not meet the target: its cost's lower end is above it.
     /// It is `beyond` itself where brackets can tell, and else a little further on; `None` where there is
@@ -67,6 +71,8 @@ pub struct Calibration {
     pub failing: Option<(f64, Answer)>,
     /// The releases with the value filled in.
     pub releases: Vec<Release>,
+    /// Which of them it was filled in, by index.
+    pub varied: Vec<usize>,
 }
 
 /// Why there is no calibration.
@@ -92,7 +98,7 @@ pub enum CalibrateError {
         legal: &'static str,
     },
     /// Nothing in the legal range meets the target.
-    #[error("no {unknown} meets the target: even {value:e} costs epsilon {cost:e}")]
+    #[error("no {unknown} meets the target: even {} costs epsilon {}", plain(*.value), plain(*.cost))]
     OutOfReach {
         /// What is to be found.
         unknown: &'static str,
@@ -113,7 +119,8 @@ pub enum CalibrateError {
 /// largest count.
 ///
 /// The value's certified cost is within the target, and that of the next one is not: both
-/// are asked. If the next one's lower end is above the target too, it is proved to fail;
+/// are asked. It is the cost that composing the finished plan gives, to the last bit, and it stays within the target
+/// where the plan is handed on as text and its numbers are read as exact decimals, as ledgers do. If the next one's lower end is above the target too, it is proved to fail;
 /// else the truth is so close that no bracket could tell, and the nearest value that is proved to
 /// fail is sought: the least noise, or the largest epsilon or count, lies between.
 ///
@@ -152,18 +159,18 @@ pub fn calibrate(
         (safe, Some(beyond)) => neighbours(&mut trials, safe, beyond)?,
         at_the_end => at_the_end,
     };
-    let safe = trials.sharpened(safe)?;
     let failing = match &beyond {
         Some(beyond) => failing::nearest(&mut trials, beyond)?,
         None => None,
     };
-    let beyond = beyond.map(|beyond| trials.sharpened(beyond)).transpose()?;
+    let (safe, beyond) = certified(&mut trials, &safe, beyond.as_ref())?;
     Ok(Calibration {
         value: safe.value,
         cost: safe.cost,
         beyond: beyond.map(|beyond| (beyond.value, beyond.cost)),
         failing: failing.map(|failing| (failing.value, failing.cost)),
         releases: trials.filled(safe.value)?,
+        varied: trials.varying.iter().map(|&(index, _)| index).collect(),
     })
 }
 
@@ -236,9 +243,9 @@ fn nothing_at_all(
 /// Where the search starts: at the value the plan has, or else at any it may have.
 fn start(trials: &mut Trials<'_>) -> Result<Trial, CalibrateError> {
     let Search { releases, unknown, .. } = *trials.search;
-    let first = trials.varying.first().and_then(|&index| releases.get(index));
-    let present = first.and_then(|release| unknown.of(release)).filter(|value| *value > 0.0);
-    let present = present.unwrap_or(1.0);
+    let values =
+        trials.varying.iter().filter_map(|&(index, _)| unknown.value(releases.get(index)?));
+    let present = values.into_iter().find(|value| *value > 0.0).unwrap_or(1.0);
     let refusal = match trials.plan(present) {
         Ok(plan) => return trials.ask(&plan, present),
         Err(refusal) => refusal,
@@ -327,6 +334,68 @@ fn neighbours(
             beyond = next;
         }
         slow = if gap(safe.value, beyond.value) > before / 2 { slow + 1 } else { 0 };
+    }
+}
+
+/// From values that fine brackets tell apart to neighbours that certificates do: mostly the same, and else a little to
+/// the safe side.
+fn certified(
+    trials: &mut Trials<'_>,
+    safe: &Trial,
+    beyond: Option<&Trial>,
+) -> Result<(Trial, Option<Trial>), CalibrateError> {
+    trials.certify();
+    let ask = |trials: &mut Trials<'_>, value: f64| trials.ask(&trials.plan(value)?, value);
+    let here = ask(trials, safe.value)?;
+    let there = beyond.map(|beyond| ask(trials, beyond.value)).transpose()?;
+    match there {
+        _ if !here.passes => {
+            let (last, next) = walked(trials, here)?;
+            match next {
+                Some(next) => neighbours(trials, next, last),
+                None => nothing_at_all(trials, last),
+            }
+        }
+        Some(there) if there.passes => match walked(trials, there)? {
+            (last, Some(next)) => neighbours(trials, last, next),
+            (last, None) => Ok((last, None)),
+        },
+        there => Ok((here, there)),
+    }
+}
+
+/// From a trial to the first that is on the other side of the target, in strides that double; and the last before it. There
+/// is none at the end of the legal range.
+fn walked(trials: &mut Trials<'_>, from: Trial) -> Result<(Trial, Option<Trial>), CalibrateError> {
+    let unknown = trials.search.unknown;
+    let (safest, least_safe) = unknown.range();
+    let limit = if from.passes { least_safe } else { safest };
+    let mut distance = if from.excess.is_finite() { from.excess.abs() } else { 0.0 };
+    let mut last = from;
+    loop {
+        distance = (2.0 * distance).max(f64::EPSILON);
+        let next = moved(unknown, last.value, limit, distance);
+        if gap(next, last.value) == 0 {
+            return Ok((last, None));
+        }
+        let Ok(plan) = trials.plan(next) else { return Ok((last, None)) };
+        let trial = trials.ask(&plan, next)?;
+        if trial.passes != last.passes {
+            return Ok((last, Some(trial)));
+        }
+        last = trial;
+    }
+}
+
+/// A value nearer to a limit by a relative distance, and by one double or count at least.
+fn moved(unknown: Unknown, value: f64, limit: f64, distance: f64) -> f64 {
+    let whole = unknown == Unknown::Count;
+    if limit > value {
+        let next = value * (1.0 + distance);
+        (if whole { next.ceil().max(value + 1.0) } else { next.max(value.next_up()) }).min(limit)
+    } else {
+        let next = value / (1.0 + distance);
+        (if whole { next.floor().min(value - 1.0) } else { next.min(value.next_down()) }).max(limit)
     }
 }
 

@@ -19,7 +19,7 @@ pub use distribution::{LossAtom, PrivacyLoss};
 
 use crate::bracket::Bracket;
 use crate::composition::{Leak, leak};
-use crate::quantity::{Delta, Tolerance};
+use crate::quantity::{Delta, Tolerance, plain};
 use crate::route::Route;
 use crate::route::precise::PreciseError;
 use crate::source::Theorem;
@@ -103,7 +103,7 @@ impl Answer {
 #[non_exhaustive]
 pub enum AskError {
     /// The releases leak more than the delta asked about: no finite epsilon does.
-    #[error("delta {delta:e} is below what the releases leak; the least possible is {least:e}")]
+    #[error("delta {} is below what the releases leak; the least possible is {}", plain(*.delta), plain(*.least))]
     BelowLeak {
         /// The delta that was asked about.
         delta: f64,
@@ -112,7 +112,8 @@ pub enum AskError {
     },
     /// The losses have no largest one, and delta leaves no room for their tail.
     #[error(
-        "at delta {delta:e} no finite epsilon exists: the losses are unbounded; legal: a larger delta"
+        "at delta {} no finite epsilon exists: the losses are unbounded; legal: a larger delta",
+        plain(*.delta)
     )]
     Unbounded {
         /// The delta that was asked about.
@@ -127,7 +128,7 @@ pub enum AskError {
         reason: String,
     },
     /// No route keeps the tolerance on this input at a bearable cost.
-    #[error("no bracket as narrow as {asked:e} could be certified; {}", reached(*.achieved, .best.as_ref()))]
+    #[error("no bracket as narrow as {} could be certified; {}", plain(*.asked), reached(*.achieved, .best.as_ref()))]
     ToleranceNotMet {
         /// The relative width that was asked for.
         asked: f64,

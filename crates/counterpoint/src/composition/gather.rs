@@ -3,7 +3,7 @@
 use super::{Composition, Leaks, Part, Rounded, Times, factors};
 use crate::loss::{self, Atom, Atoms, Curve, Direction, Loss, LossError, Meaning};
 use crate::mechanism::{Adjacency, Release};
-use crate::quantity::{Epsilon, Group};
+use crate::quantity::{Epsilon, Group, plain};
 use crate::rounding::Dd;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum CompositionError {
         total: u64,
     },
     /// The epsilons add up to too much to tell neighbouring answers apart.
-    #[error("the epsilons add up to {total:e}; legal: at most 10^12 in all")]
+    #[error("the epsilons add up to {}; legal: at most 10^12 in all", plain(*.total))]
     TooLarge {
         /// What they add up to.
         total: f64,

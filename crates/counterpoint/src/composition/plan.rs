@@ -66,8 +66,8 @@ impl Plan {
         let mut everywhere = Gathered::default();
         let mut parts: BTreeMap<Arc<str>, Gathered> = BTreeMap::new();
         let mut empty = true;
-        for (index, release) in releases.into_iter().enumerate() {
-            let release = release.into();
+        let mut releases = releases.into_iter().map(Into::into).enumerate();
+        while let Some((index, release)) = releases.next() {
             let gathered = match &release.part {
                 None => &mut everywhere,
                 Some(_) if adjacency != Some(Adjacency::AddRemove) => {
@@ -82,6 +82,15 @@ impl Plan {
                 Some(label) => parts.entry(label.clone()).or_default(),
             };
             let added = gathered.add(&release, adjacency, group);
+            let added = added.map_err(|error| match error {
+                LossError::NoAdjacency { why, .. } => {
+                    // Those before it make no difference between the relations.
+                    let rest =
+                        std::iter::once(release).chain(releases.by_ref().map(|(_, one)| one));
+                    LossError::NoAdjacency { why, legal: legal_for(rest, group) }
+                }
+                error => error,
+            });
             added.map_err(|error| PlanError::Release { index, error })?;
             empty = false;
         }
@@ -115,6 +124,18 @@ impl Plan {
         }
         Ok(Self { compositions })
     }
+}
+
+/// The relations for which something is proved of each of the releases.
+fn legal_for(releases: impl Iterator<Item = Release>, group: Group) -> Vec<Adjacency> {
+    let mut legal = vec![Adjacency::AddRemove, Adjacency::Replace];
+    for release in releases {
+        legal.retain(|&adjacency| {
+            let divided = release.part.is_some() && adjacency == Adjacency::Replace;
+            !divided && Gathered::default().add(&release, Some(adjacency), group).is_ok()
+        });
+    }
+    legal
 }
 
 #[cfg(test)]

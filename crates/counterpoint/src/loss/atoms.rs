@@ -374,7 +374,7 @@ pub(super) fn finite(
         _ if symmetric => {}
         None => {
             let why = "the pair differs when p and q are exchanged";
-            return Err(LossError::NoAdjacency { why });
+            return Err(LossError::no_adjacency(why));
         }
         Some(Adjacency::Replace) => return Err(LossError::Asymmetric),
         Some(Adjacency::AddRemove) => {}

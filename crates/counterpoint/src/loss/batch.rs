@@ -22,7 +22,7 @@ pub(super) fn batch(
         return Ok(Meaning::default());
     }
     let why = "what a summand moves is its norm, or that of a difference";
-    let adjacency = adjacency.ok_or(LossError::NoAdjacency { why })?;
+    let adjacency = adjacency.ok_or(LossError::no_adjacency(why))?;
     if group.get() > 1 {
         let what = "a sum over a Poisson sample, of whom some may be added and others removed";
         return Err(LossError::Group { group: group.get(), what });

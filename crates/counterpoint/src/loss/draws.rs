@@ -47,7 +47,7 @@ pub(super) fn fixed_size(
     match adjacency {
         None => {
             let why = "a sample of a fixed size is private in its own way under each";
-            Err(LossError::NoAdjacency { why })
+            Err(LossError::no_adjacency(why))
         }
         Some(Adjacency::AddRemove) => Err(under_add_remove),
         Some(Adjacency::Replace) if group.get() > 1 => {

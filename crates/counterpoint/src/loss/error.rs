@@ -1,11 +1,14 @@
 //! Why a release has no loss.
 
+use crate::mechanism::Adjacency;
+use crate::quantity::plain;
+
 /// Why a release has no loss.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LossError {
     /// A loss beyond what can be certified.
-    #[error("{what} is {value:e}; legal: {legal}")]
+    #[error("{what} is {}; legal: {legal}", plain(*.value))]
     Range {
         /// What is out of range.
         what: &'static str,
@@ -57,10 +60,12 @@ pub enum LossError {
     #[error("most is given with adjacency replace; legal: add-remove, for which it is proved")]
     CapUnderReplace,
     /// Adjacency matters and is not given.
-    #[error("adjacency is missing; {why}; legal: add-remove or replace")]
+    #[error("adjacency is missing; {why}; legal: {}", relations(.legal))]
     NoAdjacency {
         /// Why it matters.
         why: &'static str,
+        /// Those for which something is proved of the release, or of the plan it is in.
+        legal: Vec<Adjacency>,
     },
     /// Sampling a mechanism for which nothing is proved.
     #[error(
@@ -98,7 +103,26 @@ pub enum LossError {
     },
 }
 
+/// The relations, each with what it means.
+fn relations(legal: &[Adjacency]) -> String {
+    const ADD_REMOVE: &str = "add-remove (one data set has one person more)";
+    const REPLACE: &str = "replace (one person's data differ)";
+    match legal {
+        [Adjacency::AddRemove] => {
+            format!("{ADD_REMOVE}; nothing is proved of this under {REPLACE}")
+        }
+        [Adjacency::Replace] => format!("{REPLACE}; nothing is proved of this under {ADD_REMOVE}"),
+        [] => format!("none; nothing is proved of this under {ADD_REMOVE} or {REPLACE}"),
+        _ => format!("{ADD_REMOVE} or {REPLACE}"),
+    }
+}
+
 impl LossError {
+    /// Adjacency matters, and either would do.
+    pub(crate) fn no_adjacency(why: &'static str) -> Self {
+        Self::NoAdjacency { why, legal: vec![Adjacency::AddRemove, Adjacency::Replace] }
+    }
+
     /// The field of the release or the plan it is about, with which its text begins.
     #[must_use]
     pub fn field(&self) -> &'static str {

@@ -107,7 +107,7 @@ pub(crate) fn of(
         Some(rate) if rate < 1.0 => {
             let why = "a Poisson sample is private in its own way under each";
             match adjacency {
-                None => return Err(LossError::NoAdjacency { why }),
+                None => return Err(LossError::no_adjacency(why)),
                 Some(Adjacency::Replace) => return Err(LossError::RateUnderReplace),
                 Some(Adjacency::AddRemove) => {}
             }

@@ -140,7 +140,7 @@ pub(super) fn whole(
                 _ if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) => Ok(meaning),
                 None => {
                     let why = "a shift drawn at random is private in its own way under each";
-                    Err(LossError::NoAdjacency { why })
+                    Err(LossError::no_adjacency(why))
                 }
                 Some(Adjacency::Replace) => Err(LossError::MixtureUnderReplace),
                 Some(Adjacency::AddRemove) => Ok(meaning),

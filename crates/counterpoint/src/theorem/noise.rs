@@ -7,7 +7,7 @@
 use crate::ask::{AskError, Options};
 use crate::composition::Plan;
 use crate::mechanism::Guarantee;
-use crate::quantity::{Count, Delta, Epsilon, Sensitivity};
+use crate::quantity::{Count, Delta, Epsilon, Sensitivity, plain};
 use crate::rounding::{Dd, STEP, Wide, normal_tail};
 
 /// A rule's advice.
@@ -25,7 +25,7 @@ pub struct Advice {
 #[non_exhaustive]
 pub enum NoAdvice {
     /// The rule is wrong here.
-    #[error("the rule's noise gives delta {achieved:e} at this epsilon, above {wanted:e}")]
+    #[error("the rule's noise gives delta {} at this epsilon, above {}", plain(*.achieved), plain(*.wanted))]
     NotConfirmed {
         /// An upper bound on the delta the rule's noise gives.
         achieved: f64,

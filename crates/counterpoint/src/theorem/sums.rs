@@ -3,6 +3,7 @@
 use super::{Inapplicable, Theorem};
 use crate::composition::Guarantees;
 use crate::composition::leak::{self, Remainder};
+use crate::quantity::plain;
 use crate::rounding::{Dd, STEP, Wide};
 
 /// The sums all formulas are made of; relative error below 2^-80 each.
@@ -106,8 +107,8 @@ fn spare(sums: &Sums, delta: f64) -> Result<Wide, Inapplicable> {
         return Ok(rest - error);
     }
     Err(Inapplicable::because(format!(
-        "the deltas add up to {:e}, above the delta asked about",
-        sums.delta.upper(1e-25)
+        "the deltas add up to {}, above the delta asked about",
+        plain(sums.delta.upper(1e-25))
     )))
 }
 
@@ -132,8 +133,8 @@ fn kov(sums: &Sums, guarantees: &Guarantees<'_>, delta: f64) -> Result<Dd, Inapp
     let slack = match leak::remainder(guarantees.leaks, delta) {
         Remainder::Negative => {
             return Err(Inapplicable::because(format!(
-                "the releases leak {:e}, above the delta asked about",
-                leak::least_delta(guarantees.leaks)
+                "the releases leak {}, above the delta asked about",
+                plain(leak::least_delta(guarantees.leaks))
             )));
         }
         Remainder::Zero => return Ok(sums.epsilon),

@@ -30,9 +30,10 @@ def calibrate(
 ) -> Calibration:
     """The value of ``unknown`` that meets (epsilon, delta) with the least noise or the most use.
 
-    ``unknown`` is "sigma", "scale", "epsilon" or "count". All mechanisms that have it take the
-    same value, or only those named (or numbered) in ``varying``; what they say now is where the search
-    begins. The value's certified cost is within the target, and that of the next double is not.
+    ``unknown`` is "sigma", "scale", "epsilon" or "count". All mechanisms that have it vary, or
+    only those named (or numbered) in ``varying``; they keep the ratios of what they say now, and ``value`` is
+    that of the first. The cost is the one that composing the found mechanisms gives, to the last bit; it is within
+    the target, and that of the next double is not.
 
     >>> import counterpoint as cp
     >>> found = cp.calibrate([cp.Gaussian(sigma=1.0) * 10], "sigma", epsilon=1.0, delta=1e-6)

@@ -81,20 +81,31 @@ class ApproxDP(Mechanism):
         return Mechanism.__new__(cls, dict(mechanism="approx-dp", epsilon=epsilon, delta=delta, **release))
 
 
+def _given(**fields: float | None) -> dict[str, float]:
+    """The fields that are given."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 class Laplace(Mechanism):
-    """A number plus Laplace noise: epsilon is sensitivity / scale.
+    """A number plus Laplace noise: epsilon is sensitivity / scale. ``epsilon`` may stand in the place of ``scale``: the
+    least that is certified to have it.
 
     >>> Laplace(scale=10).sensitivity
     1.0
+    >>> round(Laplace(epsilon=0.5, sensitivity=3).scale, 9)
+    6.0
     """
 
     __slots__ = ()
     scale: float
     sensitivity: float
 
-    def __new__(cls, scale: float, sensitivity: float = 1.0, **release: Unpack[Sampled]) -> Self:
-        fields = dict(mechanism="laplace", scale=scale, sensitivity=sensitivity, **release)
-        return Mechanism.__new__(cls, fields)
+    def __new__(
+        cls, scale: float | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
+        **release: Unpack[Sampled],
+    ) -> Self:
+        noise = _given(scale=scale, epsilon=epsilon)
+        return Mechanism.__new__(cls, dict(mechanism="laplace", sensitivity=sensitivity, **noise, **release))
 
 
 class Geometric(Mechanism):
@@ -119,15 +130,24 @@ class Gaussian(Mechanism):
     True
     >>> Gaussian(sigma=1.0, examples=60_000, batch=600, epochs=15).count
     1500
+
+    ``epsilon`` and ``delta`` may stand in the place of ``sigma``: the least that is certified to have that guarantee,
+    run once and on all of the data (the analytic Gaussian mechanism).
+
+    >>> round(Gaussian(epsilon=1.0, delta=1e-5).sigma, 6)
+    3.730632
     """
 
     __slots__ = ()
     sigma: float
     sensitivity: float
 
-    def __new__(cls, sigma: float, sensitivity: float = 1.0, **release: Unpack[Sampled]) -> Self:
-        fields = dict(mechanism="gaussian", sigma=sigma, sensitivity=sensitivity, **release)
-        return Mechanism.__new__(cls, fields)
+    def __new__(
+        cls, sigma: float | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
+        delta: float | None = None, **release: Unpack[Sampled],
+    ) -> Self:
+        noise = _given(sigma=sigma, epsilon=epsilon, delta=delta)
+        return Mechanism.__new__(cls, dict(mechanism="gaussian", sensitivity=sensitivity, **noise, **release))
 
 
 class GaussianMixture(Mechanism):

@@ -1,5 +1,7 @@
 //! What happened.
 
+use std::collections::BTreeMap;
+
 use counterpoint_wire::ledger::{Asked, Described, Event, HistoryEntry, Rule};
 
 use super::{down, promised, up};
@@ -7,9 +9,14 @@ use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
 use crate::compose::listed;
 
-/// What happened, a line each.
+/// What happened, a line each. The units are what charges of each data set or account are amounts of.
 #[must_use]
-pub fn history(entries: &[HistoryEntry], head: &str) -> String {
+pub fn history(
+    entries: &[HistoryEntry],
+    units: &BTreeMap<String, &'static str>,
+    head: &str,
+) -> String {
+    let line = |entry| line(entry, units);
     let heading = ["entry", "time (UTC)", "event", "account", "what", "charge", "hash"];
     let rows: Vec<_> =
         std::iter::once(heading.map(str::to_owned)).chain(entries.iter().map(line)).collect();
@@ -17,7 +24,7 @@ pub fn history(entries: &[HistoryEntry], head: &str) -> String {
     format!("{table}\n{}", listed([("head", head.to_owned())]))
 }
 
-fn line(entry: &HistoryEntry) -> [String; 7] {
+fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String; 7] {
     let event = &entry.event;
     let (what, charge) = match event {
         Event::Dataset { filter, .. } => (promised(&filter.promise), None),
@@ -53,13 +60,20 @@ fn line(entry: &HistoryEntry) -> [String; 7] {
         Event::Begin { key, .. } | Event::End { key, .. } => (key.clone(), None),
         _ => (String::new(), None),
     };
+    // Opening an account is charged to what it is under.
+    let payer = match event {
+        Event::Open { parent, .. } => Some(parent.as_str()),
+        event => event.account(),
+    };
+    let unit = payer.and_then(|name| units.get(name));
+    let unit = unit.map(|unit| format!(" of {unit}")).unwrap_or_default();
     [
         entry.sequence.to_string(),
         time(event.at()),
         event.name().to_owned(),
         event.account().unwrap_or_default().to_owned(),
         what,
-        charge.map(|charge| up(&charge.main)).unwrap_or_default(),
+        charge.map(|charge| format!("{}{unit}", up(&charge.main))).unwrap_or_default(),
         format!("{}...", entry.hash.get(..8).unwrap_or_default()),
     ]
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use counterpoint::filter::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
-    AccountStatus, Cost, Promised, QuotaStatus, SlotStatus, Status, Verified,
+    AccountStatus, Cost, Promised, QuotaStatus, SlotStatus, SpentEpsilon, Status, Verified,
 };
 
 use crate::columns::Side::{Left, Right};
@@ -126,7 +126,7 @@ fn account(account: &AccountStatus) -> String {
         ("neighbours", format!("{}, {} {records} a person", account.adjacency, account.records)),
         ("kind", kind),
         ("promise", format!("{promise}\n(for all of it, however little is spent)")),
-        ("spent", spent),
+        ("spent", spent + &account.spent_epsilon.as_ref().map(so_far).unwrap_or_default()),
         ("charges", account.charges.to_string()),
     ]);
     if !account.slots.is_empty() {
@@ -136,6 +136,23 @@ fn account(account: &AccountStatus) -> String {
         text += &format!("\n{}", quotas(account.unit, &account.quotas));
     }
     text
+}
+
+/// What is spent so far as an epsilon, and the setting in which that holds.
+fn so_far(spent: &SpentEpsilon) -> String {
+    let parameters = match spent.setting.parameters {
+        "adaptive" => "whatever is asked next, parameters chosen from earlier answers",
+        _ => "parameters fixed before the first answer",
+    };
+    let order = if spent.setting.concurrent {
+        "sequentially or concurrently"
+    } else {
+        "one after the other"
+    };
+    let (epsilon, delta) = (up(&spent.epsilon), up(&spent.delta));
+    format!(
+        "so far: epsilon at most {epsilon} at delta {delta}\n(certified at all times at once; {parameters}; {order})\n"
+    )
 }
 
 /// What paid for an account, and the part of the data it is about.

@@ -21,16 +21,16 @@ pub fn price(price: &Price) -> String {
     };
     listed([
         ("account", price.account.clone()),
-        ("charge", cost(&price.charge)),
+        ("charge", cost(&price.charge, price.unit)),
         ("now", now),
         ("head", price.head.clone()),
     ])
 }
 
-fn cost(charge: &Cost) -> String {
+fn cost(charge: &Cost, unit: &str) -> String {
     match charge.delta.is_zero() {
-        true => up(&charge.main),
-        false => format!("{}, delta {}", up(&charge.main), up(&charge.delta)),
+        true => format!("{} of {unit}", up(&charge.main)),
+        false => format!("{} of {unit}, delta {}", up(&charge.main), up(&charge.delta)),
     }
 }
 
@@ -112,7 +112,7 @@ pub fn reserved(reserved: &Reserved, session: bool) -> String {
     listed([
         ("outcome", reserved.outcome.to_owned()),
         ("key", reserved.key.clone()),
-        ("charge", charge.map_or("none".to_owned(), cost)),
+        ("charge", charge.map_or("none".to_owned(), |charge| cost(charge, reserved.unit))),
         ("next", next.to_owned()),
         ("head", reserved.head.clone()),
     ])

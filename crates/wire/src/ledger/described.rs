@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::canonical::{NotCanonical, canonical};
 use crate::error::PlanError;
+use crate::fields::power;
 use crate::plan::{Format, Plan, Question, Release};
 use crate::sample::Sample;
 use crate::value::Value;
@@ -57,6 +58,8 @@ pub struct ExactPlan {
     pub group: u64,
     /// The releases.
     pub releases: Vec<Described>,
+    /// What one should know before relying on it.
+    pub warnings: Vec<String>,
 }
 
 impl ExactPlan {
@@ -86,8 +89,8 @@ impl ExactPlan {
             let described = Described::canonical(fields);
             releases.push(described.map_err(|error| error.in_release(index + 1, name))?);
         }
-        let (adjacency, group) = (plan.adjacency, plan.group.get());
-        Ok(Self { question: question.transpose()?, adjacency, group, releases })
+        let (adjacency, group, warnings) = (plan.adjacency, plan.group.get(), plan.warnings());
+        Ok(Self { question: question.transpose()?, adjacency, group, releases, warnings })
     }
 }
 
@@ -149,7 +152,24 @@ impl Described {
             };
             canonical.insert(key, field);
         }
-        Ok(Self(canonical))
+        Self(canonical).with_noise()
+    }
+
+    /// The same release with the noise itself in the place of the guarantee that it is to have: what is stored means the
+    /// same for ever, however noise is found.
+    fn with_noise(mut self) -> Result<Self, PlanError> {
+        if !matches!(self.mechanism(), "laplace" | "gaussian") || !self.0.contains_key("epsilon") {
+            return Ok(self);
+        }
+        let (name, noise) = match self.release()?.mechanism {
+            Mechanism::Laplace { scale, .. } => ("scale", scale),
+            Mechanism::Gaussian { sigma, .. } => ("sigma", sigma),
+            _ => return Ok(self),
+        };
+        let amount = Amount::from_f64(noise.get()).unwrap_or_default();
+        self.0.retain(|key, _| key != "epsilon" && key != "delta");
+        self.0.insert(name.to_owned(), Field::One(amount.to_string()));
+        Ok(self)
     }
 
     /// The release as text.
@@ -195,7 +215,9 @@ impl Described {
         let mut release = self.release()?;
         // A sample of everything is none.
         release.sample = release.sample.filter(|sample| sample.rate.get() < 1.0);
-        if release.sample.is_some() {
+        let noise = ["scale", "sigma"].iter().any(|noise| self.0.contains_key(*noise));
+        let noisy = matches!(self.mechanism(), "laplace" | "gaussian");
+        if release.sample.is_some() || noisy && !noise {
             return Ok(Query::from(counterpoint::Release::from(&release)));
         }
         let exact = match &release.mechanism {
@@ -288,6 +310,14 @@ fn exact(value: &Value<'_>) -> Option<Field> {
 }
 
 fn amount(text: &str) -> Result<Amount, String> {
+    // Powers of two are doubles, and powers of ten decimals.
+    if text.trim().starts_with("2^")
+        && let Some(amount) = power(text).and_then(Amount::from_f64)
+    {
+        return Ok(amount);
+    }
+    let ten = text.trim().strip_prefix("10^").map(|exponent| format!("1e{}", exponent.trim()));
+    let text = ten.as_deref().unwrap_or(text);
     let plain = text.strip_prefix('+').unwrap_or(text);
     // The wire has one zero.
     let plain = plain.strip_prefix('-').filter(|rest| is_zero(rest)).unwrap_or(plain);
@@ -319,6 +349,8 @@ struct RawJson<'a> {
     #[serde(borrow)]
     epsilon: Option<&'a RawValue>,
     #[serde(borrow)]
+    target: Option<BTreeMap<String, &'a RawValue>>,
+    #[serde(borrow)]
     release: Vec<BTreeMap<String, &'a RawValue>>,
 }
 
@@ -341,14 +373,20 @@ fn raw_json(text: &str) -> Result<Raw, PlanError> {
     };
     let release = |fields: BTreeMap<String, &RawValue>| fields.into_iter().map(field).collect();
     let releases: Result<_, serde_json::Error> = raw.release.into_iter().map(release).collect();
-    let question = raw.delta.or(raw.epsilon).map(|value| value.get().to_owned());
+    let of_target = raw.target.as_ref().and_then(|target| target.get("delta").copied());
+    let question = raw.delta.or(raw.epsilon).or(of_target);
+    let question = question.map(|value| value.get().trim_matches('"').to_owned());
     Ok(Raw { question, releases: releases.map_err(wrong)? })
 }
 
 fn raw_toml(text: &str) -> Result<Raw, PlanError> {
     let table = DeTable::parse(text).map_err(|error| PlanError::plan(error.message()))?;
     let table = table.into_inner();
-    let question = table.get("delta").or_else(|| table.get("epsilon"));
+    let of_target = || match table.get("target")?.get_ref() {
+        DeValue::Table(target) => target.get("delta"),
+        _ => None,
+    };
+    let question = table.get("delta").or_else(|| table.get("epsilon")).or_else(of_target);
     let question = question.map(|value| number_text(value.get_ref()));
     let mut releases = Vec::new();
     if let Some(DeValue::Array(list)) = table.get("release").map(|value| value.get_ref()) {

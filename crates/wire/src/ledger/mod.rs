@@ -13,5 +13,6 @@ pub use event::{Asked, Event, Openings, Rule};
 pub use record::{Cost, FilterRecord, PlanRecord, Promised, Slot};
 pub use told::{
     AccountStatus, Committed, Done, Export, History, HistoryEntry, No, Pending, PendingKey, Price,
-    QuotaStatus, Reserved, Response, Responses, SessionStatus, Short, SlotStatus, Status, Verified,
+    QuotaStatus, Reserved, Response, Responses, SessionStatus, Short, SlotStatus, SpentEpsilon,
+    SpentSetting, Status, Verified,
 };

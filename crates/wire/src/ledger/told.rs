@@ -1,6 +1,7 @@
 //! The objects that tell programs about a ledger.
 
 use counterpoint::filter::Amount;
+use counterpoint::theorem::{Parameters, Setting};
 use serde::{Serialize, Serializer};
 
 use super::event::Event;
@@ -55,6 +56,44 @@ pub struct AccountStatus {
     /// Analysts' shares, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quotas: Vec<QuotaStatus>,
+    /// What is spent so far as an epsilon, if asked for and known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent_epsilon: Option<SpentEpsilon>,
+}
+
+/// What is spent of an open account so far: a bound that holds at all times at once, whatever is asked next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SpentEpsilon {
+    /// The bound, rounded up.
+    #[serde(with = "amount")]
+    pub epsilon: Amount,
+    /// The chance with which it ever fails.
+    #[serde(with = "amount")]
+    pub delta: Amount,
+    /// What licenses it.
+    pub theorem: &'static str,
+    /// The setting it holds in.
+    pub setting: SpentSetting,
+}
+
+/// What may be chosen, and whether mechanisms may be interleaved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SpentSetting {
+    /// `fixed` or `adaptive`.
+    pub parameters: &'static str,
+    /// Whether interactive mechanisms may be run side by side.
+    pub concurrent: bool,
+}
+
+impl From<Setting> for SpentSetting {
+    fn from(setting: Setting) -> Self {
+        let parameters = match setting.parameters {
+            Parameters::Adaptive => "adaptive",
+            // Promising less than is true is safe.
+            _ => "fixed",
+        };
+        Self { parameters, concurrent: setting.concurrent }
+    }
 }
 
 /// How often a slot may be opened, and was.
@@ -151,6 +190,9 @@ pub struct Done {
     pub outcome: &'static str,
     /// The ledger's head after it.
     pub head: String,
+    /// What one should know before relying on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// `pending`.
@@ -207,12 +249,17 @@ pub struct Price {
     pub account: String,
     /// What a reservation would cost.
     pub charge: Cost,
+    /// What the charge is an amount of.
+    pub unit: &'static str,
     /// Whether one would be made now.
     pub fits: bool,
     /// Whose budget is too short, if one is.
     pub refusal: Option<Short>,
     /// The last entry's number and hash.
     pub head: String,
+    /// What one should know before relying on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// `reserve`.
@@ -228,11 +275,16 @@ pub struct Reserved {
     pub entry: u64,
     /// What it cost, if that was now.
     pub charge: Option<Cost>,
+    /// What the charge is an amount of.
+    pub unit: &'static str,
     /// The stored response in Base64, if there is one: to be shown in place of a new one.
     #[serde(rename = "response_base64", serialize_with = "optional_base64")]
     pub response: Option<Vec<u8>>,
     /// The ledger's head.
     pub head: String,
+    /// What one should know before relying on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// `commit`.

@@ -1,6 +1,6 @@
 //! What the plan costs at one value.
 
-use super::{CalibrateError, Search, Unknown};
+use super::{CalibrateError, Search, Unknown, decimals};
 use crate::ask::{Answer, AskError, Options};
 use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder};
@@ -35,9 +35,12 @@ pub(super) struct Trial {
 /// Asks what the plan costs at one value after another.
 pub(super) struct Trials<'a> {
     pub(super) search: &'a Search<'a>,
-    pub(super) varying: Vec<usize>,
+    /// Which releases vary, and how many times the value each takes.
+    pub(super) varying: Vec<(usize, f64)>,
     target: f64,
     delta: Delta,
+    /// Whether trials are certificates, as every other command gives them.
+    certifying: bool,
     options: &'a Options<'a>,
     /// From coarse to fine, and which of them is in use.
     tolerances: Vec<Tolerance>,
@@ -47,20 +50,21 @@ pub(super) struct Trials<'a> {
 impl<'a> Trials<'a> {
     pub(super) fn new(
         search: &'a Search<'a>,
-        varying: Vec<usize>,
+        varying: Vec<(usize, f64)>,
         (target, delta): (Epsilon, Delta),
         options: &'a Options<'a>,
     ) -> Self {
-        let (target, level) = (target.get(), 0);
+        let (target, level, certifying) = (target.get(), 0, false);
         let tolerances = tolerances(options.tolerance, search.unknown);
-        Self { search, varying, target, delta, options, tolerances, level }
+        Self { search, varying, target, delta, certifying, options, tolerances, level }
     }
 
     /// The releases with the value filled in.
     pub(super) fn filled(&self, value: f64) -> Result<Vec<Release>, PlanError> {
         let mut releases = self.search.releases.to_vec();
-        for &index in &self.varying {
+        for &(index, times) in &self.varying {
             if let Some(release) = releases.get_mut(index) {
+                let value = self.search.unknown.times(value, times);
                 self.search.unknown.fill(release, value).map_err(|error| {
                     let OutOfRange { quantity: what, value, legal } = error;
                     PlanError::Release { index, error: LossError::Range { what, value, legal } }
@@ -78,6 +82,9 @@ impl<'a> Trials<'a> {
     /// The cost, as finely as it takes to tell it from the target. What was too coarse once
     /// is not tried again: the search comes nearer and nearer.
     pub(super) fn ask(&mut self, plan: &Plan, value: f64) -> Result<Trial, CalibrateError> {
+        if self.certifying {
+            return self.certificate(plan, value);
+        }
         loop {
             let tolerance = self.tolerances.get(self.level).copied();
             let tolerance = tolerance.unwrap_or(self.options.tolerance);
@@ -128,18 +135,71 @@ impl<'a> Trials<'a> {
         (self.level + 1..self.tolerances.len()).find(narrower)
     }
 
-    /// The same trial to the caller's tolerance, unless that makes it change sides.
-    pub(super) fn sharpened(&self, trial: Trial) -> Result<Trial, CalibrateError> {
-        let tolerance = self.options.tolerance;
-        let narrow = trial.cost.bracket.relative_width() <= tolerance.get();
-        if narrow || trial.infinite.is_some() {
-            return Ok(trial);
-        }
-        let finer = match self.cost(&self.plan(trial.value)?, tolerance) {
-            Err(AskError::ToleranceNotMet { .. }) if !tolerance.is_promise() => return Ok(trial),
-            cost => self.trial(trial.value, cost?),
+    /// From here on trials are certificates.
+    pub(super) fn certify(&mut self) {
+        self.certifying = true;
+    }
+
+    /// What [`Plan::epsilon`] itself says to the caller's options: the cost that is reported. It passes if that is within
+    /// the target, and what others would say of the plan is, too: to the default options, and of its numbers as decimals.
+    fn certificate(&self, plan: &Plan, value: f64) -> Result<Trial, CalibrateError> {
+        self.options.watch.at(0.0).map_err(AskError::from)?;
+        let cost = match plan.epsilon(self.delta, self.options) {
+            Err(error @ (AskError::BelowLeak { .. } | AskError::Unbounded { .. })) => {
+                return Ok(self.infinite(plan, value, error));
+            }
+            cost => cost?,
         };
-        Ok(if finer.passes == trial.passes { finer } else { trial })
+        let own = self.trial(value, cost);
+        match own.passes {
+            true => Ok(self.as_others_say(own, plan)?),
+            false => Ok(own),
+        }
+    }
+
+    /// The same trial; one that does not pass, with the larger upper end, if others would say that it does not.
+    fn as_others_say(&self, own: Trial, plan: &Plan) -> Result<Trial, CalibrateError> {
+        let options = Options { watch: self.options.watch, ..Options::default() };
+        let target = decimals::below(self.target);
+        let mut upper = own.cost.bracket.upper;
+        if self.options.tolerance.is_promise() || self.options.route.is_some() {
+            upper = upper.max(plan.epsilon(self.delta, &options)?.bracket.upper);
+        }
+        let delta = Delta::new(decimals::below(self.delta.get())).unwrap_or(self.delta);
+        if let Ok(plan) = self.in_decimals(own.value)
+            && upper <= target
+        {
+            upper = match plan.epsilon(delta, &options) {
+                // Where no value has a finite cost in decimals, that is no reason against this one.
+                Err(AskError::BelowLeak { .. } | AskError::Unbounded { .. }) => {
+                    if self.leaks_all(delta) { upper } else { f64::INFINITY }
+                }
+                cost => upper.max(cost?.bracket.upper),
+            };
+        }
+        if upper <= target {
+            return Ok(own);
+        }
+        let bracket = Bracket { upper: upper.max(self.target.next_up()), ..own.cost.bracket };
+        Ok(self.trial(own.value, Answer { bracket, ..own.cost }))
+    }
+
+    /// Whether nothing of delta is left, in decimals, at the value that leaks least.
+    fn leaks_all(&self, delta: Delta) -> bool {
+        let (safest, _) = self.search.unknown.range();
+        self.in_decimals(safest).is_ok_and(|plan| {
+            let mut wholes = plan.compositions.iter();
+            wholes.any(|whole| {
+                !matches!(leak::remainder(&whole.leaks.above, delta.get()), Remainder::Positive(_))
+            })
+        })
+    }
+
+    /// The plan at a value, with its numbers as their decimal texts, rounded to the safe side.
+    fn in_decimals(&self, value: f64) -> Result<Plan, PlanError> {
+        let releases = self.filled(value)?;
+        let releases = releases.iter().map(decimals::rounded);
+        Plan::with(releases, self.search.adjacency, self.search.group)
     }
 
     fn cost(&self, plan: &Plan, tolerance: Tolerance) -> Result<Answer, AskError> {

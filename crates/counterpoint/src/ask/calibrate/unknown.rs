@@ -40,7 +40,8 @@ impl Unknown {
     }
 
     /// What a release has now; `None` if it does not have it.
-    pub(super) fn of(self, release: &Release) -> Option<f64> {
+    #[must_use]
+    pub fn value(self, release: &Release) -> Option<f64> {
         match (self, &release.mechanism) {
             (Self::Count, _) => Some(release.count.get() as f64),
             (
@@ -69,6 +70,27 @@ impl Unknown {
             }
             _ => None,
         }
+    }
+
+    /// The value of a release that takes so many times another's. Counts are whole, rounded down, and at least 1.
+    pub(super) fn times(self, value: f64, times: f64) -> f64 {
+        match self {
+            Self::Count => (value * times).floor().max(1.0),
+            _ => value * times,
+        }
+    }
+
+    /// Sets what is to be found where nothing is known of it: noise as large as what it hides, so that releases that
+    /// keep their ratios hide a person equally well; one elsewhere.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if the sensitivity is no legal noise.
+    pub fn clear(self, release: &mut Release) -> Result<(), OutOfRange> {
+        let value = match self {
+            Self::Sigma | Self::Scale => moved(&release.mechanism),
+            Self::Epsilon | Self::Count => 1.0,
+        };
+        self.fill(release, value)
     }
 
     /// Fills a value in; does nothing to a release that does not have it.
@@ -109,6 +131,24 @@ impl Unknown {
     }
 }
 
+/// How far one person can move what noise is added to; one where that is not said.
+fn moved(mechanism: &Mechanism) -> f64 {
+    match mechanism {
+        Mechanism::Laplace { sensitivity, .. }
+        | Mechanism::Gaussian { sensitivity, .. }
+        | Mechanism::GaussianSubset { sensitivity, .. }
+        | Mechanism::GaussianAllocation { sensitivity, .. }
+        | Mechanism::GaussianDraws { sensitivity, .. } => sensitivity.get(),
+        Mechanism::GaussianBatch { norm, .. } => norm.get(),
+        Mechanism::Geometric { sensitivity, .. }
+        | Mechanism::DiscreteGaussian { sensitivity, .. } => sensitivity.get() as f64,
+        Mechanism::GaussianMixture { shifts, .. } => {
+            shifts.points().iter().fold(0.0, |most: f64, point| most.max(point.0))
+        }
+        _ => 1.0,
+    }
+}
+
 /// A total in the proportion of two parts, equal ones if both are zero. The larger is at
 /// least half, so the difference is exact and the parts sum to the total.
 fn split(larger: f64, smaller: f64, total: f64) -> Result<(Epsilon, Epsilon), OutOfRange> {
@@ -118,21 +158,23 @@ fn split(larger: f64, smaller: f64, total: f64) -> Result<(Epsilon, Epsilon), Ou
     Ok((Epsilon::new(part)?, Epsilon::new(total - part)?))
 }
 
-/// The indices of the releases that vary.
-pub(super) fn varying(search: &Search<'_>) -> Result<Vec<usize>, CalibrateError> {
+/// The releases that vary, each with its present value as a multiple of that of the first which has one above zero.
+pub(super) fn varying(search: &Search<'_>) -> Result<Vec<(usize, f64)>, CalibrateError> {
     let (unknown, legal) = (search.unknown.name(), search.unknown.legal());
-    let has = |index: &usize| {
-        search.releases.get(*index).is_some_and(|release| search.unknown.of(release).is_some())
-    };
-    if let Some(&index) = search.varying.iter().find(|index| !has(index)) {
-        return Err(CalibrateError::DoesNotVary { index, unknown, legal });
-    }
+    let present =
+        |index: usize| search.releases.get(index).and_then(|release| search.unknown.value(release));
     let indices: Vec<usize> = match search.varying {
-        [] => (0..search.releases.len()).filter(has).collect(),
+        [] => (0..search.releases.len()).filter(|&index| present(index).is_some()).collect(),
         chosen => chosen.to_vec(),
     };
     if indices.is_empty() && !search.releases.is_empty() {
         return Err(CalibrateError::NothingVaries { unknown, legal });
     }
-    Ok(indices)
+    let missing = |index| CalibrateError::DoesNotVary { index, unknown, legal };
+    let value = |index: usize| present(index).ok_or_else(|| missing(index));
+    let values = indices.into_iter().map(|index| Ok((index, value(index)?)));
+    let values: Vec<(usize, f64)> = values.collect::<Result<_, CalibrateError>>()?;
+    let unit = values.iter().map(|value| value.1).find(|value| *value > 0.0);
+    let times = |value: f64| unit.map_or(1.0, |unit| value / unit);
+    Ok(values.into_iter().map(|(index, value)| (index, times(value))).collect())
 }

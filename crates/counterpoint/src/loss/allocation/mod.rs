@@ -48,7 +48,7 @@ pub(super) fn of(
     }
     let why = "who is in which step is private in its own way under each";
     match adjacency {
-        None => return Err(LossError::NoAdjacency { why }),
+        None => return Err(LossError::no_adjacency(why)),
         Some(Adjacency::Replace) => return Err(LossError::AllocationUnderReplace),
         Some(Adjacency::AddRemove) => {}
     }

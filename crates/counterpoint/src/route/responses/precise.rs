@@ -7,7 +7,7 @@
 
 use super::halves;
 use crate::composition::Factor;
-use crate::quantity::Bits;
+use crate::quantity::{Bits, plain};
 use crate::watch::{Stopped, Watch};
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
@@ -34,7 +34,7 @@ pub type BigBracket = (Big, Big);
 #[non_exhaustive]
 pub enum PreciseError {
     /// The guarantees leak more than the delta asked about.
-    #[error("delta {delta:e} is below what the releases leak; the least possible is {least:e}")]
+    #[error("delta {} is below what the releases leak; the least possible is {}", plain(*.delta), plain(*.least))]
     BelowLeak {
         /// The delta that was asked about.
         delta: f64,

@@ -1,0 +1,92 @@
+//! Numbers as other readers take them: from their decimal text, exactly.
+//!
+//! Plans are handed on as text. A ledger reads some amounts of a plan as the decimals they are written in and rounds
+//! them to the safe side, so that a double may come back as its neighbour. What is certified here is to hold there, too.
+
+use crate::exact::{self, Ratio};
+use crate::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
+use crate::quantity::{Delta, Mu, Noise, Rho, Sensitivity};
+use std::cmp::Ordering;
+
+/// The double, or the next one below if a text of it is less than it is.
+pub(super) fn below(number: f64) -> f64 {
+    if texts(number).contains(&Some(Ordering::Less)) { number.next_down() } else { number }
+}
+
+/// The double, or the next one above if a text of it is more than it is.
+fn above(number: f64) -> f64 {
+    if texts(number).contains(&Some(Ordering::Greater)) { number.next_up() } else { number }
+}
+
+/// How the shortest text that is read as a double, and its 17 digits, compare with it.
+fn texts(number: f64) -> [Option<Ordering>; 2] {
+    let itself = exact::of_double(number);
+    [format!("{number:e}"), format!("{number:.16e}")]
+        .map(|text| decimal(&text).map(|decimal| decimal.cmp(&itself)))
+}
+
+/// A decimal number with an exponent, exactly.
+fn decimal(text: &str) -> Option<Ratio> {
+    let (mantissa, exponent) = text.split_once('e')?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: i64 = format!("{whole}{fraction}").parse().ok()?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let places = exponent - i32::try_from(fraction.len()).ok()?;
+    let power = Ratio::from(10).pow(isize::try_from(places.unsigned_abs()).ok()?);
+    Some(if places < 0 { Ratio::from(digits) / power } else { Ratio::from(digits) * power })
+}
+
+/// The release as a ledger may read it: what costs rounded up, noise rounded down. The numbers of samples and of
+/// other mechanisms are doubles there as well.
+pub(super) fn rounded(release: &Release) -> Release {
+    let sampled = release.rate.is_some_and(|rate| rate.get() < 1.0);
+    let mechanism = if sampled { None } else { dearer(&release.mechanism) };
+    Release { mechanism: mechanism.unwrap_or_else(|| release.mechanism.clone()), ..release.clone() }
+}
+
+/// `None` where nothing is rounded, or rounding leaves the legal range.
+fn dearer(mechanism: &Mechanism) -> Option<Mechanism> {
+    let noise = |noise: Noise| Noise::new(below(noise.get())).ok();
+    let moved = |by: Sensitivity| Sensitivity::new(above(by.get())).ok();
+    let leak = |delta: Delta| Delta::new(above(delta.get())).ok();
+    Some(match mechanism {
+        Mechanism::ApproxDp(each) => {
+            let epsilon = above(each.epsilon.get());
+            Guarantee::new(epsilon, leak(each.delta)?.get()).ok()?.into()
+        }
+        Mechanism::Laplace { scale, sensitivity } => {
+            Mechanism::Laplace { scale: noise(*scale)?, sensitivity: moved(*sensitivity)? }
+        }
+        Mechanism::Gaussian { sigma, sensitivity } => {
+            Mechanism::Gaussian { sigma: noise(*sigma)?, sensitivity: moved(*sensitivity)? }
+        }
+        Mechanism::Zcdp { rho, delta } => {
+            Mechanism::Zcdp { rho: Rho::new(above(rho.get())).ok()?, delta: leak(*delta)? }
+        }
+        Mechanism::Gdp { mu } => Mechanism::Gdp { mu: Mu::new(above(mu.get())).ok()? },
+        Mechanism::Rdp(curve) => match curve.points() {
+            &[(order, tau)] => Mechanism::Rdp(RenyiCurve::new(&[order], &[above(tau)]).ok()?),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_on_the_side_of_its_double_where_it_is() {
+        // 0.1 is less than its double, 0.3 more; of 0.5, 3 and 2^-25 the texts are the doubles.
+        assert_eq!(below(0.1).to_bits(), 0.1_f64.next_down().to_bits());
+        assert_eq!(above(0.3).to_bits(), 0.3_f64.next_up().to_bits());
+        for number in [0.5, 3.0, 1e22, 0.0] {
+            assert_eq!(below(number).to_bits(), number.to_bits());
+            assert_eq!(above(number).to_bits(), number.to_bits());
+        }
+        // Its 17 digits are 0.10000000000000001 and more than it is, too.
+        assert_eq!(above(0.1).to_bits(), 0.1_f64.next_up().to_bits());
+        assert!(texts(5e-324).iter().chain(&texts(1e300)).all(Option::is_some));
+    }
+}
