@@ -100,10 +100,11 @@ impl Drop for Postgres {
 }
 
 impl Link {
+    /// Begins a transaction. Statements as long as a median's take the server seconds to compile, and a fraction of that to run.
     fn begin(&self, deadline: Instant) -> Result<(), Failed> {
         let begin = format!(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {}; \
-             SET LOCAL extra_float_digits = 1",
+             SET LOCAL extra_float_digits = 1; SET LOCAL jit = off",
             milliseconds(deadline)
         );
         self.wait(deadline, self.client.batch_execute(&begin))
