@@ -374,9 +374,10 @@ fn a_charge_is_what_was_asked_for() {
 
 #[test]
 fn bad_parameters_are_named() {
-    for bad in [0.0, -1.0, f64::NAN, 0.51, 1e-101] {
+    let bad = [(0.0, "0"), (-1.0, "-1"), (f64::NAN, "NaN"), (0.51, "0.51"), (1e-101, "1e-101")];
+    for (bad, written) in bad {
         let text = KeyRecipe::laplace(1.0, bad).unwrap_err().to_string();
-        assert_eq!(text, format!("delta is {bad}; legal: a number from 1e-100 to 0.5"));
+        assert_eq!(text, format!("delta is {written}; legal: a number from 1e-100 to 0.5"));
     }
     assert!(KeyRecipe::laplace(501.0, 0.1).is_err() && KeyRecipe::gaussian(0.0, 0.1).is_err());
     for style in
