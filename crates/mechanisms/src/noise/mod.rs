@@ -310,9 +310,11 @@ mod tests {
 
     #[test]
     fn bad_parameters_are_named() {
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+        let bad =
+            [(0.0, "0"), (-1.0, "-1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf"), (1e300, "1e300")];
+        for (bad, written) in bad {
             let text = Noise::geometric(bad, 1).unwrap_err().to_string();
-            assert!(text.starts_with(&format!("scale is {bad}; legal: ")), "{text}");
+            assert!(text.starts_with(&format!("scale is {written}; legal: ")), "{text}");
             assert!(Noise::discrete_gaussian(bad, 1).is_err());
             assert!(Noise::staircase(bad, None, 1.0, Grid::WHOLE).is_err());
             assert!(Noise::laplace(1.0, bad, Grid::WHOLE).is_err());
