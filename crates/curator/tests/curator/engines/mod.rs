@@ -346,7 +346,7 @@ fn sources_are_examined() {
         let bad = table("bad", &(column("height") + &column("weight")));
         let busy = table("busy", &format!("people = 1000000000000\n{}", column("pay")));
         let config = format!(
-            "ledger = \"sqlite:ledger.db\"\nstate = \"sqlite:state.db\"\n{good}{bad}{busy}"
+            "ledger = \"sqlite:ledger.db\"\nstate = \"sqlite:state.db\"\n[timing]\nlimit = 600\n{good}{bad}{busy}"
         );
         let found = examine(&Config::parse(&config, folder.path()).unwrap());
         let [good, bad, busy] = found.as_slice() else { panic!("{found:?}") };
