@@ -20,6 +20,7 @@
 //! ```
 
 mod answer;
+mod calibrated;
 mod audit;
 mod columns;
 pub mod decimal;
@@ -41,8 +42,9 @@ mod write;
 #[cfg(test)]
 mod fuzz;
 
-pub use answer::{Asked, Calibrated, Change, Composed, OutOfReach};
+pub use answer::{Asked, Composed};
 pub use audit::Audited;
+pub use calibrated::{Calibrated, Change, OutOfReach};
 pub use error::PlanError;
 pub use fields::power;
 pub use plan::{

@@ -1,0 +1,297 @@
+//! What `calibrate` says: a value that meets a target and what it changes, or that there is none.
+
+use counterpoint::ask::{Calibration, Unknown};
+use counterpoint::route::Route;
+use counterpoint::theorem::Theorem;
+use counterpoint::{Bracket, Delta, Epsilon};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::answer::{Ends, InSetting, number, setting, width};
+use crate::decimal::{self, FULL_DIGITS};
+use crate::plan::{Plan, name_of};
+
+/// A value that meets a target, and the next one, that does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// What was to be found.
+    pub unknown: Unknown,
+    /// What all releases together may cost.
+    pub target: Epsilon,
+    /// What was found.
+    pub value: f64,
+    /// What it costs.
+    pub epsilon: Bracket,
+    /// At this delta.
+    pub delta: Delta,
+    /// The next value on the unsafe side and what it costs; `None` at the end of the range.
+    pub beyond: Option<(f64, Bracket)>,
+    /// The nearest value found that provably does not meet the target, and what it costs.
+    pub failing: Option<(f64, Bracket)>,
+    /// How the cost was computed.
+    pub route: Route,
+    /// Which theorem licenses it.
+    pub theorem: Theorem,
+    /// How wide its cost's bracket is, relative to its upper end, if that is more than was aimed at.
+    pub wide: Option<f64>,
+    /// The releases it was filled in, in order.
+    pub changes: Vec<Change>,
+    /// How many releases the plan has.
+    pub releases: usize,
+    /// What one should know before relying on it.
+    pub warnings: Vec<String>,
+}
+
+/// A release that a value was filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Which one, from 1.
+    pub release: usize,
+    /// What people call it.
+    pub name: Option<Box<str>>,
+    /// What it has now.
+    pub value: f64,
+    /// What it had; `None` if that was left out.
+    pub was: Option<f64>,
+    /// The rate at which it samples the data, if it does.
+    pub rate: Option<f64>,
+    /// How many times it is made.
+    pub count: u64,
+}
+
+/// A target that no value meets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutOfReach {
+    /// What was to be found.
+    pub unknown: Unknown,
+    /// Where epsilon is measured.
+    pub delta: Delta,
+    /// Why there is none.
+    pub reason: String,
+}
+
+impl Calibrated {
+    /// What a search came to.
+    #[must_use]
+    pub fn new(unknown: Unknown, (target, delta): (Epsilon, Delta), found: &Calibration) -> Self {
+        let Calibration { value, cost, beyond, failing, .. } = found;
+        Self {
+            unknown,
+            target,
+            value: *value,
+            epsilon: cost.bracket,
+            delta,
+            beyond: beyond.as_ref().map(|(value, cost)| (*value, cost.bracket)),
+            failing: failing.as_ref().map(|(value, cost)| (*value, cost.bracket)),
+            route: cost.route,
+            theorem: cost.theorem,
+            wide: width(cost),
+            changes: Vec::new(),
+            releases: found.releases.len(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The same, with what was changed in the plan that was read, and that plan finished.
+    #[must_use]
+    pub fn of_plan(self, plan: &mut Plan, found: &Calibration) -> Self {
+        let mut changes = Vec::with_capacity(found.varied.len());
+        for &index in &found.varied {
+            let (Some(release), Some(is)) =
+                (plan.releases.get_mut(index), found.releases.get(index))
+            else {
+                continue;
+            };
+            let before = counterpoint::Release::from(&*release);
+            let was = self.unknown.value(&before).filter(|_| !plan.blanks.contains(&index));
+            release.mechanism = is.mechanism.clone();
+            release.count = is.count;
+            changes.push(Change {
+                release: index + 1,
+                name: release.name.clone(),
+                value: self.unknown.value(is).unwrap_or(self.value),
+                was,
+                rate: is.rate.map(|rate| rate.get()),
+                count: is.count.get(),
+            });
+        }
+        plan.blanks.clear();
+        Self { changes, ..self }
+    }
+
+    /// The `calibrate --json` object.
+    ///
+    /// # Errors
+    /// If a bound is not a finite number.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let there = |(value, cost): (f64, Bracket)| {
+            let epsilon = Ends::of(cost)?;
+            Ok::<_, serde_json::Error>(Beyond { value: number(self.text(value))?, epsilon })
+        };
+        serde_json::to_string(&Found {
+            unknown: name_of(self.unknown),
+            value: number(self.text(self.value))?,
+            epsilon: Ends::of(self.epsilon)?,
+            delta: number(decimal::shortest(self.delta.get()))?,
+            wide: self.wide.map(|_| true),
+            width: self.wide,
+            beyond: self.beyond.map(there).transpose()?,
+            failing: self.failing.map(there).transpose()?,
+            gap: self.gap(),
+            route: self.route.name(),
+            theorem: self.theorem.source(),
+            setting: setting(self.theorem.setting()),
+            changed: self
+                .changes
+                .iter()
+                .map(|change| self.changed(change))
+                .collect::<Result<_, _>>()?,
+            warnings: &self.warnings,
+        })
+    }
+
+    fn changed<'a>(&self, change: &'a Change) -> Result<Changed<'a>, serde_json::Error> {
+        let text = |value: f64| number(self.text(value));
+        Ok(Changed {
+            release: change.release,
+            name: change.name.as_deref(),
+            value: text(change.value)?,
+            was: change.was.map(text).transpose()?,
+            rate: change.rate,
+            count: change.count,
+        })
+    }
+
+    /// How far apart, relatively, the value and the one that provably fails are.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        let (failing, _) = self.failing?;
+        Some((failing - self.value).abs() / self.value.max(failing))
+    }
+
+    /// A value as text that is read back as the same number.
+    #[must_use]
+    pub fn text(&self, value: f64) -> String {
+        match self.unknown {
+            Unknown::Count => value.to_string(),
+            _ => decimal::nearest(value, FULL_DIGITS),
+        }
+    }
+}
+
+impl OutOfReach {
+    /// The `calibrate --json` object.
+    ///
+    /// # Errors
+    /// None that can be named: delta is a finite number.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&NotFound {
+            unknown: name_of(self.unknown),
+            value: None,
+            delta: number(decimal::shortest(self.delta.get()))?,
+            reason: &self.reason,
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    #[serde(rename = "for")]
+    unknown: &'a str,
+    value: Box<RawValue>,
+    epsilon: Ends,
+    delta: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wide: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<f64>,
+    beyond: Option<Beyond>,
+    failing: Option<Beyond>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<f64>,
+    route: &'a str,
+    theorem: &'a str,
+    setting: InSetting,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<Changed<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
+}
+
+/// A release that a value was filled in; what is not there is null.
+#[derive(Serialize)]
+struct Changed<'a> {
+    release: usize,
+    name: Option<&'a str>,
+    value: Box<RawValue>,
+    was: Option<Box<RawValue>>,
+    rate: Option<f64>,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct NotFound<'a> {
+    #[serde(rename = "for")]
+    unknown: &'a str,
+    value: Option<f64>,
+    delta: Box<RawValue>,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Beyond {
+    value: Box<RawValue>,
+    epsilon: Ends,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calibrate_object_has_its_fields_in_order() {
+        let mut found = Calibrated {
+            unknown: Unknown::Sigma,
+            target: Epsilon::new(2.0).unwrap(),
+            value: 0.1,
+            epsilon: Bracket { lower: 1.5, upper: 1.75 },
+            delta: Delta::new(1e-6).unwrap(),
+            beyond: Some((0.5, Bracket { lower: 2.5, upper: 2.75 })),
+            failing: Some((0.5, Bracket { lower: 2.5, upper: 2.75 })),
+            route: Route::Contour,
+            theorem: Theorem::Optimal,
+            wide: None,
+            changes: Vec::new(),
+            releases: 1,
+            warnings: Vec::new(),
+        };
+        let parts = [
+            r#"{"for":"sigma","value":0.10000000000000001,"#,
+            r#""epsilon":{"lower":1.5000000000000000,"upper":1.7500000000000000},"delta":1e-6,"#,
+            r#""beyond":{"value":0.50000000000000000,"#,
+            r#""epsilon":{"lower":2.5000000000000000,"upper":2.7500000000000000}},"#,
+            r#""failing":{"value":0.50000000000000000,"#,
+            r#""epsilon":{"lower":2.5000000000000000,"upper":2.7500000000000000}},"gap":0.8,"#,
+            r#""route":"contour","theorem":""#,
+            Theorem::Optimal.source(),
+            r#"","setting":{"parameters":"fixed","concurrent":true}}"#,
+        ];
+        assert_eq!(found.json().unwrap(), parts.concat());
+        (found.unknown, found.value, found.beyond) = (Unknown::Count, 1e12, None);
+        found.failing = None;
+        found.warnings = vec!["beware".into()];
+        let json = found.json().unwrap();
+        assert!(json.starts_with(r#"{"for":"count","value":1000000000000,"#), "{json}");
+        assert!(
+            json.contains(r#""beyond":null,"failing":null,"route""#)
+                && json.ends_with(r#""warnings":["beware"]}"#)
+        );
+    }
+
+    #[test]
+    fn a_target_out_of_reach_has_a_reason_and_no_value() {
+        let (unknown, delta) = (Unknown::Scale, Delta::new(1e-6).unwrap());
+        let json = OutOfReach { unknown, delta, reason: "it is".into() }.json().unwrap();
+        assert_eq!(json, r#"{"for":"scale","value":null,"delta":1e-6,"reason":"it is"}"#);
+    }
+}
