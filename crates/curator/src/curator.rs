@@ -11,7 +11,7 @@ use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::Shown;
 use crate::spend::{least, spend_of, times};
-use crate::table::{self, Held, Number, Payer, Ready, Unanswered};
+use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint::Release;
@@ -175,14 +175,32 @@ impl Curator {
     /// # Errors
     /// [`Denied`]; what it says never depends on the data.
     pub fn ask(&self, asker: &Bearer, ask: &Ask) -> Result<Answer, Denied> {
-        let (kept, ready) = self.ready(asker, ask)?;
-        // Checked before anything is debited.
-        ready.half_widths(ask.confidence)?;
+        let (kept, ready) = self.checked(asker, ask)?;
         let deadline = Instant::now() + self.timing.limit;
         let told = table::tell(&self.pool, &kept.held, &ready, &payer(asker, ask), deadline)?;
-        let numbers = told.numbers(&ready, ask.confidence)?;
-        let (charge, entry) = (told.charge, told.entry);
-        Ok(Answer { numbers, charge, entry, is_repeated: told.is_repeated, ran: told.ran })
+        answer(&told, &ready, ask)
+    }
+
+    /// Answers questions, each as if it were asked alone and in this order; those about one table are run together.
+    ///
+    /// # Errors
+    /// [`Denied`], for each on its own.
+    pub fn ask_all(&self, asker: &Bearer, list: &[Ask]) -> Vec<Result<Answer, Denied>> {
+        let ready: Vec<_> = list.iter().map(|ask| self.checked(asker, ask)).collect();
+        let legal = list.iter().zip(&ready).filter_map(|(ask, ready)| {
+            let (kept, ready) = ready.as_ref().ok()?;
+            Some(Due { held: &kept.held, ready, payer: payer(asker, ask) })
+        });
+        let legal: Vec<Due<'_>> = legal.collect();
+        let deadline = Instant::now() + self.timing.limit;
+        let mut told = table::tell_all(&self.pool, &legal, deadline).into_iter();
+        let one = |(ask, ready): (&Ask, &Result<(&Kept, Ready), Denied>)| {
+            let (_, ready) = ready.as_ref().map_err(Denied::clone)?;
+            // There is one for each that is legal.
+            let told = told.next().ok_or_else(|| not_yours("table", &ask.account))??;
+            answer(&told, ready, ask)
+        };
+        list.iter().zip(&ready).map(one).collect()
     }
 
     /// Answers a question from rows that are made up from what is public. Nothing is charged or stored, and no data are
@@ -227,6 +245,13 @@ impl Curator {
             all.map(|(capacity, spent)| times(capacity, spent, cost)).min().unwrap_or_default()
         });
         Ok(Left { status, more })
+    }
+
+    /// The same, checked in everything that could fail after a debit.
+    fn checked(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Ready), Denied> {
+        let (kept, ready) = self.ready(asker, ask)?;
+        ready.half_widths(ask.confidence)?;
+        Ok((kept, ready))
     }
 
     /// The table of a question, and the question ready to be asked of it.
@@ -374,6 +399,12 @@ impl Curator {
         let kind = status.accounts.first().map(|account| account.kind.clone());
         Ok(kind.is_some_and(|kind| kind != "sums" && kind != "plan"))
     }
+}
+
+fn answer(told: &Told, ready: &Ready, ask: &Ask) -> Result<Answer, Denied> {
+    let numbers = told.numbers(ready, ask.confidence)?;
+    let (charge, entry) = (told.charge.clone(), told.entry);
+    Ok(Answer { numbers, charge, entry, is_repeated: told.is_repeated, ran: told.ran })
 }
 
 fn slot(pay: &Pay) -> Option<&str> {

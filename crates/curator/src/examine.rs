@@ -11,8 +11,12 @@ use counterpoint_ledger::{OpenOptions, Pool};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many rows are made up: enough to see what one more costs, and done in a moment.
-const MADE_UP: [u64; 2] = [1_000, 50_000];
+/// So few rows are made up to see what a question costs without any.
+const FEW: u64 = 1_000;
+/// So many more are made up, in turn, until they can be told from none.
+const MANY: [u64; 3] = [50_000, 500_000, 5_000_000];
+/// They can, where the question takes so many times as long.
+const TELLING: f64 = 2.0;
 /// So long an engine is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -45,6 +49,16 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// From how long few rows took, and many. What took no longer may be chance: then all of it counts as the rows'.
+    fn between(question: String, few: (u64, f64), many: (u64, f64)) -> Self {
+        let [first, last] = [few.0, many.0].map(|rows| rows as f64 / 1e6);
+        if many.1 < TELLING * few.1 {
+            return Self { question, start: few.1, million: many.1 / last };
+        }
+        let million = (many.1 - few.1) / (last - first);
+        Self { question, start: (few.1 - million * first).max(0.0), million }
+    }
+
     /// Seconds for so many rows.
     #[must_use]
     pub fn seconds(&self, rows: u64) -> f64 {
@@ -158,29 +172,54 @@ fn paces(public: &Table, engine: &Arc<dyn Engine>) -> Result<Vec<Pace>, Failed> 
             groups: None,
             rows_in_group: None,
         };
-        let [few, many] = MADE_UP.map(|rows| took(public, engine, &asked, rows));
-        let (few, many) = (few?, many?);
-        let [first, last] = MADE_UP.map(|rows| rows as f64 / 1e6);
-        let million = ((many - few) / (last - first)).max(0.0);
-        paces.push(Pace { question, start: (few - million * first).max(0.0), million });
+        let held = |rows| Made { public, engine, question: &asked, rows };
+        let few = held(FEW).took()?.min(held(FEW).took()?);
+        let (mut many, mut rows) = (few, FEW);
+        for more in MANY {
+            (many, rows) = (held(more).took()?, more);
+            if many >= TELLING * few {
+                break;
+            }
+        }
+        paces.push(Pace::between(question, (FEW, few), (rows, many)));
     }
     Ok(paces)
 }
 
-/// The shorter time of two: an engine's first statement is not like others.
-fn took(
-    public: &Table,
-    engine: &Arc<dyn Engine>,
-    question: &Question,
+/// A question about rows that are made up.
+struct Made<'a> {
+    public: &'a Table,
+    engine: &'a Arc<dyn Engine>,
+    question: &'a Question,
     rows: u64,
-) -> Result<f64, Failed> {
-    let held = Held::made_up(public.clone(), rows, Arc::clone(engine));
-    let ready = Ready::new(&held, question, Spend::Epsilon(1.0), None).map_err(Failed::new)?;
-    let once = || {
+}
+
+impl Made<'_> {
+    /// Seconds until it is answered.
+    fn took(&self) -> Result<f64, Failed> {
+        let held = Held::made_up(self.public.clone(), self.rows, Arc::clone(self.engine));
+        let ready = Ready::new(&held, self.question, Spend::Epsilon(1.0), None);
+        let ready = ready.map_err(Failed::new)?;
         let start = Instant::now();
-        engine.run(ready.compiled().statement(), start + PATIENCE)?;
+        self.engine.run(ready.compiled().statement(), start + PATIENCE)?;
         Ok(start.elapsed().as_secs_f64())
-    };
-    let times: Vec<f64> = [once(), once()].into_iter().collect::<Result<_, Failed>>()?;
-    Ok(times.into_iter().fold(f64::INFINITY, f64::min))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_is_never_nothing() {
+        let pace = |few, many| Pace::between(String::new(), (1_000, few), (5_000_000, many));
+        // 0.1 s, and 0.4 s for a million.
+        let told = pace(0.1004, 2.1);
+        assert!((told.seconds(1_000_000) - 0.5).abs() < 1e-9, "{told:?}");
+        // No longer, or even shorter, by chance: no more than all of it is the rows'.
+        for many in [0.9, 1.0, 1.9] {
+            let told = pace(1.0, many);
+            assert!((told.million - many / 5.0).abs() < 1e-9, "{told:?}");
+        }
+    }
 }

@@ -56,7 +56,7 @@ pub use answer::{answer, price};
 pub use asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Part, Spend};
-pub use compile::{Compiled, Counted, Wanted, compile};
+pub use compile::{Compiled, Counted, Together, Wanted, compile, together};
 pub use config::{Config, ConfigError, Location, Source, Timing, Tls};
 pub use curator::{Curator, Kept, SetupError};
 pub use error::Error;
@@ -64,7 +64,7 @@ pub use examine::{Examined, Pace, examine};
 pub use illegal::Illegal;
 pub use session::{Opened, ask, close, open};
 pub use shown::Shown;
-pub use table::{Held, Number, Payer, Ready, Told, Unanswered, price_of, tell};
+pub use table::{Due, Held, Number, Payer, Ready, Told, Unanswered, price_of, tell, tell_all};
 
 pub use counterpoint_mechanisms::Error as Refusal;
 pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe, Reply};

@@ -1,8 +1,8 @@
 //! The way of a question about a table: check, price, *debit*, run, draw, *store*, show.
 
 use crate::checked::{Checked, Spend};
-use crate::compile::{Compiled, Wanted, compile};
-use crate::engine::{Dialect, Engine, Failed};
+use crate::compile::{Compiled, Wanted, compile, together};
+use crate::engine::{Dialect, Engine, Failed, Rows};
 use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::public::{Key, Table};
@@ -13,6 +13,7 @@ use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
 use counterpoint_wire::ledger::{Asked, Cost, Described};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -277,6 +278,77 @@ pub fn tell(
     payer: &Payer<'_>,
     deadline: Instant,
 ) -> Result<Told, Unanswered> {
+    match debit(pool, held, ready, payer)? {
+        Debited::Stored(told) => Ok(told),
+        Debited::Paid(charge) => {
+            let drawn = draw(held, ready, deadline).map_err(Unanswered::Charged)?;
+            keep(pool, ready, payer, charge, drawn)
+        }
+    }
+}
+
+/// A question, the table that it is about, and who pays.
+#[derive(Clone, Copy, Debug)]
+pub struct Due<'a> {
+    /// The table.
+    pub held: &'a Held,
+    /// The question.
+    pub ready: &'a Ready,
+    /// Who pays.
+    pub payer: Payer<'a>,
+}
+
+/// Answers questions: each is debited on its own, in the order in which they are given, and what is not stored is run
+/// together with others about the same table, in as few passes as the engine allows.
+pub fn tell_all(
+    pool: &Pool,
+    questions: &[Due<'_>],
+    deadline: Instant,
+) -> Vec<Result<Told, Unanswered>> {
+    let debited = questions.iter().map(|due| debit(pool, due.held, due.ready, &due.payer));
+    let debited: Vec<Result<Debited, Unanswered>> = debited.collect();
+    let is_paid = |debited: &Result<Debited, _>| matches!(debited, Ok(Debited::Paid(_)));
+    let paid = questions.iter().zip(&debited).enumerate().filter(|(_, (_, one))| is_paid(one));
+    let mut waiting: Vec<(usize, &Due<'_>)> = paid.map(|(place, (due, _))| (place, due)).collect();
+    let mut drawn = BTreeMap::new();
+    while let Some((_, first)) = waiting.first().copied() {
+        let (mut some, rest): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|(_, due)| std::ptr::eq(due.held, first.held));
+        waiting = some.split_off(some.len().min(TOGETHER)).into_iter().chain(rest).collect();
+        let ready: Vec<&Ready> = some.iter().map(|(_, due)| due.ready).collect();
+        let places = some.into_iter().map(|(place, _)| place);
+        drawn.extend(places.zip(draw_all(first.held, &ready, deadline)));
+    }
+    let told = |(place, (due, debited)): (usize, (&Due<'_>, Result<Debited, Unanswered>))| {
+        match debited? {
+            Debited::Stored(told) => Ok(told),
+            Debited::Paid(charge) => {
+                let drawn = drawn.remove(&place).unwrap_or_else(|| Err(unlike()));
+                let drawn = drawn.map_err(Unanswered::Charged)?;
+                keep(pool, due.ready, &due.payer, charge, drawn)
+            }
+        }
+    };
+    questions.iter().zip(debited).enumerate().map(told).collect()
+}
+
+/// So many questions are run together at most.
+const TOGETHER: usize = 16;
+
+/// What became of a debit.
+enum Debited {
+    /// It was answered before.
+    Stored(Told),
+    /// It is paid for, by this call or an earlier one, and not answered.
+    Paid(Option<Cost>),
+}
+
+fn debit(
+    pool: &Pool,
+    held: &Held,
+    ready: &Ready,
+    payer: &Payer<'_>,
+) -> Result<Debited, Unanswered> {
     let debited = pool.with(|ledger| match ledger.reserve(&ready.request(payer, &held.public)) {
         Ok(debit) => Ok((debit.response, debit.charge, Some(debit.entry), debit.head)),
         // What is paid for is told for nothing, whatever became of the account since, and whoever of its analysts asked
@@ -290,11 +362,19 @@ pub fn tell(
         },
     });
     let (response, charge, entry, head) = debited?;
-    if let Some(bytes) = response {
-        let drawn = read(&bytes, ready)?;
-        return Ok(Told { drawn, charge, entry, is_repeated: true, ran: false, head });
-    }
-    let drawn = draw(held, ready, deadline).map_err(Unanswered::Charged)?;
+    let Some(bytes) = response else { return Ok(Debited::Paid(charge)) };
+    let drawn = read(&bytes, ready)?;
+    Ok(Debited::Stored(Told { drawn, charge, entry, is_repeated: true, ran: false, head }))
+}
+
+/// Stores what was drawn, unless something is stored already; what is stored is told.
+fn keep(
+    pool: &Pool,
+    ready: &Ready,
+    payer: &Payer<'_>,
+    charge: Option<Cost>,
+    drawn: Vec<Vec<Drawn>>,
+) -> Result<Told, Unanswered> {
     let bytes = text::write(&Stored { version: 1, drawn })?;
     let stored = pool.with(|ledger| ledger.commit(payer.account, &ready.key, &bytes));
     // It is charged, whatever the ledger says now.
@@ -327,8 +407,34 @@ pub(crate) fn draw(
     deadline: Instant,
 ) -> Result<Vec<Vec<Drawn>>, Failed> {
     let rows = held.engine.run(ready.compiled.statement(), deadline)?;
-    let tallies = ready.compiled.tallies(&ready.measured, &rows);
-    let tallies = tallies.ok_or_else(|| Failed::new("the engine's rows are not what was asked"))?;
+    drawn(ready, &rows)
+}
+
+/// The same for several questions, **each of which is to be charged first**.
+fn draw_all(
+    held: &Held,
+    questions: &[&Ready],
+    deadline: Instant,
+) -> Vec<Result<Vec<Vec<Drawn>>, Failed>> {
+    let list: Vec<_> = questions.iter().map(|ready| (&ready.checked, &ready.compiled)).collect();
+    let Some(one) = together(&list, &held.public, held.place()) else {
+        return questions.iter().map(|ready| draw(held, ready, deadline)).collect();
+    };
+    let rows = held.engine.run(one.statement(), deadline);
+    let rows = rows.and_then(|rows| one.split(&rows).ok_or_else(unlike));
+    match rows {
+        Ok(rows) => questions.iter().zip(&rows).map(|(ready, rows)| drawn(ready, rows)).collect(),
+        Err(failed) => questions.iter().map(|_| Err(failed.clone())).collect(),
+    }
+}
+
+fn unlike() -> Failed {
+    Failed::new("the engine's rows are not what was asked")
+}
+
+/// An answer, drawn from what the engine added up.
+fn drawn(ready: &Ready, rows: &Rows) -> Result<Vec<Vec<Drawn>>, Failed> {
+    let tallies = ready.compiled.tallies(&ready.measured, rows).ok_or_else(unlike)?;
     let cell = |tallies: &Vec<_>| {
         let drawn =
             ready.measured.iter().zip(tallies).map(|(measurement, tally)| measurement.draw(tally));

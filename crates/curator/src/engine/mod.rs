@@ -160,6 +160,8 @@ pub struct Dialect {
     pub hash: fn(&str) -> String,
     /// The type in which sums of whole numbers are exact, if the engine has one; else they are added up in two parts.
     pub exact: Option<&'static str>,
+    /// The number at an index, from 1, of a text of numbers with commas between; `None` where that takes long.
+    pub listed: Option<fn(&str, &str) -> String>,
     /// A table whose only column, `n`, has the whole numbers from 0 up to but not including this.
     pub series: fn(u64) -> String,
     /// What decides which rows are used of people who have too many.

@@ -227,6 +227,7 @@ impl Engine for Postgres {
             greatest: "GREATEST",
             hash: |text| format!("sha256(convert_to({text}, 'UTF8'))"),
             exact: Some("numeric(38, 0)"),
+            listed: None,
             series: |count| {
                 format!(
                     "(SELECT n FROM generate_series(0, CAST({count} AS bigint) - 1) AS n) AS series"

@@ -338,6 +338,10 @@ impl Engine for Spark {
             // In hexadecimal digits, which are in the same order.
             hash: |text| format!("SHA2({text}, 256)"),
             exact: Some("DECIMAL(38, 0)"),
+            // What is constant of it is done once a statement.
+            listed: Some(|list, index| {
+                format!("ELEMENT_AT(CAST(SPLIT({list}, ',') AS ARRAY<DOUBLE>), {index})")
+            }),
             series: |count| format!("(SELECT id AS n FROM RANGE({count})) AS series"),
             secret: Secret(self.secret),
         }

@@ -112,6 +112,7 @@ impl Engine for Sqlite {
             greatest: "MAX",
             hash: |text| format!("counterpoint_sha256({text})"),
             exact: None,
+            listed: None,
             series: |count| {
                 format!(
                     "(WITH RECURSIVE series(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM series LIMIT {count}) \

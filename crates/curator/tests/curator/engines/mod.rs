@@ -7,8 +7,8 @@ use crate::Place;
 use crate::tables::{Row, condition, held, public, question, write};
 use counterpoint_curator::engine::{Engine, Postgres};
 use counterpoint_curator::public::Table;
-use counterpoint_curator::question::{Aggregate, Of, Values};
-use counterpoint_curator::{Config, Counted, Held, Ready, Spend, examine};
+use counterpoint_curator::question::{Aggregate, Of, Question, Values};
+use counterpoint_curator::{Config, Counted, Held, Ready, Spend, examine, together};
 use counterpoint_ledger::Ledger;
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
@@ -186,7 +186,22 @@ fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
     ready.compiled().counted(&answer).unwrap()
 }
 
-/// A thousand questions in a full run.
+/// In one pass through the table.
+fn counted_together<'a>(
+    held: &Held,
+    questions: impl Iterator<Item = (&'a Question, Spend)>,
+) -> Vec<Vec<Counted>> {
+    let ready = questions.map(|(question, spend)| Ready::new(held, question, spend, None).unwrap());
+    let ready: Vec<Ready> = ready.collect();
+    let list: Vec<_> = ready.iter().map(|ready| (ready.checked(), ready.compiled())).collect();
+    let together = together(&list, &held.public, held.place()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(300);
+    let answer = held.engine.run(together.statement(), deadline).unwrap();
+    let own = together.split(&answer).unwrap();
+    ready.iter().zip(&own).map(|(ready, rows)| ready.compiled().counted(rows).unwrap()).collect()
+}
+
+/// A thousand questions in a full run, each alone and some together.
 #[test]
 fn engines_add_up_what_sqlite_does() {
     let others = Other::all();
@@ -206,6 +221,7 @@ fn engines_add_up_what_sqlite_does() {
             other.held(public.clone())
         });
         let there: Vec<Held> = there.collect();
+        let mut all = Vec::new();
         for number in 0..10 {
             let mut question = question(&mut random);
             if number == 0 {
@@ -221,6 +237,18 @@ fn engines_add_up_what_sqlite_does() {
                     "{round}, {number}: {engine:?} {types:?} {question:?}"
                 );
             }
+            all.push((question, spend, one));
+        }
+        let from = random.below(8) as usize;
+        let some = &all[from..from + 2 + random.below(9 - from as u64) as usize];
+        for held in [&here].into_iter().chain(&there) {
+            let engine = &held.engine.dialect().exact;
+            let asked = some.iter().map(|(question, spend, _)| (question, *spend));
+            let ones = some.iter().map(|(_, _, one)| one.clone());
+            assert!(
+                counted_together(held, asked) == ones.collect::<Vec<_>>(),
+                "{round}: {engine:?} {types:?} {some:?}"
+            );
         }
     }
 }

@@ -1,0 +1,282 @@
+//! The statement: which rows are used, and what is added up over them.
+//!
+//! Several questions are asked in one by crossing the rows with the questions' numbers; what differs between them is a choice by
+//! that number. A question alone has neither.
+
+use super::Sum;
+use super::writer::Writer;
+use crate::checked::Checked;
+use crate::engine::{Dialect, Statement, Value};
+use crate::public::Table;
+use crate::source::{PERSON, quoted};
+use counterpoint_mechanisms::Summand;
+
+/// A sum of units has so many bits in its lower part, where it is in two: so that none of 64 bits overflows.
+pub(super) const LOWER_BITS: u32 = 21;
+
+// Names of our own, which no declared column can have.
+const ASKED: &str = "\"~asked\"";
+const OF: &str = "\"~of\"";
+const CELL: &str = "\"~cell\"";
+const TOLD: &str = "\"~told\"";
+const PLACE: &str = "\"~place\"";
+const ORDER: &str = "\"~order\"";
+const GROUP: &str = "\"~group\"";
+const GROUP_RANK: &str = "\"~group rank\"";
+const RANK_WITHIN: &str = "\"~rank within\"";
+const RANK: &str = "\"~rank\"";
+
+/// What is asked of the rows for one question.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub checked: &'a Checked,
+    /// What is added up.
+    pub sums: &'a [Sum],
+    /// Columns, and the places between which their rows are counted.
+    pub counts: &'a [(String, Vec<f64>)],
+}
+
+impl<'a> Asked<'a> {
+    fn units(&self) -> impl Iterator<Item = (&'a str, &'a Summand)> + use<'a> {
+        self.sums.iter().filter_map(|sum| match sum {
+            Sum::Units(column, summand) => Some((column.as_str(), summand)),
+            _ => None,
+        })
+    }
+
+    /// The names of what a row counts for: units, then places.
+    fn names(&self) -> Vec<String> {
+        let units = self.units().enumerate().map(|(number, _)| units(number));
+        let places = (1..=self.counts.len()).map(place);
+        units.chain(places).collect()
+    }
+
+    /// Whether it says how many groups a person is in, or how many rows in each.
+    fn limits_groups(&self) -> bool {
+        let (most, groups, each) = self.checked.contribution();
+        !self.checked.groupings().is_empty() && (groups < most || each < most)
+    }
+}
+
+/// Questions, and the table that they are about.
+pub(super) struct Source<'a> {
+    pub questions: &'a [Asked<'a>],
+    pub table: &'a Table,
+    pub from: &'a str,
+    pub dialect: Dialect,
+}
+
+impl Source<'_> {
+    /// For each group the number of rows, of people if any question wants it, and the sums of units; and for each of the
+    /// columns how many rows there are between its places. Of several questions each row says first which it is of.
+    pub(super) fn statement(&self) -> Option<Statement> {
+        let mut writer = Writer { dialect: self.dialect, values: Vec::new() };
+        let units = self.units(&mut writer)?;
+        let mut columns = vec!["COUNT(*)".to_owned()];
+        if self.questions.iter().any(|asked| asked.sums.contains(&Sum::People)) {
+            columns.push(self.people());
+        }
+        columns.extend(
+            (0..self.most(|asked| asked.units().count())).flat_map(|number| self.summed(number)),
+        );
+        let rows = self.spread(&self.rows(&mut writer, &units));
+        let keys = format!("{}{TOLD}, {CELL}, {PLACE}", self.asked());
+        let sql = format!("SELECT {keys}, {} FROM {rows} GROUP BY {keys}", columns.join(", "));
+        Some(Statement { sql, values: writer.values })
+    }
+
+    /// The most that a question has of something.
+    fn most(&self, of: impl Fn(&Asked<'_>) -> usize) -> usize {
+        self.questions.iter().map(of).max().unwrap_or_default()
+    }
+
+    /// The number of the question, before other keys; nothing where there is one alone.
+    fn asked(&self) -> String {
+        if self.questions.len() == 1 { String::new() } else { format!("{ASKED}, ") }
+    }
+
+    /// What is each question's own; 0 for those that have nothing.
+    fn by_question(&self, texts: &[Option<String>]) -> String {
+        if let [Some(one)] = texts {
+            return one.clone();
+        }
+        let own =
+            texts.iter().enumerate().filter_map(|(number, text)| Some((number, text.as_ref()?)));
+        let cases: Vec<String> =
+            own.map(|(number, text)| format!("WHEN {number} THEN {text}")).collect();
+        let rest = if cases.len() < texts.len() { " ELSE 0" } else { "" };
+        format!("CASE {ASKED} {}{rest} END", cases.join(" "))
+    }
+
+    /// The same for what every question has.
+    fn by_each(&self, of: impl FnMut(&Asked<'_>) -> String) -> String {
+        self.by_question(&self.questions.iter().map(of).map(Some).collect::<Vec<_>>())
+    }
+
+    /// What a row counts for, and what that is called.
+    fn units(&self, writer: &mut Writer) -> Option<Vec<(String, String)>> {
+        let mut list = Vec::new();
+        for number in 0..self.most(|asked| asked.units().count()) {
+            let mut texts = Vec::new();
+            for asked in self.questions {
+                let one = asked.units().nth(number);
+                texts.push(match one {
+                    Some((column, summand)) => Some(writer.units(&quoted(column), summand)?),
+                    None => None,
+                });
+            }
+            list.push((self.by_question(&texts), units(number)));
+        }
+        for number in 0..self.most(|asked| asked.counts.len()) {
+            let texts = self.questions.iter().map(|asked| {
+                let (column, places) = asked.counts.get(number)?;
+                Some(writer.place(&quoted(column), places))
+            });
+            let texts: Vec<Option<String>> = texts.collect();
+            list.push((self.by_question(&texts), place(number + 1)));
+        }
+        Some(list)
+    }
+
+    /// The sum of whole numbers, exactly: in one part or in two.
+    fn summed(&self, number: usize) -> Vec<String> {
+        let units = sums_alone(&units(number));
+        match self.dialect.exact {
+            Some(exact) => vec![format!("SUM(CAST({units} AS {exact}))")],
+            None => {
+                let lower = (1 << LOWER_BITS) - 1;
+                vec![format!("SUM({units} >> {LOWER_BITS})"), format!("SUM({units} & {lower})")]
+            }
+        }
+    }
+
+    fn people(&self) -> String {
+        match self.table.person() {
+            Some(_) => format!("COUNT(DISTINCT {})", sums_alone(PERSON)),
+            None => "COUNT(*)".to_owned(),
+        }
+    }
+
+    /// The rows that are used, with their group and units: those that pass the filter and have a group and a person, and of each
+    /// person no more than is allowed.
+    ///
+    /// Which ones are is decided by a keyed hash of the person, the group and the units, so that it depends on that person's own
+    /// rows alone, and so that rows with the same hash are the same to the question: every engine adds up the same.
+    fn rows(&self, writer: &mut Writer, units: &[(String, String)]) -> String {
+        let cell = self.by_each(|asked| writer.cell(asked.checked.groupings()));
+        let mut chosen = format!("SELECT {}{cell} AS {CELL}", self.asked());
+        for (text, name) in units {
+            chosen += &format!(", {text} AS {name}");
+        }
+        let (from, filter) = (self.crossed(), self.filter(writer));
+        if self.table.person().is_none() {
+            let rows = format!("({chosen} FROM {from}{filter})");
+            return format!("(SELECT * FROM {rows} AS chosen WHERE {CELL} IS NOT NULL) AS used");
+        }
+        let chosen = format!("({chosen}, {PERSON} FROM {from}{filter})");
+        let order = self.by_each(|asked| {
+            let names = asked.names();
+            self.order(writer, [CELL].into_iter().chain(names.iter().map(String::as_str)))
+        });
+        let order = (self.dialect.hash)(&order);
+        let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
+        let rows = format!("(SELECT *, {order} AS {ORDER} FROM {chosen} AS chosen WHERE {known})");
+        self.bounded(writer, &rows)
+    }
+
+    /// Every row once for each question.
+    fn crossed(&self) -> String {
+        if self.questions.len() == 1 {
+            return self.from.to_owned();
+        }
+        let more = (1..self.questions.len()).map(|number| format!(" UNION ALL SELECT {number}"));
+        let more: String = more.collect();
+        format!("{} CROSS JOIN (SELECT 0 AS {ASKED}{more}) AS asked", self.from)
+    }
+
+    fn filter(&self, writer: &mut Writer) -> String {
+        if self.questions.iter().all(|asked| asked.checked.filter().is_none()) {
+            return String::new();
+        }
+        let filter = self.by_each(|asked| match asked.checked.filter() {
+            Some(filter) => writer.condition(filter),
+            None => "(1 = 1)".to_owned(),
+        });
+        format!(" WHERE {filter}")
+    }
+
+    /// What a keyed hash is taken of: whole numbers and the person, who comes last, as any text may.
+    fn order<'b>(&self, writer: &mut Writer, numbers: impl Iterator<Item = &'b str>) -> String {
+        let secret = writer.value(Value::Text(self.dialect.secret.text()));
+        let numbers = numbers.map(|number| format!("{} || '/'", (self.dialect.text)(number)));
+        let parts: Vec<String> = [secret].into_iter().chain(numbers).collect();
+        format!("{} || {PERSON}", parts.join(" || "))
+    }
+
+    /// Of each person no more rows than are allowed.
+    fn bounded(&self, writer: &mut Writer, rows: &str) -> String {
+        let (mut rows, asked) = (rows.to_owned(), self.asked());
+        if self.questions.iter().any(Asked::limits_groups) {
+            let group = (self.dialect.hash)(&self.order(writer, [CELL].into_iter()));
+            rows = format!(
+                "(SELECT *, DENSE_RANK() OVER (PARTITION BY {asked}{PERSON} ORDER BY {GROUP}) AS {GROUP_RANK}, \
+                 ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON}, {CELL} ORDER BY {ORDER}) AS {RANK_WITHIN} \
+                 FROM (SELECT *, {group} AS {GROUP} FROM {rows} AS known) AS placed)"
+            );
+            // Where nothing is said of groups, any number will do.
+            let limit = |of: fn(&Asked<'_>) -> u64| {
+                self.by_each(|asked| {
+                    if asked.limits_groups() { of(asked).to_string() } else { i64::MAX.to_string() }
+                })
+            };
+            let groups = limit(|asked| asked.checked.contribution().1);
+            let each = limit(|asked| asked.checked.contribution().2);
+            rows = format!(
+                "(SELECT * FROM {rows} AS ranked WHERE {GROUP_RANK} <= {groups} AND {RANK_WITHIN} <= {each})"
+            );
+        }
+        let most = self.by_each(|asked| asked.checked.contribution().0.to_string());
+        format!(
+            "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON} ORDER BY {ORDER}) AS {RANK} \
+             FROM {rows} AS grouped) AS ordered WHERE {RANK} <= {most}) AS used"
+        )
+    }
+
+    /// Every row once for the sums, and once for each column whose places are counted.
+    fn spread(&self, rows: &str) -> String {
+        let most = self.most(|asked| asked.counts.len());
+        if most == 0 {
+            return format!("(SELECT *, 0 AS {TOLD}, 0 AS {PLACE} FROM {rows}) AS spread");
+        }
+        let cases = (1..=most).map(|told| format!("WHEN {told} THEN {}", place(told)));
+        let cases = cases.collect::<Vec<_>>().join(" ");
+        let chosen = format!("SELECT *, CASE {TOLD} {cases} ELSE 0 END AS {PLACE} FROM {rows}");
+        let told =
+            self.questions.iter().enumerate().flat_map(|(number, asked)| {
+                (0..=asked.counts.len()).map(move |told| (number, told))
+            });
+        if self.questions.len() == 1 {
+            let told = told.map(|(_, told)| format!("SELECT {told} AS {TOLD}"));
+            let told = told.collect::<Vec<_>>().join(" UNION ALL ");
+            return format!("({chosen} CROSS JOIN ({told}) AS told) AS spread");
+        }
+        let told = told.map(|(number, told)| format!("SELECT {number} AS {OF}, {told} AS {TOLD}"));
+        let told = told.collect::<Vec<_>>().join(" UNION ALL ");
+        format!("({chosen} INNER JOIN ({told}) AS told ON {OF} = {ASKED}) AS spread")
+    }
+}
+
+/// What a row counts for in the sum with this number.
+fn units(number: usize) -> String {
+    format!("\"~units {number}\"")
+}
+
+/// The place of a row in what is told under a number.
+fn place(told: usize) -> String {
+    format!("\"~place {told}\"")
+}
+
+/// A column where sums are told, and nothing where rows are counted.
+fn sums_alone(column: &str) -> String {
+    format!("CASE WHEN {TOLD} = 0 THEN {column} END")
+}
