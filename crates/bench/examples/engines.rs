@@ -1,11 +1,12 @@
-//! What the curator takes for a question beside what the engine takes for its statement, in turns, on tables of several sizes:
+//! What the curator takes for a question beside what the engine takes for its statement, and for eight questions together
+//! beside one by one, in turns, on tables of several sizes:
 //!   engines LEDGER RUNS (URL TABLE ROWS)...
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use counterpoint_curator::engine;
 use counterpoint_curator::public::Table;
 use counterpoint_curator::question::sql;
-use counterpoint_curator::{Held, Location, Payer, Ready, Spend, tell};
+use counterpoint_curator::{Due, Held, Location, Payer, Ready, Spend, tell, tell_all};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
 use std::time::{Duration, Instant};
 
@@ -36,8 +37,8 @@ fn main() {
     ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
     let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
     println!(
-        "{:10} {:>10} {:>12} {:>12} {:>7}",
-        "engine", "rows", "engine, ms", "curator, ms", "ratio"
+        "{:10} {:>10} {:>12} {:>12} {:>7} {:>17}",
+        "engine", "rows", "engine, ms", "curator, ms", "ratio", "8 together/alone"
     );
     for (place, one) in rest.chunks_exact(3).enumerate() {
         let [source, from, rows] = one else { continue };
@@ -46,7 +47,8 @@ fn main() {
                 .unwrap();
         let [bare, whole, ratio] = measured(&pool, &held, (place, runs));
         let name = source.split(':').next().unwrap_or_default();
-        println!("{name:10} {rows:>10} {bare:>12.1} {whole:>12.1} {ratio:>7.3}");
+        let together = together(&pool, &held, (place, runs));
+        println!("{name:10} {rows:>10} {bare:>12.1} {whole:>12.1} {ratio:>7.3} {together:>17.3}");
     }
 }
 
@@ -83,9 +85,40 @@ fn measured(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> [f64; 3]
             found.push([bare, whole, whole / bare]);
         }
     }
-    [0, 1, 2].map(|place| {
-        let mut list: Vec<f64> = found.iter().map(|one| one[place]).collect();
-        list.sort_by(f64::total_cmp);
-        list[list.len() / 2]
-    })
+    [0, 1, 2].map(|place| median(found.iter().map(|one| one[place]).collect()))
+}
+
+fn median(mut list: Vec<f64>) -> f64 {
+    list.sort_by(f64::total_cmp);
+    list[list.len() / 2]
+}
+
+/// Eight questions in one pass beside eight passes.
+fn together(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> f64 {
+    let far = || Instant::now() + Duration::from_secs(600);
+    let payer = Payer { account: "team", analyst: None };
+    let once = |run: usize| {
+        let ready = (0..8).map(|number| {
+            let than = ((place * 1000 + run) * 8 + number) as f64 / -1000.0;
+            let text = format!(
+                "SELECT COUNT(*), AVG(age) FROM visits WHERE age > {than} AND region = 'north'"
+            );
+            let question = sql::read(&text, |_| Some(&held.public)).unwrap();
+            Ready::new(held, &question, Spend::Epsilon(0.5), None).unwrap()
+        });
+        let ready: Vec<Ready> = ready.collect();
+        let due: Vec<Due<'_>> = ready.iter().map(|ready| Due { held, ready, payer }).collect();
+        let start = Instant::now();
+        if run % 2 == 0 {
+            for one in tell_all(pool, &due, far()) {
+                one.unwrap();
+            }
+        } else {
+            for ready in &ready {
+                tell(pool, held, ready, &payer, far()).unwrap();
+            }
+        }
+        start.elapsed().as_secs_f64()
+    };
+    median((0..runs).map(|run| once(2 * run) / once(2 * run + 1)).collect())
 }

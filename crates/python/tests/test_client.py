@@ -253,6 +253,22 @@ def test_several_prices(ann: cp.Client) -> None:
         ann.prices([{"sql": COUNT, "epsilon": 0.1}])  # type: ignore[typeddict-unknown-key]
 
 
+def test_several_questions(ann: cp.Client) -> None:
+    before = ann.account().left.amount
+    askings: list[Any] = [{"question": COUNT, "epsilon": 0.001 + k / 1e6} for k in range(110)]
+    askings[105] = {"question": "SELECT COUNT(*) FROM nothing", "epsilon": 0.1}
+    askings[106] = {"question": COUNT, "epsilon": 50}
+    answers = ann.ask_all(askings)
+    assert len(answers) == 110
+    assert isinstance(answers[105], cp.IllegalQuestion) and isinstance(answers[106], cp.OverBudget)
+    told = [answer for answer in answers if isinstance(answer, Answer)]
+    assert len(told) == 108
+    paid = sum(answer.cost.amount for answer in told)
+    assert before - ann.account().left.amount == pytest.approx(paid, rel=1e-6)
+    again = [answer for answer in ann.ask_all(askings) if isinstance(answer, Answer)]
+    assert all(answer.repeated for answer in again) and [float(answer) for answer in again] == [float(answer) for answer in told]
+
+
 def test_problems_are_typed(service: tuple[str, dict[str, str]], ann: cp.Client) -> None:
     with pytest.raises(cp.OverBudget) as refused:
         ann.ask(COUNT, epsilon=50)

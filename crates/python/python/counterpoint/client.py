@@ -58,8 +58,8 @@ __all__ = [
     "connect",
 ]
 
-MOST_PRICES = 100
-"""So many questions a service prices together."""
+MOST_TOGETHER = 100
+"""So many questions a service prices or answers together."""
 
 
 class Asking(TypedDict, total=False):
@@ -194,6 +194,21 @@ class Client:
         path = "/v1/rehearsals" if dummy else "/v1/questions"
         return Answer(self._service.post(path, body), _grouped(question))
 
+    def ask_all(self, askings: Sequence[Asking]) -> list[Answer | ServiceError]:
+        """Asks several questions, each charged and answered on its own and in this order; the error, not raised, where one is
+        not answered. Those about one table are answered in one pass through it.
+
+        ``client.ask_all([{"question": "SELECT COUNT(*) FROM visits", "epsilon": 0.1}, ...])``
+        """
+        bodies = [self._asking(asking) for asking in askings]
+        answers: list[Answer | ServiceError] = []
+        for start in range(0, len(bodies), MOST_TOGETHER):
+            found = self._service.post("/v1/questions", bodies[start : start + MOST_TOGETHER])
+            for asking, one in zip(askings[start:], found):
+                failed = "code" in one
+                answers.append(problem(one, int(one["status"])) if failed else Answer(one, _grouped(asking["question"])))
+        return answers
+
     def price(
         self,
         question: str | Question,
@@ -216,8 +231,8 @@ class Client:
         """
         bodies = [self._asking(asking) for asking in askings]
         quotes: list[Quote | ServiceError] = []
-        for start in range(0, len(bodies), MOST_PRICES):
-            found = self._service.post("/v1/prices", bodies[start : start + MOST_PRICES])
+        for start in range(0, len(bodies), MOST_TOGETHER):
+            found = self._service.post("/v1/prices", bodies[start : start + MOST_TOGETHER])
             quotes += [problem(one, int(one["status"])) if "code" in one else Quote.read(one) for one in found]
         return quotes
 

@@ -21,12 +21,13 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
 use problem::{
-    CONFLICT, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
+    CONFLICT, FAILED, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
 };
 pub(crate) use state::Shared;
 use state::slot;
 use types::question::{
-    Answered, Asking, Askings, Charge, Expected, GroupKey, Offer, Offers, One, Quote, Remaining,
+    Answered, Asking, Askings, Charge, Expected, GroupKey, Offer, Offers, One, Outcome, Outcomes,
+    Quote, Remaining,
 };
 use types::session::{
     SessionAnswer, SessionAsked, SessionOpened, SessionQuestion, SessionShown, Sessions,
@@ -37,8 +38,8 @@ use types::standing::{
 
 /// The longest body.
 const MOST_BYTES: usize = 1 << 20;
-/// The most questions that are priced together.
-const MOST_PRICES: usize = 100;
+/// The most questions that are priced or asked together.
+const MOST_TOGETHER: usize = 100;
 
 const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
 
@@ -55,7 +56,7 @@ const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
         open_session, sessions, session, ask_session, close_session
     ),
     components(schemas(
-        Problem, Asking, Askings, Charge, Remaining, One, Answered, Quote, Offer, Offers, Expected, TableShown, Tables, ColumnShown,
+        Problem, Asking, Askings, Charge, Remaining, One, Answered, Outcome, Outcomes, Quote, Offer, Offers, Expected, TableShown, Tables, ColumnShown,
         GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health, SessionAsked, SessionOpened, SessionShown, Sessions, SessionQuestion,
         SessionAnswer
     )),
@@ -172,47 +173,99 @@ async fn tables(State(shared): State<Shared>, headers: HeaderMap) -> Result<Resp
 }
 
 /// Asks a question: charged, answered, stored. The same question asked again of the same account costs nothing and has the
-/// same answer.
-#[utoipa::path(post, path = "/v1/questions", security(("token" = [])), request_body = Asking,
-    responses((status = 200, body = Answered), (status = "default", body = Problem, content_type = "application/problem+json")))]
+/// same answer. Of a list each is charged and answered on its own, in its order; the engine goes through a table once for all.
+#[utoipa::path(post, path = "/v1/questions", security(("token" = [])), request_body = Askings,
+    responses((status = 200, body = Outcomes, description = "An answer, or a list of answers and problems if a list was given"),
+        (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn ask(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
     let came = Instant::now();
-    let (headers, asking): (_, Asking) = body(request).await?;
+    let (headers, askings): (_, Askings) = body(request).await?;
     let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
-    let key = asking.key.clone();
-    let ask = asking.ask()?;
-    if let Some(key) = key {
-        if key.is_empty() || key.len() > 200 {
-            return Err(ILLEGAL.of("key is too long or empty; legal: 1 to 200 bytes"));
+    match askings {
+        Askings::One(asking) => {
+            let ask = named(&shared, &bearer, *asking)?;
+            let asked = shared.work(move |curator| Ok(answered(curator, &bearer, &[ask])));
+            let (mut answered, ran) = asked.await?;
+            leave(&shared, came, ran).await;
+            let one = answered.pop().unwrap_or_else(|| Err(FAILED.of("this is a bug")))?;
+            Ok(json(&Outcomes::One(Box::new(one))))
         }
-        let named = (ask.account.clone(), bearer.name.clone(), key);
-        if !shared.stands_for(named, &format!("{ask:?}")) {
-            return Err(
-                CONFLICT.of("the key stands for another question; legal: the same, or a new key")
-            );
+        Askings::Many(list) if list.len() > MOST_TOGETHER => Err(too_many(list.len())),
+        Askings::Many(list) => {
+            let asks = list.into_iter().map(|asking| named(&shared, &bearer, asking));
+            let asks: Vec<Result<Ask, Problem>> = asks.collect();
+            let asked = shared.work(move |curator| Ok(all_answered(curator, &bearer, asks)));
+            let (outcomes, ran) = asked.await?;
+            leave(&shared, came, ran).await;
+            Ok(json(&Outcomes::Many(outcomes)))
         }
     }
-    let asked = shared.work(move |curator| Ok(answered(curator, &bearer, &ask)));
-    let (answered, ran) = asked.await?;
-    // Where the engine was asked the answer leaves at a slot, whatever became of it.
+}
+
+fn too_many(number: usize) -> Problem {
+    ILLEGAL.of(format!("{number} questions; legal: at most {MOST_TOGETHER}"))
+}
+
+/// What is asked, unless its caller's key stands for another question.
+fn named(shared: &Shared, bearer: &Bearer, asking: Asking) -> Result<Ask, Problem> {
+    let key = asking.key.clone();
+    let ask = asking.ask()?;
+    let Some(key) = key else { return Ok(ask) };
+    if key.is_empty() || key.len() > 200 {
+        return Err(ILLEGAL.of("key is too long or empty; legal: 1 to 200 bytes"));
+    }
+    let named = (ask.account.clone(), bearer.name.clone(), key);
+    if shared.stands_for(named, &format!("{ask:?}")) {
+        Ok(ask)
+    } else {
+        Err(CONFLICT.of("the key stands for another question; legal: the same, or a new key"))
+    }
+}
+
+/// Where the engine was asked answers leave at a slot, whatever became of them.
+async fn leave(shared: &Shared, came: Instant, ran: bool) {
     if ran {
         slot(came, shared.curator.timing().slot).await;
     }
-    Ok(json(&answered?))
 }
 
-/// The answer, and whether the engine was asked for it.
-fn answered(curator: &Curator, bearer: &Bearer, ask: &Ask) -> (Result<Answered, Problem>, bool) {
-    match curator.ask(bearer, ask) {
-        Ok(answer) => {
-            let ran = answer.ran;
-            (told(curator, bearer, ask, answer), ran)
+/// The answers, and whether the engine was asked for any.
+fn answered(
+    curator: &Curator,
+    bearer: &Bearer,
+    asks: &[Ask],
+) -> (Vec<Result<Answered, Problem>>, bool) {
+    let found = match asks {
+        [ask] => vec![curator.ask(bearer, ask)],
+        asks => curator.ask_all(bearer, asks),
+    };
+    let has_run = |found: &Result<Answer, Denied>| match found {
+        Ok(answer) => answer.ran,
+        Err(denied) => matches!(denied, Denied::Unanswered(Unanswered::Charged(_))),
+    };
+    let ran = found.iter().any(has_run);
+    let told = |(ask, found): (&Ask, Result<Answer, Denied>)| told(curator, bearer, ask, found?);
+    (asks.iter().zip(found).map(told).collect(), ran)
+}
+
+/// The same where some were refused before.
+fn all_answered(
+    curator: &Curator,
+    bearer: &Bearer,
+    asks: Vec<Result<Ask, Problem>>,
+) -> (Vec<Outcome>, bool) {
+    let legal: Vec<Ask> = asks.iter().filter_map(|ask| ask.as_ref().ok().cloned()).collect();
+    let (answers, ran) = answered(curator, bearer, &legal);
+    let mut answers = answers.into_iter();
+    let outcome = |ask: Result<Ask, Problem>| {
+        let answer =
+            ask.and_then(|_| answers.next().unwrap_or_else(|| Err(FAILED.of("this is a bug"))));
+        match answer {
+            Ok(answer) => Outcome::Answered(Box::new(answer)),
+            Err(problem) => Outcome::Problem(problem),
         }
-        Err(denied) => {
-            let ran = matches!(denied, Denied::Unanswered(Unanswered::Charged(_)));
-            (Err(denied.into()), ran)
-        }
-    }
+    };
+    (asks.into_iter().map(outcome).collect(), ran)
 }
 
 /// An answer with what is left now.
@@ -271,9 +324,7 @@ async fn prices(State(shared): State<Shared>, request: Request) -> Result<Respon
             let quote = shared.work(move |curator| quoted(curator, &bearer, &ask)).await?;
             Ok(json(&Offers::One(Box::new(quote))))
         }
-        Askings::Many(list) if list.len() > MOST_PRICES => {
-            Err(ILLEGAL.of(format!("{} questions; legal: at most {MOST_PRICES}", list.len())))
-        }
+        Askings::Many(list) if list.len() > MOST_TOGETHER => Err(too_many(list.len())),
         Askings::Many(list) => {
             let quotes = shared.work(move |curator| {
                 let offer = |asking: Asking| match asking

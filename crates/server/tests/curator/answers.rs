@@ -133,6 +133,71 @@ fn prices_are_told_without_a_debit_and_hold() {
     assert_eq!(told["cost"], quote["cost"]);
 }
 
+/// Each on its own, in their order: what is not legal or no longer paid for is in the way of no other.
+#[test]
+fn lists_are_answered_one_by_one() {
+    let place = Place::new(&people(100), (0.0, 30.0), "1000", &[("team", "900")]);
+    let token = place.token(Role::Analyst, "ann", &["team"]);
+    let address = place.serve();
+    let asking =
+        |sql: &str, epsilon: f64| json!({"account": "team", "sql": sql, "epsilon": epsilon});
+    // Nearly without noise.
+    let count = asking("SELECT COUNT(*) FROM visits", 400.0);
+    let list = json!([
+        count,
+        asking("SELECT 1 FROM visits", 1.0),
+        asking("SELECT region, COUNT(*), COUNT(DISTINCT nr) FROM visits GROUP BY region", 401.0),
+        asking("SELECT SUM(pay) FROM visits", 400.0),
+        json!({"account": "team", "sql": "SELECT COUNT(*) FROM visits"}),
+        json!({"account": "other", "sql": "SELECT COUNT(*) FROM visits", "epsilon": 1}),
+        count,
+        asking("SELECT MEDIAN(age) FROM visits WHERE age < 0", 99.0),
+    ]);
+    let told = read(&post(address, "/v1/questions", &token, &list));
+    let told = told.as_array().unwrap();
+    let codes = told.iter().map(|one| one["code"].as_str().unwrap_or("answered"));
+    let expected = [
+        "answered",
+        "illegal",
+        "answered",
+        "over-budget",
+        "illegal",
+        "not-found",
+        "answered",
+        "answered",
+    ];
+    assert_eq!(codes.collect::<Vec<_>>(), expected, "{told:?}");
+    let spent = place.spent("team").parse::<f64>().unwrap();
+    assert!((899.999..=900.0).contains(&spent), "{spent}");
+    // As many as if it were asked alone of a ledger of its own.
+    let alone = Place::new(&people(100), (0.0, 30.0), "1000", &[("team", "900")]);
+    let other = alone.serve();
+    let ann = alone.token(Role::Analyst, "ann", &["team"]);
+    let value = |answer: &Value, place: usize| answer["answers"][place]["value"].as_f64().unwrap();
+    for (asked, answer) in [(&list[0], &told[0]), (&list[2], &told[2])] {
+        let one = read(&post(other, "/v1/questions", &ann, asked));
+        for place in 0..one["answers"].as_array().unwrap().len() {
+            assert!((value(&one, place) - value(answer, place)).abs() < 0.5, "{one} {answer}");
+        }
+    }
+    // The second time nothing is charged, and the same is told.
+    assert_eq!(told[6]["answers"], told[0]["answers"]);
+    assert_eq!(told[6]["cost"]["amount"], 0.0);
+    let again = read(&post(address, "/v1/questions", &token, &list));
+    for place in [0, 2, 6, 7] {
+        assert_eq!(again[place]["answers"], told[place]["answers"]);
+        assert_eq!(
+            (&again[place]["repeated"], &again[place]["cost"]["amount"]),
+            (&json!(true), &json!(0.0))
+        );
+    }
+    assert!((place.spent("team").parse::<f64>().unwrap() - spent).abs() < 1e-9);
+    let many = Value::Array(vec![count; 101]);
+    assert_eq!(read(&post(address, "/v1/questions", &token, &many))["code"], "illegal");
+    assert_eq!(read(&post(address, "/v1/questions", &token, &json!([]))), json!([]));
+    assert!(place.verified());
+}
+
 #[test]
 fn made_up_rows_answer_for_nothing_and_say_nothing_of_the_table() {
     let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "1"), ("other", "1")]);

@@ -247,7 +247,7 @@ fn body(path: &str, random: &mut Random) -> Value {
     }
     match random.below(12) {
         0 => any(random, 4),
-        1 if path == "/v1/prices" => json!([body.clone(), body]),
+        1 if path == "/v1/prices" || path == "/v1/questions" => json!([body.clone(), body]),
         _ => body,
     }
 }

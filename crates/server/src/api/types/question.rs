@@ -212,6 +212,26 @@ pub(crate) struct Answered {
     pub(crate) dummy: bool,
 }
 
+/// What became of one of several questions.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Outcome {
+    /// It was answered.
+    Answered(Box<Answered>),
+    /// It was not.
+    Problem(Problem),
+}
+
+/// An answer to one question, or a list for several.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Outcomes {
+    /// To one.
+    One(Box<Answered>),
+    /// To several, in their order.
+    Many(Vec<Outcome>),
+}
+
 /// A half-width that is known in advance.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Expected {
