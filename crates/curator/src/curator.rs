@@ -192,8 +192,7 @@ impl Curator {
             Some(Due { held: &kept.held, ready, payer: payer(asker, ask) })
         });
         let legal: Vec<Due<'_>> = legal.collect();
-        let deadline = Instant::now() + self.timing.limit;
-        let mut told = table::tell_all(&self.pool, &legal, deadline).into_iter();
+        let mut told = table::tell_all(&self.pool, &legal, self.timing.limit).into_iter();
         let one = |(ask, ready): (&Ask, &Result<(&Kept, Ready), Denied>)| {
             let (_, ready) = ready.as_ref().map_err(Denied::clone)?;
             // There is one for each that is legal.

@@ -15,7 +15,7 @@ use counterpoint_wire::ledger::{Asked, Cost, Described};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A table that is held: what is public about it, and where its rows are.
 #[derive(Clone)]
@@ -299,11 +299,11 @@ pub struct Due<'a> {
 }
 
 /// Answers questions: each is debited on its own, in the order in which they are given, and what is not stored is run
-/// together with others about the same table, in as few passes as the engine allows.
+/// together with others about the same table, in as few passes as the engine allows; a pass may take as long as its questions one by one.
 pub fn tell_all(
     pool: &Pool,
     questions: &[Due<'_>],
-    deadline: Instant,
+    limit: Duration,
 ) -> Vec<Result<Told, Unanswered>> {
     let debited = questions.iter().map(|due| debit(pool, due.held, due.ready, &due.payer));
     let debited: Vec<Result<Debited, Unanswered>> = debited.collect();
@@ -316,6 +316,7 @@ pub fn tell_all(
             waiting.into_iter().partition(|(_, due)| std::ptr::eq(due.held, first.held));
         waiting = some.split_off(some.len().min(TOGETHER)).into_iter().chain(rest).collect();
         let ready: Vec<&Ready> = some.iter().map(|(_, due)| due.ready).collect();
+        let deadline = Instant::now() + limit * ready.len() as u32;
         let places = some.into_iter().map(|(place, _)| place);
         drawn.extend(places.zip(draw_all(first.held, &ready, deadline)));
     }
