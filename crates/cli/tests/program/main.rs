@@ -6,6 +6,7 @@ mod audits;
 mod bad_input;
 mod big;
 mod calibrate;
+mod documents;
 mod figures;
 mod layers;
 mod ledger;
