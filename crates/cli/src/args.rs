@@ -1,6 +1,5 @@
 //! What can be said on the command line. Numbers are checked here, once.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,10 +8,12 @@ use counterpoint::audit::Tally;
 use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
-use counterpoint_curator::Role;
 use counterpoint_wire::{name_of, power};
 
+#[cfg(feature = "ledger")]
 use crate::ledger::LedgerArgs;
+#[cfg(feature = "serve")]
+use crate::{serve::ServeArgs, token::TokenArgs};
 
 /// What many private releases cost together, as a certified bracket.
 #[derive(Debug, clap::Parser)]
@@ -33,8 +34,10 @@ pub(crate) enum Command {
     /// Plan a study: from wanted errors, or a budget, to mechanisms that keep to them
     Plan(PlanArgs),
     /// Serve the planner page, and a curator of tables if one is configured
+    #[cfg(feature = "serve")]
     Serve(ServeArgs),
     /// Make, list and revoke the tokens by which a curator knows people
+    #[cfg(feature = "serve")]
     Token(TokenArgs),
     /// Show what an attacker can do: the error rates that tests of a plan can reach
     Region(RegionArgs),
@@ -43,6 +46,7 @@ pub(crate) enum Command {
     /// Draw the figures of the papers, and our own, as SVG and CSV
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
+    #[cfg(feature = "ledger")]
     #[command(arg_required_else_help = false)]
     Ledger(Box<LedgerArgs>),
     /// Print a completion script for a shell
@@ -163,75 +167,6 @@ pub(crate) struct PlanArgs {
     /// Draw the plan beside other theorems, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ServeArgs {
-    /// Serve a curator, too: the ledger and the tables that this file names
-    #[arg(long, value_name = "FILE", conflicts_with = "demo")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Serve a curator to try: a made-up table, and tokens that are printed
-    #[arg(long)]
-    pub(crate) demo: bool,
-
-    /// Only connect to everything that the configuration names, and say what is wrong
-    #[arg(long, requires = "config")]
-    pub(crate) check: bool,
-
-    /// Address to listen on; port 0 is any that is free. Beyond this machine only with a certificate
-    #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-
-    /// Open the page in a browser
-    #[arg(long)]
-    pub(crate) open: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TokenArgs {
-    /// The curator's configuration
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: PathBuf,
-
-    #[command(subcommand)]
-    pub(crate) command: TokenCommand,
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum TokenCommand {
-    /// Make a token, and print it this once
-    New {
-        /// owner, analyst or auditor
-        #[arg(value_parser = role)]
-        role: Role,
-        /// Whose it is
-        name: String,
-        /// An account that an analyst may ask; may be given several times
-        #[arg(long = "account", value_name = "ACCOUNT")]
-        accounts: Vec<String>,
-    },
-    /// List tokens, without their texts
-    List {
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Revoke a token, at once and for good
-    Revoke {
-        /// Its number in the list
-        id: i64,
-    },
-}
-
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| {
-        "legal: a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0".to_owned()
-    })
-}
-
-fn role(text: &str) -> Result<Role, String> {
-    Role::named(text).ok_or_else(|| "legal: owner, analyst, auditor".to_owned())
 }
 
 #[derive(Debug, clap::Args)]

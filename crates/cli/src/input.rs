@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use counterpoint_wire::ledger::ExactPlan;
 use counterpoint_wire::{Blank, Format, Plan};
 
 /// Longer than any plan of 10^7 releases with sensible names.
@@ -24,12 +23,13 @@ pub(crate) fn plan(path: &str, blank: Option<Blank<'_>>) -> Result<Plan> {
 }
 
 /// Reads a plan with exact amounts; `-` is standard input.
-pub(crate) fn exact_plan(path: &str) -> Result<ExactPlan> {
+#[cfg(feature = "ledger")]
+pub(crate) fn exact_plan(path: &str) -> Result<counterpoint_wire::ledger::ExactPlan> {
     let (bytes, name) = match path {
         "-" => (read(io::stdin().lock(), 0)?, None),
         _ => (file(path)?, Some(Path::new(path))),
     };
-    Ok(ExactPlan::parse(&bytes, Format::detect(name, &bytes))?)
+    Ok(counterpoint_wire::ledger::ExactPlan::parse(&bytes, Format::detect(name, &bytes))?)
 }
 
 /// Reads any file; `-` is standard input.

@@ -10,12 +10,15 @@ mod compose;
 mod figures;
 mod files;
 mod input;
+#[cfg(feature = "ledger")]
 mod ledger;
 mod output;
 mod plan;
 mod progress;
 mod region;
+#[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
 mod token;
 
 use std::panic::catch_unwind;
@@ -49,6 +52,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
         Command::Plan(args) => plan::run(args, &progress),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => {
             drop(progress);
             serve::run(args)
@@ -56,7 +60,9 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
         Command::Figures(args) => figures::run(args, &progress),
+        #[cfg(feature = "ledger")]
         Command::Ledger(args) => ledger::run(args),
+        #[cfg(feature = "serve")]
         Command::Token(args) => token::run(args),
         Command::Completions { shell } => Ok(Outcome::text(completions(*shell), Vec::new())),
     }

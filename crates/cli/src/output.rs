@@ -86,6 +86,7 @@ fn usage_line(text: &str) -> String {
 }
 
 /// Prints a line before the work is done; an error if nobody can read it.
+#[cfg(feature = "serve")]
 pub(crate) fn announce(line: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let printed = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -1,14 +1,43 @@
 //! `counterpoint serve`.
 
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use counterpoint_curator::{Config, Curator, Examined, demo, examine};
 use counterpoint_server::Server;
 
-use crate::args::ServeArgs;
 use crate::output::{self, Outcome};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Serve a curator, too: the ledger and the tables that this file names
+    #[arg(long, value_name = "FILE", conflicts_with = "demo")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Serve a curator to try: a made-up table, and tokens that are printed
+    #[arg(long)]
+    pub(crate) demo: bool,
+
+    /// Only connect to everything that the configuration names, and say what is wrong
+    #[arg(long, requires = "config")]
+    pub(crate) check: bool,
+
+    /// Address to listen on; port 0 is any that is free. Beyond this machine only with a certificate
+    #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// Open the page in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "legal: a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0".to_owned()
+    })
+}
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
     match &args.config {

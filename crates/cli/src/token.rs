@@ -1,11 +1,52 @@
 //! `counterpoint token`.
 
-use anyhow::Result;
-use counterpoint_curator::{Bearer, Tokens};
+use std::path::PathBuf;
 
-use crate::args::{TokenArgs, TokenCommand};
+use anyhow::Result;
+use counterpoint_curator::{Bearer, Role, Tokens};
+
 use crate::output::Outcome;
 use crate::serve::config;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TokenArgs {
+    /// The curator's configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token, and print it this once
+    New {
+        /// owner, analyst or auditor
+        #[arg(value_parser = role)]
+        role: Role,
+        /// Whose it is
+        name: String,
+        /// An account that an analyst may ask; may be given several times
+        #[arg(long = "account", value_name = "ACCOUNT")]
+        accounts: Vec<String>,
+    },
+    /// List tokens, without their texts
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token, at once and for good
+    Revoke {
+        /// Its number in the list
+        id: i64,
+    },
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    Role::named(text).ok_or_else(|| "legal: owner, analyst, auditor".to_owned())
+}
 
 pub(crate) fn run(args: &TokenArgs) -> Result<Outcome> {
     let tokens = Tokens::open(&config(&args.config)?.state)?;
