@@ -8,6 +8,7 @@ use counterpoint::audit::Tally;
 use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
+use counterpoint_report::figures::Recipe;
 use counterpoint_wire::{name_of, power};
 
 #[cfg(feature = "ledger")]
@@ -219,6 +220,18 @@ pub(crate) struct FiguresArgs {
     /// Directory to write to; made if it does not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+
+    /// Only this figure; may be given several times. width and time are made only so
+    #[arg(long, value_name = "NAME", value_parser = figure_names())]
+    pub(crate) only: Vec<String>,
+
+    /// Leave the title and the paragraph to your own text
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+fn figure_names() -> PossibleValuesParser {
+    Recipe::ALL.map(|recipe| recipe.name).into()
 }
 
 /// What can be found, as values that completions know.

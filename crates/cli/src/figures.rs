@@ -1,7 +1,6 @@
 //! `counterpoint figures`.
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use counterpoint_report::figures::Recipe;
@@ -16,19 +15,27 @@ const LEGAL: &str = "legal: a directory that can be written to";
 
 /// Makes every figure, and only then writes them all.
 pub(crate) fn run(args: &FiguresArgs, progress: &Progress) -> Result<Outcome> {
-    let written = figures(&args.out, progress).with_context(|| args.out.display().to_string())?;
+    let written = figures(args, progress).with_context(|| args.out.display().to_string())?;
     Ok(Outcome::text(written, Vec::new()))
 }
 
 /// The paths of the files that were written, a line each.
-fn figures(out: &Path, progress: &Progress) -> Result<String> {
+fn figures(args: &FiguresArgs, progress: &Progress) -> Result<String> {
+    let out = args.out.as_path();
     if out.exists() && !out.is_dir() {
         bail!("is not a directory; {LEGAL}");
     }
     let mut figures: Vec<(&str, Figure)> = Vec::new();
-    for (done, recipe) in Recipe::ALL.iter().enumerate() {
-        progress.at(done as f64 / Recipe::ALL.len() as f64);
-        figures.push((recipe.name, recipe.make().context(recipe.name)?));
+    let is_wanted = |recipe: &&Recipe| match args.only.as_slice() {
+        [] => recipe.is_usual(),
+        only => only.iter().any(|name| name == recipe.name),
+    };
+    let wanted: Vec<&Recipe> = Recipe::ALL.iter().filter(is_wanted).collect();
+    for (done, recipe) in wanted.iter().enumerate() {
+        progress.at(done as f64 / wanted.len() as f64);
+        let mut figure = recipe.make().context(recipe.name)?;
+        figure.plain = args.plain;
+        figures.push((recipe.name, figure));
     }
     fs::create_dir_all(out)
         .map_err(|error| anyhow::anyhow!("cannot be created: {error}; {LEGAL}"))?;

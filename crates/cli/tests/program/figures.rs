@@ -7,16 +7,8 @@ use std::time::Duration;
 
 use super::{Folder, command, run};
 
-const NAMES: [&str; 8] = [
-    "cost",
-    "kov-figure-1",
-    "kov-figure-2",
-    "kov-figure-3",
-    "mv-figure-2",
-    "smith-figure-1",
-    "time",
-    "width",
-];
+const NAMES: [&str; 6] =
+    ["cost", "kov-figure-1", "kov-figure-2", "kov-figure-3", "mv-figure-2", "smith-figure-1"];
 
 /// Every file of a folder, with its content; nothing if there is no folder.
 fn files(folder: &Path) -> BTreeMap<String, String> {
@@ -34,7 +26,7 @@ fn all_names() -> Vec<String> {
 }
 
 #[test]
-fn every_figure_is_written_twice_over_and_only_times_differ() {
+fn every_figure_is_written_twice_over_and_never_differs() {
     let folder = Folder::new();
     let out = folder.path("made/on the way");
     let written = run(&["figures", "--out", out.to_str().unwrap()]);
@@ -52,7 +44,7 @@ fn every_figure_is_written_twice_over_and_only_times_differ() {
     for (name, content) in &first {
         let start = if name.ends_with("svg") { "<svg " } else { "chart,kind,name,x,y\n" };
         assert!(content.starts_with(start) && content.ends_with('\n'), "{name}");
-        assert!(name.starts_with("time.") || second[name] == *content, "{name}");
+        assert!(second[name] == *content, "{name}");
     }
     // KOV's closed form at k = 1000, epsilon 0.005, delta 2^-25, by hand: 0.891...
     let hand = 1000.0 * 0.005 * 0.0025_f64.tanh()
@@ -61,6 +53,42 @@ fn every_figure_is_written_twice_over_and_only_times_differ() {
         .lines()
         .find_map(|line| line.strip_prefix("1,curve,\"KOV closed form, ε = 0.005\",1000.0,"));
     assert!((row.unwrap().parse::<f64>().unwrap() / hand - 1.0).abs() < 1e-9, "{row:?} {hand}");
+}
+
+/// Those that are named, without what is for the text around them.
+#[test]
+fn figures_for_papers_are_chosen_and_plain() {
+    let folder = Folder::new();
+    let made = |name: &str, args: &[&str]| {
+        let out = folder.path(name);
+        let all = [&["figures", "--out", out.to_str().unwrap()], args].concat();
+        run(&all).answer();
+        files(&out)
+    };
+    let drawn = made("drawn", &["--only", "kov-figure-1", "--only", "width"]);
+    let names: Vec<&str> = drawn.keys().map(String::as_str).collect();
+    assert_eq!(names, ["kov-figure-1.csv", "kov-figure-1.svg", "width.csv", "width.svg"]);
+    let plain = made("plain", &["--only", "kov-figure-1", "--plain"]);
+    let [drawn, plain] = [drawn, plain].map(|files| files["kov-figure-1.svg"].clone());
+    // The same curves, and no paragraph; it is still told to those who cannot see it.
+    let curves = |svg: &str| svg.lines().filter(|line| line.contains("<polyline")).count();
+    let texts = |svg: &str, class: &str| {
+        let group = svg.split(&format!("<g class=\"{class}\">")).nth(1).unwrap();
+        group.split("</g>").next().unwrap().matches("<text").count()
+    };
+    assert_eq!(curves(&plain), curves(&drawn));
+    for class in ["title", "caption"] {
+        assert_eq!(texts(&plain, class), 0);
+        assert!(texts(&drawn, class) > 0);
+    }
+    assert!(plain.contains("<desc>") && plain.len() < drawn.len());
+    let height = |svg: &str| {
+        let height = svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap();
+        height.parse::<f64>().unwrap()
+    };
+    assert!(height(&plain) < height(&drawn));
+    let error = run(&["figures", "--out", "x", "--only", "kov"]).error().to_owned();
+    assert!(error.contains("'kov'") && error.contains("kov-figure-1"), "{error}");
 }
 
 #[test]

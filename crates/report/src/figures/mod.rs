@@ -58,6 +58,13 @@ impl Recipe {
         Self { name: "time", make: time::figure },
     ];
 
+    /// Whether it is one of the papers' or of what they are about. The others are about this library, and are made when they are
+    /// asked for.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        !matches!(self.name, "width" | "time")
+    }
+
     /// Makes the figure.
     ///
     /// ```

@@ -66,7 +66,7 @@ struct Margins {
     bottom: f64,
 }
 
-pub(super) fn sheet(figure: &Figure) -> Sheet<'_> {
+pub(super) fn sheet<'a>(figure: &'a Figure) -> Sheet<'a> {
     let columns = figure.columns.max(1);
     let rulers: Vec<(Ruler, Ruler)> = figure.charts.iter().map(rulers).collect();
     let margins = std::iter::zip(&figure.charts, &rulers)
@@ -77,7 +77,8 @@ pub(super) fn sheet(figure: &Figure) -> Sheet<'_> {
     let used = columns.min(figure.charts.len()).max(1);
     let inner = cell.0 * used as f64 + 2.0 * GAP * (used - 1) as f64;
 
-    let title = wrapped(&figure.title, inner, |text| bold_width(text, TITLE));
+    let drawn = |text: &'a str| if figure.plain { "" } else { text };
+    let title = wrapped(drawn(&figure.title), inner, |text| bold_width(text, TITLE));
     let title_bottom = MARGIN + title.len() as f64 * TITLE * LEADING;
     let place = |n: usize| {
         let left = MARGIN + (n % columns) as f64 * (cell.0 + 2.0 * GAP) + margins.left;
@@ -93,7 +94,7 @@ pub(super) fn sheet(figure: &Figure) -> Sheet<'_> {
         .map(|placed| placed.frame.bottom + margins.bottom)
         .fold(title_bottom, f64::max);
     let (legend, legend_bottom) = legend(figure, charts_bottom + GAP, inner);
-    let caption = wrapped(&figure.caption, inner, |text| width(text, BODY));
+    let caption = wrapped(drawn(&figure.caption), inner, |text| width(text, BODY));
     let caption_top = legend_bottom + GAP;
     Sheet {
         width: inner + 2.0 * MARGIN,

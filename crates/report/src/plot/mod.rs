@@ -38,6 +38,8 @@ pub struct Figure {
     pub charts: Vec<Chart>,
     /// How many charts stand beside each other.
     pub columns: usize,
+    /// Whether title and caption are left to the text around it. They stay in the file for those who cannot see it.
+    pub plain: bool,
 }
 
 /// One plot area with its axes.
@@ -196,7 +198,7 @@ impl Figure {
     ) -> Self {
         let charts = charts.into();
         let columns = charts.len().clamp(1, 2);
-        Self { title: title.into(), caption: caption.into(), charts, columns }
+        Self { title: title.into(), caption: caption.into(), charts, columns, plain: false }
     }
 
     /// The picture, as an SVG document.
