@@ -106,6 +106,11 @@ pub(crate) fn check_list<'a>(
     check_bits(what, count, common_bits(list, MOST_TOTAL_BITS / count))
 }
 
+/// Whether numerator and denominator have at most so many bits.
+pub(crate) fn is_short(value: &Ratio, bits: usize) -> bool {
+    value.numerator().bit_len().max(value.denominator().bit_len()) <= bits
+}
+
 /// Refuses a number outside [least, most], or one too long to work with.
 pub(crate) fn check_range(
     place: impl Fn() -> String,
@@ -114,8 +119,7 @@ pub(crate) fn check_range(
     legal: &'static str,
 ) -> Result<(), ExactError> {
     let inside = value >= least && most.is_none_or(|most| value <= most);
-    let short = value.numerator().bit_len().max(value.denominator().bit_len()) <= MOST_BITS;
-    if inside && short {
+    if inside && is_short(value, MOST_BITS) {
         return Ok(());
     }
     Err(ExactError::Number { place: place(), value: value.clone(), legal })
