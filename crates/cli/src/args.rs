@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
+use counterpoint::exact::{Ratio, nearest};
 use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Epsilon, Tolerance};
 use counterpoint_curator::Role;
-use counterpoint_wire::{name_of, power};
+use counterpoint_wire::{fraction, name_of, power};
 
 use crate::ledger::LedgerArgs;
 
@@ -59,13 +60,13 @@ pub(crate) struct ComposeArgs {
     pub(crate) plan: String,
 
     /// Ask for epsilon at this delta, whatever the plan asks
-    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
-    pub(crate) delta: Option<Delta>,
+    #[arg(long, value_name = "D", value_parser = given_delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Given<Delta>>,
 
     /// Ask for delta at this epsilon, whatever the plan asks
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = given_epsilon, allow_hyphen_values = true)]
     #[arg(conflicts_with = "delta")]
-    pub(crate) epsilon: Option<Epsilon>,
+    pub(crate) epsilon: Option<Given<Epsilon>>,
 
     /// Relative width of the bracket [default: 1e-6]
     #[arg(long, value_name = "T", value_parser = tolerance, allow_hyphen_values = true)]
@@ -74,7 +75,8 @@ pub(crate) struct ComposeArgs {
     #[arg(long, value_name = "R", value_parser = route, help = route_help())]
     pub(crate) route: Option<Route>,
 
-    /// Compute to so many bits, by the precise route
+    /// Compute to so many bits, by the precise route. Numbers then are what is written, not the doubles next to them: 0.3 is
+    /// three tenths, "1/3" a third
     #[arg(long, value_name = "Q", value_parser = bits, allow_hyphen_values = true)]
     #[arg(conflicts_with = "tolerance")]
     pub(crate) bits: Option<Bits>,
@@ -296,6 +298,21 @@ fn unknown_values() -> impl TypedValueParser<Value = Unknown> {
     })
 }
 
+/// A number, and what is written for it, if that is an amount.
+#[derive(Clone, Debug)]
+pub(crate) struct Given<T> {
+    pub(crate) value: T,
+    pub(crate) exact: Option<Ratio>,
+}
+
+fn given_delta(text: &str) -> Result<Given<Delta>, String> {
+    Ok(Given { value: delta(text)?, exact: fraction(text).ok() })
+}
+
+fn given_epsilon(text: &str) -> Result<Given<Epsilon>, String> {
+    Ok(Given { value: epsilon(text)?, exact: fraction(text).ok() })
+}
+
 fn delta(text: &str) -> Result<Delta, String> {
     number(text, Delta::new, Delta::LEGAL)
 }
@@ -328,14 +345,15 @@ fn bits(text: &str) -> Result<Bits, String> {
     number(text, Bits::new, Bits::LEGAL)
 }
 
-/// A checked number, which may be a power such as 2^-25, or a count such as 1e3; the error says only what is legal, as the
-/// value stands beside it.
+/// A checked number, which may be a power such as 2^-25, a fraction such as 1/3, or a count such as 1e3; the error says only
+/// what is legal, as the value stands beside it.
 fn number<N: std::str::FromStr, T, E>(
     text: &str,
     check: fn(N) -> Result<T, E>,
     legal: &str,
 ) -> Result<T, String> {
-    let words = || power(text).or_else(|| text.parse().ok()).map(plain);
+    let divided = || fraction(text).ok().map(|exact| nearest(&exact));
+    let words = || power(text).or_else(|| text.parse().ok()).or_else(divided).map(plain);
     let parsed = text.parse().ok().or_else(|| words()?.parse().ok());
     let number = parsed.and_then(|number| check(number).ok());
     number.ok_or_else(|| format!("legal: {legal}"))

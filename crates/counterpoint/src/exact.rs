@@ -153,7 +153,15 @@ pub(crate) fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactE
 }
 
 /// The double itself, as a fraction; zero for what is no finite number.
-pub(crate) fn of_double(value: f64) -> Ratio {
+///
+/// ```
+/// use counterpoint::exact::of_double;
+/// assert_eq!(of_double(0.375), "3/8".parse()?);
+/// assert_ne!(of_double(0.3), "3/10".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn of_double(value: f64) -> Ratio {
     Ratio::try_from(value).unwrap_or(Ratio::ZERO)
 }
 

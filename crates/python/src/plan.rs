@@ -103,6 +103,7 @@ impl Plan {
             releases,
             target: None,
             blanks: Vec::new(),
+            asked: None,
         };
         let large = described.releases.len() > LARGE;
         Self::make(py, large, move || Ok(described))

@@ -46,6 +46,7 @@ mod tests {
             theorem: Theorem::Optimal,
             wide: None,
             share: None,
+            given: None,
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },

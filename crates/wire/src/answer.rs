@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::decimal::{self, FULL_DIGITS};
 use crate::plan::Question;
+use crate::written::Written;
 
 /// A question about a composition with its certified answer, and what the named
 /// theorems answer.
@@ -31,6 +32,8 @@ pub struct Composed {
     pub others: Vec<Bound>,
     /// What one should know before relying on it.
     pub warnings: Vec<String>,
+    /// The given side as it is written, where that is no double.
+    pub given: Option<Written>,
 }
 
 /// The side that was asked.
@@ -60,6 +63,7 @@ impl Composed {
             share: comparison.optimal.share,
             others: finite(&comparison.others),
             warnings: Vec::new(),
+            given: None,
         }
     }
 
@@ -76,6 +80,7 @@ impl Composed {
             share: None,
             others,
             warnings: Vec::new(),
+            given: None,
         }
     }
 
@@ -106,8 +111,8 @@ impl Composed {
 
     fn json(&self, ratio: impl Fn(&Bound) -> Option<f64>) -> Result<String, serde_json::Error> {
         let (epsilon, delta) = match self.question {
-            Question::EpsilonAt(delta) => (self.asked.ends()?, given(delta.get())?),
-            Question::DeltaAt(epsilon) => (given(epsilon.get())?, self.asked.ends()?),
+            Question::EpsilonAt(delta) => (self.asked.ends()?, self.given(delta.get())?),
+            Question::DeltaAt(epsilon) => (self.given(epsilon.get())?, self.asked.ends()?),
         };
         let others = self.others.iter().map(|charge| self.other(charge, ratio(charge)));
         serde_json::to_string(&Answer {
@@ -122,6 +127,13 @@ impl Composed {
             others: others.collect::<Result<_, _>>()?,
             warnings: &self.warnings,
         })
+    }
+
+    /// The given side is echoed: as it is written where decimals can say it, else in decimals around it.
+    fn given(&self, double: f64) -> Result<Ends, serde_json::Error> {
+        let Some(number) = &self.given else { return given(double) };
+        let (lower, upper) = number.around(FULL_DIGITS);
+        Ok(Ends { lower: self::number(lower)?, upper: self::number(upper)? })
     }
 
     fn other<'a>(
@@ -273,6 +285,7 @@ mod tests {
                 Bound { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
             ],
             warnings: Vec::new(),
+            given: None,
         }
     }
 

@@ -25,6 +25,7 @@ mod audit;
 mod columns;
 pub mod decimal;
 mod error;
+mod exactly;
 mod fields;
 mod json;
 mod kind;
@@ -38,6 +39,7 @@ mod planned;
 mod toml;
 mod value;
 mod write;
+mod written;
 
 #[cfg(test)]
 mod fuzz;
@@ -46,7 +48,6 @@ pub use answer::{Asked, Composed};
 pub use audit::Audited;
 pub use calibrated::{Calibrated, Change, OutOfReach};
 pub use error::PlanError;
-pub use fields::power;
 pub use plan::{
     Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
 };
@@ -55,3 +56,4 @@ pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_v
 pub use sample::{Batches, Sample};
 pub use study::{placed_in_study, read_study, study_of};
 pub use value::{Table, Value};
+pub use written::{Written, fraction, power};

@@ -46,7 +46,7 @@ pub struct PrecisePlan {
     list: Vec<PreciseGuarantee>,
 }
 
-/// As long as two decimals of the longest kind that is read ([`crate::filter::Amount`]), one over the other.
+/// As long as two of the longest decimals that are read as amounts, one over the other.
 const MOST_BITS: usize = 20_000;
 const LEGAL_EPSILON: &str = "a fraction from 0 to 1000000, of at most 20000 bits";
 const LEGAL_DELTA: &str = "a fraction from 0 up to but not including 1, of at most 20000 bits";
