@@ -9,7 +9,8 @@ use counterpoint::audit::Tally;
 use counterpoint::exact::{Ratio, nearest};
 use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
-use counterpoint::{Count, Delta, Epsilon, Tolerance};
+use counterpoint::theorem::eta::Eta;
+use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
 use counterpoint_curator::Role;
 use counterpoint_wire::{fraction, name_of, power};
 
@@ -41,6 +42,10 @@ pub(crate) enum Command {
     Region(RegionArgs),
     /// Bound epsilon from below by what attacks did, and test a claim
     Audit(AuditArgs),
+    /// Say what a guarantee is worth in other words: another epsilon or delta, a total variation distance
+    Convert(ConvertArgs),
+    /// Say how much noise published rules ask for, and where they fail
+    Noise(NoiseArgs),
     /// Draw the figures of the papers, and our own, as SVG and CSV
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
@@ -110,6 +115,60 @@ pub(crate) struct CompareArgs {
     /// Ask for epsilon at this delta, whatever the plan asks
     #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
     pub(crate) delta: Option<Delta>,
+
+    /// Run Murtagh and Vadhan's approximation algorithm, too, with this additive error in epsilon
+    #[arg(long, value_name = "ETA", value_parser = eta, allow_hyphen_values = true)]
+    pub(crate) eta: Option<Eta>,
+
+    /// List the (epsilon, delta) pairs that describe equal guarantees together, too
+    #[arg(long)]
+    pub(crate) pairs: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// The epsilon of the guarantee
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Epsilon,
+
+    /// Its delta [default: 0]
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+
+    /// Another epsilon, for its least delta; with --to-delta, whether both are implied
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) to_epsilon: Option<Epsilon>,
+
+    /// Another delta, for its least epsilon
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) to_delta: Option<Delta>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NoiseArgs {
+    /// What all queries together may cost
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Epsilon,
+
+    /// At this delta
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Delta,
+
+    /// How many queries there are; of a single one more rules speak [default: 1]
+    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
+    pub(crate) count: Option<Count>,
+
+    /// How far one person moves each answer [default: 1]
+    #[arg(long, value_name = "S", value_parser = sensitivity, allow_hyphen_values = true)]
+    pub(crate) sensitivity: Option<Sensitivity>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -319,6 +378,14 @@ fn delta(text: &str) -> Result<Delta, String> {
 
 fn epsilon(text: &str) -> Result<Epsilon, String> {
     number(text, Epsilon::new, Epsilon::LEGAL)
+}
+
+fn eta(text: &str) -> Result<Eta, String> {
+    number(text, Eta::new, Eta::LEGAL)
+}
+
+fn sensitivity(text: &str) -> Result<Sensitivity, String> {
+    number(text, Sensitivity::new, Sensitivity::LEGAL)
 }
 
 fn tolerance(text: &str) -> Result<Tolerance, String> {

@@ -15,6 +15,7 @@ mod output;
 mod plan;
 mod progress;
 mod region;
+mod rules;
 mod serve;
 mod token;
 
@@ -55,6 +56,8 @@ fn run(command: &Command) -> Result<Outcome> {
         }
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
+        Command::Convert(args) => rules::convert(args),
+        Command::Noise(args) => rules::noise(args),
         Command::Figures(args) => figures::run(args, &progress),
         Command::Ledger(args) => ledger::run(args),
         Command::Token(args) => token::run(args),

@@ -1,6 +1,7 @@
 //! Plans and the questions one can ask of them.
 
-use counterpoint::quantity::{Group, Rate};
+use counterpoint::ask::PrecisePlan;
+use counterpoint::quantity::{Bits, Group, Rate};
 use counterpoint::theorem::Comparison;
 use counterpoint::{Adjacency, Delta, Epsilon};
 use counterpoint_wire::{Format, Question, adjacency_name, adjacency_named};
@@ -16,7 +17,7 @@ use crate::losses::Losses;
 use crate::mechanism::{self, releases};
 use crate::region::Region;
 use crate::run::How;
-use crate::value::{number, whole};
+use crate::value::{fraction, number, whole};
 
 /// Releases about the same data, ready for questions.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
@@ -48,6 +49,19 @@ impl Plan {
         let described = counterpoint_wire::Plan { question: None, ..described };
         Self::make(py, described.releases.len() > LARGE, move || Ok(described))
     }
+}
+
+impl Plan {
+    /// The plan with its numbers as they were given.
+    fn exactly(&self) -> PyResult<PrecisePlan> {
+        let exact = self.described.exactly().map_err(|error| invalid(error.to_string()))?;
+        let legal = "bits is for (epsilon, delta) guarantees alone; legal: no bits here";
+        exact.ok_or_else(|| invalid(legal))
+    }
+}
+
+fn bits(given: &Bound<'_, PyAny>) -> PyResult<Bits> {
+    Bits::new(whole("bits", given)?).map_err(out_of_range("bits"))
 }
 
 /// Plans of more releases and texts of more bytes take a while.
@@ -109,16 +123,19 @@ impl Plan {
         Self::make(py, large, move || Ok(described))
     }
 
-    /// A plan from TOML or JSON text. The question it may ask is not part of it.
+    /// A plan from TOML or JSON text, its numbers as doubles or as they are written. The question it may ask is not part of it.
     #[staticmethod]
-    #[pyo3(signature = (text, path = None))]
-    fn parse(py: Python<'_>, text: &[u8], path: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (text, path = None, *, exact = false))]
+    fn parse(py: Python<'_>, text: &[u8], path: Option<&str>, exact: bool) -> PyResult<Self> {
         let format = Format::detect(path.map(Path::new), text);
         let text = text.to_vec();
         Self::make(py, text.len() > LARGE, move || {
-            let parsed = counterpoint_wire::Plan::parse(&text, format);
-            let described = parsed.map_err(|error| error.to_string())?;
-            Ok(counterpoint_wire::Plan { question: None, ..described })
+            let parse = match exact {
+                true => counterpoint_wire::Plan::parse_exactly,
+                false => counterpoint_wire::Plan::parse,
+            };
+            let described = parse(&text, format).map_err(|error| error.to_string())?;
+            Ok(counterpoint_wire::Plan { question: None, asked: None, ..described })
         })
     }
 
@@ -203,6 +220,36 @@ impl Plan {
         let how = How::new(tolerance, route, progress)?;
         let plan = Arc::clone(&self.ready);
         Answer::wrap(py, &how.run_quickly(py, move |options| plan.delta(epsilon, options))?)
+    }
+
+    /// Epsilon at a delta in arbitrary precision: lower end, upper end, theorem.
+    #[pyo3(signature = (delta, bits, progress = None))]
+    fn epsilon_to_bits(
+        &self,
+        py: Python<'_>,
+        delta: &Bound<'_, PyAny>,
+        bits: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, String, &'static str)> {
+        let (at, bits, plan) = (fraction("delta", delta)?, self::bits(bits)?, self.exactly()?);
+        let how = How::new(None, None, progress)?;
+        let found = how.run(py, move |options| plan.epsilon(&at, bits, options.watch))?;
+        Ok((found.lower, found.upper, found.theorem.name()))
+    }
+
+    /// Delta at an epsilon in arbitrary precision: lower end, upper end, theorem.
+    #[pyo3(signature = (epsilon, bits, progress = None))]
+    fn delta_to_bits(
+        &self,
+        py: Python<'_>,
+        epsilon: &Bound<'_, PyAny>,
+        bits: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, String, &'static str)> {
+        let (at, bits, plan) = (fraction("epsilon", epsilon)?, self::bits(bits)?, self.exactly()?);
+        let how = How::new(None, None, progress)?;
+        let found = how.run(py, move |options| plan.delta(&at, bits, options.watch))?;
+        Ok((found.lower, found.upper, found.theorem.name()))
     }
 
     /// The ends of epsilon at each of many deltas, packed.

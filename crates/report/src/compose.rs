@@ -112,6 +112,7 @@ mod tests {
             wide: None,
             share: None,
             given: None,
+            pairs: Vec::new(),
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Advanced, value: Ok(6.308_123_456) },

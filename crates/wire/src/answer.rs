@@ -3,6 +3,7 @@
 use counterpoint::Bracket;
 use counterpoint::ask::PreciseAnswer;
 use counterpoint::route::Route;
+use counterpoint::theorem::lattice::Pair;
 use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -34,6 +35,8 @@ pub struct Composed {
     pub warnings: Vec<String>,
     /// The given side as it is written, where that is no double.
     pub given: Option<Written>,
+    /// The pairs of KOV Theorem III.3, if they are wanted.
+    pub pairs: Vec<Pair>,
 }
 
 /// The side that was asked.
@@ -64,6 +67,7 @@ impl Composed {
             others: finite(&comparison.others),
             warnings: Vec::new(),
             given: None,
+            pairs: Vec::new(),
         }
     }
 
@@ -81,6 +85,7 @@ impl Composed {
             others,
             warnings: Vec::new(),
             given: None,
+            pairs: Vec::new(),
         }
     }
 
@@ -125,6 +130,7 @@ impl Composed {
             theorem: self.theorem.source(),
             setting: setting(self.theorem.setting()),
             others: others.collect::<Result<_, _>>()?,
+            pairs: self.pairs.iter().map(pair).collect::<Result<_, _>>()?,
             warnings: &self.warnings,
         })
     }
@@ -189,7 +195,21 @@ struct Answer<'a> {
     setting: InSetting,
     others: Vec<Other<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pairs: Vec<PairObject>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [String],
+}
+
+/// One of the pairs: the composition is private with the upper delta, and not with one below the lower.
+#[derive(Serialize)]
+struct PairObject {
+    epsilon: Box<RawValue>,
+    delta: Ends,
+}
+
+fn pair(pair: &Pair) -> Result<PairObject, serde_json::Error> {
+    let epsilon = number(decimal::trimmed(&decimal::up(pair.epsilon, FULL_DIGITS)))?;
+    Ok(PairObject { epsilon, delta: Ends::of(pair.delta)? })
 }
 
 /// Mechanisms with two outcomes: of range eta, losses of share eta and share eta - eta.
@@ -286,6 +306,7 @@ mod tests {
             ],
             warnings: Vec::new(),
             given: None,
+            pairs: Vec::new(),
         }
     }
 

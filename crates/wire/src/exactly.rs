@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::Mechanism;
 use counterpoint::ask::PrecisePlan;
 use counterpoint::exact::{ExactError, Ratio, of_double};
 use counterpoint::route::precise::PreciseGuarantee;
+use counterpoint::{Count, Guarantee, Mechanism};
 
 use crate::kind::is_guarantee;
 use crate::plan::{Plan, Question, Release};
@@ -27,6 +27,24 @@ impl Plan {
         let list: Option<Vec<_>> =
             self.releases.iter().map(|release| release.guarantee(group)).collect();
         list.map(PrecisePlan::new).transpose()
+    }
+
+    /// The guarantee that all releases have alike, and how many there are; `None` if they differ, or are anything else.
+    #[must_use]
+    pub fn equal_guarantees(&self) -> Option<(Guarantee, Count)> {
+        let parts: BTreeSet<_> =
+            self.releases.iter().filter_map(|r| r.partition.as_ref()).collect();
+        let first = self.releases.first()?;
+        let alike = |release: &Release| {
+            let whole = release.sample.as_ref().is_none_or(|sample| sample.rate.get() >= 1.0);
+            whole && release.mechanism == first.mechanism
+        };
+        let Mechanism::ApproxDp(guarantee) = first.mechanism else { return None };
+        if self.group.get() > 1 || parts.len() > 1 || !self.releases.iter().all(alike) {
+            return None;
+        }
+        let count = self.releases.iter().try_fold(0_u64, |sum, r| sum.checked_add(r.count.get()));
+        Some((guarantee, Count::new(count?).ok()?))
     }
 
     /// The number of the plan's question, as it is written.

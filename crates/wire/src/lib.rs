@@ -33,6 +33,7 @@ pub mod ledger;
 mod parse;
 mod plan;
 mod region;
+mod rules;
 mod sample;
 mod study;
 mod planned;
@@ -53,6 +54,7 @@ pub use plan::{
 };
 pub use planned::Planned;
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
+pub use rules::{Advised, Converted, NoiseRules, Rule};
 pub use sample::{Batches, Sample};
 pub use study::{placed_in_study, read_study, study_of};
 pub use value::{Table, Value};

@@ -12,6 +12,7 @@ mod ledger;
 mod mechanisms;
 mod plans;
 mod regions;
+mod rules;
 mod serve;
 mod streams;
 mod usage;

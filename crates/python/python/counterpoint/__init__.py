@@ -63,7 +63,7 @@ from .mechanisms import (
     SparseVector,
     Staircase,
 )
-from .plan import Comparison, Plan, compose, load
+from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .region import Region
 from .study import Planned, PlannedStatistic, plan_study
 
@@ -133,6 +133,7 @@ __all__ = [
     "Plan",
     "Planned",
     "PlannedStatistic",
+    "PreciseAnswer",
     "Question",
     "RandomizedResponse",
     "Refused",

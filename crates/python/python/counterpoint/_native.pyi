@@ -1,4 +1,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, final
 
 from typing_extensions import Self, disjoint_base
@@ -21,6 +23,7 @@ __all__ = [
 
 _Progress = Callable[[float], bool | None] | None
 _Ends = tuple[bytes, bytes]
+_Amount = float | str | Fraction | Decimal
 
 @disjoint_base
 class Mechanism:
@@ -87,7 +90,7 @@ class Plan:
         group: int | None = None,
     ) -> Self: ...
     @staticmethod
-    def parse(text: bytes, path: str | None = None) -> Plan: ...
+    def parse(text: bytes, path: str | None = None, *, exact: bool = False) -> Plan: ...
     def text(
         self, format: str, *, delta: float | None = None, epsilon: float | None = None
     ) -> str: ...
@@ -115,6 +118,12 @@ class Plan:
         route: str | None = None,
         progress: _Progress = None,
     ) -> Answer: ...
+    def epsilon_to_bits(
+        self, delta: _Amount, bits: int, progress: _Progress = None
+    ) -> tuple[str, str, str]: ...
+    def delta_to_bits(
+        self, epsilon: _Amount, bits: int, progress: _Progress = None
+    ) -> tuple[str, str, str]: ...
     def epsilons(
         self,
         deltas: bytes,
