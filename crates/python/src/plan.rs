@@ -1,8 +1,9 @@
 //! Plans and the questions one can ask of them.
 
-use counterpoint::ask::PrecisePlan;
+use counterpoint::ask::{AskError, Options, PrecisePlan};
 use counterpoint::quantity::{Bits, Group, Rate};
-use counterpoint::theorem::Comparison;
+use counterpoint::theorem::eta::Eta;
+use counterpoint::theorem::{Bound as Named, Comparison, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon};
 use counterpoint_wire::{Format, Question, adjacency_name, adjacency_named};
 use pyo3::prelude::*;
@@ -285,25 +286,36 @@ impl Plan {
     }
 
     /// The certified optimum and what other theorems charge: name to value, or to why it has none.
-    #[pyo3(signature = (*, delta = None, epsilon = None, tolerance = None, progress = None))]
+    #[pyo3(signature = (*, delta = None, epsilon = None, eta = None, tolerance = None, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
         delta: Option<&Bound<'_, PyAny>>,
         epsilon: Option<&Bound<'_, PyAny>>,
+        eta: Option<&Bound<'_, PyAny>>,
         tolerance: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Py<Answer>, Bound<'py, PyDict>)> {
         let how = How::new(tolerance, None, progress)?;
         let plan = Arc::clone(&self.ready);
+        let eta = eta.map(|given| Eta::new(number("eta", given)?).map_err(out_of_range("eta")));
+        let eta = eta.transpose()?;
         let comparison = match (delta, epsilon) {
             (Some(given), None) => {
                 let delta = self::delta("delta", given)?;
-                how.run(py, move |options| plan.compare(delta, options))?
+                how.run(py, move |options| by_name(&plan, delta, eta, options))?
+            }
+            (None, Some(_)) if eta.is_some() => {
+                return Err(invalid("eta is given with epsilon; legal: with delta"));
             }
             (None, Some(given)) => {
                 let epsilon = self::epsilon("epsilon", given)?;
-                how.run(py, move |options| plan.compare_delta(epsilon, options))?
+                how.run(py, move |options| {
+                    let mut comparison = plan.compare_delta(epsilon, options)?;
+                    let value = SIMPLE.delta(&plan, epsilon);
+                    comparison.others.push(Named { theorem: SIMPLE, value });
+                    Ok(comparison)
+                })?
             }
             _ => {
                 return Err(invalid("compare needs a question; legal: delta or epsilon, not both"));
@@ -356,6 +368,23 @@ impl Plan {
         let restore = slf.py().import("counterpoint.plan")?.getattr("_restore")?;
         Ok((restore, (slf.get_type(), slf.get().text(slf.py(), "json", None, None)?)))
     }
+}
+
+const SIMPLE: Theorem = Theorem::KovSimplified;
+
+/// The optimum at a delta beside all theorems that have a name, the approximation if an eta is given.
+fn by_name(
+    plan: &counterpoint::Plan,
+    delta: Delta,
+    eta: Option<Eta>,
+    options: &Options<'_>,
+) -> Result<Comparison, AskError> {
+    let mut comparison = plan.compare(delta, options)?;
+    comparison.others.push(Named { theorem: SIMPLE, value: SIMPLE.epsilon(plan, delta) });
+    if let Some(eta) = eta {
+        comparison.others.push(Named::within(plan, delta, eta, options.watch)?);
+    }
+    Ok(comparison)
 }
 
 fn others<'py>(py: Python<'py>, comparison: &Comparison) -> PyResult<Bound<'py, PyDict>> {

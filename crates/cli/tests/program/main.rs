@@ -11,6 +11,7 @@ mod layers;
 mod ledger;
 mod mechanisms;
 mod plans;
+mod reach;
 mod regions;
 mod rules;
 mod serve;

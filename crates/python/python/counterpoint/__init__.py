@@ -65,6 +65,7 @@ from .mechanisms import (
 )
 from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .region import Region
+from .rules import convert, noise_rules, pairs
 from .study import Planned, PlannedStatistic, plan_study
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ __all__ = [
     "column",
     "compose",
     "connect",
+    "convert",
     "load",
+    "noise_rules",
+    "pairs",
     "plan_study",
 ]

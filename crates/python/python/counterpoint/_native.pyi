@@ -18,6 +18,9 @@ __all__ = [
     "Region",
     "audit",
     "calibrate",
+    "convert",
+    "noise_rules",
+    "pairs",
     "plan_study",
 ]
 
@@ -143,6 +146,7 @@ class Plan:
         *,
         delta: float | None = None,
         epsilon: float | None = None,
+        eta: float | None = None,
         tolerance: float | None = None,
         progress: _Progress = None,
     ) -> tuple[Answer, dict[str, float | str]]: ...
@@ -358,3 +362,9 @@ class Ledger:
     def _history(self, account: str | None, analyst: str | None) -> str: ...
     def export(self) -> str: ...
     def _verify(self, expect_head: str | None) -> tuple[str, str | None]: ...
+
+def convert(
+    from_epsilon: float, from_delta: float, to_epsilon: float | None = None, to_delta: float | None = None
+) -> str: ...
+def noise_rules(epsilon: float, delta: float, count: int, sensitivity: float) -> str: ...
+def pairs(epsilon: float, delta: float, count: int) -> list[tuple[float, float, float]]: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ._native import Answer, Mechanism
 
     from decimal import Decimal
+    from fractions import Fraction
 
     Progress = Callable[[float], bool | None]
     Amount = float | str | Fraction | Decimal
@@ -153,10 +153,13 @@ class Plan(_native.Plan):
         *,
         delta: float | None = None,
         epsilon: float | None = None,
+        eta: float | None = None,
         tolerance: float | None = None,
         progress: Progress | None = None,
     ) -> Comparison:
         """The certified optimum beside what other theorems charge.
+
+        With ``eta``, Murtagh and Vadhan's approximation algorithm (Theorem 1.7), too, at a delta.
 
         >>> import counterpoint as cp
         >>> comparison = cp.compose([cp.ApproxDP(0.1) * 100]).compare(delta=1e-6)
@@ -164,7 +167,7 @@ class Plan(_native.Plan):
         True
         """
         one_question(delta, epsilon)
-        found = super().compare(delta=delta, epsilon=epsilon, tolerance=tolerance, progress=progress)
+        found = super().compare(delta=delta, epsilon=epsilon, eta=eta, tolerance=tolerance, progress=progress)
         return Comparison("epsilon" if epsilon is None else "delta", *found)
 
     def region(  # type: ignore[override]
@@ -336,10 +339,14 @@ class PreciseAnswer:
     @property
     def fractions(self) -> tuple[Fraction, Fraction]:
         """Both ends, as fractions."""
+        from fractions import Fraction
+
         return Fraction(self.lower), Fraction(self.upper)
 
     def __float__(self) -> float:
         """The safe side: not below the upper end."""
+        from fractions import Fraction
+
         nearest = float(self.upper)
         return nearest if Fraction(nearest) >= Fraction(self.upper) else math.nextafter(nearest, math.inf)
 
