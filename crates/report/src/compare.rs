@@ -1,5 +1,5 @@
 use counterpoint::theorem::Bound;
-use counterpoint_wire::{Composed, decimal};
+use counterpoint_wire::Composed;
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
@@ -27,7 +27,7 @@ fn pairs(composed: &Composed) -> String {
     let heading = ["epsilon", "delta"].map(str::to_owned);
     let rows = composed.pairs.iter().map(|pair| {
         let [epsilon, delta] = [pair.epsilon, pair.delta.upper];
-        [epsilon, delta].map(|x| decimal::up(x, words::TABLE_DIGITS))
+        [epsilon, delta].map(words::round)
     });
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
     let source = "together (epsilon, delta)-private, and no more (Kairouz, Oh and Viswanath 2017, Theorem III.3):";

@@ -61,7 +61,7 @@ pub fn noise(rules: &NoiseRules) -> String {
 }
 
 fn said(advised: &Advised, source: &str) -> [String; 4] {
-    let shown = |x: f64| decimal::up(x, TABLE_DIGITS);
+    let shown = words::round;
     let with = match (advised.parameter, advised.each) {
         (Some((name, value)), _) => format!("{name} {}", shown(value)),
         // What each may have is rounded down: less is no harm.

@@ -149,7 +149,10 @@ fn real(value: &Value<'_>) -> Option<f64> {
 pub(crate) fn written(value: &Value<'_>) -> Option<Written> {
     match value {
         Value::Written(number) => Some((**number).clone()),
-        Value::Text(text) => Written::new(quoted(text)?.1),
+        Value::Text(text) => {
+            let (nearest, exact) = quoted(text)?;
+            Written::beside(nearest, exact)
+        }
         _ => None,
     }
 }

@@ -202,8 +202,10 @@ impl NoiseRules {
             delta: Some(advice.delta),
             each: None,
         };
-        let laplace = |advice: Advice| noisy(advice, "scale", (advice.variance / 2.0).sqrt());
-        let gaussian = |advice: Advice| noisy(advice, "sigma", advice.variance.sqrt());
+        // More noise than was confirmed is no harm; less would be.
+        let up = |square: f64| square.sqrt().next_up();
+        let laplace = |advice: Advice| noisy(advice, "scale", up(advice.variance / 2.0));
+        let gaussian = |advice: Advice| noisy(advice, "sigma", up(advice.variance));
         let each = |each| Advised { each: Some(each), ..Advised::default() };
         let mut rules = vec![
             (Rule::PerQuery, noise::per_query(epsilon, delta, count).map(each)),

@@ -40,7 +40,7 @@ impl Value<'_> {
     pub(crate) fn exactly(self, text: &str) -> Self {
         let Self::Real(double) = self else { return self };
         match amount(text) {
-            Ok(amount) => match Written::new(Ratio::from(&amount)) {
+            Ok(amount) => match Written::beside(double, Ratio::from(&amount)) {
                 Some(written) => Self::Written(Box::new(written)),
                 None => Self::Real(double),
             },

@@ -22,7 +22,11 @@ impl Written {
     /// A number, if no double is exactly that.
     #[must_use]
     pub fn new(exact: Ratio) -> Option<Self> {
-        let nearest = nearest(&exact);
+        Self::beside(nearest(&exact), exact)
+    }
+
+    /// The same, of which this is the double that its text is read as.
+    pub(crate) fn beside(nearest: f64, exact: Ratio) -> Option<Self> {
         (of_double(nearest) != exact).then_some(Self { nearest, exact })
     }
 
@@ -168,6 +172,21 @@ mod tests {
         let texts = ["0.3", "0.0001", "1/3", "123.456", "2/7", "5", "0", "0.125", "1/7000"];
         for text in texts {
             assert_eq!(shown(&fraction(text).unwrap()), text);
+        }
+    }
+
+    /// A fraction has the double that its decimals are read as: what is written and read again stays the same.
+    #[test]
+    fn the_double_next_to_a_decimal_is_the_one_it_is_read_as() {
+        let mut state = 1_u64;
+        for round in 0..5000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let digits = (state >> 20) % 10_u64.pow(1 + round % 13);
+            let text = format!("{digits}e-{}", round % 330);
+            let read: f64 = text.parse().unwrap();
+            assert_eq!(nearest(&fraction(&text).unwrap()).to_bits(), read.to_bits(), "{text}");
         }
     }
 

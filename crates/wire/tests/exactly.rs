@@ -132,3 +132,17 @@ fn numbers_too_long_to_keep_are_refused() {
     let error = Plan::parse(toml.as_bytes(), Format::Toml).unwrap_err().to_string();
     assert!(error.contains("epsilon is \"1/-3\"; legal: 0, or a number"), "{error}");
 }
+
+/// At delta 0 epsilon is the sum: nine tenths and two thirds, 47/30. Three times the double next to 0.3 is 3.3e-17 less.
+#[test]
+fn sums_of_what_is_written_are_exact() {
+    let toml = "[[release]]\nmechanism = 'approx-dp'\nepsilon = 0.3\ncount = 3\n\
+                [[release]]\nmechanism = 'geometric'\nscale = 3\ncount = 2\n";
+    let plan = Plan::parse_exactly(toml.as_bytes(), Format::Toml).unwrap();
+    let precise = plan.exactly().unwrap().unwrap();
+    let answer = precise.epsilon(&Ratio::ZERO, bits(), Watch::none()).unwrap();
+    let truth = fraction("47/30").unwrap();
+    let (lower, upper) = (fraction(&answer.lower).unwrap(), fraction(&answer.upper).unwrap());
+    assert!(lower <= truth && truth <= upper, "{answer:?}");
+    assert!(upper - lower < fraction("1e-29").unwrap(), "{answer:?}");
+}

@@ -61,7 +61,7 @@ fn compare_lists_the_pairs_of_equal_guarantees() {
         assert_eq!(pairs[1]["epsilon"].as_f64(), Some(0.0));
         around(&pairs[1]["delta"], 5.0 / 8.0, "at 0");
         let text = run(&[arguments, &["--pairs"]].concat());
-        assert!(text.answer().contains("Theorem III.3") && text.stdout.contains("0.6250000"));
+        assert!(text.answer().contains("Theorem III.3") && text.stdout.contains("0.6250000\n"));
         assert!(!run(arguments).answer().contains("Theorem III.3"));
     }
     let different = example("mixed.toml");
