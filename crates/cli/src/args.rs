@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
+use counterpoint::exact::{Ratio, nearest};
 use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
-use counterpoint::{Count, Delta, Epsilon, Tolerance};
+use counterpoint::theorem::eta::Eta;
+use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
 use counterpoint_report::figures::Recipe;
-use counterpoint_wire::{name_of, power};
+use counterpoint_wire::{fraction, name_of, power};
 
 #[cfg(feature = "ledger")]
 use crate::ledger::LedgerArgs;
@@ -44,6 +46,10 @@ pub(crate) enum Command {
     Region(RegionArgs),
     /// Bound epsilon from below by what attacks did, and test a claim
     Audit(AuditArgs),
+    /// Say what a guarantee is worth in other words: another epsilon or delta, a total variation distance
+    Convert(ConvertArgs),
+    /// Say how much noise published rules ask for, and where they fail
+    Noise(NoiseArgs),
     /// Draw the figures of the papers, and our own, as SVG and CSV
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
@@ -64,13 +70,13 @@ pub(crate) struct ComposeArgs {
     pub(crate) plan: String,
 
     /// Ask for epsilon at this delta, whatever the plan asks
-    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
-    pub(crate) delta: Option<Delta>,
+    #[arg(long, value_name = "D", value_parser = given_delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Given<Delta>>,
 
     /// Ask for delta at this epsilon, whatever the plan asks
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = given_epsilon, allow_hyphen_values = true)]
     #[arg(conflicts_with = "delta")]
-    pub(crate) epsilon: Option<Epsilon>,
+    pub(crate) epsilon: Option<Given<Epsilon>>,
 
     /// Relative width of the bracket [default: 1e-6]
     #[arg(long, value_name = "T", value_parser = tolerance, allow_hyphen_values = true)]
@@ -79,7 +85,8 @@ pub(crate) struct ComposeArgs {
     #[arg(long, value_name = "R", value_parser = route, help = route_help())]
     pub(crate) route: Option<Route>,
 
-    /// Compute to so many bits, by the precise route
+    /// Compute to so many bits, by the precise route. Numbers then are what is written, not the doubles next to them: 0.3 is
+    /// three tenths, "1/3" a third
     #[arg(long, value_name = "Q", value_parser = bits, allow_hyphen_values = true)]
     #[arg(conflicts_with = "tolerance")]
     pub(crate) bits: Option<Bits>,
@@ -113,6 +120,60 @@ pub(crate) struct CompareArgs {
     /// Ask for epsilon at this delta, whatever the plan asks
     #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
     pub(crate) delta: Option<Delta>,
+
+    /// Run Murtagh and Vadhan's approximation algorithm, too, with this additive error in epsilon
+    #[arg(long, value_name = "ETA", value_parser = eta, allow_hyphen_values = true)]
+    pub(crate) eta: Option<Eta>,
+
+    /// List the (epsilon, delta) pairs that describe equal guarantees together, too
+    #[arg(long)]
+    pub(crate) pairs: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// The epsilon of the guarantee
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Epsilon,
+
+    /// Its delta [default: 0]
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+
+    /// Another epsilon, for its least delta; with --to-delta, whether both are implied
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) to_epsilon: Option<Epsilon>,
+
+    /// Another delta, for its least epsilon
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) to_delta: Option<Delta>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NoiseArgs {
+    /// What all queries together may cost
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Epsilon,
+
+    /// At this delta
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Delta,
+
+    /// How many queries there are; of a single one more rules speak [default: 1]
+    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
+    pub(crate) count: Option<Count>,
+
+    /// How far one person moves each answer [default: 1]
+    #[arg(long, value_name = "S", value_parser = sensitivity, allow_hyphen_values = true)]
+    pub(crate) sensitivity: Option<Sensitivity>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -244,12 +305,35 @@ fn unknown_values() -> impl TypedValueParser<Value = Unknown> {
     })
 }
 
+/// A number, and what is written for it, if that is an amount.
+#[derive(Clone, Debug)]
+pub(crate) struct Given<T> {
+    pub(crate) value: T,
+    pub(crate) exact: Option<Ratio>,
+}
+
+fn given_delta(text: &str) -> Result<Given<Delta>, String> {
+    Ok(Given { value: delta(text)?, exact: fraction(text).ok() })
+}
+
+fn given_epsilon(text: &str) -> Result<Given<Epsilon>, String> {
+    Ok(Given { value: epsilon(text)?, exact: fraction(text).ok() })
+}
+
 fn delta(text: &str) -> Result<Delta, String> {
     number(text, Delta::new, Delta::LEGAL)
 }
 
 fn epsilon(text: &str) -> Result<Epsilon, String> {
     number(text, Epsilon::new, Epsilon::LEGAL)
+}
+
+fn eta(text: &str) -> Result<Eta, String> {
+    number(text, Eta::new, Eta::LEGAL)
+}
+
+fn sensitivity(text: &str) -> Result<Sensitivity, String> {
+    number(text, Sensitivity::new, Sensitivity::LEGAL)
 }
 
 fn tolerance(text: &str) -> Result<Tolerance, String> {
@@ -276,14 +360,15 @@ fn bits(text: &str) -> Result<Bits, String> {
     number(text, Bits::new, Bits::LEGAL)
 }
 
-/// A checked number, which may be a power such as 2^-25, or a count such as 1e3; the error says only what is legal, as the
-/// value stands beside it.
+/// A checked number, which may be a power such as 2^-25, a fraction such as 1/3, or a count such as 1e3; the error says only
+/// what is legal, as the value stands beside it.
 fn number<N: std::str::FromStr, T, E>(
     text: &str,
     check: fn(N) -> Result<T, E>,
     legal: &str,
 ) -> Result<T, String> {
-    let words = || power(text).or_else(|| text.parse().ok()).map(plain);
+    let divided = || fraction(text).ok().map(|exact| nearest(&exact));
+    let words = || power(text).or_else(|| text.parse().ok()).or_else(divided).map(plain);
     let parsed = text.parse().ok().or_else(|| words()?.parse().ok());
     let number = parsed.and_then(|number| check(number).ok());
     number.ok_or_else(|| format!("legal: {legal}"))

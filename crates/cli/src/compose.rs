@@ -1,13 +1,14 @@
 //! `counterpoint compose`.
 
 use anyhow::{Context, Result, anyhow, bail};
-use counterpoint::Plan;
-use counterpoint::ask::{AskError, Asked, Options};
+use counterpoint::ask::{AskError, Asked, Options, PrecisePlan};
+use counterpoint::exact::{Ratio, of_double};
 use counterpoint::quantity::Bits;
 use counterpoint::route::Route;
 use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
-use counterpoint_wire::{Composed, Question};
+use counterpoint::{Delta, Epsilon, Plan};
+use counterpoint_wire::{Composed, Question, Written};
 
 use crate::args::ComposeArgs;
 use crate::input;
@@ -23,29 +24,51 @@ pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<Outcome> {
 }
 
 fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Result<Outcome> {
-    let plan = input::plan(&args.plan, None)?;
-    let question = question(args, plan.question)?;
-    let warnings = plan.warnings();
-    let prepared = plan.prepare()?;
-    drop(plan);
     let callback = |fraction| progress.at(fraction);
     let watch = Watch::with(&callback);
-    let tolerance = args.tolerance.unwrap_or_default();
     let composed = match bits {
-        Some(bits) => to_bits(&prepared, question, bits, watch)
-            .map_err(|error| in_bits(args, error, &prepared))?,
-        None => compose(
-            &prepared,
-            question,
-            &Options { tolerance, route: args.route, watch, ends: Asked::Both },
-        )?,
+        Some(bits) => as_written(args, bits, watch)?,
+        None => in_doubles(args, watch)?,
     };
-    let composed = Composed { warnings, ..composed };
     if args.json {
         Ok(Outcome::json(composed.compose_json()?))
     } else {
         Ok(Outcome::text(counterpoint_report::compose(&composed), composed.warnings))
     }
+}
+
+/// The answer about the doubles next to what is written.
+fn in_doubles(args: &ComposeArgs, watch: Watch<'_>) -> Result<Composed> {
+    let plan = input::plan(&args.plan, None)?;
+    let question = question(args, plan.question)?;
+    let (warnings, prepared) = (plan.warnings(), plan.prepare()?);
+    drop(plan);
+    let tolerance = args.tolerance.unwrap_or_default();
+    let options = Options { tolerance, route: args.route, watch, ends: Asked::Both };
+    Ok(Composed { warnings, ..compose(&prepared, question, &options)? })
+}
+
+/// The answer in arbitrary precision, about the numbers that are written (MV section 2).
+fn as_written(args: &ComposeArgs, bits: Bits, watch: Watch<'_>) -> Result<Composed> {
+    let plan = input::plan_as_written(&args.plan)?;
+    let question = question(args, plan.question)?;
+    let prepared = plan.prepare()?;
+    let Some(precise) = plan.exactly()? else { return Err(refused(args, &prepared)) };
+    let asked = match (&args.delta, &args.epsilon) {
+        (Some(given), _) => given.exact.clone(),
+        (None, Some(given)) => given.exact.clone(),
+        (None, None) => plan.asked_exactly(),
+    };
+    let asked = asked.context(
+        "--bits needs what is asked as an amount; legal: such as 0.3, 1e-6, 1/3 or 2^-25",
+    )?;
+    let answer = match question {
+        Question::EpsilonAt(_) => precise.epsilon(&asked, bits, watch),
+        Question::DeltaAt(_) => precise.delta(&asked, bits, watch),
+    }?;
+    let others = charges(&precise, question, &asked);
+    let composed = Composed::precise(question, &answer, others);
+    Ok(Composed { warnings: plan.warnings(), given: Written::new(asked), ..composed })
 }
 
 /// The bits to compute to, if the precise route is to be taken.
@@ -61,19 +84,21 @@ fn bits(args: &ComposeArgs) -> Result<Option<Bits>> {
 }
 
 /// A refusal in the words of the option that was used.
-fn in_bits(args: &ComposeArgs, error: AskError, plan: &Plan) -> anyhow::Error {
-    match error {
-        AskError::RouteDoesNotApply { .. } if args.route.is_none() && !plan.is_guarantees() => {
-            anyhow!("--bits is for (epsilon, delta) guarantees alone; legal: no --bits here")
-        }
-        error => error.into(),
+fn refused(args: &ComposeArgs, plan: &Plan) -> anyhow::Error {
+    let options = Options { route: Some(Route::Precise), ..Options::default() };
+    let forced = Epsilon::new(0.0).map(|epsilon| plan.delta(epsilon, &options));
+    match forced {
+        Ok(Err(refusal)) if args.route.is_some() => refusal.into(),
+        _ => anyhow!("--bits is for (epsilon, delta) guarantees alone; legal: no --bits here"),
     }
 }
 
 /// The question on the command line, or else the plan's.
 fn question(args: &ComposeArgs, plan: Option<Question>) -> Result<Question> {
-    let asked = args.delta.map(Question::EpsilonAt).or(args.epsilon.map(Question::DeltaAt));
-    asked
+    let delta = args.delta.as_ref().map(|given| Question::EpsilonAt(given.value));
+    let epsilon = args.epsilon.as_ref().map(|given| Question::DeltaAt(given.value));
+    delta
+        .or(epsilon)
         .or(plan)
         .context("nothing is asked; legal: delta or epsilon in the plan, or --delta or --epsilon")
 }
@@ -91,23 +116,22 @@ pub(crate) fn compose(
     comparison.map(|comparison| Composed::new(question, &comparison))
 }
 
-/// The optimum in arbitrary precision, and what the named theorems charge.
-fn to_bits(
-    plan: &Plan,
-    question: Question,
-    bits: Bits,
-    watch: Watch<'_>,
-) -> Result<Composed, AskError> {
-    let answer = match question {
-        Question::EpsilonAt(delta) => plan.epsilon_to_bits(delta, bits, watch),
-        Question::DeltaAt(epsilon) => plan.delta_to_bits(epsilon, bits, watch),
-    }?;
-    let charge = |theorem: Theorem| Bound {
-        theorem,
-        value: match question {
-            Question::EpsilonAt(delta) => theorem.epsilon(plan, delta),
-            Question::DeltaAt(epsilon) => theorem.delta(plan, epsilon),
-        },
+/// What the named theorems charge for no less than what is written: guarantees are rounded up, and what is asked down.
+fn charges(precise: &PrecisePlan, question: Question, asked: &Ratio) -> Vec<Bound> {
+    let plan = precise.rounded_up();
+    let below = |double: f64| if of_double(double) > *asked { double.next_down() } else { double };
+    let value = |theorem: Theorem| {
+        let plan = plan.as_ref().ok_or("a delta is next to one")?;
+        match question {
+            Question::EpsilonAt(delta) => match Delta::new(below(delta.get())) {
+                Ok(delta) => theorem.epsilon(plan, delta),
+                Err(_) => Err("no delta is as small".into()),
+            },
+            Question::DeltaAt(epsilon) => match Epsilon::new(below(epsilon.get())) {
+                Ok(epsilon) => theorem.delta(plan, epsilon),
+                Err(_) => Err("no epsilon is as small".into()),
+            },
+        }
     };
-    Ok(Composed::precise(question, &answer, Theorem::FORMULAS.map(charge).into()))
+    Theorem::FORMULAS.map(|theorem| Bound { theorem, value: value(theorem) }).into()
 }

@@ -22,6 +22,18 @@ pub(crate) fn plan(path: &str, blank: Option<Blank<'_>>) -> Result<Plan> {
     Ok(Plan::parse_in(folder, &bytes, Format::detect(name, &bytes), blank)?)
 }
 
+/// Reads a plan whose numbers count as they are written, if it is one of guarantees; `-` is standard input.
+pub(crate) fn plan_as_written(path: &str) -> Result<Plan> {
+    let (bytes, name) = match path {
+        "-" => (read(io::stdin().lock(), 0)?, None),
+        _ => (file(path)?, Some(Path::new(path))),
+    };
+    let folder = name.and_then(Path::parent).unwrap_or(Path::new(""));
+    let format = Format::detect(name, &bytes);
+    let plan = Plan::parse_in(folder, &bytes, format, None)?;
+    Ok(if plan.exactly()?.is_some() { Plan::parse_exactly(&bytes, format)? } else { plan })
+}
+
 /// Reads a plan with exact amounts; `-` is standard input.
 #[cfg(feature = "ledger")]
 pub(crate) fn exact_plan(path: &str) -> Result<counterpoint_wire::ledger::ExactPlan> {

@@ -16,6 +16,7 @@ mod output;
 mod plan;
 mod progress;
 mod region;
+mod rules;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "serve")]
@@ -59,6 +60,8 @@ fn run(command: &Command) -> Result<Outcome> {
         }
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
+        Command::Convert(args) => rules::convert(args),
+        Command::Noise(args) => rules::noise(args),
         Command::Figures(args) => figures::run(args, &progress),
         #[cfg(feature = "ledger")]
         Command::Ledger(args) => ledger::run(args),

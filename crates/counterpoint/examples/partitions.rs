@@ -9,6 +9,7 @@
 //! cargo run --release -p counterpoint --example partitions -- 2 3 6 4 9 36
 //! ```
 
+use counterpoint::exact::Ratio;
 use counterpoint::quantity::Bits;
 use counterpoint::route::precise::{self, Big, PreciseError, PreciseGuarantee};
 use counterpoint::watch::Watch;
@@ -95,17 +96,22 @@ impl Instance {
         let guarantees: Vec<_> = epsilons
             .iter()
             .map(|epsilon| PreciseGuarantee {
-                epsilon: epsilon.clone(),
-                delta: Big::ZERO,
+                epsilon: fraction(epsilon),
+                delta: Ratio::ZERO,
                 count: 1,
             })
             .collect();
         let bits = Bits::new((self.precision - 64) as u64).map_err(|_| PreciseError::Stopped)?;
-        let (delta, _) = precise::delta(&guarantees, &r.ln(), bits, Watch::none())?;
+        let (delta, _) = precise::delta(&guarantees, &fraction(&r.ln()), bits, Watch::none())?;
         let one = number(1, self.precision);
         let norm = epsilons.iter().fold(one.clone(), |n, epsilon| n * (&one + epsilon.exp()));
         Ok(delta.with_precision(self.precision).value() * norm)
     }
+}
+
+/// A finite number, exactly.
+fn fraction(x: &Big) -> Ratio {
+    Ratio::try_from(x.clone()).unwrap_or(Ratio::ZERO)
 }
 
 fn number(x: u64, precision: usize) -> Big {

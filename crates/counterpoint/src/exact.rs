@@ -106,6 +106,11 @@ pub(crate) fn check_list<'a>(
     check_bits(what, count, common_bits(list, MOST_TOTAL_BITS / count))
 }
 
+/// Whether numerator and denominator have at most so many bits.
+pub(crate) fn is_short(value: &Ratio, bits: usize) -> bool {
+    value.numerator().bit_len().max(value.denominator().bit_len()) <= bits
+}
+
 /// Refuses a number outside [least, most], or one too long to work with.
 pub(crate) fn check_range(
     place: impl Fn() -> String,
@@ -114,8 +119,7 @@ pub(crate) fn check_range(
     legal: &'static str,
 ) -> Result<(), ExactError> {
     let inside = value >= least && most.is_none_or(|most| value <= most);
-    let short = value.numerator().bit_len().max(value.denominator().bit_len()) <= MOST_BITS;
-    if inside && short {
+    if inside && is_short(value, MOST_BITS) {
         return Ok(());
     }
     Err(ExactError::Number { place: place(), value: value.clone(), legal })
@@ -149,7 +153,15 @@ pub(crate) fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactE
 }
 
 /// The double itself, as a fraction; zero for what is no finite number.
-pub(crate) fn of_double(value: f64) -> Ratio {
+///
+/// ```
+/// use counterpoint::exact::of_double;
+/// assert_eq!(of_double(0.375), "3/8".parse()?);
+/// assert_ne!(of_double(0.3), "3/10".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn of_double(value: f64) -> Ratio {
     Ratio::try_from(value).unwrap_or(Ratio::ZERO)
 }
 

@@ -15,6 +15,11 @@ pub enum Theorem {
     /// Kairouz, Oh and Viswanath's closed form: the smallest of three terms, delta
     /// `1 - (1 - d~) prod(1 - d)`.
     KovClosedForm,
+    /// The same with `sum e^2` in the place of `sum e tanh(e/2)`: what the paper simplifies it to.
+    KovSimplified,
+    /// Murtagh and Vadhan's own approximation algorithm: an epsilon between the optimum at delta and eta above the optimum at
+    /// `e^(-eta/2) delta`.
+    Approximation,
     /// The exact optimum: Kairouz, Oh and Viswanath for equal guarantees, Murtagh and
     /// Vadhan for different ones.
     Optimal,
@@ -63,11 +68,13 @@ impl Theorem {
         [Self::Basic, Self::Advanced, Self::Strong, Self::KovClosedForm];
 
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Basic,
         Self::Advanced,
         Self::Strong,
         Self::KovClosedForm,
+        Self::KovSimplified,
+        Self::Approximation,
         Self::Optimal,
         Self::DominatingPairs,
         Self::Renyi,
@@ -87,6 +94,8 @@ impl Theorem {
             Self::Advanced => "advanced",
             Self::Strong => "strong",
             Self::KovClosedForm => "kov-closed-form",
+            Self::KovSimplified => "kov-simplified",
+            Self::Approximation => "mv-approximation",
             Self::Optimal => "optimal",
             Self::DominatingPairs => "dominating-pairs",
             Self::Renyi => "renyi",
@@ -111,6 +120,10 @@ impl Theorem {
             }
             Self::Strong => "Smith, lecture on advanced composition, Theorem 1.1",
             Self::KovClosedForm => "Kairouz, Oh and Viswanath 2017, Theorems III.4 and III.5",
+            Self::KovSimplified => {
+                "Kairouz, Oh and Viswanath 2017, Theorem III.4, simplified below equation (7)"
+            }
+            Self::Approximation => "Murtagh and Vadhan 2018, Theorem 1.7",
             Self::Optimal => {
                 "Murtagh and Vadhan 2018, Theorem 1.5; interleaved queries: Lyu 2022, Theorem 1"
             }

@@ -18,6 +18,7 @@ mod curve_teeth;
 mod declared;
 mod effort;
 mod filters;
+mod fractions;
 mod games;
 mod interactive;
 mod laplace;

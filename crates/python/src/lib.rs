@@ -12,6 +12,7 @@ mod mechanism;
 mod plan;
 mod planned;
 mod region;
+mod rules;
 mod run;
 mod value;
 
@@ -37,4 +38,6 @@ mod _native {
     use super::planned::{Planned, plan_study};
     #[pymodule_export]
     use super::region::Region;
+    #[pymodule_export]
+    use super::rules::{convert, noise_rules, pairs};
 }

@@ -1,7 +1,9 @@
 //! Plans and the questions one can ask of them.
 
-use counterpoint::quantity::{Group, Rate};
-use counterpoint::theorem::Comparison;
+use counterpoint::ask::{AskError, Options, PrecisePlan};
+use counterpoint::quantity::{Bits, Group, Rate};
+use counterpoint::theorem::eta::Eta;
+use counterpoint::theorem::{Bound as Named, Comparison, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon};
 use counterpoint_wire::{Format, Question, adjacency_name, adjacency_named};
 use pyo3::prelude::*;
@@ -16,7 +18,7 @@ use crate::losses::Losses;
 use crate::mechanism::{self, releases};
 use crate::region::Region;
 use crate::run::How;
-use crate::value::{number, whole};
+use crate::value::{fraction, number, whole};
 
 /// Releases about the same data, ready for questions.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
@@ -48,6 +50,19 @@ impl Plan {
         let described = counterpoint_wire::Plan { question: None, ..described };
         Self::make(py, described.releases.len() > LARGE, move || Ok(described))
     }
+}
+
+impl Plan {
+    /// The plan with its numbers as they were given.
+    fn exactly(&self) -> PyResult<PrecisePlan> {
+        let exact = self.described.exactly().map_err(|error| invalid(error.to_string()))?;
+        let legal = "bits is for (epsilon, delta) guarantees alone; legal: no bits here";
+        exact.ok_or_else(|| invalid(legal))
+    }
+}
+
+fn bits(given: &Bound<'_, PyAny>) -> PyResult<Bits> {
+    Bits::new(whole("bits", given)?).map_err(out_of_range("bits"))
 }
 
 /// Plans of more releases and texts of more bytes take a while.
@@ -103,21 +118,25 @@ impl Plan {
             releases,
             target: None,
             blanks: Vec::new(),
+            asked: None,
         };
         let large = described.releases.len() > LARGE;
         Self::make(py, large, move || Ok(described))
     }
 
-    /// A plan from TOML or JSON text. The question it may ask is not part of it.
+    /// A plan from TOML or JSON text, its numbers as doubles or as they are written. The question it may ask is not part of it.
     #[staticmethod]
-    #[pyo3(signature = (text, path = None))]
-    fn parse(py: Python<'_>, text: &[u8], path: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (text, path = None, *, exact = false))]
+    fn parse(py: Python<'_>, text: &[u8], path: Option<&str>, exact: bool) -> PyResult<Self> {
         let format = Format::detect(path.map(Path::new), text);
         let text = text.to_vec();
         Self::make(py, text.len() > LARGE, move || {
-            let parsed = counterpoint_wire::Plan::parse(&text, format);
-            let described = parsed.map_err(|error| error.to_string())?;
-            Ok(counterpoint_wire::Plan { question: None, ..described })
+            let parse = match exact {
+                true => counterpoint_wire::Plan::parse_exactly,
+                false => counterpoint_wire::Plan::parse,
+            };
+            let described = parse(&text, format).map_err(|error| error.to_string())?;
+            Ok(counterpoint_wire::Plan { question: None, asked: None, ..described })
         })
     }
 
@@ -204,6 +223,36 @@ impl Plan {
         Answer::wrap(py, &how.run_quickly(py, move |options| plan.delta(epsilon, options))?)
     }
 
+    /// Epsilon at a delta in arbitrary precision: lower end, upper end, theorem.
+    #[pyo3(signature = (delta, bits, progress = None))]
+    fn epsilon_to_bits(
+        &self,
+        py: Python<'_>,
+        delta: &Bound<'_, PyAny>,
+        bits: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, String, &'static str)> {
+        let (at, bits, plan) = (fraction("delta", delta)?, self::bits(bits)?, self.exactly()?);
+        let how = How::new(None, None, progress)?;
+        let found = how.run(py, move |options| plan.epsilon(&at, bits, options.watch))?;
+        Ok((found.lower, found.upper, found.theorem.name()))
+    }
+
+    /// Delta at an epsilon in arbitrary precision: lower end, upper end, theorem.
+    #[pyo3(signature = (epsilon, bits, progress = None))]
+    fn delta_to_bits(
+        &self,
+        py: Python<'_>,
+        epsilon: &Bound<'_, PyAny>,
+        bits: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, String, &'static str)> {
+        let (at, bits, plan) = (fraction("epsilon", epsilon)?, self::bits(bits)?, self.exactly()?);
+        let how = How::new(None, None, progress)?;
+        let found = how.run(py, move |options| plan.delta(&at, bits, options.watch))?;
+        Ok((found.lower, found.upper, found.theorem.name()))
+    }
+
     /// The ends of epsilon at each of many deltas, packed.
     #[pyo3(signature = (deltas, tolerance = None, route = None, progress = None))]
     fn epsilons<'py>(
@@ -237,25 +286,36 @@ impl Plan {
     }
 
     /// The certified optimum and what other theorems charge: name to value, or to why it has none.
-    #[pyo3(signature = (*, delta = None, epsilon = None, tolerance = None, progress = None))]
+    #[pyo3(signature = (*, delta = None, epsilon = None, eta = None, tolerance = None, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
         delta: Option<&Bound<'_, PyAny>>,
         epsilon: Option<&Bound<'_, PyAny>>,
+        eta: Option<&Bound<'_, PyAny>>,
         tolerance: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Py<Answer>, Bound<'py, PyDict>)> {
         let how = How::new(tolerance, None, progress)?;
         let plan = Arc::clone(&self.ready);
+        let eta = eta.map(|given| Eta::new(number("eta", given)?).map_err(out_of_range("eta")));
+        let eta = eta.transpose()?;
         let comparison = match (delta, epsilon) {
             (Some(given), None) => {
                 let delta = self::delta("delta", given)?;
-                how.run(py, move |options| plan.compare(delta, options))?
+                how.run(py, move |options| by_name(&plan, delta, eta, options))?
+            }
+            (None, Some(_)) if eta.is_some() => {
+                return Err(invalid("eta is given with epsilon; legal: with delta"));
             }
             (None, Some(given)) => {
                 let epsilon = self::epsilon("epsilon", given)?;
-                how.run(py, move |options| plan.compare_delta(epsilon, options))?
+                how.run(py, move |options| {
+                    let mut comparison = plan.compare_delta(epsilon, options)?;
+                    let value = SIMPLE.delta(&plan, epsilon);
+                    comparison.others.push(Named { theorem: SIMPLE, value });
+                    Ok(comparison)
+                })?
             }
             _ => {
                 return Err(invalid("compare needs a question; legal: delta or epsilon, not both"));
@@ -308,6 +368,23 @@ impl Plan {
         let restore = slf.py().import("counterpoint.plan")?.getattr("_restore")?;
         Ok((restore, (slf.get_type(), slf.get().text(slf.py(), "json", None, None)?)))
     }
+}
+
+const SIMPLE: Theorem = Theorem::KovSimplified;
+
+/// The optimum at a delta beside all theorems that have a name, the approximation if an eta is given.
+fn by_name(
+    plan: &counterpoint::Plan,
+    delta: Delta,
+    eta: Option<Eta>,
+    options: &Options<'_>,
+) -> Result<Comparison, AskError> {
+    let mut comparison = plan.compare(delta, options)?;
+    comparison.others.push(Named { theorem: SIMPLE, value: SIMPLE.epsilon(plan, delta) });
+    if let Some(eta) = eta {
+        comparison.others.push(Named::within(plan, delta, eta, options.watch)?);
+    }
+    Ok(comparison)
 }
 
 fn others<'py>(py: Python<'py>, comparison: &Comparison) -> PyResult<Bound<'py, PyDict>> {

@@ -1,10 +1,11 @@
 //! Values of plan files to and from Python.
 
-use counterpoint_wire::{Table, Value};
+use counterpoint::exact::Ratio;
+use counterpoint_wire::{Table, Value, Written};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use crate::errors::wrong_type;
+use crate::errors::{invalid, wrong_type};
 
 /// A number of an argument: anything Python takes for a real number but True and False.
 pub(crate) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -13,6 +14,27 @@ pub(crate) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> 
         return Err(refused());
     }
     given.extract().map_err(|_| refused())
+}
+
+/// A number of an argument, exactly: text such as "0.3" or "1/3", a Fraction, a Decimal, and what else Python takes for a number.
+pub(crate) fn fraction(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Ratio> {
+    let legal = "a number, a Fraction, a Decimal or text such as \"1/3\"";
+    if given.is_instance_of::<PyBool>() {
+        return Err(wrong_type(argument, given, legal));
+    }
+    if let Ok(text) = given.cast::<PyString>() {
+        let read = counterpoint_wire::fraction(&text.to_cow()?);
+        return read.map_err(|problem| invalid(format!("{argument} {problem}")));
+    }
+    ratio(given).ok_or_else(|| wrong_type(argument, given, legal))
+}
+
+/// The exact value of what Python has as a fraction of whole numbers.
+fn ratio(given: &Bound<'_, PyAny>) -> Option<Ratio> {
+    let parts = given.call_method0("as_integer_ratio").ok()?;
+    let (above, below): (Bound<'_, PyAny>, Bound<'_, PyAny>) = parts.extract().ok()?;
+    let text = format!("{}/{}", above.str().ok()?, below.str().ok()?);
+    text.parse().ok()
 }
 
 /// A whole number of an argument.
@@ -50,7 +72,9 @@ fn from_python(name: &str, given: &Bound<'_, PyAny>, level: usize) -> PyResult<V
         return Ok(text.parse().map_or(Value::TooLarge(text), Value::Whole));
     }
     if let Ok(number) = given.extract::<f64>() {
-        return Ok(Value::Real(number));
+        // Of a Fraction and a Decimal nothing is lost.
+        let written = ratio(given).and_then(Written::new).map(Box::new);
+        return Ok(written.map_or(Value::Real(number), Value::Written));
     }
     if let Ok(fields) = given.cast::<PyDict>() {
         return Ok(Value::Table(table_in(fields, level)?));
@@ -84,6 +108,9 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value<'_>) -> PyResult<Bou
     Ok(match value {
         Value::Whole(number) => whole_to_python(py, *number)?,
         Value::Real(number) => PyFloat::new(py, *number).into_any(),
+        Value::Written(number) => {
+            py.import("fractions")?.getattr("Fraction")?.call1((number.to_string(),))?
+        }
         Value::Text(text) => PyString::new(py, text).into_any(),
         Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
         Value::List(items) => {

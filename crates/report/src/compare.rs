@@ -17,7 +17,21 @@ pub fn compare(composed: &Composed) -> String {
             std::iter::once(&optimal).chain(&composed.others).map(|charge| row(composed, charge)),
         )
         .collect();
-    format!("{}\n{}", answer(composed), columns([Left, Right, Right, Left], &rows))
+    let table = columns([Left, Right, Right, Left], &rows);
+    let pairs = if composed.pairs.is_empty() { String::new() } else { pairs(composed) };
+    format!("{}\n{table}{pairs}", answer(composed))
+}
+
+/// The pairs of KOV Theorem III.3, their deltas rounded up.
+fn pairs(composed: &Composed) -> String {
+    let heading = ["epsilon", "delta"].map(str::to_owned);
+    let rows = composed.pairs.iter().map(|pair| {
+        let [epsilon, delta] = [pair.epsilon, pair.delta.upper];
+        [epsilon, delta].map(words::round)
+    });
+    let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
+    let source = "together (epsilon, delta)-private, and no more (Kairouz, Oh and Viswanath 2017, Theorem III.3):";
+    format!("\n{source}\n{}", columns([Right, Right], &rows))
 }
 
 fn row(composed: &Composed, charge: &Bound) -> [String; 4] {
@@ -46,6 +60,8 @@ mod tests {
             theorem: Theorem::Optimal,
             wide: None,
             share: None,
+            given: None,
+            pairs: Vec::new(),
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Strong, value: Err("the epsilons differ".into()) },

@@ -19,6 +19,7 @@ pub fn compose(composed: &Composed) -> String {
 /// The answer, how it was computed and what licenses it.
 pub(crate) fn answer(composed: &Composed) -> String {
     let (given_name, given) = words::given(composed.question);
+    let given = composed.given.as_ref().map_or(given, ToString::to_string);
     let mut certified = match &composed.asked {
         Asked::Bracket(bracket) => words::certified(*bracket),
         // Many digits are wanted to be seen.
@@ -110,6 +111,8 @@ mod tests {
             theorem: Theorem::Optimal,
             wide: None,
             share: None,
+            given: None,
+            pairs: Vec::new(),
             others: vec![
                 Bound { theorem: Theorem::Basic, value: Ok(10.0) },
                 Bound { theorem: Theorem::Advanced, value: Ok(6.308_123_456) },

@@ -12,6 +12,7 @@ pub mod figures;
 mod plan;
 pub mod plot;
 mod region;
+mod rules;
 pub mod ledger;
 mod words;
 
@@ -21,3 +22,4 @@ pub use compare::compare;
 pub use compose::compose;
 pub use plan::{plan, plan_figure};
 pub use region::{region, region_figure};
+pub use rules::{convert, noise};

@@ -3,12 +3,14 @@
 use counterpoint::Bracket;
 use counterpoint::ask::PreciseAnswer;
 use counterpoint::route::Route;
+use counterpoint::theorem::lattice::Pair;
 use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::decimal::{self, FULL_DIGITS};
 use crate::plan::Question;
+use crate::written::Written;
 
 /// A question about a composition with its certified answer, and what the named
 /// theorems answer.
@@ -31,6 +33,10 @@ pub struct Composed {
     pub others: Vec<Bound>,
     /// What one should know before relying on it.
     pub warnings: Vec<String>,
+    /// The given side as it is written, where that is no double.
+    pub given: Option<Written>,
+    /// The pairs of KOV Theorem III.3, if they are wanted.
+    pub pairs: Vec<Pair>,
 }
 
 /// The side that was asked.
@@ -60,6 +66,8 @@ impl Composed {
             share: comparison.optimal.share,
             others: finite(&comparison.others),
             warnings: Vec::new(),
+            given: None,
+            pairs: Vec::new(),
         }
     }
 
@@ -76,6 +84,8 @@ impl Composed {
             share: None,
             others,
             warnings: Vec::new(),
+            given: None,
+            pairs: Vec::new(),
         }
     }
 
@@ -106,8 +116,8 @@ impl Composed {
 
     fn json(&self, ratio: impl Fn(&Bound) -> Option<f64>) -> Result<String, serde_json::Error> {
         let (epsilon, delta) = match self.question {
-            Question::EpsilonAt(delta) => (self.asked.ends()?, given(delta.get())?),
-            Question::DeltaAt(epsilon) => (given(epsilon.get())?, self.asked.ends()?),
+            Question::EpsilonAt(delta) => (self.asked.ends()?, self.given(delta.get())?),
+            Question::DeltaAt(epsilon) => (self.given(epsilon.get())?, self.asked.ends()?),
         };
         let others = self.others.iter().map(|charge| self.other(charge, ratio(charge)));
         serde_json::to_string(&Answer {
@@ -120,8 +130,16 @@ impl Composed {
             theorem: self.theorem.source(),
             setting: setting(self.theorem.setting()),
             others: others.collect::<Result<_, _>>()?,
+            pairs: self.pairs.iter().map(pair).collect::<Result<_, _>>()?,
             warnings: &self.warnings,
         })
+    }
+
+    /// The given side is echoed: as it is written where decimals can say it, else in decimals around it.
+    fn given(&self, double: f64) -> Result<Ends, serde_json::Error> {
+        let Some(number) = &self.given else { return given(double) };
+        let (lower, upper) = number.around(FULL_DIGITS);
+        Ok(Ends { lower: self::number(lower)?, upper: self::number(upper)? })
     }
 
     fn other<'a>(
@@ -177,7 +195,21 @@ struct Answer<'a> {
     setting: InSetting,
     others: Vec<Other<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pairs: Vec<PairObject>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [String],
+}
+
+/// One of the pairs: the composition is private with the upper delta, and not with one below the lower.
+#[derive(Serialize)]
+struct PairObject {
+    epsilon: Box<RawValue>,
+    delta: Ends,
+}
+
+fn pair(pair: &Pair) -> Result<PairObject, serde_json::Error> {
+    let epsilon = number(decimal::trimmed(&decimal::up(pair.epsilon, FULL_DIGITS)))?;
+    Ok(PairObject { epsilon, delta: Ends::of(pair.delta)? })
 }
 
 /// Mechanisms with two outcomes: of range eta, losses of share eta and share eta - eta.
@@ -273,6 +305,8 @@ mod tests {
                 Bound { theorem: Theorem::Strong, value: Err("the \"epsilons\" differ".into()) },
             ],
             warnings: Vec::new(),
+            given: None,
+            pairs: Vec::new(),
         }
     }
 

@@ -6,14 +6,20 @@ use counterpoint::OutOfRange;
 
 use crate::error::PlanError;
 use crate::value::{Table, Value};
+use crate::written::{Written, power, quoted};
 
-/// The fields not yet taken.
+/// The fields not yet taken, and the numbers taken that no double is.
 #[derive(Debug)]
-pub(crate) struct Fields<'a>(Table<'a>);
+pub(crate) struct Fields<'a>(Table<'a>, Vec<(Box<str>, Written)>);
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(table: Table<'a>) -> Self {
-        Self(table)
+        Self(table, Vec::new())
+    }
+
+    /// The numbers that were taken so far and are no doubles, as they are written.
+    pub(crate) fn written(&mut self) -> Vec<(Box<str>, Written)> {
+        std::mem::take(&mut self.1)
     }
 
     /// Looks at a text without taking it.
@@ -56,7 +62,11 @@ impl<'a> Fields<'a> {
         (check, legal): (Check<f64, T>, &str),
     ) -> Result<T, PlanError> {
         match self.take(name).or(default.map(Value::Real)) {
-            Some(value) => number(name, &value, check, legal),
+            Some(value) => {
+                let number = number(name, &value, check, legal)?;
+                self.1.extend(written(&value).map(|written| (name.into(), written)));
+                Ok(number)
+            }
             None => Err(missing(name, legal)),
         }
     }
@@ -117,6 +127,7 @@ pub(crate) fn whole<T>(
         Value::Whole(number) => u64::try_from(number).ok().and_then(|number| check(number).ok()),
         // A number with an exponent, such as 1e3, that is whole; beyond 2^53 doubles leave whole numbers out.
         Value::Real(number) => whole_of(number, check),
+        Value::Written(ref number) => whole_of(number.nearest, check),
         Value::Text(ref text) => power(text).and_then(|number| whole_of(number, check)),
         _ => None,
     };
@@ -128,7 +139,20 @@ fn real(value: &Value<'_>) -> Option<f64> {
         Value::Real(number) => Some(number),
         // Rounds to nearest, as reading the text as an f64 would.
         Value::Whole(number) => Some(number as f64),
-        Value::Text(ref text) => power(text),
+        Value::Written(ref number) => Some(number.nearest),
+        Value::Text(ref text) => quoted(text).map(|(nearest, _)| nearest),
+        _ => None,
+    }
+}
+
+/// The number as it is written, if that is no double.
+pub(crate) fn written(value: &Value<'_>) -> Option<Written> {
+    match value {
+        Value::Written(number) => Some((**number).clone()),
+        Value::Text(text) => {
+            let (nearest, exact) = quoted(text)?;
+            Written::beside(nearest, exact)
+        }
         _ => None,
     }
 }
@@ -136,18 +160,6 @@ fn real(value: &Value<'_>) -> Option<f64> {
 fn whole_of<T>(number: f64, check: Check<u64, T>) -> Option<T> {
     let whole = (0.0..=9e15).contains(&number) && number.fract().abs() < f64::MIN_POSITIVE;
     check(number as u64).ok().filter(|_| whole)
-}
-
-/// A power of two or ten in the words of papers, such as 2^-25: the double nearest to it.
-#[must_use]
-pub fn power(text: &str) -> Option<f64> {
-    let (base, exponent) = text.trim().split_once('^')?;
-    let exponent: i32 = exponent.trim().parse().ok().filter(|k| (-300..=300).contains(k))?;
-    match base.trim() {
-        "2" => Some(f64::from_bits(u64::from((1023 + exponent).unsigned_abs()) << 52)),
-        "10" => format!("1e{exponent}").parse().ok(),
-        _ => None,
-    }
 }
 
 /// A text.

@@ -1,9 +1,11 @@
 //! Plans in JSON, read release by release.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use crate::error::PlanError;
 use crate::plan::{Builder, Plan};
@@ -84,6 +86,28 @@ fn number_at(text: &str, line: usize, column: usize) -> &str {
     &line[start..end]
 }
 
+/// The next value, its numbers as doubles or, if wanted, as they are written.
+fn next_value<'de, A: MapAccess<'de>>(
+    entries: &mut A,
+    exact: bool,
+) -> Result<Value<'de>, A::Error> {
+    if !exact {
+        return entries.next_value();
+    }
+    let raw: &'de RawValue = entries.next_value()?;
+    exactly(raw.get()).map_err(de::Error::custom)
+}
+
+/// A value by its text; of a table, such as a target, each field by its own.
+fn exactly(text: &str) -> Result<Value<'_>, serde_json::Error> {
+    if !text.starts_with('{') {
+        return Ok(serde_json::from_str::<Value<'_>>(text)?.exactly(text));
+    }
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+    let field = |(key, raw): (String, _)| Ok((key.into(), exactly(RawValue::get(raw))?));
+    fields.into_iter().map(field).collect::<Result<_, _>>().map(Value::Table)
+}
+
 struct ThePlan<'r, 'a>(&'r mut Reader<'a>);
 
 impl<'de> DeserializeSeed<'de> for ThePlan<'_, 'de> {
@@ -109,7 +133,7 @@ impl<'de> Visitor<'de> for ThePlan<'_, 'de> {
             if key == "release" {
                 entries.next_value_seed(Releases(reader))?;
             } else {
-                let value = entries.next_value()?;
+                let value = next_value(&mut entries, reader.builder.exact)?;
                 reader.builder.set(&key, &value).map_err(|failure| reader.fail(failure))?;
             }
             reader.field = None;
@@ -167,7 +191,7 @@ impl<'de> Visitor<'de> for OneRelease<'_, 'de> {
         let mut table = Table::new();
         while let Some(Key(key)) = entries.next_key()? {
             reader.field = Some(key.clone());
-            let value: Value<'de> = entries.next_value()?;
+            let value: Value<'de> = next_value(&mut entries, reader.builder.exact)?;
             if let (Value::Text(text), "name") = (&value, &*key) {
                 reader.name = Some(text.clone());
             }

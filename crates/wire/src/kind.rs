@@ -369,6 +369,21 @@ fn least_noise(
     Ok(found.releases.into_iter().next().unwrap_or(release).mechanism)
 }
 
+/// From here on a staircase counts as randomized response (docs/theorems.md).
+const LONGEST_STAIRCASE: f64 = 500.0;
+
+/// Whether a mechanism is a randomized response, a leak or both, so that its numbers are kept as they are written.
+pub(crate) fn is_guarantee(mechanism: &Mechanism) -> bool {
+    match mechanism {
+        Mechanism::ApproxDp(_) | Mechanism::NameAndShame { .. } => true,
+        Mechanism::SparseVector { .. } => true,
+        Mechanism::RandomizedResponse { buckets, .. } => buckets.get() == 2,
+        Mechanism::Geometric { sensitivity, .. } => sensitivity.get() == 1,
+        Mechanism::Staircase { epsilon, .. } => epsilon.get() >= LONGEST_STAIRCASE,
+        _ => false,
+    }
+}
+
 /// The fields that describe a mechanism, or `None` if the format has no word for it.
 pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
     use Value::Real;

@@ -25,6 +25,7 @@ mod audit;
 mod columns;
 pub mod decimal;
 mod error;
+mod exactly;
 mod fields;
 mod json;
 mod kind;
@@ -32,12 +33,14 @@ pub mod ledger;
 mod parse;
 mod plan;
 mod region;
+mod rules;
 mod sample;
 mod study;
 mod planned;
 mod toml;
 mod value;
 mod write;
+mod written;
 
 #[cfg(test)]
 mod fuzz;
@@ -46,12 +49,13 @@ pub use answer::{Asked, Composed};
 pub use audit::Audited;
 pub use calibrated::{Calibrated, Change, OutOfReach};
 pub use error::PlanError;
-pub use fields::power;
 pub use plan::{
     Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
 };
 pub use planned::Planned;
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
+pub use rules::{Advised, Converted, NoiseRules, Rule};
 pub use sample::{Batches, Sample};
 pub use study::{placed_in_study, read_study, study_of};
 pub use value::{Table, Value};
+pub use written::{Written, fraction, power};

@@ -40,6 +40,16 @@ impl Plan {
         Self::read(bytes, format, builder.beside(folder))
     }
 
+    /// Reads a plan whose numbers count as they are written, wherever [`Plan::exactly`] is asked: 0.3 is three tenths.
+    ///
+    /// # Errors
+    /// As [`Plan::parse`].
+    pub fn parse_exactly(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
+        // What is wrong is said by the reader of doubles.
+        Self::parse(bytes, format)?;
+        Self::read(bytes, format, Builder::exactly())
+    }
+
     fn read(bytes: &[u8], format: Format, builder: Builder) -> Result<Self, PlanError> {
         let text = text(bytes)?;
         if text.trim_ascii().is_empty() {

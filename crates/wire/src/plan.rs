@@ -8,10 +8,11 @@ use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
 
 use crate::columns;
 use crate::error::{PlanError, quoted};
-use crate::fields::{Fields, illegal, number, unknown, whole};
+use crate::fields::{Fields, illegal, number, unknown, whole, written};
 use crate::kind;
 use crate::sample::{self, Sample};
 use crate::value::{Table, Value};
+use crate::written::Written;
 
 /// What was, or will be, released about the same data, and the question asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub struct Plan {
     pub releases: Vec<Release>,
     /// Which releases, from 0, left out what [`Plan::parse_with`] lets them.
     pub blanks: Vec<usize>,
+    /// The number of the question as it is written, where that is no double.
+    pub asked: Option<Written>,
 }
 
 /// One entry of a plan.
@@ -43,6 +46,9 @@ pub struct Release {
     pub count: Count,
     /// The part of the data it looks at; all of it if `None`.
     pub partition: Option<Arc<str>>,
+    /// Numbers of guarantees as they are written, where those are no doubles, by their fields; they count as long as the mechanism has the doubles
+    /// next to them.
+    pub written: Vec<(Box<str>, Written)>,
 }
 
 impl Release {
@@ -218,6 +224,11 @@ pub(crate) struct Builder {
     noises: BTreeMap<String, f64>,
     /// Where files are that it names, if any are read.
     folder: Option<PathBuf>,
+    /// The question's number as it is written, and the target's delta.
+    asked: Option<Written>,
+    aimed_at: Option<Written>,
+    /// Whether numbers are kept as they are written, in quotes or not.
+    pub(crate) exact: bool,
 }
 
 impl Builder {
@@ -230,6 +241,11 @@ impl Builder {
     /// A plan that may name files in this folder.
     pub(crate) fn beside(self, folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), ..self }
+    }
+
+    /// A plan whose numbers are kept as they are written.
+    pub(crate) fn exactly() -> Self {
+        Self { exact: true, ..Self::default() }
     }
 
     /// Announces a field of the plan itself: it must be known, and come once.
@@ -249,11 +265,20 @@ impl Builder {
                 Value::Whole(1) => {}
                 _ => return Err(illegal(key, value, "1")),
             },
-            "delta" => self.delta = Some(number(key, value, Delta::new, Delta::LEGAL)?),
-            "epsilon" => self.epsilon = Some(number(key, value, Epsilon::new, Epsilon::LEGAL)?),
+            "delta" => {
+                self.delta = Some(number(key, value, Delta::new, Delta::LEGAL)?);
+                self.asked = written(value);
+            }
+            "epsilon" => {
+                self.epsilon = Some(number(key, value, Epsilon::new, Epsilon::LEGAL)?);
+                self.asked = written(value);
+            }
             "adjacency" => self.adjacency = Some(adjacency(key, value)?),
             "group" => self.group = Some(whole(key, value, Group::new, Group::LEGAL)?),
-            "target" => self.target = Some(target(key, value)?),
+            "target" => {
+                let (target, delta) = target(key, value)?;
+                (self.target, self.aimed_at) = (Some(target), delta);
+            }
             _ => return Err(illegal(key, value, LEGAL_RELEASES)),
         }
         Ok(())
@@ -293,9 +318,11 @@ impl Builder {
         let mechanism = self.mechanism(kind, &mut fields)?;
         let (sample, count) = sample::read(&mut fields, kind.sampled)?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
+        let written = fields.written();
+        let written = if kind::is_guarantee(&mechanism) { written } else { Vec::new() };
         fields.finish(kind.name, &kind.legal_fields())?;
-        let mut release =
-            Release { name, mechanism, sample: sample.map(Box::new), count, partition };
+        let sample = sample.map(Box::new);
+        let mut release = Release { name, mechanism, sample, count, partition, written };
         if let Some(unknown) = blank {
             release.clear(unknown)?;
         }
@@ -386,23 +413,26 @@ impl Builder {
             (delta, epsilon) => delta.map(Question::EpsilonAt).or(epsilon.map(Question::DeltaAt)),
         };
         let of_target = self.target.and_then(|target| target.delta);
+        let asked = if question.is_some() { self.asked } else { self.aimed_at };
         let question = question.or(of_target.map(Question::EpsilonAt));
         let group = self.group.unwrap_or(Group::ONE);
         let Self { adjacency, target, mut releases, blanks, .. } = self;
         releases.shrink_to_fit();
-        Ok(Plan { question, adjacency, group, target, releases, blanks })
+        Ok(Plan { question, adjacency, group, target, releases, blanks, asked })
     }
 }
 
-/// What releases are to be calibrated to.
-fn target(key: &str, value: &Value<'_>) -> Result<Target, PlanError> {
+/// What releases are to be calibrated to, and its delta as it is written.
+fn target(key: &str, value: &Value<'_>) -> Result<(Target, Option<Written>), PlanError> {
     let Value::Table(table) = value else { return Err(illegal(key, value, LEGAL_TARGET)) };
     let mut fields = Fields::new(table.clone());
     let epsilon = fields.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL));
     let delta = fields.take("delta");
+    let as_written = delta.as_ref().and_then(written);
     let delta = delta.map(|delta| number("delta", &delta, Delta::new, Delta::LEGAL)).transpose();
     let read = epsilon.and_then(|epsilon| Ok(Target { epsilon, delta: delta? }));
-    let read = read.and_then(|read| fields.finish(key, &["epsilon", "delta"]).map(|()| read));
+    let read = read
+        .and_then(|read| fields.finish(key, &["epsilon", "delta"]).map(|()| (read, as_written)));
     read.map_err(|error| PlanError::field(key, format!("is a table: {error}")))
 }
 

@@ -38,6 +38,7 @@ impl Planned {
             releases,
             target: None,
             blanks: Vec::new(),
+            asked: None,
         }
     }
 
@@ -87,6 +88,7 @@ fn releases(line: &Line) -> Vec<Release> {
         sample: None,
         count: release.count,
         partition: release.part.clone(),
+        written: Vec::new(),
     };
     line.releases.iter().enumerate().map(named).collect()
 }
@@ -121,6 +123,7 @@ fn owned(value: Value<'_>) -> Value<'static> {
     match value {
         Value::Whole(number) => Value::Whole(number),
         Value::Real(number) => Value::Real(number),
+        Value::Written(number) => Value::Written(number),
         Value::TooLarge(text) => Value::TooLarge(text),
         Value::Text(text) => Value::Text(text.into_owned().into()),
         Value::Bool(truth) => Value::Bool(truth),

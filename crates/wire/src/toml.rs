@@ -25,7 +25,7 @@ pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
 /// A document as one table.
 pub(crate) fn table(text: &str) -> Result<Table<'_>, PlanError> {
     let parsed = parse(text, 0..text.len(), &Builder::default())?;
-    match value(DeValue::Table(parsed)) {
+    match value(DeValue::Table(parsed), false) {
         Value::Table(table) => Ok(table),
         other => Err(PlanError::plan(format!("is {other}; legal: a table"))),
     }
@@ -129,41 +129,44 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 /// Adds a document's fields to the plan, the version first: it says how the rest
 /// is meant.
 fn add(builder: &mut Builder, mut table: DeTable<'_>) -> Result<(), PlanError> {
+    let exact = builder.exact;
     if let Some(version) = table.remove("version") {
         builder.announce("version")?;
-        builder.set("version", &value(version.into_inner()))?;
+        builder.set("version", &value(version.into_inner(), exact))?;
     }
     for (key, item) in table {
         match (key.get_ref().as_ref(), item.into_inner()) {
             ("release", DeValue::Array(releases)) => {
                 for release in releases {
-                    builder.release(value(release.into_inner()))?;
+                    builder.release(value(release.into_inner(), exact))?;
                 }
             }
             (key, item) => {
                 builder.announce(key)?;
-                builder.set(key, &value(item))?;
+                builder.set(key, &value(item, exact))?;
             }
         }
     }
     Ok(())
 }
 
-fn value(item: DeValue<'_>) -> Value<'_> {
+/// A value, its numbers as doubles or, if wanted, as they are written.
+fn value(item: DeValue<'_>, exact: bool) -> Value<'_> {
     match item {
         DeValue::String(text) => Value::Text(text),
         DeValue::Integer(number) => whole(&number),
+        DeValue::Float(number) if exact => real(&number).exactly(number.as_str()),
         DeValue::Float(number) => real(&number),
         DeValue::Boolean(truth) => Value::Bool(truth),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Array(items) => {
-            Value::List(items.into_iter().map(|item| value(item.into_inner())).collect())
+            Value::List(items.into_iter().map(|item| value(item.into_inner(), exact)).collect())
         }
         DeValue::Table(table) => Value::Table(
             table
                 .into_iter()
                 .map(|(key, item)| -> (Cow<'_, str>, _) {
-                    (key.into_inner(), value(item.into_inner()))
+                    (key.into_inner(), value(item.into_inner(), exact))
                 })
                 .collect(),
         ),

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use counterpoint::exact::Ratio;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::error::quoted;
+use crate::written::{Written, amount};
 
 /// A value of either format.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +17,8 @@ pub enum Value<'a> {
     Whole(i128),
     /// Any other number: the f64 nearest to its text.
     Real(f64),
+    /// A number that is read as it is written, and is no double.
+    Written(Box<Written>),
     /// The text of a number that is too large for either.
     TooLarge(String),
     /// A string.
@@ -29,6 +33,22 @@ pub enum Value<'a> {
     Date,
     /// Nothing, which only JSON has.
     Null,
+}
+
+impl Value<'_> {
+    /// A number by its text, of which this is what doubles make.
+    pub(crate) fn exactly(self, text: &str) -> Self {
+        let Self::Real(double) = self else { return self };
+        match amount(text) {
+            Ok(amount) => match Written::beside(double, Ratio::from(&amount)) {
+                Some(written) => Self::Written(Box::new(written)),
+                None => Self::Real(double),
+            },
+            // Negative, or too large to be an amount.
+            Err(_) if text.starts_with('-') || !(0.0..1e40).contains(&double) => Self::Real(double),
+            Err(_) => Self::TooLarge(text.to_owned()),
+        }
+    }
 }
 
 /// The keys and values of a table.
@@ -64,6 +84,7 @@ impl fmt::Display for Value<'_> {
             Self::Whole(number) => write!(f, "{number}"),
             Self::Real(number) if number.is_nan() => f.write_str("nan"),
             Self::Real(number) => write!(f, "{number:?}"),
+            Self::Written(number) => write!(f, "{number}"),
             Self::TooLarge(text) if text.len() <= 40 => f.write_str(text),
             Self::TooLarge(text) => write!(f, "a number of {} characters", text.len()),
             Self::Text(text) => f.write_str(&quoted(text)),
@@ -161,6 +182,8 @@ impl Serialize for Value<'_> {
                 Err(_) => serializer.serialize_i128(*number),
             },
             Self::Real(number) => serializer.serialize_f64(*number),
+            // In quotes, which stand for what they say.
+            Self::Written(number) => serializer.collect_str(number),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Bool(truth) => serializer.serialize_bool(*truth),
             Self::List(list) => list.serialize(serializer),

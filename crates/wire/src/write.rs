@@ -29,6 +29,16 @@ impl Plan {
 }
 
 impl Release {
+    /// A number as it is written, if the double is next to that.
+    fn as_written(&self, name: &str, value: Value<'static>) -> Value<'static> {
+        match (&value, self.exact(name)) {
+            (Value::Real(double), Some(number)) if number.nearest.to_bits() == double.to_bits() => {
+                Value::Written(Box::new(number.clone()))
+            }
+            _ => value,
+        }
+    }
+
     /// The fields that describe it in a plan. Reading them gives the same release.
     ///
     /// # Errors
@@ -40,7 +50,10 @@ impl Release {
         }
         let described = kind::describe(&self.mechanism)
             .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
-        table.extend(described);
+        table.extend(described.into_iter().map(|(name, value)| {
+            let value = self.as_written(&name, value);
+            (name, value)
+        }));
         let whole = |count: Count| Value::Whole(count.get().into());
         match self.sample.as_deref() {
             Some(Sample { batches: Some(Batches { examples, batch }), .. }) => {
@@ -60,12 +73,15 @@ impl Release {
 
 fn fields(plan: &Plan) -> Result<Table<'_>, PlanError> {
     let mut table: Table<'_> = vec![("version".into(), Value::Whole(1))];
-    match plan.question {
-        Some(Question::EpsilonAt(delta)) => table.push(("delta".into(), Value::Real(delta.get()))),
-        Some(Question::DeltaAt(epsilon)) => {
-            table.push(("epsilon".into(), Value::Real(epsilon.get())));
-        }
-        None => {}
+    if let Some(question) = plan.question {
+        let (name, double) = match question {
+            Question::EpsilonAt(delta) => ("delta", delta.get()),
+            Question::DeltaAt(epsilon) => ("epsilon", epsilon.get()),
+        };
+        let written =
+            plan.asked.clone().filter(|number| number.nearest.to_bits() == double.to_bits());
+        let value = written.map_or(Value::Real(double), |number| Value::Written(Box::new(number)));
+        table.push((name.into(), value));
     }
     if let Some(adjacency) = plan.adjacency {
         table.push(("adjacency".into(), Value::Text(adjacency_name(adjacency).into())));

@@ -1,9 +1,14 @@
+//! Answers in arbitrary precision. A double is taken for exactly what it is; [`PrecisePlan`] takes fractions, so that
+//! 0.3 can be three tenths and a third a third, as MV section 2 has its inputs.
+
 use super::{Answer, AskError};
 use crate::bracket::Bracket;
-use crate::composition::Guarantees;
-use crate::quantity::{Bits, Delta, Epsilon};
+use crate::composition::{Guarantees, Plan};
+use crate::exact::{ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double};
+use crate::mechanism::Guarantee;
+use crate::quantity::{Bits, Count, Delta, Epsilon};
 use crate::route::Route;
-use crate::route::precise::{self, Big, BigBracket, PreciseGuarantee};
+use crate::route::precise::{self, BigBracket, PreciseGuarantee};
 use crate::source::Theorem;
 use crate::watch::Watch;
 use dashu_float::FBig;
@@ -22,13 +27,151 @@ pub struct PreciseAnswer {
     pub theorem: Theorem,
 }
 
+/// (epsilon, delta) guarantees whose numbers are fractions, for answers in arbitrary precision.
+///
+/// ```
+/// use counterpoint::ask::{Bits, PrecisePlan};
+/// use counterpoint::route::precise::PreciseGuarantee;
+/// use counterpoint::watch::Watch;
+///
+/// let each = PreciseGuarantee { epsilon: "3/10".parse()?, delta: "0".parse()?, count: 3 };
+/// let answer = PrecisePlan::new([each])?.epsilon(&"0".parse()?, Bits::new(200)?, Watch::none())?;
+/// // Nine tenths; three times the double nearest to 0.3 is 3.3e-17 less.
+/// assert!(answer.upper.starts_with("0.9000000000000000000000000000000000000000"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrecisePlan {
+    /// Losses and leaks apart, equal ones together.
+    list: Vec<PreciseGuarantee>,
+}
+
+/// As long as two of the longest decimals that are read as amounts, one over the other.
+const MOST_BITS: usize = 20_000;
+const LEGAL_EPSILON: &str = "a fraction from 0 to 1000000, of at most 20000 bits";
+const LEGAL_DELTA: &str = "a fraction from 0 up to but not including 1, of at most 20000 bits";
+const MOST_RELEASES: u128 = 1_000_000_000_000_000;
+const MOST_EPSILON: f64 = 1e12;
+
+impl PrecisePlan {
+    /// Puts guarantees together.
+    ///
+    /// # Errors
+    /// [`ExactError`] if a number is not legal, there are none or too many, or the epsilons add up to more than 10^12.
+    pub fn new(guarantees: impl IntoIterator<Item = PreciseGuarantee>) -> Result<Self, ExactError> {
+        let (mut losses, mut leaks) = (Vec::new(), Vec::new());
+        let (mut count, mut total) = (0_u128, 0.0);
+        for PreciseGuarantee { epsilon, delta, count: times } in guarantees {
+            check_epsilon(&epsilon)?;
+            check_delta(&delta)?;
+            check_size("releases", times.into(), (1, MOST_RELEASES))?;
+            count += u128::from(times);
+            total += nearest(&epsilon) * times as f64;
+            losses.push((epsilon, times));
+            leaks.push((delta, times));
+        }
+        check_size("releases", count, (1, MOST_RELEASES))?;
+        if total > MOST_EPSILON {
+            let (place, value) = ("the sum of the epsilons".into(), of_double(total));
+            return Err(ExactError::Number { place, value, legal: "at most 10^12" });
+        }
+        let zero = Ratio::ZERO;
+        let losses = together(losses).into_iter().map(|(epsilon, count)| PreciseGuarantee {
+            epsilon,
+            delta: zero.clone(),
+            count,
+        });
+        let leaks = together(leaks).into_iter().map(|(delta, count)| PreciseGuarantee {
+            epsilon: zero.clone(),
+            delta,
+            count,
+        });
+        Ok(Self { list: losses.chain(leaks).collect() })
+    }
+
+    /// The least epsilon at a delta, to an absolute width of 2^-bits.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn epsilon(
+        &self,
+        delta: &Ratio,
+        bits: Bits,
+        watch: Watch<'_>,
+    ) -> Result<PreciseAnswer, AskError> {
+        check_delta(delta)?;
+        Ok(in_decimals(precise::epsilon(&self.list, delta, bits, watch)?, bits))
+    }
+
+    /// The least delta at an epsilon, to a width of 2^-bits times itself.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn delta(
+        &self,
+        epsilon: &Ratio,
+        bits: Bits,
+        watch: Watch<'_>,
+    ) -> Result<PreciseAnswer, AskError> {
+        check_epsilon(epsilon)?;
+        Ok(in_decimals(precise::delta(&self.list, epsilon, bits, watch)?, bits))
+    }
+
+    /// The same guarantees in doubles that are not below: whatever formula is asked charges no less. `None` if a delta
+    /// is next to one.
+    #[must_use]
+    pub fn rounded_up(&self) -> Option<Plan> {
+        let up = |x: &Ratio| enclosed(x, x).upper;
+        let guarantee = |each: &PreciseGuarantee| {
+            let epsilon = up(&each.epsilon);
+            // The least double that is legal.
+            let epsilon = if epsilon > 0.0 { epsilon.max(1e-100) } else { epsilon };
+            let guarantee = Guarantee::new(epsilon.min(1e6), up(&each.delta)).ok()?;
+            Some((guarantee, Count::new(each.count).ok()?))
+        };
+        let nothing = Guarantee::pure(0.0).ok()?;
+        let list: Option<Vec<_>> = self.list.iter().map(guarantee).collect();
+        Plan::new(list?.into_iter().chain([(nothing, Count::ONE)])).ok()
+    }
+}
+
+fn check_epsilon(value: &Ratio) -> Result<(), ExactError> {
+    let legal = *value >= Ratio::ZERO && *value <= Ratio::from(1_000_000_u32);
+    check("epsilon", value, legal, LEGAL_EPSILON)
+}
+
+fn check_delta(value: &Ratio) -> Result<(), ExactError> {
+    check("delta", value, *value >= Ratio::ZERO && *value < Ratio::ONE, LEGAL_DELTA)
+}
+
+fn check(place: &str, value: &Ratio, inside: bool, legal: &'static str) -> Result<(), ExactError> {
+    if inside && is_short(value, MOST_BITS) {
+        return Ok(());
+    }
+    Err(ExactError::Number { place: place.to_owned(), value: value.clone(), legal })
+}
+
+/// Those above zero, equal ones with their counts added up.
+fn together(mut list: Vec<(Ratio, u64)>) -> Vec<(Ratio, u64)> {
+    list.retain(|(each, _)| *each > Ratio::ZERO);
+    list.sort();
+    list.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    list
+}
+
 pub(super) fn epsilon_to_bits(
     guarantees: &Guarantees<'_>,
     delta: Delta,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    let ends = precise::epsilon(&precisely(guarantees), &big(delta.get()), bits, watch)?;
+    let ends = precise::epsilon(&precisely(guarantees), &of_double(delta.get()), bits, watch)?;
     Ok(in_decimals(ends, bits))
 }
 
@@ -38,7 +181,7 @@ pub(super) fn delta_to_bits(
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<PreciseAnswer, AskError> {
-    let ends = precise::delta(&precisely(guarantees), &big(epsilon.get()), bits, watch)?;
+    let ends = precise::delta(&precisely(guarantees), &of_double(epsilon.get()), bits, watch)?;
     Ok(in_decimals(ends, bits))
 }
 
@@ -49,7 +192,7 @@ pub(super) fn epsilon_bracket(
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
     let list = precisely(guarantees);
-    Ok(in_doubles(precise::epsilon(&list, &big(delta.get()), Bits::DOUBLE, watch)?))
+    Ok(in_doubles(precise::epsilon(&list, &of_double(delta.get()), Bits::DOUBLE, watch)?))
 }
 
 /// The least delta as a bracket of doubles.
@@ -59,27 +202,22 @@ pub(super) fn delta_bracket(
     watch: Watch<'_>,
 ) -> Result<Answer, AskError> {
     let list = precisely(guarantees);
-    Ok(in_doubles(precise::delta(&list, &big(epsilon.get()), Bits::DOUBLE, watch)?))
+    Ok(in_doubles(precise::delta(&list, &of_double(epsilon.get()), Bits::DOUBLE, watch)?))
 }
 
 /// Losses and leaks apart: together they are the same composition.
 fn precisely(guarantees: &Guarantees<'_>) -> Vec<PreciseGuarantee> {
     let losses = guarantees.factors.iter().map(|factor| PreciseGuarantee {
-        epsilon: big(factor.each),
-        delta: Big::ZERO,
+        epsilon: of_double(factor.each),
+        delta: Ratio::ZERO,
         count: factor.count,
     });
     let leaks = guarantees.leaks.iter().map(|leak| PreciseGuarantee {
-        epsilon: Big::ZERO,
-        delta: big(leak.each),
+        epsilon: Ratio::ZERO,
+        delta: of_double(leak.each),
         count: leak.count,
     });
     losses.chain(leaks).collect()
-}
-
-/// A finite double, exactly.
-fn big(x: f64) -> Big {
-    Big::try_from(x).unwrap_or(Big::ZERO)
 }
 
 fn in_doubles((lower, upper): BigBracket) -> Answer {

@@ -13,12 +13,13 @@ mod responses;
 pub(crate) mod witness;
 
 pub use crate::quantity::Bits;
-pub use bits::PreciseAnswer;
+pub use bits::{PreciseAnswer, PrecisePlan};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use distribution::{LossAtom, PrivacyLoss};
 
 use crate::bracket::Bracket;
 use crate::composition::{Leak, leak};
+use crate::exact::ExactError;
 use crate::quantity::{Delta, Tolerance, plain};
 use crate::route::Route;
 use crate::route::precise::PreciseError;
@@ -148,6 +149,9 @@ pub enum AskError {
         /// The loss.
         loss: f64,
     },
+    /// A fraction that cannot be asked about.
+    #[error(transparent)]
+    Fraction(#[from] ExactError),
     /// The watcher stopped the work.
     #[error("stopped before an answer was found")]
     Stopped,

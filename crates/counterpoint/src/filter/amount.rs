@@ -4,6 +4,7 @@
 //! would not be 0.3, and totals would drift; an [`Amount`] is a decimal fraction of any
 //! length, and its sums and products are exact. Every double is one too.
 
+use crate::exact::Ratio;
 use crate::rounding::{Dd, Wide};
 use dashu_base::{BitTest, DivRem};
 use dashu_int::UBig;
@@ -253,6 +254,12 @@ fn power(base: u8, exponent: u32) -> UBig {
 impl From<u64> for Amount {
     fn from(value: u64) -> Self {
         Self { digits: UBig::from(value), places: 0 }
+    }
+}
+
+impl From<&Amount> for Ratio {
+    fn from(amount: &Amount) -> Self {
+        Self::from_parts(amount.digits.clone().into(), power(10, amount.places))
     }
 }
 

@@ -24,6 +24,9 @@ use crate::watch::Watch;
 pub struct Eta(f64);
 
 impl Eta {
+    /// The legal range, in words.
+    pub const LEGAL: &'static str = "a number above 0 and below 1";
+
     /// Checks the range.
     ///
     /// # Errors
@@ -32,8 +35,14 @@ impl Eta {
         if value > 0.0 && value < 1.0 {
             Ok(Self(value))
         } else {
-            Err(OutOfRange { quantity: "eta", value, legal: "a number above 0 and below 1" })
+            Err(OutOfRange { quantity: "eta", value, legal: Self::LEGAL })
         }
+    }
+
+    /// The number itself.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.0
     }
 }
 

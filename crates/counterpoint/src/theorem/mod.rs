@@ -13,8 +13,10 @@ mod compare;
 pub use crate::source::{Parameters, Setting, Theorem};
 pub use compare::{Bound, Comparison};
 
+use crate::ask::AskError;
 use crate::composition::Plan;
 use crate::quantity::{Delta, Epsilon};
+use crate::watch::Watch;
 
 impl Theorem {
     /// The epsilon it certifies at a delta, rounded up: a formula on the mechanisms' own
@@ -34,6 +36,31 @@ impl Theorem {
     /// [`Theorem::Optimal`], which is no formula: ask [`Plan::delta`].
     pub fn delta(self, plan: &Plan, epsilon: Epsilon) -> Result<f64, Inapplicable> {
         compare::Others::new(plan).delta(self, epsilon)
+    }
+}
+
+impl Bound {
+    /// What Murtagh and Vadhan's approximation algorithm charges, at an eta.
+    ///
+    /// # Errors
+    /// [`AskError::Stopped`] if the watcher stops the work.
+    pub fn within(
+        plan: &Plan,
+        delta: Delta,
+        eta: eta::Eta,
+        watch: Watch<'_>,
+    ) -> Result<Self, AskError> {
+        let value = match eta::epsilon(plan, delta, eta, watch) {
+            Err(AskError::Stopped) => return Err(AskError::Stopped),
+            Err(AskError::ToleranceNotMet { .. }) => {
+                Err("its table would be too large; legal: a larger eta".into())
+            }
+            Err(AskError::RouteDoesNotApply { .. }) => {
+                Err("it is for (epsilon, delta) guarantees alone".into())
+            }
+            found => found.map_err(|error| Inapplicable::because(error.to_string())),
+        };
+        Ok(Self { theorem: Theorem::Approximation, value })
     }
 }
 

@@ -1,4 +1,5 @@
-//! How much noise k queries need: KOV Corollaries V.1 and V.2 and Theorem V.3.
+//! How much noise k queries need: KOV Corollaries V.1 and V.2 and Theorem V.3; and how much one needs, by the rules that
+//! section V mentions: Gaussian noise, and staircases or uniform noise (Geng and Viswanath).
 //!
 //! The paper states them for every epsilon, but they fail for large ones (V.1 from about
 //! epsilon 32 at delta 0.1, V.3 from about 85). So each rule is only offered where the
@@ -89,6 +90,125 @@ pub fn gaussian(
     }
     let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
     Ok(Advice { variance, delta })
+}
+
+/// Laplace noise for one query: scale `D / eps`, variance twice its square; no delta is needed.
+///
+/// # Errors
+/// [`NoAdvice::OutOfRange`] for an epsilon of zero, or numbers that leave their range.
+pub fn laplace_once(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Advice, NoAdvice> {
+    if epsilon.get() <= 0.0 {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
+    let variance = (ratio * ratio * Wide::from(2.0)).upper(1e-22);
+    let legal = variance > 1e-300 && variance < 1e300;
+    if legal { Ok(Advice { variance, delta: 0.0 }) } else { Err(NoAdvice::OutOfRange) }
+}
+
+/// Gaussian noise for one query, as KOV section V-A quotes it: variance `2 D^2 ln(2/delta) / eps^2`. Not true of every
+/// epsilon: at delta 0.1 it fails from about 7.1, at 1e-6 from 9.7.
+///
+/// # Errors
+/// [`NoAdvice`] unless the Gaussian's own profile confirms it.
+pub fn gaussian_once(
+    epsilon: Epsilon,
+    delta: Delta,
+    sensitivity: Sensitivity,
+) -> Result<Advice, NoAdvice> {
+    if epsilon.get() <= 0.0 || delta.get() <= 0.0 {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
+    let logarithm = (Wide::from(2.0) * Wide::from(delta.get()).recip()).ln();
+    let variance = (ratio * ratio * Wide::from(logarithm * 2.0)).upper(1e-22);
+    if !(variance > 1e-300 && variance < 1e300) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let mu = Dd::ONE / Dd::from(variance).sqrt() * sensitivity.get();
+    if !(mu.hi > 1e-300 && mu.hi < 1e300) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
+    Ok(Advice { variance, delta })
+}
+
+/// Noise for one query by Geng and Viswanath, and its variance to about fifteen digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Stairs {
+    /// The staircase, which is (epsilon, 0)-private: density a for |x| < gamma D, a e^-epsilon from there to D, and
+    /// e^-epsilon times as much at every further D.
+    Staircase {
+        /// Where the step is.
+        gamma: f64,
+        /// With this gamma no noise that is (epsilon, 0)-private for every query has less.
+        variance: f64,
+    },
+    /// Uniform noise, which is (0, delta)-private.
+    Uniform {
+        /// From -width/2 to width/2, where `width = D / delta`.
+        width: f64,
+        /// `width^2 / 12`.
+        variance: f64,
+    },
+}
+
+impl Stairs {
+    /// The noise's variance.
+    #[must_use]
+    pub fn variance(self) -> f64 {
+        match self {
+            Self::Staircase { variance, .. } | Self::Uniform { variance, .. } => variance,
+        }
+    }
+}
+
+/// The staircase of the least variance at an epsilon (Geng and Viswanath 2012; KOV section V-A): with b = e^-eps,
+/// `gamma = -b/(1-b) + (b - 2b^2 + 2b^4 - b^5)^(1/3) / (2^(1/3) (1-b)^2)` and variance
+/// `D^2 ((b (1+b) / 2)^(2/3) + b) / (1-b)^2`.
+///
+/// # Errors
+/// [`NoAdvice::OutOfRange`] unless epsilon is from 1e-6 to 100.
+pub fn staircase(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Stairs, NoAdvice> {
+    if !(1e-6..=100.0).contains(&epsilon.get()) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let b = Dd::from(-epsilon.get()).exp();
+    let gap = -Dd::from(-epsilon.get()).expm1();
+    let cube_root = |x: Dd| (x.ln() / 3.0).exp();
+    // b - 2b^2 + 2b^4 - b^5 = b (1-b)^3 (1+b): the root is (1-b) (b (1+b))^(1/3).
+    let root = cube_root(b * (Dd::ONE + b) / 2.0);
+    let gamma = (root - b) / gap;
+    let square = (root * root + b) / (gap * gap);
+    let variance = (square * sensitivity.get() * sensitivity.get()).hi;
+    if variance > 1e-300 && variance < 1e300 {
+        Ok(Stairs::Staircase { gamma: gamma.hi.clamp(0.0, 1.0), variance })
+    } else {
+        Err(NoAdvice::OutOfRange)
+    }
+}
+
+/// The same at an epsilon and a delta: the staircase, or uniform noise if that has less variance, which is of the least order
+/// there is, min(1/eps^2, 1/delta^2) (Geng and Viswanath 2013; KOV section V-A).
+///
+/// # Errors
+/// [`NoAdvice::OutOfRange`] if neither can be had.
+pub fn staircase_or_uniform(
+    epsilon: Epsilon,
+    delta: Delta,
+    sensitivity: Sensitivity,
+) -> Result<Stairs, NoAdvice> {
+    // No width is rounded to one that would leak more.
+    let width = (Dd::from(sensitivity.get()) / Dd::from(delta.get())).hi.next_up();
+    let variance = width * width / 12.0;
+    let uniform =
+        (variance > 1e-300 && variance < 1e300).then_some(Stairs::Uniform { width, variance });
+    match (staircase(epsilon, sensitivity), uniform) {
+        (Ok(stairs), Some(uniform)) if uniform.variance() < stairs.variance() => Ok(uniform),
+        (Err(_), Some(uniform)) => Ok(uniform),
+        (stairs, _) => stairs,
+    }
 }
 
 /// An upper bound on `Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)`, the profile of the

@@ -67,6 +67,7 @@ fn rounded_up(x: Dd) -> f64 {
     if x.hi.is_finite() { (x + x * 1e-21).upper() } else { f64::INFINITY }
 }
 
+const NO_ETA: &str = "it has a parameter, eta: an epsilon at a delta, within eta";
 const NO_FORMULA: &str = "the optimum is not a formula";
 
 pub(super) fn epsilon(
@@ -81,7 +82,9 @@ pub(super) fn epsilon(
         }
         Theorem::Advanced => moderate(sums, sums.steep_drift, delta)?,
         Theorem::Strong => moderate(sums, sums.drift, delta)?,
-        Theorem::KovClosedForm => kov(sums, guarantees, delta)?,
+        Theorem::KovClosedForm => kov(sums, sums.drift, guarantees, delta)?,
+        Theorem::KovSimplified => kov(sums, sums.square, guarantees, delta)?,
+        Theorem::Approximation => return Err(Inapplicable::because(NO_ETA)),
         _ => return Err(Inapplicable::because(NO_FORMULA)),
     };
     finite(rounded_up(value))
@@ -128,8 +131,14 @@ fn spread(square: Dd, logarithm: Dd) -> Dd {
     if logarithm.is_negative() { Dd::ZERO } else { (square * logarithm * 2.0).sqrt() }
 }
 
-/// KOV equation (8), of which (7) is the case of equal guarantees.
-fn kov(sums: &Sums, guarantees: &Guarantees<'_>, delta: f64) -> Result<Dd, Inapplicable> {
+/// KOV equation (8), of which (7) is the case of equal guarantees; simplified if the drift is the sum of squares, which is at
+/// least twice as large.
+fn kov(
+    sums: &Sums,
+    drift: Dd,
+    guarantees: &Guarantees<'_>,
+    delta: f64,
+) -> Result<Dd, Inapplicable> {
     let slack = match leak::remainder(guarantees.leaks, delta) {
         Remainder::Negative => {
             return Err(Inapplicable::because(format!(
@@ -140,9 +149,9 @@ fn kov(sums: &Sums, guarantees: &Guarantees<'_>, delta: f64) -> Result<Dd, Inapp
         Remainder::Zero => return Ok(sums.epsilon),
         Remainder::Positive(target) => target.lower,
     };
-    let plain = sums.drift + spread(sums.square, -slack.ln());
+    let plain = drift + spread(sums.square, -slack.ln());
     let ratio = Wide::from(sums.square.sqrt()) * slack.recip() + Wide::from(Dd::ONE.exp());
-    let mixed = sums.drift + spread(sums.square, ratio.ln());
+    let mixed = drift + spread(sums.square, ratio.ln());
     Ok(smaller(sums.epsilon, smaller(plain, mixed)))
 }
 
@@ -164,10 +173,12 @@ pub(super) fn delta(
         ))),
         Theorem::Advanced => added(tail(sums, sums.steep_drift, epsilon)?),
         Theorem::Strong => added(tail(sums, sums.drift, epsilon)?),
-        Theorem::KovClosedForm => {
-            let slack = kov_slack(sums, epsilon)?;
+        Theorem::KovClosedForm | Theorem::KovSimplified => {
+            let simple = theorem == Theorem::KovSimplified;
+            let slack = kov_slack(sums, if simple { sums.square } else { sums.drift }, epsilon)?;
             probability(leak::with_leaks(guarantees.leaks, slack, slack).upper)
         }
+        Theorem::Approximation => Err(Inapplicable::because(NO_ETA)),
         _ => Err(Inapplicable::because(NO_FORMULA)),
     }
 }
@@ -207,11 +218,11 @@ fn exponent(sums: &Sums, excess: Dd) -> Dd {
 }
 
 /// The least d~ for which KOV's closed form stays within an epsilon, from above.
-fn kov_slack(sums: &Sums, epsilon: f64) -> Result<Wide, Inapplicable> {
+fn kov_slack(sums: &Sums, drift: Dd, epsilon: f64) -> Result<Wide, Inapplicable> {
     if epsilon >= rounded_up(sums.epsilon) {
         return Ok(Wide::ZERO);
     }
-    let exponent = exponent(sums, above(sums.drift, epsilon)?);
+    let exponent = exponent(sums, above(drift, epsilon)?);
     let up = Wide::from(Dd::sum(1.0, 1e-20));
     let plain = Wide::exp(-exponent) * up;
     let grown = Wide::exp(exponent) - Wide::from(Dd::ONE.exp());

@@ -63,8 +63,9 @@ from .mechanisms import (
     SparseVector,
     Staircase,
 )
-from .plan import Comparison, Plan, compose, load
+from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .region import Region
+from .rules import convert, noise_rules, pairs
 from .study import Planned, PlannedStatistic, plan_study
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ __all__ = [
     "Plan",
     "Planned",
     "PlannedStatistic",
+    "PreciseAnswer",
     "Question",
     "RandomizedResponse",
     "Refused",
@@ -151,6 +153,9 @@ __all__ = [
     "column",
     "compose",
     "connect",
+    "convert",
     "load",
+    "noise_rules",
+    "pairs",
     "plan_study",
 ]

@@ -1,4 +1,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, final
 
 from typing_extensions import Self, disjoint_base
@@ -16,11 +18,15 @@ __all__ = [
     "Region",
     "audit",
     "calibrate",
+    "convert",
+    "noise_rules",
+    "pairs",
     "plan_study",
 ]
 
 _Progress = Callable[[float], bool | None] | None
 _Ends = tuple[bytes, bytes]
+_Amount = float | str | Fraction | Decimal
 
 @disjoint_base
 class Mechanism:
@@ -87,7 +93,7 @@ class Plan:
         group: int | None = None,
     ) -> Self: ...
     @staticmethod
-    def parse(text: bytes, path: str | None = None) -> Plan: ...
+    def parse(text: bytes, path: str | None = None, *, exact: bool = False) -> Plan: ...
     def text(
         self, format: str, *, delta: float | None = None, epsilon: float | None = None
     ) -> str: ...
@@ -115,6 +121,12 @@ class Plan:
         route: str | None = None,
         progress: _Progress = None,
     ) -> Answer: ...
+    def epsilon_to_bits(
+        self, delta: _Amount, bits: int, progress: _Progress = None
+    ) -> tuple[str, str, str]: ...
+    def delta_to_bits(
+        self, epsilon: _Amount, bits: int, progress: _Progress = None
+    ) -> tuple[str, str, str]: ...
     def epsilons(
         self,
         deltas: bytes,
@@ -134,6 +146,7 @@ class Plan:
         *,
         delta: float | None = None,
         epsilon: float | None = None,
+        eta: float | None = None,
         tolerance: float | None = None,
         progress: _Progress = None,
     ) -> tuple[Answer, dict[str, float | str]]: ...
@@ -349,3 +362,9 @@ class Ledger:
     def _history(self, account: str | None, analyst: str | None) -> str: ...
     def export(self) -> str: ...
     def _verify(self, expect_head: str | None) -> tuple[str, str | None]: ...
+
+def convert(
+    from_epsilon: float, from_delta: float, to_epsilon: float | None = None, to_delta: float | None = None
+) -> str: ...
+def noise_rules(epsilon: float, delta: float, count: int, sensitivity: float) -> str: ...
+def pairs(epsilon: float, delta: float, count: int) -> list[tuple[float, float, float]]: ...

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 from ._native import Mechanism
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
     from typing import TypedDict
 
     import numpy as np
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         epochs: float | None
 
     Numbers = Sequence[float] | NDArray[np.floating]
+    Amount = float | str | Fraction | Decimal
 
 __all__ = [
     "ApproxDP",
@@ -71,13 +74,19 @@ class ApproxDP(Mechanism):
 
     >>> ApproxDP(0.1) * 100
     ApproxDP(epsilon=0.1, delta=0.0, count=100)
+
+    A text, a Fraction or a Decimal is kept as it is, for questions with ``bits``; other questions are about the double
+    next to it.
+
+    >>> ApproxDP("1/3")
+    ApproxDP(epsilon=Fraction(1, 3), delta=0.0)
     """
 
     __slots__ = ()
     epsilon: float
     delta: float
 
-    def __new__(cls, epsilon: float, delta: float = 0.0, **release: Unpack[Sampled]) -> Self:
+    def __new__(cls, epsilon: Amount, delta: Amount = 0.0, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="approx-dp", epsilon=epsilon, delta=delta, **release))
 
 
@@ -115,7 +124,7 @@ class Geometric(Mechanism):
     scale: float
     sensitivity: int
 
-    def __new__(cls, scale: float, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
+    def __new__(cls, scale: Amount, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="geometric", scale=scale, sensitivity=sensitivity, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -305,7 +314,7 @@ class RandomizedResponse(Mechanism):
     epsilon: float
     buckets: int
 
-    def __new__(cls, epsilon: float, buckets: int = 2, **release: Unpack[Sampled]) -> Self:
+    def __new__(cls, epsilon: Amount, buckets: int = 2, **release: Unpack[Sampled]) -> Self:
         fields = dict(mechanism="randomized-response", epsilon=epsilon, buckets=buckets, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -337,7 +346,7 @@ class NameAndShame(Mechanism):
     __slots__ = ()
     delta: float
 
-    def __new__(cls, delta: float, **release: Unpack[Sampled]) -> Self:
+    def __new__(cls, delta: Amount, **release: Unpack[Sampled]) -> Self:
         return Mechanism.__new__(cls, dict(mechanism="name-and-shame", delta=delta, **release))
 
 
@@ -391,7 +400,7 @@ class SparseVector(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(cls, epsilon_threshold: float, epsilon_queries: float, **release: Unpack[Sampled]) -> Self:
+    def __new__(cls, epsilon_threshold: Amount, epsilon_queries: Amount, **release: Unpack[Sampled]) -> Self:
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
         return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
 

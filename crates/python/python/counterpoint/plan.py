@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
 
     from ._native import Answer, Mechanism
 
+    from decimal import Decimal
+    from fractions import Fraction
+
     Progress = Callable[[float], bool | None]
+    Amount = float | str | Fraction | Decimal
 
 
-__all__ = ["Comparison", "Plan", "compose", "load"]
+__all__ = ["Comparison", "Plan", "PreciseAnswer", "compose", "load"]
 
 
 class Plan(_native.Plan):
@@ -47,6 +52,10 @@ class Plan(_native.Plan):
     ) -> Answer: ...
     @overload
     def epsilon(
+        self, delta: Amount, *, bits: int, progress: Progress | None = None
+    ) -> PreciseAnswer: ...
+    @overload
+    def epsilon(
         self,
         delta: NDArray[Any] | list[float],
         *,
@@ -60,8 +69,9 @@ class Plan(_native.Plan):
         *,
         tolerance: float | None = None,
         route: str | None = None,
+        bits: int | None = None,
         progress: Progress | None = None,
-    ) -> Answer | Brackets:
+    ) -> Answer | Brackets | PreciseAnswer:
         """The least epsilon at which the plan is (epsilon, delta)-private.
 
         Murtagh and Vadhan 2018, Theorem 1.5, for guarantees; for other mechanisms the product of
@@ -75,7 +85,17 @@ class Plan(_native.Plan):
         >>> plan = cp.compose([cp.ApproxDP(0.1) * 100])
         >>> print(plan.epsilon(1e-6))
         4.77456 .. 4.77457
+
+        With ``bits`` the answer is a :class:`PreciseAnswer` as narrow as 2^-bits, for plans of guarantees. Amounts
+        then are exactly what is given: a float is its double, while ``"0.3"``, ``"1/3"``, a ``Fraction`` and a ``Decimal``
+        are the numbers they say, here and in the mechanisms.
+
+        >>> cp.compose([cp.ApproxDP("0.3") * 3]).epsilon(0, bits=100).upper[:30]
+        '0.9000000000000000000000000000'
         """
+        if bits is not None:
+            _alone(tolerance, route)
+            return PreciseAnswer(*super().epsilon_to_bits(delta, bits, progress))
         if is_scalar(delta):
             return super().epsilon(delta, tolerance=tolerance, route=route, progress=progress)
         data, shape = packed("delta", delta)
@@ -92,6 +112,10 @@ class Plan(_native.Plan):
     ) -> Answer: ...
     @overload
     def delta(
+        self, epsilon: Amount, *, bits: int, progress: Progress | None = None
+    ) -> PreciseAnswer: ...
+    @overload
+    def delta(
         self,
         epsilon: NDArray[Any] | list[float],
         *,
@@ -105,14 +129,20 @@ class Plan(_native.Plan):
         *,
         tolerance: float | None = None,
         route: str | None = None,
+        bits: int | None = None,
         progress: Progress | None = None,
-    ) -> Answer | Brackets:
+    ) -> Answer | Brackets | PreciseAnswer:
         """The least delta at which the plan is (epsilon, delta)-private; its privacy profile.
 
         >>> import counterpoint as cp
         >>> cp.compose([cp.RandomizedResponse(1.0)]).delta([0.0, 1.0]).upper.round(6).tolist()
         [0.462117, 0.0]
+
+        ``bits`` as for :meth:`epsilon`; the answer is then as narrow as 2^-bits times itself.
         """
+        if bits is not None:
+            _alone(tolerance, route)
+            return PreciseAnswer(*super().delta_to_bits(epsilon, bits, progress))
         if is_scalar(epsilon):
             return super().delta(epsilon, tolerance=tolerance, route=route, progress=progress)
         data, shape = packed("epsilon", epsilon)
@@ -123,10 +153,13 @@ class Plan(_native.Plan):
         *,
         delta: float | None = None,
         epsilon: float | None = None,
+        eta: float | None = None,
         tolerance: float | None = None,
         progress: Progress | None = None,
     ) -> Comparison:
         """The certified optimum beside what other theorems charge.
+
+        With ``eta``, Murtagh and Vadhan's approximation algorithm (Theorem 1.7), too, at a delta.
 
         >>> import counterpoint as cp
         >>> comparison = cp.compose([cp.ApproxDP(0.1) * 100]).compare(delta=1e-6)
@@ -134,7 +167,7 @@ class Plan(_native.Plan):
         True
         """
         one_question(delta, epsilon)
-        found = super().compare(delta=delta, epsilon=epsilon, tolerance=tolerance, progress=progress)
+        found = super().compare(delta=delta, epsilon=epsilon, eta=eta, tolerance=tolerance, progress=progress)
         return Comparison("epsilon" if epsilon is None else "delta", *found)
 
     def region(  # type: ignore[override]
@@ -181,10 +214,10 @@ class Plan(_native.Plan):
         return _plot.profile(self, ax=ax, points=points, **style)
 
     @classmethod
-    def from_text(cls, text: str | bytes) -> Self:
-        """The plan of a plan file's text, TOML or JSON."""
+    def from_text(cls, text: str | bytes, *, exact: bool = False) -> Self:
+        """The plan of a plan file's text, TOML or JSON. If ``exact``, numbers of guarantees are what is written."""
         data = text.encode() if isinstance(text, str) else bytes(text)
-        return cls(_native.Plan.parse(data))
+        return cls(_native.Plan.parse(data, exact=exact))
 
     def to_toml(self, *, delta: float | None = None, epsilon: float | None = None) -> str:
         """The plan as a TOML plan file, with a question if one is given."""
@@ -277,11 +310,56 @@ def compose(
     return Plan(mechanisms, adjacency=adjacency, group=group)
 
 
-def load(path: str | os.PathLike[str]) -> Plan:
-    """The plan of a plan file, TOML or JSON."""
+def load(path: str | os.PathLike[str], *, exact: bool = False) -> Plan:
+    """The plan of a plan file, TOML or JSON.
+
+    A number is the double next to its text; if ``exact``, numbers of guarantees are what is written, as for the program's
+    ``--bits``.
+    """
     with open(path, "rb") as file:
         data = file.read()
-    return Plan(_native.Plan.parse(data, os.fspath(path)))
+    return Plan(_native.Plan.parse(data, os.fspath(path), exact=exact))
+
+
+def _alone(tolerance: float | None, route: str | None) -> None:
+    if tolerance is not None or route not in (None, "precise"):
+        raise InvalidArgument("bits is given with tolerance or route; legal: bits alone")
+
+
+class PreciseAnswer:
+    """An answer in arbitrary precision: ``lower`` and ``upper`` are decimals that the truth lies between."""
+
+    __slots__ = ("lower", "theorem", "upper")
+
+    def __init__(self, lower: str, upper: str, theorem: str) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.theorem = theorem
+
+    @property
+    def fractions(self) -> tuple[Fraction, Fraction]:
+        """Both ends, as fractions."""
+        from fractions import Fraction
+
+        return Fraction(self.lower), Fraction(self.upper)
+
+    def __float__(self) -> float:
+        """The safe side: not below the upper end."""
+        from fractions import Fraction
+
+        nearest = float(self.upper)
+        return nearest if Fraction(nearest) >= Fraction(self.upper) else math.nextafter(nearest, math.inf)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PreciseAnswer):
+            return NotImplemented
+        return (self.lower, self.upper, self.theorem) == (other.lower, other.upper, other.theorem)
+
+    def __hash__(self) -> int:
+        return hash((self.lower, self.upper, self.theorem))
+
+    def __repr__(self) -> str:
+        return f"PreciseAnswer(lower={self.lower!r}, upper={self.upper!r}, theorem={self.theorem!r})"
 
 
 class Comparison:

@@ -14,10 +14,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::canonical::{NotCanonical, canonical};
 use crate::error::PlanError;
-use crate::fields::power;
 use crate::plan::{Format, Plan, Question, Release};
 use crate::sample::Sample;
 use crate::value::Value;
+use crate::written::amount;
 
 /// The fields of a release that are words; all others are numbers.
 const WORDS: [&str; 3] = ["name", "mechanism", "partition"];
@@ -108,6 +108,7 @@ impl Described {
             sample,
             count: release.count,
             partition: release.part.clone(),
+            written: Vec::new(),
         };
         let mut fields = BTreeMap::new();
         for (key, value) in release.fields()? {
@@ -300,39 +301,13 @@ fn exact(value: &Value<'_>) -> Option<Field> {
     let text = |value: &Value<'_>| match value {
         Value::Real(number) => Some(Amount::from_f64(*number)?.to_string()),
         Value::Whole(number) => Some(number.to_string()),
+        Value::Written(number) => Some(Amount::from_f64(number.nearest)?.to_string()),
         Value::Text(text) => Some(text.clone().into_owned()),
         _ => None,
     };
     match value {
         Value::List(list) => Some(Field::Many(list.iter().map(text).collect::<Option<_>>()?)),
         value => text(value).map(Field::One),
-    }
-}
-
-fn amount(text: &str) -> Result<Amount, String> {
-    // Powers of two are doubles, and powers of ten decimals.
-    if text.trim().starts_with("2^")
-        && let Some(amount) = power(text).and_then(Amount::from_f64)
-    {
-        return Ok(amount);
-    }
-    let ten = text.trim().strip_prefix("10^").map(|exponent| format!("1e{}", exponent.trim()));
-    let text = ten.as_deref().unwrap_or(text);
-    let plain = text.strip_prefix('+').unwrap_or(text);
-    // The wire has one zero.
-    let plain = plain.strip_prefix('-').filter(|rest| is_zero(rest)).unwrap_or(plain);
-    plain.parse().map_err(|_| format!("is {}; legal: {}", shown(text), Amount::LEGAL))
-}
-
-fn is_zero(text: &str) -> bool {
-    text.parse::<Amount>().is_ok_and(|amount| amount.is_zero())
-}
-
-fn shown(text: &str) -> String {
-    if text.len() <= 40 {
-        text.to_owned()
-    } else {
-        format!("a number of {} characters", text.len())
     }
 }
 

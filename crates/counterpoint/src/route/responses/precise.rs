@@ -3,25 +3,28 @@
 //!
 //! The same two lists of atoms as the halves route, in big floating-point numbers. The
 //! working precision w grows until the bracket is narrow enough; errors are counted in
-//! units of 2^-w.
+//! units of 2^-w. What goes in is exact: fractions, each rounded once to the working precision.
 
 use super::halves;
 use crate::composition::Factor;
+use crate::exact::{Ratio, nearest};
 use crate::quantity::{Bits, plain};
 use crate::watch::{Stopped, Watch};
+use dashu_base::BitTest;
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
+use dashu_int::UBig;
 
 /// A binary floating-point number of any precision.
 pub type Big = FBig<HalfEven, 2>;
 
-/// Equal guarantees whose parameters may have more digits than a double.
+/// Equal guarantees whose parameters are fractions: of any length, such as a third.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreciseGuarantee {
     /// At least zero.
-    pub epsilon: Big,
+    pub epsilon: Ratio,
     /// At least zero, below one.
-    pub delta: Big,
+    pub delta: Ratio,
     /// At least one.
     pub count: u64,
 }
@@ -92,15 +95,15 @@ const MOST_TRIES: u32 = 12;
 /// [`PreciseError`] if there are too many atoms to list, or the watcher stops the work.
 pub fn delta(
     list: &[PreciseGuarantee],
-    epsilon: &Big,
+    epsilon: &Ratio,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<BigBracket, PreciseError> {
     checked(list)?;
-    let leaks = list.iter().any(|guarantee| guarantee.delta > Big::ZERO);
+    let leaks = list.iter().any(|guarantee| guarantee.delta > Ratio::ZERO);
     let at_the_top = is_at_the_top(list, epsilon);
     refine(bits, |precision| {
-        let epsilon = with(epsilon, precision);
+        let epsilon = rounded(epsilon, precision);
         let beyond = at_the_top
             || epsilon >= largest(list, precision) * (one(precision) + (unit(precision) << BEYOND));
         if beyond && !leaks {
@@ -131,21 +134,21 @@ pub fn delta(
 /// [`PreciseError::BelowLeak`] if no epsilon is finite; otherwise as [`delta`].
 pub fn epsilon(
     list: &[PreciseGuarantee],
-    delta: &Big,
+    delta: &Ratio,
     bits: Bits,
     watch: Watch<'_>,
 ) -> Result<BigBracket, PreciseError> {
     checked(list)?;
     let mut guess: Option<Big> = None;
+    let mut leaked: Option<bool> = None;
     refine(bits, |precision| {
-        let (room, error) = room(list, &with(delta, precision), precision);
+        let (room, error) = room(list, delta, precision);
         if room.is_negative_beyond(&error) {
             return Err(below_leak(list, delta, precision));
         }
         if room <= error {
-            // Equal as far as can be told: certain only if nothing was rounded.
-            let bits = exact_bits(list).max(fraction_bits(delta));
-            let exact = bits.saturating_add(64) < precision as u64 && room == Big::ZERO;
+            // Equal as far as can be told: certain only by fractions.
+            let exact = *leaked.get_or_insert_with(|| is_all_leaked(list, delta));
             let largest = largest(list, precision);
             let slack = &largest * unit(precision) * integer(total(list) + SUM, precision);
             return Ok(exact.then(|| (&largest - &slack, largest + slack)));
@@ -200,7 +203,7 @@ fn checked(list: &[PreciseGuarantee]) -> Result<(), PreciseError> {
 
 /// The factors with a loss, in two sides of about equally many atoms.
 fn balanced(list: &[PreciseGuarantee]) -> (Vec<PreciseGuarantee>, Vec<PreciseGuarantee>) {
-    let lossy: Vec<_> = list.iter().filter(|g| g.epsilon > Big::ZERO).cloned().collect();
+    let lossy: Vec<_> = list.iter().filter(|g| g.epsilon > Ratio::ZERO).cloned().collect();
     // The split looks at counts only; the position stands in for epsilon.
     let stand_ins: Vec<Factor> =
         (0..lossy.len()).map(|i| Factor { each: i as f64, count: lossy[i].count }).collect();
@@ -211,6 +214,11 @@ fn balanced(list: &[PreciseGuarantee]) -> (Vec<PreciseGuarantee>, Vec<PreciseGua
 
 fn with(x: &Big, precision: usize) -> Big {
     x.clone().with_precision(precision).value()
+}
+
+/// A fraction, rounded to nearest.
+fn rounded(x: &Ratio, precision: usize) -> Big {
+    with(&x.to_float(precision).value(), precision)
 }
 
 fn zero(precision: usize) -> Big {
@@ -237,59 +245,67 @@ fn total(list: &[PreciseGuarantee]) -> u128 {
 /// The probability that nothing leaks: relative error below 4 total units.
 fn kept(list: &[PreciseGuarantee], precision: usize) -> Big {
     list.iter().fold(one(precision), |product, guarantee| {
-        let stays = one(precision) - with(&guarantee.delta, precision);
+        let stays = rounded(&(Ratio::ONE - &guarantee.delta), precision);
         product * stays.powi(guarantee.count.into())
     })
 }
 
 /// `1 - (1 - delta)/kept` and a bound on its absolute error.
-fn room(list: &[PreciseGuarantee], delta: &Big, precision: usize) -> (Big, Big) {
+fn room(list: &[PreciseGuarantee], delta: &Ratio, precision: usize) -> (Big, Big) {
     let kept = kept(list, precision);
-    let gap = &kept - (one(precision) - delta);
+    let gap = &kept - rounded(&(Ratio::ONE - delta), precision);
     let error = unit(precision) * integer(KEPT * total(list) + QUOTIENT, precision) / &kept;
     (gap / kept, error)
 }
 
-fn below_leak(list: &[PreciseGuarantee], delta: &Big, precision: usize) -> PreciseError {
+fn below_leak(list: &[PreciseGuarantee], delta: &Ratio, precision: usize) -> PreciseError {
     let least = (one(precision) - kept(list, precision)).to_f64().value().next_up();
-    PreciseError::BelowLeak { delta: delta.to_f64().value(), least }
+    PreciseError::BelowLeak { delta: nearest(delta), least }
 }
 
-/// How many bits the product of all 1 - d_i has at most.
-fn exact_bits(list: &[PreciseGuarantee]) -> u64 {
-    list.iter().fold(0, |sum: u64, guarantee| {
-        sum.saturating_add(guarantee.count.saturating_mul(fraction_bits(&guarantee.delta)))
-    })
-}
-
-/// How many bits a number has behind the point.
-fn fraction_bits(x: &Big) -> u64 {
-    if x == &Big::ZERO { 0 } else { (-x.repr().exponent()).max(0) as u64 }
+/// Whether `1 - delta` is the product of all `1 - d_i`, in whole numbers; where those would be too long it is taken for
+/// no, and never answered by the largest loss.
+fn is_all_leaked(list: &[PreciseGuarantee], delta: &Ratio) -> bool {
+    const LONGEST: u128 = 1 << 22;
+    let leaks = || list.iter().filter(|guarantee| guarantee.delta > Ratio::ZERO);
+    let length = |guarantee: &PreciseGuarantee| {
+        (guarantee.delta.denominator().bit_len() as u128).saturating_mul(guarantee.count.into())
+    };
+    if leaks().map(length).fold(0, u128::saturating_add) > LONGEST {
+        return false;
+    }
+    // Fractions left as they are: reducing them would take longer than all else.
+    let power = |of: UBig, count: u64| of.pow(count as usize);
+    let kept = |delta: &Ratio| Ratio::ONE - delta;
+    let above = |x: &Ratio| x.numerator().clone().into_parts().1;
+    let (mut left, mut right) = (kept(delta).denominator().clone(), above(&kept(delta)));
+    for guarantee in leaks() {
+        let kept = kept(&guarantee.delta);
+        left *= power(above(&kept), guarantee.count);
+        right *= power(kept.denominator().clone(), guarantee.count);
+    }
+    left == right
 }
 
 fn largest(list: &[PreciseGuarantee], precision: usize) -> Big {
     list.iter().fold(zero(precision), |sum, guarantee| {
-        sum + with(&guarantee.epsilon, precision) * integer(guarantee.count, precision)
+        sum + rounded(&guarantee.epsilon, precision) * integer(guarantee.count, precision)
     })
 }
 
-/// Whether an epsilon is the largest loss or more, by a sum that is long enough to be exact; where
-/// that would be too long it is left open.
-fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Big) -> bool {
-    const LONGEST: u64 = 100_000;
-    // Of counts and of carries.
-    const SUMS: u64 = 256;
-    let numbers = || list.iter().map(|guarantee| &guarantee.epsilon).chain([epsilon]);
-    let behind = numbers().map(fraction_bits).max().unwrap_or(0);
-    let before = numbers().map(whole_bits).max().unwrap_or(0);
-    let precision = behind.saturating_add(before).saturating_add(SUMS);
-    precision <= LONGEST && *epsilon >= largest(list, precision as usize)
-}
-
-/// How many bits a number has before the point.
-fn whole_bits(x: &Big) -> u64 {
-    let (digits, exponent) = (x.repr().digits() as isize, x.repr().exponent());
-    digits.saturating_add(exponent).max(0) as u64
+/// Whether an epsilon is the largest loss or more: by fractions if it is close.
+fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Ratio) -> bool {
+    const PRECISION: usize = 256;
+    let (top, at) = (largest(list, PRECISION), rounded(epsilon, PRECISION));
+    let margin = &top * (unit(PRECISION) << BEYOND);
+    if at > &top + &margin || at < &top - &margin {
+        return at > top;
+    }
+    let sum = list.iter().filter(|guarantee| guarantee.epsilon > Ratio::ZERO);
+    let sum = sum.fold(Ratio::ZERO, |sum, guarantee| {
+        sum + &guarantee.epsilon * Ratio::from(guarantee.count)
+    });
+    *epsilon >= sum
 }
 
 struct Atom {
@@ -456,7 +472,7 @@ fn atoms(
 /// The atoms of one guarantee's randomized responses: y minuses have P mass
 /// C(n, y) p^(n-y) q^y, by recursion.
 fn atoms_of_one(guarantee: &PreciseGuarantee, precision: usize) -> Vec<Atom> {
-    let (n, epsilon) = (guarantee.count, with(&guarantee.epsilon, precision));
+    let (n, epsilon) = (guarantee.count, rounded(&guarantee.epsilon, precision));
     let decay = (-&epsilon).exp();
     let plus = one(precision) / (one(precision) + &decay);
     let mut mass = plus.powi(n.into());

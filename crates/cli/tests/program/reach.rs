@@ -1,0 +1,86 @@
+//! docs/reach.md names every public item of the core's theorems, and only tests that exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The rows of the table, without its heading.
+fn rows(table: &str) -> Vec<Vec<&str>> {
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(2);
+    rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+/// The words in backticks of the column for Rust, paths cut into their parts.
+fn words(table: &str) -> BTreeSet<String> {
+    let column = rows(table).into_iter().filter_map(|row| row.get(2).copied()).collect::<Vec<_>>();
+    let quoted = column.iter().flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    quoted.flat_map(|path| path.split("::")).map(str::to_owned).collect()
+}
+
+/// What a line makes public, if anything: a function, a type or a constant.
+fn public(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("pub ")?;
+    let rest = rest.strip_prefix("const fn ").or_else(|| {
+        ["fn ", "struct ", "enum ", "trait ", "type "]
+            .iter()
+            .find_map(|kind| rest.strip_prefix(kind))
+    })?;
+    rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()
+}
+
+/// All sources below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_theorem_is_named_where_it_is_reached() {
+    let table = fs::read_to_string(root().join("docs/reach.md")).unwrap();
+    let named = words(&table);
+    let core = root().join("crates/counterpoint/src");
+    let mut files = vec![core.join("source.rs")];
+    sources(&core.join("theorem"), &mut files);
+    let (mut missing, mut seen) = (Vec::new(), 0);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for item in code.lines().filter_map(public) {
+            seen += 1;
+            if !named.contains(item) {
+                missing.push(format!("{item} in {}", file.display()));
+            }
+        }
+    }
+    let variants = counterpoint::theorem::Theorem::ALL.map(|theorem| format!("{theorem:?}"));
+    missing.extend(variants.into_iter().filter(|variant| !named.contains(variant)));
+    assert!(seen > 20, "{seen} items were found: the search is at fault");
+    assert!(missing.is_empty(), "not in docs/reach.md:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_test_that_the_table_names_is_there() {
+    let table = fs::read_to_string(root().join("docs/reach.md")).unwrap();
+    let mut files = Vec::new();
+    for name in ["counterpoint/tests", "cli/tests", "wire/src", "wire/tests"] {
+        sources(&root().join("crates").join(name), &mut files);
+    }
+    let all: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let rows = rows(&table);
+    for row in &rows {
+        let name = row.last().unwrap().trim_matches('`');
+        assert!(all.contains(&format!("fn {name}()")), "{row:?}");
+    }
+    let count = rows.len();
+    assert!(count > 15, "{count} rows were found: the search is at fault");
+}

@@ -1,0 +1,199 @@
+//! Numbers as they are written: decimals, fractions and powers, exactly. The one reader of amounts.
+
+use counterpoint::exact::{Ratio, nearest, of_double};
+use counterpoint::filter::Amount;
+
+use crate::decimal;
+
+/// What may be written, in words.
+const LEGAL: &str =
+    "a decimal number such as 0.3 or 1e-6, a fraction such as 1/3, or a power such as 2^-25";
+
+/// A number that is written, and is no double.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The double next to it.
+    pub nearest: f64,
+    /// The number itself.
+    pub exact: Ratio,
+}
+
+impl Written {
+    /// A number, if no double is exactly that.
+    #[must_use]
+    pub fn new(exact: Ratio) -> Option<Self> {
+        Self::beside(nearest(&exact), exact)
+    }
+
+    /// The same, of which this is the double that its text is read as.
+    pub(crate) fn beside(nearest: f64, exact: Ratio) -> Option<Self> {
+        (of_double(nearest) != exact).then_some(Self { nearest, exact })
+    }
+
+    /// Decimals that it lies between: twice itself where it is a decimal, else two of so many significant digits.
+    pub(crate) fn around(&self, digits: usize) -> (String, String) {
+        let text = shown(&self.exact);
+        if !text.contains('/') {
+            return (text.clone(), text);
+        }
+        // One of the doubles beside the nearest is on either side.
+        let (below, above) = (self.nearest.next_down(), self.nearest.next_up());
+        (decimal::down(below, digits), decimal::up(above, digits))
+    }
+}
+
+impl std::fmt::Display for Written {
+    /// A decimal in full where it is one, else a fraction.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&shown(&self.exact))
+    }
+}
+
+/// Reads a number that is not negative: `0.3`, `1e-6`, `1/3`, `0.1/3`, `2^-25`, `10^-6`.
+///
+/// ```
+/// use counterpoint_wire::fraction;
+/// assert_eq!(fraction("0.3")?, fraction("3/10")?);
+/// assert!(fraction("1/0").is_err() && fraction("-1/3").is_err());
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// What it is and what would be legal, in words.
+pub fn fraction(text: &str) -> Result<Ratio, String> {
+    let illegal = || format!("is {}; legal: {LEGAL}", cut(text));
+    let part = |text: &str| amount(text.trim()).map(|amount| Ratio::from(&amount));
+    let Some((above, below)) = text.split_once('/') else {
+        return part(text).map_err(|_| illegal());
+    };
+    match (part(above), part(below)) {
+        (Ok(above), Ok(below)) if below > Ratio::ZERO => Ok(above / below),
+        _ => Err(illegal()),
+    }
+}
+
+/// Reads a decimal number or a power of two or ten, exactly.
+pub(crate) fn amount(text: &str) -> Result<Amount, String> {
+    // Powers of two are doubles, and powers of ten decimals.
+    if text.trim().starts_with("2^")
+        && let Some(amount) = power(text).and_then(Amount::from_f64)
+    {
+        return Ok(amount);
+    }
+    let ten = text.trim().strip_prefix("10^").map(|exponent| format!("1e{}", exponent.trim()));
+    let text = ten.as_deref().unwrap_or(text);
+    let plain = text.strip_prefix('+').unwrap_or(text);
+    // The wire has one zero.
+    let plain = plain.strip_prefix('-').filter(|rest| is_zero(rest)).unwrap_or(plain);
+    plain.parse().map_err(|_| format!("is {}; legal: {}", cut(text), Amount::LEGAL))
+}
+
+fn is_zero(text: &str) -> bool {
+    text.parse::<Amount>().is_ok_and(|amount| amount.is_zero())
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= 40 {
+        text.to_owned()
+    } else {
+        format!("a number of {} characters", text.len())
+    }
+}
+
+/// A power of two or ten in the words of papers, such as 2^-25: the double nearest to it.
+#[must_use]
+pub fn power(text: &str) -> Option<f64> {
+    let (base, exponent) = text.trim().split_once('^')?;
+    let exponent: i32 = exponent.trim().parse().ok().filter(|k| (-300..=300).contains(k))?;
+    match base.trim() {
+        "2" => Some(f64::from_bits(u64::from((1023 + exponent).unsigned_abs()) << 52)),
+        "10" => format!("1e{exponent}").parse().ok(),
+        _ => None,
+    }
+}
+
+/// The number that a text in quotes is, and the double next to it.
+pub(crate) fn quoted(text: &str) -> Option<(f64, Ratio)> {
+    let exact = fraction(text).ok()?;
+    let near = power(text).or_else(|| text.trim().parse().ok());
+    Some((near.unwrap_or_else(|| nearest(&exact)), exact))
+}
+
+/// A fraction as people write it: in decimals where they end, else in lowest terms. Reading it gives the same number.
+pub(crate) fn shown(exact: &Ratio) -> String {
+    let places = |prime: u32| {
+        let (mut rest, mut count) = (Ratio::from(exact.denominator().clone()), 0_u32);
+        loop {
+            let next = &rest / Ratio::from(prime);
+            if !next.is_int() {
+                return (count, rest);
+            }
+            (rest, count) = (next, count + 1);
+        }
+    };
+    let ((twos, odd), (fives, _)) = (places(2), places(5));
+    let others = (0..fives).fold(odd, |rest, _| rest / Ratio::from(5_u32));
+    let count = twos.max(fives);
+    if !others.is_one() || count > 2500 {
+        return exact.to_string();
+    }
+    let scaled = exact * Ratio::from(10_u32).pow(count as isize);
+    let mut digits = scaled.to_string();
+    let count = count as usize;
+    if count > 0 {
+        if digits.len() <= count {
+            digits.insert_str(0, &"0".repeat(count + 1 - digits.len()));
+        }
+        digits.insert(digits.len() - count, '.');
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_fractions_and_powers_are_read_exactly() {
+        let third: Ratio = "1/3".parse().unwrap();
+        assert_eq!(fraction("1/3").unwrap(), third);
+        assert_eq!(fraction(" 0.1 / 0.3 ").unwrap(), third);
+        assert_eq!(fraction("+2e-1").unwrap(), "1/5".parse().unwrap());
+        assert_eq!(fraction("10^-40").unwrap(), Ratio::ONE / Ratio::from(10_u32).pow(40));
+        assert_eq!(fraction("2^-25/3").unwrap(), Ratio::ONE / Ratio::from(3_u32 << 25));
+        for text in ["", "1/", "/3", "1/0", "1/3/5", "-1/3", "1/-3", "nan", "inf", "0x1", "a"] {
+            let error = fraction(text).unwrap_err();
+            assert!(error.contains("legal: a decimal number such as 0.3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_back() {
+        let texts = ["0.3", "0.0001", "1/3", "123.456", "2/7", "5", "0", "0.125", "1/7000"];
+        for text in texts {
+            assert_eq!(shown(&fraction(text).unwrap()), text);
+        }
+    }
+
+    /// A fraction has the double that its decimals are read as: what is written and read again stays the same.
+    #[test]
+    fn the_double_next_to_a_decimal_is_the_one_it_is_read_as() {
+        let mut state = 1_u64;
+        for round in 0..5000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let digits = (state >> 20) % 10_u64.pow(1 + round % 13);
+            let text = format!("{digits}e-{}", round % 330);
+            let read: f64 = text.parse().unwrap();
+            assert_eq!(nearest(&fraction(&text).unwrap()).to_bits(), read.to_bits(), "{text}");
+        }
+    }
+
+    #[test]
+    fn doubles_are_not_kept_as_written() {
+        assert_eq!(Written::new(fraction("0.375").unwrap()), None);
+        let tenth = Written::new(fraction("0.1").unwrap()).unwrap();
+        assert_eq!(tenth.nearest.to_bits(), 0.1_f64.to_bits());
+    }
+}
