@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
 from .arrays import Brackets, is_scalar, one_question, packed, unpacked
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ._native import Answer, Mechanism
+    from .names import Adjacency, Route, Theorem
 
     Progress = Callable[[float], bool | None]
 
@@ -42,7 +43,7 @@ class Plan(_native.Plan):
         delta: float,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Answer: ...
     @overload
@@ -51,7 +52,7 @@ class Plan(_native.Plan):
         delta: NDArray[Any] | list[float],
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Brackets: ...
     def epsilon(
@@ -59,7 +60,7 @@ class Plan(_native.Plan):
         delta: Any,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Answer | Brackets:
         """The least epsilon at which the plan is (epsilon, delta)-private.
@@ -87,7 +88,7 @@ class Plan(_native.Plan):
         epsilon: float,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Answer: ...
     @overload
@@ -96,7 +97,7 @@ class Plan(_native.Plan):
         epsilon: NDArray[Any] | list[float],
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Brackets: ...
     def delta(
@@ -104,7 +105,7 @@ class Plan(_native.Plan):
         epsilon: Any,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Answer | Brackets:
         """The least delta at which the plan is (epsilon, delta)-private; its privacy profile.
@@ -261,7 +262,7 @@ def _restore(cls: type[Plan], text: str) -> Plan:
 def compose(
     mechanisms: Iterable[Mechanism] | Mechanism,
     *,
-    adjacency: str | None = None,
+    adjacency: Adjacency | None = None,
     group: int | None = None,
 ) -> Plan:
     """What these mechanisms cost together, ready to be asked.
@@ -289,12 +290,14 @@ class Comparison:
 
     __slots__ = ("of", "optimal", "others")
 
-    def __init__(self, of: str, optimal: Answer, others: dict[str, float | str]) -> None:
+    def __init__(
+        self, of: Literal["epsilon", "delta"], optimal: Answer, others: dict[Theorem, float | str]
+    ) -> None:
         self.of = of
         self.optimal = optimal
         self.others = others
 
-    def ratio(self, theorem: str) -> float:
+    def ratio(self, theorem: Theorem) -> float:
         """What a theorem charges over the optimum."""
         value = self.others.get(theorem)
         if not isinstance(value, float):
