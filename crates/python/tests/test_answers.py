@@ -205,6 +205,12 @@ def test_many_at_once_are_compared_as_one_is() -> None:
             compare(float(between[0]), found)
     with pytest.raises(cp.InvalidArgument, match="nan"):
         found > math.nan
+    assert np.less(1, found).all() and np.greater_equal(10, found).all() and not np.less(found, [1, 1]).any()
+    with pytest.raises(cp.Undecided):
+        np.less(between, found)
+    # All else is done with the safe side.
+    assert (np.array([1.0, 2.0]) + found).tolist() == (np.array([1.0, 2.0]) + found.upper).tolist()
+    assert np.log(found).tolist() == np.log(found.upper).tolist() and np.add.reduce(found) == found.upper.sum()
     assert found[0] <= 10 and found[0].safe == "upper"
     misses = cp.compose([cp.Gaussian(2.0)]).tradeoff([0.1, 0.5])
     assert misses[0].safe == "lower" and float(misses[0]) == misses.lower[0]

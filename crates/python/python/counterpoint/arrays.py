@@ -25,6 +25,10 @@ __all__ = ["Brackets"]
 AIM = 1e-6
 
 
+# NumPy's comparisons, and the same from the other side.
+MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
+
+
 class Brackets:
     """Arrays ``lower`` and ``upper`` with the truths between them, rounding included.
 
@@ -34,7 +38,6 @@ class Brackets:
     """
 
     __slots__ = ("lower", "safe", "tolerance", "upper")
-    __array_priority__ = 1000.0
 
     lower: Doubles
     upper: Doubles
@@ -84,6 +87,17 @@ class Brackets:
 
         side = self.upper if self.safe == "upper" else self.lower
         return np.array(side, dtype=dtype) if copy is not False else np.asarray(side, dtype=dtype)
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's arrays leave comparisons to it, and take it for its safe side else."""
+        import numpy as np
+
+        if function.__name__ in MIRRORED and method == "__call__" and not options:
+            first, second = inputs
+            name, other = (function.__name__, second) if first is self else (MIRRORED[function.__name__], first)
+            return getattr(self, f"__{name[0]}{'e' if name.endswith('equal') else 't'}__")(other)
+        taken = (np.asarray(one) if isinstance(one, Brackets) else one for one in inputs)
+        return getattr(function, method)(*taken, **options)
 
     def __eq__(self, other: object) -> bool:
         import numpy as np

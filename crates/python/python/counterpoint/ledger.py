@@ -184,7 +184,9 @@ class Ledger(_native.Ledger):
         A data set pays for it, or one opening of a ``slot`` of the plan account ``within``, which must
         dominate all that is promised here: ``epsilon`` and ``delta``, or a budget in what is added up,
         ``rho`` (and ``delta``) with filter "zcdp", ``mu`` with "gdp", ``order`` and ``tau`` with "renyi".
-        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen.
+        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen. ``leaks`` of delta is set
+        aside for the releases' own deltas (half); with 0 all of delta goes to what is added up, and a release that
+        has a delta is refused.
         """
         text = None if expect is None else expect.text("json").encode()
         amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "tau": tau}
