@@ -127,7 +127,7 @@ pub enum LedgerError {
     #[error(transparent)]
     Rule(Box<FilterError>),
     /// Something that slots of a plan account are not shown to cover.
-    #[error("account {account:?}: {error}")]
+    #[error("account {account:?}: {error}; try what has more noise, or more openings together")]
     Uncovered {
         /// The account.
         account: String,
@@ -135,7 +135,7 @@ pub enum LedgerError {
         error: Box<OpenError>,
     },
     /// A plan whose cost cannot be certified.
-    #[error("the plan's cost cannot be certified: {0}")]
+    #[error("the plan's cost cannot be certified: {0}; try a larger delta, or other releases")]
     Uncertified(String),
     /// A history that does not go on from where it is known to have been.
     #[error(
@@ -155,7 +155,7 @@ pub enum LedgerError {
     )]
     ReadOnly,
     /// A stored row that says nothing a ledger writes; `verify` says more.
-    #[error("the ledger is damaged: {0}")]
+    #[error("the ledger is damaged: {0}; try verify, which says more, and a backup")]
     Damaged(String),
 }
 
@@ -171,7 +171,11 @@ fn advice(found: i64) -> &'static str {
 
 /// A budget that would be exceeded. It depends on nothing but the ledger and the request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("refused by {place}: {asked} of {what} is asked for and {left} is left of {capacity}")]
+#[error(
+    "refused by {place}: {asked} of {what} is asked for and {left} is left of {capacity}; legal: at most what is \
+     left; {}",
+    self.remedy()
+)]
 pub struct Refusal {
     /// Whose budget.
     pub place: String,
@@ -183,6 +187,25 @@ pub struct Refusal {
     pub left: Amount,
     /// What there was at first.
     pub capacity: Amount,
+}
+
+impl Refusal {
+    /// What would help.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        let by_dataset = self.place.starts_with("data set");
+        match self.what.as_str() {
+            "uses" | "releases" => "try another slot, or exchange unused ones (recut)",
+            "delta" if !by_dataset && self.capacity.is_zero() => {
+                "try releases without a delta of their own, or an account that sets some of its delta aside for them \
+                 (leaks)"
+            }
+            _ if by_dataset => {
+                "try an account that promises less, or a plan with more noise (calibrate)"
+            }
+            _ => "try more noise or fewer releases (price says what they cost), or another account",
+        }
+    }
 }
 
 /// Why an event of a history could not have happened.

@@ -3,7 +3,7 @@
 
 use counterpoint::Adjacency;
 use counterpoint::filter::{
-    Amount, Charge, Currency, Filter, FilterError, Promise, Query, Terms, is_within_part,
+    Amount, Charge, Filter, FilterError, Promise, Query, Terms, is_within_part,
 };
 use counterpoint::quantity::Order;
 use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Promised, Rule};
@@ -24,7 +24,8 @@ pub struct NewFilter {
     pub promise: Promised,
     /// The Rényi order; the best for the expected use if `None`.
     pub order: Option<Order>,
-    /// The share of delta set aside for the releases' own deltas; half if `None`.
+    /// The share of delta set aside for the releases' own deltas; what the expected use needs, or half, if `None`. With
+    /// zero all of delta goes to what is added up, and a release with a delta of its own is refused.
     pub leaks: Option<Amount>,
     /// What will be asked, as far as one knows.
     pub expected: Vec<Described>,
@@ -60,6 +61,13 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// Whether what it adds up is converted at a delta, of which a share is set aside for leaks.
+    fn converts(self) -> bool {
+        matches!(self, Self::Renyi | Self::Zcdp)
+    }
+}
+
 impl NewFilter {
     /// A filter of a kind that promises (epsilon, delta)-privacy, its order and its shares
     /// chosen for it.
@@ -72,6 +80,12 @@ impl NewFilter {
     #[must_use]
     pub fn promising(kind: Kind, promise: Promised) -> Self {
         Self { kind, promise, order: None, leaks: None, expected: Vec::new() }
+    }
+
+    /// The same for releases without deltas of their own.
+    #[must_use]
+    pub fn without_leaks(self) -> Self {
+        Self { leaks: Some(Amount::ZERO), ..self }
     }
 
     pub(crate) fn record(&self, adjacency: Adjacency) -> Result<FilterRecord, LedgerError> {
@@ -107,6 +121,11 @@ impl NewFilter {
 
     fn filter(&self, epsilon: Amount, delta: Amount, terms: Terms) -> Result<Filter, LedgerError> {
         let leaks = || self.leaks.clone().unwrap_or_else(|| delta.half());
+        if self.leaks.is_some() && !self.kind.converts() {
+            let problem = format!("of kind {} is to set delta aside for leaks", self.kind.name());
+            let legal = "leaks with renyi and zcdp, whose delta is there for other things too";
+            return Err(LedgerError::Unfit { account: "the filter".to_owned(), problem, legal });
+        }
         Ok(match (self.kind, self.order) {
             (Kind::Sums, _) => Filter::sums(epsilon, delta, terms)?,
             (Kind::Renyi, Some(order)) => {
@@ -115,12 +134,9 @@ impl NewFilter {
             (Kind::Renyi, None) => {
                 let expected: Result<Vec<Query>, _> =
                     self.expected.iter().map(Described::query).collect();
-                let chosen = Filter::renyi_for(epsilon.clone(), delta.clone(), &expected?, terms)?;
-                match (&self.leaks, chosen.currency()) {
-                    (Some(leaks), Currency::Renyi { order }) => {
-                        Filter::renyi(epsilon, delta, leaks.clone(), order, terms)?
-                    }
-                    _ => chosen,
+                match self.leaks.clone() {
+                    None => Filter::renyi_for(epsilon, delta, &expected?, terms)?,
+                    Some(leaks) => Filter::renyi_leaking(epsilon, delta, leaks, &expected?, terms)?,
                 }
             }
             (Kind::Zcdp, _) => Filter::zcdp(epsilon, delta.clone(), leaks(), terms)?,
@@ -318,7 +334,7 @@ pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<
     let order = record.order.as_ref().and_then(|order| Order::new(order.lower()).ok());
     let new = NewFilter {
         order,
-        leaks: Some(record.capacity.delta.clone()),
+        leaks: kind.converts().then(|| record.capacity.delta.clone()),
         ..NewFilter::promising(kind, record.promise.clone())
     };
     let most = new.record(adjacency)?;

@@ -2,32 +2,70 @@
 
 use counterpoint::theorem::Theorem;
 use counterpoint_wire::decimal;
+use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyType};
+use pyo3::pyclass::CompareOp;
+use pyo3::types::{PyBool, PyFloat, PyString, PyType};
 
-use crate::errors::invalid;
+use crate::errors::{self, invalid};
+use crate::interval::{self, Side, Sided};
 
 /// Two numbers with the truth between them, rounding included.
 ///
-/// As a float it is its upper end, which is never below the truth.
+/// As a float it is its safe side: the upper end, which is never below the truth, unless it is said to be the lower
+/// one. Comparisons are of the truth: where the ends do not decide, they raise Undecided.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 #[derive(Clone, Copy)]
 pub(crate) struct Bracket {
     pub(crate) inner: counterpoint::Bracket,
+    side: Side,
 }
 
 impl From<counterpoint::Bracket> for Bracket {
     fn from(inner: counterpoint::Bracket) -> Self {
-        Self { inner }
+        Self { inner, side: Side::Upper }
+    }
+}
+
+impl Bracket {
+    /// One whose lower end is the safe one.
+    pub(crate) fn at_least(inner: counterpoint::Bracket) -> Self {
+        Self { inner, side: Side::Lower }
+    }
+
+    fn sided(&self) -> Sided {
+        (self.inner, self.side)
+    }
+
+    /// The end to take for the number, and whether it is the upper one.
+    fn safe_end(&self) -> PyResult<(f64, bool)> {
+        match self.side {
+            Side::Upper | Side::Either => Ok((self.inner.upper, true)),
+            Side::Lower => Ok((self.inner.lower, false)),
+            Side::Neither => {
+                let text = format!("{} has no safe side; legal: .lower or .upper", self.__str__());
+                Err(PyTypeError::new_err(text))
+            }
+        }
     }
 }
 
 #[pymethods]
 impl Bracket {
     #[new]
-    fn new(lower: f64, upper: f64) -> PyResult<Self> {
+    #[pyo3(signature = (lower, upper, safe = Some("upper")))]
+    fn new(lower: f64, upper: f64, safe: Option<&str>) -> PyResult<Self> {
+        let side = match safe {
+            None => Some(Side::Neither),
+            Some(name) => Side::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, s)| s),
+        };
+        let Some(side) = side else {
+            let text =
+                format!("safe is {:?}; legal: upper, lower or None", safe.unwrap_or_default());
+            return Err(invalid(text));
+        };
         if lower <= upper {
-            return Ok(counterpoint::Bracket { lower, upper }.into());
+            return Ok(Self { inner: counterpoint::Bracket { lower, upper }, side });
         }
         let text = format!("lower is {lower:?} and upper {upper:?}; legal: lower at most upper");
         Err(invalid(text))
@@ -43,6 +81,12 @@ impl Bracket {
     #[getter]
     fn upper(&self) -> f64 {
         self.inner.upper
+    }
+
+    /// Which end it is as a float: "upper", "lower", or None if neither is safe.
+    #[getter]
+    fn safe(&self) -> Option<&'static str> {
+        self.side.name()
     }
 
     /// upper - lower.
@@ -66,8 +110,8 @@ impl Bracket {
         self.inner.contains(number)
     }
 
-    fn __float__(&self) -> f64 {
-        self.inner.upper
+    fn __float__(&self) -> PyResult<f64> {
+        Ok(self.safe_end()?.0)
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -75,23 +119,148 @@ impl Bracket {
         ends.into_pyobject(slf.py())?.call_method0("__iter__")
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().inner == self.inner)
+    /// `==` is of what is known: both ends. A number is the bracket of itself. The others are of the truth.
+    fn __richcmp__(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        let Some((theirs, _)) = operand(other)? else { return Ok(py.NotImplemented()) };
+        let mine = slf.get().inner;
+        let truth = match op {
+            CompareOp::Eq => Some(mine == theirs),
+            CompareOp::Ne => Some(mine != theirs),
+            _ if theirs.lower.is_nan() => {
+                return Err(invalid("a bracket is compared with nan; legal: a number"));
+            }
+            // The same number, whichever it is.
+            CompareOp::Le | CompareOp::Ge if slf.is(other) => Some(true),
+            CompareOp::Lt | CompareOp::Gt if slf.is(other) => Some(false),
+            CompareOp::Le => interval::is_at_most(mine, theirs, false),
+            CompareOp::Lt => interval::is_at_most(mine, theirs, true),
+            CompareOp::Ge => interval::is_at_most(theirs, mine, false),
+            CompareOp::Gt => interval::is_at_most(theirs, mine, true),
+        };
+        let truth = truth.ok_or_else(|| {
+            let (mine, theirs) = (slf.get().__str__(), other.str().map(|text| text.to_string()));
+            let asked = format!("{mine} {} {}", symbol(op), theirs.unwrap_or_default());
+            errors::undecided(&asked)
+        })?;
+        Ok(PyBool::new(py, truth).to_owned().into_any().unbind())
     }
 
-    fn __hash__(&self) -> u64 {
-        self.inner.lower.to_bits() ^ self.inner.upper.to_bits().rotate_left(32)
+    fn __bool__(&self) -> PyResult<bool> {
+        let counterpoint::Bracket { lower, upper } = self.inner;
+        match (lower > 0.0 || upper < 0.0, lower >= 0.0 && upper <= 0.0) {
+            (true, _) => Ok(true),
+            (_, true) => Ok(false),
+            _ => Err(errors::undecided(&format!("{} != 0", self.__str__()))),
+        }
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
+        let counterpoint::Bracket { lower, upper } = slf.get().inner;
+        match lower >= upper {
+            true => PyFloat::new(slf.py(), upper).hash(),
+            false => (lower, upper).into_pyobject(slf.py())?.hash(),
+        }
+    }
+
+    fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.make(other, |mine, theirs| Ok(interval::sum(mine, theirs)))
+    }
+
+    fn __radd__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.__add__(other)
+    }
+
+    fn __sub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.make(other, |mine, theirs| Ok(interval::difference(mine, theirs)))
+    }
+
+    fn __rsub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.make(other, |mine, theirs| Ok(interval::difference(theirs, mine)))
+    }
+
+    fn __mul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.make(other, |mine, theirs| Ok(interval::product(mine, theirs)))
+    }
+
+    fn __rmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.__mul__(other)
+    }
+
+    fn __truediv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.make(other, |mine, theirs| interval::quotient(mine, theirs).ok_or_else(by_zero))
+    }
+
+    fn __rtruediv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.make(other, |mine, theirs| interval::quotient(theirs, mine).ok_or_else(by_zero))
+    }
+
+    fn __neg__(&self) -> Self {
+        of(interval::negative(self.sided()))
+    }
+
+    fn __pos__(&self) -> Self {
+        *self
+    }
+
+    fn __abs__(&self) -> Self {
+        of(interval::magnitude(self.sided()))
+    }
+
+    /// The safe side, rounded to its side: to so many digits after the point, or to a whole number.
+    #[pyo3(signature = (ndigits = None))]
+    fn __round__<'py>(
+        slf: &Bound<'py, Self>,
+        ndigits: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().outward(slf.py(), |number| {
+            let rounded = match ndigits {
+                Some(digits) => number.call_method1("__round__", (digits,))?,
+                None => number.call_method0("__round__")?,
+            };
+            let value = rounded.extract()?;
+            Ok((rounded, value))
+        })
+    }
+
+    /// NumPy takes it for its safe side.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy.is_some_and(|copy| copy.is(&*PyBool::new(slf.py(), false))) {
+            return Err(PyValueError::new_err("copy is False; legal: None or True"));
+        }
+        let array = slf.py().import("numpy")?.getattr("array")?;
+        array.call1((slf.get().safe_end()?.0, dtype))
+    }
+
+    /// NumPy's numbers leave comparisons and sums to it.
+    #[classattr]
+    fn __array_priority__() -> f64 {
+        1000.0
     }
 
     fn __repr__(&self) -> String {
         let counterpoint::Bracket { lower, upper } = self.inner;
-        format!("Bracket(lower={lower:?}, upper={upper:?})")
+        let safe = match self.side.name() {
+            Some("upper") => String::new(),
+            Some(name) => format!(", safe='{name}'"),
+            None => ", safe=None".to_owned(),
+        };
+        format!("Bracket(lower={lower:?}, upper={upper:?}{safe})")
     }
 
     /// As many digits as are certain, or six: rounded outward.
     fn __str__(&self) -> String {
         let counterpoint::Bracket { lower, upper } = self.inner;
-        if !upper.is_finite() {
+        if !upper.is_finite() || !lower.is_finite() {
             return format!("{lower:?} .. {upper:?}");
         }
         for digits in 6..17 {
@@ -107,39 +276,118 @@ impl Bracket {
         format!("{lower:?} .. {upper:?}")
     }
 
-    /// The upper end as a float would be formatted, rounded up.
+    /// The safe side as a float would be formatted, rounded to its side.
     fn __format__(&self, format: &Bound<'_, PyAny>) -> PyResult<String> {
         if format.len()? == 0 {
             return Ok(self.__str__());
         }
-        let upper = self.inner.upper;
-        let shown = |value: f64| -> PyResult<(String, f64)> {
-            let text: String = PyFloat::new(format.py(), value)
-                .call_method1("__format__", (format,))?
-                .extract()?;
+        self.outward(format.py(), |number| {
+            let text: String = number.call_method1("__format__", (format,))?.extract()?;
             let read = read(&text);
             let legal = "one whose text is a number, as .3f or .4g";
             Ok((text, read.ok_or_else(|| invalid(format!("format is {format}; legal: {legal}")))?))
-        };
-        let (nearest, below) = shown(upper)?;
+        })
+    }
+
+    /// What a notebook shows: the safe side, rounded to it, and both ends.
+    fn _repr_html_(&self) -> String {
+        let ends = self.__str__();
+        match self.side {
+            Side::Neither => ends,
+            Side::Lower => {
+                format!("<b>{}</b> at least ({ends})", decimal::down(self.inner.lower, 6))
+            }
+            _ => format!("<b>{}</b> at most ({ends})", decimal::up(self.inner.upper, 6)),
+        }
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> (Bound<'py, PyType>, (f64, f64, Option<&'static str>)) {
+        let ends = slf.get().inner;
+        (slf.py().get_type::<Self>(), (ends.lower, ends.upper, slf.get().side.name()))
+    }
+}
+
+impl Bracket {
+    /// A bracket made of this one and a number or another, or that it is not one of them.
+    fn make(
+        &self,
+        other: &Bound<'_, PyAny>,
+        make: impl FnOnce(Sided, Sided) -> PyResult<Sided>,
+    ) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let Some((theirs, side)) = operand(other)? else { return Ok(py.NotImplemented()) };
+        if theirs.lower.is_nan() {
+            return Err(invalid("a bracket is added to nan or multiplied by it; legal: a number"));
+        }
+        Ok(Py::new(py, of(make(self.sided(), (theirs, side))?))?.into_any())
+    }
+
+    /// The safe side as something shows it, never on the other side of itself.
+    fn outward<'py, T>(
+        &self,
+        py: Python<'py>,
+        show: impl Fn(&Bound<'py, PyFloat>) -> PyResult<(T, f64)>,
+    ) -> PyResult<T> {
+        let (end, is_upper) = self.safe_end()?;
+        let is_kept = |value: f64| if is_upper { value >= end } else { value <= end };
+        let (shown, value) = show(&PyFloat::new(py, end))?;
         // Half a last digit at most: somewhat more of it shows the next one.
-        let mut more = upper - below;
-        if !more.is_finite() || more <= 0.0 {
-            return Ok(nearest);
+        let mut more = end - value;
+        if is_kept(value) || !more.is_finite() {
+            return Ok(shown);
         }
         loop {
-            let (text, value) = shown(upper + more)?;
-            if value >= upper {
-                return Ok(text);
+            let (shown, value) = show(&PyFloat::new(py, end + more))?;
+            if is_kept(value) {
+                return Ok(shown);
             }
             more *= 1.5;
         }
     }
+}
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (f64, f64)) {
-        let ends = slf.get().inner;
-        (slf.py().get_type::<Self>(), (ends.lower, ends.upper))
+fn of((inner, side): Sided) -> Bracket {
+    Bracket { inner, side }
+}
+
+fn by_zero() -> PyErr {
+    PyZeroDivisionError::new_err("the divisor may be zero; legal: one that is not")
+}
+
+fn symbol(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
     }
+}
+
+/// What a bracket may be compared with or added to: another, or a number, which is a bracket where no double is
+/// exactly it. `None` for anything else.
+fn operand(given: &Bound<'_, PyAny>) -> PyResult<Option<Sided>> {
+    if let Ok(bracket) = given.cast::<Bracket>() {
+        return Ok(Some(bracket.get().sided()));
+    }
+    if let Ok(number) = given.cast::<PyFloat>() {
+        let value = number.value();
+        return Ok(Some((counterpoint::Bracket { lower: value, upper: value }, Side::Either)));
+    }
+    let is_array = given.getattr("ndim").and_then(|n| n.extract::<usize>()).is_ok_and(|n| n > 0);
+    let is_text = given.is_instance_of::<PyBool>() || given.is_instance_of::<PyString>();
+    let has = |name| given.hasattr(name);
+    if is_array || is_text || !(has("__float__")? || has("__index__")?) {
+        return Ok(None);
+    }
+    let value: f64 = given.extract()?;
+    let exactly = value.is_nan() || given.eq(value)?;
+    let (lower, upper) =
+        if exactly { (value, value) } else { (value.next_down(), value.next_up()) };
+    Ok(Some((counterpoint::Bracket { lower, upper }, Side::Either)))
 }
 
 /// A certified answer: a bracket, how it was computed, and which theorem licenses it.
@@ -161,7 +409,7 @@ impl Answer {
         theorem: String,
         wide: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let bracket = PyClassInitializer::from(Bracket::new(lower, upper)?);
+        let bracket = PyClassInitializer::from(Bracket::new(lower, upper, Some("upper"))?);
         Ok(bracket.add_subclass(Self { route, theorem, wide }))
     }
 
@@ -196,6 +444,16 @@ impl Answer {
         format!(
             "Answer(lower={lower:?}, upper={upper:?}, route={route:?}, theorem={theorem:?}{wide})"
         )
+    }
+
+    /// What a notebook shows: the upper end, rounded up, both ends, and where they are from.
+    fn _repr_html_(slf: &Bound<'_, Self>) -> String {
+        let Self { route, theorem, wide } = slf.get();
+        let wide = if *wide { "; wider than aimed at" } else { "" };
+        let bracket = slf.as_super().get()._repr_html_();
+        // Names of a service's making might be anything.
+        let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
+        format!("{bracket}; {}, {}{wide}", escaped(theorem), escaped(route))
     }
 
     fn __reduce__<'py>(

@@ -2,13 +2,13 @@
 
 use counterpoint::Release;
 use counterpoint::ask::{CalibrateError, Search, Unknown};
-use counterpoint_wire::name_of;
+use counterpoint_wire::{decimal, name_of};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::bracket::Answer;
 use crate::errors::{self, invalid};
-use crate::mechanism::{self, releases};
+use crate::mechanism::{self, UNKNOWNS, Unknowns, with_unknowns};
 use crate::plan::{adjacency, delta, epsilon, group};
 use crate::run::How;
 use crate::value::whole;
@@ -65,22 +65,53 @@ impl Calibration {
         self.found.value
     }
 
+    /// What a notebook shows.
+    fn _repr_html_(&self) -> String {
+        let cost = decimal::up(self.found.cost.bracket.upper, 6);
+        format!("<b>{} = {}</b>; epsilon {cost} at most", name_of(self.unknown), self.found.value)
+    }
+
     fn __repr__(&self) -> String {
         let (name, cost) = (name_of(self.unknown), self.found.cost.bracket.upper);
         format!("Calibration({name}={:?}, epsilon={cost:?})", self.found.value)
     }
 }
 
-const UNKNOWNS: [Unknown; 4] = [Unknown::Sigma, Unknown::Scale, Unknown::Epsilon, Unknown::Count];
+/// What is to be found: what is said to be, or what is unknown of the mechanisms.
+fn sought(given: Option<&str>, unknowns: &Unknowns) -> PyResult<Unknown> {
+    let names = || UNKNOWNS.map(name_of).join(", ");
+    let given = match given {
+        None => None,
+        Some(name) => {
+            let found = UNKNOWNS.into_iter().find(|known| name_of(*known) == name);
+            let legal = || invalid(format!("unknown is {name:?}; legal: {}", names()));
+            Some(found.ok_or_else(legal)?)
+        }
+    };
+    let Some(sought) = given.or(unknowns.first().map(|(_, unknown)| *unknown)) else {
+        let legal = format!("one of {}, or UNKNOWN in the place of a number", names());
+        return Err(invalid(format!("unknown is missing; legal: {legal}")));
+    };
+    match unknowns.iter().find(|(_, unknown)| *unknown != sought) {
+        None => Ok(sought),
+        Some((index, other)) => {
+            let (other, legal) = (name_of(*other), "one kind of number to be found");
+            let sought = name_of(sought);
+            Err(invalid(format!(
+                "mechanisms[{index}]: {other} is UNKNOWN, and {sought} is to be found; legal: {legal}"
+            )))
+        }
+    }
+}
 
 /// The value that meets (epsilon, delta) with the least noise, the largest epsilon or count.
 #[pyfunction]
-#[pyo3(signature = (mechanisms, unknown, *, epsilon, delta, varying = None, adjacency = None, group = None, tolerance = None, progress = None))]
+#[pyo3(signature = (mechanisms, unknown = None, *, epsilon, delta, varying = None, adjacency = None, group = None, tolerance = None, progress = None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn calibrate(
     py: Python<'_>,
     mechanisms: &Bound<'_, PyAny>,
-    unknown: &str,
+    unknown: Option<&str>,
     epsilon: &Bound<'_, PyAny>,
     delta: &Bound<'_, PyAny>,
     varying: Option<Vec<Bound<'_, PyAny>>>,
@@ -89,14 +120,19 @@ pub(crate) fn calibrate(
     tolerance: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Calibration> {
-    let unknown =
-        UNKNOWNS.into_iter().find(|known| name_of(*known) == unknown).ok_or_else(|| {
-            let legal = UNKNOWNS.map(name_of).join(", ");
-            invalid(format!("unknown is {unknown:?}; legal: {legal}"))
-        })?;
-    let described = releases("mechanisms", mechanisms)?;
+    let (described, unknowns) = with_unknowns("mechanisms", mechanisms)?;
+    let unknown = sought(unknown, &unknowns)?;
     let (epsilon, delta) = (self::epsilon("epsilon", epsilon)?, self::delta("delta", delta)?);
-    let varying = places(varying.unwrap_or_default(), described.len())?;
+    let varying = match varying {
+        Some(given) => places(given, described.len())?,
+        // Those of which it is unknown; if there are none, all that have it.
+        None => unknowns.iter().map(|(index, _)| *index).collect(),
+    };
+    if let Some((index, _)) = unknowns.iter().find(|(index, _)| !within(&varying, *index)) {
+        let name = name_of(unknown);
+        let legal = "that it varies, or a number";
+        return Err(invalid(format!("mechanisms[{index}]: {name} is UNKNOWN; legal: {legal}")));
+    }
     let list: Vec<Release> = described.iter().map(Release::from).collect();
     let (adjacency, group) = (self::adjacency(adjacency)?, self::group(group)?);
     let how = How::new(tolerance, None, progress)?;
@@ -112,6 +148,11 @@ pub(crate) fn calibrate(
         ..was
     });
     Ok(Calibration { unknown, described: described.collect(), found })
+}
+
+/// Whether a release varies: all do that can if none is named.
+fn within(varying: &[usize], index: usize) -> bool {
+    varying.is_empty() || varying.contains(&index)
 }
 
 fn places(given: Vec<Bound<'_, PyAny>>, length: usize) -> PyResult<Vec<usize>> {

@@ -19,6 +19,7 @@ enum Kind {
     Stopped,
     Ledger,
     Refused,
+    Undecided,
 }
 
 impl Kind {
@@ -31,11 +32,12 @@ impl Kind {
             Self::Stopped => "Stopped",
             Self::Ledger => "LedgerError",
             Self::Refused => "Refused",
+            Self::Undecided => "Undecided",
         }
     }
 
     fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-        static CLASSES: [PyOnceLock<Py<PyType>>; 7] = [const { PyOnceLock::new() }; 7];
+        static CLASSES: [PyOnceLock<Py<PyType>>; 8] = [const { PyOnceLock::new() }; 8];
         CLASSES[self as usize].import(py, "counterpoint.errors", self.name())
     }
 
@@ -50,6 +52,13 @@ impl Kind {
 /// An argument that is not legal; the text names it, its value and the legal range.
 pub(crate) fn invalid(text: impl Into<String>) -> PyErr {
     Kind::InvalidArgument.error(text.into())
+}
+
+/// A comparison that the ends of a bracket do not decide.
+pub(crate) fn undecided(asked: &str) -> PyErr {
+    let legal =
+        "a smaller tolerance, or .upper (never below the truth) and .lower (never above it)";
+    Kind::Undecided.error(format!("{asked} is undecided; legal: {legal}"))
 }
 
 /// An argument of the wrong type.

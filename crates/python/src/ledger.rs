@@ -368,7 +368,14 @@ impl Ledger {
     /// What is spent and what is left, as JSON.
     #[pyo3(name = "_status", signature = (account))]
     fn status(&self, py: Python<'_>, account: Option<&str>) -> PyResult<String> {
-        json(self.with(py, |ledger| ledger.status(account))?.json())
+        let status = self.with(py, |ledger| {
+            let mut status = ledger.status(account)?;
+            if let (Some(name), [one]) = (account, status.accounts.as_mut_slice()) {
+                one.spent_epsilon = ledger.spent_epsilon(name)?;
+            }
+            Ok(status)
+        })?;
+        json(status.json())
     }
 
     /// The entries, as JSON.

@@ -6,6 +6,7 @@ mod audit;
 mod bracket;
 mod calibrate;
 mod errors;
+mod interval;
 mod ledger;
 mod losses;
 mod mechanism;
@@ -31,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::losses::Losses;
     #[pymodule_export]
-    use super::mechanism::Mechanism;
+    use super::mechanism::{Blank, Mechanism};
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Mechanisms: one release each, described as in a plan file.
 
-use counterpoint_wire::{Release, Table};
+use counterpoint::ask::Unknown;
+use counterpoint_wire::{Release, Table, Value, name_of};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -10,11 +11,45 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::errors::{invalid, wrong_type};
 use crate::value;
 
+/// What stands in the place of a number that a calibration is to find.
+#[pyclass(frozen, module = "counterpoint._native")]
+pub(crate) struct Blank;
+
+#[pymethods]
+impl Blank {
+    #[new]
+    fn new() -> Self {
+        Self
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "UNKNOWN"
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.is_instance_of::<Self>()
+    }
+
+    fn __hash__(&self) -> u64 {
+        0
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, ()) {
+        (slf.get_type(), ())
+    }
+}
+
 /// What all mechanism classes have in common.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Mechanism {
-    pub(crate) release: Release,
+    /// With something in the place of what is unknown.
+    release: Release,
+    unknown: Option<Unknown>,
 }
+
+/// What may be unknown.
+pub(crate) const UNKNOWNS: [Unknown; 4] =
+    [Unknown::Sigma, Unknown::Scale, Unknown::Epsilon, Unknown::Count];
 
 /// The fields every release has, whatever its mechanism.
 const COMMON: [&str; 7] = ["mechanism", "name", "count", "rate", "examples", "batch", "partition"];
@@ -24,15 +59,20 @@ impl Mechanism {
     #[new]
     #[pyo3(signature = (fields, /))]
     fn new(fields: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let release = Release::read(value::table(fields)?);
-        release.map(|release| Self { release }).map_err(|error| invalid(error.to_string()))
+        let (fields, unknown) = without_blank(fields)?;
+        let release = Release::read(value::table(&fields)?);
+        let mut release = release.map_err(|error| invalid(error.to_string()))?;
+        if let Some(unknown) = unknown {
+            clear(&mut release, unknown)?;
+        }
+        Ok(Self { release, unknown })
     }
 
     /// The fields that describe it in a plan file.
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, field) in self.table()? {
-            dict.set_item(name.as_ref(), value::to_python(py, &field)?)?;
+            dict.set_item(name.as_ref(), self.shown(py, &name, &field)?)?;
         }
         Ok(dict)
     }
@@ -53,8 +93,9 @@ impl Mechanism {
 
     /// How many times it is run.
     #[getter]
-    fn count(&self) -> u64 {
-        self.release.count.get()
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let count = Value::Whole(self.release.count.get().into());
+        self.shown(py, "count", &count)
     }
 
     /// The rate of the Poisson sample it is run on, or None.
@@ -75,7 +116,7 @@ impl Mechanism {
         let dict = PyDict::new(py);
         for (name, field) in self.table()? {
             if !COMMON.contains(&name.as_ref()) {
-                dict.set_item(name.as_ref(), value::to_python(py, &field)?)?;
+                dict.set_item(name.as_ref(), self.shown(py, &name, &field)?)?;
             }
         }
         Ok(dict)
@@ -86,7 +127,7 @@ impl Mechanism {
             field == name && !["mechanism", "name", "count", "rate", "partition"].contains(&name)
         });
         match found {
-            Some((_, field)) => value::to_python(py, &field),
+            Some((_, field)) => self.shown(py, name, &field),
             None => Err(PyAttributeError::new_err(format!("{} has no {name}", self.kind()?))),
         }
     }
@@ -119,7 +160,10 @@ impl Mechanism {
         times: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let times = value::whole("the number of times", times)?;
-        let count = u128::from(slf.get().count()) * u128::from(times);
+        if slf.get().unknown == Some(Unknown::Count) {
+            return Err(invalid("count is unknown, and is multiplied; legal: one or the other"));
+        }
+        let count = u128::from(slf.get().release.count.get()) * u128::from(times);
         let fields = slf.get().fields(slf.py())?;
         fields.set_item("count", count)?;
         build(&slf.get_type(), &fields)
@@ -133,7 +177,9 @@ impl Mechanism {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().release == self.release)
+        other.cast::<Self>().is_ok_and(|other| {
+            (&other.get().release, other.get().unknown) == (&self.release, self.unknown)
+        })
     }
 
     fn __hash__(&self) -> PyResult<u64> {
@@ -148,9 +194,10 @@ impl Mechanism {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let mut shown = Vec::new();
         for (name, field) in slf.get().table()? {
-            let once = name == "count" && slf.get().count() == 1;
-            if name != "mechanism" && !once {
-                let value = value::to_python(slf.py(), &field)?;
+            let once = name == "count" && slf.get().release.count.get() == 1;
+            let known = slf.get().unknown != Some(Unknown::Count);
+            if name != "mechanism" && !(once && known) {
+                let value = slf.get().shown(slf.py(), &name, &field)?;
                 shown.push(format!("{name}={}", value.repr()?));
             }
         }
@@ -167,14 +214,64 @@ impl Mechanism {
 }
 
 impl Mechanism {
+    /// A field's value, or that it is unknown.
+    fn shown<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        field: &Value<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.unknown {
+            Some(unknown) if name_of(unknown) == name => Ok(Bound::new(py, Blank)?.into_any()),
+            _ => value::to_python(py, field),
+        }
+    }
+
     fn table(&self) -> PyResult<Table<'_>> {
         self.release.fields().map_err(|error| invalid(error.to_string()))
     }
 }
 
-fn text(value: &counterpoint_wire::Value<'_>) -> String {
+/// The fields with something in the place of what is unknown, and what that is.
+fn without_blank<'py>(
+    fields: &Bound<'py, PyDict>,
+) -> PyResult<(Bound<'py, PyDict>, Option<Unknown>)> {
+    let (kept, mut found) = (fields.copy()?, None);
+    for (name, value) in fields {
+        if !value.is_instance_of::<Blank>() {
+            continue;
+        }
+        let name = name.str()?.to_string();
+        let unknown = UNKNOWNS.into_iter().find(|unknown| name_of(*unknown) == name);
+        if found.is_some() || unknown.is_none() {
+            let legal = UNKNOWNS.map(name_of).join(", ");
+            return Err(invalid(format!(
+                "{name} is UNKNOWN; legal: numbers, but for one of {legal}"
+            )));
+        }
+        kept.set_item(name, 1)?;
+        found = unknown;
+    }
+    Ok((kept, found))
+}
+
+/// Sets what is unknown in proportion to what it hides, as in a plan that leaves it out.
+fn clear(release: &mut Release, unknown: Unknown) -> PyResult<()> {
+    let name = name_of(unknown);
+    let mut cleared = counterpoint::Release::from(&*release);
+    if unknown.value(&cleared).is_none() {
+        return Err(invalid(format!("{name} is UNKNOWN; legal: a number, or the noise itself")));
+    }
+    unknown.clear(&mut cleared).map_err(|error| {
+        invalid(format!("sensitivity is {}; legal: {name} to be given here", error.value))
+    })?;
+    (release.mechanism, release.count) = (cleared.mechanism, cleared.count);
+    Ok(())
+}
+
+fn text(value: &Value<'_>) -> String {
     match value {
-        counterpoint_wire::Value::Text(text) => text.to_string(),
+        Value::Text(text) => text.to_string(),
         other => other.to_string(),
     }
 }
@@ -190,7 +287,7 @@ fn build<'py>(
 /// A release as an object of its own class.
 fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'py, PyAny>> {
     static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    let bare = Mechanism { release: release.clone() };
+    let bare = Mechanism { release: release.clone(), unknown: None };
     let classes = CLASSES.get_or_try_init(py, || -> PyResult<Py<PyDict>> {
         let module = py.import("counterpoint.mechanisms")?;
         Ok(module.getattr("CLASSES")?.cast_into::<PyDict>()?.unbind())
@@ -218,22 +315,46 @@ pub(crate) fn wrap_all<'py>(
 
 /// The releases of a list of mechanisms.
 pub(crate) fn releases(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<Release>> {
+    let (releases, unknowns) = with_unknowns(argument, given)?;
+    match unknowns.first() {
+        None => Ok(releases),
+        Some((index, unknown)) => {
+            let name = name_of(*unknown);
+            let legal = "a number; counterpoint.calibrate finds one";
+            Err(invalid(format!("{argument}[{index}]: {name} is UNKNOWN; legal: {legal}")))
+        }
+    }
+}
+
+/// What is unknown of which releases.
+pub(crate) type Unknowns = Vec<(usize, Unknown)>;
+
+/// The releases of a list of mechanisms, and what is unknown of them.
+pub(crate) fn with_unknowns(
+    argument: &str,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<(Vec<Release>, Unknowns)> {
     let legal = "a list of mechanisms";
+    let (mut releases, mut unknowns) = (Vec::new(), Vec::new());
+    let mut add = |index, one: &Bound<'_, Mechanism>| {
+        releases.push(one.get().release.clone());
+        unknowns.extend(one.get().unknown.map(|unknown| (index, unknown)));
+    };
     if let Ok(one) = given.cast::<Mechanism>() {
-        return Ok(vec![one.get().release.clone()]);
+        add(0, one);
+        return Ok((releases, unknowns));
     }
     let items = given.try_iter().map_err(|_| wrong_type(argument, given, legal))?;
-    let mut releases = Vec::new();
     for (index, item) in items.enumerate() {
         let item = item?;
         look(given.py(), index)?;
         match item.cast::<Mechanism>() {
-            Ok(one) => releases.push(one.get().release.clone()),
+            Ok(one) => add(index, one),
             Err(_) => {
                 let place = format!("{argument}[{index}]");
                 return Err(wrong_type(&place, &item, "a mechanism"));
             }
         }
     }
-    Ok(releases)
+    Ok((releases, unknowns))
 }

@@ -41,9 +41,9 @@ impl Region {
         ends(py, &list)
     }
 
-    /// The least miss rate of the tests with a false-alarm rate.
+    /// The least miss rate of the tests with a false-alarm rate; as a float its lower end, which no attacker beats.
     fn least_miss(&self, false_alarm: &Bound<'_, PyAny>) -> PyResult<Bracket> {
-        Ok(self.inner.least_miss(rate(false_alarm)?).into())
+        Ok(Bracket::at_least(self.inner.least_miss(rate(false_alarm)?)))
     }
 
     /// The best advantage, 1 - false_alarm - miss, at a false-alarm rate.

@@ -352,6 +352,20 @@ def test_accounts_promise_what_they_add_up(tmp_path: Path) -> None:
         ledger.open_filter("d", "census", filter="zcdp", epsilon=1)
 
 
+def test_accounts_without_leaks_refuse_what_leaks(tmp_path: Path) -> None:
+    ledger = cp.Ledger(f"sqlite:{tmp_path / 'leaks.db'}", create=True)
+    ledger.dataset("census", adjacency="add-remove", epsilon=9, delta="1e-3")
+    for name, leaks in (("none", 0), ("half", None)):
+        ledger.open_filter(name, "census", epsilon=1, delta="1e-6", leaks=leaks)
+    ledger.reserve("none", cp.Gaussian(30.0), key="a")
+    with pytest.raises(cp.Refused, match="try releases without a delta of their own, or an account that sets some"):
+        ledger.reserve("none", cp.ApproxDP(0.01, 1e-12), key="b")
+    assert ledger.reserve("half", cp.ApproxDP(0.01, 1e-12), key="b").outcome == "reserved"
+    assert "try more noise" in (ledger.price("none", cp.Gaussian(0.1)).refusal or "")
+    with pytest.raises(cp.LedgerError, match="legal: leaks with renyi and zcdp"):
+        ledger.open_filter("sums", "census", filter="sums", epsilon=1, delta="1e-6", leaks=0)
+
+
 def test_docstrings_are_there() -> None:
     for name in cp.__all__:
         assert (getattr(cp, name).__doc__ or "").strip(), name

@@ -182,6 +182,10 @@ pub(crate) struct OpenArgs {
     #[arg(conflicts_with = "plan")]
     pub(crate) leaks: Option<Amount>,
 
+    /// The releases have no deltas of their own: nothing is set aside for them, and one that has is refused
+    #[arg(long, conflicts_with = "plan", conflicts_with = "leaks")]
+    pub(crate) no_leaks: bool,
+
     /// A plan of what will be asked, to choose the Rényi order by
     #[arg(long, value_name = "PLAN", conflicts_with = "plan")]
     pub(crate) expect: Option<String>,

@@ -21,25 +21,11 @@ pub(crate) fn run(args: &LedgerArgs) -> Result<Outcome> {
     let Err(error) = outcome else { return outcome };
     match error.downcast_ref::<LedgerError>() {
         Some(LedgerError::Refused(refusal)) => {
-            no("refused", refused(refusal), Some(short(refusal)), args.json)
+            no("refused", refusal.to_string(), Some(short(refusal)), args.json)
         }
         Some(LedgerError::OtherHistory { .. }) => no("broken", error.to_string(), None, args.json),
         _ => Err(error),
     }
-}
-
-/// Why not, and what would help.
-fn refused(refusal: &Refusal) -> String {
-    let remedy = match (refusal.what.as_str(), refusal.place.starts_with("data set")) {
-        ("uses" | "releases", _) => "try another slot, or exchange unused ones with ledger recut",
-        (_, true) => {
-            "try an account that promises less, or a plan with more noise (counterpoint calibrate)"
-        }
-        _ => {
-            "try more noise or fewer releases (ledger price says what they cost), or another account"
-        }
-    };
-    format!("{refusal}; legal: at most what is left; {remedy}")
 }
 
 fn short(refusal: &Refusal) -> Short {

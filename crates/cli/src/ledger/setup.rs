@@ -43,6 +43,9 @@ pub(super) fn open(ledger: &mut Ledger, args: &OpenArgs) -> Result<(Head, Vec<St
 fn filter(kind: Kind, args: &OpenArgs) -> Result<NewFilter> {
     let mut filter = NewFilter::promising(kind, promise(args)?);
     (filter.order, filter.leaks) = (args.order, args.leaks.clone());
+    if args.no_leaks {
+        filter = filter.without_leaks();
+    }
     if let Some(path) = &args.expect {
         filter.expected = input::exact_plan(path).with_context(|| input::shown(path))?.releases;
     }

@@ -1,20 +1,41 @@
 //! What a ledger tells.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use counterpoint_ledger::{Ledger, Verification};
 use counterpoint_report::ledger as tables;
-use counterpoint_wire::ledger::{Export, History, Verified};
+use counterpoint_wire::ledger::{AccountStatus, Export, History, Verified};
 
 use super::args::{PartArgs, SessionArgs};
 use super::{no, told};
 use crate::output::Outcome;
 
+/// Of a data set with all that is under it, of one account in full, or of all.
 pub(super) fn status(ledger: &mut Ledger, account: Option<&str>, json: bool) -> Result<Outcome> {
     let mut status = ledger.status(account)?;
     if let (Some(name), [one]) = (account, status.accounts.as_mut_slice()) {
         one.spent_epsilon = ledger.spent_epsilon(name)?;
+        if one.parent.is_none() {
+            let all = ledger.status(None)?.accounts;
+            status.accounts.extend(beneath(name, all));
+        }
     }
-    told(json, || status.json(), || tables::status(&status))
+    let pending = ledger.pending(None)?.pending;
+    told(json, || status.json(), || tables::status(&status, &pending))
+}
+
+/// The accounts under a data set, however deep. Parents are older than what is under them.
+fn beneath(dataset: &str, all: Vec<AccountStatus>) -> Vec<AccountStatus> {
+    let mut families = BTreeSet::from([dataset.to_owned()]);
+    let mut is_beneath = |account: &AccountStatus| {
+        let known = account.parent.as_ref().is_some_and(|parent| families.contains(parent));
+        if known {
+            families.insert(account.name.clone());
+        }
+        known
+    };
+    all.into_iter().filter(|account| is_beneath(account)).collect()
 }
 
 pub(super) fn pending(ledger: &mut Ledger, account: Option<&str>, json: bool) -> Result<Outcome> {

@@ -562,7 +562,12 @@ fn refusals_say_what_would_help_and_samples_what_they_assume() {
     let much = r#"{"mechanism": "approx-dp", "epsilon": 0.4}"#;
     let no = ledger.no(&["reserve", "team", much, "--key", "much"]);
     let reason = no["reason"].as_str().unwrap();
-    assert!(reason.ends_with("; try more noise or fewer releases (ledger price says what they cost), or another account"), "{reason}");
+    assert!(
+        reason.ends_with(
+            "; try more noise or fewer releases (price says what they cost), or another account"
+        ),
+        "{reason}"
+    );
     assert!(reason.contains("; legal: at most what is left; "), "{reason}");
     let reason = ledger.no(&open_sums("more"))["reason"].as_str().unwrap().to_owned();
     assert!(reason.contains("try an account that promises less"), "{reason}");
@@ -578,6 +583,104 @@ fn refusals_say_what_would_help_and_samples_what_they_assume() {
     ledger.object(&[&open[..], &["--epsilon", "0.1", "--delta", "1e-7"]].concat());
     let price = ledger.run(&["price", "rich", &plan]);
     assert!(price.warning().contains("are not Poisson samples"), "{}", price.stderr);
+}
+
+#[test]
+fn status_shows_what_is_under_what() {
+    let ledger = Ledger::new();
+    for (name, adjacency) in [("census", "add-remove"), ("panel", "replace")] {
+        let dataset = ["dataset", name, "--adjacency", adjacency, "--epsilon", "5", "--delta", "0"];
+        ledger.object(&dataset);
+    }
+    ledger.object(&open_sums("team"));
+    ledger.object(&open_sums("other"));
+    ledger.reserve("monday", "0.25");
+    let sparse =
+        r#"{"mechanism": "sparse-vector", "epsilon_threshold": 0.1, "epsilon_queries": 0.1}"#;
+    ledger.object(&["reserve", "other", sparse, "--key", "gate", "--session"]);
+    let text = ledger.run(&["status"]).answer().to_owned();
+    let line = |start: &str| {
+        let found = text.lines().position(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("{start}: {text}"))
+    };
+    // Keys under their account, accounts under their data set.
+    let places = ["census ", "  team ", "    monday", "  other ", "    gate"].map(line);
+    assert_eq!(places, [1, 2, 3, 4, 5].map(|place| place + places[0] - 1), "{text}");
+    assert!(text.contains("    monday  no response yet"), "{text}");
+    assert!(text.contains("    gate    session, not begun"), "{text}");
+    let team = text.lines().nth(line("  team ")).unwrap();
+    assert!(team.contains("[#####...............]") && team.contains("25.0 %"), "{text}");
+    // Of a data set: with what is under it, and nothing else.
+    let census = ledger.run(&["status", "census"]).answer().to_owned();
+    assert!(
+        census.contains("    monday  no response yet") && !census.contains("panel"),
+        "{census}"
+    );
+    let told = ledger.object(&["status", "census"]);
+    let names: Vec<_> =
+        told["accounts"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["census", "team", "other"]);
+    // Of an account: its keys; of many the first.
+    assert!(ledger.run(&["status", "other"]).answer().contains("gate  session, not begun"));
+    for number in 0..6 {
+        ledger.reserve(&format!("more-{number}"), "0.01");
+    }
+    let text = ledger.run(&["status", "team"]).answer().to_owned();
+    assert!(text.contains("and 2 more  see pending") && text.contains("more-3"), "{text}");
+    let answer = ledger.folder.file("answer", "1");
+    ledger.object(&["commit", "monday", "--response", &answer]);
+    assert!(!ledger.run(&["status"]).answer().contains("monday"));
+}
+
+#[test]
+fn accounts_without_leaks_have_all_of_delta_and_refuse_what_leaks() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-5"]].concat());
+    let open = |name: &'static str, more: &[&'static str]| {
+        let open = [
+            "open",
+            name,
+            "--dataset",
+            "census",
+            "--filter",
+            "renyi",
+            "--epsilon",
+            "1",
+            "--delta",
+            "1e-6",
+        ];
+        [&open[..], more].concat()
+    };
+    ledger.object(&open("half", &[]));
+    ledger.object(&open("team", &["--no-leaks"]));
+    ledger.object(&open("zero", &["--leaks", "0"]));
+    let capacity = |name: &str| {
+        let account = ledger.object(&["status", name])["accounts"][0].clone();
+        (account["capacity"].clone(), account["order"].clone())
+    };
+    assert_eq!(capacity("team"), capacity("zero"));
+    assert_ne!(capacity("team"), capacity("half"));
+    assert_eq!(capacity("team").0["delta"], "0");
+    let text = ledger.run(&["status", "team"]).answer().to_owned();
+    assert!(
+        text.contains("(no delta is set aside: a release with one of its own is refused)"),
+        "{text}"
+    );
+    let noise = r#"{"mechanism": "gaussian", "sigma": 30}"#;
+    ledger.object(&["reserve", "team", noise, "--key", "a"]);
+    let leak = r#"{"mechanism": "approx-dp", "epsilon": 0.01, "delta": 1e-12}"#;
+    let reason =
+        ledger.no(&["reserve", "team", leak, "--key", "b"])["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason
+            .contains("; try releases without a delta of their own, or an account that sets some"),
+        "{reason}"
+    );
+    ledger.object(&["reserve", "half", leak, "--key", "b"]);
+    assert_eq!(ledger.object(&["verify"])["outcome"], "verified");
+    let both = ledger.run(&open("x", &["--no-leaks", "--leaks", "0"]));
+    assert_eq!(both.status, 2, "{}", both.stderr);
 }
 
 /// Opens an account of one epsilon.

@@ -50,16 +50,18 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// The order at which the expected use fits most often, and the deltas it needs.
+/// The order at which the expected use fits most often, and the deltas it needs; or with these deltas, if they are given.
 pub(super) fn choose(
     epsilon: &Amount,
     delta: &Amount,
+    leaks: Option<Amount>,
     expected: &[Query],
     terms: Terms,
 ) -> Result<(Order, Amount), FilterError> {
     let expected = Expected::new(expected, terms)?;
     let small_ones = expected.list.is_empty();
-    let leaks = if small_ones { delta.half() } else { expected.leaks() };
+    let needed = || if small_ones { delta.half() } else { expected.leaks() };
+    let leaks = leaks.unwrap_or_else(needed);
     let rest = rest(delta, &leaks)?;
     if !small_ones && expected.cost(1.0) <= 0.0 {
         return Err(FilterError::NothingExpected);

@@ -115,7 +115,24 @@ impl Filter {
         terms: Terms,
     ) -> Result<Self, FilterError> {
         legal_target(&epsilon, &delta)?;
-        let (order, leaks) = order::choose(&epsilon, &delta, expected, terms)?;
+        let (order, leaks) = order::choose(&epsilon, &delta, None, expected, terms)?;
+        Self::renyi(epsilon, delta, leaks, order, terms)
+    }
+
+    /// The same with a given share of delta set aside for the queries' own deltas. With zero all of delta is there for
+    /// their divergences, and a query that has one is refused.
+    ///
+    /// # Errors
+    /// [`FilterError`] as [`Filter::renyi_for`], or if the share is not below delta.
+    pub fn renyi_leaking(
+        epsilon: Amount,
+        delta: Amount,
+        leaks: Amount,
+        expected: &[Query],
+        terms: Terms,
+    ) -> Result<Self, FilterError> {
+        legal_target(&epsilon, &delta)?;
+        let (order, leaks) = order::choose(&epsilon, &delta, Some(leaks), expected, terms)?;
         Self::renyi(epsilon, delta, leaks, order, terms)
     }
 

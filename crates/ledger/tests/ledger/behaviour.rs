@@ -21,7 +21,10 @@ fn a_tenth_and_two_tenths_are_three_tenths() {
         }
         let refusal = refused(ledger.reserve(&Request::new("account", "c", &release("1e-99"))));
         let start = "refused by account \"account\": 0.0000";
-        assert!(refusal.starts_with(start) && refusal.ends_with("0 is left of 0.3"), "{refusal}");
+        assert!(
+            refusal.starts_with(start) && refusal.contains("0 is left of 0.3; legal: "),
+            "{refusal}"
+        );
         let spent = &ledger.status(Some("account")).unwrap().accounts[0].spent;
         assert_eq!(spent.main, amount("0.3"));
         assert_sound(&mut ledger);
@@ -49,8 +52,8 @@ fn opening_an_account_costs_the_data_set_all_of_it() {
         let open = |kind, epsilon, delta| NewAccount::Filter(budget(kind, epsilon, delta));
         ledger.open_account("a", "d", &open(Kind::Renyi, "0.7", "5e-7")).unwrap();
         let refusal = refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.31", "0")));
-        let expected =
-            "refused by data set \"d\": 0.31 of epsilon is asked for and 0.3 is left of 1";
+        let expected = "refused by data set \"d\": 0.31 of epsilon is asked for and 0.3 is left of 1; legal: at most what is \
+             left; try an account that promises less, or a plan with more noise (calibrate)";
         assert_eq!(refusal, expected);
         refused(ledger.open_account("b", "d", &open(Kind::Sums, "0.3", "6e-7")));
         ledger.open_account("b", "d", &open(Kind::Sums, "0.3", "5e-7")).unwrap();
@@ -98,8 +101,8 @@ fn slots_open_in_any_order_and_no_more_often_than_declared() {
             ledger.reserve(&Request::new("a", key, &asked)).unwrap();
         }
         let refusal = refused(ledger.reserve(&Request::new("a", "4", &slot("3", 7))));
-        let expected =
-            "refused by slot \"3\" of account \"a\": 7 of uses is asked for and 6 is left of 96";
+        let expected = "refused by slot \"3\" of account \"a\": 7 of uses is asked for and 6 is left of 96; legal: at most what \
+             is left; try another slot, or exchange unused ones (recut)";
         assert_eq!(refusal, expected);
         refused(ledger.reserve(&Request::new("a", "5", &slot("mean income", 1))));
         ledger.reserve(&Request::new("a", "6", &slot("3", 6))).unwrap();

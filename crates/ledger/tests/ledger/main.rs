@@ -13,6 +13,7 @@ mod crash;
 mod disk;
 mod expect;
 mod files;
+mod leaks;
 mod replicas;
 mod requests;
 mod sessions;

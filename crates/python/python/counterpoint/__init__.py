@@ -35,6 +35,7 @@ from .errors import (
     SessionOver,
     Stopped,
     ToleranceNotMet,
+    Undecided,
     Unreachable,
     Unsupported,
 )
@@ -44,6 +45,7 @@ from .mechanisms import (
     GDP,
     RDP,
     TCDP,
+    UNKNOWN,
     ZCDP,
     ApproxDP,
     Cells,
@@ -64,7 +66,7 @@ from .mechanisms import (
     Staircase,
 )
 from .plan import Comparison, Plan, PreciseAnswer, compose, load
-from .region import Region
+from .region import Region, Verdict
 from .rules import convert, noise_rules, pairs
 from .study import Planned, PlannedStatistic, plan_study
 
@@ -93,6 +95,7 @@ __all__ = [
     "GDP",
     "RDP",
     "TCDP",
+    "UNKNOWN",
     "ZCDP",
     "Answer",
     "ApproxDP",
@@ -146,8 +149,10 @@ __all__ = [
     "Staircase",
     "Stopped",
     "ToleranceNotMet",
+    "Undecided",
     "Unreachable",
     "Unsupported",
+    "Verdict",
     "audit",
     "calibrate",
     "column",

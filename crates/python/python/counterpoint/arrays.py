@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._native import Bracket
-from .errors import InvalidArgument
+from .errors import InvalidArgument, Undecided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from .names import Side
 
     Doubles = NDArray[np.float64]
+    Truths = NDArray[np.bool_]
 
 __all__ = ["Brackets"]
 
@@ -22,22 +25,27 @@ __all__ = ["Brackets"]
 AIM = 1e-6
 
 
+# NumPy's comparisons, and the same from the other side.
+MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
+
+
 class Brackets:
     """Arrays ``lower`` and ``upper`` with the truths between them, rounding included.
 
     As an array it is its safe side: ``upper`` for what something costs, ``lower`` for an
-    attacker's least error.
+    attacker's least error. Comparisons, with numbers or arrays, are of the truths, each on its own; they raise
+    :class:`counterpoint.Undecided` if one of them is not decided.
     """
 
     __slots__ = ("lower", "safe", "tolerance", "upper")
 
     lower: Doubles
     upper: Doubles
-    safe: str
+    safe: Side
     tolerance: float
 
     def __init__(
-        self, lower: Doubles, upper: Doubles, safe: str = "upper", tolerance: float | None = None
+        self, lower: Doubles, upper: Doubles, safe: Side = "upper", tolerance: float | None = None
     ) -> None:
         self.lower = lower
         self.upper = upper
@@ -68,7 +76,7 @@ class Brackets:
     def __getitem__(self, index: Any) -> Bracket | Brackets:
         lower, upper = self.lower[index], self.upper[index]
         if getattr(lower, "shape", ()) == ():
-            return Bracket(float(lower), float(upper))
+            return Bracket(float(lower), float(upper), self.safe)
         return Brackets(lower, upper, self.safe, self.tolerance)
 
     def __iter__(self) -> Iterator[Bracket | Brackets]:
@@ -80,6 +88,17 @@ class Brackets:
         side = self.upper if self.safe == "upper" else self.lower
         return np.array(side, dtype=dtype) if copy is not False else np.asarray(side, dtype=dtype)
 
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's arrays leave comparisons to it, and take it for its safe side else."""
+        import numpy as np
+
+        if function.__name__ in MIRRORED and method == "__call__" and not options:
+            first, second = inputs
+            name, other = (function.__name__, second) if first is self else (MIRRORED[function.__name__], first)
+            return getattr(self, f"__{name[0]}{'e' if name.endswith('equal') else 't'}__")(other)
+        taken = (np.asarray(one) if isinstance(one, Brackets) else one for one in inputs)
+        return getattr(function, method)(*taken, **options)
+
     def __eq__(self, other: object) -> bool:
         import numpy as np
 
@@ -89,8 +108,59 @@ class Brackets:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __le__(self, other: Brackets | Bracket | ArrayLike) -> Truths:
+        lower, upper = _ends(other)
+        return _decided(self.upper <= lower, self.lower > upper, "<=")
+
+    def __lt__(self, other: Brackets | Bracket | ArrayLike) -> Truths:
+        lower, upper = _ends(other)
+        return _decided(self.upper < lower, self.lower >= upper, "<")
+
+    def __ge__(self, other: Brackets | Bracket | ArrayLike) -> Truths:
+        lower, upper = _ends(other)
+        return _decided(self.lower >= upper, self.upper < lower, ">=")
+
+    def __gt__(self, other: Brackets | Bracket | ArrayLike) -> Truths:
+        lower, upper = _ends(other)
+        return _decided(self.lower > upper, self.upper <= lower, ">")
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        ends = [str(Bracket(float(low), float(high))) for low, high in zip(self.lower.flat[:20], self.upper.flat[:20])]
+        rows = [[end] for end in ends]
+        if self.lower.size > 20:
+            rows.append([f"{self.lower.size - 20} more"])
+        return table([f"between; {self.safe} end as an array"], rows, "")
+
     def __repr__(self) -> str:
         return f"Brackets(lower={self.lower!r}, upper={self.upper!r})"
+
+
+def _ends(other: Any) -> tuple[Any, Any]:
+    """The lower and the upper ends of what is compared with."""
+    import numpy as np
+
+    if isinstance(other, (Brackets, Bracket)):
+        return other.lower, other.upper
+    data, shape = packed("what is compared with", other)
+    numbers = np.frombuffer(data, dtype=np.float64).reshape(shape)
+    if np.isnan(numbers).any():
+        raise InvalidArgument("brackets are compared with nan; legal: numbers")
+    return numbers, numbers
+
+
+def _decided(yes: Truths, no: Truths, sign: str) -> Truths:
+    """Where it is so, if that is decided everywhere."""
+    import numpy as np
+
+    yes, no = np.asarray(yes), np.asarray(no)
+    open_ = np.argwhere(~(yes | no))
+    if len(open_):
+        place = ", ".join(map(str, open_[0]))
+        legal = "a smaller tolerance, or .upper (never below the truth) and .lower (never above it)"
+        raise Undecided(f"[{place}] {sign} is undecided; legal: {legal}")
+    return yes
 
 
 def is_scalar(value: object) -> bool:
@@ -117,7 +187,7 @@ def packed(argument: str, values: object) -> tuple[bytes, tuple[int, ...]]:
 def unpacked(
     ends: tuple[bytes, bytes],
     shape: tuple[int, ...],
-    safe: str = "upper",
+    safe: Side = "upper",
     tolerance: float | None = None,
 ) -> Brackets:
     """The brackets that the native side packed."""

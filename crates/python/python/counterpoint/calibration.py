@@ -12,32 +12,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ._native import Mechanism
+    from .names import Adjacency, Unknown
 
 __all__ = ["Calibration", "calibrate"]
 
 
 def calibrate(
     mechanisms: Iterable[Mechanism] | Mechanism,
-    unknown: str,
+    unknown: Unknown | None = None,
     *,
     epsilon: float,
     delta: float,
     varying: str | Sequence[int | str] | None = None,
-    adjacency: str | None = None,
+    adjacency: Adjacency | None = None,
     group: int | None = None,
     tolerance: float | None = None,
     progress: Callable[[float], bool | None] | None = None,
 ) -> Calibration:
     """The value of ``unknown`` that meets (epsilon, delta) with the least noise or the most use.
 
-    ``unknown`` is "sigma", "scale", "epsilon" or "count". All mechanisms that have it vary, or
-    only those named (or numbered) in ``varying``; they keep the ratios of what they say now, and ``value`` is
-    that of the first. The cost is the one that composing the found mechanisms gives, to the last bit; it is within
+    ``unknown`` is "sigma", "scale", "epsilon" or "count", and what has :data:`counterpoint.UNKNOWN` in the place of
+    that number varies, its noise in proportion to its sensitivity. Where nothing has, all mechanisms with such a number
+    vary, or only those named (or numbered) in ``varying``; they keep the ratios of what they say now. ``value`` is that
+    of the first. The cost is the one that composing the found mechanisms gives, to the last bit; it is within
     the target, and that of the next double is not.
 
     >>> import counterpoint as cp
-    >>> found = cp.calibrate([cp.Gaussian(sigma=1.0) * 10], "sigma", epsilon=1.0, delta=1e-6)
-    >>> round(found.value, 4), float(found.cost) <= 1.0
+    >>> found = cp.calibrate(cp.Gaussian(sigma=cp.UNKNOWN) * 10, epsilon=1.0, delta=1e-6)
+    >>> round(found.value, 4), found.cost <= 1.0
     (13.3596, True)
     """
     if isinstance(mechanisms, _native.Mechanism):

@@ -29,6 +29,7 @@ __all__ = [
     "SessionOver",
     "Stopped",
     "ToleranceNotMet",
+    "Undecided",
     "Unreachable",
     "Unsupported",
 ]
@@ -65,6 +66,10 @@ class ToleranceNotMet(CounterpointError, ArithmeticError):
 
     best: Answer | None = None
     """The best answer there is, sound but wider than was asked for."""
+
+
+class Undecided(CounterpointError, ValueError):
+    """Nothing certified says whether it is so. It is neither true nor false, so that it passes for neither."""
 
 
 class Stopped(CounterpointError):

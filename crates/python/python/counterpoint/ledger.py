@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from fractions import Fraction
 
-    from ._native import Mechanism
+    from ._native import Bracket, Mechanism
+    from .names import Adjacency, Filter, Outcome
 
-    Amount = str | int | float | Decimal | Fraction
+    Amount = str | int | float | Decimal | Fraction | Bracket
     Releases = Mechanism | Sequence[Mechanism]
 
 __all__ = ["Committed", "Ledger", "Price", "Reservation"]
 
 
 def _text(argument: str, amount: Any) -> str:
-    """An amount as the exact decimal it stands for: a float for the shortest that reads as it."""
+    """An amount as the exact decimal it stands for: a float for the shortest that reads as it, an answer for its safe
+    side."""
     from decimal import Decimal
     from numbers import Rational
 
@@ -30,7 +32,7 @@ def _text(argument: str, amount: Any) -> str:
         raise TypeError(f"{argument} is of type {type(amount).__name__}; legal: a number or its text")
     if isinstance(amount, (str, int)):
         return str(amount)
-    if isinstance(amount, float):
+    if isinstance(amount, (float, _native.Bracket)):
         return repr(float(amount))
     if isinstance(amount, Decimal):
         return format(amount, "f") if amount.is_finite() else str(amount)
@@ -56,7 +58,7 @@ class Reservation:
 
     def __init__(self, key: str, found: dict[str, Any]) -> None:
         self.key = key
-        self.outcome: str = found["outcome"]
+        self.outcome: Outcome = found["outcome"]
         self.entry: int = found["entry"]
         self.head: str = found["head"]
         self.response: bytes | None = found["response"]
@@ -134,11 +136,11 @@ class Ledger(_native.Ledger):
         self,
         name: str,
         *,
-        adjacency: str,
+        adjacency: Adjacency,
         epsilon: Amount,
         delta: Amount,
         records: int = 1,
-        filter: str = "sums",
+        filter: Filter = "sums",
     ) -> str:
         """Adds a data set, in which a person has at most ``records`` records, and its budget; returns the head."""
         return self._dataset(
@@ -172,7 +174,7 @@ class Ledger(_native.Ledger):
         tau: Amount | None = None,
         within: str | None = None,
         slot: str | None = None,
-        filter: str = "renyi",
+        filter: Filter = "renyi",
         order: float | None = None,
         leaks: Amount | None = None,
         expect: _native.Plan | None = None,
@@ -182,7 +184,9 @@ class Ledger(_native.Ledger):
         A data set pays for it, or one opening of a ``slot`` of the plan account ``within``, which must
         dominate all that is promised here: ``epsilon`` and ``delta``, or a budget in what is added up,
         ``rho`` (and ``delta``) with filter "zcdp", ``mu`` with "gdp", ``order`` and ``tau`` with "renyi".
-        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen.
+        ``expect`` is a plan of the use one expects, for which the Rényi order is chosen. ``leaks`` of delta is set
+        aside for the releases' own deltas (half); with 0 all of delta goes to what is added up, and a release that
+        has a delta is refused.
         """
         text = None if expect is None else expect.text("json").encode()
         amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "tau": tau}
@@ -265,7 +269,10 @@ class Ledger(_native.Ledger):
         return Committed(key, self._commit(key, data, account))
 
     def status(self, account: str | None = None) -> dict[str, Any]:
-        """What is spent and what is left, of one account or all."""
+        """What is spent and what is left, of one account or all.
+
+        Of one open account also ``spent_epsilon``, what is spent so far as an epsilon that holds at all times at once.
+        """
         return _loads(self._status(account))
 
     def history(self, account: str | None = None, *, analyst: str | None = None) -> dict[str, Any]:
@@ -299,6 +306,31 @@ class Ledger(_native.Ledger):
         if problem is not None:
             raise LedgerError(f"verification failed: {problem}")
         return head
+
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        status = self.status()
+        rows = [_row(account, depth) for account, depth in _nested(status["accounts"])]
+        return table(("account", "kind", "promises", "spent", "of", "releases"), rows, f"ledger at {status['head'][:20]}")
+
+
+def _nested(accounts: list[dict[str, Any]], parent: str | None = None, depth: int = 0) -> list[tuple[dict[str, Any], int]]:
+    """Each account after the one that pays for it, with how deep it is."""
+    found = []
+    for account in accounts:
+        if account["parent"] == parent:
+            found += [(account, depth), *_nested(accounts, account["name"], depth + 1)]
+    return found
+
+
+def _row(account: dict[str, Any], depth: int) -> list[str]:
+    """An account for a notebook: what it promises, and what is spent of what it counts."""
+    promise = ", ".join(f"{name} {amount}" for name, amount in account["promise"].items())
+    name = "\u2003" * depth + account["name"] + (" (closed)" if account["closed"] else "")
+    spent, capacity = account["spent"]["main"], account["capacity"]["main"]
+    return [name, account["kind"], promise, spent, f"{capacity} {account['unit']}", str(account["charges"])]
 
 
 def _plan(plan: _native.Plan | str | os.PathLike[str]) -> tuple[bytes, str | None]:

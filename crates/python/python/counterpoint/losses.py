@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from . import _native
     from ._native import Bracket
+    from .names import Direction
 
     Progress = Callable[[float], bool | None]
 
@@ -37,7 +38,7 @@ class Losses:
         self._native = native
 
     @property
-    def direction(self) -> str:
+    def direction(self) -> Direction:
         """ "remove" or "add"; "remove" where they are the same."""
         return self._native.direction
 

@@ -13,29 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ._native import Mechanism
+from ._native import Blank, Mechanism
 
 if TYPE_CHECKING:
     from decimal import Decimal
     from fractions import Fraction
-    from typing import TypedDict
 
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Self, Unpack
-
-    class Release(TypedDict, total=False):
-        count: int
-        name: str | None
-        partition: str | None
-
-    class Sampled(Release, total=False):
-        rate: float | None
-        examples: int | None
-        batch: int | None
-        epochs: float | None
+    from typing_extensions import Self
 
     Numbers = Sequence[float] | NDArray[np.floating]
     Amount = float | str | Fraction | Decimal
@@ -62,8 +50,26 @@ __all__ = [
     "SparseVector",
     "Staircase",
     "TCDP",
+    "UNKNOWN",
     "ZCDP",
 ]
+
+UNKNOWN = Blank()
+"""In the place of a sigma, scale, epsilon or count: what :func:`counterpoint.calibrate` is to find."""
+
+
+def _sampled(
+    count: int | Blank | None,
+    name: str | None,
+    partition: str | None,
+    rate: float | None,
+    examples: int | None,
+    batch: int | None,
+    epochs: float | None,
+) -> dict[str, Any]:
+    """The fields of all that can be run on a Poisson sample."""
+    sample = dict(rate=rate, examples=examples, batch=batch, epochs=epochs)
+    return dict(count=count, name=name, partition=partition, **sample)
 
 
 class ApproxDP(Mechanism):
@@ -86,11 +92,16 @@ class ApproxDP(Mechanism):
     epsilon: float
     delta: float
 
-    def __new__(cls, epsilon: Amount, delta: Amount = 0.0, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, epsilon: Amount | Blank, delta: Amount = 0.0, *, rate: float | None = None, examples: int | None = None,
+        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         return Mechanism.__new__(cls, dict(mechanism="approx-dp", epsilon=epsilon, delta=delta, **release))
 
 
-def _given(**fields: float | None) -> dict[str, float]:
+def _given(**fields: float | Blank | None) -> dict[str, float | Blank]:
     """The fields that are given."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -110,9 +121,11 @@ class Laplace(Mechanism):
     sensitivity: float
 
     def __new__(
-        cls, scale: float | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
-        **release: Unpack[Sampled],
+        cls, scale: float | Blank | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
+        rate: float | None = None, examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         noise = _given(scale=scale, epsilon=epsilon)
         return Mechanism.__new__(cls, dict(mechanism="laplace", sensitivity=sensitivity, **noise, **release))
 
@@ -124,7 +137,12 @@ class Geometric(Mechanism):
     scale: float
     sensitivity: int
 
-    def __new__(cls, scale: Amount, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, scale: Amount | Blank, sensitivity: int = 1, *, rate: float | None = None, examples: int | None = None,
+        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         fields = dict(mechanism="geometric", scale=scale, sensitivity=sensitivity, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -152,9 +170,12 @@ class Gaussian(Mechanism):
     sensitivity: float
 
     def __new__(
-        cls, sigma: float | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
-        delta: float | None = None, **release: Unpack[Sampled],
+        cls, sigma: float | Blank | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
+        delta: float | None = None, rate: float | None = None, examples: int | None = None, batch: int | None = None,
+        epochs: float | None = None, count: int | Blank | None = None, name: str | None = None,
+        partition: str | None = None,
     ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         noise = _given(sigma=sigma, epsilon=epsilon, delta=delta)
         return Mechanism.__new__(cls, dict(mechanism="gaussian", sensitivity=sensitivity, **noise, **release))
 
@@ -174,8 +195,11 @@ class GaussianMixture(Mechanism):
     probabilities: list[float]
 
     def __new__(
-        cls, sigma: float, sensitivities: Numbers, probabilities: Numbers, **release: Unpack[Sampled]
+        cls, sigma: float | Blank, sensitivities: Numbers, probabilities: Numbers, *, rate: float | None = None,
+        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         shifts = dict(sensitivities=sensitivities, probabilities=probabilities)
         return Mechanism.__new__(cls, dict(mechanism="gaussian-mixture", sigma=sigma, **shifts, **release))
 
@@ -195,7 +219,11 @@ class GaussianSubset(Mechanism):
     share: float
     sensitivity: float
 
-    def __new__(cls, sigma: float, share: float, sensitivity: float = 1.0, **release: Unpack[Release]) -> Self:
+    def __new__(
+        cls, sigma: float | Blank, share: float, sensitivity: float = 1.0, *, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         fields = dict(mechanism="gaussian-subset", sigma=sigma, sensitivity=sensitivity, share=share, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -217,8 +245,10 @@ class GaussianDraws(Mechanism):
     sensitivity: float
 
     def __new__(
-        cls, sigma: float, records: int, draws: int, sensitivity: float = 1.0, **release: Unpack[Release]
+        cls, sigma: float | Blank, records: int, draws: int, sensitivity: float = 1.0, *,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         sample = dict(records=records, draws=draws)
         fields = dict(mechanism="gaussian-draws", sigma=sigma, sensitivity=sensitivity, **sample, **release)
         return Mechanism.__new__(cls, fields)
@@ -246,14 +276,10 @@ class GaussianBatch(Mechanism):
     norm: float
 
     def __new__(
-        cls,
-        sigma: float,
-        share: float,
-        norm: float = 1.0,
-        people: int | None = None,
-        most: int | None = None,
-        **release: Unpack[Release],
+        cls, sigma: float | Blank, share: float, norm: float = 1.0, people: int | None = None, most: int | None = None,
+        *, count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         cut = dict(people=people, most=most)
         fields = dict(mechanism="gaussian-batch", sigma=sigma, norm=norm, share=share, **cut, **release)
         return Mechanism.__new__(cls, fields)
@@ -288,8 +314,10 @@ class GaussianAllocation(Mechanism):
     each: int
 
     def __new__(
-        cls, sigma: float, steps: int, sensitivity: float = 1.0, each: int = 1, **release: Unpack[Release]
+        cls, sigma: float | Blank, steps: int, sensitivity: float = 1.0, each: int = 1, *,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         sums = dict(steps=steps, each=each)
         fields = dict(mechanism="gaussian-allocation", sigma=sigma, sensitivity=sensitivity, **sums, **release)
         return Mechanism.__new__(cls, fields)
@@ -302,7 +330,12 @@ class DiscreteGaussian(Mechanism):
     sigma: float
     sensitivity: int
 
-    def __new__(cls, sigma: float, sensitivity: int = 1, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, sigma: float | Blank, sensitivity: int = 1, *, rate: float | None = None, examples: int | None = None,
+        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         fields = dict(mechanism="discrete-gaussian", sigma=sigma, sensitivity=sensitivity, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -314,7 +347,12 @@ class RandomizedResponse(Mechanism):
     epsilon: float
     buckets: int
 
-    def __new__(cls, epsilon: Amount, buckets: int = 2, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, epsilon: Amount | Blank, buckets: int = 2, *, rate: float | None = None, examples: int | None = None,
+        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         fields = dict(mechanism="randomized-response", epsilon=epsilon, buckets=buckets, **release)
         return Mechanism.__new__(cls, fields)
 
@@ -325,7 +363,12 @@ class Exponential(Mechanism):
     __slots__ = ()
     epsilon: float
 
-    def __new__(cls, epsilon: float, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, epsilon: float | Blank, *, rate: float | None = None, examples: int | None = None,
+        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         return Mechanism.__new__(cls, dict(mechanism="exponential", epsilon=epsilon, **release))
 
 
@@ -336,7 +379,12 @@ class Staircase(Mechanism):
     epsilon: float
     gamma: float
 
-    def __new__(cls, epsilon: float, gamma: float | None = None, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, epsilon: float | Blank, gamma: float | None = None, *, rate: float | None = None,
+        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         return Mechanism.__new__(cls, dict(mechanism="staircase", epsilon=epsilon, gamma=gamma, **release))
 
 
@@ -346,7 +394,12 @@ class NameAndShame(Mechanism):
     __slots__ = ()
     delta: float
 
-    def __new__(cls, delta: Amount, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, delta: Amount, *, rate: float | None = None, examples: int | None = None, batch: int | None = None,
+        epochs: float | None = None, count: int | Blank | None = None, name: str | None = None,
+        partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         return Mechanism.__new__(cls, dict(mechanism="name-and-shame", delta=delta, **release))
 
 
@@ -357,7 +410,11 @@ class ZCDP(Mechanism):
     rho: float
     delta: float
 
-    def __new__(cls, rho: float, delta: float = 0.0, **release: Unpack[Release]) -> Self:
+    def __new__(
+        cls, rho: float, delta: float = 0.0, *, count: int | Blank | None = None, name: str | None = None,
+        partition: str | None = None,
+    ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         return Mechanism.__new__(cls, dict(mechanism="zcdp", rho=rho, delta=delta, **release))
 
 
@@ -368,7 +425,11 @@ class TCDP(Mechanism):
     rho: float
     omega: float
 
-    def __new__(cls, rho: float, omega: float, **release: Unpack[Release]) -> Self:
+    def __new__(
+        cls, rho: float, omega: float, *, count: int | Blank | None = None, name: str | None = None,
+        partition: str | None = None,
+    ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         return Mechanism.__new__(cls, dict(mechanism="tcdp", rho=rho, omega=omega, **release))
 
 
@@ -379,7 +440,11 @@ class RDP(Mechanism):
     orders: list[float]
     epsilons: list[float]
 
-    def __new__(cls, orders: Numbers, epsilons: Numbers, **release: Unpack[Release]) -> Self:
+    def __new__(
+        cls, orders: Numbers, epsilons: Numbers, *, count: int | Blank | None = None, name: str | None = None,
+        partition: str | None = None,
+    ) -> Self:
+        release = dict(count=count, name=name, partition=partition)
         return Mechanism.__new__(cls, dict(mechanism="rdp", orders=orders, epsilons=epsilons, **release))
 
 
@@ -389,7 +454,12 @@ class GDP(Mechanism):
     __slots__ = ()
     mu: float
 
-    def __new__(cls, mu: float, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, mu: float, *, rate: float | None = None, examples: int | None = None, batch: int | None = None,
+        epochs: float | None = None, count: int | Blank | None = None, name: str | None = None,
+        partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         return Mechanism.__new__(cls, dict(mechanism="gdp", mu=mu, **release))
 
 
@@ -400,7 +470,12 @@ class SparseVector(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(cls, epsilon_threshold: Amount, epsilon_queries: Amount, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, epsilon_threshold: Amount, epsilon_queries: Amount, *, rate: float | None = None,
+        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
         return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
 
@@ -412,7 +487,12 @@ class Finite(Mechanism):
     p: list[float]
     q: list[float]
 
-    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[Sampled]) -> Self:
+    def __new__(
+        cls, p: Numbers, q: Numbers, *, rate: float | None = None, examples: int | None = None,
+        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
+        name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         return Mechanism.__new__(cls, dict(mechanism="finite", p=p, q=q, **release))
 
 
@@ -434,21 +514,21 @@ class Cells(Mechanism):
     upper: list[float]
 
     def __new__(
-        cls, p: Numbers, q: Numbers, lower: Numbers, upper: Numbers, **release: Unpack[Sampled]
+        cls, p: Numbers, q: Numbers, lower: Numbers, upper: Numbers, *, rate: float | None = None,
+        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         # Bounds beyond 600 say nothing, and these can be written in any format.
         bounds = dict(lower=[max(-1e300, x) for x in lower], upper=[min(1e300, x) for x in upper])
         return Mechanism.__new__(cls, dict(mechanism="cells", p=p, q=q, **bounds, **release))
 
     @classmethod
     def between(
-        cls,
-        edges: Numbers,
-        p: Callable[[float], float],
-        q: Callable[[float], float],
-        loss: Callable[[float], float],
-        above: tuple[Callable[[float], float], Callable[[float], float]] | None = None,
-        **release: Unpack[Sampled],
+        cls, edges: Numbers, p: Callable[[float], float], q: Callable[[float], float], loss: Callable[[float], float],
+        above: tuple[Callable[[float], float], Callable[[float], float]] | None = None, *, rate: float | None = None,
+        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
     ) -> Self:
         """The cells between edges, and those beyond the first and the last, of a mechanism that releases a number.
 
@@ -463,6 +543,7 @@ class Cells(Mechanism):
         >>> len(noise.p) > 50
         True
         """
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         places = [float(edge) for edge in edges]
 
         def masses(below: Callable[[float], float], beyond: Callable[[float], float] | None) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
 from .arrays import Brackets, is_scalar, one_question, packed, unpacked
@@ -14,15 +14,15 @@ from .region import Region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from decimal import Decimal
+    from fractions import Fraction
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
     from ._native import Answer, Mechanism
-
-    from decimal import Decimal
-    from fractions import Fraction
+    from .names import Adjacency, Route, Theorem
 
     Progress = Callable[[float], bool | None]
     Amount = float | str | Fraction | Decimal
@@ -47,7 +47,7 @@ class Plan(_native.Plan):
         delta: float,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Answer: ...
     @overload
@@ -60,7 +60,7 @@ class Plan(_native.Plan):
         delta: NDArray[Any] | list[float],
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Brackets: ...
     def epsilon(
@@ -68,7 +68,7 @@ class Plan(_native.Plan):
         delta: Any,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         bits: int | None = None,
         progress: Progress | None = None,
     ) -> Answer | Brackets | PreciseAnswer:
@@ -107,7 +107,7 @@ class Plan(_native.Plan):
         epsilon: float,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Answer: ...
     @overload
@@ -120,7 +120,7 @@ class Plan(_native.Plan):
         epsilon: NDArray[Any] | list[float],
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         progress: Progress | None = None,
     ) -> Brackets: ...
     def delta(
@@ -128,7 +128,7 @@ class Plan(_native.Plan):
         epsilon: Any,
         *,
         tolerance: float | None = None,
-        route: str | None = None,
+        route: Route | None = None,
         bits: int | None = None,
         progress: Progress | None = None,
     ) -> Answer | Brackets | PreciseAnswer:
@@ -294,7 +294,7 @@ def _restore(cls: type[Plan], text: str) -> Plan:
 def compose(
     mechanisms: Iterable[Mechanism] | Mechanism,
     *,
-    adjacency: str | None = None,
+    adjacency: Adjacency | None = None,
     group: int | None = None,
 ) -> Plan:
     """What these mechanisms cost together, ready to be asked.
@@ -367,12 +367,14 @@ class Comparison:
 
     __slots__ = ("of", "optimal", "others")
 
-    def __init__(self, of: str, optimal: Answer, others: dict[str, float | str]) -> None:
+    def __init__(
+        self, of: Literal["epsilon", "delta"], optimal: Answer, others: dict[Theorem, float | str]
+    ) -> None:
         self.of = of
         self.optimal = optimal
         self.others = others
 
-    def ratio(self, theorem: str) -> float:
+    def ratio(self, theorem: Theorem) -> float:
         """What a theorem charges over the optimum."""
         value = self.others.get(theorem)
         if not isinstance(value, float):

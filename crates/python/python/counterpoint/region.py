@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from .arrays import Brackets, is_scalar, packed, points, unpacked
+from .errors import Undecided
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -12,8 +13,29 @@ if TYPE_CHECKING:
     from . import _native
     from ._native import Bracket
     from .arrays import Doubles
+    from .names import Theorem
 
-__all__ = ["Region"]
+__all__ = ["Region", "Verdict"]
+
+
+class Verdict(str):
+    """ "yes", "no" or "undecided". It is true or false as the first two; undecided it is neither, and raises.
+
+    >>> bool(Verdict("no"))
+    False
+    >>> if Verdict("undecided"):
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    counterpoint.errors.Undecided: it is undecided; legal: to look at what it is: "yes", "no" or "undecided"
+    """
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        if self == "undecided":
+            raise Undecided('it is undecided; legal: to look at what it is: "yes", "no" or "undecided"')
+        return self == "yes"
 
 
 class Region:
@@ -43,7 +65,10 @@ class Region:
     @overload
     def least_miss(self, false_alarm: ArrayLike) -> Brackets: ...
     def least_miss(self, false_alarm: Any) -> Bracket | Brackets:
-        """The least miss rate of the tests with a false-alarm rate, or with each of many."""
+        """The least miss rate of the tests with a false-alarm rate, or with each of many.
+
+        As a float, or an array, it is its lower end, which no attacker can beat.
+        """
         if is_scalar(false_alarm):
             return self._native.least_miss(false_alarm)
         data, shape = packed("false_alarm", false_alarm)
@@ -53,15 +78,24 @@ class Region:
         """The best advantage, 1 - false alarm - miss, at a false-alarm rate."""
         return self._native.best_advantage(false_alarm)
 
-    def contains(self, false_alarm: float, miss: float) -> str:
-        """Whether a test with these error rates exists: "yes", "no" or "undecided"."""
-        return self._native.contains(false_alarm, miss)
+    def contains(self, false_alarm: float, miss: float) -> Verdict:
+        """Whether a test with these error rates exists.
 
-    def is_within(self, other: Region) -> str:
-        """Whether the other plan dominates this one: "yes", "no" or "undecided"."""
+        True or false where that is decided, and else neither: :class:`Verdict`.
+        """
+        return Verdict(self._native.contains(false_alarm, miss))
+
+    def __contains__(self, rates: object) -> bool:
+        """Whether a test with these two error rates exists; raises :class:`counterpoint.Undecided` if that is not known."""
+        if not isinstance(rates, (tuple, list)) or len(rates) != 2:
+            raise TypeError(f"{rates!r} is looked for in a region; legal: a false-alarm rate and a miss rate")
+        return bool(self.contains(*rates))
+
+    def is_within(self, other: Region) -> Verdict:
+        """Whether the other plan dominates this one, as :meth:`contains` says it."""
         if not isinstance(other, Region):
             raise TypeError(f"other is of type {type(other).__name__}; legal: a region")
-        return self._native.is_within(other._native)
+        return Verdict(self._native.is_within(other._native))
 
     @property
     def total_variation(self) -> Bracket:
@@ -79,7 +113,7 @@ class Region:
         return self._native.is_finite
 
     @property
-    def theorem(self) -> str:
+    def theorem(self) -> Theorem:
         """Which theorem licenses it."""
         return self._native.theorem
 

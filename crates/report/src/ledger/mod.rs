@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use counterpoint::filter::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
-    AccountStatus, Cost, Promised, QuotaStatus, SlotStatus, SpentEpsilon, Status, Verified,
+    AccountStatus, Cost, PendingKey, Promised, QuotaStatus, SlotStatus, SpentEpsilon, Status,
+    Verified,
 };
 
 use crate::columns::Side::{Left, Right};
@@ -17,47 +18,72 @@ use crate::compose::listed;
 use crate::words::TABLE_DIGITS;
 
 pub use history::history;
+use release::standing;
 pub use release::{committed, pending, price, reserved, responses, session};
 
 /// How many characters a bar is long.
 const BAR: usize = 20;
 
-/// Data sets and accounts with what is spent and left; one account with its slots and quotas.
+/// So many keys of an account are shown beneath it.
+const MOST_KEYS: usize = 5;
+
+/// Data sets and accounts with what is spent and left, and beneath them what is debited and not over; one account with
+/// its slots and quotas.
 #[must_use]
-pub fn status(status: &Status) -> String {
+pub fn status(status: &Status, pending: &[PendingKey]) -> String {
     let head = listed([("head", status.head.clone())]);
     match status.accounts.as_slice() {
         [] => format!("{head}\nno data sets yet\n"),
         [one] if one.parent.is_some() || !one.slots.is_empty() => {
-            format!("{}\n{head}", account(one))
+            format!("{}\n{head}", account(one, pending))
         }
-        all => format!("{}\n{head}", overview(all)),
+        all => format!("{}\n{head}", overview(all, pending)),
     }
 }
 
-fn overview(accounts: &[AccountStatus]) -> String {
+fn overview(accounts: &[AccountStatus], pending: &[PendingKey]) -> String {
     let heading = ["account", "kind", "epsilon", "delta", "spent", "left", "of", "", "", ""];
-    let row = |(depth, account): (usize, &AccountStatus)| {
-        let [spent, left] = spent_and_left(&account.capacity, &account.spent);
-        let [main, delta] = promise(&account.promise);
-        let (share, what) = binding(account.unit, &account.capacity, &account.spent);
-        [
-            format!("{}{}", "  ".repeat(depth), account.name),
-            account.kind.clone() + closed(account),
-            main,
-            delta,
-            spent,
-            left,
-            account.unit.to_owned(),
-            bar(share),
-            percent(share),
-            format!("of {what}"),
-        ]
-    };
-    let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
-        .chain(in_families(accounts).into_iter().map(row))
-        .collect();
+    let mut rows = vec![heading.map(str::to_owned)];
+    for (depth, account) in in_families(accounts) {
+        rows.push(row(depth, account));
+        let beneath = keys(&account.name, pending).into_iter().map(|(key, what)| {
+            let mut row: [String; 10] = Default::default();
+            (row[0], row[1]) = (format!("{}{key}", "  ".repeat(depth + 1)), what);
+            row
+        });
+        rows.extend(beneath);
+    }
     columns([Left, Left, Right, Right, Right, Right, Left, Left, Right, Left], &rows)
+}
+
+/// An account's row: what it promises, has spent and has left, and a bar of the total that binds.
+fn row(depth: usize, account: &AccountStatus) -> [String; 10] {
+    let [spent, left] = spent_and_left(&account.capacity, &account.spent);
+    let [main, delta] = promise(&account.promise);
+    let (share, what) = binding(account.unit, &account.capacity, &account.spent);
+    [
+        format!("{}{}", "  ".repeat(depth), account.name),
+        account.kind.clone() + closed(account),
+        main,
+        delta,
+        spent,
+        left,
+        account.unit.to_owned(),
+        bar(share),
+        percent(share),
+        format!("of {what}"),
+    ]
+}
+
+/// What is debited in an account and not over: the first keys, and how many more there are.
+fn keys(account: &str, pending: &[PendingKey]) -> Vec<(String, String)> {
+    let own: Vec<_> = pending.iter().filter(|one| one.account == account).collect();
+    let shown = own.iter().take(MOST_KEYS);
+    let mut list: Vec<_> = shown.map(|one| (one.key.clone(), standing(one))).collect();
+    if own.len() > MOST_KEYS {
+        list.push((format!("and {} more", own.len() - MOST_KEYS), "see pending".to_owned()));
+    }
+    list
 }
 
 /// Each data set, followed by its accounts, and each of these by those within its slots; with
@@ -106,12 +132,14 @@ fn promised(promised: &Promised) -> String {
     }
 }
 
-fn account(account: &AccountStatus) -> String {
+fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
     let order = account.order.as_ref().map(|order| format!(", order {}", up(order)));
     let Cost { main, delta, pure } = &account.capacity;
     let mut spent = lines(account.unit, main, &account.spent.main);
     if !delta.is_zero() {
         spent += &lines("delta", delta, &account.spent.delta);
+    } else if account.kind != "plan" {
+        spent += "(no delta is set aside: a release with one of its own is refused)\n";
     }
     if let (Some(pure), Some(sum)) = (pure, &account.spent.pure) {
         spent += "or, as long as all is pure\n";
@@ -129,6 +157,13 @@ fn account(account: &AccountStatus) -> String {
         ("spent", spent + &account.spent_epsilon.as_ref().map(so_far).unwrap_or_default()),
         ("charges", account.charges.to_string()),
     ]);
+    let open = keys(&account.name, pending);
+    if !open.is_empty() {
+        let rows: Vec<_> = open.into_iter().map(|(key, what)| [key, what]).collect();
+        let heading = ["key", ""].map(str::to_owned);
+        let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
+        text += &format!("\n{}", columns([Left, Left], &rows));
+    }
     if !account.slots.is_empty() {
         text += &format!("\n{}", slots(&account.slots));
     }

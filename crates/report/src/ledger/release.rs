@@ -39,13 +39,8 @@ fn cost(charge: &Cost, unit: &str) -> String {
 pub fn pending(pending: &Pending) -> String {
     let heading = ["account", "key", "analyst", "entry", ""];
     let row = |one: &PendingKey| {
-        let what = match (one.session, one.answered) {
-            (false, _) => "no response yet".to_owned(),
-            (true, None) => "session, not begun".to_owned(),
-            (true, Some(answered)) => format!("session, {answered} answers"),
-        };
         let analyst = one.analyst.clone().unwrap_or_default();
-        [one.account.clone(), one.key.clone(), analyst, one.entry.to_string(), what]
+        [one.account.clone(), one.key.clone(), analyst, one.entry.to_string(), standing(one)]
     };
     let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
         .chain(pending.pending.iter().map(row))
@@ -55,6 +50,15 @@ pub fn pending(pending: &Pending) -> String {
         _ => columns([Left, Left, Left, Right, Left], &rows),
     };
     format!("{table}\n{}", listed([("head", pending.head.clone())]))
+}
+
+/// How far something is that is debited and not over.
+pub(super) fn standing(one: &PendingKey) -> String {
+    match (one.session, one.answered) {
+        (false, _) => "no response yet".to_owned(),
+        (true, None) => "session, not begun".to_owned(),
+        (true, Some(answered)) => format!("session, {answered} answers"),
+    }
 }
 
 /// How far a session is.

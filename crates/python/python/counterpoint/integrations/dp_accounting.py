@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .._native import Mechanism
+    from ..names import Adjacency, Route
 
 __all__ = ["Accountant", "UnsupportedEvent", "mechanisms"]
 
@@ -85,13 +86,13 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
         if not self._is_private:
             raise NoFiniteEpsilon("an event is not private; no finite epsilon holds")
         if self._plan is None and self._counts:
-            adjacency = "replace" if self.neighboring_relation is REPLACE_ONE else "add-remove"
+            adjacency: Adjacency = "replace" if self.neighboring_relation is REPLACE_ONE else "add-remove"
             listed = [single.replace(count=count) for single, count in self._counts.items()]
             self._plan = Plan(listed, adjacency=adjacency)
         return self._plan
 
     def epsilon_bracket(
-        self, delta: float, *, tolerance: float | None = None, route: str | None = None
+        self, delta: float, *, tolerance: float | None = None, route: Route | None = None
     ) -> Bracket:
         """The bracket of the least epsilon at this delta.
 
@@ -107,7 +108,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
         return plan.epsilon(float(delta), tolerance=tolerance, route=route)
 
     def delta_bracket(
-        self, epsilon: float, *, tolerance: float | None = None, route: str | None = None
+        self, epsilon: float, *, tolerance: float | None = None, route: Route | None = None
     ) -> Bracket:
         """The bracket of the least delta at this epsilon, at most 1e6.
 

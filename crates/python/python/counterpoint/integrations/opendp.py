@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .._native import Mechanism
+    from ..names import Adjacency
 
 __all__ = ["adjacency", "compose", "mechanism"]
 
@@ -61,7 +62,7 @@ def mechanism(
     return charged.replace(count=count, name=name, partition=partition)
 
 
-def adjacency(measurement: Any, d_in: Any = 1) -> str:
+def adjacency(measurement: Any, d_in: Any = 1) -> Adjacency:
     """Which neighbours a measurement's cost at ``d_in`` is for: "add-remove" or "replace".
 
     One person more is a distance of one in ``SymmetricDistance`` and ``InsertDeleteDistance``; one person
