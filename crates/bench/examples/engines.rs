@@ -109,7 +109,7 @@ fn together(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> f64 {
         let ready: Vec<Ready> = ready.collect();
         let due: Vec<Due<'_>> = ready.iter().map(|ready| Due { held, ready, payer }).collect();
         let start = Instant::now();
-        if run % 2 == 0 {
+        if run.is_multiple_of(2) {
             for one in tell_all(pool, &due, Duration::from_secs(600)) {
                 one.unwrap();
             }
