@@ -23,7 +23,7 @@ def convert(
     at another delta (None if there is none), or whether both are implied. Brackets are dicts with ``lower`` and ``upper``.
 
     >>> import math
-    >>> convert(math.log(3), to_epsilon=0.0)["to"]["delta"]["upper"]
+    >>> round(convert(math.log(3), to_epsilon=0.0)["to"]["delta"]["upper"], 9)
     0.5
     >>> convert(math.log(3), to_epsilon=0.1, to_delta=0.4)["to"]["implied"]
     False
