@@ -273,7 +273,8 @@ fn odd_requests_are_refused_and_cost_nothing() {
     let address = place.serve();
     for body in [
         json!({}),
-        json!([]),
+        json!([1]),
+        json!(7),
         json!({"account": "team", "sql": COUNT}),
         json!({"account": "team", "epsilon": 1}),
         json!({"account": "team", "sql": COUNT, "epsilon": 1, "rho": 1}),
