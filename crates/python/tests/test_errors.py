@@ -26,7 +26,7 @@ VALUES: list[tuple[Callable[[], Any], str]] = [
     (lambda: cp.ApproxDP(0.1, count=0), "count is 0; legal: a whole number from 1 to 10"),
     (lambda: cp.ApproxDP(0.1, count=10**30), "count is 10+; legal"),
     (lambda: cp.ApproxDP(10**400), "epsilon is a number of 401 characters"),
-    (lambda: cp.ApproxDP("0.1"), 'epsilon is "0.1"; legal'),
+    (lambda: cp.ApproxDP("a tenth"), 'epsilon is "a tenth"; legal'),
     (lambda: cp.ApproxDP(True), "epsilon is true; legal"),
     (lambda: cp.ApproxDP([0.1]), "epsilon is a list; legal"),
     (lambda: cp.Gaussian(1.0, rate=1.5), "rate is 1.5; legal: a number from 0 to 1"),

@@ -22,6 +22,8 @@ Theorem = Literal[
     "advanced",
     "strong",
     "kov-closed-form",
+    "kov-simplified",
+    "mv-approximation",
     "optimal",
     "dominating-pairs",
     "renyi",
