@@ -32,8 +32,8 @@ fn stopping_servers() {
         run(&server, &slow_table(&schema));
         place.move_table(&server, &format!("{schema}.seen"));
         let mut asked = Asked::new(&place);
-        assert!(asked.while_stopped(Stopped::Server, tries(25, 0.12)) > 0);
-        assert!(asked.while_stopped(Stopped::Curator, tries(25, 0.12)) > 0);
+        asked.until_failed(Stopped::Server, tries(25, 0.12));
+        asked.until_failed(Stopped::Curator, tries(25, 0.12));
         asked.all_again();
     }
 }
@@ -56,7 +56,7 @@ fn questions_outlive_spark() {
     place.move_table(&server, &format!("json.{}", folder.path().display()));
     let mut asked = Asked::new(&place);
     asked.while_stopped(Stopped::Spark("executor"), tries(25, 0.04));
-    assert!(asked.while_stopped(Stopped::Spark("server"), tries(25, 0.04)) > 0);
+    asked.until_failed(Stopped::Spark("server"), tries(25, 0.04));
     asked.while_stopped(Stopped::Curator, tries(25, 0.04));
     asked.all_again();
 }
@@ -97,6 +97,13 @@ impl<'a> Asked<'a> {
         let tokens = (0..4).map(token).collect();
         let (random, shown) = (Random::new(41), BTreeMap::new());
         Self { place, tokens, random, count: 0, charged: 0, shown }
+    }
+
+    /// As often as it takes for some question to be under way when something is stopped: on a busy machine few may be.
+    fn until_failed(&mut self, stopped: Stopped, rounds: u64) {
+        let failed =
+            (0..20).map(|_| self.while_stopped(stopped, rounds)).find(|failed| *failed > 0);
+        assert!(failed.is_some());
     }
 
     /// Questions by fours, and something stopped in their middle; then one in peace. How many failed.
