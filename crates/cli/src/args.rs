@@ -241,6 +241,10 @@ pub(crate) struct RegionArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
+    /// The same picture, as PDF with its fonts inside
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pdf: Option<PathBuf>,
+
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -289,6 +293,18 @@ pub(crate) struct FiguresArgs {
     /// Leave the title and the paragraph to your own text
     #[arg(long)]
     pub(crate) plain: bool,
+
+    /// Draw for this epsilon of each release, not the paper's; with --only
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Option<Epsilon>,
+
+    /// Draw for this delta: the total, or where leaks are composed, of each release
+    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+
+    /// Draw for up to this many releases
+    #[arg(long, value_name = "K", value_parser = count)]
+    pub(crate) releases: Option<Count>,
 }
 
 fn figure_names() -> PossibleValuesParser {

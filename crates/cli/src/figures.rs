@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-use counterpoint_report::figures::Recipe;
+use counterpoint_report::figures::{Parameters, Recipe};
 use counterpoint_report::plot::Figure;
 
 use crate::args::FiguresArgs;
@@ -30,10 +30,16 @@ fn figures(args: &FiguresArgs, progress: &Progress) -> Result<String> {
         [] => recipe.is_usual(),
         only => only.iter().any(|name| name == recipe.name),
     };
+    let given = Parameters::new(args.epsilon, args.delta, args.releases);
+    if given != Parameters::default() && args.only.is_empty() {
+        bail!(
+            "epsilon, delta and releases are for figures that are named; legal: with --only NAME"
+        );
+    }
     let wanted: Vec<&Recipe> = Recipe::ALL.iter().filter(is_wanted).collect();
     for (done, recipe) in wanted.iter().enumerate() {
         progress.at(done as f64 / wanted.len() as f64);
-        let mut figure = recipe.make().context(recipe.name)?;
+        let mut figure = recipe.make(&given).context(recipe.name)?;
         figure.plain = args.plain;
         figures.push((recipe.name, figure));
     }
@@ -41,7 +47,12 @@ fn figures(args: &FiguresArgs, progress: &Progress) -> Result<String> {
         .map_err(|error| anyhow::anyhow!("cannot be created: {error}; {LEGAL}"))?;
     let mut written = String::new();
     for (name, figure) in &figures {
-        for (kind, content) in [("svg", figure.svg()), ("csv", figure.csv())] {
+        let contents = [
+            ("svg", figure.svg().into_bytes()),
+            ("pdf", figure.pdf()?),
+            ("csv", figure.csv().into_bytes()),
+        ];
+        for (kind, content) in contents {
             let path = out.join(format!("{name}.{kind}"));
             files::write_whole(&path, &content).map_err(|error| {
                 anyhow::anyhow!("{name}.{kind} cannot be written: {error}; {LEGAL}")

@@ -11,14 +11,14 @@ use counterpoint_wire::Plan;
 pub(crate) fn write_plan(path: &Path, plan: &Plan) -> Result<String> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let text = if is_json { plan.to_json()? } else { plan.to_toml()? };
-    let written = write_whole(path, &text);
+    let written = write_whole(path, text.as_bytes());
     written.with_context(|| format!("{} cannot be written", path.display()))?;
     Ok(format!("the plan is in {}", path.display()))
 }
 
 /// Writes a file so that whoever looks, and whenever the program is stopped, sees the old
 /// content or the new one: into another file first, which then takes the name.
-pub(crate) fn write_whole(path: &Path, content: &str) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = write(&draft, content).and_then(|()| fs::rename(&draft, path));
@@ -29,8 +29,8 @@ pub(crate) fn write_whole(path: &Path, content: &str) -> io::Result<()> {
     written
 }
 
-fn write(path: &Path, content: &str) -> io::Result<()> {
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
-    file.write_all(content.as_bytes())?;
+    file.write_all(content)?;
     file.sync_all()
 }

@@ -45,7 +45,7 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
         outcome.remark(files::write_plan(out, &planned.plan())?);
     }
     if let Some(path) = &args.svg {
-        files::write_whole(path, &counterpoint_report::plan_figure(&planned).svg())
+        files::write_whole(path, counterpoint_report::plan_figure(&planned).svg().as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;
         outcome.remark(format!("the picture is in {}", path.display()));
     }

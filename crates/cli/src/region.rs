@@ -23,6 +23,10 @@ pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
     }
     if let Some(path) = &args.svg {
         let picture = counterpoint_report::region_figure(&regions).svg();
+        write(path, picture.as_bytes()).with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = &args.pdf {
+        let picture = counterpoint_report::region_figure(&regions).pdf()?;
         write(path, &picture).with_context(|| path.display().to_string())?;
     }
     if args.json {
@@ -42,7 +46,7 @@ fn one(path: &str, progress: &Progress) -> Result<(PlanRegion, Vec<String>)> {
     Ok((PlanRegion { name: input::shown(path), region }, warnings))
 }
 
-fn write(path: &Path, picture: &str) -> Result<()> {
+fn write(path: &Path, picture: &[u8]) -> Result<()> {
     if path.is_dir() {
         bail!("is a directory; legal: a file to write");
     }

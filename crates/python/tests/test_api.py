@@ -209,7 +209,7 @@ def test_notebooks_and_pictures() -> None:
     matplotlib.use("Agg")
     axes = plan.plot()
     assert axes.get_yscale() == "log" and len(axes.lines[0].get_xdata()) > 100
-    assert plan.region().plot().get_xlabel() == "false-alarm rate"
+    assert plan.region().plot().get_xlabel() == "probability of a missed detection"
 
 
 def test_comparisons() -> None:

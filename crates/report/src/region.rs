@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use counterpoint::Bracket;
 use counterpoint::quantity::plain;
 use counterpoint::region::{Point, Verdict};
@@ -71,22 +73,25 @@ fn compared(regions: &Regions, inclusion: &Inclusion) -> [String; 4] {
     [name(inclusion.plan), name(inclusion.within), verdict, how]
 }
 
-/// The regions over each other, as curves of the least miss rate.
+/// The regions over each other, on KOV's axes, each under the name of its plan's file.
 #[must_use]
 pub fn region_figure(regions: &Regions) -> Figure {
     let axis = |label: &str| Axis::new(label).range(0.0, 1.0);
-    let mut chart = Chart::new(axis("false-alarm rate"), axis("miss rate")).square();
+    let (misses, alarms) =
+        (axis("probability of a missed detection"), axis("probability of a false alarm"));
+    let mut chart = Chart::new(misses, alarms).square();
+    let names = short_names(regions);
     let blind = Style::new(Color::Grey, Line::Dashed).width(1.0);
     chart.series.push(Series::new("blind guessing", [(0.0, 1.0), (1.0, 0.0)]).style(blind));
-    for (index, plan) in regions.plans.iter().enumerate() {
+    for (index, (plan, name)) in std::iter::zip(&regions.plans, names).enumerate() {
         let style = Style::nth(index);
         let outer = curve(plan.region.outer());
-        let corners = [(1.0, 0.0), (0.0, 1.0)];
+        let corners = [(0.0, 1.0), (1.0, 0.0)];
         let outline = outer.iter().copied().chain(corners);
         chart.areas.push(Area::new("", outline, style.color).opacity(0.08));
-        chart.series.push(Series::new(plan.name.clone(), outer).style(style));
+        chart.series.push(Series::new(name.clone(), outer).style(style));
         if plan.region.gap() > 0.004 {
-            let name = format!("{}, surely reached", plan.name);
+            let name = format!("{name}, surely reached");
             let style = Style::new(style.color, Line::Dotted).width(1.2);
             chart.series.push(Series::new(name, curve(plan.region.inner())).style(style));
         }
@@ -97,7 +102,19 @@ pub fn region_figure(regions: &Regions) -> Figure {
 }
 
 fn curve(points: &[Point]) -> Vec<(f64, f64)> {
-    points.iter().map(|point| (point.false_alarm(), point.miss())).collect()
+    points.iter().map(|point| (point.miss(), point.false_alarm())).collect()
+}
+
+/// What the plans' files are called, without folders and endings; whole where that is not enough to tell them apart.
+fn short_names(regions: &Regions) -> Vec<String> {
+    let stem = |plan: &PlanRegion| {
+        let stem = Path::new(&plan.name).file_stem().and_then(|stem| stem.to_str());
+        stem.map_or_else(|| plan.name.clone(), str::to_owned)
+    };
+    let stems: Vec<String> = regions.plans.iter().map(stem).collect();
+    let alone = |stem: &String| stems.iter().filter(|other| *other == stem).count() == 1;
+    let named = std::iter::zip(&regions.plans, &stems);
+    named.map(|(plan, stem)| if alone(stem) { stem } else { &plan.name }.clone()).collect()
 }
 
 #[cfg(test)]
@@ -135,8 +152,15 @@ mod tests {
     fn the_figure_overlays_the_plans() {
         let figure = region_figure(&regions());
         let names: Vec<_> = figure.charts[0].series.iter().map(|s| s.name.as_str()).collect();
-        assert_eq!(names, ["blind guessing", "some.toml", "more.toml"]);
+        assert_eq!(names, ["blind guessing", "some", "more"]);
         assert_eq!(figure.charts[0].series[1].points.len(), 3);
-        assert!(figure.svg().contains("some.toml"));
+        assert!(figure.svg().contains(">some<"));
+        // Those of the same name in two folders are told apart.
+        let mut twice = regions();
+        twice.plans[0].name = "a/plan.toml".into();
+        twice.plans[1].name = "b/plan.toml".into();
+        let names: Vec<_> =
+            region_figure(&twice).charts[0].series[1..].iter().map(|s| s.name.clone()).collect();
+        assert_eq!(names, ["a/plan.toml", "b/plan.toml"]);
     }
 }

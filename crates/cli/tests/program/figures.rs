@@ -11,18 +11,19 @@ const NAMES: [&str; 6] =
     ["cost", "kov-figure-1", "kov-figure-2", "kov-figure-3", "mv-figure-2", "smith-figure-1"];
 
 /// Every file of a folder, with its content; nothing if there is no folder.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let Ok(entries) = std::fs::read_dir(folder) else { return BTreeMap::new() };
     let file = |entry: std::io::Result<std::fs::DirEntry>| {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        (name, std::fs::read_to_string(path).unwrap())
+        (name, std::fs::read(path).unwrap())
     };
     entries.map(file).collect()
 }
 
 fn all_names() -> Vec<String> {
-    NAMES.iter().flat_map(|name| [format!("{name}.csv"), format!("{name}.svg")]).collect()
+    let kinds = ["csv", "pdf", "svg"];
+    NAMES.iter().flat_map(|name| kinds.map(|kind| format!("{name}.{kind}"))).collect()
 }
 
 #[test]
@@ -42,17 +43,29 @@ fn every_figure_is_written_twice_over_and_never_differs() {
     let second = files(&out);
     assert_eq!(second.len(), first.len());
     for (name, content) in &first {
-        let start = if name.ends_with("svg") { "<svg " } else { "chart,kind,name,x,y\n" };
-        assert!(content.starts_with(start) && content.ends_with('\n'), "{name}");
+        let (start, end) = match name.rsplit('.').next() {
+            Some("svg") => ("<svg ", "</svg>\n"),
+            Some("pdf") => ("%PDF-", "%%EOF"),
+            _ => ("chart,kind,name,x,y,lower,upper\n", "\n"),
+        };
+        let (start, end) = (start.as_bytes(), end.as_bytes());
+        assert!(content.starts_with(start) && content.ends_with(end), "{name}");
         assert!(second[name] == *content, "{name}");
     }
     // KOV's closed form at k = 1000, epsilon 0.005, delta 2^-25, by hand: 0.891...
     let hand = 1000.0 * 0.005 * 0.0025_f64.tanh()
         + 0.005 * (2000.0 * (1_f64.exp() + 0.025_f64.sqrt() * 2_f64.powi(25)).ln()).sqrt();
-    let row = first["mv-figure-2.csv"]
-        .lines()
-        .find_map(|line| line.strip_prefix("1,curve,\"KOV closed form, ε = 0.005\",1000.0,"));
-    assert!((row.unwrap().parse::<f64>().unwrap() / hand - 1.0).abs() < 1e-9, "{row:?} {hand}");
+    let row = |start: &str| {
+        let text = String::from_utf8(first["mv-figure-2.csv"].clone()).unwrap();
+        text.lines().find_map(|line| line.strip_prefix(start)).unwrap().to_owned()
+    };
+    let kov = row("1,curve,\"KOV closed form, ε = 0.005\",1000.0,");
+    let kov: f64 = kov.strip_suffix(",,").unwrap().parse().unwrap();
+    assert!((kov / hand - 1.0).abs() < 1e-9, "{kov} {hand}");
+    // The optimum stands between its ends, and KOV's form is 17.0 % above it.
+    let best = row("1,curve,optimal,1000.0,");
+    let best: Vec<f64> = best.split(',').map(|n| n.parse().unwrap()).collect();
+    assert!(best[1] <= best[0] && best[0] <= best[2] && best[2] - best[1] < 1e-5 * best[0]);
 }
 
 /// Those that are named, without what is for the text around them.
@@ -67,9 +80,12 @@ fn figures_for_papers_are_chosen_and_plain() {
     };
     let drawn = made("drawn", &["--only", "kov-figure-1", "--only", "width"]);
     let names: Vec<&str> = drawn.keys().map(String::as_str).collect();
-    assert_eq!(names, ["kov-figure-1.csv", "kov-figure-1.svg", "width.csv", "width.svg"]);
+    let both = ["kov-figure-1", "width"].into_iter();
+    let both = both.flat_map(|name| ["csv", "pdf", "svg"].map(|kind| format!("{name}.{kind}")));
+    assert_eq!(names, both.collect::<Vec<_>>());
     let plain = made("plain", &["--only", "kov-figure-1", "--plain"]);
-    let [drawn, plain] = [drawn, plain].map(|files| files["kov-figure-1.svg"].clone());
+    let [drawn, plain] =
+        [drawn, plain].map(|files| String::from_utf8(files["kov-figure-1.svg"].clone()).unwrap());
     // The same curves, and no paragraph; it is still told to those who cannot see it.
     let curves = |svg: &str| svg.lines().filter(|line| line.contains("<polyline")).count();
     let texts = |svg: &str, class: &str| {
@@ -89,6 +105,27 @@ fn figures_for_papers_are_chosen_and_plain() {
     assert!(height(&plain) < height(&drawn));
     let error = run(&["figures", "--out", "x", "--only", "kov"]).error().to_owned();
     assert!(error.contains("'kov'") && error.contains("kov-figure-1"), "{error}");
+
+    // For numbers of one's own: half of one over 1 + e^2.
+    let own = ["--only", "kov-figure-1", "--epsilon", "2", "--delta", "1/2", "--plain"];
+    let own = String::from_utf8(made("own", &own)["kov-figure-1.csv"].clone()).unwrap();
+    let corner = 0.5 / (1.0 + 2_f64.exp());
+    let corners = own.lines().filter(|line| line.starts_with("1,curve,boundary,"));
+    let middle: Vec<f64> =
+        corners.map(|line| line.split(',').nth(3).unwrap().parse().unwrap()).collect();
+    assert!(middle.len() == 3 && (middle[1] - corner).abs() < 1e-12, "{own}");
+    for (args, why) in [
+        (&["--epsilon", "2"][..], "legal: with --only NAME"),
+        (&["--only", "time", "--releases", "5"], "time has no parameters"),
+        (
+            &["--only", "cost", "--releases", "5"],
+            "cost for up to 5 releases; legal: 10 to 1000000000",
+        ),
+        (&["--only", "cost", "--epsilon", "-1"], "legal: "),
+    ] {
+        let error = run(&[&["figures", "--out", "x"], args].concat()).error().to_owned();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]
@@ -98,7 +135,7 @@ fn the_picture_in_the_docs_is_the_programs() {
     run(&["figures", "--out", out.to_str().unwrap()]).answer();
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cost.svg");
     // Told in one line: the pictures are long.
-    let same = files(&out)["cost.svg"] == std::fs::read_to_string(docs).unwrap();
+    let same = files(&out)["cost.svg"] == std::fs::read(docs).unwrap();
     assert!(same, "docs/cost.svg is old; make it anew: counterpoint figures --out DIR");
 }
 
@@ -138,8 +175,12 @@ fn a_stopped_program_leaves_only_whole_figures() {
         child.kill().unwrap();
         child.wait().unwrap();
         for (name, content) in files(&out).iter().filter(|(name, _)| !name.starts_with('.')) {
-            let whole = if name.ends_with("svg") { "</svg>\n" } else { "\n" };
-            assert!(content.ends_with(whole), "{name} is cut");
+            let whole = match name.rsplit('.').next() {
+                Some("svg") => "</svg>\n",
+                Some("pdf") => "%%EOF",
+                _ => "\n",
+            };
+            assert!(content.ends_with(whole.as_bytes()), "{name} is cut");
         }
     }
 }

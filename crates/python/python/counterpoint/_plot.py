@@ -32,11 +32,12 @@ def profile(plan: Any, *, ax: Any = None, points: int = 200, **style: Any) -> An
 
 
 def region(found: Any, *, ax: Any = None, **style: Any) -> Any:
-    """Miss against false-alarm rate: what no test can do is below the curve."""
+    """Errors on the axes of Kairouz, Oh and Viswanath: what no test can do is below the curve."""
     ax = _axes(ax)
     outer, inner = found.outer, found.inner
-    ax.plot(outer[:, 0], outer[:, 1], **{"label": "least miss rate", **style})
-    ax.plot(inner[:, 0], inner[:, 1], linewidth=0.5, color="grey")
+    ax.plot(outer[:, 1], outer[:, 0], **{"label": "least errors", **style})
+    ax.plot(inner[:, 1], inner[:, 0], linewidth=0.5, color="grey")
     ax.plot([0, 1], [1, 0], linestyle=":", color="grey", label="blind guesses")
-    ax.set(xlabel="false-alarm rate", ylabel="miss rate", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    misses, alarms = "probability of a missed detection", "probability of a false alarm"
+    ax.set(xlabel=misses, ylabel=alarms, xlim=(0, 1), ylim=(0, 1), aspect="equal")
     return ax

@@ -7,6 +7,10 @@ use counterpoint::{Count, Delta, Guarantee, Options, Plan};
 use super::FigureError;
 use crate::plot::{Color, Line, Marker, Series, Style};
 
+/// Why curves that are optimal are not smooth.
+pub(super) const WAVES: &str = "The optimum is wavy and no less exact for it: k equal releases lose a whole number of steps of \
+                               2ε, and whether the budget falls on a step or between two changes with every k.";
+
 /// Total epsilons for several counts.
 pub(super) struct Costs(Vec<(u64, Comparison)>);
 
@@ -38,6 +42,21 @@ impl Costs {
         })
     }
 
+    /// A theorem's curve. What a formula certifies is one number; the optimum is known between two.
+    pub(super) fn series(&self, theorem: Theorem) -> Series {
+        let curve = drawn(theorem, self.curve(theorem));
+        if theorem != Theorem::Optimal {
+            return curve;
+        }
+        let ends = self.0.iter().map(|(_, comparison)| comparison.optimal.bracket);
+        curve.between(ends.map(|ends| (ends.lower, ends.upper)))
+    }
+
+    /// The same as multiples of the optimum; how far the optimum itself is known is the other panel's.
+    pub(super) fn ratios(&self, theorem: Theorem) -> Series {
+        drawn(theorem, self.ratio(theorem))
+    }
+
     fn points(&self, value: impl Fn(&Comparison) -> Option<f64>) -> Vec<(f64, f64)> {
         let point =
             |(count, comparison): &(u64, Comparison)| Some((*count as f64, value(comparison)?));
@@ -54,7 +73,7 @@ fn charge(comparison: &Comparison, theorem: Theorem) -> Option<f64> {
 }
 
 /// A theorem's curve, which looks the same in every figure.
-pub(super) fn series(theorem: Theorem, points: Vec<(f64, f64)>) -> Series {
+pub(super) fn drawn(theorem: Theorem, points: Vec<(f64, f64)>) -> Series {
     let (name, style) = match theorem {
         Theorem::Basic => ("basic (summing)", look(Color::Black, Line::Dotted, Marker::None)),
         Theorem::Advanced => {
@@ -89,4 +108,9 @@ pub(super) fn stretch(points: &[(f64, f64)], property: impl Fn(f64) -> bool) -> 
 /// How much more than one a ratio is, as a percentage.
 pub(super) fn more(ratio: f64) -> String {
     format!("{:.1} %", 100.0 * (ratio - 1.0))
+}
+
+/// What share of the greater a ratio saves.
+pub(super) fn less(ratio: f64) -> String {
+    format!("{:.1} %", 100.0 * (1.0 - 1.0 / ratio))
 }

@@ -2,14 +2,14 @@ use counterpoint::quantity::{Noise, Sensitivity};
 use counterpoint::theorem::{Theorem, lattice};
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan};
 
-use super::FigureError;
-use super::costs::series;
+use super::costs::drawn;
 use super::region::{Pair, area, balanced, boundary, certified, chart};
-use crate::plot::{Chart, Color, Figure, Line, Series, Style};
+use super::{FigureError, Parameters};
+use crate::plot::{Chart, Color, Figure, Line, Note, Series, Style};
 
 /// Kairouz, Oh and Viswanath, Figure 1: the region of one (epsilon, delta).
-pub(super) fn figure_1() -> Result<Figure, FigureError> {
-    let (epsilon, delta) = (Epsilon::new(1.0)?.get(), Delta::new(0.1)?.get());
+pub(super) fn figure_1(given: &Parameters) -> Result<Figure, FigureError> {
+    let (epsilon, delta) = (given.epsilon(1.0), given.delta(0.1));
     let edge = boundary(&[(epsilon, delta)]);
     let corner = balanced(&edge);
     let mut chart = chart("");
@@ -37,32 +37,32 @@ fn guessing() -> Series {
 }
 
 /// Figure 2: how the region grows with the number of releases.
-pub(super) fn figure_2() -> Result<Figure, FigureError> {
-    const EPSILON: f64 = 0.4;
-    const DELTAS: [f64; 2] = [0.0, 0.1];
-    const MOST: u64 = 5;
+pub(super) fn figure_2(given: &Parameters) -> Result<Figure, FigureError> {
+    let (epsilon, most) = (given.epsilon(0.4), given.releases(5));
     let mut charts = Vec::new();
     let mut falls = Vec::new();
-    for (letter, delta) in std::iter::zip(["a", "b"], DELTAS) {
-        let mut chart = chart(format!("({letter}) ε = {EPSILON}, δ = {delta}"));
+    for (letter, delta) in std::iter::zip(["a", "b"], [0.0, given.delta(0.1)]) {
+        let mut chart = chart(format!("({letter}) ε = {epsilon}, δ = {delta}"));
         chart.series.push(guessing());
         let (mut first, mut last, mut leak) = (f64::NAN, f64::NAN, f64::NAN);
-        for (n, count) in (1..=MOST).enumerate() {
-            let pairs = composed(Guarantee::new(EPSILON, delta)?, count)?;
+        for (n, count) in (1..=most).enumerate() {
+            let pairs = composed(Guarantee::new(epsilon, delta)?, count)?;
             let edge = boundary(&pairs);
             last = balanced(&edge);
             if count == 1 {
                 first = last;
             }
-            if count == MOST {
+            if count == most {
                 chart.areas.push(area("", &edge, Color::Blue).opacity(0.08));
                 // At the largest epsilon only the leak is left.
                 leak = pairs.first().map_or(f64::NAN, |pair| pair.1);
             }
             chart.series.push(Series::new(format!("k = {count}"), edge).style(Style::nth(n)));
         }
+        chart.notes.push(Note::new((first, first), "k = 1"));
+        chart.notes.push(Note::new((last, last), format!("k = {most}")).ending());
         falls.push(format!(
-            "from {first:.3} at k = 1 to {last:.3} at k = {MOST} where δ = {delta} (leak {leak:.3})"
+            "from {first:.3} at k = 1 to {last:.3} at k = {most} where δ = {delta} (leak {leak:.3})"
         ));
         charts.push(chart);
     }
@@ -83,26 +83,32 @@ fn composed(guarantee: Guarantee, count: u64) -> Result<Vec<Pair>, FigureError> 
 }
 
 /// Figure 3: three theorems' regions, and a region as what its tangents leave.
-pub(super) fn figure_3() -> Result<Figure, FigureError> {
-    let guarantee = Guarantee::new(0.1, 0.001)?;
-    const COUNT: u64 = 30;
-    let plan = Plan::new([(guarantee, Count::new(COUNT)?)])?;
-    let least = COUNT as f64 * guarantee.delta.get();
+pub(super) fn figure_3(given: &Parameters) -> Result<Figure, FigureError> {
+    let guarantee = Guarantee::new(given.epsilon(0.1), given.delta(0.001))?;
+    let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
+    let count = given.releases(30);
+    let plan = Plan::new([(guarantee, Count::new(count)?)])?;
+    let least = count as f64 * delta;
+    if least * (1.0 + 1e-12) >= 1.0 {
+        return Err(FigureError::Leaks { leaks: least });
+    }
+    // Where nothing leaks, summing needs no delta.
     let basic = Theorem::Basic.epsilon(&plan, Delta::new(least * (1.0 + 1e-12))?)?;
     let edges = [
         (Theorem::Basic, boundary(&[(basic, least)])),
         (Theorem::Advanced, boundary(&certified(Theorem::Advanced, &plan, least))),
-        (Theorem::Optimal, boundary(&composed(guarantee, COUNT)?)),
+        (Theorem::Optimal, boundary(&composed(guarantee, count)?)),
     ];
     let errors = edges.clone().map(|(_, edge)| balanced(&edge));
-    let mut theorems = chart("(a) 30 releases of (0.1, 0.001)");
+    let mut theorems = chart(format!("(a) {count} releases of ({epsilon}, {delta})"));
     theorems.series.push(guessing());
     for (theorem, edge) in edges {
         if theorem == Theorem::Optimal {
             theorems.areas.push(area("", &edge, Color::Blue).opacity(0.08));
         }
-        theorems.series.push(series(theorem, edge));
+        theorems.series.push(drawn(theorem, edge));
     }
+    theorems.notes.push(Note::new((errors[2], errors[2]), "optimal"));
     let caption = format!(
         "Claim: (a) Theorem III.3 gives the smallest region, inside those of summing (III.1) and of \
          advanced composition (III.2): balanced errors are at least {:.3}, and not only {:.3} or {:.3}. \
@@ -133,6 +139,8 @@ fn tangents() -> Result<Chart, FigureError> {
     for (epsilon, look) in std::iter::zip([0.0, 0.75, 1.5], std::iter::zip(colors, lines)) {
         let (_, delta) = pair(epsilon)?;
         let line = [(0.0, 1.0 - delta), ((1.0 - delta) * (-epsilon).exp(), 0.0)];
+        let foot = ((0.95 - delta) * (-epsilon).exp(), 0.05);
+        chart.notes.push(Note::new(foot, format!("ε = {epsilon}")).ending());
         let style = Style::new(look.0, look.1).width(1.4);
         chart.series.push(Series::new(format!("tangent at ε = {epsilon}"), line).style(style));
     }

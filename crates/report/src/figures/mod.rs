@@ -15,7 +15,7 @@ mod width;
 use counterpoint::ask::AskError;
 use counterpoint::composition::CompositionError;
 use counterpoint::theorem::Inapplicable;
-use counterpoint::{OutOfRange, PlanError};
+use counterpoint::{Count, Delta, Epsilon, OutOfRange, PlanError};
 
 use crate::plot::Figure;
 
@@ -34,6 +34,49 @@ pub enum FigureError {
     Ask(#[from] AskError),
     #[error(transparent)]
     Theorem(#[from] Inapplicable),
+    #[error("{0} has no parameters; legal: without epsilon, delta and releases")]
+    Fixed(&'static str),
+    #[error("the releases leak {leaks} together; legal: less than 1")]
+    Leaks { leaks: f64 },
+    #[error("{name} for up to {releases} releases; legal: {least} to {most}")]
+    Releases { name: &'static str, releases: u64, least: u64, most: u64 },
+}
+
+/// What a figure is drawn for, in place of what its paper has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Parameters {
+    /// Of each release.
+    pub epsilon: Option<Epsilon>,
+    /// In all, or where the figure composes leaks, of each release.
+    pub delta: Option<Delta>,
+    /// The most releases.
+    pub releases: Option<Count>,
+}
+
+impl Parameters {
+    /// These, in place of a paper's.
+    #[must_use]
+    pub fn new(epsilon: Option<Epsilon>, delta: Option<Delta>, releases: Option<Count>) -> Self {
+        Self { epsilon, delta, releases }
+    }
+
+    /// Whether everything is as the paper has it. Claims are about that; with other numbers a caption says what is drawn.
+    fn is_papers(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn epsilon(&self, papers: f64) -> f64 {
+        self.epsilon.map_or(papers, Epsilon::get)
+    }
+
+    fn delta(&self, papers: f64) -> f64 {
+        self.delta.map_or(papers, Delta::get)
+    }
+
+    fn releases(&self, papers: u64) -> u64 {
+        self.releases.map_or(papers, Count::get)
+    }
 }
 
 /// A figure still to be made.
@@ -41,21 +84,23 @@ pub enum FigureError {
 pub struct Recipe {
     /// What to call its files.
     pub name: &'static str,
-    make: fn() -> Result<Figure, FigureError>,
+    /// Whether an epsilon and a delta may be given, and how many releases at least and at most; none if neither.
+    pub free: Option<(u64, u64)>,
+    make: fn(&Parameters) -> Result<Figure, FigureError>,
 }
 
 impl Recipe {
     /// Every figure, in reading order. `time` measures as it is made; the others are always the
     /// same.
     pub const ALL: [Self; 8] = [
-        Self { name: "mv-figure-2", make: mv::figure_2 },
-        Self { name: "kov-figure-1", make: kov::figure_1 },
-        Self { name: "kov-figure-2", make: kov::figure_2 },
-        Self { name: "kov-figure-3", make: kov::figure_3 },
-        Self { name: "smith-figure-1", make: smith::figure_1 },
-        Self { name: "cost", make: cost::figure },
-        Self { name: "width", make: width::figure },
-        Self { name: "time", make: time::figure },
+        Self { name: "mv-figure-2", free: Some((100, 1_000_000)), make: mv::figure_2 },
+        Self { name: "kov-figure-1", free: Some((1, 1)), make: kov::figure_1 },
+        Self { name: "kov-figure-2", free: Some((1, 5)), make: kov::figure_2 },
+        Self { name: "kov-figure-3", free: Some((2, 10_000)), make: kov::figure_3 },
+        Self { name: "smith-figure-1", free: Some((100, 1_000_000)), make: smith::figure_1 },
+        Self { name: "cost", free: Some((10, 1_000_000_000)), make: cost::figure },
+        Self { name: "width", free: None, make: width::figure },
+        Self { name: "time", free: None, make: time::figure },
     ];
 
     /// Whether it is one of the papers' or of what they are about. The others are about this library, and are made when they are
@@ -68,17 +113,25 @@ impl Recipe {
     /// Makes the figure.
     ///
     /// ```
-    /// use counterpoint_report::figures::Recipe;
+    /// use counterpoint_report::figures::{Parameters, Recipe};
     ///
     /// let smith = Recipe::ALL.iter().find(|recipe| recipe.name == "smith-figure-1");
-    /// let figure = smith.unwrap().make()?;
+    /// let figure = smith.unwrap().make(&Parameters::default())?;
     /// assert!(figure.caption.contains("strong composition"));
     /// # Ok::<(), counterpoint_report::figures::FigureError>(())
     /// ```
     ///
     /// # Errors
-    /// [`FigureError`] if the library has no answer to one of the figure's questions.
-    pub fn make(&self) -> Result<Figure, FigureError> {
-        (self.make)()
+    /// [`FigureError`] if the library has no answer to one of the figure's questions, or the figure cannot be drawn for these
+    /// parameters.
+    pub fn make(&self, given: &Parameters) -> Result<Figure, FigureError> {
+        if !given.is_papers() {
+            let (least, most) = self.free.ok_or(FigureError::Fixed(self.name))?;
+            let releases = given.releases.map_or(least, Count::get);
+            if !(least..=most).contains(&releases) {
+                return Err(FigureError::Releases { name: self.name, releases, least, most });
+            }
+        }
+        (self.make)(given)
     }
 }

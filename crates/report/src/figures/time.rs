@@ -5,9 +5,9 @@ use counterpoint::{
     Adjacency, AskError, Count, Delta, Guarantee, Mechanism, Options, Plan, Release,
 };
 
-use super::FigureError;
 use super::costs::at;
 use super::width::different;
+use super::{FigureError, Parameters};
 use crate::plot::{Axis, Chart, Figure, Series, Style, scientific};
 
 const DELTA: f64 = 1e-6;
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(60);
 const MOST_RUNS: usize = 9;
 
 /// How long an answer takes, measured now.
-pub(super) fn figure() -> Result<Figure, FigureError> {
+pub(super) fn figure(_: &Parameters) -> Result<Figure, FigureError> {
     let delta = Delta::new(DELTA)?;
     let powers = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
     let equal = measured(&powers, |count| {

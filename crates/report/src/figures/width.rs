@@ -2,14 +2,14 @@ use counterpoint::ask::AskError;
 use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Guarantee, Options, Plan, Tolerance};
 
-use super::FigureError;
+use super::{FigureError, Parameters};
 use crate::plot::{Axis, Chart, Color, Figure, Line, Marker, Series, Style, scientific};
 
 const RELEASES: u32 = 200;
 const DELTA: f64 = 1e-6;
 
 /// How narrow the brackets are that a tolerance gives.
-pub(super) fn figure() -> Result<Figure, FigureError> {
+pub(super) fn figure(_: &Parameters) -> Result<Figure, FigureError> {
     let plan = different(RELEASES)?;
     let style = |color, line, marker| Style::new(color, line).marker(marker);
     let routes = [

@@ -1,8 +1,10 @@
 //! Named amounts as bars beside each other.
 
 use super::Color;
+use super::clip::Frame;
 use super::layout::{BODY, GAP, HEADING, LEADING, SMALL, TITLE};
-use super::pen::{Font, PLAIN, Svg, hex, number};
+
+use super::pen::{Anchor, Drawing, Font, PLAIN};
 use super::text::{width, wrapped};
 
 /// Groups of bars with a title and a caption.
@@ -54,7 +56,7 @@ impl Bars {
     /// The picture, as an SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
-        svg(self)
+        super::svg::svg(&drawing(self))
     }
 }
 
@@ -80,45 +82,40 @@ const THICK: f64 = 12.0;
 const NAMES: f64 = 220.0;
 const TEXTS: f64 = 130.0;
 
-fn svg(bars: &Bars) -> String {
+fn drawing(bars: &Bars) -> Drawing {
     let caption = wrapped(&bars.caption, WIDTH - 2.0 * MARGIN, |text| width(text, BODY));
     let rows: usize = bars.groups.iter().map(|group| group.bars.len()).sum();
     let heads = bars.groups.len() as f64 * (HEADING * LEADING + 3.0 * GAP);
     let top = MARGIN + TITLE * LEADING + caption.len() as f64 * BODY * LEADING;
     let height = top + heads + rows as f64 * ROW + MARGIN;
-    let mut svg = Svg::sized((WIDTH, height), &bars.title, &bars.caption);
-    svg.paragraph("title", (MARGIN, MARGIN), std::slice::from_ref(&bars.title), TITLE, true);
-    svg.paragraph("caption", (MARGIN, MARGIN + TITLE * LEADING), &caption, BODY, false);
+    let mut page = Drawing::new((WIDTH, height), &bars.title, &bars.caption);
+    page.paragraph("title", (MARGIN, MARGIN), std::slice::from_ref(&bars.title), TITLE, true);
+    page.paragraph("caption", (MARGIN, MARGIN + TITLE * LEADING), &caption, BODY, false);
     let names = bars.groups.iter().flat_map(|group| &group.bars);
     let names = names.map(|bar| width(&shortened(&bar.name), SMALL)).fold(0.0, f64::max);
     let mut y = top;
     for group in &bars.groups {
         y += 2.0 * GAP + HEADING;
-        svg.text((MARGIN, y), &group.title, Font { size: HEADING, bold: true, ..PLAIN });
+        page.text((MARGIN, y), &group.title, Font { size: HEADING, bold: true, ..PLAIN });
         y += GAP + HEADING * (LEADING - 1.0);
-        draw(&mut svg, group, (MARGIN + names + GAP, y));
+        draw(&mut page, group, (MARGIN + names + GAP, y));
         y += group.bars.len() as f64 * ROW;
     }
-    svg.close();
-    svg.0
+    page
 }
 
-fn draw(svg: &mut Svg, group: &Group, (left, top): (f64, f64)) {
+fn draw(page: &mut Drawing, group: &Group, (left, top): (f64, f64)) {
     let most = group.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite());
     let most = most.fold(f64::MIN_POSITIVE, f64::max);
     let room = WIDTH - MARGIN - TEXTS - left;
     for (place, bar) in group.bars.iter().enumerate() {
         let middle = top + (place as f64 + 0.5) * ROW;
         let base = middle + 0.35 * SMALL;
-        svg.text((left - GAP, base), &shortened(&bar.name), Font { anchor: "end", ..PLAIN });
+        page.text((left - GAP, base), &shortened(&bar.name), Font { anchor: Anchor::End, ..PLAIN });
         let long = (room * bar.value / most).clamp(0.5, room);
-        let [x, y, long, thick] = [left, middle - 0.5 * THICK, long, THICK].map(number);
-        let color = hex(bar.color);
-        svg.line(format_args!(
-            r#"<rect x="{x}" y="{y}" width="{long}" height="{thick}" rx="1.5" fill="{color}"/>"#
-        ));
-        let end = left + (room * bar.value / most).clamp(0.5, room) + GAP;
-        svg.text((end, base), &bar.text, PLAIN);
+        let (top, right) = (middle - 0.5 * THICK, left + long);
+        page.bar(Frame { left, top, right, bottom: top + THICK }, bar.color);
+        page.text((right + GAP, base), &bar.text, PLAIN);
     }
 }
 

@@ -1,50 +1,48 @@
-//! A figure laid out, as SVG.
+//! A figure laid out, as marks.
 
 use super::clip::{self, Frame, Point};
 use super::layout::{
     BODY, Entry, GAP, HEADING, LEADER, LEADING, LIFT, Look, Placed, SAMPLE, SMALL, TITLE,
     axis_label, sheet,
 };
-use super::pen::{Font, PLAIN, Svg, hex, number};
-use super::text::{escaped, width};
+use super::pen::{AXIS, Anchor, Drawing, Font, PLAIN, hex};
+use super::text::width;
 use super::{Figure, Line, Note, Series, Side};
 
-const AXIS: &str = "#444444";
 const MAJOR_GRID: &str = "#d4d4d4";
 const MINOR_GRID: &str = "#efefef";
 
 /// Markers on a curve are at least this far apart.
 const MARKER_SPACING: f64 = 34.0;
 
-pub(super) fn svg(figure: &Figure) -> String {
+pub(super) fn drawing(figure: &Figure) -> Drawing {
     let sheet = sheet(figure);
-    let mut svg = Svg::open(&sheet, figure);
-    svg.paragraph("title", sheet.title.0, &sheet.title.1, TITLE, true);
-    sheet.charts.iter().for_each(|placed| chart(&mut svg, placed));
-    svg.open_group("legend");
-    sheet.legend.iter().for_each(|entry| legend_entry(&mut svg, entry));
-    svg.close_group();
-    svg.paragraph("caption", sheet.caption.0, &sheet.caption.1, BODY, false);
-    svg.close();
-    svg.0
+    let mut page = Drawing::new((sheet.width, sheet.height), &figure.title, &figure.caption);
+    page.paragraph("title", sheet.title.0, &sheet.title.1, TITLE, true);
+    sheet.charts.iter().for_each(|placed| chart(&mut page, placed));
+    page.open("legend");
+    sheet.legend.iter().for_each(|entry| legend_entry(&mut page, entry));
+    page.close();
+    page.paragraph("caption", sheet.caption.0, &sheet.caption.1, BODY, false);
+    page
 }
 
-fn chart(svg: &mut Svg, placed: &Placed<'_>) {
-    svg.open_group("chart");
-    grid(svg, placed);
+fn chart(page: &mut Drawing, placed: &Placed<'_>) {
+    page.open("chart");
+    grid(page, placed);
     for area in &placed.chart.areas {
         let corners: Vec<Point> =
             area.outline.iter().filter_map(|&point| placed.position(point)).collect();
-        svg.polygon(&clip::polygon(&corners, &placed.frame), area.color, area.opacity);
+        page.area(&clip::polygon(&corners, &placed.frame), area.color, area.opacity);
     }
     let leads = (1..).map(|n| f64::from(n) * 0.382 % 1.0 * MARKER_SPACING);
     let ends: Vec<Option<Point>> = std::iter::zip(&placed.chart.series, leads)
-        .map(|(series, lead)| curve(svg, placed, series, lead))
+        .map(|(series, lead)| curve(page, placed, series, lead))
         .collect();
-    frame(svg, placed);
-    end_labels(svg, placed, &ends);
-    placed.chart.notes.iter().for_each(|note| write_note(svg, placed, note));
-    svg.close_group();
+    frame(page, placed);
+    end_labels(page, placed, &ends);
+    placed.chart.notes.iter().for_each(|note| write_note(page, placed, note));
+    page.close();
 }
 
 impl Placed<'_> {
@@ -64,7 +62,7 @@ impl Placed<'_> {
     }
 }
 
-fn grid(svg: &mut Svg, placed: &Placed<'_>) {
+fn grid(page: &mut Drawing, placed: &Placed<'_>) {
     let Frame { left, top, right, bottom } = placed.frame;
     let major = |ticks: &[(f64, String)]| ticks.iter().map(|tick| tick.0).collect::<Vec<_>>();
     let (x_major, y_major) = (major(&placed.x.major), major(&placed.y.major));
@@ -72,64 +70,54 @@ fn grid(svg: &mut Svg, placed: &Placed<'_>) {
         [(&placed.x.minor, &placed.y.minor, MINOR_GRID), (&x_major, &y_major, MAJOR_GRID)]
     {
         for x in xs.iter().filter_map(|&x| placed.across(x)) {
-            svg.segment((x, top), (x, bottom), color);
+            page.segment((x, top), (x, bottom), color);
         }
         for y in ys.iter().filter_map(|&y| placed.down(y)) {
-            svg.segment((left, y), (right, y), color);
+            page.segment((left, y), (right, y), color);
         }
     }
 }
 
 /// The edge of the plot area, the numbers beside it and what they are.
-fn frame(svg: &mut Svg, placed: &Placed<'_>) {
+fn frame(page: &mut Drawing, placed: &Placed<'_>) {
     let Frame { left, top, right, bottom } = placed.frame;
-    let [x, y, w, h] = [left, top, right - left, bottom - top].map(number);
-    svg.line(format_args!(
-        r#"<rect class="frame" x="{x}" y="{y}" width="{w}" height="{h}" fill="none" stroke="{AXIS}"/>"#
-    ));
+    page.edge(placed.frame);
     let mut widest = 0.0_f64;
     for (value, label) in &placed.x.major {
         let Some(x) = placed.across(*value) else { continue };
-        svg.segment((x, bottom), (x, bottom + 4.0), AXIS);
-        svg.text((x, bottom + GAP + SMALL), label, Font { anchor: "middle", ..PLAIN });
+        page.segment((x, bottom), (x, bottom + 4.0), AXIS);
+        page.text((x, bottom + GAP + SMALL), label, Font { anchor: Anchor::Middle, ..PLAIN });
     }
     for (value, label) in &placed.y.major {
         let Some(y) = placed.down(*value) else { continue };
-        svg.segment((left - 4.0, y), (left, y), AXIS);
-        svg.text((left - GAP, y + 0.36 * SMALL), label, Font { anchor: "end", ..PLAIN });
+        page.segment((left - 4.0, y), (left, y), AXIS);
+        page.text((left - GAP, y + 0.36 * SMALL), label, Font { anchor: Anchor::End, ..PLAIN });
         widest = widest.max(width(label, SMALL));
     }
-    let centred = Font { size: BODY, anchor: "middle", ..PLAIN };
+    let centred = Font { size: BODY, anchor: Anchor::Middle, ..PLAIN };
     let middle = (left + right) / 2.0;
     let below = bottom + GAP + SMALL * LEADING + BODY;
-    svg.text((middle, below), &axis_label(&placed.chart.x), centred);
-    upright(svg, (left - 2.0 * GAP - widest, (top + bottom) / 2.0), &axis_label(&placed.chart.y));
+    page.text((middle, below), &axis_label(&placed.chart.x), centred);
+    let beside = (left - 2.0 * GAP - widest, (top + bottom) / 2.0);
+    page.upright(beside, &axis_label(&placed.chart.y), centred);
     let heading = Font { size: HEADING, bold: true, ..PLAIN };
     let labelled = placed.chart.series.iter().any(|series| !series.label.is_empty());
     let lift = if labelled { LIFT } else { GAP };
-    svg.text((left, top - lift), &placed.chart.title, heading);
-}
-
-/// A text that reads upward, ending at this distance from the left.
-fn upright(svg: &mut Svg, (x, y): Point, text: &str) {
-    let (x, y, text) = (number(x), number(y), escaped(text));
-    svg.line(format_args!(
-        r#"<text transform="translate({x} {y}) rotate(-90)" font-size="{BODY}" text-anchor="middle">{text}</text>"#
-    ));
+    page.text((left, top - lift), &placed.chart.title, heading);
 }
 
 /// Draws a curve; where it ends or leaves the plot area for good.
-fn curve(svg: &mut Svg, placed: &Placed<'_>, series: &Series, lead: f64) -> Option<Point> {
+fn curve(page: &mut Drawing, placed: &Placed<'_>, series: &Series, lead: f64) -> Option<Point> {
     let points: Vec<Option<Point>> =
         series.points.iter().map(|&point| placed.position(point)).collect();
     let pieces = clip::line(&points, &placed.frame);
     if series.style.line != Line::None {
-        pieces.iter().for_each(|piece| svg.polyline(piece, series.style));
+        pieces.iter().for_each(|piece| page.curve(piece, series.style));
     }
     let visible: Vec<Point> =
         points.into_iter().flatten().filter(|&point| placed.frame.holds(point)).collect();
     for &point in &marked(&visible, lead) {
-        svg.marker(point, series.style.marker, series.style.color);
+        page.marker(point, series.style.marker, series.style.color);
     }
     let end = pieces.last().and_then(|piece| piece.last());
     end.or(visible.last()).copied()
@@ -161,7 +149,7 @@ fn apart(a: Point, b: Point) -> f64 {
 
 /// Labels beside the ends of the curves: to the right of the plot area, moved apart where ends
 /// are close, or above it where a curve leaves at the top.
-fn end_labels(svg: &mut Svg, placed: &Placed<'_>, ends: &[Option<Point>]) {
+fn end_labels(page: &mut Drawing, placed: &Placed<'_>, ends: &[Option<Point>]) {
     let Frame { left, top, right, bottom } = placed.frame;
     let (mut above, mut beside) = (Vec::new(), Vec::new());
     for (series, end) in std::iter::zip(&placed.chart.series, ends) {
@@ -175,12 +163,12 @@ fn end_labels(svg: &mut Svg, placed: &Placed<'_>, ends: &[Option<Point>]) {
     let widest = above.iter().map(|(_, series)| width(&series.label, SMALL)).fold(0.0, f64::max);
     let (low, high) = (left + widest / 2.0, right - widest / 2.0);
     for (x, _, series) in spread_labels(above, widest + GAP, low, high) {
-        svg.text((x, top - 4.0), &series.label, Font { anchor: "middle", ..PLAIN });
+        page.text((x, top - 4.0), &series.label, Font { anchor: Anchor::Middle, ..PLAIN });
     }
     for (y, end, series) in spread_labels(beside, SMALL * 1.2, top, bottom) {
         let color = hex(series.style.color);
-        svg.segment((right + 2.0, end), (right + LEADER - 3.0, y), color);
-        svg.text((right + LEADER, y + 0.36 * SMALL), &series.label, PLAIN);
+        page.segment((right + 2.0, end), (right + LEADER - 3.0, y), color);
+        page.text((right + LEADER, y + 0.36 * SMALL), &series.label, PLAIN);
     }
 }
 
@@ -220,29 +208,29 @@ fn spread(places: &[f64], step: f64, low: f64, high: f64) -> Vec<f64> {
     means.enumerate().map(|(n, mean)| mean.min(most).max(low) + n as f64 * step).collect()
 }
 
-fn write_note(svg: &mut Svg, placed: &Placed<'_>, note: &Note) {
+fn write_note(page: &mut Drawing, placed: &Placed<'_>, note: &Note) {
     let Some((x, y)) = placed.position(note.at).filter(|&at| placed.frame.holds(at)) else {
         return;
     };
     let (x, anchor) = match note.side {
-        Side::Right => (x + 6.0, "start"),
-        Side::Left => (x - 6.0, "end"),
+        Side::Right => (x + 6.0, Anchor::Start),
+        Side::Left => (x - 6.0, Anchor::End),
     };
-    svg.text((x, y + 0.36 * SMALL), &note.text, Font { anchor, rim: true, ..PLAIN });
+    page.text((x, y + 0.36 * SMALL), &note.text, Font { anchor, rim: true, ..PLAIN });
 }
 
-fn legend_entry(svg: &mut Svg, entry: &Entry<'_>) {
+fn legend_entry(page: &mut Drawing, entry: &Entry<'_>) {
     let (x, y) = entry.at;
     match entry.look {
         Look::Curve(style) => {
             if style.line != Line::None {
-                svg.polyline(&[(x, y), (x + SAMPLE, y)], style);
+                page.curve(&[(x, y), (x + SAMPLE, y)], style);
             }
-            svg.marker((x + SAMPLE / 2.0, y), style.marker, style.color);
+            page.marker((x + SAMPLE / 2.0, y), style.marker, style.color);
         }
         Look::Area(color, opacity) => {
             let (low, high) = (y + 5.0, y - 5.0);
-            svg.polygon(
+            page.area(
                 &[(x, low), (x + SAMPLE, low), (x + SAMPLE, high), (x, high)],
                 color,
                 opacity,
@@ -250,7 +238,7 @@ fn legend_entry(svg: &mut Svg, entry: &Entry<'_>) {
         }
     }
     let name = Font { size: BODY, ..PLAIN };
-    svg.text((x + SAMPLE + GAP, y + 0.36 * BODY), entry.name, name);
+    page.text((x + SAMPLE + GAP, y + 0.36 * BODY), entry.name, name);
 }
 
 #[cfg(test)]

@@ -168,7 +168,8 @@ pub(super) fn axis_label(axis: &Axis) -> String {
 fn legend(figure: &Figure, top: f64, inner: f64) -> (Vec<Entry<'_>>, f64) {
     let mut names: Vec<(&str, Look)> = Vec::new();
     for chart in &figure.charts {
-        let curves = chart.series.iter().map(|s| (s.name.as_str(), Look::Curve(s.style)));
+        let unnamed = chart.series.iter().filter(|series| series.label != series.name);
+        let curves = unnamed.map(|s| (s.name.as_str(), Look::Curve(s.style)));
         let areas = chart.areas.iter().map(|a| (a.name.as_str(), Look::Area(a.color, a.opacity)));
         for (name, look) in curves.chain(areas) {
             if !name.is_empty() && !names.iter().any(|(known, _)| *known == name) {

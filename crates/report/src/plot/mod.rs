@@ -11,7 +11,7 @@
 //! chart.series.push(Series::new("square", squares).style(Style::new(Color::Blue, Line::Solid)));
 //! let figure = Figure::new("Squares", "The area grows faster than the side.", [chart]);
 //! assert!(figure.svg().starts_with("<svg "));
-//! assert!(figure.csv().contains("square,3.0,9.0\n"));
+//! assert!(figure.csv().contains("square,3.0,9.0,,\n"));
 //! ```
 
 mod bars;
@@ -19,11 +19,15 @@ mod clip;
 mod csv;
 mod draw;
 mod layout;
+mod letters;
+mod pdf;
 mod pen;
+mod svg;
 mod text;
 mod ticks;
 
 pub use bars::{Bar, Bars, Group};
+pub use letters::FontError;
 pub(crate) use ticks::{scientific, superscript};
 
 /// Charts with a title, a caption and one legend.
@@ -93,9 +97,11 @@ pub struct Series {
     pub name: String,
     /// In order along the curve. Numbers without a place on their axis leave a gap.
     pub points: Vec<(f64, f64)>,
+    /// Between which two numbers each point's y is certified to be; empty where no such thing is known.
+    pub ends: Vec<(f64, f64)>,
     /// How it is drawn.
     pub style: Style,
-    /// Written beside the curve's end, outside the plot area; may be empty.
+    /// Written beside the curve's end, outside the plot area; may be empty. A curve whose label is its name needs no legend.
     pub label: String,
 }
 
@@ -204,11 +210,19 @@ impl Figure {
     /// The picture, as an SVG document.
     #[must_use]
     pub fn svg(&self) -> String {
-        draw::svg(self)
+        svg::svg(&draw::drawing(self))
     }
 
-    /// The points: a line for each, with the chart (from 1), the name and the two numbers,
-    /// in digits that give back the same double.
+    /// The same picture, as a PDF document with its fonts inside.
+    ///
+    /// # Errors
+    /// [`FontError`] if a font cannot be put into it.
+    pub fn pdf(&self) -> Result<Vec<u8>, FontError> {
+        pdf::pdf(&draw::drawing(self))
+    }
+
+    /// The points: a line for each, with the chart (from 1), the name, the two numbers and, where y is certified, the ends that it
+    /// is between, in digits that give back the same double.
     #[must_use]
     pub fn csv(&self) -> String {
         csv::csv(self)
@@ -265,13 +279,26 @@ impl Series {
     /// A curve with the first style.
     pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let points = points.into_iter().collect();
-        Self { name: name.into(), points, style: Style::nth(0), label: String::new() }
+        let (name, style, label) = (name.into(), Style::nth(0), String::new());
+        Self { name, points, ends: Vec::new(), style, label }
+    }
+
+    /// Certified to lie between these, point by point.
+    #[must_use]
+    pub fn between(self, ends: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        Self { ends: ends.into_iter().collect(), ..self }
     }
 
     /// Drawn like this.
     #[must_use]
     pub fn style(self, style: Style) -> Self {
         Self { style, ..self }
+    }
+
+    /// With its name beside its end, and no entry in the legend.
+    #[must_use]
+    pub fn named(self) -> Self {
+        Self { label: self.name.clone(), ..self }
     }
 
     /// With a label beside its end.

@@ -1,121 +1,157 @@
-//! SVG elements, one line each.
+//! What is drawn, as plain data: one list of marks, which becomes SVG or PDF.
 
-use std::fmt::{Arguments, Write};
+use super::clip::{Frame, Point};
+use super::layout::{LEADING, SMALL};
+use super::{Color, Line, Marker, Style};
 
-use super::clip::Point;
-use super::layout::{LEADING, SMALL, Sheet};
-use super::text::escaped;
-use super::{Color, Figure, Line, Marker, Style};
+/// A page and what is on it, from the bottom up. Lengths are pixels, and y grows downwards.
+pub(super) struct Drawing {
+    pub(super) size: (f64, f64),
+    /// For those who cannot see it, and for catalogues.
+    pub(super) title: String,
+    pub(super) caption: String,
+    pub(super) marks: Vec<Mark>,
+}
 
-/// Common fonts, narrow to wide; the layout has room for the last.
-const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
-const INK: &str = "#222222";
-
-/// The document so far.
-pub(super) struct Svg(pub(super) String);
+/// Something drawn.
+pub(super) enum Mark {
+    /// What follows belongs together, until the group is closed.
+    Open(&'static str),
+    Close,
+    /// The edge of a plot area.
+    Edge(Frame),
+    /// A thin straight line.
+    Segment {
+        from: Point,
+        to: Point,
+        color: &'static str,
+    },
+    Curve {
+        points: Vec<Point>,
+        style: Style,
+    },
+    /// Filled, and let through what is beneath.
+    Area {
+        points: Vec<Point>,
+        color: Color,
+        opacity: f64,
+    },
+    /// A marker: white, with a rim.
+    Shape {
+        corners: Vec<Point>,
+        color: Color,
+    },
+    Ring {
+        centre: Point,
+        color: Color,
+    },
+    Bar {
+        frame: Frame,
+        color: Color,
+    },
+    Text {
+        at: Point,
+        text: String,
+        font: Font,
+    },
+    /// Reads upward, around its middle.
+    Upright {
+        at: Point,
+        text: String,
+        font: Font,
+    },
+}
 
 /// How a text is set.
 #[derive(Clone, Copy)]
 pub(super) struct Font {
     pub(super) size: f64,
-    pub(super) anchor: &'static str,
+    pub(super) anchor: Anchor,
     pub(super) bold: bool,
     /// A white rim, where there may be lines beneath.
     pub(super) rim: bool,
 }
 
+/// Which part of a text is at its place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
 /// Small, from the left.
-pub(super) const PLAIN: Font = Font { size: SMALL, anchor: "start", bold: false, rim: false };
+pub(super) const PLAIN: Font = Font { size: SMALL, anchor: Anchor::Start, bold: false, rim: false };
 
-impl Svg {
-    pub(super) fn open(sheet: &Sheet<'_>, figure: &Figure) -> Self {
-        Self::sized((sheet.width, sheet.height), &figure.title, &figure.caption)
+pub(super) const INK: &str = "#222222";
+pub(super) const WHITE: &str = "#ffffff";
+pub(super) const AXIS: &str = "#444444";
+/// Of a ring.
+pub(super) const RADIUS: f64 = 3.2;
+/// Of a marker's rim.
+pub(super) const RIM: f64 = 1.3;
+/// Around a text that stands on lines.
+pub(super) const HALO: f64 = 3.0;
+
+impl Drawing {
+    pub(super) fn new(size: (f64, f64), title: &str, caption: &str) -> Self {
+        Self { size, title: title.to_owned(), caption: caption.to_owned(), marks: Vec::new() }
     }
 
-    pub(super) fn sized((width, height): (f64, f64), title: &str, caption: &str) -> Self {
-        let (width, height) = (number(width), number(height));
-        let mut svg = Self(String::new());
-        svg.line(format_args!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" font-family="{FONTS}" fill="{INK}">"#
-        ));
-        svg.line(format_args!("<title>{}</title>", escaped(title)));
-        svg.line(format_args!("<desc>{}</desc>", escaped(caption)));
-        svg.line(format_args!(r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##));
-        svg
+    pub(super) fn open(&mut self, class: &'static str) {
+        self.marks.push(Mark::Open(class));
     }
 
-    /// Writing to a string does not fail.
-    pub(super) fn line(&mut self, text: Arguments<'_>) {
-        let _ = writeln!(self.0, "{text}");
-    }
-
-    /// The end of the document.
     pub(super) fn close(&mut self) {
-        self.line(format_args!("</svg>"));
+        self.marks.push(Mark::Close);
     }
 
-    pub(super) fn open_group(&mut self, class: &str) {
-        self.line(format_args!(r#"<g class="{class}">"#));
+    pub(super) fn edge(&mut self, frame: Frame) {
+        self.marks.push(Mark::Edge(frame));
     }
 
-    pub(super) fn close_group(&mut self) {
-        self.line(format_args!("</g>"));
+    pub(super) fn bar(&mut self, frame: Frame, color: Color) {
+        self.marks.push(Mark::Bar { frame, color });
     }
 
-    pub(super) fn text(&mut self, (x, y): Point, text: &str, font: Font) {
-        if text.is_empty() {
-            return;
+    pub(super) fn text(&mut self, at: Point, text: &str, font: Font) {
+        if !text.is_empty() {
+            self.marks.push(Mark::Text { at, text: text.to_owned(), font });
         }
-        let mut style = format!(r#"font-size="{}""#, font.size);
-        if font.anchor != "start" {
-            let _ = write!(style, r#" text-anchor="{}""#, font.anchor);
-        }
-        if font.bold {
-            style.push_str(r#" font-weight="bold""#);
-        }
-        if font.rim {
-            style.push_str(r##" stroke="#ffffff" stroke-width="3" paint-order="stroke" stroke-linejoin="round""##);
-        }
-        let (x, y, text) = (number(x), number(y), escaped(text));
-        self.line(format_args!(r#"<text x="{x}" y="{y}" {style}>{text}</text>"#));
+    }
+
+    pub(super) fn upright(&mut self, at: Point, text: &str, font: Font) {
+        let font = Font { anchor: Anchor::Middle, ..font };
+        self.marks.push(Mark::Upright { at, text: text.to_owned(), font });
     }
 
     pub(super) fn paragraph(
         &mut self,
-        class: &str,
+        class: &'static str,
         (x, top): Point,
         lines: &[String],
         size: f64,
         bold: bool,
     ) {
-        self.open_group(class);
+        self.open(class);
         for (n, line) in lines.iter().enumerate() {
             let y = top + size * (1.0 + LEADING * n as f64);
             self.text((x, y), line, Font { size, bold, ..PLAIN });
         }
-        self.close_group();
+        self.close();
     }
 
-    pub(super) fn segment(&mut self, from: Point, to: Point, color: &str) {
-        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
-        self.line(format_args!(
-            r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{color}"/>"#
-        ));
+    pub(super) fn segment(&mut self, from: Point, to: Point, color: &'static str) {
+        self.marks.push(Mark::Segment { from, to, color });
     }
 
-    pub(super) fn polyline(&mut self, points: &[Point], style: Style) {
-        let dashes = dashes(style.line);
-        let (color, width, points) = (hex(style.color), number(style.width), listed(points));
-        self.line(format_args!(
-            r#"<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{width}" stroke-linejoin="round"{dashes}/>"#
-        ));
+    pub(super) fn curve(&mut self, points: &[Point], style: Style) {
+        self.marks.push(Mark::Curve { points: points.to_vec(), style });
     }
 
-    pub(super) fn polygon(&mut self, points: &[Point], color: Color, opacity: f64) {
-        let (color, opacity, points) = (hex(color), opacity.clamp(0.0, 1.0), listed(points));
-        self.line(format_args!(
-            r#"<polygon points="{points}" fill="{color}" fill-opacity="{opacity}"/>"#
-        ));
+    pub(super) fn area(&mut self, points: &[Point], color: Color, opacity: f64) {
+        let opacity = opacity.clamp(0.0, 1.0);
+        self.marks.push(Mark::Area { points: points.to_vec(), color, opacity });
     }
 
     /// A shape of about the same area whichever it is, filled with white but for the rim.
@@ -123,11 +159,7 @@ impl Svg {
         let corners: &[Point] = match marker {
             Marker::None => return,
             Marker::Circle => {
-                let (x, y, color) = (number(x), number(y), hex(color));
-                let rim = format_args!(r#"stroke="{color}" stroke-width="1.3""#).to_string();
-                self.line(format_args!(
-                    r##"<circle cx="{x}" cy="{y}" r="3.2" fill="#ffffff" {rim}/>"##
-                ));
+                self.marks.push(Mark::Ring { centre: (x, y), color });
                 return;
             }
             Marker::Cross => {
@@ -139,38 +171,19 @@ impl Svg {
             Marker::Triangle => &[(0.0, -4.2), (3.8, 2.6), (-3.8, 2.6)],
             Marker::Diamond => &[(0.0, -4.4), (3.6, 0.0), (0.0, 4.4), (-3.6, 0.0)],
         };
-        let corners: Vec<Point> =
-            corners.iter().map(|corner| (x + corner.0, y + corner.1)).collect();
-        let (points, color) = (listed(&corners), hex(color));
-        self.line(format_args!(
-            r##"<polygon points="{points}" fill="#ffffff" stroke="{color}" stroke-width="1.3"/>"##
-        ));
+        let corners = corners.iter().map(|corner| (x + corner.0, y + corner.1)).collect();
+        self.marks.push(Mark::Shape { corners, color });
     }
 }
 
-/// Hundredths of a pixel are enough.
-pub(super) fn number(x: f64) -> String {
-    let text = format!("{x:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
-}
-
-fn listed(points: &[Point]) -> String {
-    let mut list = String::new();
-    for (n, (x, y)) in points.iter().enumerate() {
-        let space = if n > 0 { " " } else { "" };
-        let _ = write!(list, "{space}{},{}", number(*x), number(*y));
-    }
-    list
-}
-
-fn dashes(line: Line) -> &'static str {
+/// Lengths of dashes and of the gaps between them, in turns.
+pub(super) fn dashes(line: Line) -> &'static [f64] {
     match line {
-        Line::Solid | Line::None => "",
-        Line::Dashed => r#" stroke-dasharray="7 4""#,
-        Line::Dotted => r#" stroke-dasharray="1.8 3.2""#,
-        Line::DashDot => r#" stroke-dasharray="9 3 2 3""#,
-        Line::LongDash => r#" stroke-dasharray="14 4""#,
+        Line::Solid | Line::None => &[],
+        Line::Dashed => &[7.0, 4.0],
+        Line::Dotted => &[1.8, 3.2],
+        Line::DashDot => &[9.0, 3.0, 2.0, 3.0],
+        Line::LongDash => &[14.0, 4.0],
     }
 }
 

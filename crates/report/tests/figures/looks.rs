@@ -216,7 +216,7 @@ fn the_csv_lists_the_points_that_are_drawn() {
     for (name, figure) in figures() {
         let csv = figure.csv();
         let mut lines = csv.lines();
-        assert_eq!(lines.next(), Some("chart,kind,name,x,y"));
+        assert_eq!(lines.next(), Some("chart,kind,name,x,y,lower,upper"));
         let rows: Vec<Vec<String>> = lines.map(fields).collect();
         let count = |chart: &Chart| {
             let corners: usize = chart.areas.iter().map(|area| area.outline.len()).sum();
@@ -231,7 +231,7 @@ fn the_csv_lists_the_points_that_are_drawn() {
             .filter(|node| node.attribute("class") == Some("chart"))
             .collect();
         for row in rows {
-            let [chart, kind, curve, x, y] = &row[..] else { panic!("{row:?}") };
+            let [chart, kind, curve, x, y, ..] = &row[..] else { panic!("{row:?}") };
             let number: usize = chart.parse().unwrap();
             let (chart, x, y) =
                 (&figure.charts[number - 1], x.parse().unwrap(), y.parse().unwrap());

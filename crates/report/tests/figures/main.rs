@@ -2,19 +2,23 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod claims;
+mod documents;
 mod looks;
 mod regions;
 
 use std::sync::OnceLock;
 
-use counterpoint_report::figures::Recipe;
+use counterpoint_report::figures::{Parameters, Recipe};
 use counterpoint_report::plot::{Chart, Figure};
 
 /// All figures with their names, made once.
 fn figures() -> &'static [(&'static str, Figure)] {
     static FIGURES: OnceLock<Vec<(&'static str, Figure)>> = OnceLock::new();
     FIGURES.get_or_init(|| {
-        Recipe::ALL.iter().map(|recipe| (recipe.name, recipe.make().unwrap())).collect()
+        Recipe::ALL
+            .iter()
+            .map(|recipe| (recipe.name, recipe.make(&Parameters::default()).unwrap()))
+            .collect()
     })
 }
 
