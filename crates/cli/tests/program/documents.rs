@@ -98,9 +98,8 @@ fn what_is_told_to_type_works() {
         }
         let mut script = "set -eu\n".to_owned();
         for shown in &list {
-            let command = shown
-                .command
-                .replace("cargo run --release -q -p counterpoint-cli --", "counterpoint");
+            let command =
+                shown.command.replace("cargo run --release -p counterpoint-cli --", "counterpoint");
             // A claim that is refuted is a definite no.
             let allowed = if command.contains(" audit ") { " || [ $? = 1 ]" } else { "" };
             writeln!(script, "{{ {command}\n}}{allowed}\necho '{MARK}'").unwrap();
@@ -174,4 +173,31 @@ fn pages_are_in_the_table_of_contents() {
             assert_eq!(contents.matches(&format!("]({name})")).count(), 1, "{name}");
         }
     }
+}
+
+/// On a machine with nothing, by somebody who is not root: told at once, all of it, and how long it takes.
+#[cfg(unix)]
+#[test]
+fn a_check_that_cannot_run_says_at_the_start_what_it_needs() {
+    let folder = Folder::new();
+    let programs = folder.path("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    for program in ["/bin/bash", "/usr/bin/dirname", "/bin/ls"] {
+        let name = Path::new(program).file_name().unwrap();
+        std::os::unix::fs::symlink(program, programs.join(name)).unwrap();
+    }
+    let somebody = programs.join("id");
+    std::fs::write(&somebody, "#!/bin/bash\necho 1000\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&somebody, mode).unwrap();
+    let check = Command::new("/bin/bash").arg(root().join("check")).env("PATH", &programs).output();
+    let check = check.unwrap();
+    let [said, told] = [check.stdout, check.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert_eq!(check.status.code(), Some(2), "{said}{told}");
+    assert!(said.contains("minutes on two cores") && !said.contains("== "), "{said}");
+    let all = ["rustup", "protobuf-compiler", "default-jre", "python3-venv", "nodejs", "chromium"];
+    for package in all {
+        assert!(told.contains(package), "{package}: {told}");
+    }
+    assert!(told.contains("not root") && told.contains("sudo apt-get install"), "{told}");
 }
