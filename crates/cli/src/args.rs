@@ -286,7 +286,7 @@ pub(crate) struct FiguresArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 
-    /// Only this figure; may be given several times. width and time are made only so
+    /// Only this figure; may be given several times. width, time and mv-theorem-1.7 are made only so
     #[arg(long, value_name = "NAME", value_parser = figure_names())]
     pub(crate) only: Vec<String>,
 

@@ -10,11 +10,13 @@ mod mv;
 mod region;
 mod smith;
 mod time;
+mod uses;
 mod width;
 
-use counterpoint::ask::AskError;
+use counterpoint::ask::{AskError, CalibrateError};
 use counterpoint::composition::CompositionError;
 use counterpoint::theorem::Inapplicable;
+use counterpoint::theorem::noise::NoAdvice;
 use counterpoint::{Count, Delta, Epsilon, OutOfRange, PlanError};
 
 use crate::plot::Figure;
@@ -34,6 +36,10 @@ pub enum FigureError {
     Ask(#[from] AskError),
     #[error(transparent)]
     Theorem(#[from] Inapplicable),
+    #[error(transparent)]
+    Calibrate(#[from] CalibrateError),
+    #[error(transparent)]
+    Noise(#[from] NoAdvice),
     #[error("{0} has no parameters; legal: without epsilon, delta and releases")]
     Fixed(&'static str),
     #[error("the releases leak {leaks} together; legal: less than 1")]
@@ -90,15 +96,18 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Every figure, in reading order. `time` measures as it is made; the others are always the
+    /// Every figure, in reading order. `time` and `mv-theorem-1.7` measure as they are made; the others are always the
     /// same.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self { name: "mv-figure-2", free: Some((100, 1_000_000)), make: mv::figure_2 },
         Self { name: "kov-figure-1", free: Some((1, 1)), make: kov::figure_1 },
         Self { name: "kov-figure-2", free: Some((1, 5)), make: kov::figure_2 },
         Self { name: "kov-figure-3", free: Some((2, 10_000)), make: kov::figure_3 },
         Self { name: "smith-figure-1", free: Some((100, 1_000_000)), make: smith::figure_1 },
         Self { name: "cost", free: Some((10, 1_000_000_000)), make: cost::figure },
+        Self { name: "kov-noise", free: Some((1, 100_000)), make: uses::noise },
+        Self { name: "kov-sketch", free: Some((1, 1)), make: uses::sketch },
+        Self { name: "mv-theorem-1.7", free: None, make: uses::theorem_1_7 },
         Self { name: "width", free: None, make: width::figure },
         Self { name: "time", free: None, make: time::figure },
     ];
@@ -107,7 +116,7 @@ impl Recipe {
     /// asked for.
     #[must_use]
     pub fn is_usual(&self) -> bool {
-        !matches!(self.name, "width" | "time")
+        !matches!(self.name, "mv-theorem-1.7" | "width" | "time")
     }
 
     /// Makes the figure.

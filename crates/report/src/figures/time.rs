@@ -66,7 +66,7 @@ fn training(steps: u64) -> Result<Plan, FigureError> {
 }
 
 /// The median time of a question, for each count.
-fn measured<Q: FnMut() -> Result<(), AskError>>(
+pub(super) fn measured<Q: FnMut() -> Result<(), AskError>>(
     counts: &[u64],
     question: impl Fn(u64) -> Result<Q, FigureError>,
 ) -> Result<Vec<(f64, f64)>, FigureError> {
@@ -88,7 +88,7 @@ fn median_seconds(mut question: impl FnMut() -> Result<(), AskError>) -> Result<
 }
 
 /// In a unit that suits.
-fn shown(seconds: f64) -> String {
+pub(super) fn shown(seconds: f64) -> String {
     match seconds {
         ..1e-3 => format!("{:.0} µs", 1e6 * seconds),
         ..1.0 => format!("{:.1} ms", 1e3 * seconds),

@@ -25,7 +25,7 @@ fn kov(e: f64, k: f64, d: f64) -> f64 {
 }
 
 /// MV Theorem 1.4, the sum itself: the delta of k releases at a total epsilon.
-fn delta(e: f64, k: f64, total: f64) -> f64 {
+pub(super) fn delta(e: f64, k: f64, total: f64) -> f64 {
     let (mut ln_binomial, mut sum) = (0.0, 0.0);
     let scale = k * (1.0 + e.exp()).ln();
     for minus in 0..=k as u64 {

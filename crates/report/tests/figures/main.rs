@@ -5,6 +5,7 @@ mod claims;
 mod documents;
 mod looks;
 mod regions;
+mod uses;
 
 use std::sync::OnceLock;
 
