@@ -138,7 +138,7 @@ pub(super) fn sketch(given: &Parameters) -> Result<Figure, FigureError> {
     let last = |points: &[(f64, f64)]| points.last().map_or(f64::NAN, |point| point.1);
     let delta = scientific(delta);
     let caption = format!(
-        "Claim: a better composition theorem makes the Johnson-Lindenstrauss mechanism more accurate. Error (24) is smaller than (23) only \
+        "Claim: a better composition theorem makes the Johnson-Lindenstrauss mechanism more accurate. Error (24) is much smaller than (23) only \
          where ε is about as small as δ = {delta}: {:.2} and {:.2} times what optimal composition gives at ε = 10⁻⁶, but {:.2} and {:.2} at \
          ε = 1, where the two are alike. Relative error {ETA}, kept with probability {}; {directions} directions, weights by Lemma 1. (Half \
          of that weight suffices, by the proof in the documentation, for all three.) Where the claim ends: it is about real numbers, and \
