@@ -8,7 +8,7 @@ from typing import Any
 
 import dp_accounting
 import pytest
-from dp_accounting import pld
+from dp_accounting.pld import pld_privacy_accountant
 
 README = Path(__file__).parents[3] / "README.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -24,5 +24,5 @@ def test_the_readme_runs(block: str) -> None:
     exec(compile(block, str(README), "exec"), names)
     # 60,000 examples in batches of 600, a hundred times over, by another library.
     step = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.0))
-    accountant = pld.PLDAccountant().compose(step, 10_000)
+    accountant = pld_privacy_accountant.PLDAccountant().compose(step, 10_000)
     assert float(names["epsilon"]) == pytest.approx(accountant.get_epsilon(1e-5), rel=1e-4)
