@@ -69,6 +69,9 @@ pub(crate) fn charge(theorem: Theorem, value: f64) -> String {
 
 /// A number rounded up, but for a round one that only the last bits of a double lift above itself.
 pub(crate) fn round(value: f64) -> String {
+    if value <= 0.0 {
+        return plain(value);
+    }
     let near = decimal::down(value, TABLE_DIGITS);
     match near.parse::<f64>() {
         Ok(round) if value - round <= 1e-12 * value => near,
