@@ -38,6 +38,7 @@ mod rare_losses;
 mod references;
 mod regions;
 mod rounding;
+mod renyi_systems;
 mod routes;
 mod sampled_pairs;
 mod soundness;
