@@ -42,6 +42,7 @@ mod renyi_systems;
 mod routes;
 mod sampled_pairs;
 mod soundness;
+mod sparse_vector;
 mod subsets;
 mod teeth;
 mod theorems;
