@@ -5,8 +5,9 @@
 
 use crate::bracket::Bracket;
 use crate::quantity::{Epsilon, OutOfRange};
-use crate::rounding::Dd;
+use crate::rounding::{Dd, Wide};
 use dashu_base::{BitTest, Gcd};
+use dashu_int::UBig;
 pub use dashu_ratio::RBig as Ratio;
 use std::borrow::Borrow;
 
@@ -106,9 +107,14 @@ pub(crate) fn check_list<'a>(
     check_bits(what, count, common_bits(list, MOST_TOTAL_BITS / count))
 }
 
+/// The length of the longer of numerator and denominator, in bits.
+pub(crate) fn bits_of(value: &Ratio) -> usize {
+    value.numerator().bit_len().max(value.denominator().bit_len())
+}
+
 /// Whether numerator and denominator have at most so many bits.
 pub(crate) fn is_short(value: &Ratio, bits: usize) -> bool {
-    value.numerator().bit_len().max(value.denominator().bit_len()) <= bits
+    bits_of(value) <= bits
 }
 
 /// Refuses a number outside [least, most], or one too long to work with.
@@ -196,6 +202,18 @@ pub(crate) fn positive_part(value: Ratio) -> Ratio {
 #[must_use]
 pub fn nearest(value: &Ratio) -> f64 {
     value.to_f64().value()
+}
+
+/// A positive fraction as a double-double with an exponent: relative error at most 2^-100. It
+/// is brought between 1/2 and 2 first, where two doubles, each next to what is left, are enough.
+pub(crate) fn wide(value: &Ratio) -> Wide {
+    let length = |bits: usize| i64::try_from(bits).unwrap_or(i64::MAX);
+    let exponent = length(value.numerator().bit_len()) - length(value.denominator().bit_len());
+    let power = Ratio::from(UBig::ONE << exponent.unsigned_abs() as usize);
+    let near_one = if exponent < 0 { value * power } else { value / power };
+    let high = nearest(&near_one);
+    let low = nearest(&(near_one - of_double(high)));
+    Wide::new(Dd::sum(high, low), exponent)
 }
 
 /// Doubles on either side of a fraction: a guess by the library, moved until the exact

@@ -154,7 +154,8 @@ fn sparse_vector_is_split_in_its_own_proportion() {
     let releases = [times(20, sparse_vector(0.1, 0.3))];
     let svt = found(&search(&releases, Unknown::Epsilon), 2.0, 1e-6);
     let plain = found(&search(&[approx(0.1, 0.0, 20)], Unknown::Epsilon), 2.0, 1e-6);
-    assert!((svt.value / plain.value - 1.0).abs() < 1e-14);
+    // Its own pair is better than randomized response's.
+    assert!(svt.value > plain.value && svt.value < 1.2 * plain.value, "{}", svt.value);
     let Mechanism::SparseVector { threshold, queries } = svt.releases[0].mechanism else {
         panic!("another mechanism")
     };

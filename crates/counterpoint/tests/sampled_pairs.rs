@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use common::laws::Law;
+use common::laws::{self, Law};
 use common::mechanisms::*;
 use common::{Question, is_full};
 use counterpoint::loss::LossError;
@@ -62,7 +62,7 @@ fn listed() -> Vec<(&'static str, Mechanism, Outcomes)> {
         ("geometric 3", geometric(4.0, 3), discrete(0.25, 3)),
         ("response", response(1.2, 2), two(1.2)),
         ("buckets", response(0.9, 5), buckets(0.9, 5.0)),
-        ("sparse vector", sparse_vector(0.4, 0.8), two(1.2)),
+        ("sparse vector", sparse_vector(0.4, 0.8), laws::sparse(0.4, 0.8).atoms),
         ("staircase", staircase(e, Some(gamma)), stairs),
         ("shame", name_and_shame(0.01), vec![(0.01, 0.0), (0.99, 0.99), (0.0, 0.01)]),
         (

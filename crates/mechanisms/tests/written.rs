@@ -116,6 +116,10 @@ fn the_form_is_this() {
         text(&Interactive::from(sparse)),
         r#"{"sparse-vector":{"gate":{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0},"values":true}}"#
     );
+    let rounds = Interactive::from(SparseVector::new(0.5, 2, 7.0).unwrap().redrawn());
+    let written = r#"{"sparse-vector":{"gate":{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0,"redrawn":true},"values":false}}"#;
+    assert_eq!(text(&rounds), written);
+    assert_eq!(serde_json::from_str::<Interactive>(written).unwrap(), rounds);
     let guess = Interactive::from(GuessAndCheck::new(0.5, 2, 7.0).unwrap());
     let gate = r#"{"epsilon":0.5,"answers":2,"threshold":7.0,"reach":1.0,"grid":0}"#;
     assert_eq!(text(&guess), format!(r#"{{"guess-and-check":{gate}}}"#));

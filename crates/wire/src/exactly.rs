@@ -99,10 +99,12 @@ impl Release {
             {
                 alone(number("epsilon", epsilon.get()))?
             }
-            Mechanism::SparseVector { threshold, queries } => alone(
-                number("epsilon_threshold", threshold.get())
-                    + number("epsilon_queries", queries.get()),
-            )?,
+            Mechanism::SparseVector { threshold, queries } if is_guarantee(&self.mechanism) => {
+                alone(
+                    number("epsilon_threshold", threshold.get())
+                        + number("epsilon_queries", queries.get()),
+                )?
+            }
             Mechanism::Geometric { scale, .. } if is_guarantee(&self.mechanism) => {
                 alone(Ratio::ONE / number("scale", scale.get()))?
             }

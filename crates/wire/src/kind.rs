@@ -376,7 +376,9 @@ const LONGEST_STAIRCASE: f64 = 500.0;
 pub(crate) fn is_guarantee(mechanism: &Mechanism) -> bool {
     match mechanism {
         Mechanism::ApproxDp(_) | Mechanism::NameAndShame { .. } => true,
-        Mechanism::SparseVector { .. } => true,
+        Mechanism::SparseVector { threshold, queries } => {
+            threshold.get() <= 0.0 || queries.get() <= 0.0
+        }
         Mechanism::RandomizedResponse { buckets, .. } => buckets.get() == 2,
         Mechanism::Geometric { sensitivity, .. } => sensitivity.get() == 1,
         Mechanism::Staircase { epsilon, .. } => epsilon.get() >= LONGEST_STAIRCASE,

@@ -12,7 +12,7 @@ const LISTS: [&str; 7] = [
     "mechanism = 'randomized-response'\nepsilon = 1.5",
     "mechanism = 'geometric'\nscale = 4.0\ncount = 3",
     "mechanism = 'name-and-shame'\ndelta = 0.0625",
-    "mechanism = 'sparse-vector'\nepsilon_threshold = 0.5\nepsilon_queries = 0.25",
+    "mechanism = 'sparse-vector'\nepsilon_threshold = 0.75\nepsilon_queries = 0",
     "mechanism = 'staircase'\nepsilon = 600.5",
 ];
 
@@ -50,6 +50,7 @@ fn what_is_no_guarantee_has_no_precise_plan() {
         "mechanism = 'randomized-response'\nepsilon = 1\nbuckets = 3",
         "mechanism = 'geometric'\nscale = 1\nsensitivity = 2",
         "mechanism = 'staircase'\nepsilon = 1",
+        "mechanism = 'sparse-vector'\nepsilon_threshold = 0.5\nepsilon_queries = 0.25",
         "mechanism = 'approx-dp'\nepsilon = 1\nrate = 0.5",
         "mechanism = 'zcdp'\nrho = 1",
     ];

@@ -19,7 +19,7 @@ pub struct Step {
 /// of these, and does no better than the best of them.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adversary {
-    choices: Vec<usize>,
+    pub(super) choices: Vec<usize>,
 }
 
 /// How well an adversary does.

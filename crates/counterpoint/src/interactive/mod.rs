@@ -7,7 +7,10 @@
 //! adversaries, [`System::attack`] the best of them, [`System::dominating_pair`] a
 //! pair as bad as all of them, [`decompose`] the proof that there is
 //! no better one in the form of Lyu's Theorem 3, and [`concurrent_delta`] the profile of
-//! several systems whose queries are interleaved at will. All of it is in exact fractions.
+//! several systems whose queries are interleaved at will. [`System::moment_attack`] and
+//! [`System::renyi_attack`] are the adversaries with the largest Rényi divergence, and a
+//! [`Monitor`] follows what is left of it (Lyu's Theorem 2). All of it is in exact fractions,
+//! but for divergences of real order, which are enclosed.
 //!
 //! ```
 //! use counterpoint::exact::Ratio;
@@ -36,11 +39,15 @@
 mod attack;
 mod concurrent;
 mod decomposition;
+mod monitor;
 mod region;
+mod renyi;
 
 pub use attack::{Adversary, Attack, Step};
 pub use concurrent::{concurrent, concurrent_delta};
 pub use decomposition::{DecomposeError, Decomposition, decompose};
+pub use monitor::Monitor;
+pub use renyi::{MomentAttack, RenyiAttack};
 
 use crate::exact::{self, ExactError, Ratio};
 use crate::pair::Pair;

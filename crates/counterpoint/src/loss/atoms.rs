@@ -130,6 +130,11 @@ impl Atoms {
         Self { capped, ..atoms }
     }
 
+    /// Masses that sum to one, of a pair that is its own mirror image, by falling loss.
+    pub(super) fn mirrored(list: Vec<Atom>) -> Self {
+        Self::capped(list, 0.0, true).together()
+    }
+
     /// Discrete Gaussian noise, as whoever checked the numbers knows it.
     #[cfg(test)]
     pub(crate) fn whole_gaussian(sigma: f64, steps: u64) -> Self {

@@ -16,6 +16,7 @@ mod group;
 mod listed;
 mod mixture;
 mod sampled;
+mod sparse;
 mod whole;
 
 pub(crate) use amplified::mixed;

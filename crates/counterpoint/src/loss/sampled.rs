@@ -6,6 +6,7 @@ use super::atoms::{
     staircase, two,
 };
 use super::group::chained;
+use super::sparse::sparse_list;
 use super::whole::LONGEST_STAIRCASE;
 use super::{Direction, Loss, LossError, Meaning, bracketed, cells, legal, mixture, response};
 use crate::mechanism::{Adjacency, Mechanism};
@@ -145,7 +146,11 @@ fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
             epsilon => pure(Dd::from(epsilon)),
         },
         Mechanism::SparseVector { threshold, queries } => {
-            pure(Dd::sum(threshold.get(), queries.get()))
+            let (threshold, queries) = (Dd::from(threshold.get()), Dd::from(queries.get()));
+            if threshold.is_positive() && queries.is_positive() {
+                return sparse_list(threshold, queries).map(Some);
+            }
+            pure(threshold + queries)
         }
         _ => Ok(None),
     }

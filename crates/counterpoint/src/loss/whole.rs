@@ -3,6 +3,7 @@
 use super::atoms::{buckets_loss, discrete_gaussian, finite, geometric, staircase};
 use super::batch::batch;
 use super::group::{approximate, curve_for, gaussians_for, leak_for, pure, shared};
+use super::sparse::sparse;
 use super::{
     Curve, Direction, Loss, LossError, Meaning, allocation, cells, draws, gaussian, legal, line,
     mixture, response,
@@ -99,8 +100,13 @@ pub(super) fn whole(
             }
         }
         Mechanism::SparseVector { threshold, queries } => {
-            let epsilon = Dd::sum(threshold.get(), queries.get());
-            pure(epsilon, response(epsilon)?, group)
+            let (threshold, queries) = (threshold.get(), queries.get());
+            let one = sparse(Dd::from(threshold), Dd::from(queries))?;
+            match group.get() {
+                1 => Ok(one),
+                _ => Ok(sparse(Dd::product(threshold, people), Dd::product(queries, people))?
+                    .above(one)),
+            }
         }
         Mechanism::Finite(pair) => {
             if group.get() > 1 {

@@ -200,6 +200,16 @@ pub(crate) fn response(epsilon: f64, delta: f64) -> Law {
     Law::of(all.into_iter().filter(|&(p, q)| p + q > 0.0).collect())
 }
 
+/// Sparse vector: Q masses are the changes of the slopes of its profile over e^epsilon, which are 1, 1/(1+b),
+/// 1/(a+b), 1/(a(1+b)) and 0 between 1/(ab), b/a, a/b and ab, b being the lesser of e^e1 and e^e2 and a the other.
+pub(crate) fn sparse(threshold: f64, queries: f64) -> Law {
+    let (b, a) = (threshold.min(queries).exp(), threshold.max(queries).exp());
+    let slopes = [1.0, 1.0 / (1.0 + b), 1.0 / (a + b), 1.0 / (a * (1.0 + b)), 0.0];
+    let ratios = [1.0 / (a * b), b / a, a / b, a * b];
+    let mass = |place: usize| slopes[place] - slopes[place + 1];
+    Law::of((0..4).map(|place| (ratios[place] * mass(place), mass(place))).collect())
+}
+
 /// The true one of some buckets, or another.
 pub(crate) fn buckets(epsilon: f64, count: u64) -> Law {
     let all = epsilon.exp() + count as f64 - 1.0;

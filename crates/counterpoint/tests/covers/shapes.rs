@@ -282,9 +282,8 @@ impl Shape {
                 let cut = gamma.unwrap_or(1.0 / (1.0 + (0.5 * size).exp()));
                 laws::staircase(size, cut, 1.0)
             }
-            Self::Buckets { .. } | Self::Staircase { .. } | Self::SparseVector { .. } => {
-                laws::response(all, 0.0)
-            }
+            Self::SparseVector { share } => laws::sparse(share * all, (1.0 - share) * all),
+            Self::Buckets { .. } | Self::Staircase { .. } => laws::response(all, 0.0),
             Self::Finite { .. } if single => Law::of(self.outcomes(size)),
             Self::Sampled(inner, rate) if single => match &**inner {
                 Self::ApproxDp { leak } => {

@@ -102,6 +102,17 @@ def response(epsilon, buckets=2):
     return ("lattice", -epsilon, epsilon, masses)
 
 
+def sparse(threshold, queries):
+    """Q masses are the changes of the profile's slopes over e^epsilon at its corners, of which 1 - 1/e^e1 at
+    e^(e2 - e1) follows from the threshold's pair, and the others from its mirror image and from purity."""
+    x, y = threshold.exp(), queries.exp()
+    corners = sorted([(arb(0), arb(1)), (1 / (x * y), 1 - 1 / (x * y)), (x / y, 1 - 1 / y), (y / x, 1 - 1 / x),
+                      (x * y, arb(0))], key=lambda corner: float(corner[0]))
+    slopes = [(a[1] - b[1]) / (b[0] - a[0]) for a, b in zip(corners, corners[1:])] + [arb(0)]
+    masses = [a - b for a, b in zip(slopes, slopes[1:])]
+    return ("atoms", [(at.log(), at * mass) for (at, _), mass in zip(corners[1:], masses)])
+
+
 def staircase(epsilon, gamma):
     """By the noise's density, piece by piece: level n, e^(-n eps), on
     [n - 1 + gamma, n + gamma) either side of zero; moved by one."""
@@ -204,7 +215,7 @@ def laws_of(name, args, rate, direction):
     if name == "gdp":
         return [("gauss", x[0] ** 2)]
     if name == "sparse-vector":
-        return [response(x[0] + x[1])]
+        return [sparse(x[0], x[1])]
     raise ValueError(name)
 
 

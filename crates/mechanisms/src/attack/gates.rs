@@ -112,9 +112,17 @@ fn seen(
         _ => panic!("what is drawn depends on the data"),
     };
     let [Seen::Added(level, threshold)] = begun.as_slice() else { panic!("{begun:?}") };
-    let ((told, query), value) = (both(0).unwrap(), both(1));
+    let redrawn = matches!(protocol.declared(), Interactive::SparseVector(gate) if gate.gate.is_redrawn())
+        || matches!(protocol.declared(), Interactive::GuessAndCheck(gate) if gate.gate.is_redrawn());
+    let given = one.len() - usize::from(redrawn);
+    if redrawn {
+        // The next threshold comes last: the same level, the same noise, whatever the data are.
+        assert_eq!(both(given), Some(([*level; 2], threshold.clone())));
+    }
+    let ((told, query), value) = (both(0).unwrap(), if given > 1 { both(1) } else { None });
     let (value, noise) = value.map_or((None, None), |(value, noise)| (Some(value), Some(noise)));
     let answers = match protocol.declared() {
+        _ if redrawn => 1,
         Interactive::SparseVector(sparse) => sparse.gate.answers(),
         Interactive::GuessAndCheck(guess) => guess.gate.answers(),
         Interactive::Sequence(_) => 0,
@@ -131,7 +139,12 @@ impl Asker {
         let (reach, grid) = self.random.of(&[(1.0, 0), (3.0, 0), (1.0, -1), (0.4, -2), (0.3, 0)]);
         let grid = Grid::new(grid).unwrap();
         let sparse = || SparseVector::new(epsilon, answers, level).unwrap();
-        match self.random.below(3) {
+        match self.random.below(5) {
+            3 => sparse().scaled(reach, grid).unwrap().with_values().redrawn().into(),
+            4 => {
+                let guess = GuessAndCheck::new(epsilon, answers, level.abs() + 0.5).unwrap();
+                guess.scaled(reach, grid).unwrap().redrawn().into()
+            }
             0 => sparse().scaled(reach, grid).unwrap().into(),
             1 => sparse().scaled(reach, grid).unwrap().with_values().into(),
             _ => {
@@ -186,7 +199,9 @@ fn search(tries: u64, seed: u64, under: fn(Relation, &mut Random) -> Relation) -
             questions.iter().filter_map(|one| seen(&protocol, &data, one).ok()).collect();
         let Some((gate, _)) = answers.first() else { continue };
         answered += answers.len() as u64;
-        let charge = charged(protocol.releases()).pure;
+        // Of a round, where there are several: what is asked of one is told by one.
+        let rounds = protocol.releases()[0].count.get() as f64;
+        let charge = charged(protocol.releases()).pure / rounds;
         for _ in 0..4 {
             // One question over and over, then others.
             let first = asker.random.below(answers.len() as u64) as usize;

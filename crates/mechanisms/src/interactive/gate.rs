@@ -4,6 +4,9 @@
 //! In units of the sensitivity the threshold gets noise Lap(1/eps) once, every query fresh
 //! noise Lap(c/eps), and the c-th answer above the threshold is the last: 3 eps, of which eps
 //! is for the threshold. Values of these c queries, with fresh noise Lap(c/eps), cost eps more.
+//! With the threshold drawn anew after each answer above there are c rounds of one answer each: all
+//! noise is Lap(1/eps), and each round is 3 eps, with a value 4. Rounds are composed like any other
+//! releases, far below their sum if there are many; one threshold is the better choice for few.
 //! All of it is discrete Laplace noise on whole numbers of grid units.
 
 use super::state::{GateLeft, Left};
@@ -50,6 +53,27 @@ impl SparseVector {
     pub fn with_values(self) -> Self {
         Self { values: true, ..self }
     }
+
+    /// Draws the threshold anew after each answer above: as many rounds as there are answers, each
+    /// with the noise, and at the price, of a sparse vector with a single one.
+    ///
+    /// ```
+    /// use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation};
+    /// use counterpoint_mechanisms::{Interactive, SparseVector};
+    ///
+    /// let declared = Interactive::from(SparseVector::new(0.02, 100, 500.0)?.redrawn());
+    /// let protocol = declared.under(Relation::one(Adjacency::AddRemove))?;
+    /// assert_eq!(protocol.releases()[0].count, Count::new(100)?);
+    /// // A hundred rounds of 3 * 0.02 are 6 by their sum.
+    /// let plan = Plan::new(protocol.releases().to_vec())?;
+    /// let cost = plan.epsilon(Delta::new(1e-6)?, &Options::default())?;
+    /// assert!(cost.bracket.upper < 2.9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn redrawn(self) -> Self {
+        Self { gate: self.gate.redrawn(), ..self }
+    }
 }
 
 /// Is this guess about right? Right guesses are passed, wrong ones corrected.
@@ -82,6 +106,12 @@ impl GuessAndCheck {
     pub fn scaled(self, reach: f64, grid: Grid) -> Result<Self, Error> {
         Ok(Self { gate: self.gate.scaled(reach, grid)? })
     }
+
+    /// Draws the tolerance's noise anew after each correction: see [`SparseVector::redrawn`].
+    #[must_use]
+    pub fn redrawn(self) -> Self {
+        Self { gate: self.gate.redrawn() }
+    }
 }
 
 impl From<GuessAndCheck> for Gate {
@@ -111,6 +141,9 @@ pub(crate) struct Gate {
     /// How far one record moves a query.
     reach: f64,
     grid: Grid,
+    /// Whether each answer above is followed by another threshold.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    redrawn: bool,
 }
 
 /// A gate as it is read.
@@ -122,13 +155,16 @@ struct Unchecked {
     threshold: f64,
     reach: f64,
     grid: Grid,
+    #[serde(default)]
+    redrawn: bool,
 }
 
 impl TryFrom<Unchecked> for Gate {
     type Error = Error;
 
     fn try_from(read: Unchecked) -> Result<Self, Error> {
-        Self::counting(read.epsilon, read.answers, read.threshold)?.scaled(read.reach, read.grid)
+        let gate = Self::counting(read.epsilon, read.answers, read.threshold)?;
+        Ok(Self { redrawn: read.redrawn, ..gate.scaled(read.reach, read.grid)? })
     }
 }
 
@@ -142,7 +178,17 @@ impl Gate {
         check(threshold.abs() <= 1e100, "threshold", threshold, "a number from -1e100 to 1e100")?;
         // One zero, so that equal declarations are identical.
         let threshold = threshold + 0.0;
-        Ok(Self { epsilon, answers, threshold, reach: 1.0, grid: Grid::WHOLE })
+        let (reach, grid, redrawn) = (1.0, Grid::WHOLE, false);
+        Ok(Self { epsilon, answers, threshold, reach, grid, redrawn })
+    }
+
+    fn redrawn(self) -> Self {
+        Self { redrawn: true, ..self }
+    }
+
+    /// How many thresholds are drawn, and how many answers above each of them has.
+    fn rounds(&self) -> (u64, u64) {
+        if self.redrawn { (self.answers, 1) } else { (1, self.answers) }
     }
 
     fn scaled(self, reach: f64, grid: Grid) -> Result<Self, Error> {
@@ -164,11 +210,17 @@ impl Gate {
         self.answers
     }
 
-    /// All of it, as the fingerprint takes it.
-    pub(super) fn numbers(&self) -> [u64; 5] {
-        let Self { epsilon, answers, threshold, reach, grid } = self;
-        let exponent = i64::from(i32::from(*grid)).cast_unsigned();
-        [epsilon.to_bits(), *answers, threshold.to_bits(), reach.to_bits(), exponent]
+    #[cfg(test)]
+    pub(crate) fn is_redrawn(&self) -> bool {
+        self.redrawn
+    }
+
+    /// All of it, as the fingerprint takes it: one number more where thresholds are drawn anew.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + use<> {
+        let Self { epsilon, answers, threshold, reach, grid, redrawn } = *self;
+        let exponent = i64::from(i32::from(grid)).cast_unsigned();
+        let all = [epsilon.to_bits(), answers, threshold.to_bits(), reach.to_bits(), exponent];
+        all.into_iter().chain(redrawn.then_some(1))
     }
 
     /// With its noise, for what one person can change.
@@ -182,12 +234,13 @@ impl Gate {
         };
         // Beyond 10^5 steps one more is charged for a value.
         let charged = if steps > 100_000 { steps + 1 } else { steps };
+        let (_, answers) = self.rounds();
         Ok(OpenGate {
             gate: *self,
             relation,
             threshold: noise(steps, 1, steps)?,
-            query: noise(steps, self.answers, steps)?,
-            value: noise(charged, self.answers, steps)?,
+            query: noise(steps, answers, steps)?,
+            value: noise(charged, answers, steps)?,
         })
     }
 }
@@ -203,11 +256,12 @@ pub(super) struct OpenGate {
 }
 
 impl OpenGate {
-    /// eps for the threshold, 2 eps for the queries, and the values one by one.
+    /// For each threshold eps, and 2 eps for its queries; and the values one by one.
     pub(super) fn releases(&self, values: bool) -> Result<Vec<Release>, Error> {
         let epsilon = self.gate.epsilon;
         let (threshold, queries) = (Epsilon::new(epsilon)?, Epsilon::new(2.0 * epsilon)?);
-        let told = (Mechanism::SparseVector { threshold, queries }, Count::ONE);
+        let (rounds, _) = self.gate.rounds();
+        let told = (Mechanism::SparseVector { threshold, queries }, Count::new(rounds)?);
         let mut releases: Vec<Release> = vec![told.into()];
         if values {
             releases.push((self.value.mechanism(), Count::new(self.gate.answers)?).into());
@@ -215,10 +269,20 @@ impl OpenGate {
         Ok(releases)
     }
 
-    /// Draws the threshold's noise, once and for all.
+    /// Draws the threshold's noise, for all answers or for the first round.
     pub(super) fn begin(&self) -> Result<Left, Error> {
-        let threshold = self.threshold.add(self.gate.grid.units(self.gate.threshold).into())?;
-        Ok(Left::Gate(GateLeft { threshold, answers: self.gate.answers }))
+        Ok(Left::Gate(GateLeft { threshold: self.drawn()?, answers: self.gate.answers }))
+    }
+
+    /// The threshold with noise.
+    fn drawn(&self) -> Result<i128, Error> {
+        self.threshold.add(self.gate.grid.units(self.gate.threshold).into())
+    }
+
+    /// What is left after one more answer. The next round's threshold is drawn in any case, like values.
+    fn after(&self, left: &GateLeft, is_above: bool) -> Result<Left, Error> {
+        let next = if self.gate.redrawn { self.drawn()? } else { left.threshold };
+        Ok(left.after(is_above, next))
     }
 
     pub(super) fn includes(&self, left: &GateLeft) -> bool {
@@ -246,7 +310,7 @@ impl OpenGate {
         // Drawn in any case: that it is, how long it takes and whether it fails tell nothing.
         let value = if values { Some(self.value(units)?) } else { None };
         let reply = if above { Reply::Above(value) } else { Reply::Below };
-        Ok((reply, left.after(above)))
+        Ok((reply, self.after(left, above)?))
     }
 
     /// Is this guess at so many grid steps about right? The distance to it moves no further than they do.
@@ -261,7 +325,7 @@ impl OpenGate {
         // Drawn in any case, as above.
         let value = self.value(units)?;
         let reply = if wrong { Reply::Wrong(value) } else { Reply::Pass };
-        Ok((reply, left.after(wrong)))
+        Ok((reply, self.after(left, wrong)?))
     }
 
     /// An error unless a guess can be compared with anything.

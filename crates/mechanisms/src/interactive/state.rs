@@ -44,9 +44,10 @@ pub(super) struct GateLeft {
 }
 
 impl GateLeft {
-    /// What is left after one more answer.
-    pub(super) fn after(self, is_above: bool) -> Left {
-        Left::Gate(Self { answers: self.answers - u64::from(is_above), ..self })
+    /// What is left after one more answer: one above is followed by the next threshold.
+    pub(super) fn after(self, is_above: bool, next: i128) -> Left {
+        let threshold = if is_above { next } else { self.threshold };
+        Left::Gate(Self { threshold, answers: self.answers - u64::from(is_above) })
     }
 }
 

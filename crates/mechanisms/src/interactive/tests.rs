@@ -33,6 +33,61 @@ fn the_threshold_is_drawn_once_and_each_query_gets_noise_of_its_own() {
     assert_eq!(replies, [below.clone(), above.clone(), below, above, Err(Error::Exhausted)]);
 }
 
+/// Drawn anew, and at every answer: but only one above is followed by the new one.
+#[test]
+fn the_threshold_is_drawn_anew_after_each_answer_above_if_that_was_declared() {
+    let sparse = SparseVector::new(1.0, 3, 5.0).unwrap().redrawn();
+    // Threshold 5 + 1, and 3 + 2 is below; the next one, 5 - 9, is not used. 3 + 3 is above, and 5 - 3 comes
+    // next: 3 + 0 is above. Then 5 + 7: 3 + 8 is below and 3 + 9 above.
+    let draws = [1, 2, -9, 3, -3, 0, 7, 8, -20, 9, 0];
+    let replies = script::with(&draws, || {
+        let session = Interactive::from(sparse).open(&data()).unwrap();
+        (0..6).map(|_| session.ask(&count())).collect::<Vec<_>>()
+    });
+    let (below, above) = (Ok(Reply::Below), Ok(Reply::Above(None)));
+    let expected =
+        [below.clone(), above.clone(), above.clone(), below, above, Err(Error::Exhausted)];
+    assert_eq!(replies, expected);
+    // Distances: 2 + 0 is right within 4 + 0; 7 + 0 is not, and is corrected; then 4 + 9 is the tolerance.
+    let guess = GuessAndCheck::new(1.0, 2, 4.0).unwrap().redrawn();
+    script::with(&[0, 0, 5, 1, 0, 10, 9, 0, 11, 1], || {
+        let session = Interactive::from(guess).open(&data()).unwrap();
+        assert_eq!(session.ask(&check(5.0)), Ok(Reply::Pass));
+        assert_eq!(session.ask(&check(-4.0)), Ok(Reply::Wrong(13.0)));
+        assert_eq!(session.ask(&check(-4.0)), Ok(Reply::Pass));
+    });
+}
+
+/// Rounds are charged as what they are: so many sparse vectors of one answer each, and their values.
+#[test]
+fn rounds_are_charged_one_by_one_with_the_noise_of_one_answer() {
+    use counterpoint::{Epsilon, Mechanism};
+    let [one, two] = [0.25, 0.5].map(|epsilon| Epsilon::new(epsilon).unwrap());
+    let once = SparseVector::new(0.25, 1, 5.0).unwrap().with_values();
+    let once = Interactive::from(once).under(BOTH).unwrap().releases().to_vec();
+    let rounds = SparseVector::new(0.25, 40, 5.0).unwrap().redrawn();
+    let told = Interactive::from(rounds.clone()).under(BOTH).unwrap().releases().to_vec();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].mechanism, Mechanism::SparseVector { threshold: one, queries: two });
+    let declared: [Interactive; 2] =
+        [rounds.with_values().into(), GuessAndCheck::new(0.25, 40, 5.0).unwrap().redrawn().into()];
+    for declared in declared {
+        let releases = declared.under(BOTH).unwrap().releases().to_vec();
+        assert_eq!(releases.len(), 2);
+        for (all, once) in releases.iter().zip(&once) {
+            assert_eq!((&all.mechanism, all.count.get()), (&once.mechanism, 40));
+            assert_eq!(once.count.get(), 1);
+        }
+    }
+    // One answer is one round, whichever way it is declared; the declarations differ.
+    let single = SparseVector::new(0.25, 1, 5.0).unwrap();
+    let [kept, anew] =
+        [single.clone(), single.redrawn()].map(|one| Interactive::from(one).under(BOTH).unwrap());
+    assert_eq!(kept.releases(), anew.releases());
+    let state = script::with(&[0], || kept.begin()).unwrap();
+    assert!(matches!(anew.answer(&data(), &state, &count()), Err(Error::State { .. })));
+}
+
 /// Written down and read back after every answer, it goes on as if nothing had happened.
 #[test]
 fn a_state_read_back_has_the_same_threshold_and_as_much_left() {
@@ -179,17 +234,19 @@ fn bad_parameters_are_named() {
 fn neither_data_nor_the_noisy_threshold_are_printed() {
     let sparse = || Interactive::from(SparseVector::new(1.0, 1, 5.0).unwrap());
     let secret = Data::new(BOTH, [1234.5; 3]);
+    // The data; the noise, and the threshold with it.
+    let secrets = ["1234", "6789", "6794"];
     script::with(&[6789, 6789, 6789], || {
         let session = sparse().open(&secret).unwrap();
         let all = Concurrent::open(&secret, [("a", sparse())]).unwrap();
         for text in [format!("{session:?}"), format!("{all:?}")] {
             assert!(text.contains("SparseVector"), "{text}");
-            assert!(!text.contains("1234") && !text.contains("67"), "{text}");
+            assert!(!secrets.iter().any(|secret| text.contains(secret)), "{text}");
         }
         let state = sparse().under(BOTH).unwrap().begin().unwrap();
         for text in [format!("{state:?}"), format!("{secret:?}")] {
             assert!(text.contains("AddRemove"), "{text}");
-            assert!(!text.contains("1234") && !text.contains("67"), "{text}");
+            assert!(!secrets.iter().any(|secret| text.contains(secret)), "{text}");
         }
     });
 }
