@@ -10,11 +10,14 @@ mod interval;
 mod ledger;
 mod losses;
 mod mechanism;
+mod noise;
 mod plan;
 mod planned;
+mod query;
 mod region;
 mod rules;
 mod run;
+mod session;
 mod value;
 
 use pyo3::prelude::*;
@@ -34,11 +37,17 @@ mod _native {
     #[pymodule_export]
     use super::mechanism::{Blank, Mechanism};
     #[pymodule_export]
+    use super::noise::{Exponential, LeakyResponse, Noise, Response};
+    #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
     use super::planned::{Planned, plan_study};
     #[pymodule_export]
+    use super::query::{Data, Measurement, Query, Recipe, Released, secret};
+    #[pymodule_export]
     use super::region::Region;
     #[pymodule_export]
     use super::rules::{convert, noise_rules, pairs};
+    #[pymodule_export]
+    use super::session::{Declared, Sessions};
 }
