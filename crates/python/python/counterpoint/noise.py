@@ -232,6 +232,8 @@ class Law:
             items = _listed(argument, values, _WHOLE, _is_whole)
             return list(self._native.add([_cut(item) for item in items])), len(items)
         items = _listed(argument, values, _NUMBERS, _is_number)
+        if all(map(_is_whole, items)):
+            return list(self._native.release_whole([_cut(item) for item in items])), len(items)
         if any(map(_is_whole, items)):
             # Each in its own way: a whole number need not be a float.
             return [self._one(item) for item in items], len(items)
@@ -536,7 +538,7 @@ class Query:
     >>> mean = noise.Query.mean((0, 100)).laplace(1.0)
     >>> reply = mean.run(ages)
     >>> 0 <= reply.value <= 100, reply.releases
-    (True, (Geometric(scale=..., sensitivity=..., count=1),))
+    (True, (Laplace(scale=..., sensitivity=...),))
     """
 
     __slots__ = ("_native",)

@@ -403,7 +403,7 @@ def concurrent(
     first = next(iter(columns.values()))
     paid = _paid(tuple(release for all in releases.values() for release in all), first, ledger, account, key)
     opened = _native.Sessions([(name, one._native, columns[name]._native) for name, one in declared.items()])
-    sessions = {
+    sessions: dict[str, Session] = {
         name: one._session(opened, name, releases[name], False) for name, one in declared.items()
     }
     return Concurrent(opened, sessions, first.adjacency, paid)
