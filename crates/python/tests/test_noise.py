@@ -327,12 +327,15 @@ def test_numbers_are_put_on_the_grid() -> None:
     furthest = 2.0**62 / 8
     assert law.release([math.inf, -math.inf, 1e300]).value == [furthest, -furthest, furthest]
     assert law.release(10**400).value == furthest
-    # Whole numbers are rounded as whole numbers. As doubles these two would be 256 apart, which noise for 1 does not cover.
-    whole = noise.laplace(STILL, 1.0, grid=1.0)
-    one, other = 2**60 + 128, 2**60 + 129
-    assert float(other) - float(one) == 256.0
-    assert whole.release([one, other]).value == whole.release(np.array([one, other])).value.tolist()
-    mixed = whole.release([1, 2.0, 3])
+    # Whole numbers are rounded as whole numbers. As doubles the last two would be 256 apart, which noise for 1 does not
+    # cover; halves go upward, and as doubles the second would go down.
+    coarse = noise.laplace(256 * STILL, 1.0, grid=256.0)
+    far = [2**60 + 127, 2**60 + 128, 2**60 + 129]
+    assert float(far[2]) - float(far[1]) == 256.0
+    rounded = [2.0**60, 2.0**60 + 256, 2.0**60 + 256]
+    assert coarse.release(far).value == rounded == coarse.release(np.array(far)).value.tolist()
+    assert [coarse.release(x).value for x in far] == rounded == coarse.release([*far, 0.0]).value[:3]
+    mixed = noise.laplace(STILL, 1.0, grid=1.0).release([1, 2.0, 3])
     assert mixed.value == [1.0, 2.0, 3.0] and mixed.releases[0].count == 3
     # The default grid depends on the sensitivity alone.
     assert noise.laplace(3.0, 2.0).grid == 2.0**-9 and noise.gaussian(3.0, 1.5).grid == 2.0**-10
