@@ -7,6 +7,7 @@ mod bracket;
 mod calibrate;
 mod errors;
 mod interval;
+mod keys;
 mod ledger;
 mod losses;
 mod mechanism;
@@ -30,6 +31,8 @@ mod _native {
     use super::bracket::{Answer, Bracket};
     #[pymodule_export]
     use super::calibrate::{Calibration, calibrate};
+    #[pymodule_export]
+    use super::keys::{KeyMeasurement, Keyed};
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]

@@ -13,11 +13,17 @@ use crate::mechanism::wrap_releases;
 use crate::value::{number, whole};
 
 /// Which data sets are neighbours.
-fn relation(adjacency: &str, records: &Bound<'_, PyAny>) -> PyResult<Relation> {
+pub(crate) fn relation(adjacency: &str, records: &Bound<'_, PyAny>) -> PyResult<Relation> {
     let found = adjacency_named(adjacency);
     let legal = || invalid(format!("adjacency is {adjacency:?}; legal: add-remove or replace"));
     Relation::new(found.ok_or_else(legal)?, whole("records", records)?)
         .map_err(out_of_range("records"))
+}
+
+/// A key that chooses among a person's records.
+pub(crate) fn key_of(key: &[u8]) -> PyResult<&[u8; 32]> {
+    let length = key.len();
+    key.try_into().map_err(|_| invalid(format!("key has {length} bytes; legal: 32 bytes")))
 }
 
 /// Columns of numbers with the relation they are protected under. Nothing of them can be read back.
@@ -55,9 +61,7 @@ impl Data {
         records: &Bound<'_, PyAny>,
         key: &[u8],
     ) -> PyResult<Self> {
-        let length = key.len();
-        let key = key.try_into();
-        let key = key.map_err(|_| invalid(format!("key has {length} bytes; legal: 32 bytes")))?;
+        let key = key_of(key)?;
         let columns: Vec<Vec<f64>> = columns.iter().map(|bytes| doubles(bytes).collect()).collect();
         let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
         let people = people.iter().map(|name| Person::Text(name));

@@ -473,6 +473,35 @@ def test_nobody_has_more_records_than_is_said() -> None:
         assert noise.Query.count().laplace(SURE).run(data).value == most
 
 
+def test_keys_of_enough_people_are_released() -> None:
+    key = noise.secret()
+    people = [f"p{i}" for i in range(300)]
+    words = ["rain"] * 200 + ["sun"] * 99 + ["secret"]
+    data = noise.Keyed(people, words, secret=key, adjacency="add-remove")
+    counts = noise.key_counts("laplace", 20.0, 1e-12, adjacency="add-remove")
+    reply = counts.run(data)
+    # Noise of scale 1/20 is no more than 2 but once in e^60; what one person has is released once in 10^12.
+    assert list(reply.value) == ["rain", "sun"] and abs(reply.value["rain"] - 200) <= 2 >= abs(reply.value["sun"] - 99)
+    # 1 + noise reaches T with b^(T-1)/(1+b) at most: the least T for which that is at most delta, and what is charged is that.
+    decay = math.exp(-20.0)
+    assert counts.threshold == next(t for t in range(1, 99) if decay ** (t - 1) / (1 + decay) <= 1e-12)
+    laplace, leak = counts.releases
+    assert (laplace.kind, laplace.sensitivity, laplace.count) == ("geometric", 1, 1) and leak.kind == "name-and-shame"
+    assert decay ** (counts.threshold - 1) / (1 + decay) <= leak.delta <= 1e-12
+    assert counts.half_width(0.95) == reply.accuracy(0.95) and counts.released_from(0.95) >= counts.threshold
+    # Whoever has many keys is counted with one.
+    many = noise.Keyed(["ann"] * 3, ["a", "b", "c"], secret=key, adjacency="add-remove", records=1)
+    assert noise.key_counts("gaussian", 1.0, 0.4, adjacency="add-remove").run(many).releases
+    for wrong, text in [
+        (lambda: noise.key_counts("staircase", 1.0, 1e-8, adjacency="replace"), "noise is \"staircase\"; legal"),  # type: ignore[arg-type]
+        (lambda: noise.key_counts("laplace", 1.0, 0.0, adjacency="replace"), "delta is 0; legal"),
+        (lambda: noise.Keyed(["a"], ["x", "y"], secret=key, adjacency="replace"), "keys has 2 entries"),
+        (lambda: noise.key_counts("laplace", 1.0, 1e-8, adjacency="replace").run(data), "made for data of"),
+    ]:
+        with pytest.raises(cp.InvalidArgument, match=text):
+            wrong()
+
+
 def test_the_relation_is_charged() -> None:
     one = noise.Query.count().laplace(0.5).under("add-remove")
     (charged,) = one.releases

@@ -72,8 +72,7 @@ fn few_losses_are_listed_and_infinite_ones_said() {
     let infinite: Vec<_> = loss["quantiles"].as_array().unwrap()[2..].to_vec();
     assert!(infinite.iter().all(|at| at["loss"]["upper"].is_null()), "{infinite:?}");
     let text = run(&["compose", &plan, "--losses"]);
-    for part in ["mean", "every loss, about", "0.99 infinite infinite", "0.0199", "theorem"]
-    {
+    for part in ["mean", "every loss, about", "0.99 infinite infinite", "0.0199", "theorem"] {
         let words: Vec<&str> = text.answer().split_whitespace().collect();
         assert!(words.join(" ").contains(part), "{part}: {}", text.stdout);
     }
