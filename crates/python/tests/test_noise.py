@@ -471,6 +471,14 @@ def test_nobody_has_more_records_than_is_said() -> None:
     for records, most in [(1, 3), (2, 4), (3, 5)]:
         data = noise.Data.of_people(people, [[1, 1, 1, 1, 1]], key=key, adjacency="add-remove", records=records)
         assert noise.Query.count().laplace(SURE).run(data).value == most
+    numbers = noise.Data.of_people(np.array([1, 2, 1]), [np.ones(3)], key=key, adjacency="add-remove")
+    assert noise.Query.count().laplace(SURE).run(numbers).value == 2
+    # 1 and 1.0 are one person, and would be written as two.
+    for wrong in ([1, 1.0, 2], ["1", 1, 2], [1.0, 2.0, 3.0], [None, "a", "b"], [True, False, True]):
+        with pytest.raises(TypeError, match="people has items of type .*; legal: all texts, or all whole numbers"):
+            noise.Data.of_people(wrong, [[1, 1, 1]], key=key, adjacency="add-remove")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="people has items of type"):
+            noise.Keyed(wrong, ["a", "b", "c"], secret=key, adjacency="add-remove")  # type: ignore[arg-type]
 
 
 def test_keys_of_enough_people_are_released() -> None:

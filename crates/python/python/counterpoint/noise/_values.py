@@ -67,3 +67,13 @@ def cut(item: int) -> int:
 
 def cut_word(item: int) -> int:
     return max(LEAST_WORD, min(int(item), MOST_WORD))
+
+
+def named(argument: str, values: Any) -> list[str]:
+    """Who or what each row is about: all texts, or all whole numbers, so that the same is written the same."""
+    items = values.tolist() if is_array(values) else list(values)
+    for kind in (str, int):
+        if all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
+            return [str(item) for item in items]
+    kinds = ", ".join(sorted({type(item).__name__ for item in items}))
+    raise TypeError(f"{argument} has items of type {kinds}; legal: all texts, or all whole numbers")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ..errors import InvalidArgument
-from ._values import NUMBERS, as_array, is_array, listed
+from ._values import NUMBERS, as_array, is_array, listed, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,12 +67,12 @@ class Data:
 
     @classmethod
     def of_people(
-        cls, people: Iterable[str], columns: Iterable[Any], *, key: bytes, adjacency: Adjacency, records: int = 1
+        cls, people: Iterable[str] | Iterable[int], columns: Iterable[Any], *, key: bytes, adjacency: Adjacency, records: int = 1
     ) -> Data:
         """Columns of a table that says for each row whose it is. Of whoever has more than ``records`` rows only so many
         are used, by a choice that depends on that person's own rows and the ``key`` (see :func:`secret`) alone."""
         packed = [_column(f"columns[{index}]", column) for index, column in enumerate(columns)]
-        return cls._of(_native.Data.of_people([str(one) for one in people], packed, adjacency, records, key))
+        return cls._of(_native.Data.of_people(named("people", people), packed, adjacency, records, key))
 
     @classmethod
     def _of(cls, native: _native.Data) -> Data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import _native
+from ._values import named
 from .reply import Reply
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ class Keyed:
     __slots__ = ("_native",)
 
     def __init__(
-        self, people: Iterable[str], keys: Iterable[str], *, secret: bytes, adjacency: Adjacency, records: int = 1
+        self, people: Iterable[str] | Iterable[int], keys: Iterable[str] | Iterable[int], *, secret: bytes,
+        adjacency: Adjacency, records: int = 1,
     ) -> None:
-        who, which = [str(one) for one in people], [str(one) for one in keys]
+        who, which = named("people", people), named("keys", keys)
         self._native = _native.Keyed(who, which, adjacency, records, secret)
 
     def __repr__(self) -> str:
