@@ -1,4 +1,4 @@
-"""What the Python package adds to the Rust library: overhead, arrays, import, threads.
+"""What the Python package adds to the Rust library: overhead, arrays, import, threads; and how fast it draws noise.
 
     python python_side.py    one markdown table, also in results/python.md
 """
@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import counterpoint as cp
 import numpy as np
 from compare import RESULTS, duration, ours_in_process
+from counterpoint import noise
 from counterpoint.mechanisms import CLASSES
 
 DELTA, TOLERANCE = 1e-6, 1e-6
@@ -114,12 +115,30 @@ def threads():
     yield f"... {THREADS} threads on {os.cpu_count()} cores", faster
 
 
+def draws():
+    """Exact noise, through arrays and through lists; a draw asks the operating system for random words."""
+    number = 10**5
+    zeros = np.zeros(number, dtype=np.int64)
+    laws = [("geometric", noise.geometric(2.0), zeros), ("laplace", noise.laplace(3.0), zeros.astype(float)),
+            ("discrete Gaussian", noise.discrete_gaussian(5.0), zeros), ("gaussian", noise.gaussian(3.0), zeros.astype(float)),
+            ("staircase", noise.staircase(1.0), zeros), ("randomized response", noise.randomized_response(1.0, 4), zeros),
+            ("exponential of two", noise.exponential(1.0), np.zeros((number, 2), dtype=np.int64)),
+            ("exponential of eight", noise.exponential(1.0), np.zeros((number, 8), dtype=np.int64))]
+    for name, law, values in laws:
+        seconds = best(lambda law=law, values=values: law.release(values), 1.0, 10)
+        yield f"{name}, an array: draws a second", f"{number / seconds:,.0f}"
+    for name, law, values in laws[:6]:
+        listed = values.tolist()
+        seconds = best(lambda law=law, listed=listed: law.release(listed), 1.0, 10)
+        yield f"{name}, a list: draws a second", f"{number / seconds:,.0f}"
+
+
 def main():
     guarantees = [{"mechanism": "approx-dp", "epsilon": 0.05 * i, "delta": 1e-9} for i in range(1, 11)]
     noise = [{"mechanism": "gaussian", "sigma": 5.0 + i} for i in range(5)]
     noise += [{"mechanism": "laplace", "scale": 5.0 + i} for i in range(5)]
     lines = [("what", "time"), ("---", "---"), *one_call("ten guarantees", guarantees),
-             *one_call("ten mechanisms", noise), *many_deltas(), *imports(), *threads()]
+             *one_call("ten mechanisms", noise), *many_deltas(), *imports(), *threads(), *draws()]
     table = "\n".join(f"| {what} | {value} |" for what, value in lines)
     (RESULTS / "python.md").write_text(table + "\n")
     print(table)

@@ -91,6 +91,10 @@ pub(crate) struct ComposeArgs {
     #[arg(conflicts_with = "tolerance")]
     pub(crate) bits: Option<Bits>,
 
+    /// Tell the privacy loss itself, in place of epsilon and delta: its mean, variance, quantiles and distribution
+    #[arg(long, conflicts_with_all = ["delta", "epsilon", "route", "bits"])]
+    pub(crate) losses: bool,
+
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,7 @@ use counterpoint::route::Route;
 use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon, Plan};
-use counterpoint_wire::{Composed, Question, Written};
+use counterpoint_wire::{Composed, Losses, Question, Written};
 
 use crate::args::ComposeArgs;
 use crate::input;
@@ -26,6 +26,9 @@ pub(crate) fn run(args: &ComposeArgs, progress: &Progress) -> Result<Outcome> {
 fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Result<Outcome> {
     let callback = |fraction| progress.at(fraction);
     let watch = Watch::with(&callback);
+    if args.losses {
+        return losses(args, watch);
+    }
     let composed = match bits {
         Some(bits) => as_written(args, bits, watch)?,
         None => in_doubles(args, watch)?,
@@ -35,6 +38,19 @@ fn outcome(args: &ComposeArgs, bits: Option<Bits>, progress: &Progress) -> Resul
     } else {
         Ok(Outcome::text(counterpoint_report::compose(&composed), composed.warnings))
     }
+}
+
+/// The privacy loss itself; nothing need be asked.
+fn losses(args: &ComposeArgs, watch: Watch<'_>) -> Result<Outcome> {
+    let plan = input::plan(&args.plan, None)?;
+    let (warnings, prepared) = (plan.warnings(), plan.prepare()?);
+    let tolerance = args.tolerance.unwrap_or_default();
+    let options = Options { tolerance, route: None, watch, ends: Asked::Both };
+    let losses = Losses { warnings, ..Losses::of(&prepared, &options)? };
+    if args.json {
+        return Ok(Outcome::json(losses.json()?));
+    }
+    Ok(Outcome::text(counterpoint_report::losses(&losses), losses.warnings))
 }
 
 /// The answer about the doubles next to what is written.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use counterpoint::Relation;
 use counterpoint_wire::adjacency_name;
 use counterpoint_wire::ledger::{
-    AccountStatus, Described, Event, HistoryEntry, Pending, PendingKey, QuotaStatus, Response,
-    Responses, Rule, SessionStatus, SlotStatus, SpentEpsilon, Status,
+    AccountStatus, Described, Event, HistoryEntry, OdometerRead, Pending, PendingKey, QuotaStatus,
+    Response, Responses, Rule, SessionStatus, SlotStatus, SpentEpsilon, Status,
 };
 
 use crate::cells::{Stored, damaged};
@@ -76,20 +76,24 @@ impl Ledger {
     pub fn spent_epsilon(&mut self, account: &str) -> Result<Option<SpentEpsilon>, LedgerError> {
         self.read(|tables| {
             let account = known(tables, account)?;
-            let mut spent = Spent::of(&account)?;
-            let mut failed = None;
-            if let Some(spent) = &mut spent {
-                let mut each = |entry: HistoryEntry| {
-                    if let Err(error) = spent.add(&account, &entry.event) {
-                        failed = Some(error);
-                    }
-                };
-                entries(tables, Some(&account.name), &mut each)?;
-            }
-            match failed {
-                Some(error) => Err(error),
-                None => Ok(spent.and_then(|spent| spent.bound())),
-            }
+            let Some(mut spent) = Spent::of(&account) else { return Ok(None) };
+            follow(tables, &account, &mut spent)?;
+            Ok(spent.bound())
+        })
+    }
+
+    /// What the odometer of an open account reads for its releases, or that of a data set for what its accounts promise:
+    /// a bound that holds at all times at once, whatever is asked next. Its levels and its delta are fixed by what the
+    /// account was opened with.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if there is no such account, [`LedgerError::Unfit`] if it has no odometer.
+    pub fn odometer(&mut self, account: &str) -> Result<OdometerRead, LedgerError> {
+        self.read(|tables| {
+            let account = known(tables, account)?;
+            let mut spent = Spent::new(&account)?;
+            follow(tables, &account, &mut spent)?;
+            spent.read(&account, tables.head()?.to_string())
         })
     }
 
@@ -379,6 +383,25 @@ fn entries(
             each(entry(stored)?);
         }
     }
+}
+
+/// Everything that an account, or a data set, was charged with.
+fn follow(
+    tables: &mut Tables<'_>,
+    account: &Account,
+    spent: &mut Spent,
+) -> Result<(), LedgerError> {
+    let mut failed = Ok(());
+    let mut each = |entry: HistoryEntry| {
+        let added = spent.add(account, &entry.event);
+        if failed.is_ok() {
+            failed = added;
+        }
+    };
+    // What a data set is charged with are entries of its accounts.
+    let of = account.parent.as_ref().map(|_| account.name.as_str());
+    entries(tables, of, &mut each)?;
+    failed
 }
 
 fn known(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerError> {

@@ -1,17 +1,21 @@
-//! What is spent of an open account so far, as an epsilon.
+//! What is spent so far, as an epsilon.
 //!
 //! The account's own currency says what is left; what has been spent of a Rényi divergence or of rho says little to
 //! people. The core's odometer, whose levels depend on nothing but what the account was opened with, makes it an epsilon.
+//! An account is read for its releases, a data set for what its accounts promise, which is what it is charged with.
 
 use std::collections::BTreeMap;
 
-use counterpoint::filter::{Amount, Odometer, Query, Terms};
+use counterpoint::filter::{Amount, Level, Mileage, Odometer, Query, Terms};
 use counterpoint::quantity::Count;
-use counterpoint_wire::ledger::{Asked, Event, Promised, Rule, SpentEpsilon};
+use counterpoint_wire::ledger::{
+    Asked, Event, LevelRead, OdometerRead, Promised, Rule, SpentEpsilon,
+};
 
 use crate::error::LedgerError;
 use crate::query::query;
 use crate::rows::Account;
+use crate::rules;
 
 /// More different releases than these are not looked at: each is priced at every level.
 const MOST: usize = 1000;
@@ -28,44 +32,84 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// Of an open account that promises an epsilon in another currency.
-    pub(crate) fn of(account: &Account) -> Result<Option<Self>, LedgerError> {
-        let Rule::Filter(record) = &account.rule else { return Ok(None) };
-        let Promised::ApproxDp { epsilon, delta } = &record.promise else { return Ok(None) };
+    /// Of an open account that promises an epsilon in another currency: what `status` tells.
+    pub(crate) fn of(account: &Account) -> Option<Self> {
+        let Rule::Filter(record) = &account.rule else { return None };
         // A data set is charged with what its accounts promise, which no release says.
-        if account.parent.is_none() || record.kind == "sums" || delta.is_zero() {
-            return Ok(None);
+        if account.parent.is_none() || record.kind == "sums" {
+            return None;
         }
-        let (leaks, terms) = (&record.capacity.delta, Terms::new(account.relation.adjacency()));
         // Where no level leaves anything to spend there is nothing to be read.
-        let odometer = Odometer::new(delta.clone(), leaks.clone(), terms).ok();
-        let charges = account.balance.charges;
-        Ok(odometer.map(|odometer| Self {
-            odometer,
+        Self::new(account).ok()
+    }
+
+    /// Of an open account or a data set. Levels, delta and what is set aside for leaks are fixed by what it was opened
+    /// with: nothing is chosen that could have been chosen from answers.
+    pub(crate) fn new(account: &Account) -> Result<Self, LedgerError> {
+        let legal = "an open account or a data set that promises an epsilon at a delta above 0";
+        let Rule::Filter(record) = &account.rule else {
+            return Err(account.unfit("is a plan account, certified as a whole", legal));
+        };
+        let Promised::ApproxDp { epsilon, delta } = &record.promise else {
+            return Err(account.unfit("promises no epsilon", legal));
+        };
+        if delta.is_zero() {
+            return Err(account.unfit("promises delta 0", legal));
+        }
+        // Where all of delta is for leaks, an odometer sets half of it aside.
+        let aside = &record.capacity.delta;
+        let leaks = if aside < delta { aside.clone() } else { delta.half() };
+        let terms = Terms::new(account.relation.adjacency());
+        Ok(Self {
+            odometer: Odometer::new(delta.clone(), leaks, terms)?,
             promised: epsilon.clone(),
             releases: BTreeMap::new(),
-            charges,
+            charges: account.balance.charges,
             seen: 0,
-        }))
+        })
     }
 
     /// Takes a debit into account, whether or not its response was stored.
     pub(crate) fn add(&mut self, account: &Account, event: &Event) -> Result<(), LedgerError> {
-        let Event::Reserve { release: Asked::Described(list), .. } = event else { return Ok(()) };
-        self.seen += 1;
-        for described in list {
-            let text = format!("{:?}", described.normal());
-            if let Some((_, times)) = self.releases.get_mut(&text) {
-                *times += 1;
-            } else if self.releases.len() <= MOST {
-                self.releases.insert(text, (query(account.relation, described)?, 1));
+        match event {
+            Event::Reserve { account: of, release: Asked::Described(list), .. }
+                if *of == account.name =>
+            {
+                self.seen += 1;
+                for described in list {
+                    let text = format!("{:?}", described.normal());
+                    self.put(text, || query(account.relation, described))?;
+                }
             }
+            Event::Open { parent, slot: None, rule, .. } if *parent == account.name => {
+                self.seen += 1;
+                let Some(promised) = rules::promise(rule) else { return Ok(()) };
+                let damaged = || LedgerError::Damaged("a rule promises nothing".to_owned());
+                self.put(format!("{promised:?}"), || {
+                    Ok(promised.promise().ok_or_else(damaged)?.query()?)
+                })?;
+            }
+            _ => {}
         }
         Ok(())
     }
 
-    /// What the odometer says, where that is less than what the account promises as a whole.
-    pub(crate) fn bound(&self) -> Option<SpentEpsilon> {
+    /// One release more.
+    fn put(
+        &mut self,
+        text: String,
+        query: impl FnOnce() -> Result<Query, LedgerError>,
+    ) -> Result<(), LedgerError> {
+        if let Some((_, times)) = self.releases.get_mut(&text) {
+            *times += 1;
+        } else if self.releases.len() <= MOST {
+            self.releases.insert(text, (query()?, 1));
+        }
+        Ok(())
+    }
+
+    /// What all of it costs at every level; `None` if not all of it is known.
+    fn mileage(&self) -> Option<Mileage> {
         if self.releases.len() > MOST || self.seen != self.charges {
             return None;
         }
@@ -75,12 +119,50 @@ impl Spent {
             let query = query.clone().times(Count::new(count).ok()?);
             spent = spent.plus(&self.odometer.charge(&query).ok()?);
         }
-        let epsilon = self.odometer.bound(&spent)?;
+        Some(spent)
+    }
+
+    /// What the odometer says, where that is less than what the account promises as a whole.
+    pub(crate) fn bound(&self) -> Option<SpentEpsilon> {
+        let epsilon = self.odometer.bound(&self.mileage()?)?;
         (epsilon < self.promised).then(|| SpentEpsilon {
             epsilon,
             delta: self.odometer.delta().clone(),
             theorem: self.odometer.theorem().source(),
             setting: self.odometer.setting().into(),
+        })
+    }
+
+    /// What the odometer says, level by level.
+    pub(crate) fn read(
+        &self,
+        account: &Account,
+        head: String,
+    ) -> Result<OdometerRead, LedgerError> {
+        let legal =
+            "an account with at most 1000 different releases, each of which is known at some level";
+        let spent = self.mileage();
+        let spent =
+            spent.ok_or_else(|| account.unfit("has releases that no level prices", legal))?;
+        let level = |(level, total): (&Level, &Option<Amount>)| LevelRead {
+            epsilon: level.epsilon.clone(),
+            order: Amount::from_f64(level.order.get()).unwrap_or_default(),
+            capacity: level.capacity.clone(),
+            spent: total.clone(),
+            holds: total.as_ref().is_some_and(|total| total <= &level.capacity),
+        };
+        Ok(OdometerRead {
+            account: account.name.clone(),
+            epsilon: self.odometer.bound(&spent),
+            delta: self.odometer.delta().clone(),
+            sum: spent.epsilon.clone(),
+            leaks: self.odometer.leaks().clone(),
+            leaked: spent.delta.clone(),
+            charges: self.charges,
+            levels: self.odometer.levels().iter().zip(&spent.divergences).map(level).collect(),
+            theorem: self.odometer.theorem().source(),
+            setting: self.odometer.setting().into(),
+            head,
         })
     }
 }

@@ -85,6 +85,35 @@ impl Grid {
         nearest.clamp(-MOST_UNITS, MOST_UNITS) as i64
     }
 
+    /// The same for a whole number, exactly: it need not be a double.
+    ///
+    /// ```
+    /// use counterpoint_mechanisms::Grid;
+    ///
+    /// let whole = (1_i128 << 60) + 1; // as a double, one less
+    /// assert_eq!(Grid::WHOLE.units_of_whole(whole), (1 << 60) + 1);
+    /// assert_eq!(Grid::new(2)?.units_of_whole(6), 2); // halves upward
+    /// # Ok::<(), counterpoint_mechanisms::Error>(())
+    /// ```
+    #[must_use]
+    pub fn units_of_whole(self, x: i128) -> i64 {
+        let most = 1_i128 << 62;
+        let units = match u32::try_from(self.exponent) {
+            // No more than 2^126 in size, less than half a step of the coarsest.
+            Ok(coarser @ 1..) => {
+                let x = x.clamp(-(1 << 126), (1 << 126) - 1);
+                let half = 1_i128.checked_shl(coarser - 1).unwrap_or(0);
+                if coarser > 126 { 0 } else { (x + half) >> coarser }
+            }
+            _ => {
+                // Beyond 2^62 already where it is that far from zero.
+                let finer = self.exponent.unsigned_abs().min(63);
+                x.clamp(-most, most) << finer
+            }
+        };
+        units.clamp(-most, most) as i64
+    }
+
     /// How many steps cover a distance: rounded up, at least one.
     pub(crate) fn steps(self, distance: f64) -> Result<u64, Error> {
         let steps = (distance * power(-self.exponent)).ceil();
@@ -132,6 +161,28 @@ mod tests {
         assert_eq!([-0.0, 0.49999999999999994, -1e-300, f64::NAN].map(units), [0; 4]);
         assert_eq!(units(f64::INFINITY), 1 << 62);
         assert_eq!(units(f64::NEG_INFINITY), -(1 << 62));
+    }
+
+    /// Where doubles are exact, whole numbers are rounded as they are; beyond, to the nearest all the same.
+    #[test]
+    fn whole_numbers_are_rounded_as_whole_numbers() {
+        for exponent in [-900, -70, -63, -62, -3, -1, 0, 1, 2, 5, 40, 62, 100, 126, 127, 900] {
+            let grid = Grid::new(exponent).unwrap();
+            for x in (-40..=40_i64).chain([1 << 40, -(1 << 52), (1 << 53) - 1, 3 << 50]) {
+                assert_eq!(grid.units_of_whole(x.into()), grid.units(x as f64), "{x} {exponent}");
+            }
+            for x in [i128::MAX, i128::MAX / 2, i128::MIN] {
+                assert!(grid.units_of_whole(x).abs() <= 1 << 62, "{x} {exponent}");
+            }
+        }
+        // Neighbours stay neighbours where doubles are 256 apart.
+        let far = 1_i128 << 60;
+        for x in far..far + 600 {
+            assert_eq!(i128::from(Grid::WHOLE.units_of_whole(x)), x);
+            let halves = Grid::new(1).unwrap();
+            assert_eq!(i128::from(halves.units_of_whole(x)), (x + 1).div_euclid(2));
+        }
+        assert_eq!(Grid::WHOLE.units_of_whole(i128::MIN), -(1 << 62));
     }
 
     #[test]

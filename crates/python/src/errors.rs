@@ -20,6 +20,8 @@ enum Kind {
     Ledger,
     Refused,
     Undecided,
+    NoRandomness,
+    SessionEnded,
 }
 
 impl Kind {
@@ -33,11 +35,13 @@ impl Kind {
             Self::Ledger => "LedgerError",
             Self::Refused => "Refused",
             Self::Undecided => "Undecided",
+            Self::NoRandomness => "NoRandomness",
+            Self::SessionEnded => "SessionEnded",
         }
     }
 
     fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-        static CLASSES: [PyOnceLock<Py<PyType>>; 8] = [const { PyOnceLock::new() }; 8];
+        static CLASSES: [PyOnceLock<Py<PyType>>; 10] = [const { PyOnceLock::new() }; 10];
         CLASSES[self as usize].import(py, "counterpoint.errors", self.name())
     }
 
@@ -133,6 +137,24 @@ pub(crate) fn planning(error: PlanningError) -> PyErr {
         PlanningError::Cost(CostError::Ask(error)) => ask(error),
         PlanningError::OverBudget { .. } => Kind::OutOfReach.error(error.to_string()),
         _ => invalid(error.to_string()),
+    }
+}
+
+/// A session that gives no more answers.
+pub(crate) fn session_ended(text: &str) -> PyErr {
+    Kind::SessionEnded.error(text.to_owned())
+}
+
+/// Of noise, queries and sessions.
+pub(crate) fn mechanisms(error: counterpoint_mechanisms::Error) -> PyErr {
+    use counterpoint_mechanisms::Error;
+
+    let text = error.to_string();
+    match error {
+        Error::Randomness { .. } => Kind::NoRandomness.error(text),
+        Error::Exhausted => Kind::SessionEnded.error(text),
+        Error::Ask(error) => ask(error),
+        _ => invalid(text),
     }
 }
 

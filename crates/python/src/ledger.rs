@@ -378,6 +378,12 @@ impl Ledger {
         json(status.json())
     }
 
+    /// What the odometer of an open account or a data set reads, as JSON.
+    #[pyo3(name = "_odometer", signature = (account))]
+    fn odometer(&self, py: Python<'_>, account: &str) -> PyResult<String> {
+        json(self.with(py, |ledger| ledger.odometer(account))?.json())
+    }
+
     /// The entries, as JSON.
     #[pyo3(name = "_history", signature = (account, analyst))]
     fn history(

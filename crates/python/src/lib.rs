@@ -7,14 +7,18 @@ mod bracket;
 mod calibrate;
 mod errors;
 mod interval;
+mod keys;
 mod ledger;
 mod losses;
 mod mechanism;
+mod noise;
 mod plan;
 mod planned;
+mod query;
 mod region;
 mod rules;
 mod run;
+mod session;
 mod value;
 
 use pyo3::prelude::*;
@@ -28,17 +32,25 @@ mod _native {
     #[pymodule_export]
     use super::calibrate::{Calibration, calibrate};
     #[pymodule_export]
+    use super::keys::{KeyMeasurement, Keyed};
+    #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]
     use super::losses::Losses;
     #[pymodule_export]
     use super::mechanism::{Blank, Mechanism};
     #[pymodule_export]
+    use super::noise::{Exponential, LeakyResponse, Noise, Response};
+    #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
     use super::planned::{Planned, plan_study};
     #[pymodule_export]
+    use super::query::{Data, Measurement, Query, Recipe, Released, secret};
+    #[pymodule_export]
     use super::region::Region;
     #[pymodule_export]
     use super::rules::{convert, noise_rules, pairs};
+    #[pymodule_export]
+    use super::session::{Declared, Sessions};
 }

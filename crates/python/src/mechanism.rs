@@ -313,6 +313,22 @@ pub(crate) fn wrap_all<'py>(
     PyTuple::new(py, releases.iter().enumerate().map(one).collect::<PyResult<Vec<_>>>()?)
 }
 
+/// Releases that are charged, as objects of their classes.
+pub(crate) fn wrap_releases<'py>(
+    py: Python<'py>,
+    releases: &[counterpoint::Release],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let described = |release: &counterpoint::Release| Release {
+        name: None,
+        mechanism: release.mechanism.clone(),
+        sample: None,
+        count: release.count,
+        partition: release.part.clone(),
+        written: Vec::new(),
+    };
+    wrap_all(py, &releases.iter().map(described).collect::<Vec<_>>())
+}
+
 /// The releases of a list of mechanisms.
 pub(crate) fn releases(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<Release>> {
     let (releases, unknowns) = with_unknowns(argument, given)?;

@@ -30,6 +30,7 @@ mod fields;
 mod json;
 mod kind;
 pub mod ledger;
+mod losses;
 mod parse;
 mod plan;
 mod region;
@@ -49,6 +50,7 @@ pub use answer::{Asked, Composed};
 pub use audit::Audited;
 pub use calibrated::{Calibrated, Change, OutOfReach};
 pub use error::PlanError;
+pub use losses::{Loss, Losses};
 pub use plan::{
     Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
 };

@@ -72,6 +72,12 @@ pub(crate) enum LedgerCommand {
         #[arg(value_name = "ACCOUNT")]
         account: Option<String>,
     },
+    /// Tell what is spent so far as an epsilon that holds at all times at once, and the levels it is read from
+    Odometer {
+        /// An open account, for its releases, or a data set, for what its accounts promise
+        #[arg(value_name = "ACCOUNT")]
+        account: String,
+    },
     /// List what happened
     History(PartArgs),
     /// List stored responses

@@ -73,6 +73,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Session(args) => told::session(ledger, args, json),
         LedgerCommand::Pending { account } => told::pending(ledger, account.as_deref(), json),
         LedgerCommand::Status { account } => told::status(ledger, account.as_deref(), json),
+        LedgerCommand::Odometer { account } => told::odometer(ledger, account, json),
         LedgerCommand::History(args) => told::history(ledger, args, json),
         LedgerCommand::Responses(args) => told::responses(ledger, args, json),
         LedgerCommand::Verify => told::verified(&ledger.verify(args.expect_head)?, json),

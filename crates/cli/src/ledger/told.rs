@@ -38,6 +38,12 @@ fn beneath(dataset: &str, all: Vec<AccountStatus>) -> Vec<AccountStatus> {
     all.into_iter().filter(|account| is_beneath(account)).collect()
 }
 
+/// Of an open account or a data set.
+pub(super) fn odometer(ledger: &mut Ledger, account: &str, json: bool) -> Result<Outcome> {
+    let read = ledger.odometer(account)?;
+    told(json, || read.json(), || tables::odometer(&read))
+}
+
 pub(super) fn pending(ledger: &mut Ledger, account: Option<&str>, json: bool) -> Result<Outcome> {
     let pending = ledger.pending(account)?;
     told(json, || pending.json(), || tables::pending(&pending))

@@ -10,6 +10,7 @@ mod documents;
 mod figures;
 mod layers;
 mod ledger;
+mod losses;
 mod mechanisms;
 mod plans;
 mod reach;

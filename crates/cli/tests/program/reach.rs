@@ -38,7 +38,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "py") {
             found.push(path);
         }
     }
@@ -78,14 +78,15 @@ fn everything_public_is_named_where_it_is_reached() {
 fn every_test_that_the_table_names_is_there() {
     let table = fs::read_to_string(root().join("docs/reach.md")).unwrap();
     let mut files = Vec::new();
-    for name in ["counterpoint/tests", "cli/tests", "wire/src", "wire/tests"] {
+    for name in ["counterpoint/tests", "cli/tests", "wire/src", "wire/tests", "python/tests"] {
         sources(&root().join("crates").join(name), &mut files);
     }
     let all: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     let rows = rows(&table);
     for row in &rows {
         let name = row.last().unwrap().trim_matches('`');
-        assert!(all.contains(&format!("fn {name}()")), "{row:?}");
+        let kinds = [format!("fn {name}()"), format!("def {name}(")];
+        assert!(kinds.iter().any(|test| all.contains(test)), "{row:?}");
     }
     let count = rows.len();
     assert!(count > 15, "{count} rows were found: the search is at fault");

@@ -277,6 +277,15 @@ impl Noise {
     pub fn release(&self, x: f64) -> Result<f64, Error> {
         Ok(self.grid.value(self.add(self.grid.units(x).into())?))
     }
+
+    /// A whole number, rounded to the grid, with fresh noise. It need not be a double: whole numbers a step apart may be
+    /// further apart as doubles, and noise does not cover that.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`] if there is none to be had.
+    pub fn release_whole(&self, x: i128) -> Result<f64, Error> {
+        Ok(self.grid.value(self.add(self.grid.units_of_whole(x).into())?))
+    }
 }
 
 /// A finite double is a ratio, exactly.

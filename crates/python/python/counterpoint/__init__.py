@@ -8,12 +8,13 @@ True
 
 Every number is a bracket that contains the truth, rounding included; as a float it is its safe
 side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`plan_study` makes one from
-wanted errors; :func:`calibrate`, :func:`audit` and :class:`Ledger` do what their names say. :func:`connect` asks a
-curator about tables. ``counterpoint.integrations`` speaks to dp-accounting, Opacus and OpenDP.
+wanted errors; :mod:`counterpoint.noise` and :mod:`counterpoint.sessions` draw what is charged; :func:`calibrate`,
+:func:`audit` and :class:`Ledger` do what their names say. :func:`connect` asks a curator about tables. ``counterpoint.integrations`` speaks to dp-accounting, Opacus and OpenDP.
 """
 
 from typing import TYPE_CHECKING
 
+from . import noise, sessions
 from ._native import Answer, Audit, Bracket, Mechanism, audit
 from .arrays import Brackets
 from .calibration import Calibration, calibrate
@@ -26,12 +27,14 @@ from .errors import (
     KeyInUse,
     LedgerError,
     NoFiniteEpsilon,
+    NoRandomness,
     NotAllowed,
     NotFound,
     OutOfReach,
     OverBudget,
     Refused,
     ServiceError,
+    SessionEnded,
     SessionOver,
     Stopped,
     ToleranceNotMet,
@@ -130,6 +133,7 @@ __all__ = [
     "Mechanism",
     "NameAndShame",
     "NoFiniteEpsilon",
+    "NoRandomness",
     "NotAllowed",
     "NotFound",
     "OutOfReach",
@@ -144,6 +148,7 @@ __all__ = [
     "Region",
     "ServiceError",
     "Session",
+    "SessionEnded",
     "SessionOver",
     "SparseVector",
     "Staircase",
@@ -160,7 +165,9 @@ __all__ = [
     "connect",
     "convert",
     "load",
+    "noise",
     "noise_rules",
     "pairs",
     "plan_study",
+    "sessions",
 ]

@@ -20,12 +20,14 @@ __all__ = [
     "KeyInUse",
     "LedgerError",
     "NoFiniteEpsilon",
+    "NoRandomness",
     "NotAllowed",
     "NotFound",
     "OutOfReach",
     "OverBudget",
     "Refused",
     "ServiceError",
+    "SessionEnded",
     "SessionOver",
     "Stopped",
     "ToleranceNotMet",
@@ -85,6 +87,14 @@ class Refused(LedgerError):
 
     detail: dict[str, str] = {}
     """Whose budget (``by``), ``what``, and the amounts ``asked``, ``left`` and ``capacity``."""
+
+
+class NoRandomness(CounterpointError, OSError):
+    """The operating system has no secure randomness. Nothing was drawn; a session that asked has ended."""
+
+
+class SessionEnded(CounterpointError):
+    """The session gives no more answers: it has given all of them, or was closed."""
 
 
 class ServiceError(CounterpointError):

@@ -275,6 +275,14 @@ class Ledger(_native.Ledger):
         """
         return _loads(self._status(account))
 
+    def odometer(self, account: str) -> dict[str, Any]:
+        """What is spent so far as an epsilon that holds at all times at once, whatever is asked next, and its levels.
+
+        Of an open account for its releases, of a data set for what its accounts promise. ``epsilon`` is None if
+        nothing is known. Levels and ``delta`` are fixed by what the account was opened with.
+        """
+        return _loads(self._odometer(account))
+
     def history(self, account: str | None = None, *, analyst: str | None = None) -> dict[str, Any]:
         """The entries, oldest first, and the head: of one account or all, of one analyst or all."""
         return _loads(self._history(account, analyst))

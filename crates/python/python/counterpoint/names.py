@@ -50,3 +50,6 @@ Direction = Literal["remove", "add"]
 
 Side = Literal["upper", "lower"]
 """The end of a bracket that is safe to take for the number."""
+
+Style = Literal["laplace", "gaussian", "staircase", "exponential"]
+"""The kinds of noise that a query is answered with."""

@@ -1,6 +1,7 @@
 //! A ledger, for people.
 
 mod history;
+mod odometer;
 mod release;
 
 use std::collections::BTreeMap;
@@ -8,8 +9,8 @@ use std::collections::BTreeMap;
 use counterpoint::filter::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
-    AccountStatus, Cost, PendingKey, Promised, QuotaStatus, SlotStatus, SpentEpsilon, Status,
-    Verified,
+    AccountStatus, Cost, PendingKey, Promised, QuotaStatus, SlotStatus, SpentEpsilon, SpentSetting,
+    Status, Verified,
 };
 
 use crate::columns::Side::{Left, Right};
@@ -18,6 +19,7 @@ use crate::compose::listed;
 use crate::words::TABLE_DIGITS;
 
 pub use history::history;
+pub use odometer::odometer;
 use release::standing;
 pub use release::{committed, pending, price, reserved, responses, session};
 
@@ -175,19 +177,22 @@ fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
 
 /// What is spent so far as an epsilon, and the setting in which that holds.
 fn so_far(spent: &SpentEpsilon) -> String {
-    let parameters = match spent.setting.parameters {
+    let (epsilon, delta) = (up(&spent.epsilon), up(&spent.delta));
+    let setting = setting(spent.setting);
+    format!(
+        "so far: epsilon at most {epsilon} at delta {delta}\n(certified at all times at once; {setting})\n"
+    )
+}
+
+/// What may be chosen, and in which order.
+fn setting(setting: SpentSetting) -> String {
+    let parameters = match setting.parameters {
         "adaptive" => "whatever is asked next, parameters chosen from earlier answers",
         _ => "parameters fixed before the first answer",
     };
-    let order = if spent.setting.concurrent {
-        "sequentially or concurrently"
-    } else {
-        "one after the other"
-    };
-    let (epsilon, delta) = (up(&spent.epsilon), up(&spent.delta));
-    format!(
-        "so far: epsilon at most {epsilon} at delta {delta}\n(certified at all times at once; {parameters}; {order})\n"
-    )
+    let order =
+        if setting.concurrent { "sequentially or concurrently" } else { "one after the other" };
+    format!("{parameters}; {order}")
 }
 
 /// What paid for an account, and the part of the data it is about.

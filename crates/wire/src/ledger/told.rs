@@ -76,6 +76,57 @@ pub struct SpentEpsilon {
     pub setting: SpentSetting,
 }
 
+/// `odometer`: a running bound that holds at all times at once, and the levels it is read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OdometerRead {
+    /// The account, or the data set.
+    pub account: String,
+    /// The bound, rounded up; `None` if nothing is known: every level is passed, or more has leaked than is set aside.
+    #[serde(with = "optional_amount")]
+    pub epsilon: Option<Amount>,
+    /// The chance with which it ever fails.
+    #[serde(with = "amount")]
+    pub delta: Amount,
+    /// The sum of epsilons, where every release has one.
+    #[serde(with = "optional_amount")]
+    pub sum: Option<Amount>,
+    /// The share of delta that is set aside for the releases' own.
+    #[serde(with = "amount")]
+    pub leaks: Amount,
+    /// What the releases' own deltas add up to.
+    #[serde(with = "amount")]
+    pub leaked: Amount,
+    /// How many charges it was read for.
+    pub charges: u64,
+    /// The levels, lowest first.
+    pub levels: Vec<LevelRead>,
+    /// What licenses it.
+    pub theorem: &'static str,
+    /// The setting it holds in.
+    pub setting: SpentSetting,
+    /// The last entry's number and hash.
+    pub head: String,
+}
+
+/// A level of an odometer: a bound that holds while divergences at an order stay within a capacity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LevelRead {
+    /// The bound.
+    #[serde(with = "amount")]
+    pub epsilon: Amount,
+    /// The order.
+    #[serde(with = "amount")]
+    pub order: Amount,
+    /// What the divergences may add up to.
+    #[serde(with = "amount")]
+    pub capacity: Amount,
+    /// What they add up to; `None` if that is not known.
+    #[serde(with = "optional_amount")]
+    pub spent: Option<Amount>,
+    /// Whether the bound holds still.
+    pub holds: bool,
+}
+
 /// What may be chosen, and whether mechanisms may be interleaved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SpentSetting {
@@ -365,6 +416,7 @@ macro_rules! json {
 }
 
 json!(
+    OdometerRead,
     Status,
     History,
     Export,

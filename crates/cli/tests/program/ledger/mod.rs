@@ -2,6 +2,7 @@
 
 mod accounts;
 mod history;
+mod odometer;
 mod refusals;
 mod release;
 mod status;

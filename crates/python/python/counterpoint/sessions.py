@@ -1,0 +1,409 @@
+"""Mechanisms that are held open and asked again, as context managers.
+
+What is *declared* says what will be asked and how much of it, before anything is. Opened on data it is charged, all of it,
+however much is used:
+
+>>> from counterpoint import noise, sessions
+>>> ages = noise.Data([31, 45, 27, 62, 38], adjacency="add-remove")
+>>> declared = sessions.SparseVector(epsilon=0.5, answers=1, threshold=1000)
+>>> with declared.open(ages) as gate:
+...     gate.ask(noise.Query.count()).above
+False
+>>> gate.releases
+(SparseVector(epsilon_threshold=0.5, epsilon_queries=1.0),)
+>>> gate.ask(noise.Query.count())
+Traceback (most recent call last):
+...
+counterpoint.errors.SessionEnded: the session is closed: it answers nothing more
+
+Several that are declared together (:func:`concurrent`) may be asked in any order, by any number of threads: what everything
+costs together is the composition of what was declared (Lyu 2022, Theorem 1; Vadhan and Zhang 2023).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .errors import InvalidArgument, SessionEnded
+from .noise import Data, Query, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from types import TracebackType
+
+    from ._native import Answer, Mechanism
+    from .ledger import Ledger
+    from .plan import Plan
+
+__all__ = [
+    "Checked",
+    "Concurrent",
+    "Found",
+    "GuessAndCheck",
+    "GuessSession",
+    "GateSession",
+    "Sequence",
+    "SequenceSession",
+    "Session",
+    "SparseVector",
+    "concurrent",
+]
+
+
+class Found:
+    """A sparse vector's reply: whether the query is about at the threshold or ``above``, and its ``value`` if that was
+    declared. True if it is above."""
+
+    __slots__ = ("above", "value")
+
+    def __init__(self, above: bool, value: float | None) -> None:
+        self.above = above
+        self.value = value
+
+    def __bool__(self) -> bool:
+        return self.above
+
+    def __repr__(self) -> str:
+        return f"Found(above={self.above}, value={self.value!r})"
+
+
+class Checked:
+    """Guess-and-check's reply: whether the guess is about ``right``, and if not the ``value``. True if it is right."""
+
+    __slots__ = ("right", "value")
+
+    def __init__(self, right: bool, value: float | None) -> None:
+        self.right = right
+        self.value = value
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __repr__(self) -> str:
+        return f"Checked(right={self.right}, value={self.value!r})"
+
+
+class Session:
+    """An open mechanism. Leaving its ``with`` closes it for good; asking on is :class:`counterpoint.SessionEnded`."""
+
+    __slots__ = ("_alone", "_ledger", "_name", "_open", "releases")
+
+    releases: tuple[Mechanism, ...]
+    """What all of it is charged as, however much of it is used."""
+
+    def __init__(
+        self, open: _native.Sessions, name: str, releases: tuple[Mechanism, ...], alone: bool
+    ) -> None:
+        self._open = open
+        self._name = name
+        self._alone = alone
+        self._ledger: tuple[Ledger, str, str] | None = None
+        self.releases = releases
+
+    @property
+    def answered(self) -> int:
+        """How many answers it has given."""
+        return self._open.answered(self._name)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it answers nothing more."""
+        return self._open.is_exhausted(self._name)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._open.is_closed()
+
+    def close(self) -> None:
+        """Ends it. One of several that were opened together ends with them."""
+        if not self._alone:
+            raise InvalidArgument(f"session {self._name!r} is one of several; legal: to close all of them")
+        _closed(self._open, self._ledger)
+
+    def __enter__(self) -> Any:
+        if self.closed:
+            raise SessionEnded("the session is closed: it answers nothing more")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._alone:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'closed' if self.closed else 'open'}, releases={list(self.releases)!r})"
+
+
+class GateSession(Session):
+    """An open :class:`SparseVector`."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> GateSession:
+        super().__enter__()
+        return self
+
+    def ask(self, query: Query) -> Found:
+        """Is this query about at the threshold or above?"""
+        _, above, value, _ = self._open.above(self._name, query._native)
+        return Found(above, value)
+
+
+class GuessSession(Session):
+    """An open :class:`GuessAndCheck`."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> GuessSession:
+        super().__enter__()
+        return self
+
+    def ask(self, query: Query, guess: float) -> Checked:
+        """Is this guess at a query's value about right?"""
+        _, wrong, value, _ = self._open.check(self._name, query._native, guess)
+        return Checked(not wrong, value)
+
+
+class SequenceSession(Session):
+    """An open :class:`Sequence`."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> SequenceSession:
+        super().__enter__()
+        return self
+
+    def ask(self, recipe: Recipe) -> float | list[float]:
+        """Runs a recipe whose price was declared and is not yet paid."""
+        kind, _, value, table = self._open.measure(self._name, recipe._native)
+        return table if kind == "table" or value is None else value
+
+
+class _Declared:
+    __slots__ = ("_native",)
+    _session: type[Session] = Session
+
+    _native: _native.Declared
+
+    def releases(self, data: Data) -> tuple[Mechanism, ...]:
+        """What all of it is charged as on data, however much of it is used. Nothing is opened."""
+        return self._native.releases(data._native)
+
+    def _opened(self, data: Data, ledger: Ledger | None, account: str | None, key: str | None) -> Session:
+        releases = self.releases(data)
+        paid = _paid(releases, data, ledger, account, key)
+        session = self._session(_native.Sessions([("", self._native, data._native)]), "", releases, True)
+        session._ledger = paid
+        return session
+
+    def __eq__(self, other: object) -> bool:
+        return self._native == other._native if isinstance(other, _Declared) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return repr(self._native)
+
+
+def _paid(
+    releases: tuple[Mechanism, ...], data: Data, ledger: Ledger | None, account: str | None, key: str | None
+) -> tuple[Ledger, str, str] | None:
+    """Debits a ledger for all of it, before anything is drawn."""
+    if ledger is None:
+        return None
+    if account is None or key is None:
+        raise InvalidArgument("account or key is missing; legal: both, with a ledger")
+    (held,) = ledger.status(account)["accounts"]
+    if (held["adjacency"], held["records"]) != (data.adjacency, data.records):
+        theirs, ours = f"{held['adjacency']}, {held['records']}", f"{data.adjacency}, {data.records}"
+        raise InvalidArgument(f"account {account!r} is for data of {theirs} records a person; these are of {ours}")
+    reserved = ledger.reserve(account, list(releases), key=key)
+    if reserved.outcome != "reserved":
+        # What was paid for once is opened once: other noise would be another session.
+        raise InvalidArgument(f"key {key!r} was reserved before; legal: a new key for a new session")
+    return ledger, account, key
+
+
+def _closed(open: _native.Sessions, paid: tuple[Ledger, str, str] | None) -> None:
+    """Closes, and says so in the ledger, once."""
+    if open.is_closed():
+        return
+    open.close()
+    if paid is not None:
+        ledger, account, key = paid
+        ledger.commit(key, b"closed", account=account)
+
+
+def _scaled(reach: float | None, grid: float | None) -> tuple[float, float] | None:
+    if reach is None and grid is None:
+        return None
+    return (1.0 if reach is None else reach, 1.0 if grid is None else grid)
+
+
+class SparseVector(_Declared):
+    """Which queries are above a threshold: many questions, few answers above.
+
+    Charged 3 epsilon, and a fourth with ``values``. Ends with the last of ``answers`` above. For counts, or for queries
+    that one record moves by at most ``reach``, answered on a ``grid``.
+    """
+
+    __slots__ = ()
+    _session = GateSession
+
+    def __init__(
+        self, epsilon: float, *, answers: int, threshold: float, values: bool = False,
+        reach: float | None = None, grid: float | None = None,
+    ) -> None:
+        self._native = _native.Declared.sparse_vector(epsilon, answers, threshold, values, _scaled(reach, grid))
+
+    def open(
+        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
+    ) -> GateSession:
+        """Opens it on data: from here on it is charged; to an account of a ledger, if one is given."""
+        opened = self._opened(data, ledger, account, key)
+        assert isinstance(opened, GateSession)
+        return opened
+
+
+class GuessAndCheck(_Declared):
+    """Is this guess about right? Right guesses are passed, wrong ones corrected (Lyu 2022, Algorithm 1).
+
+    Charged 4 epsilon. Ends with the last of so many ``corrections`` of guesses that are off by about the ``tolerance`` or
+    more. For counts, or for queries that one record moves by at most ``reach``, answered on a ``grid``.
+    """
+
+    __slots__ = ()
+    _session = GuessSession
+
+    def __init__(
+        self, epsilon: float, *, corrections: int, tolerance: float,
+        reach: float | None = None, grid: float | None = None,
+    ) -> None:
+        self._native = _native.Declared.guess_and_check(epsilon, corrections, tolerance, _scaled(reach, grid))
+
+    def open(
+        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
+    ) -> GuessSession:
+        """Opens it on data: from here on it is charged; to an account of a ledger, if one is given."""
+        opened = self._opened(data, ledger, account, key)
+        assert isinstance(opened, GuessSession)
+        return opened
+
+
+class Sequence(_Declared):
+    """A declared list of recipes, for their prices: any may be run whose price is on the list and not yet paid."""
+
+    __slots__ = ()
+    _session = SequenceSession
+
+    def __init__(self, recipes: Iterable[Recipe]) -> None:
+        self._native = _native.Declared.sequence([recipe._native for recipe in recipes])
+
+    def open(
+        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
+    ) -> SequenceSession:
+        """Opens it on data: from here on it is charged; to an account of a ledger, if one is given."""
+        opened = self._opened(data, ledger, account, key)
+        assert isinstance(opened, SequenceSession)
+        return opened
+
+
+class Concurrent:
+    """Open sessions that were declared together, by their names; see :func:`concurrent`."""
+
+    __slots__ = ("_adjacency", "_ledger", "_open", "_sessions", "releases")
+
+    releases: tuple[Mechanism, ...]
+    """All that was declared."""
+
+    def __init__(self, open: _native.Sessions, sessions: dict[str, Session], adjacency: Any, paid: Any) -> None:
+        self._open = open
+        self._sessions = sessions
+        self._adjacency = adjacency
+        self._ledger = paid
+        self.releases = tuple(release for session in sessions.values() for release in session.releases)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._sessions:
+            raise InvalidArgument(f"session {name!r} is not among those declared; legal: {', '.join(self._sessions)}")
+        return self._sessions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sessions)
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan made of it."""
+        from .plan import compose
+
+        return compose(self.releases, adjacency=self._adjacency)
+
+    def epsilon(self, delta: float) -> Answer:
+        """The certified total at a delta, whatever was asked and answered."""
+        return self.plan.epsilon(delta)
+
+    @property
+    def closed(self) -> bool:
+        """Whether they were closed."""
+        return self._open.is_closed()
+
+    def close(self) -> None:
+        """Ends all of them."""
+        _closed(self._open, self._ledger)
+
+    def __enter__(self) -> Concurrent:
+        if self.closed:
+            raise SessionEnded("the session is closed: it answers nothing more")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Concurrent({', '.join(self._sessions)}; {'closed' if self.closed else 'open'})"
+
+
+def concurrent(
+    declared: Mapping[str, SparseVector | GuessAndCheck | Sequence],
+    data: Data | Mapping[str, Data],
+    *,
+    ledger: Ledger | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Concurrent:
+    """Opens all that is declared, by name, on the same data, or each on a column of its own **of the same people, row by
+    row**. They may be asked in any order, and are charged together.
+
+    >>> from counterpoint import noise, sessions
+    >>> ages = noise.Data([31, 45, 27, 62, 38], adjacency="add-remove")
+    >>> by_decade = noise.Query.histogram(range(0, 101, 10)).laplace(0.5)
+    >>> two = {
+    ...     "ann": sessions.GuessAndCheck(0.25, corrections=3, tolerance=10),
+    ...     "bob": sessions.Sequence([by_decade]),
+    ... }
+    >>> with sessions.concurrent(two, ages) as open:
+    ...     bins = open["bob"].ask(by_decade)
+    ...     right = open["ann"].ask(noise.Query.count(), guess=5).right
+    >>> len(bins), float(open.epsilon(1e-6)) <= 4 * 0.25 + 0.5 + 1e-9
+    (10, True)
+    """
+    if not declared:
+        raise InvalidArgument("nothing is declared; legal: at least one session")
+    columns = {name: data if isinstance(data, Data) else data[name] for name in declared}
+    releases = {name: one.releases(columns[name]) for name, one in declared.items()}
+    first = next(iter(columns.values()))
+    paid = _paid(tuple(release for all in releases.values() for release in all), first, ledger, account, key)
+    opened = _native.Sessions([(name, one._native, columns[name]._native) for name, one in declared.items()])
+    sessions: dict[str, Session] = {
+        name: one._session(opened, name, releases[name], False) for name, one in declared.items()
+    }
+    return Concurrent(opened, sessions, first.adjacency, paid)
