@@ -40,6 +40,7 @@ mod regions;
 mod rounding;
 mod routes;
 mod sampled_pairs;
+mod simulations;
 mod soundness;
 mod subsets;
 mod teeth;

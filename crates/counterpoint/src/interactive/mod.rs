@@ -7,7 +7,8 @@
 //! adversaries, [`System::attack`] the best of them, [`System::dominating_pair`] a
 //! pair as bad as all of them, [`decompose`] the proof that there is
 //! no better one in the form of Lyu's Theorem 3, and [`concurrent_delta`] the profile of
-//! several systems whose queries are interleaved at will. All of it is in exact fractions.
+//! several systems whose queries are interleaved at will. A [`Simulator`] runs that proof
+//! forwards: it answers for all of them, knowing nothing but randomized responses. All of it is in exact fractions.
 //!
 //! ```
 //! use counterpoint::exact::Ratio;
@@ -37,10 +38,12 @@ mod attack;
 mod concurrent;
 mod decomposition;
 mod region;
+mod simulator;
 
 pub use attack::{Adversary, Attack, Step};
 pub use concurrent::{concurrent, concurrent_delta};
 pub use decomposition::{DecomposeError, Decomposition, decompose};
+pub use simulator::{Conversation, Said, Simulator, SimulatorError, Turn, Voiced};
 
 use crate::exact::{self, ExactError, Ratio};
 use crate::pair::Pair;
