@@ -13,6 +13,7 @@ mod plan;
 pub mod plot;
 mod region;
 mod rules;
+mod simulate;
 pub mod ledger;
 mod words;
 
@@ -23,3 +24,4 @@ pub use compose::compose;
 pub use plan::{plan, plan_figure};
 pub use region::{region, region_figure};
 pub use rules::{convert, noise};
+pub use simulate::simulate;

@@ -9,7 +9,7 @@ use crate::exact::{self, ExactError, Ratio};
 use crate::pair::{Pair, draw};
 
 /// The most histories that are looked at one by one.
-const MOST_HISTORIES: u128 = 250_000;
+const MOST_HISTORIES: u128 = 100_000;
 
 /// Systems that are run concurrently, and who answers in their place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl Simulator {
     /// Who answers what: every answer that a system may give, after every history, the histories in their order.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if there are more than a quarter of a million, or no such system.
+    /// [`ExactError::Size`] if there are more than a hundred thousand, or no such system.
     pub fn voices(&self, system: usize) -> Result<Vec<Voiced>, ExactError> {
         let last = self.systems.len() as u128 - 1;
         exact::check_size("the system is", system as u128, (0, last))?;
@@ -198,7 +198,7 @@ impl Simulator {
     /// simulator and with the systems themselves.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if there are more than a quarter of a million.
+    /// [`ExactError::Size`] if there are more than a hundred thousand.
     pub fn law(&self, asker: &mut Asker<'_>) -> Result<Vec<Said>, ExactError> {
         let responses = self.responses()?;
         let (mut found, mut open) = (Vec::new(), vec![History::start(self)]);
@@ -219,7 +219,7 @@ impl Simulator {
     /// for all adversaries.
     ///
     /// # Errors
-    /// [`ExactError::Size`] if there are more than a quarter of a million.
+    /// [`ExactError::Size`] if there are more than a hundred thousand.
     pub fn histories_agree(&self) -> Result<Option<u128>, ExactError> {
         let responses = self.responses()?;
         let (mut count, mut open) = (0_u128, vec![History::start(self)]);
