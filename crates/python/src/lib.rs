@@ -15,6 +15,7 @@ mod planned;
 mod region;
 mod rules;
 mod run;
+mod simulation;
 mod value;
 
 use pyo3::prelude::*;
@@ -41,4 +42,6 @@ mod _native {
     use super::region::Region;
     #[pymodule_export]
     use super::rules::{convert, noise_rules, pairs};
+    #[pymodule_export]
+    use super::simulation::simulate;
 }

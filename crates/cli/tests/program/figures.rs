@@ -7,8 +7,16 @@ use std::time::Duration;
 
 use super::{Folder, command, run};
 
-const NAMES: [&str; 6] =
-    ["cost", "kov-figure-1", "kov-figure-2", "kov-figure-3", "mv-figure-2", "smith-figure-1"];
+const NAMES: [&str; 8] = [
+    "cost",
+    "kov-figure-1",
+    "kov-figure-2",
+    "kov-figure-3",
+    "mv-figure-1",
+    "mv-figure-2",
+    "smith-figure-1",
+    "smith-figure-2",
+];
 
 /// Every file of a folder, with its content; nothing if there is no folder.
 fn files(folder: &Path) -> BTreeMap<String, String> {

@@ -31,6 +31,7 @@ from .errors import (
     OutOfReach,
     OverBudget,
     Refused,
+    Refuted,
     ServiceError,
     SessionOver,
     Stopped,
@@ -68,6 +69,7 @@ from .mechanisms import (
 from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .region import Region, Verdict
 from .rules import convert, noise_rules, pairs
+from .simulation import simulate
 from .study import Planned, PlannedStatistic, plan_study
 
 if TYPE_CHECKING:
@@ -141,6 +143,7 @@ __all__ = [
     "Question",
     "RandomizedResponse",
     "Refused",
+    "Refuted",
     "Region",
     "ServiceError",
     "Session",
@@ -163,4 +166,5 @@ __all__ = [
     "noise_rules",
     "pairs",
     "plan_study",
+    "simulate",
 ]

@@ -5,6 +5,7 @@
 
 mod cost;
 mod costs;
+mod events;
 mod kov;
 mod mv;
 mod region;
@@ -14,6 +15,7 @@ mod width;
 
 use counterpoint::ask::AskError;
 use counterpoint::composition::CompositionError;
+use counterpoint::pair::MapError;
 use counterpoint::theorem::Inapplicable;
 use counterpoint::{OutOfRange, PlanError};
 
@@ -34,6 +36,8 @@ pub enum FigureError {
     Ask(#[from] AskError),
     #[error(transparent)]
     Theorem(#[from] Inapplicable),
+    #[error(transparent)]
+    Map(#[from] MapError),
 }
 
 /// A figure still to be made.
@@ -47,12 +51,14 @@ pub struct Recipe {
 impl Recipe {
     /// Every figure, in reading order. `time` measures as it is made; the others are always the
     /// same.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
+        Self { name: "mv-figure-1", make: events::mv_figure_1 },
         Self { name: "mv-figure-2", make: mv::figure_2 },
         Self { name: "kov-figure-1", make: kov::figure_1 },
         Self { name: "kov-figure-2", make: kov::figure_2 },
         Self { name: "kov-figure-3", make: kov::figure_3 },
         Self { name: "smith-figure-1", make: smith::figure_1 },
+        Self { name: "smith-figure-2", make: events::smith_figure_2 },
         Self { name: "cost", make: cost::figure },
         Self { name: "width", make: width::figure },
         Self { name: "time", make: time::figure },
