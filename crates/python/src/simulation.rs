@@ -30,13 +30,11 @@ pub(crate) fn simulate(
     };
     let read = read.map_err(|error| invalid(error.to_string()))?;
     let (samples, seed) = (whole("samples", samples)?, whole("seed", seed)?);
-    let text = |object: Result<String, _>| object.map_err(|error| invalid(format!("{error}")));
-    match How::in_background(py, move || Simulated::new(&read, samples, seed))? {
-        Ok(simulated) => Ok((text(simulated.json().map_err(|error| error.to_string()))?, None)),
-        Err(NotSimulated::Refuted(refuted)) => {
-            let object = refuted.json().map_err(|error| error.to_string());
-            Ok((text(object)?, Some(refuted.to_string())))
-        }
-        Err(NotSimulated::Input(error)) => Err(invalid(error.to_string())),
-    }
+    let (object, refuted) =
+        match How::in_background(py, move || Simulated::new(&read, samples, seed))? {
+            Ok(simulated) => (simulated.json(), None),
+            Err(NotSimulated::Refuted(refuted)) => (refuted.json(), Some(refuted.to_string())),
+            Err(NotSimulated::Input(error)) => return Err(invalid(error.to_string())),
+        };
+    Ok((object.map_err(|error| invalid(error.to_string()))?, refuted))
 }

@@ -24,7 +24,7 @@ pub(super) fn mv_figure_1() -> Result<Figure, FigureError> {
     let [e, f] =
         [0, 1].map(|side| kept.iter().map(|kept| nearest(&kept[side])).collect::<Vec<_>>());
     let double = |list: &[f64]| list.iter().map(|y| 2.0 * y).collect::<Vec<_>>();
-    let mut first = chart("(a) what is within a factor of exp(ε) = 2");
+    let mut first = chart(MV_TOSSES, "(a) what is within a factor of exp(ε) = 2");
     first.areas.push(between("α: X above e", &e, &p, Color::Vermillion));
     first.areas.push(between("β: Y above f", &f, &q, Color::Green));
     first.areas.push(between("f above e", &e, &f, Color::SkyBlue));
@@ -39,7 +39,7 @@ pub(super) fn mv_figure_1() -> Result<Figure, FigureError> {
     let [e, f] = [0, 1].map(|side| {
         final_events.outcomes.iter().map(|part| nearest(&part.kept[side])).collect::<Vec<_>>()
     });
-    let mut second = chart("(b) both of mass 1 − δ, for δ = α");
+    let mut second = chart(MV_TOSSES, "(b) both of mass 1 − δ, for δ = α");
     second.areas.push(between("given up by Y", &f, &q, Color::Yellow));
     second.series.push(steps("P[X = x], P[Y = x]", &p, black(Line::Solid)));
     second.series.push(steps("P[X = x], P[Y = x]", &q, black(Line::Solid)));
@@ -70,7 +70,7 @@ pub(super) fn smith_figure_2() -> Result<Figure, FigureError> {
     let kept = events(&pair, &ratio, &delta)?;
     let [p, q] = [0, 1].map(|side| heights(&pair, side));
     let [e, f] = [0, 1].map(|side| masses(&kept, side));
-    let mut first = chart("(a) the areas A and B, both δ");
+    let mut first = chart(SMITH_TOSSES, "(a) the areas A and B, both δ");
     first.areas.push(between("A: X above exp(ε) Y", &e, &p, Color::Vermillion));
     first.areas.push(between("B: Y above exp(ε) X", &f, &q, Color::Green));
     first.series.push(steps("P of X", &p, red()));
@@ -81,7 +81,7 @@ pub(super) fn smith_figure_2() -> Result<Figure, FigureError> {
 
     let response = Pair::response(&ratio, &delta)?;
     let layers = stacked(&map, &response);
-    let mut second = chart("(b) X, made of a response U");
+    let mut second = chart(SMITH_TOSSES, "(b) X, made of a response U");
     let names = ["from “I am U”", "from 0", "from 1"];
     let colors = [Color::Vermillion, Color::Blue, Color::Yellow];
     for (n, (name, color)) in std::iter::zip(names, colors).enumerate() {
@@ -177,9 +177,9 @@ fn between(name: &str, low: &[f64], high: &[f64], color: Color) -> Area {
     Area::new(name, corners(&upper).into_iter().chain(back), color).opacity(0.3)
 }
 
-fn chart(title: &str) -> Chart {
+fn chart(tosses: u64, title: &str) -> Chart {
     let y = Axis::new("probability").range(0.0, 0.2);
-    Chart::new(Axis::new("outcome x"), y).title(title)
+    Chart::new(Axis::new("outcome x").range(-0.5, tosses as f64 + 0.5), y).title(title)
 }
 
 fn black(line: Line) -> Style {
