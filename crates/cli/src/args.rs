@@ -11,7 +11,7 @@ use counterpoint::route::Route;
 use counterpoint::theorem::eta::Eta;
 use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
 use counterpoint_report::figures::Recipe;
-use counterpoint_wire::{fraction, name_of, power};
+use counterpoint_wire::{MOST_SAMPLES, fraction, name_of, power};
 
 #[cfg(feature = "ledger")]
 use crate::ledger::LedgerArgs;
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Say how much noise published rules ask for, and where they fail
     Noise(NoiseArgs),
+    /// Run the proofs forwards: make mechanisms of randomized responses, check the maps exactly, draw samples
+    Simulate(SimulateArgs),
     /// Draw the figures of the papers, and our own, as SVG and CSV
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
@@ -285,6 +287,26 @@ pub(crate) struct AuditArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct SimulateArgs {
+    /// Simulation file in TOML or JSON: stages of finite mechanisms, or interactive systems; - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+
+    /// How many transcripts to draw for each of the two data sets
+    #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
+    #[arg(default_value = "1000")]
+    pub(crate) samples: u64,
+
+    /// The same seed draws the same samples, and makes the same adversary of interactive systems. They protect nothing
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct FiguresArgs {
     /// Directory to write to; made if it does not exist
     #[arg(long, value_name = "DIR")]
@@ -366,6 +388,11 @@ fn count(text: &str) -> Result<Count, String> {
 
 fn confidence(text: &str) -> Result<Confidence, String> {
     number(text, Confidence::new, Confidence::LEGAL)
+}
+
+fn samples(text: &str) -> Result<u64, String> {
+    let samples = text.parse().ok().filter(|samples| *samples <= MOST_SAMPLES);
+    samples.ok_or_else(|| format!("legal: a whole number from 0 to {MOST_SAMPLES}"))
 }
 
 /// Two whole numbers with a stroke between them.

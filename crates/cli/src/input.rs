@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use counterpoint_wire::{Blank, Format, Plan};
+use counterpoint_wire::{Blank, Format, Plan, Simulation};
 
 /// Longer than any plan of 10^7 releases with sensible names.
 const MOST_BYTES: u64 = 1 << 32;
@@ -42,6 +42,13 @@ pub(crate) fn exact_plan(path: &str) -> Result<counterpoint_wire::ledger::ExactP
         _ => (file(path)?, Some(Path::new(path))),
     };
     Ok(counterpoint_wire::ledger::ExactPlan::parse(&bytes, Format::detect(name, &bytes))?)
+}
+
+/// Reads what is to be simulated; `-` is standard input.
+pub(crate) fn simulation(path: &str) -> Result<Simulation> {
+    let bytes = bytes(path)?;
+    let name = (path != "-").then(|| Path::new(path));
+    Ok(Simulation::parse(&bytes, Format::detect(name, &bytes))?)
 }
 
 /// Reads any file; `-` is standard input.

@@ -19,6 +19,7 @@ mod region;
 mod rules;
 #[cfg(feature = "serve")]
 mod serve;
+mod simulate;
 #[cfg(feature = "serve")]
 mod token;
 
@@ -62,6 +63,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Audit(args) => audit::run(args, &progress),
         Command::Convert(args) => rules::convert(args),
         Command::Noise(args) => rules::noise(args),
+        Command::Simulate(args) => simulate::run(args),
         Command::Figures(args) => figures::run(args, &progress),
         #[cfg(feature = "ledger")]
         Command::Ledger(args) => ledger::run(args),

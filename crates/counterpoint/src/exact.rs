@@ -61,7 +61,7 @@ fn span(least: u128, most: u128) -> String {
 }
 
 /// A fraction as people read it: in full if it is short, else to 17 digits.
-fn shown(value: &Ratio) -> String {
+pub(crate) fn shown(value: &Ratio) -> String {
     let full = value.numerator().bit_len().max(value.denominator().bit_len()) <= 64;
     if full { value.to_string() } else { format!("{:e}", nearest(value)) }
 }

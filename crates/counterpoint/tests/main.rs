@@ -41,6 +41,7 @@ mod rounding;
 mod renyi_systems;
 mod routes;
 mod sampled_pairs;
+mod simulations;
 mod soundness;
 mod sparse_vector;
 mod subsets;

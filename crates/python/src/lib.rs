@@ -19,6 +19,7 @@ mod region;
 mod rules;
 mod run;
 mod session;
+mod simulation;
 mod value;
 
 use pyo3::prelude::*;
@@ -53,4 +54,5 @@ mod _native {
     use super::rules::{convert, noise_rules, pairs};
     #[pymodule_export]
     use super::session::{Declared, Sessions};
+    use super::simulation::simulate;
 }

@@ -14,6 +14,7 @@ mod plan;
 pub mod plot;
 mod region;
 mod rules;
+mod simulate;
 pub mod ledger;
 mod words;
 
@@ -25,3 +26,4 @@ pub use losses::losses;
 pub use plan::{plan, plan_figure};
 pub use region::{region, region_figure};
 pub use rules::{convert, noise};
+pub use simulate::simulate;

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct PlanError {
     /// The release it is about, counted from one, if it is about one; the statistic in a study.
     pub release: Option<usize>,
-    /// What is counted: releases, or statistics.
+    /// What is counted: releases, statistics, or stages and systems of a simulation.
     pub of: &'static str,
     /// That release's name, if it has one and it is known.
     pub name: Option<String>,
@@ -44,7 +44,12 @@ impl PlanError {
 
     /// Places the error in a statistic of a study.
     pub(crate) fn in_statistic(self, index: usize, name: Option<&str>) -> Self {
-        Self { of: "statistic", ..self.in_release(index, name) }
+        self.placed("statistic", index, name)
+    }
+
+    /// Places the error in one of something else.
+    pub(crate) fn placed(self, of: &'static str, index: usize, name: Option<&str>) -> Self {
+        Self { of, ..self.in_release(index, name) }
     }
 
     /// Places the error in a release.

@@ -22,9 +22,11 @@ pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     }
 }
 
-/// A document as one table.
-pub(crate) fn table(text: &str) -> Result<Table<'_>, PlanError> {
-    match serde_json::from_str::<Value<'_>>(text) {
+/// A document as one table, its numbers as doubles or, if wanted, as they are written.
+pub(crate) fn table(text: &str, exact: bool) -> Result<Table<'_>, PlanError> {
+    // What is wrong is said by the reader of doubles.
+    let doubles = serde_json::from_str::<Value<'_>>(text);
+    match if exact { doubles.and_then(|_| everything_exactly(text)) } else { doubles } {
         Ok(Value::Table(table)) => Ok(table),
         Ok(other) => Err(PlanError::plan(format!("is {other}; legal: an object"))),
         Err(error) => Err(PlanError::plan(syntax(text, &error))),
@@ -106,6 +108,24 @@ fn exactly(text: &str) -> Result<Value<'_>, serde_json::Error> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
     let field = |(key, raw): (String, _)| Ok((key.into(), exactly(RawValue::get(raw))?));
     fields.into_iter().map(field).collect::<Result<_, _>>().map(Value::Table)
+}
+
+/// The same, of lists each item by its own text, too.
+fn everything_exactly(text: &str) -> Result<Value<'_>, serde_json::Error> {
+    match text.trim_start().chars().next() {
+        Some('{') => {
+            let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+            let field =
+                |(key, raw): (String, _)| Ok((key.into(), everything_exactly(RawValue::get(raw))?));
+            fields.into_iter().map(field).collect::<Result<_, _>>().map(Value::Table)
+        }
+        Some('[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text)?;
+            let items = items.into_iter().map(|raw| everything_exactly(raw.get()));
+            items.collect::<Result<_, _>>().map(Value::List)
+        }
+        _ => exactly(text),
+    }
 }
 
 struct ThePlan<'r, 'a>(&'r mut Reader<'a>);

@@ -36,6 +36,7 @@ mod plan;
 mod region;
 mod rules;
 mod sample;
+mod simulation;
 mod study;
 mod planned;
 mod toml;
@@ -58,6 +59,10 @@ pub use planned::Planned;
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
 pub use rules::{Advised, Converted, NoiseRules, Rule};
 pub use sample::{Batches, Sample};
+pub use simulation::{
+    Answered, Drawn, FileMechanism, FileQuery, FileStage, FileState, FileSystem, MOST_SAMPLES,
+    NotSimulated, Refuted, Simulated, SimulatedStage, SimulatedSystem, Simulation, written,
+};
 pub use study::{placed_in_study, read_study, study_of};
 pub use value::{Table, Value};
 pub use written::{Written, fraction, power};

@@ -64,10 +64,19 @@ impl Plan {
 
 /// A document as one table.
 pub(crate) fn table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
+    read(bytes, format, false)
+}
+
+/// The same, its numbers as they are written.
+pub(crate) fn exact_table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
+    read(bytes, format, true)
+}
+
+fn read(bytes: &[u8], format: Format, exact: bool) -> Result<Table<'_>, PlanError> {
     let text = text(bytes)?;
     match format {
-        Format::Toml => toml::table(text),
-        Format::Json => json::table(text),
+        Format::Toml => toml::table(text, exact),
+        Format::Json => json::table(text, exact),
     }
 }
 

@@ -22,10 +22,10 @@ pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     read_in_pieces(text, PIECE_BYTES, builder)
 }
 
-/// A document as one table.
-pub(crate) fn table(text: &str) -> Result<Table<'_>, PlanError> {
+/// A document as one table, its numbers as doubles or, if wanted, as they are written.
+pub(crate) fn table(text: &str, exact: bool) -> Result<Table<'_>, PlanError> {
     let parsed = parse(text, 0..text.len(), &Builder::default())?;
-    match value(DeValue::Table(parsed), false) {
+    match value(DeValue::Table(parsed), exact) {
         Value::Table(table) => Ok(table),
         other => Err(PlanError::plan(format!("is {other}; legal: a table"))),
     }

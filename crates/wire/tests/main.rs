@@ -6,3 +6,4 @@ mod exactly;
 mod ledger;
 mod mechanisms;
 mod plan;
+mod simulations;

@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use super::{Folder, command, run};
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "cost",
     "kov-figure-1",
     "kov-figure-2",
     "kov-figure-3",
     "kov-noise",
     "kov-sketch",
+    "mv-figure-1",
     "mv-figure-2",
     "smith-figure-1",
+    "smith-figure-2",
 ];
 
 /// Every file of a folder, with its content; nothing if there is no folder.
@@ -162,9 +164,9 @@ fn a_place_that_cannot_be_written_to_is_one_line() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
 
     // A name that is taken by a directory cannot be replaced; no draft stays behind.
-    std::fs::create_dir_all(folder.path("out/mv-figure-2.svg/full")).unwrap();
+    std::fs::create_dir_all(folder.path("out/mv-figure-1.svg/full")).unwrap();
     let error = run(&["figures", "--out", folder.path("out").to_str().unwrap()]).error().to_owned();
-    assert!(error.contains("mv-figure-2.svg cannot be written: "), "{error}");
+    assert!(error.contains("mv-figure-1.svg cannot be written: "), "{error}");
     let left = std::fs::read_dir(folder.path("out")).unwrap().count();
     assert_eq!(left, 1);
 

@@ -17,6 +17,7 @@ mod reach;
 mod regions;
 mod rules;
 mod serve;
+mod simulations;
 mod streams;
 mod usage;
 

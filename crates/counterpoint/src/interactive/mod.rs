@@ -7,10 +7,11 @@
 //! adversaries, [`System::attack`] the best of them, [`System::dominating_pair`] a
 //! pair as bad as all of them, [`decompose`] the proof that there is
 //! no better one in the form of Lyu's Theorem 3, and [`concurrent_delta`] the profile of
-//! several systems whose queries are interleaved at will. [`System::moment_attack`] and
-//! [`System::renyi_attack`] are the adversaries with the largest Rényi divergence, and a
-//! [`Monitor`] follows what is left of it (Lyu's Theorem 2). All of it is in exact fractions,
-//! but for divergences of real order, which are enclosed.
+//! several systems whose queries are interleaved at will. A [`Simulator`] runs that proof
+//! forwards: it answers for all of them, knowing nothing but randomized responses.
+//! [`System::moment_attack`] and [`System::renyi_attack`] are the adversaries with the largest
+//! Rényi divergence, and a [`Monitor`] follows what is left of it (Lyu's Theorem 2). All of it is
+//! in exact fractions, but for divergences of real order, which are enclosed.
 //!
 //! ```
 //! use counterpoint::exact::Ratio;
@@ -42,12 +43,14 @@ mod decomposition;
 mod monitor;
 mod region;
 mod renyi;
+mod simulator;
 
 pub use attack::{Adversary, Attack, Step};
 pub use concurrent::{concurrent, concurrent_delta};
 pub use decomposition::{DecomposeError, Decomposition, decompose};
 pub use monitor::Monitor;
 pub use renyi::{MomentAttack, RenyiAttack};
+pub use simulator::{Conversation, Said, Simulator, SimulatorError, Turn, Voiced};
 
 use crate::exact::{self, ExactError, Ratio};
 use crate::pair::Pair;

@@ -76,12 +76,18 @@ impl Map {
     /// Remainder for a map, all zero.
     pub(super) fn zero(source: &Pair, target: &Pair) -> Result<Self, ExactError> {
         let (inputs, outputs) = (source.outcomes().len(), target.outcomes().len());
-        let size = inputs as u128 * outputs as u128;
-        exact::check_size("entries of the map", size, (1, MOST_ENTRIES))?;
+        let size = Self::check(inputs as u128, outputs as u128)?;
         // An entry is a product of up to one fraction for each output.
         let bits = outputs as u128 * (source.bits() + target.bits());
         exact::check_bits("bits of the map's entries", size, bits)?;
         Ok(Self { rows: vec![vec![Ratio::ZERO; outputs]; inputs] })
+    }
+
+    /// How many entries a map has, if they are not too many.
+    pub(super) fn check(inputs: u128, outputs: u128) -> Result<u128, ExactError> {
+        let size = inputs.saturating_mul(outputs);
+        exact::check_size("entries of the map", size, (1, MOST_ENTRIES))?;
+        Ok(size)
     }
 
     /// Rows known to be probabilities.

@@ -24,12 +24,21 @@
 //! println!("{}", simulate(&three, &response).unwrap_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`from_response`] is the map from leaky randomized response, [`events`] what it rests on, and [`compose`] joins such
+//! maps to one that makes a whole adaptive composition of responses.
 
+mod adaptive;
+mod draw;
+mod events;
 mod laplace;
 mod map;
 mod response;
 mod simulate;
 
+pub use adaptive::{ComposeError, Composed, Mechanism, Stage, Transcripts, compose};
+pub use draw::draw;
+pub use events::{Breach, Events, Part, Side, breach, events};
 pub use laplace::LaplaceMap;
 pub use map::{Map, MapError, Violation};
 pub use response::{from_response, from_response_doubles};

@@ -33,6 +33,7 @@ from .errors import (
     OutOfReach,
     OverBudget,
     Refused,
+    Refuted,
     ServiceError,
     SessionEnded,
     SessionOver,
@@ -71,6 +72,7 @@ from .mechanisms import (
 from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .region import Region, Verdict
 from .rules import convert, noise_rules, pairs
+from .simulation import simulate
 from .study import Planned, PlannedStatistic, plan_study
 
 if TYPE_CHECKING:
@@ -145,6 +147,7 @@ __all__ = [
     "Question",
     "RandomizedResponse",
     "Refused",
+    "Refuted",
     "Region",
     "ServiceError",
     "Session",
@@ -170,4 +173,5 @@ __all__ = [
     "pairs",
     "plan_study",
     "sessions",
+    "simulate",
 ]

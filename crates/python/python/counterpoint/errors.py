@@ -6,7 +6,7 @@ an argument is to blame. An argument of the wrong type is a :class:`TypeError`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._native import Answer
@@ -26,6 +26,7 @@ __all__ = [
     "OutOfReach",
     "OverBudget",
     "Refused",
+    "Refuted",
     "ServiceError",
     "SessionEnded",
     "SessionOver",
@@ -58,6 +59,13 @@ class NoFiniteEpsilon(CounterpointError, ValueError):
 
 class OutOfReach(CounterpointError, ValueError):
     """Nothing in the legal range meets the target of a calibration."""
+
+
+class Refuted(CounterpointError, ValueError):
+    """A mechanism or system has not the guarantee that is claimed of it, which an event shows."""
+
+    detail: dict[str, Any] = {}
+    """The claim, the ``event``, and its probabilities ``p`` and ``q``."""
 
 
 class ToleranceNotMet(CounterpointError, ArithmeticError):

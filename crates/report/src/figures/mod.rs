@@ -5,6 +5,7 @@
 
 mod cost;
 mod costs;
+mod events;
 mod kov;
 mod mv;
 mod region;
@@ -15,6 +16,7 @@ mod width;
 
 use counterpoint::ask::{AskError, CalibrateError};
 use counterpoint::composition::CompositionError;
+use counterpoint::pair::MapError;
 use counterpoint::theorem::Inapplicable;
 use counterpoint::theorem::noise::NoAdvice;
 use counterpoint::{Count, Delta, Epsilon, OutOfRange, PlanError};
@@ -36,6 +38,8 @@ pub enum FigureError {
     Ask(#[from] AskError),
     #[error(transparent)]
     Theorem(#[from] Inapplicable),
+    #[error(transparent)]
+    Map(#[from] MapError),
     #[error(transparent)]
     Calibrate(#[from] CalibrateError),
     #[error(transparent)]
@@ -98,12 +102,14 @@ pub struct Recipe {
 impl Recipe {
     /// Every figure, in reading order. `time` and `mv-theorem-1.7` measure as they are made; the others are always the
     /// same.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
+        Self { name: "mv-figure-1", free: None, make: events::mv_figure_1 },
         Self { name: "mv-figure-2", free: Some((100, 1_000_000)), make: mv::figure_2 },
         Self { name: "kov-figure-1", free: Some((1, 1)), make: kov::figure_1 },
         Self { name: "kov-figure-2", free: Some((1, 5)), make: kov::figure_2 },
         Self { name: "kov-figure-3", free: Some((2, 10_000)), make: kov::figure_3 },
         Self { name: "smith-figure-1", free: Some((100, 1_000_000)), make: smith::figure_1 },
+        Self { name: "smith-figure-2", free: None, make: events::smith_figure_2 },
         Self { name: "cost", free: Some((10, 1_000_000_000)), make: cost::figure },
         Self { name: "kov-noise", free: Some((1, 100_000)), make: uses::noise },
         Self { name: "kov-sketch", free: Some((1, 1)), make: uses::sketch },

@@ -3,6 +3,7 @@
 
 mod claims;
 mod documents;
+mod events;
 mod looks;
 mod regions;
 mod uses;

@@ -1,0 +1,228 @@
+//! The JSON object. Fractions are texts, exact; frequencies are counts.
+
+use counterpoint::exact::Ratio;
+use counterpoint::pair::{Events, Map, Side};
+use serde::Serialize;
+
+use super::run::{Answered, Drawn, Refuted, Simulated, SimulatedStage, SimulatedSystem};
+use super::written;
+
+impl Simulated {
+    /// The `simulate --json` object.
+    ///
+    /// # Errors
+    /// None that could happen: all of it is text and whole numbers.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Object {
+            stages: self.stages.iter().map(stage).collect(),
+            systems: self.systems.iter().map(system).collect(),
+            map: self.map.as_ref().map(rows),
+            parts_agree: self.parts_agree,
+            whole_agrees: self.whole_agrees,
+            size: self.size.map(|size| size.to_string()),
+            samples: self.samples,
+            seed: self.seed,
+            transcripts: self.transcripts.iter().map(drawn).collect(),
+            theorem: self.theorem(),
+        })
+    }
+
+    /// What is run forwards.
+    #[must_use]
+    pub fn theorem(&self) -> &'static str {
+        if self.systems.is_empty() {
+            "Murtagh and Vadhan 2018, Lemmas 3.2 and 3.3, Theorem 3.5"
+        } else {
+            "Lyu 2022, Theorem 3"
+        }
+    }
+}
+
+impl Refuted {
+    /// The `simulate --json` object of a claim that does not hold.
+    ///
+    /// # Errors
+    /// None that could happen.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&RefutedObject {
+            refuted: Claim {
+                of: self.of,
+                index: self.index,
+                name: &self.name,
+                ratio: written(&self.ratio),
+                delta: written(&self.delta),
+                event: &self.event,
+                p: written(&self.masses[0]),
+                q: written(&self.masses[1]),
+                too_likely_under: ["p", "q"][self.side.min(1)],
+            },
+        })
+    }
+}
+
+fn texts(list: &[Ratio]) -> Vec<String> {
+    list.iter().map(written).collect()
+}
+
+fn rows(map: &Map) -> Vec<Vec<String>> {
+    map.rows().iter().map(|row| texts(row)).collect()
+}
+
+fn stage(own: &SimulatedStage) -> StageObject<'_> {
+    let each = own.stage.mechanisms.iter().zip(&own.maps);
+    let mechanisms = each.map(|(mechanism, (events, map))| MechanismObject {
+        name: &mechanism.name,
+        outcomes: &mechanism.outcomes,
+        events: event(events),
+        map: rows(map),
+    });
+    StageObject {
+        name: own.stage.name.as_deref(),
+        ratio: written(&own.stage.ratio),
+        delta: written(&own.stage.delta),
+        mechanisms: mechanisms.collect(),
+    }
+}
+
+fn event(events: &Events) -> EventsObject {
+    let column = |of: &dyn Fn(&counterpoint::pair::Part) -> Ratio| {
+        events.outcomes.iter().map(|part| written(&of(part))).collect()
+    };
+    let set = |side: Side| match side {
+        Side::First => "S",
+        Side::Second => "T",
+        Side::Between => "",
+    };
+    EventsObject {
+        alpha: written(&events.excess[0]),
+        beta: written(&events.excess[1]),
+        p: column(&|part| part.masses[0].clone()),
+        q: column(&|part| part.masses[1].clone()),
+        e: column(&|part| part.kept[0].clone()),
+        f: column(&|part| part.kept[1].clone()),
+        set: events.outcomes.iter().map(|part| set(part.side)).collect(),
+    }
+}
+
+fn system(own: &SimulatedSystem) -> SystemObject<'_> {
+    SystemObject {
+        name: &own.system.name,
+        ratio: written(&own.system.ratio),
+        delta: written(&own.system.delta),
+        answers: own.answers.iter().map(answered).collect(),
+    }
+}
+
+fn answered(own: &Answered) -> AnsweredObject<'_> {
+    let [e0, n0, n1, e1] = own.voices.each_ref().map(written);
+    let [p, q] = own.real.each_ref().map(written);
+    AnsweredObject {
+        after: &own.after,
+        query: &own.query,
+        answer: &own.answer,
+        p,
+        q,
+        e0,
+        n0,
+        n1,
+        e1,
+    }
+}
+
+fn drawn(own: &Drawn) -> DrawnObject<'_> {
+    let [p, q] = own.law.each_ref().map(written);
+    DrawnObject { said: &own.said, p, q, drawn_p: own.counts[0], drawn_q: own.counts[1] }
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<StageObject<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    systems: Vec<SystemObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map: Option<Vec<Vec<String>>>,
+    parts_agree: bool,
+    whole_agrees: Option<bool>,
+    size: Option<String>,
+    samples: u64,
+    seed: u64,
+    transcripts: Vec<DrawnObject<'a>>,
+    theorem: &'static str,
+}
+
+#[derive(Serialize)]
+struct StageObject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    ratio: String,
+    delta: String,
+    mechanisms: Vec<MechanismObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct MechanismObject<'a> {
+    name: &'a str,
+    outcomes: &'a [String],
+    events: EventsObject,
+    map: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct EventsObject {
+    alpha: String,
+    beta: String,
+    p: Vec<String>,
+    q: Vec<String>,
+    e: Vec<String>,
+    f: Vec<String>,
+    set: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct SystemObject<'a> {
+    name: &'a str,
+    ratio: String,
+    delta: String,
+    answers: Vec<AnsweredObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct AnsweredObject<'a> {
+    after: &'a [String],
+    query: &'a str,
+    answer: &'a str,
+    p: String,
+    q: String,
+    e0: String,
+    n0: String,
+    n1: String,
+    e1: String,
+}
+
+#[derive(Serialize)]
+struct DrawnObject<'a> {
+    said: &'a [String],
+    p: String,
+    q: String,
+    drawn_p: u64,
+    drawn_q: u64,
+}
+
+#[derive(Serialize)]
+struct RefutedObject<'a> {
+    refuted: Claim<'a>,
+}
+
+#[derive(Serialize)]
+struct Claim<'a> {
+    of: &'a str,
+    index: usize,
+    name: &'a str,
+    ratio: String,
+    delta: String,
+    event: &'a [Vec<String>],
+    p: String,
+    q: String,
+    too_likely_under: &'a str,
+}

@@ -1,0 +1,451 @@
+//! The file: stages of mechanisms, or systems, with numbers as they are written.
+
+use std::borrow::Cow;
+
+use counterpoint::Epsilon;
+use counterpoint::exact::{ExactError, Ratio, exponential, of_double};
+use counterpoint::interactive::{Answer, System};
+use counterpoint::pair::{Mechanism, Pair, Stage};
+
+use crate::error::PlanError;
+use crate::fields::{Fields, illegal, missing, number, text};
+use crate::parse;
+use crate::plan::Format;
+use crate::value::{Table, Value};
+use crate::written::fraction;
+
+const TOP: [&str; 3] = ["version", "stage", "system"];
+const CLAIM: [&str; 4] = ["name", "ratio", "epsilon", "delta"];
+const MECHANISM: [&str; 5] = ["name", "p", "q", "outcomes", "then"];
+const QUERY: [&str; 5] = ["name", "p", "q", "answers", "then"];
+
+/// What is to be simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Simulation {
+    /// An adaptive composition of finite mechanisms; of one, a pair.
+    Stages(Vec<FileStage>),
+    /// Interactive systems, run concurrently.
+    Systems(Vec<FileSystem>),
+}
+
+/// One stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileStage {
+    /// What it is called, if anything.
+    pub name: Option<String>,
+    /// The likelihood ratio that is claimed, e^epsilon.
+    pub ratio: Ratio,
+    /// The delta that is claimed.
+    pub delta: Ratio,
+    /// The mechanisms that may be run.
+    pub mechanisms: Vec<FileMechanism>,
+}
+
+/// A mechanism.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileMechanism {
+    /// What it is called: its number, unless it has a name.
+    pub name: String,
+    /// What its outcomes are called.
+    pub outcomes: Vec<String>,
+    /// Its probabilities on both data sets.
+    pub pair: Pair,
+    /// The mechanism of the next stage after each outcome.
+    pub then: Vec<usize>,
+}
+
+/// A system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileSystem {
+    /// What it is called: its number, unless it has a name.
+    pub name: String,
+    /// The likelihood ratio that is claimed, e^epsilon.
+    pub ratio: Ratio,
+    /// The delta that is claimed.
+    pub delta: Ratio,
+    /// Its states, the first one first; each leads to later ones.
+    pub states: Vec<FileState>,
+}
+
+/// A state of a system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileState {
+    /// What it is called: its number, unless it has a name.
+    pub name: String,
+    /// What may be asked.
+    pub queries: Vec<FileQuery>,
+}
+
+/// A query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileQuery {
+    /// What it is called: its number, unless it has a name.
+    pub name: String,
+    /// What its answers are called.
+    pub answers: Vec<String>,
+    /// Their probabilities on both data sets.
+    pub pair: Pair,
+    /// The state after each answer; `None` where the interaction is over.
+    pub then: Vec<Option<usize>>,
+}
+
+impl Simulation {
+    /// Reads a file.
+    ///
+    /// ```
+    /// use counterpoint_wire::{Format, Simulation};
+    /// let text = r#"
+    ///     [[stage]]
+    ///     ratio = 3
+    ///     p = ["2/3", "1/3"]
+    ///     q = [0.25, 0.75]
+    /// "#;
+    /// assert!(matches!(Simulation::parse(text.as_bytes(), Format::Toml)?, Simulation::Stages(_)));
+    /// # Ok::<(), counterpoint_wire::PlanError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PlanError`], one line that names the stage or system, the field, the offending value and what would be legal.
+    pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
+        Self::of(parse::exact_table(bytes, format)?)
+    }
+
+    /// What a table says.
+    ///
+    /// # Errors
+    /// As [`Simulation::parse`].
+    pub fn of(table: Table<'_>) -> Result<Self, PlanError> {
+        let mut fields = Fields::new(table);
+        match fields.take("version") {
+            None | Some(Value::Whole(1)) => {}
+            Some(other) => return Err(illegal("version", &other, "1")),
+        }
+        let (stages, systems) = (fields.take("stage"), fields.take("system"));
+        fields.finish("a simulation", &TOP)?;
+        match (stages, systems) {
+            (Some(stages), None) => read_stages(tables("stage", stages)?).map(Self::Stages),
+            (None, Some(systems)) => read_systems(tables("system", systems)?).map(Self::Systems),
+            (None, None) => Err(missing("stage", "tables [[stage]], or tables [[system]]")),
+            (Some(_), Some(_)) => {
+                Err(PlanError::field("system", "is given with stage; legal: one of them"))
+            }
+        }
+    }
+}
+
+/// A list of tables, not empty.
+fn tables<'a>(name: &str, value: Value<'a>) -> Result<Vec<Table<'a>>, PlanError> {
+    let legal = format!("one or more tables [[{name}]]");
+    let shown = value.to_string();
+    let Value::List(items) = value else { return Err(illegal(name, &value, &legal)) };
+    if items.is_empty() {
+        return Err(PlanError::field(name, format!("is empty; legal: {legal}")));
+    }
+    let table = |item| match item {
+        Value::Table(table) => Ok(table),
+        other => Err(PlanError::field(name, format!("has {other} in {shown}; legal: {legal}"))),
+    };
+    items.into_iter().map(table).collect()
+}
+
+/// The number itself, by its text or as the double or whole number it is.
+fn exact(value: &Value<'_>) -> Option<Ratio> {
+    match value {
+        Value::Whole(number) => u64::try_from(*number).ok().map(Ratio::from),
+        Value::Real(number) if *number >= 0.0 && number.is_finite() => Some(of_double(*number)),
+        Value::Written(number) => Some(number.exact.clone()),
+        Value::Text(text) => fraction(text).ok(),
+        _ => None,
+    }
+}
+
+fn claim(fields: &mut Fields<'_>) -> Result<(Ratio, Ratio), PlanError> {
+    let ratio = match (fields.take("ratio"), fields.take("epsilon")) {
+        (Some(_), Some(_)) => {
+            return Err(PlanError::field("epsilon", "is given with ratio; legal: one of them"));
+        }
+        (Some(value), None) => {
+            let legal = "e^epsilon: a number of at least 1, such as 3 or \"5/2\"";
+            let ratio = exact(&value).filter(|ratio| *ratio >= Ratio::ONE);
+            ratio.ok_or_else(|| illegal("ratio", &value, legal))?
+        }
+        (None, Some(value)) => {
+            let epsilon = number("epsilon", &value, Epsilon::new, Epsilon::LEGAL)?;
+            let bracket = exponential(epsilon);
+            // No less than it is: what is shown of the larger one is what the claim implies.
+            bracket.map_err(|error| PlanError::starting("epsilon", &error.to_string()))?.1
+        }
+        (None, None) => {
+            return Err(missing("ratio", "e^epsilon, a number of at least 1; or epsilon"));
+        }
+    };
+    let value = fields.take("delta").unwrap_or(Value::Whole(0));
+    let delta = exact(&value).filter(|delta| *delta < Ratio::ONE);
+    let legal = "a number from 0 up to but not including 1";
+    Ok((ratio, delta.ok_or_else(|| illegal("delta", &value, legal))?))
+}
+
+/// Probabilities on both data sets.
+fn pair(fields: &mut Fields<'_>) -> Result<Pair, PlanError> {
+    let p = probabilities(fields, "p")?;
+    let q = probabilities(fields, "q")?;
+    Pair::new(p, q).map_err(|error| {
+        let message = error.to_string();
+        match error {
+            ExactError::Sum { place, .. } if place.ends_with(" q") => {
+                PlanError::field("q", format!("is wrong: {message}"))
+            }
+            ExactError::Size { what: "entries of q", .. } => PlanError::field("q", message),
+            _ => PlanError::field("p", format!("is wrong: {message}")),
+        }
+    })
+}
+
+fn probabilities(fields: &mut Fields<'_>, name: &str) -> Result<Vec<Ratio>, PlanError> {
+    let legal = "a list of probabilities, such as [\"1/3\", \"2/3\"]";
+    let value = fields.take(name).ok_or_else(|| missing(name, legal))?;
+    let Value::List(items) = &value else { return Err(illegal(name, &value, legal)) };
+    let one = |(at, item): (usize, &Value<'_>)| {
+        let number = exact(item).filter(|number| *number <= Ratio::ONE);
+        number.ok_or_else(|| {
+            let legal = "a number from 0 to 1, such as 0.25 or \"1/4\"";
+            PlanError::field(name, format!("entry {} is {item}; legal: {legal}", at + 1))
+        })
+    };
+    items.iter().enumerate().map(one).collect()
+}
+
+/// As many texts as there are outcomes; `None` if they are not given.
+fn texts(
+    fields: &mut Fields<'_>,
+    name: &str,
+    count: usize,
+) -> Result<Option<Vec<String>>, PlanError> {
+    let Some(value) = fields.take(name) else { return Ok(None) };
+    let legal = format!("a list of {count} texts, one for each outcome");
+    let Value::List(items) = &value else { return Err(illegal(name, &value, &legal)) };
+    if items.len() != count {
+        return Err(PlanError::field(name, format!("has {}; legal: {legal}", items.len())));
+    }
+    let one = |item: &Value<'_>| match item {
+        Value::Text(text) => Ok(text.clone().into_owned()),
+        other => Err(PlanError::field(name, format!("has {other}; legal: {legal}"))),
+    };
+    items.iter().map(one).collect::<Result<_, _>>().map(Some)
+}
+
+/// What outcomes are called: their numbers, unless they have distinct names.
+fn labels(fields: &mut Fields<'_>, name: &str, count: usize) -> Result<Vec<String>, PlanError> {
+    let numbers = || (1..=count).map(|number| number.to_string()).collect();
+    let labels: Vec<String> = texts(fields, name, count)?.unwrap_or_else(numbers);
+    distinct(name, &labels)?;
+    Ok(labels)
+}
+
+fn distinct(field: &str, names: &[String]) -> Result<(), PlanError> {
+    let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    twice.map_or(Ok(()), |(_, name)| {
+        Err(PlanError::field(field, format!("has {name:?} twice; legal: each once")))
+    })
+}
+
+fn name_or(fields: &mut Fields<'_>, number: usize) -> Result<String, PlanError> {
+    let name = fields.take("name").map(|value| text("name", value)).transpose()?;
+    Ok(name.map_or_else(|| number.to_string(), Cow::into_owned))
+}
+
+fn read_stages(list: Vec<Table<'_>>) -> Result<Vec<FileStage>, PlanError> {
+    let mut stages: Vec<(FileStage, Vec<Option<Vec<String>>>)> = Vec::new();
+    for (at, table) in list.into_iter().enumerate() {
+        let mut fields = Fields::new(table);
+        let name = fields.peek_text("name").map(str::to_owned);
+        let placed = |error: PlanError| error.placed("stage", at + 1, name.as_deref());
+        stages.push(
+            stage(&mut fields)
+                .and_then(|stage| {
+                    let legal = [&CLAIM[..], &MECHANISM[1..], &["mechanism"]].concat();
+                    fields.finish("a stage", &legal)?;
+                    Ok(stage)
+                })
+                .map_err(placed)?,
+        );
+    }
+    let names: Vec<Vec<String>> = stages
+        .iter()
+        .map(|(stage, _)| stage.mechanisms.iter().map(|m| m.name.clone()).collect())
+        .collect();
+    let mut found = Vec::with_capacity(stages.len());
+    for (at, (mut stage, then)) in stages.into_iter().enumerate() {
+        let next = names.get(at + 1).map_or(&[][..], Vec::as_slice);
+        for (mechanism, then) in stage.mechanisms.iter_mut().zip(then) {
+            mechanism.then = follow(then, next)
+                .map_err(|error| error.placed("stage", at + 1, stage.name.as_deref()))?;
+        }
+        found.push(stage);
+    }
+    Ok(found)
+}
+
+/// The numbers of the mechanisms that are named.
+fn follow(then: Option<Vec<String>>, next: &[String]) -> Result<Vec<usize>, PlanError> {
+    let Some(then) = then else {
+        if next.len() <= 1 {
+            return Ok(Vec::new());
+        }
+        let legal = format!("a mechanism for each outcome: {}", next.join(", "));
+        return Err(missing("then", &legal));
+    };
+    let one = |name: &String| {
+        next.iter().position(|known| known == name).ok_or_else(|| {
+            let known =
+                if next.is_empty() { "none after the last stage".into() } else { next.join(", ") };
+            PlanError::field("then", format!("has {name:?}; legal: {known}"))
+        })
+    };
+    then.iter().map(one).collect()
+}
+
+type NamedStage = (FileStage, Vec<Option<Vec<String>>>);
+
+fn stage(fields: &mut Fields<'_>) -> Result<NamedStage, PlanError> {
+    let (ratio, delta) = claim(fields)?;
+    let (name, several) = (fields.text("name")?.map(Cow::into_owned), fields.take("mechanism"));
+    let (mut mechanisms, mut thens) = (Vec::new(), Vec::new());
+    match several {
+        None => {
+            let (mechanism, then) = mechanism(fields, 1)?;
+            mechanisms.push(mechanism);
+            thens.push(then);
+        }
+        Some(list) => {
+            for (at, table) in tables("stage.mechanism", list)?.into_iter().enumerate() {
+                let mut own = Fields::new(table);
+                let (mechanism, then) = mechanism(&mut own, at + 1)?;
+                own.finish("a mechanism", &MECHANISM)?;
+                mechanisms.push(mechanism);
+                thens.push(then);
+            }
+        }
+    }
+    let names: Vec<String> = mechanisms.iter().map(|m: &FileMechanism| m.name.clone()).collect();
+    distinct("mechanism", &names)?;
+    Ok((FileStage { name, ratio, delta, mechanisms }, thens))
+}
+
+fn mechanism(
+    fields: &mut Fields<'_>,
+    number: usize,
+) -> Result<(FileMechanism, Option<Vec<String>>), PlanError> {
+    let (name, pair) = (name_or(fields, number)?, pair(fields)?);
+    let count = pair.outcomes().len();
+    let (outcomes, then) = (labels(fields, "outcomes", count)?, texts(fields, "then", count)?);
+    Ok((FileMechanism { name, outcomes, pair, then: Vec::new() }, then))
+}
+
+fn read_systems(list: Vec<Table<'_>>) -> Result<Vec<FileSystem>, PlanError> {
+    let mut systems = Vec::with_capacity(list.len());
+    for (at, table) in list.into_iter().enumerate() {
+        let mut fields = Fields::new(table);
+        let name = fields.peek_text("name").map(str::to_owned);
+        let system = system(&mut fields, at + 1).and_then(|system| {
+            fields.finish("a system", &[&CLAIM[..], &["state"]].concat())?;
+            Ok(system)
+        });
+        systems.push(system.map_err(|error| error.placed("system", at + 1, name.as_deref()))?);
+    }
+    let names: Vec<String> = systems.iter().map(|system| system.name.clone()).collect();
+    distinct("system", &names)?;
+    Ok(systems)
+}
+
+fn system(fields: &mut Fields<'_>, number: usize) -> Result<FileSystem, PlanError> {
+    let (name, (ratio, delta)) = (name_or(fields, number)?, claim(fields)?);
+    let list = fields.take("state").ok_or_else(|| missing("state", "tables [[system.state]]"))?;
+    let tables = tables("system.state", list)?;
+    let mut states = Vec::with_capacity(tables.len());
+    let mut names = Vec::with_capacity(tables.len());
+    for (at, table) in tables.into_iter().enumerate() {
+        let mut own = Fields::new(table);
+        names.push(name_or(&mut own, at + 1)?);
+        let queries = own.take("query");
+        own.finish("a state", &["name", "query"])?;
+        let queries = queries.ok_or_else(|| missing("query", "tables [[system.state.query]]"))?;
+        states.push(self::tables("system.state.query", queries)?);
+    }
+    distinct("state", &names)?;
+    let read = |(at, queries): (usize, Vec<Table<'_>>)| {
+        let queries = queries.into_iter().enumerate();
+        let queries = queries.map(|(which, table)| query(table, which + 1, (at, &names)));
+        let queries = queries.collect::<Result<Vec<_>, PlanError>>()?;
+        let called: Vec<String> = queries.iter().map(|query| query.name.clone()).collect();
+        distinct("query", &called)?;
+        Ok(FileState { name: names[at].clone(), queries })
+    };
+    let states = states.into_iter().enumerate().map(read).collect::<Result<_, PlanError>>()?;
+    Ok(FileSystem { name, ratio, delta, states })
+}
+
+fn query(
+    table: Table<'_>,
+    number: usize,
+    (at, states): (usize, &[String]),
+) -> Result<FileQuery, PlanError> {
+    let mut fields = Fields::new(table);
+    let (name, pair) = (name_or(&mut fields, number)?, pair(&mut fields)?);
+    let count = pair.outcomes().len();
+    let answers = labels(&mut fields, "answers", count)?;
+    let then = texts(&mut fields, "then", count)?.unwrap_or_else(|| vec![String::new(); count]);
+    fields.finish("a query", &QUERY)?;
+    let later = states.get(at + 1..).unwrap_or_default();
+    let one = |name: String| {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let found = later.iter().position(|state| *state == name);
+        found.map(|place| Some(at + 1 + place)).ok_or_else(|| {
+            let legal = format!("\"\" for the end, or a later state: {}", later.join(", "));
+            PlanError::field("then", format!("has {name:?}; legal: {legal}"))
+        })
+    };
+    let then = then.into_iter().map(one).collect::<Result<_, _>>()?;
+    Ok(FileQuery { name, answers, pair, then })
+}
+
+impl FileStage {
+    /// The stage of the core.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        let one = |m: &FileMechanism| Mechanism { pair: m.pair.clone(), then: m.then.clone() };
+        let mechanisms = self.mechanisms.iter().map(one).collect();
+        Stage { ratio: self.ratio.clone(), delta: self.delta.clone(), mechanisms }
+    }
+}
+
+impl FileSystem {
+    /// The system of the core, from its last state to its first.
+    ///
+    /// # Errors
+    /// [`ExactError::Size`] if it has more than a million histories, or too long numbers.
+    pub fn system(&self) -> Result<System, ExactError> {
+        let mut built: Vec<System> = vec![System::over(); self.states.len()];
+        for (at, state) in self.states.iter().enumerate().rev() {
+            // Known before any of it is copied.
+            let sizes = state.queries.iter().flat_map(|query| &query.then);
+            let sizes = sizes.map(|then| then.map_or(1, |to| built[to].size()) as u128);
+            let (size, most) = (1 + sizes.sum::<u128>(), counterpoint::interactive::MOST_STATES);
+            if size > most {
+                return Err(ExactError::Size { what: "states", size, least: 1, most });
+            }
+            let queries = state.queries.iter().map(|query| {
+                let answers = query.pair.outcomes().iter().zip(&query.then);
+                let answer = |([p, q], then): (&[Ratio; 2], &Option<usize>)| {
+                    let then = then.map_or_else(System::over, |to| built[to].clone());
+                    Answer::new(p.clone(), q.clone(), then)
+                };
+                answers.map(answer).collect()
+            });
+            built[at] = System::new(queries.collect())?;
+        }
+        Ok(built.swap_remove(0))
+    }
+}
