@@ -301,6 +301,10 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
 
+    /// The largest Rényi divergence of this order over all adversaries, for systems
+    #[arg(long, value_name = "A")]
+    pub(crate) order: Option<f64>,
+
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

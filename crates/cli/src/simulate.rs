@@ -10,7 +10,9 @@ use crate::output::Outcome;
 /// Maps, checks and samples; a claim that an event refutes is a definite no.
 pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
     let simulation = input::simulation(&args.file).with_context(|| input::shown(&args.file))?;
-    match Simulated::new(&simulation, args.samples, args.seed) {
+    let simulated = Simulated::new(&simulation, args.samples, args.seed)
+        .and_then(|simulated| simulated.with_order(&simulation, args.order));
+    match simulated {
         Ok(simulated) if args.json => Ok(Outcome::json(simulated.json()?)),
         Ok(simulated) => Ok(Outcome::text(counterpoint_report::simulate(&simulated), Vec::new())),
         Err(NotSimulated::Refuted(refuted)) => {

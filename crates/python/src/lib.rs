@@ -54,5 +54,6 @@ mod _native {
     use super::rules::{convert, noise_rules, pairs};
     #[pymodule_export]
     use super::session::{Declared, Sessions};
+    #[pymodule_export]
     use super::simulation::simulate;
 }

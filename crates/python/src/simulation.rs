@@ -12,13 +12,14 @@ use crate::value::{self, whole};
 
 /// The object, and if a claim is refuted what refutes it in words.
 #[pyfunction]
-#[pyo3(signature = (simulation, path, samples, seed))]
+#[pyo3(signature = (simulation, path, samples, seed, order))]
 pub(crate) fn simulate(
     py: Python<'_>,
     simulation: &Bound<'_, PyAny>,
     path: Option<&str>,
     samples: &Bound<'_, PyAny>,
     seed: &Bound<'_, PyAny>,
+    order: Option<f64>,
 ) -> PyResult<(String, Option<String>)> {
     let read = if let Ok(fields) = simulation.cast::<PyDict>() {
         Simulation::of(value::table(fields)?)
@@ -30,11 +31,12 @@ pub(crate) fn simulate(
     };
     let read = read.map_err(|error| invalid(error.to_string()))?;
     let (samples, seed) = (whole("samples", samples)?, whole("seed", seed)?);
-    let (object, refuted) =
-        match How::in_background(py, move || Simulated::new(&read, samples, seed))? {
-            Ok(simulated) => (simulated.json(), None),
-            Err(NotSimulated::Refuted(refuted)) => (refuted.json(), Some(refuted.to_string())),
-            Err(NotSimulated::Input(error)) => return Err(invalid(error.to_string())),
-        };
+    let (object, refuted) = match How::in_background(py, move || {
+        Simulated::new(&read, samples, seed)?.with_order(&read, order)
+    })? {
+        Ok(simulated) => (simulated.json(), None),
+        Err(NotSimulated::Refuted(refuted)) => (refuted.json(), Some(refuted.to_string())),
+        Err(NotSimulated::Input(error)) => return Err(invalid(error.to_string())),
+    };
     Ok((object.map_err(|error| invalid(error.to_string()))?, refuted))
 }

@@ -1,10 +1,15 @@
+use counterpoint::Bracket;
 use counterpoint::exact::{Ratio, nearest};
 use counterpoint::pair::{Events, Map, Side as Set};
-use counterpoint_wire::{Answered, Simulated, SimulatedStage, SimulatedSystem, written};
+use counterpoint::quantity::plain;
+use counterpoint_wire::{
+    Answered, Divergences, Left as MonitorLeft, Simulated, SimulatedStage, SimulatedSystem, written,
+};
 
 use crate::columns::Side::{Left, Right};
 use crate::columns::columns;
 use crate::compose::listed;
+use crate::words;
 
 /// Rows of a table that are shown; `--json` has all.
 const MOST_ROWS: usize = 64;
@@ -20,7 +25,48 @@ pub fn simulate(simulated: &Simulated) -> String {
     parts.extend(simulated.systems.iter().map(system));
     parts.extend(composed(simulated));
     parts.push(samples(simulated));
+    parts.extend(simulated.divergences.iter().flat_map(divergences));
     parts.join("\n")
+}
+
+/// The largest divergences, their sum, who reaches them, and what is left of them as one goes.
+fn divergences(own: &Divergences) -> Vec<String> {
+    let both = |[forth, back]: [Bracket; 2]| [forth, back].map(words::upper);
+    let line = |name: &str, ends: [Bracket; 2]| {
+        let [forth, back] = both(ends);
+        [name.to_owned(), forth, back]
+    };
+    let mut rows = vec![["system", "of p from q", "of q from p"].map(str::to_owned)];
+    rows.extend(own.systems.iter().map(|system| line(&system.name, system.largest)));
+    rows.push(line("together, by the sum", own.sums));
+    rows.extend(own.searched.map(|searched| line("all interleavings, searched", searched)));
+    let order = plain(own.order);
+    let title = format!(
+        "Rényi divergence of order {order}, the largest over all adversaries (Lyu 2022, Theorem 2)"
+    );
+    let mut parts = vec![format!("{title}\n{}", columns([Left, Right, Right], &rows))];
+    let heading = ["system", "after", "the best adversary asks"].map(str::to_owned);
+    let asks = own.systems.iter().flat_map(|system| {
+        let row = |(after, query): &(Vec<String>, String)| {
+            [system.name.clone(), after.join(" "), query.clone()]
+        };
+        system.asks.iter().map(row)
+    });
+    let rows: Vec<_> = std::iter::once(heading).chain(asks).collect();
+    parts.push(columns([Left, Left, Left], &rows));
+    if !own.left.is_empty() {
+        let heading = ["budget monitor", "spent", "left at most"].map(str::to_owned);
+        let row = |left: &MonitorLeft| {
+            let said = if left.said.is_empty() { "at first" } else { &left.said };
+            [said.to_owned(), short(&left.weight), short(&left.left)]
+        };
+        let rows: Vec<_> = std::iter::once(heading).chain(own.left.iter().map(row)).collect();
+        let note = format!(
+            "p^{order} q^(1-{order}) of what was said, and the largest sum of it over all that can follow"
+        );
+        parts.push(format!("{}({note})\n", columns([Left, Right, Right], &rows)));
+    }
+    parts
 }
 
 fn head(simulated: &Simulated) -> String {

@@ -60,8 +60,9 @@ pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_v
 pub use rules::{Advised, Converted, NoiseRules, Rule};
 pub use sample::{Batches, Sample};
 pub use simulation::{
-    Answered, Drawn, FileMechanism, FileQuery, FileStage, FileState, FileSystem, MOST_SAMPLES,
-    NotSimulated, Refuted, Simulated, SimulatedStage, SimulatedSystem, Simulation, written,
+    Answered, Divergence, Divergences, Drawn, FileMechanism, FileQuery, FileStage, FileState,
+    FileSystem, Left, MOST_SAMPLES, NotSimulated, Refuted, Simulated, SimulatedStage,
+    SimulatedSystem, Simulation, written,
 };
 pub use study::{placed_in_study, read_study, study_of};
 pub use value::{Table, Value};

@@ -12,11 +12,15 @@ from .errors import Refuted
 
 __all__ = ["simulate"]
 
-_FRACTIONS = frozenset(["ratio", "delta", "p", "q", "e", "f", "e0", "n0", "n1", "e1", "alpha", "beta", "map"])
+_FRACTIONS = frozenset(["ratio", "delta", "p", "q", "e", "f", "e0", "n0", "n1", "e1", "alpha", "beta", "map", "weight", "moment"])
 
 
 def simulate(
-    simulation: Mapping[str, Any] | str | os.PathLike[str], *, samples: int = 1000, seed: int = 1
+    simulation: Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    samples: int = 1000,
+    seed: int = 1,
+    order: float | None = None,
 ) -> dict[str, Any]:
     """Make finite mechanisms, or interactive systems, of leaky randomized responses, exactly, and draw transcripts from those alone.
 
@@ -29,6 +33,9 @@ def simulate(
     and ``transcripts`` with their laws on both data sets (``p``, ``q``) and how often they were drawn. Probabilities are
     fractions. Samples are the same for the same seed, and protect nothing.
 
+    With an ``order`` there are ``divergences`` of systems: the largest Rényi divergence over all adversaries of each, who reaches it, the sum
+    (Lyu 2022, Theorem 2) beside what a search of all interleavings finds, and the proof's budget monitor along a transcript.
+
     Raises :class:`Refuted` with the event that shows it if a mechanism has not the guarantee that is claimed.
 
     >>> coin = {"ratio": 3, "p": [0.6, 0.4], "q": [0.4, 0.6]}
@@ -39,11 +46,11 @@ def simulate(
     import json
 
     if isinstance(simulation, Mapping):
-        object_, refuted = _native.simulate(_printed(simulation, 0), None, samples, seed)
+        object_, refuted = _native.simulate(_printed(simulation, 0), None, samples, seed, order)
     else:
         path = os.fspath(simulation)
         with open(path, "rb") as file:
-            object_, refuted = _native.simulate(file.read(), path, samples, seed)
+            object_, refuted = _native.simulate(file.read(), path, samples, seed, order)
     found: dict[str, Any] = _exact(json.loads(object_), False)
     if refuted is not None:
         error = Refuted(refuted)

@@ -4,9 +4,11 @@
 mod draws;
 mod object;
 mod read;
+mod renyi;
 mod run;
 
 pub use read::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
+pub use renyi::{Divergence, Divergences, Left};
 pub use run::{Answered, Drawn, NotSimulated, Refuted, Simulated, SimulatedStage, SimulatedSystem};
 
 /// The most samples that are drawn for each of the data sets.

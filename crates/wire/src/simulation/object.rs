@@ -1,9 +1,11 @@
 //! The JSON object. Fractions are texts, exact; frequencies are counts.
 
+use counterpoint::Bracket;
 use counterpoint::exact::Ratio;
 use counterpoint::pair::{Events, Map, Side};
 use serde::Serialize;
 
+use super::renyi::{Divergence, Divergences, Left};
 use super::run::{Answered, Drawn, Refuted, Simulated, SimulatedStage, SimulatedSystem};
 use super::written;
 
@@ -24,6 +26,7 @@ impl Simulated {
             seed: self.seed,
             transcripts: self.transcripts.iter().map(drawn).collect(),
             theorem: self.theorem(),
+            divergences: self.divergences.as_ref().map(divergences),
         })
     }
 
@@ -129,6 +132,29 @@ fn answered(own: &Answered) -> AnsweredObject<'_> {
     }
 }
 
+fn divergences(own: &Divergences) -> DivergencesObject<'_> {
+    DivergencesObject {
+        order: own.order,
+        systems: own.systems.iter().map(divergence).collect(),
+        sums: ends(&own.sums),
+        searched: own.searched.as_ref().map(ends),
+        left: own.left.iter().map(left).collect(),
+    }
+}
+
+fn divergence(own: &Divergence) -> DivergenceObject<'_> {
+    let asks = own.asks.iter().map(|(after, query)| AskObject { after, query });
+    DivergenceObject { name: &own.name, largest: ends(&own.largest), asks: asks.collect() }
+}
+
+fn left(own: &Left) -> LeftObject<'_> {
+    LeftObject { said: &own.said, weight: written(&own.weight), moment: written(&own.left) }
+}
+
+fn ends(both: &[Bracket; 2]) -> [Ends; 2] {
+    both.map(|bracket| Ends { lower: bracket.lower, upper: bracket.upper })
+}
+
 fn drawn(own: &Drawn) -> DrawnObject<'_> {
     let [p, q] = own.law.each_ref().map(written);
     DrawnObject { said: &own.said, p, q, drawn_p: own.counts[0], drawn_q: own.counts[1] }
@@ -149,6 +175,44 @@ struct Object<'a> {
     seed: u64,
     transcripts: Vec<DrawnObject<'a>>,
     theorem: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    divergences: Option<DivergencesObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct DivergencesObject<'a> {
+    order: f64,
+    systems: Vec<DivergenceObject<'a>>,
+    sums: [Ends; 2],
+    searched: Option<[Ends; 2]>,
+    left: Vec<LeftObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct DivergenceObject<'a> {
+    name: &'a str,
+    largest: [Ends; 2],
+    asks: Vec<AskObject<'a>>,
+}
+
+/// Infinite ends are null.
+#[derive(Serialize)]
+struct Ends {
+    lower: f64,
+    upper: f64,
+}
+
+#[derive(Serialize)]
+struct AskObject<'a> {
+    after: &'a [String],
+    query: &'a str,
+}
+
+#[derive(Serialize)]
+struct LeftObject<'a> {
+    said: &'a str,
+    weight: String,
+    moment: String,
 }
 
 #[derive(Serialize)]

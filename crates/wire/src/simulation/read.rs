@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use counterpoint::Epsilon;
 use counterpoint::exact::{ExactError, Ratio, exponential, of_double};
-use counterpoint::interactive::{Answer, System};
+use counterpoint::interactive::{Answer, System, Turn};
 use counterpoint::pair::{Mechanism, Pair, Stage};
 
 use crate::error::PlanError;
@@ -422,6 +422,14 @@ impl FileStage {
 }
 
 impl FileSystem {
+    /// A query, by its number, that can be made after what was said; `None` if there is none such.
+    pub(super) fn query(&self, turns: &[Turn], query: usize) -> Option<&FileQuery> {
+        let next = |state: usize, turn: &Turn| {
+            *self.states.get(state)?.queries.get(turn.query)?.then.get(turn.answer)?
+        };
+        self.states.get(turns.iter().try_fold(0, next)?)?.queries.get(query)
+    }
+
     /// The system of the core, from its last state to its first.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use counterpoint::pair::{
 
 use super::draws::{Words, ask};
 use super::read::{FileStage, FileSystem, Simulation};
+use super::renyi::Divergences;
 use super::{MOST_SAMPLES, written};
 use crate::error::PlanError;
 
@@ -44,6 +45,8 @@ pub struct Simulated {
     pub samples: u64,
     /// With which seed.
     pub seed: u64,
+    /// Divergences, if they were asked for.
+    pub divergences: Option<Divergences>,
 }
 
 /// A stage with its maps.
@@ -171,9 +174,22 @@ impl Simulated {
             Simulation::Systems(systems) => of_systems(systems, samples, seed),
         }
     }
+
+    /// With the divergences of an order, if one is given.
+    ///
+    /// # Errors
+    /// See [`Divergences::new`].
+    pub fn with_order(
+        self,
+        simulation: &Simulation,
+        order: Option<f64>,
+    ) -> Result<Self, NotSimulated> {
+        let divergences = order.map(|order| Divergences::new(simulation, order)).transpose()?;
+        Ok(Self { divergences, ..self })
+    }
 }
 
-fn input(error: impl fmt::Display) -> NotSimulated {
+pub(super) fn input(error: impl fmt::Display) -> NotSimulated {
     NotSimulated::Input(PlanError::plan(error.to_string()))
 }
 
@@ -222,6 +238,7 @@ fn of_stages(file: &[FileStage], samples: u64, seed: u64) -> Result<Simulated, N
         transcripts,
         samples,
         seed,
+        divergences: None,
     })
 }
 
@@ -331,25 +348,26 @@ fn of_systems(file: &[FileSystem], samples: u64, seed: u64) -> Result<Simulated,
         transcripts: transcripts.collect(),
         samples,
         seed,
+        divergences: None,
     })
 }
 
 /// A query and its answer, by their names.
-struct Said<'a> {
+pub(super) struct Said<'a> {
     system: &'a str,
     query: &'a str,
     answer: &'a str,
 }
 
 impl Said<'_> {
-    fn words(&self, with_system: bool) -> String {
+    pub(super) fn words(&self, with_system: bool) -> String {
         let said = format!("{}={}", self.query, self.answer);
         if with_system { format!("{}.{said}", self.system) } else { said }
     }
 }
 
 /// Queries with their answers, and the probabilities of the answers one after the other.
-fn asked<'a>(file: &'a [FileSystem], turns: &[Turn]) -> (Vec<Said<'a>>, [Ratio; 2]) {
+pub(super) fn asked<'a>(file: &'a [FileSystem], turns: &[Turn]) -> (Vec<Said<'a>>, [Ratio; 2]) {
     let mut states: Vec<Option<usize>> = vec![Some(0); file.len()];
     let (mut said, mut law) = (Vec::new(), [Ratio::ONE, Ratio::ONE]);
     for turn in turns {
@@ -435,10 +453,5 @@ fn refuted_system(file: &[FileSystem], claims: &[Claim], error: SimulatorError) 
 
 /// How many answers a query has after what was said.
 fn answers_to(own: &FileSystem, turns: &[Turn], query: usize) -> usize {
-    let next = |state: Option<usize>, turn: &Turn| {
-        *own.states.get(state?)?.queries.get(turn.query)?.then.get(turn.answer)?
-    };
-    let state = turns.iter().fold(Some(0), next);
-    let query = state.and_then(|state| own.states.get(state)?.queries.get(query));
-    query.map_or(0, |query| query.answers.len())
+    own.query(turns, query).map_or(0, |query| query.answers.len())
 }
