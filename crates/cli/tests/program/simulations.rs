@@ -76,3 +76,56 @@ fn false_claims_are_a_definite_no_and_bad_files_errors() {
         assert!(error.error().contains("legal: a whole number from 0 to 1000000"), "{error:?}");
     }
 }
+
+/// By hand, of order 2. System a: p^2/q is 4/3 for old and 1/6 for young; after old health gives 25/24 and income 1.04, so that the best
+/// has 4/3 * 25/24 + 1/6 = 14/9. The other way round income is the better one: 1/6 * 25/24 + 4/3 = 217/144. System b: 7/3, both ways.
+#[test]
+fn divergences_are_those_of_the_best_adversary_and_add_up() {
+    let systems = example("systems.toml");
+    let object = run(&["simulate", &systems, "--json", "--samples", "0", "--order", "2"]).object();
+    let found = &object["divergences"];
+    let between = |ends: &serde_json::Value, exact: f64| {
+        let [lower, upper] = ["lower", "upper"].map(|end| ends[end].as_f64().unwrap());
+        assert!(lower <= exact * (1.0 + 1e-15) && exact * (1.0 - 1e-15) <= upper, "{ends} {exact}");
+        assert!(upper - lower < 1e-12, "{ends}");
+    };
+    let (a, back, b) = ((14.0_f64 / 9.0).ln(), (217.0_f64 / 144.0).ln(), (7.0_f64 / 3.0).ln());
+    between(&found["systems"][0]["largest"][0], a);
+    between(&found["systems"][0]["largest"][1], back);
+    between(&found["systems"][1]["largest"][0], b);
+    for whole in ["sums", "searched"] {
+        between(&found[whole][0], a + b);
+        between(&found[whole][1], back + b);
+    }
+    let asks = serde_json::json!([
+        {"after": [], "query": "age"},
+        {"after": ["age=old"], "query": "health"},
+    ]);
+    assert_eq!(found["systems"][0]["asks"], asks);
+    let left: Vec<[&str; 3]> = found["left"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| ["said", "weight", "moment"].map(|field| row[field].as_str().unwrap()))
+        .collect();
+    let hand = [
+        ["", "1", "98/27"],
+        ["a.age=old", "4/3", "175/72"],
+        ["a.health=good", "5/6", "7/3"],
+        ["b.vote=yes", "1.875", "1"],
+    ];
+    assert_eq!(left, hand);
+    let text = run(&["simulate", &systems, "--order", "2.5"]);
+    assert!(
+        text.answer().contains("Rényi divergence of order 2.5, the largest over all adversaries")
+    );
+    assert!(!text.answer().contains("budget monitor"));
+    for (order, file, why) in [
+        ("1", &systems, "order"),
+        ("nan", &systems, "order"),
+        ("2", &example("coins.toml"), "legal: a file with [[system]] tables"),
+    ] {
+        let error = run(&["simulate", file, "--order", order]).error().to_owned();
+        assert!(error.contains(why), "{error}");
+    }
+}
