@@ -41,6 +41,15 @@ LINES = [
     ("summed = sum([plan.epsilon(1e-6)])", None),
     ("rounded: float = round(plan.epsilon(1e-6), 3)", None),
     ("if plan.region().contains(0.1, 0.1): pass", None),
+    ('data = cp.noise.Data([1.0], adjacency="replace")', None),
+    ('cp.noise.Data([1.0], adjacency="rep")', "arg-type"),
+    ('reply: cp.noise.Reply = cp.noise.measure(data, cp.noise.Query.count(), "laplace", 0.5)', None),
+    ('cp.noise.measure(data, cp.noise.Query.count(), "laplce", 0.5)', "arg-type"),
+    ("cp.noise.geometric(scale=2.0, sensitivty=1)", "call-arg"),
+    ("gate = cp.sessions.SparseVector(0.5, answers=2, threshold=1).open(data)", None),
+    ("above: bool = gate.ask(cp.noise.Query.count()).above", None),
+    ("gate.ask(3)", "arg-type"),
+    ("cp.sessions.SparseVector(0.5, answer=2, threshold=1)", "call-arg"),
 ]
 
 
