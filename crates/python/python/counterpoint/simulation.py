@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from . import _native
@@ -78,4 +77,8 @@ def _exact(found: Any, exact: bool) -> Any:
         return {name: _exact(value, name in _FRACTIONS) for name, value in found.items()}
     if isinstance(found, list):
         return [_exact(value, exact) for value in found]
-    return Fraction(found) if exact and isinstance(found, str) else found
+    if not exact or not isinstance(found, str):
+        return found
+    from fractions import Fraction
+
+    return Fraction(found)
