@@ -2,12 +2,15 @@
 
 use counterpoint::OutOfRange;
 use counterpoint::ask::{AskError, CalibrateError};
+#[cfg(feature = "ledger")]
 use counterpoint_ledger::LedgerError;
 use counterpoint_planner::{CostError, PlanningError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+#[cfg(feature = "ledger")]
+use pyo3::types::PyDict;
+use pyo3::types::PyType;
 
 /// What can go wrong, by the name of the exception that says so.
 #[derive(Clone, Copy)]
@@ -18,6 +21,7 @@ enum Kind {
     OutOfReach,
     Stopped,
     Ledger,
+    #[cfg_attr(not(feature = "ledger"), allow(dead_code))]
     Refused,
     Undecided,
     NoRandomness,
@@ -158,6 +162,14 @@ pub(crate) fn mechanisms(error: counterpoint_mechanisms::Error) -> PyErr {
     }
 }
 
+/// There is none.
+#[cfg(not(feature = "ledger"))]
+pub(crate) fn no_ledger() -> PyErr {
+    let legal = "a package built with it, as it is unless --no-default-features is asked for";
+    Kind::Ledger.error(format!("this package was built without the ledger; legal: {legal}"))
+}
+
+#[cfg(feature = "ledger")]
 pub(crate) fn ledger(error: LedgerError) -> PyErr {
     let text = error.to_string();
     let LedgerError::Refused(refusal) = error else { return Kind::Ledger.error(text) };

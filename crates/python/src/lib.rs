@@ -8,6 +8,7 @@ mod calibrate;
 mod errors;
 mod interval;
 mod keys;
+#[cfg_attr(not(feature = "ledger"), path = "no_ledger.rs")]
 mod ledger;
 mod losses;
 mod mechanism;

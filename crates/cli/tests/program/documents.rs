@@ -55,8 +55,15 @@ fn commands(text: &str) -> Vec<Shown<'_>> {
 
 /// What is not typed here: it builds, it installs, or it does not end. `serve` and `./check` are tested by themselves.
 fn is_elsewhere(command: &str) -> bool {
-    let elsewhere =
-        ["./check", "cargo install", "pip install", "mdbook", "counterpoint serve", "curl"];
+    let elsewhere = [
+        "./check",
+        "cargo install",
+        "pip install",
+        "MATURIN_PEP517_ARGS",
+        "mdbook",
+        "counterpoint serve",
+        "curl",
+    ];
     elsewhere.iter().any(|start| command.starts_with(start))
 }
 
