@@ -36,7 +36,7 @@ fn one(loss: &Loss) -> String {
     );
     let above = table(
         ["loss", "more with probability at least", "at most"],
-        loss.above.iter().map(|(loss, mass)| (decimal::nearest(*loss, TABLE_DIGITS), *mass)),
+        loss.above.iter().map(|(loss, mass)| (plain(*loss), *mass)),
     );
     let mut text = format!("{}\n{quantiles}\n{above}", listed(head));
     if let Some(atoms) = loss.atoms.as_ref().filter(|atoms| atoms.len() <= MOST_ATOMS) {

@@ -14,6 +14,9 @@ use crate::decimal::{self, FULL_DIGITS};
 /// The levels at which a report tells the loss that is rarely passed.
 const LEVELS: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_999];
 
+/// No loss that is asked about is larger.
+const MOST_LOSS: f64 = 1e5;
+
 /// At how many losses a report tells the probability of more.
 const POINTS: usize = 11;
 
@@ -94,10 +97,26 @@ impl Loss {
             mean: loss.mean(),
             variance: loss.variance(),
             quantiles: levels.map(at).collect::<Result<_, AskError>>()?,
-            above: loss.distribution(POINTS, options)?,
+            above: places(loss)
+                .map(|place| Ok((place, loss.above(place, options)?)))
+                .collect::<Result<_, AskError>>()?,
             atoms: atoms.map(|atoms| atoms.iter().map(|atom| (atom.loss, atom.mass)).collect()),
         })
     }
+}
+
+/// Evenly from about five standard deviations below the mean to five above: numbers of few digits, so that what is shown is what
+/// was asked.
+fn places(loss: &PrivacyLoss<'_>) -> impl Iterator<Item = f64> {
+    let centre = 0.5 * (loss.mean().lower + loss.mean().upper);
+    let reach = 5.0 * loss.variance().upper.sqrt();
+    (0..POINTS).map(move |i| {
+        let place = centre + reach * (2.0 * i as f64 / (POINTS - 1) as f64 - 1.0);
+        // No reach at all gives the most.
+        let more = (place.abs() / reach).clamp(1.0, 1e13).log10().ceil();
+        let short = decimal::nearest(place, 4 + more as usize).parse().unwrap_or(place);
+        short.clamp(-MOST_LOSS, MOST_LOSS)
+    })
 }
 
 fn one(loss: &Loss) -> Result<One<'_>, serde_json::Error> {

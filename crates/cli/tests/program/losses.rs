@@ -78,6 +78,27 @@ fn few_losses_are_listed_and_infinite_ones_said() {
     }
 }
 
+/// What is asked about is shown as it is: numbers of few digits.
+#[test]
+fn places_are_numbers_of_few_digits() {
+    let folder = Folder::new();
+    let places = |name: &str, plan: &str| -> Vec<String> {
+        let file = folder.file(name, plan);
+        let loss = run(&["compose", &file, "--losses", "--json"]).object()["losses"][0].clone();
+        loss["above"].as_array().unwrap().iter().map(|at| at["loss"].to_string()).collect()
+    };
+    let pure = "[[release]]\nmechanism = \"approx-dp\"\nepsilon = 0.3\ncount = 7\n";
+    let pure = places("pure.toml", pure);
+    assert!(pure.iter().all(|place| place.len() <= 7), "{pure:?}");
+    assert!(pure.len() == 11 && pure.windows(2).all(|two| two[0] != two[1]), "{pure:?}");
+    // Of a leak alone the loss is zero or infinite.
+    let leak = "[[release]]\nmechanism = \"name-and-shame\"\ndelta = 0.25\n";
+    let leak = places("leak.toml", leak);
+    assert!(leak.iter().all(|place| place.parse::<f64>().unwrap().abs() < 1e-100), "{leak:?}");
+    let text = run(&["compose", &folder.path("leak.toml").display().to_string(), "--losses"]);
+    assert!(text.answer().contains("with probability at most 0.25"), "{}", text.stdout);
+}
+
 #[test]
 fn directions_are_told_apart_and_examples_have_losses() {
     let object = run(&["compose", &example("training.toml"), "--losses", "--json"]);
