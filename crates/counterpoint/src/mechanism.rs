@@ -120,11 +120,11 @@ pub enum Mechanism {
         /// It is no easier to attack than N(0, 1) against N(mu, 1).
         mu: Mu,
     },
-    /// Sparse vector with one noisy threshold, stopped at the first answer above it.
+    /// Sparse vector with one noisy threshold, stopped at the last of the answers above it that were declared.
     SparseVector {
-        /// What the threshold's noise spends.
+        /// What the threshold's noise spends, of whatever kind it is.
         threshold: Epsilon,
-        /// What the queries' noise spends.
+        /// What the queries' noise spends, for all answers above.
         queries: Epsilon,
     },
     /// Outcomes with known probabilities.

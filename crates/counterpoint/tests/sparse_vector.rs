@@ -383,3 +383,47 @@ fn a_sparse_vector_is_charged_by_its_own_pair() {
         }
     }
 }
+
+/// delta of so many rounds, by the multinomial law of how often each of the four losses comes.
+fn composed(law: &laws::Law, count: usize, epsilon: f64) -> f64 {
+    let mut factorials = vec![0.0_f64];
+    for n in 1..=count {
+        factorials.push(factorials[n - 1] + (n as f64).ln());
+    }
+    let ln =
+        |place: usize| (law.atoms[place].0.ln(), (law.atoms[place].0 / law.atoms[place].1).ln());
+    let (mut delta, all) = (0.0, [0, 1, 2, 3].map(ln));
+    for a in 0..=count {
+        for b in 0..=count - a {
+            for c in 0..=count - a - b {
+                let times = [a, b, c, count - a - b - c];
+                let mut exponent = factorials[count];
+                let mut loss = 0.0;
+                for (times, (mass, each)) in times.into_iter().zip(all) {
+                    exponent += times as f64 * mass - factorials[times];
+                    loss += times as f64 * each;
+                }
+                if loss > epsilon {
+                    delta += exponent.exp() * -(epsilon - loss).exp_m1();
+                }
+            }
+        }
+    }
+    delta
+}
+
+#[test]
+fn rounds_compose_as_the_multinomial_law_says() {
+    for (e, count, at) in [(0.1, 100, 16.0), (0.1, 30, 6.0), (0.5, 40, 40.0), (0.02, 60, 1.5)] {
+        let truth = composed(&laws::sparse(e, 2.0 * e), count, at);
+        let all = plan(&[times(count as u64, sparse_vector(e, 2.0 * e))]);
+        let found = all.delta(Epsilon::new(at).unwrap(), &Options::default()).unwrap().bracket;
+        assert!(truth > 1e-12, "{truth}");
+        assert!(found.lower <= truth * (1.0 + 1e-8) && truth <= found.upper * (1.0 + 1e-8));
+        assert!(found.upper <= 1.001 * truth, "{e} {count} {found:?} {truth}");
+        // Randomized responses of the same sum cost more.
+        let pure = plan(&[times(count as u64, approximate(3.0 * e, 0.0))]);
+        let pure = pure.delta(Epsilon::new(at).unwrap(), &Options::default()).unwrap().bracket;
+        assert!(pure.lower > 1.01 * found.upper, "{e} {count}");
+    }
+}
