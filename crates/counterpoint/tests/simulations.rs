@@ -498,15 +498,19 @@ fn systems_that_are_told_apart_have_no_simulator() {
             continue;
         }
         *delta = &least * ratio(99, 100);
-        let error = Simulator::new(claims.clone()).unwrap_err();
+        let (system, x, claimed) = (system.clone(), x.clone(), delta.clone());
+        let error = Simulator::new(claims).unwrap_err();
         let SimulatorError::System {
             system: 1,
-            error: DecomposeError::Distinguishable { attack, .. },
+            error: DecomposeError::Distinguishable { bit, attack, .. },
         } = error
         else {
             panic!("{error}")
         };
-        assert_eq!(attack.delta, least);
+        // The adversary does tell the bits apart as well as it says, and better than claimed.
+        let side = if bit == 0 { system } else { system.swapped() };
+        let seen = side.pair(&attack.adversary).unwrap().delta(&x);
+        assert!(seen == attack.delta && claimed < seen && seen <= least);
         refused += 1;
     }
     assert!(Simulator::new(vec![]).is_err());

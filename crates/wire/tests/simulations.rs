@@ -288,3 +288,39 @@ fn what_is_too_large_is_refused_or_done_part_by_part() {
     let one = &found.transcripts[0];
     assert_eq!(one.law[0], Ratio::from(3_u128.pow(heads(&one.said))) / Ratio::from(4_u32).pow(40));
 }
+
+/// Files with bytes changed, cut out or doubled are read or refused in one line; what is read is simulated or refused.
+#[test]
+fn odd_files_end_in_one_line() {
+    let mut random = counterpoint_testing::Random::new(0x4f64_6446);
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..400 {
+        let mut bytes = [COINS, SYSTEMS][round % 2].as_bytes().to_vec();
+        for _ in 0..random.between(1, 3) {
+            let at = random.below(bytes.len() as u64) as usize;
+            match random.below(4) {
+                0 => bytes[at] = random.of(b"0123456789.,/[]\"'=-e\n"),
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, random.of(b"0123456789.,/[]\"'=-e\n")),
+                _ => {
+                    let end = (at + random.below(40) as usize).min(bytes.len());
+                    let piece = bytes[at..end].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+            }
+        }
+        match Simulation::parse(&bytes, Format::Toml) {
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().contains('\n'), "{error}");
+            }
+            Ok(simulation) => {
+                read += 1;
+                if let Ok(found) = Simulated::new(&simulation, 2, 1) {
+                    assert!(found.parts_agree && found.whole_agrees != Some(false));
+                }
+            }
+        }
+    }
+    assert!(read > 20 && refused > 100, "{read} {refused}");
+}
