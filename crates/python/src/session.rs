@@ -34,6 +34,7 @@ impl Declared {
         answers: &Bound<'_, PyAny>,
         threshold: &Bound<'_, PyAny>,
         values: bool,
+        redrawn: bool,
         scale: Scaled<'_>,
     ) -> PyResult<Self> {
         let (epsilon, answers) = (number("epsilon", epsilon)?, whole("answers", answers)?);
@@ -44,6 +45,7 @@ impl Declared {
             gate = gate.scaled(reach, grid).map_err(refused)?;
         }
         let gate = if values { gate.with_values() } else { gate };
+        let gate = if redrawn { gate.redrawn() } else { gate };
         Ok(Self { declared: gate.into() })
     }
 
@@ -52,6 +54,7 @@ impl Declared {
         epsilon: &Bound<'_, PyAny>,
         corrections: &Bound<'_, PyAny>,
         tolerance: &Bound<'_, PyAny>,
+        redrawn: bool,
         scale: Scaled<'_>,
     ) -> PyResult<Self> {
         let (epsilon, corrections) =
@@ -62,6 +65,7 @@ impl Declared {
         if let Some((reach, grid)) = scaled(&scale)? {
             gate = gate.scaled(reach, grid).map_err(refused)?;
         }
+        let gate = if redrawn { gate.redrawn() } else { gate };
         Ok(Self { declared: gate.into() })
     }
 

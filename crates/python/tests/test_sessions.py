@@ -251,3 +251,17 @@ def test_the_odometer_reads_what_status_tells(ledger: cp.Ledger) -> None:
     assert read["setting"] == {"parameters": "adaptive", "concurrent": True}
     with pytest.raises(cp.LedgerError, match="no account"):
         ledger.odometer("nobody")
+
+
+def test_rounds_are_charged_one_by_one() -> None:
+    ages = noise.Data([31.0, 45.0, 27.0], adjacency="add-remove")
+    declared = sessions.SparseVector(0.02, answers=100, threshold=10_000, redrawn=True)
+    with declared.open(ages) as gate:
+        assert not gate.ask(noise.Query.count()).above
+    (rounds,) = gate.releases
+    assert repr(rounds) == "SparseVector(epsilon_threshold=0.02, epsilon_queries=0.04, count=100)"
+    kept = sessions.SparseVector(0.02, answers=100, threshold=10_000)
+    assert kept != declared
+    # Six by their sum; a hundred randomized responses of 0.06 at 1e-6 cost 2.709 (their binomial tail).
+    cost = cp.compose(gate.releases, adjacency="add-remove").epsilon(1e-6)
+    assert cost < 2.709 and cost > 2.0

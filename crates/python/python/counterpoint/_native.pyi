@@ -537,11 +537,11 @@ class Released:
 class Declared:
     @staticmethod
     def sparse_vector(
-        epsilon: float, answers: int, threshold: float, values: bool, scale: tuple[float, float] | None
+        epsilon: float, answers: int, threshold: float, values: bool, redrawn: bool, scale: tuple[float, float] | None
     ) -> Declared: ...
     @staticmethod
     def guess_and_check(
-        epsilon: float, corrections: int, tolerance: float, scale: tuple[float, float] | None
+        epsilon: float, corrections: int, tolerance: float, redrawn: bool, scale: tuple[float, float] | None
     ) -> Declared: ...
     @staticmethod
     def sequence(recipes: list[Recipe]) -> Declared: ...

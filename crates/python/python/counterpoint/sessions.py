@@ -248,7 +248,8 @@ class SparseVector(_Declared):
     """Which queries are above a threshold: many questions, few answers above.
 
     Charged 3 epsilon, and a fourth with ``values``. Ends with the last of ``answers`` above. For counts, or for queries
-    that one record moves by at most ``reach``, answered on a ``grid``.
+    that one record moves by at most ``reach``, answered on a ``grid``. With ``redrawn`` the threshold is drawn anew after each answer
+    above: as many rounds as answers, each charged so, all with the noise of a single answer, and composed far below their sum.
     """
 
     __slots__ = ()
@@ -256,9 +257,10 @@ class SparseVector(_Declared):
 
     def __init__(
         self, epsilon: float, *, answers: int, threshold: float, values: bool = False,
-        reach: float | None = None, grid: float | None = None,
+        redrawn: bool = False, reach: float | None = None, grid: float | None = None,
     ) -> None:
-        self._native = _native.Declared.sparse_vector(epsilon, answers, threshold, values, _scaled(reach, grid))
+        scale = _scaled(reach, grid)
+        self._native = _native.Declared.sparse_vector(epsilon, answers, threshold, values, redrawn, scale)
 
     def open(
         self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
@@ -273,7 +275,8 @@ class GuessAndCheck(_Declared):
     """Is this guess about right? Right guesses are passed, wrong ones corrected (Lyu 2022, Algorithm 1).
 
     Charged 4 epsilon. Ends with the last of so many ``corrections`` of guesses that are off by about the ``tolerance`` or
-    more. For counts, or for queries that one record moves by at most ``reach``, answered on a ``grid``.
+    more. For counts, or for queries that one record moves by at most ``reach``, answered on a ``grid``. ``redrawn`` is as for
+    :class:`SparseVector`.
     """
 
     __slots__ = ()
@@ -281,9 +284,10 @@ class GuessAndCheck(_Declared):
 
     def __init__(
         self, epsilon: float, *, corrections: int, tolerance: float,
-        reach: float | None = None, grid: float | None = None,
+        redrawn: bool = False, reach: float | None = None, grid: float | None = None,
     ) -> None:
-        self._native = _native.Declared.guess_and_check(epsilon, corrections, tolerance, _scaled(reach, grid))
+        scale = _scaled(reach, grid)
+        self._native = _native.Declared.guess_and_check(epsilon, corrections, tolerance, redrawn, scale)
 
     def open(
         self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
