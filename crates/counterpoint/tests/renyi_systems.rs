@@ -266,7 +266,7 @@ fn what_the_monitor_and_moments_refuse() {
         assert_eq!(text, format!("the order is number {order}; legal: 2 to 1000"));
     }
     assert!(coin.divergence(Order::new(1e12).unwrap()).is_err());
-    assert!(Monitor::new(&[], 2).is_err() && Monitor::new(&[coin.clone()], 1).is_err());
+    assert!(Monitor::new(&[], 2).is_err() && Monitor::new(std::slice::from_ref(&coin), 1).is_err());
     let systems = [coin];
     let mut monitor = Monitor::new(&systems, 2).unwrap();
     let step = Step { query: 0, answer: 0 };

@@ -153,7 +153,7 @@ fn claimed(threshold: &Ratio, queries: &Ratio) -> Vec<[Ratio; 2]> {
     let one = Ratio::ONE;
     let product = threshold * queries;
     // At x2/x1 the threshold's pair gives 1 - 1/x1; from the other direction, at x1/x2, 1 - x + x (1 - 1/x1).
-    let mut corners = vec![
+    let mut corners = [
         (Ratio::ZERO, one.clone()),
         (&one / &product, &one - &one / &product),
         (threshold / queries, &one - &one / queries),
@@ -211,7 +211,7 @@ fn ln(value: &Ratio) -> f64 {
     let half = ratio(1, 1 << 62);
     let (mut value, mut shift) = (value.clone(), 0.0);
     while nearest(&value) > 1e200 {
-        value = value * &half;
+        value *= &half;
         shift += 62.0;
     }
     nearest(&value).ln() + shift * std::f64::consts::LN_2
