@@ -56,9 +56,9 @@ class Fit:
         """P(mean >= m) is at most exp(-n (t m - cumulant(t))) for every t > 0, and likewise below."""
 
         def rate(share: float) -> float:
-            t = share * off / self.variance
+            t, some = share * off / self.variance, self.masses > 0
             with np.errstate(over="ignore"):
-                cumulant = math.log1p(float(np.sum(self.masses * np.expm1(t * self.spread))))
+                cumulant = math.log1p(float(np.sum(self.masses[some] * np.expm1(t * self.spread[some]))))
             return t * off - cumulant
 
         return 2 * math.exp(-runs * max(0.0, *map(rate, (1.0, 0.5, 0.25, 0.125))))
