@@ -2,14 +2,20 @@
 //! running the proofs forwards, which is one JSON object.
 
 mod draws;
+mod file;
+mod found;
 mod object;
 mod read;
 mod renyi;
 mod run;
+mod stages;
+mod systems;
 
-pub use read::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
-pub use renyi::{Divergence, Divergences, Left};
-pub use run::{Answered, Drawn, NotSimulated, Refuted, Simulated, SimulatedStage, SimulatedSystem};
+pub use file::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
+pub use found::{
+    Answered, Divergence, Divergences, Drawn, Left, NotSimulated, Refuted, Simulated,
+    SimulatedStage, SimulatedSystem,
+};
 
 /// The most samples that are drawn for each of the data sets.
 pub const MOST_SAMPLES: u64 = 1_000_000;

@@ -5,8 +5,10 @@ use counterpoint::exact::Ratio;
 use counterpoint::pair::{Events, Map, Side};
 use serde::Serialize;
 
-use super::renyi::{Divergence, Divergences, Left};
-use super::run::{Answered, Drawn, Refuted, Simulated, SimulatedStage, SimulatedSystem};
+use super::found::{
+    Answered, Divergence, Divergences, Drawn, Left, Refuted, Simulated, SimulatedStage,
+    SimulatedSystem,
+};
 use super::written;
 
 impl Simulated {

@@ -2,12 +2,12 @@
 //! monitor of the proof along a transcript.
 
 use counterpoint::Bracket;
-use counterpoint::exact::Ratio;
 use counterpoint::interactive::{Adversary, Monitor, Step, System, Turn, concurrent};
 use counterpoint::quantity::Order;
 
-use super::read::{FileSystem, Simulation};
-use super::run::{NotSimulated, asked, input};
+use super::file::{FileSystem, Simulation};
+use super::found::{Divergence, Divergences, Left, NotSimulated, input};
+use super::systems::asked;
 use crate::error::PlanError;
 
 /// Up to so many states the composed system is searched, as a check of the sum.
@@ -16,47 +16,6 @@ const SEARCHED: usize = 20_000;
 const MOST_MONITORED: f64 = 64.0;
 /// The most of an adversary's queries that are told.
 const TOLD: usize = 64;
-
-/// Divergences of an order.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Divergences {
-    /// The order.
-    pub order: f64,
-    /// For each system: its name, the largest divergence of p from q and of q from p, and who reaches the first.
-    pub systems: Vec<Divergence>,
-    /// The sums of the systems' divergences, which nobody exceeds who interleaves them.
-    pub sums: [Bracket; 2],
-    /// The largest over all interleavings, searched one by one; `None` if there are too many.
-    pub searched: Option<[Bracket; 2]>,
-    /// What can still be lost along the best adversaries' likeliest transcript, for whole orders: after each turn, e^((order - 1) times the
-    /// divergence) of all that can follow. Empty otherwise, or where it is infinite.
-    pub left: Vec<Left>,
-}
-
-/// The largest divergences of a system.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Divergence {
-    /// The system's name.
-    pub name: String,
-    /// Of p from q, and of q from p.
-    pub largest: [Bracket; 2],
-    /// What the adversary who reaches the first asks, after what was said.
-    pub asks: Vec<(Vec<String>, String)>,
-}
-
-/// The budget monitor after a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Left {
-    /// What was said; nothing at the beginning.
-    pub said: String,
-    /// p^a q^(1-a) of all that was said so far.
-    pub weight: Ratio,
-    /// The largest moment of all that can follow.
-    pub left: Ratio,
-}
 
 impl Divergences {
     /// Of a simulation's systems.

@@ -1,0 +1,111 @@
+//! Adaptive compositions of finite mechanisms: maps, their checks and samples.
+
+use std::collections::BTreeMap;
+
+use counterpoint::exact::{ExactError, Ratio};
+use counterpoint::pair::{ComposeError, Composed, Map, MapError, Pair, compose, draw, events};
+
+use super::draws::Words;
+use super::file::FileStage;
+use super::found::{Drawn, LISTED, NotSimulated, Refuted, Simulated, SimulatedStage, input, side};
+
+/// Up to so many entries the composed map is shown.
+const SHOWN: usize = 65_536;
+
+pub(super) fn of_stages(
+    file: &[FileStage],
+    samples: u64,
+    seed: u64,
+) -> Result<Simulated, NotSimulated> {
+    let composed = compose(file.iter().map(FileStage::stage).collect())
+        .map_err(|error| refuted_stage(file, error))?;
+    let responses: Vec<Pair> = file
+        .iter()
+        .map(|stage| Pair::response(&stage.ratio, &stage.delta))
+        .collect::<Result<_, ExactError>>()
+        .map_err(input)?;
+    let sides = [0, 1].map(|b| responses.iter().map(|r| side(r, b)).collect::<Vec<_>>());
+    let (mut words, mut counts) = (Words(seed), BTreeMap::<Vec<usize>, [u64; 2]>::new());
+    if composed.count() <= LISTED {
+        let all = composed.transcripts().map_err(input)?;
+        counts.extend(all.outcomes.into_iter().map(|outcomes| (outcomes, [0, 0])));
+    }
+    for _ in 0..samples {
+        for b in [0, 1] {
+            let mut next = || words.next();
+            let z: Vec<usize> = sides[b].iter().map(|row| draw(row, &mut next)).collect();
+            let transcript = composed.sample(&z, &mut next).map_err(input)?;
+            counts.entry(transcript).or_default()[b] += 1;
+        }
+    }
+    let transcripts = counts.into_iter().map(|(outcomes, counts)| {
+        let (said, law) = told(file, &outcomes);
+        Drawn { said, law, counts }
+    });
+    let transcripts = transcripts.collect();
+    let whole = whole_map(&composed);
+    Ok(Simulated {
+        stages: stages(file, &composed).map_err(input)?,
+        systems: Vec::new(),
+        parts_agree: composed.carries(),
+        whole_agrees: whole.as_ref().map(|(_, agrees)| *agrees),
+        map: whole
+            .map(|(map, _)| map)
+            .filter(|map| map.rows().len() * map.rows().first().map_or(0, Vec::len) <= SHOWN),
+        size: Some(composed.count()).filter(|count| *count < u128::MAX),
+        transcripts,
+        samples,
+        seed,
+        divergences: None,
+    })
+}
+
+/// The composed map, and whether it carries the responses onto the transcripts; `None` if it is too large.
+fn whole_map(composed: &Composed) -> Option<(Map, bool)> {
+    let (map, responses) = (composed.map().ok()?, composed.responses().ok()?);
+    let transcripts = composed.transcripts().ok()?;
+    let agrees = map.carries(&responses, &transcripts.pair);
+    Some((map, agrees))
+}
+
+fn stages(file: &[FileStage], composed: &Composed) -> Result<Vec<SimulatedStage>, MapError> {
+    let one = |(stage, maps): (&FileStage, &Vec<Map>)| {
+        let each = stage.mechanisms.iter().zip(maps);
+        let maps = each.map(|(mechanism, map)| {
+            let events = events(&mechanism.pair, &stage.ratio, &stage.delta)?;
+            Ok::<_, MapError>((events, map.clone()))
+        });
+        Ok(SimulatedStage { stage: stage.clone(), maps: maps.collect::<Result<_, _>>()? })
+    };
+    file.iter().zip(composed.maps()).map(one).collect()
+}
+
+/// What outcomes are called, and their probabilities one after the other.
+fn told(file: &[FileStage], outcomes: &[usize]) -> (Vec<String>, [Ratio; 2]) {
+    let (mut said, mut law, mut which) = (Vec::new(), [Ratio::ONE, Ratio::ONE], 0);
+    for (stage, &outcome) in file.iter().zip(outcomes) {
+        let Some(mechanism) = stage.mechanisms.get(which) else { break };
+        if let Some([p, q]) = mechanism.pair.outcomes().get(outcome) {
+            law = [&law[0] * p, &law[1] * q];
+        }
+        said.push(mechanism.outcomes.get(outcome).cloned().unwrap_or_default());
+        which = mechanism.then.get(outcome).copied().unwrap_or(0);
+    }
+    (said, law)
+}
+
+fn refuted_stage(file: &[FileStage], error: ComposeError) -> NotSimulated {
+    let ComposeError::Refuted { stage, mechanism, breach } = error else { return input(error) };
+    let own = file.get(stage).and_then(|stage| stage.mechanisms.get(mechanism));
+    let label = |at: &usize| own.and_then(|own| own.outcomes.get(*at)).cloned().unwrap_or_default();
+    NotSimulated::Refuted(Box::new(Refuted {
+        of: "stage",
+        index: stage + 1,
+        name: own.map(|own| own.name.clone()).unwrap_or_default(),
+        event: breach.event.iter().map(|at| vec![label(at)]).collect(),
+        masses: breach.masses.clone(),
+        side: breach.side,
+        ratio: breach.ratio.clone(),
+        delta: breach.delta.clone(),
+    }))
+}

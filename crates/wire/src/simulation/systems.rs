@@ -1,0 +1,184 @@
+//! Interactive systems: who answers, the check at every history, and conversations.
+
+use std::collections::BTreeMap;
+
+use counterpoint::exact::Ratio;
+use counterpoint::interactive::{
+    DecomposeError, Simulator, SimulatorError, Step, System, Turn, Voiced,
+};
+use counterpoint::pair::draw;
+
+use super::draws::{Words, ask};
+use super::file::FileSystem;
+use super::found::{
+    Answered, Drawn, LISTED, NotSimulated, Refuted, Simulated, SimulatedSystem, input, side,
+};
+use crate::error::PlanError;
+
+pub(super) fn of_systems(
+    file: &[FileSystem],
+    samples: u64,
+    seed: u64,
+) -> Result<Simulated, NotSimulated> {
+    let claim = |(at, own): (usize, &FileSystem)| {
+        let system = own.system().map_err(|error| {
+            NotSimulated::Input(PlanError::plan(error.to_string()).placed(
+                "system",
+                at + 1,
+                Some(&own.name),
+            ))
+        })?;
+        Ok((system, (own.ratio.clone(), own.delta.clone())))
+    };
+    let claims = file.iter().enumerate().map(claim).collect::<Result<Vec<_>, NotSimulated>>()?;
+    let simulator =
+        Simulator::new(claims.clone()).map_err(|error| refuted_system(file, &claims, error))?;
+    let responses = simulator.responses().map_err(input)?;
+    let sides = [0, 1].map(|b| responses.iter().map(|r| side(r, b)).collect::<Vec<_>>());
+    let mut words = Words(seed);
+    let mut counts = BTreeMap::<Vec<Turn>, [u64; 2]>::new();
+    if let Ok(law) = simulator.law(&mut |turns, open| ask(seed, turns, open))
+        && law.len() as u128 <= LISTED
+    {
+        counts.extend(law.into_iter().map(|said| (said.turns, [0, 0])));
+    }
+    for _ in 0..samples {
+        for b in [0, 1] {
+            let mut next = || words.next();
+            let z: Vec<usize> = sides[b].iter().map(|row| draw(row, &mut next)).collect();
+            let mut talk = simulator.begin(&z).map_err(input)?;
+            while let Some((system, query)) = ask(seed, talk.turns(), &talk.open()) {
+                if talk.ask(system, query, &mut next).is_none() {
+                    break;
+                }
+            }
+            counts.entry(talk.turns().to_vec()).or_default()[b] += 1;
+        }
+    }
+    let transcripts = counts.into_iter().map(|(turns, counts)| {
+        let (said, law) = asked(file, &turns);
+        let said = said.into_iter().map(|said| said.words(file.len() > 1)).collect();
+        Drawn { said, law, counts }
+    });
+    let agrees = simulator.histories_agree().ok();
+    let systems = file.iter().enumerate().map(|(at, system)| SimulatedSystem {
+        system: system.clone(),
+        answers: answers(file, &simulator, at),
+    });
+    Ok(Simulated {
+        stages: Vec::new(),
+        systems: systems.collect(),
+        map: None,
+        parts_agree: simulator.makes_up(),
+        whole_agrees: agrees.map(|count| count.is_some()),
+        size: agrees.flatten(),
+        transcripts: transcripts.collect(),
+        samples,
+        seed,
+        divergences: None,
+    })
+}
+
+/// A query and its answer, by their names.
+pub(super) struct Said<'a> {
+    system: &'a str,
+    query: &'a str,
+    answer: &'a str,
+}
+
+impl Said<'_> {
+    pub(super) fn words(&self, with_system: bool) -> String {
+        let said = format!("{}={}", self.query, self.answer);
+        if with_system { format!("{}.{said}", self.system) } else { said }
+    }
+}
+
+/// Queries with their answers, and the probabilities of the answers one after the other.
+pub(super) fn asked<'a>(file: &'a [FileSystem], turns: &[Turn]) -> (Vec<Said<'a>>, [Ratio; 2]) {
+    let mut states: Vec<Option<usize>> = vec![Some(0); file.len()];
+    let (mut said, mut law) = (Vec::new(), [Ratio::ONE, Ratio::ONE]);
+    for turn in turns {
+        let state = states.get(turn.system).copied().flatten();
+        let own = file.get(turn.system);
+        let query = own.and_then(|own| own.states.get(state?)?.queries.get(turn.query));
+        let (Some(own), Some(query)) = (own, query) else { break };
+        if let Some([p, q]) = query.pair.outcomes().get(turn.answer) {
+            law = [&law[0] * p, &law[1] * q];
+        }
+        let answer = query.answers.get(turn.answer).map_or("", String::as_str);
+        said.push(Said { system: &own.name, query: &query.name, answer });
+        states[turn.system] = query.then.get(turn.answer).copied().flatten();
+    }
+    (said, law)
+}
+
+fn answers(file: &[FileSystem], simulator: &Simulator, at: usize) -> Vec<Answered> {
+    let voiced = simulator.voices(at).unwrap_or_default();
+    if voiced.len() as u128 > LISTED {
+        return Vec::new();
+    }
+    let one = |voiced: Voiced| {
+        let turns: Vec<Turn> = voiced.history.iter().copied().chain([voiced.step]).collect();
+        let (mut after, _) = asked(file, &turns);
+        let last = after.pop();
+        Answered {
+            after: after.iter().map(|said| said.words(false)).collect(),
+            query: last.as_ref().map_or("", |last| last.query).to_owned(),
+            answer: last.as_ref().map_or("", |last| last.answer).to_owned(),
+            real: voiced.real,
+            voices: voiced.voices,
+        }
+    };
+    voiced.into_iter().map(one).collect()
+}
+
+type Claim = (System, (Ratio, Ratio));
+
+/// The transcripts that the best adversary takes for a sign.
+fn refuted_system(file: &[FileSystem], claims: &[Claim], error: SimulatorError) -> NotSimulated {
+    let SimulatorError::System { system: at, error } = error else { return input(error) };
+    let (DecomposeError::Distinguishable { bit, attack, delta }, Some(own), Some((system, _))) =
+        (&error, file.get(at), claims.get(at))
+    else {
+        return input(error);
+    };
+    let (mut event, mut masses) = (Vec::new(), [Ratio::ZERO, Ratio::ZERO]);
+    let mut open: Vec<Vec<Turn>> = vec![Vec::new()];
+    while let Some(turns) = open.pop() {
+        let history: Vec<Step> =
+            turns.iter().map(|turn| Step { query: turn.query, answer: turn.answer }).collect();
+        match system.next_query(&attack.adversary, &history) {
+            Some(query) => {
+                let count = answers_to(own, &turns, query);
+                let next = (0..count).rev().map(|answer| {
+                    turns.iter().copied().chain([Turn { system: 0, query, answer }]).collect()
+                });
+                open.extend(next);
+            }
+            None => {
+                let (said, law) = asked(std::slice::from_ref(own), &turns);
+                if law[*bit] > &own.ratio * &law[1 - bit] {
+                    masses = [&masses[0] + &law[0], &masses[1] + &law[1]];
+                    event.push(said.iter().map(|said| said.words(false)).collect());
+                }
+            }
+        }
+    }
+    let (ratio, delta) = (own.ratio.clone(), delta.clone());
+    let (of, index, name) = ("system", at + 1, own.name.clone());
+    NotSimulated::Refuted(Box::new(Refuted {
+        of,
+        index,
+        name,
+        event,
+        masses,
+        side: *bit,
+        ratio,
+        delta,
+    }))
+}
+
+/// How many answers a query has after what was said.
+fn answers_to(own: &FileSystem, turns: &[Turn], query: usize) -> usize {
+    own.query(turns, query).map_or(0, |query| query.answers.len())
+}
