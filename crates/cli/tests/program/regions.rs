@@ -60,9 +60,15 @@ fn the_picture_is_an_svg_that_names_the_plans() {
     run(&["region", &plan, &noise, "--svg", picture.to_str().unwrap()]).answer();
     let svg = std::fs::read_to_string(&picture).unwrap();
     assert!(svg.trim_start().starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
-    assert!(svg.contains("plan.toml") && svg.contains("noise.toml"));
+    // By their names, on the axes of Kairouz, Oh and Viswanath.
+    assert!(svg.contains(">plan<") && svg.contains(">noise<") && !svg.contains(".toml"));
+    let (misses, alarms) = ("probability of a missed detection", "probability of a false alarm");
+    assert!(svg.find(misses) < svg.find(alarms));
+    let document = folder.path("region.pdf");
+    run(&["region", &plan, &noise, "--pdf", document.to_str().unwrap()]).answer();
+    assert!(std::fs::read(&document).unwrap().starts_with(b"%PDF-"));
     // Nothing else is left in the folder.
-    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 3);
+    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 4);
 }
 
 #[test]
