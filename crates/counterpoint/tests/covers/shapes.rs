@@ -48,6 +48,9 @@ pub(super) enum Shape {
     SparseVector {
         share: f64,
     },
+    AboveThreshold {
+        share: f64,
+    },
     /// Q masses and how fast the losses grow with the size; what leaks on either side.
     Finite {
         outcomes: Vec<(f64, f64)>,
@@ -58,8 +61,8 @@ pub(super) enum Shape {
 
 /// How many kinds there are, counting samples three times; the first of them are of few
 /// outcomes, smooth, or curves.
-pub(super) const KINDS: u64 = 19;
-pub(super) const FEW: u64 = 13;
+pub(super) const KINDS: u64 = 20;
+pub(super) const FEW: u64 = 14;
 
 /// The same once more, the same kind, or any.
 pub(super) fn some_candidate(random: &mut Random, shape: &Shape) -> Shape {
@@ -104,9 +107,10 @@ pub(super) fn shape_of(random: &mut Random, kind: u64) -> Shape {
         10 => Shape::Gdp,
         11 => Shape::SparseVector { share: random.uniform(0.1, 0.9) },
         12 => some_finite(random),
-        13 => Shape::Geometric { steps: random.between(1, 4) },
-        14 => Shape::DiscreteGaussian { steps: random.between(1, 3) },
-        15 => Shape::Zcdp { leak: random.log_uniform(1e-4, 0.1) },
+        13 => Shape::AboveThreshold { share: random.uniform(0.1, 0.9) },
+        14 => Shape::Geometric { steps: random.between(1, 4) },
+        15 => Shape::DiscreteGaussian { steps: random.between(1, 3) },
+        16 => Shape::Zcdp { leak: random.log_uniform(1e-4, 0.1) },
         _ => {
             let rate = random.log_uniform(0.01, 0.99);
             let inner = match random.below(4) {
@@ -191,6 +195,10 @@ impl Shape {
             }
             Self::Gdp => Mechanism::Gdp { mu: Mu::new(size).ok()? },
             Self::SparseVector { share } => Mechanism::SparseVector {
+                threshold: Epsilon::new(share * size).ok()?,
+                queries: Epsilon::new((1.0 - share) * size).ok()?,
+            },
+            Self::AboveThreshold { share } => Mechanism::AboveThreshold {
                 threshold: Epsilon::new(share * size).ok()?,
                 queries: Epsilon::new((1.0 - share) * size).ok()?,
             },
@@ -282,8 +290,10 @@ impl Shape {
                 let cut = gamma.unwrap_or(1.0 / (1.0 + (0.5 * size).exp()));
                 laws::staircase(size, cut, 1.0)
             }
-            Self::SparseVector { share } => laws::sparse(share * all, (1.0 - share) * all),
-            Self::Buckets { .. } | Self::Staircase { .. } => laws::response(all, 0.0),
+            Self::Buckets { .. } | Self::Staircase { .. } | Self::SparseVector { .. } => {
+                laws::response(all, 0.0)
+            }
+            Self::AboveThreshold { share } => laws::sparse(share * all, (1.0 - share) * all),
             Self::Finite { .. } if single => Law::of(self.outcomes(size)),
             Self::Sampled(inner, rate) if single => match &**inner {
                 Self::ApproxDp { leak } => {
@@ -295,7 +305,9 @@ impl Shape {
             Self::Sampled(inner, rate) => {
                 let leak = match &**inner {
                     Self::ApproxDp { leak } => *leak,
-                    Self::Buckets { .. } | Self::SparseVector { .. } => 0.0,
+                    Self::Buckets { .. }
+                    | Self::SparseVector { .. }
+                    | Self::AboveThreshold { .. } => 0.0,
                     _ => return None,
                 };
                 Self::ApproxDp { leak: rate * leak }.pair((rate * size.exp_m1()).ln_1p(), group)?
