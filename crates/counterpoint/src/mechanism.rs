@@ -120,8 +120,16 @@ pub enum Mechanism {
         /// It is no easier to attack than N(0, 1) against N(mu, 1).
         mu: Mu,
     },
-    /// Sparse vector with one noisy threshold, stopped at the last of the answers above it that were declared.
+    /// Sparse vector with one noisy threshold, as pure privacy: it costs the sum of both.
     SparseVector {
+        /// What the threshold's noise spends.
+        threshold: Epsilon,
+        /// What the queries' noise spends.
+        queries: Epsilon,
+    },
+    /// The same by a pair of its own, which costs less: one noisy threshold, stopped at the last of the answers above
+    /// it that were declared.
+    AboveThreshold {
         /// What the threshold's noise spends, of whatever kind it is.
         threshold: Epsilon,
         /// What the queries' noise spends, for all answers above.

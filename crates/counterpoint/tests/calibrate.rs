@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::mechanisms::{self, approximate, response, sparse_vector, times};
+use common::mechanisms::{self, above_threshold, approximate, response, sparse_vector, times};
 use counterpoint::ask::{CalibrateError, Calibration, Search, Unknown, calibrate};
 use counterpoint::quantity::{Group, Rate, Rho};
 use counterpoint::watch::{Go, Watch};
@@ -154,13 +154,21 @@ fn sparse_vector_is_split_in_its_own_proportion() {
     let releases = [times(20, sparse_vector(0.1, 0.3))];
     let svt = found(&search(&releases, Unknown::Epsilon), 2.0, 1e-6);
     let plain = found(&search(&[approx(0.1, 0.0, 20)], Unknown::Epsilon), 2.0, 1e-6);
-    // Its own pair is better than randomized response's.
-    assert!(svt.value > plain.value && svt.value < 1.2 * plain.value, "{}", svt.value);
+    assert!((svt.value / plain.value - 1.0).abs() < 1e-14);
     let Mechanism::SparseVector { threshold, queries } = svt.releases[0].mechanism else {
         panic!("another mechanism")
     };
     assert!((queries.get() / threshold.get() - 3.0).abs() < 1e-12);
     assert!((threshold.get() + queries.get()).to_bits() == svt.value.to_bits());
+    // Its own pair is better than randomized response's.
+    let releases = [times(20, above_threshold(0.1, 0.3))];
+    let own = found(&search(&releases, Unknown::Epsilon), 2.0, 1e-6);
+    assert!(own.value > plain.value && own.value < 1.2 * plain.value, "{}", own.value);
+    let Mechanism::AboveThreshold { threshold, queries } = own.releases[0].mechanism else {
+        panic!("another mechanism")
+    };
+    assert!((queries.get() / threshold.get() - 3.0).abs() < 1e-12);
+    assert!((threshold.get() + queries.get()).to_bits() == own.value.to_bits());
 }
 
 #[test]

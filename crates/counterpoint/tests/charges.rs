@@ -524,6 +524,7 @@ fn groups_on_a_sample_are_charged_by_the_chain() {
                     .into_iter()
                     .chain([(response(epsilon, 2), 0.0), (response(epsilon, 5), 0.0)])
                     .chain([(sparse_vector(0.25 * epsilon, 0.75 * epsilon), 0.0)])
+                    .chain([(above_threshold(0.25 * epsilon, 0.75 * epsilon), 0.0)])
             };
             let counts = sampled_counts(epsilon, rate, group as i64);
             for (mechanism, delta) in kinds() {

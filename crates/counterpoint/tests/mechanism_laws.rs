@@ -182,7 +182,7 @@ fn no_mechanism_costs_more_than_its_label() {
             staircase(epsilon, None),
             staircase(epsilon, Some(0.1)),
             staircase(epsilon, Some(0.9)),
-            sparse_vector(0.25 * epsilon, 0.75 * epsilon),
+            above_threshold(0.25 * epsilon, 0.75 * epsilon),
             geometric(4.0 / epsilon, 4),
         ];
         for mechanism in list {
@@ -192,10 +192,9 @@ fn no_mechanism_costs_more_than_its_label() {
             }
         }
     }
-    assert_same(
-        &plan(&[times(4, sparse_vector(0.75, 0.0))]),
-        &plan(&[times(4, approximate(0.75, 0.0))]),
-    );
+    for mechanism in [sparse_vector(0.25, 0.5), above_threshold(0.75, 0.0)] {
+        assert_same(&plan(&[times(4, mechanism)]), &plan(&[times(4, approximate(0.75, 0.0))]));
+    }
     assert_same(&plan(&[times(4, response(0.7, 2))]), &plan(&[times(4, approximate(0.7, 0.0))]));
     assert_same(&plan(&[times(4, gdp(0.5))]), &plan(&[times(4, gaussian(2.0, 1.0))]));
 }

@@ -62,7 +62,8 @@ fn listed() -> Vec<(&'static str, Mechanism, Outcomes)> {
         ("geometric 3", geometric(4.0, 3), discrete(0.25, 3)),
         ("response", response(1.2, 2), two(1.2)),
         ("buckets", response(0.9, 5), buckets(0.9, 5.0)),
-        ("sparse vector", sparse_vector(0.4, 0.8), laws::sparse(0.4, 0.8).atoms),
+        ("sparse vector", sparse_vector(0.4, 0.8), two(1.2)),
+        ("above threshold", above_threshold(0.4, 0.8), laws::sparse(0.4, 0.8).atoms),
         ("staircase", staircase(e, Some(gamma)), stairs),
         ("shame", name_and_shame(0.01), vec![(0.01, 0.0), (0.99, 0.99), (0.0, 0.01)]),
         (
@@ -329,7 +330,8 @@ fn groups_of_guarantees_on_a_sample() {
             assert!((found / wanted - 1.0).abs() < 1e-9, "{people}: {found} and {wanted}");
         };
         near(group(approximate(epsilon, 1e-6)), truth.upper);
-        for mechanism in [response(epsilon, 2), response(epsilon, 9), sparse_vector(0.3, 0.4)] {
+        let sparse = [sparse_vector(0.3, 0.4), above_threshold(0.3, 0.4)];
+        for mechanism in [response(epsilon, 2), response(epsilon, 9)].into_iter().chain(sparse) {
             near(group(mechanism), pure.upper);
         }
     }

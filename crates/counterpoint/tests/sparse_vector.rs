@@ -5,11 +5,11 @@
 use crate::common::formulas::laplace_divergence;
 use crate::common::fractions::ratio;
 use crate::common::laws;
-use crate::common::mechanisms::{approximate, plan, sparse_vector, times};
-use crate::common::slots::terms;
+use crate::common::mechanisms::{above_threshold, approximate, plan, sparse_vector, times};
+use crate::common::slots::{other, terms};
 
 use counterpoint::exact::{Ratio, nearest};
-use counterpoint::filter::{Filter, Query};
+use counterpoint::filter::{Filter, Query, covers};
 use counterpoint::interactive::{Answer, System};
 use counterpoint::quantity::Order;
 use counterpoint::{Epsilon, Options};
@@ -352,10 +352,10 @@ fn published_variants_that_are_wrong_exceed_it() {
 
 /// The pair itself, as the library knows it: its profile, and its divergences as accounts charge them.
 #[test]
-fn a_sparse_vector_is_charged_by_its_own_pair() {
+fn above_a_threshold_a_sparse_vector_is_charged_by_its_own_pair() {
     for (e1, e2) in [(0.3, 0.4), (1.0, 2.0), (2.0, 0.5), (0.7, 0.7), (0.01, 0.02), (3.0, 40.0)] {
         let law = laws::sparse(e1, e2);
-        let mechanism = sparse_vector(e1, e2);
+        let mechanism = above_threshold(e1, e2);
         for at in [0.0, 0.1, 0.25, 0.5 * (e1 + e2), 0.99 * (e1 + e2)] {
             let asked = Epsilon::new(at).unwrap();
             let found = plan(&[times(1, mechanism.clone())]).delta(asked, &Options::default());
@@ -416,7 +416,7 @@ fn composed(law: &laws::Law, count: usize, epsilon: f64) -> f64 {
 fn rounds_compose_as_the_multinomial_law_says() {
     for (e, count, at) in [(0.1, 100, 16.0), (0.1, 30, 6.0), (0.5, 40, 40.0), (0.02, 60, 1.5)] {
         let truth = composed(&laws::sparse(e, 2.0 * e), count, at);
-        let all = plan(&[times(count as u64, sparse_vector(e, 2.0 * e))]);
+        let all = plan(&[times(count as u64, above_threshold(e, 2.0 * e))]);
         let found = all.delta(Epsilon::new(at).unwrap(), &Options::default()).unwrap().bracket;
         assert!(truth > 1e-12, "{truth}");
         assert!(found.lower <= truth * (1.0 + 1e-8) && truth <= found.upper * (1.0 + 1e-8));
@@ -426,4 +426,32 @@ fn rounds_compose_as_the_multinomial_law_says() {
         let pure = pure.delta(Epsilon::new(at).unwrap(), &Options::default()).unwrap().bracket;
         assert!(pure.lower > 1.01 * found.upper, "{e} {count}");
     }
+}
+
+/// What is stored as a sparse vector is randomized response of the sum, in accounts and in slots.
+#[test]
+fn a_sparse_vector_costs_the_sum_of_both() {
+    for (e1, e2) in [(0.1, 0.2), (0.25, 0.5), (2.0, 0.5)] {
+        for order in [1.5, 2.0, 8.0, 40.0] {
+            let tau = "100".parse().unwrap();
+            let filter = Filter::renyi_budget(Order::new(order).unwrap(), tau, terms()).unwrap();
+            let charge = |mechanism| filter.charge(&other(mechanism)).unwrap().main.upper();
+            let truth = laws::response(e1 + e2, 0.0).divergence(false, order);
+            let cost = charge(sparse_vector(e1, e2));
+            assert!(
+                cost >= truth * (1.0 - 1e-12) && cost <= truth * (1.0 + 1e-9),
+                "{cost} {truth}"
+            );
+            assert!(charge(above_threshold(e1, e2)) < cost);
+        }
+    }
+    // What is pure fits its slot up to that sum, and not the other's.
+    let [sparse, own] = [sparse_vector(0.25, 0.5), above_threshold(0.25, 0.5)].map(other);
+    let [pure, less] = [0.75, 0.74].map(|epsilon| other(approximate(epsilon, 0.0)));
+    let fits = |slot: &Query, one: &Query| {
+        covers(std::slice::from_ref(slot), std::slice::from_ref(one), terms()).is_ok()
+    };
+    assert!(fits(&sparse, &less) && fits(&pure, &sparse));
+    assert!(fits(&sparse, &other(above_threshold(0.24, 0.5))) && fits(&own, &own));
+    assert!(!fits(&own, &less) && !fits(&own, &sparse));
 }

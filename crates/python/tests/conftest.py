@@ -67,6 +67,7 @@ def some_mechanism(rng: random.Random) -> cp.Mechanism:
         lambda: cp.RDP([2, 8, 32], sorted(near(1e-3, 1) for _ in range(3))),
         lambda: cp.GDP(near(0.01, 1)),
         lambda: cp.SparseVector(near(0.01, 1), near(0.01, 1)),
+        lambda: cp.AboveThreshold(near(0.01, 1), near(0.01, 1)),
         finite,
         lambda: cp.GaussianMixture(near(0.5, 100), [0, near(0.1, 1), near(1, 2)], shares(3)),
         cells,

@@ -259,7 +259,7 @@ def test_rounds_are_charged_one_by_one() -> None:
     with declared.open(ages) as gate:
         assert not gate.ask(noise.Query.count()).above
     (rounds,) = gate.releases
-    assert repr(rounds) == "SparseVector(epsilon_threshold=0.02, epsilon_queries=0.04, count=100)"
+    assert repr(rounds) == "AboveThreshold(epsilon_threshold=0.02, epsilon_queries=0.04, count=100)"
     kept = sessions.SparseVector(0.02, answers=100, threshold=10_000)
     assert kept != declared
     # Six by their sum; a hundred randomized responses of 0.06 at 1e-6 cost 2.709 (their binomial tail).

@@ -99,7 +99,10 @@ impl Release {
             {
                 alone(number("epsilon", epsilon.get()))?
             }
-            Mechanism::SparseVector { threshold, queries } if is_guarantee(&self.mechanism) => {
+            Mechanism::SparseVector { threshold, queries }
+            | Mechanism::AboveThreshold { threshold, queries }
+                if is_guarantee(&self.mechanism) =>
+            {
                 alone(
                     number("epsilon_threshold", threshold.get())
                         + number("epsilon_queries", queries.get()),

@@ -29,7 +29,8 @@ const TOML: [&str; 7] = [
      mechanism = \"exponential\"\nepsilon = 0.5\n[[release]]\nmechanism = \"staircase\"\n\
      epsilon = 1\nsensitivity = 2\ngamma = 0.25\n[[release]]\nmechanism = \"name-and-shame\"\n\
      delta = 1e-9\n[[release]]\nmechanism = \"sparse-vector\"\nepsilon_threshold = 0.1\n\
-     epsilon_queries = 0.2\n",
+     epsilon_queries = 0.2\n[[release]]\nmechanism = \"above-threshold\"\n\
+     epsilon_threshold = 0.1\nepsilon_queries = 0.2\n",
     "[[release]]\nmechanism = \"zcdp\"\nrho = 0.5\ndelta = 1e-9\n[[release]]\n\
      mechanism = \"tcdp\"\nrho = 1\nomega = 8\n[[release]]\nmechanism = \"rdp\"\n\
      orders = [1.5, 2, 32]\nepsilons = [0.1, 0.2, 3]\n[[release]]\nmechanism = \"gdp\"\nmu = 1\n\

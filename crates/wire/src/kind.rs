@@ -42,7 +42,7 @@ macro_rules! whole {
     };
 }
 
-const KINDS: [Kind; 21] = [
+const KINDS: [Kind; 22] = [
     Kind {
         name: "approx-dp",
         fields: &["epsilon", "delta"],
@@ -170,6 +170,16 @@ const KINDS: [Kind; 21] = [
             let threshold = take!(from, "epsilon_threshold", Epsilon);
             let queries = take!(from, "epsilon_queries", Epsilon);
             Ok(Mechanism::SparseVector { threshold, queries })
+        },
+    },
+    Kind {
+        name: "above-threshold",
+        fields: &["epsilon_threshold", "epsilon_queries"],
+        sampled: true,
+        read: |from| {
+            let threshold = take!(from, "epsilon_threshold", Epsilon);
+            let queries = take!(from, "epsilon_queries", Epsilon);
+            Ok(Mechanism::AboveThreshold { threshold, queries })
         },
     },
     Kind {
@@ -376,7 +386,8 @@ const LONGEST_STAIRCASE: f64 = 500.0;
 pub(crate) fn is_guarantee(mechanism: &Mechanism) -> bool {
     match mechanism {
         Mechanism::ApproxDp(_) | Mechanism::NameAndShame { .. } => true,
-        Mechanism::SparseVector { threshold, queries } => {
+        Mechanism::SparseVector { .. } => true,
+        Mechanism::AboveThreshold { threshold, queries } => {
             threshold.get() <= 0.0 || queries.get() <= 0.0
         }
         Mechanism::RandomizedResponse { buckets, .. } => buckets.get() == 2,
@@ -435,13 +446,12 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
         }
         Mechanism::Rdp(curve) => ("rdp", lists(["orders", "epsilons"], curve.points())),
         Mechanism::Gdp { mu } => ("gdp", vec![("mu", Real(mu.get()))]),
-        Mechanism::SparseVector { threshold, queries } => (
-            "sparse-vector",
-            vec![
-                ("epsilon_threshold", Real(threshold.get())),
-                ("epsilon_queries", Real(queries.get())),
-            ],
-        ),
+        Mechanism::SparseVector { threshold, queries } => {
+            ("sparse-vector", threshold_and_queries(threshold, queries))
+        }
+        Mechanism::AboveThreshold { threshold, queries } => {
+            ("above-threshold", threshold_and_queries(threshold, queries))
+        }
         Mechanism::Finite(pair) => ("finite", lists(["p", "q"], pair.outcomes())),
         Mechanism::GaussianMixture { sigma, shifts } => {
             let sigma = [("sigma", Real(sigma.get()))];
@@ -495,6 +505,14 @@ pub(crate) fn describe(mechanism: &Mechanism) -> Option<Table<'static>> {
     let kind = ("mechanism".into(), Value::Text(kind.into()));
     let own = own.into_iter().map(|(name, value)| (name.into(), value));
     Some(std::iter::once(kind).chain(own).collect())
+}
+
+fn threshold_and_queries(
+    threshold: &Epsilon,
+    queries: &Epsilon,
+) -> Vec<(&'static str, Value<'static>)> {
+    let (threshold, queries) = (Value::Real(threshold.get()), Value::Real(queries.get()));
+    vec![("epsilon_threshold", threshold), ("epsilon_queries", queries)]
 }
 
 fn lists(names: [&'static str; 2], pairs: &[(f64, f64)]) -> Vec<(&'static str, Value<'static>)> {

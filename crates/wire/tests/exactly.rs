@@ -6,13 +6,14 @@ use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon};
 use counterpoint_wire::{Format, Plan, Question, fraction};
 
-const LISTS: [&str; 7] = [
+const LISTS: [&str; 8] = [
     "mechanism = 'approx-dp'\nepsilon = 0.5\ncount = 7",
     "mechanism = 'approx-dp'\nepsilon = 0.25\ndelta = 0.125\ncount = 2",
     "mechanism = 'randomized-response'\nepsilon = 1.5",
     "mechanism = 'geometric'\nscale = 4.0\ncount = 3",
     "mechanism = 'name-and-shame'\ndelta = 0.0625",
-    "mechanism = 'sparse-vector'\nepsilon_threshold = 0.75\nepsilon_queries = 0",
+    "mechanism = 'sparse-vector'\nepsilon_threshold = 0.5\nepsilon_queries = 0.25",
+    "mechanism = 'above-threshold'\nepsilon_threshold = 0.75\nepsilon_queries = 0",
     "mechanism = 'staircase'\nepsilon = 600.5",
 ];
 
@@ -25,7 +26,7 @@ fn bits() -> Bits {
 fn what_doubles_can_say_means_the_same_either_way() {
     let mut plans: Vec<String> =
         LISTS.iter().map(|lines| format!("[[release]]\n{lines}\n")).collect();
-    plans.push(plans[..6].concat());
+    plans.push(plans[..7].concat());
     plans.push(format!("group = 3\n{}", plans[0]));
     plans.push(format!("group = 3\n{}", plans[4]));
     for text in plans {
@@ -50,7 +51,7 @@ fn what_is_no_guarantee_has_no_precise_plan() {
         "mechanism = 'randomized-response'\nepsilon = 1\nbuckets = 3",
         "mechanism = 'geometric'\nscale = 1\nsensitivity = 2",
         "mechanism = 'staircase'\nepsilon = 1",
-        "mechanism = 'sparse-vector'\nepsilon_threshold = 0.5\nepsilon_queries = 0.25",
+        "mechanism = 'above-threshold'\nepsilon_threshold = 0.5\nepsilon_queries = 0.25",
         "mechanism = 'approx-dp'\nepsilon = 1\nrate = 0.5",
         "mechanism = 'zcdp'\nrho = 1",
     ];

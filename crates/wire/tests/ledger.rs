@@ -162,6 +162,7 @@ fn mechanisms(random: &mut Random) -> Vec<Mechanism> {
         Mechanism::Rdp(curve),
         Mechanism::Gdp { mu: Mu::new(double(random, 1e-90, 9.0)).unwrap() },
         Mechanism::SparseVector { threshold: e, queries: f },
+        Mechanism::AboveThreshold { threshold: f, queries: e },
         Mechanism::Finite(pair),
         Mechanism::GaussianMixture { sigma, shifts },
         Mechanism::Cells(cells),
@@ -245,7 +246,7 @@ fn what_the_format_has_no_number_for_is_an_error() {
 }
 
 /// A release of each kind with all of its own fields.
-const WHOLE: [&str; 21] = [
+const WHOLE: [&str; 22] = [
     r#"{"mechanism":"approx-dp","epsilon":1,"delta":0.5}"#,
     r#"{"mechanism":"laplace","scale":3,"sensitivity":2}"#,
     r#"{"mechanism":"geometric","scale":3,"sensitivity":2}"#,
@@ -260,6 +261,7 @@ const WHOLE: [&str; 21] = [
     r#"{"mechanism":"rdp","orders":[2],"epsilons":[1]}"#,
     r#"{"mechanism":"gdp","mu":1}"#,
     r#"{"mechanism":"sparse-vector","epsilon_threshold":1,"epsilon_queries":1}"#,
+    r#"{"mechanism":"above-threshold","epsilon_threshold":1,"epsilon_queries":1}"#,
     r#"{"mechanism":"finite","p":[1],"q":[1]}"#,
     r#"{"mechanism":"gaussian-mixture","sigma":1,"sensitivities":[1],"probabilities":[1]}"#,
     r#"{"mechanism":"cells","p":[1],"q":[1],"lower":[-1],"upper":[1]}"#,

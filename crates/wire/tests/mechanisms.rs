@@ -99,6 +99,10 @@ fn every_mechanism_is_read_with_its_defaults_and_written_back() {
             Mechanism::SparseVector { threshold: epsilon(0.1), queries: epsilon(0.2) },
         ),
         (
+            "'above-threshold'\nepsilon_threshold = 0.1\nepsilon_queries = 0.2",
+            Mechanism::AboveThreshold { threshold: epsilon(0.1), queries: epsilon(0.2) },
+        ),
+        (
             "'finite'\np = [0.5, 0.5, 0]\nq = [0.25, 0.5, 0.25]",
             Mechanism::Finite(FinitePair::new(&[0.5, 0.5, 0.0], &[0.25, 0.5, 0.25]).unwrap()),
         ),
@@ -192,6 +196,7 @@ fn samples_parts_and_groups_are_read_and_written_back() {
         "name-and-shame'\ndelta = 0.1",
         "gdp'\nmu = 1",
         "sparse-vector'\nepsilon_threshold = 1\nepsilon_queries = 1",
+        "above-threshold'\nepsilon_threshold = 1\nepsilon_queries = 1",
         "finite'\np = [0.5, 0.5]\nq = [0.25, 0.75]",
         "gaussian-mixture'\nsigma = 1\nsensitivities = [1, 2]\nprobabilities = [0.5, 0.5]",
         "cells'\np = [0.5, 0.5]\nq = [0.5, 0.5]\nlower = [0, -1]\nupper = [1, 0]",
@@ -287,6 +292,9 @@ fn numbers_that_are_not_legal_are_named_with_the_range() {
         ("gdp'\nmu = -1", "mu is -1", Mu::LEGAL),
         ("sparse-vector'\nepsilon_threshold = 1", "epsilon_queries is missing", Epsilon::LEGAL),
         ("sparse-vector'\nepsilon_threshold = -1\nepsilon_queries = 1", "epsilon_threshold is -1",
+            Epsilon::LEGAL),
+        ("above-threshold'\nepsilon_threshold = 1", "epsilon_queries is missing", Epsilon::LEGAL),
+        ("above-threshold'\nepsilon_threshold = 1\nepsilon_queries = -1", "epsilon_queries is -1",
             Epsilon::LEGAL),
         ("gaussian-subset'\nsigma = 1", "share is missing", Rate::LEGAL),
         ("gaussian-subset'\nsigma = 1\nshare = 2", "share is 2", Rate::LEGAL),

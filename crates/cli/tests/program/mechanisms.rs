@@ -22,10 +22,12 @@ fn mechanisms_that_are_randomized_responses_cost_what_those_do() {
     response.object();
     assert_eq!(response, answer("'randomized-response'\nepsilon = 0.5\ncount = 20"));
     assert_eq!(response, answer("'geometric'\nscale = 2\ncount = 20"));
-    let sparse = "'sparse-vector'\nepsilon_threshold = 0.5\nepsilon_queries = 0\ncount = 20";
-    assert_eq!(response, answer(sparse));
-    // With a threshold and queries of its own it costs less.
     let sparse = "'sparse-vector'\nepsilon_threshold = 0.25\nepsilon_queries = 0.25\ncount = 20";
+    assert_eq!(response, answer(sparse));
+    let sparse = "'above-threshold'\nepsilon_threshold = 0.5\nepsilon_queries = 0\ncount = 20";
+    assert_eq!(response, answer(sparse));
+    // By its own pair, with a threshold and queries, it costs less.
+    let sparse = "'above-threshold'\nepsilon_threshold = 0.25\nepsilon_queries = 0.25\ncount = 20";
     assert!(ends(&answer(sparse).object()).1 < ends(&response.object()).0);
 }
 

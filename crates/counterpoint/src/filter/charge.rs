@@ -61,6 +61,7 @@ fn kind(mechanism: &Mechanism) -> &'static str {
         Mechanism::Rdp(_) => "rdp",
         Mechanism::Gdp { .. } => "gdp",
         Mechanism::SparseVector { .. } => "sparse-vector",
+        Mechanism::AboveThreshold { .. } => "above-threshold",
         Mechanism::Finite(_) => "finite",
         Mechanism::GaussianMixture { .. } => "gaussian-mixture",
         Mechanism::Cells(_) => "cells",
@@ -151,7 +152,8 @@ fn exact_epsilon(query: &Query, terms: Terms) -> Option<Amount> {
             Mechanism::RandomizedResponse { epsilon, .. }
             | Mechanism::Exponential { epsilon }
             | Mechanism::Staircase { epsilon, .. } => exact(epsilon.get())?,
-            Mechanism::SparseVector { threshold, queries } => {
+            Mechanism::SparseVector { threshold, queries }
+            | Mechanism::AboveThreshold { threshold, queries } => {
                 &exact(threshold.get())? + &exact(queries.get())?
             }
             _ => return None,

@@ -26,7 +26,8 @@ pub(super) fn for_group(
             (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
         }
         Mechanism::RandomizedResponse { epsilon, .. } => (Dd::from(epsilon.get()), 0.0),
-        Mechanism::SparseVector { threshold, queries } => {
+        Mechanism::SparseVector { threshold, queries }
+        | Mechanism::AboveThreshold { threshold, queries } => {
             (Dd::sum(threshold.get(), queries.get()), 0.0)
         }
         _ => {
@@ -118,7 +119,8 @@ pub(super) fn sampled(
         | Mechanism::Geometric { .. }
         | Mechanism::RandomizedResponse { .. }
         | Mechanism::Staircase { .. }
-        | Mechanism::SparseVector { .. } => match mirrored(mechanism)? {
+        | Mechanism::SparseVector { .. }
+        | Mechanism::AboveThreshold { .. } => match mirrored(mechanism)? {
             Some(whole) => Ok(atoms::sampled(&whole, rate, direction).into()),
             None => Ok(Meaning::default()),
         },
@@ -146,6 +148,9 @@ fn mirrored(mechanism: &Mechanism) -> Result<Option<Atoms>, LossError> {
             epsilon => pure(Dd::from(epsilon)),
         },
         Mechanism::SparseVector { threshold, queries } => {
+            pure(Dd::sum(threshold.get(), queries.get()))
+        }
+        Mechanism::AboveThreshold { threshold, queries } => {
             let (threshold, queries) = (Dd::from(threshold.get()), Dd::from(queries.get()));
             if threshold.is_positive() && queries.is_positive() {
                 return sparse_list(threshold, queries).map(Some);

@@ -1,4 +1,4 @@
-//! Sparse vector: a pair that is worse than it, and better than randomized response.
+//! Sparse vector above a threshold: a pair that is worse than it, and better than randomized response.
 //!
 //! Given the threshold's noise, moved along with the threshold, no answer is more than e^e2 times
 //! as likely on one data set as on the other. So the profile is at most that of the moved noise,

@@ -100,6 +100,10 @@ pub(super) fn whole(
             }
         }
         Mechanism::SparseVector { threshold, queries } => {
+            let epsilon = Dd::sum(threshold.get(), queries.get());
+            pure(epsilon, response(epsilon)?, group)
+        }
+        Mechanism::AboveThreshold { threshold, queries } => {
             let (threshold, queries) = (threshold.get(), queries.get());
             let one = sparse(Dd::from(threshold), Dd::from(queries))?;
             match group.get() {

@@ -200,7 +200,7 @@ pub(crate) fn response(epsilon: f64, delta: f64) -> Law {
     Law::of(all.into_iter().filter(|&(p, q)| p + q > 0.0).collect())
 }
 
-/// Sparse vector: Q masses are the changes of the slopes of its profile over e^epsilon, which are 1, 1/(1+b),
+/// Sparse vector by its own pair: Q masses are the changes of the slopes of its profile over e^epsilon, which are 1, 1/(1+b),
 /// 1/(a+b), 1/(a(1+b)) and 0 between 1/(ab), b/a, a/b and ab, b being the lesser of e^e1 and e^e2 and a the other.
 pub(crate) fn sparse(threshold: f64, queries: f64) -> Law {
     let (b, a) = (threshold.min(queries).exp(), threshold.max(queries).exp());

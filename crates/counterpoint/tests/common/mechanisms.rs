@@ -112,6 +112,11 @@ pub(crate) fn sparse_vector(threshold: f64, queries: f64) -> Mechanism {
     Mechanism::SparseVector { threshold, queries }
 }
 
+pub(crate) fn above_threshold(threshold: f64, queries: f64) -> Mechanism {
+    let [threshold, queries] = [threshold, queries].map(|x| Epsilon::new(x).unwrap());
+    Mechanism::AboveThreshold { threshold, queries }
+}
+
 pub(crate) fn times(count: u64, mechanism: Mechanism) -> Release {
     (mechanism, Count::new(count).unwrap()).into()
 }

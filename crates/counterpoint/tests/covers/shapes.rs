@@ -45,8 +45,10 @@ pub(super) enum Shape {
         points: Vec<(f64, f64)>,
     },
     Gdp,
+    /// As the sum, or by its own pair.
     SparseVector {
         share: f64,
+        is_own: bool,
     },
     /// Q masses and how fast the losses grow with the size; what leaks on either side.
     Finite {
@@ -102,7 +104,10 @@ pub(super) fn shape_of(random: &mut Random, kind: u64) -> Shape {
         8 => Shape::Tcdp { omega: random.of(&[1.5, 4.0, 30.0]) },
         9 => some_table(random),
         10 => Shape::Gdp,
-        11 => Shape::SparseVector { share: random.uniform(0.1, 0.9) },
+        11 => {
+            let share = random.uniform(0.1, 0.9);
+            Shape::SparseVector { share, is_own: share > 0.5 }
+        }
         12 => some_finite(random),
         13 => Shape::Geometric { steps: random.between(1, 4) },
         14 => Shape::DiscreteGaussian { steps: random.between(1, 3) },
@@ -190,10 +195,14 @@ impl Shape {
                 Mechanism::Rdp(RenyiCurve::new(&orders, &taus).ok()?)
             }
             Self::Gdp => Mechanism::Gdp { mu: Mu::new(size).ok()? },
-            Self::SparseVector { share } => Mechanism::SparseVector {
-                threshold: Epsilon::new(share * size).ok()?,
-                queries: Epsilon::new((1.0 - share) * size).ok()?,
-            },
+            Self::SparseVector { share, is_own } => {
+                let threshold = Epsilon::new(share * size).ok()?;
+                let queries = Epsilon::new((1.0 - share) * size).ok()?;
+                match is_own {
+                    true => Mechanism::AboveThreshold { threshold, queries },
+                    false => Mechanism::SparseVector { threshold, queries },
+                }
+            }
             Self::Finite { .. } => {
                 let (p, q): (Vec<f64>, Vec<f64>) = self.outcomes(size).into_iter().unzip();
                 Mechanism::Finite(FinitePair::new(&p, &q).ok()?)
@@ -282,8 +291,12 @@ impl Shape {
                 let cut = gamma.unwrap_or(1.0 / (1.0 + (0.5 * size).exp()));
                 laws::staircase(size, cut, 1.0)
             }
-            Self::SparseVector { share } => laws::sparse(share * all, (1.0 - share) * all),
-            Self::Buckets { .. } | Self::Staircase { .. } => laws::response(all, 0.0),
+            Self::SparseVector { share, is_own: true } => {
+                laws::sparse(share * all, (1.0 - share) * all)
+            }
+            Self::Buckets { .. } | Self::Staircase { .. } | Self::SparseVector { .. } => {
+                laws::response(all, 0.0)
+            }
             Self::Finite { .. } if single => Law::of(self.outcomes(size)),
             Self::Sampled(inner, rate) if single => match &**inner {
                 Self::ApproxDp { leak } => {

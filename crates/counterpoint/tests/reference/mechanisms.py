@@ -21,7 +21,8 @@ plan is a sum of `count mechanism(parameters)@rate`.
     randomized-response(eps buckets)    exponential(eps)
     staircase(eps gamma)                gdp(mu)
     name-and-shame(delta)               sparse-vector(threshold queries)
-    approx-dp(eps delta)                finite(p... / q...)
+    approx-dp(eps delta)                above-threshold(threshold queries)
+    finite(p... / q...)
 """
 
 import itertools
@@ -215,6 +216,8 @@ def laws_of(name, args, rate, direction):
     if name == "gdp":
         return [("gauss", x[0] ** 2)]
     if name == "sparse-vector":
+        return [response(x[0] + x[1])]
+    if name == "above-threshold":
         return [sparse(x[0], x[1])]
     raise ValueError(name)
 
@@ -846,6 +849,7 @@ def cases():
     yield from ask("1 exponential(0.8)", ["0", "0.3", "0.79"], ["1e-3", "1e-20"])
     yield from ask("1 name-and-shame(0.001)", ["0.5"])
     yield from ask("1 sparse-vector(0.3 0.4)", ["0.25"], ["0.1"])
+    yield from ask("1 above-threshold(0.3 0.4)", ["0.25"], ["0.1"])
     yield from ask("1 finite(0.5 0.25 0.125 0.125 / 0.25 0.25 0.25 0.25)", ["0.1", "0.6"], ["0.2"])
     yield from ask("1 finite(0.5 0.25 0.25 0 / 0 0.5 0.25 0.25)", ["0.1", "0.6"], ["0.55"])
     yield from ask("1 finite(0.0625 0.5 0.4375 / 0 0.75 0.25)", ["0.1", "0.5"], ["0.1"])

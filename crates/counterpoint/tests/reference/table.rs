@@ -67,6 +67,7 @@ fn mechanism(name: &str, parameters: &str) -> Mechanism {
         "name-and-shame" => name_and_shame(number(0)),
         "gdp" => gdp(number(0)),
         "sparse-vector" => sparse_vector(number(0), number(1)),
+        "above-threshold" => above_threshold(number(0), number(1)),
         "finite" => {
             let (p, q) = parameters.split_once(" / ").unwrap();
             let list =

@@ -125,7 +125,10 @@ fn charged(releases: &[Release]) -> Loss {
                 assert!(guarantee.delta.get() <= 0.0);
                 pure(guarantee.epsilon.get())
             }
-            Mechanism::SparseVector { threshold, queries } => pure(threshold.get() + queries.get()),
+            Mechanism::SparseVector { threshold, queries }
+            | Mechanism::AboveThreshold { threshold, queries } => {
+                pure(threshold.get() + queries.get())
+            }
             Mechanism::DiscreteGaussian { sigma, sensitivity } => {
                 let far = sensitivity.get() as f64 / sigma.get();
                 Loss { pure: 0.0, rho: 0.5 * far * far }

@@ -261,8 +261,13 @@ impl OpenGate {
         let epsilon = self.gate.epsilon;
         let (threshold, queries) = (Epsilon::new(epsilon)?, Epsilon::new(2.0 * epsilon)?);
         let (rounds, _) = self.gate.rounds();
-        let told = (Mechanism::SparseVector { threshold, queries }, Count::new(rounds)?);
-        let mut releases: Vec<Release> = vec![told.into()];
+        // One threshold goes by the sum of both, as sessions that are stored do; rounds by their own pair.
+        let told = if self.gate.redrawn {
+            Mechanism::AboveThreshold { threshold, queries }
+        } else {
+            Mechanism::SparseVector { threshold, queries }
+        };
+        let mut releases: Vec<Release> = vec![(told, Count::new(rounds)?).into()];
         if values {
             releases.push((self.value.mechanism(), Count::new(self.gate.answers)?).into());
         }

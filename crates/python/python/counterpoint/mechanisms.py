@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Amount = float | str | Fraction | Decimal
 
 __all__ = [
+    "AboveThreshold",
     "ApproxDP",
     "Cells",
     "DiscreteGaussian",
@@ -464,7 +465,7 @@ class GDP(Mechanism):
 
 
 class SparseVector(Mechanism):
-    """Sparse vector with one noisy threshold, stopped at the first answer above it (Lyu et al. 2017)."""
+    """Sparse vector with one noisy threshold, as pure privacy: it costs the sum of both (Lyu et al. 2017)."""
 
     __slots__ = ()
     epsilon_threshold: float
@@ -478,6 +479,24 @@ class SparseVector(Mechanism):
         release = _sampled(count, name, partition, rate, examples, batch, epochs)
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
         return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
+
+
+class AboveThreshold(Mechanism):
+    """Sparse vector by a pair of its own, which costs less than the sum: one noisy threshold, stopped at the last of the
+    answers above it that were declared. Thresholds drawn anew are a ``count``."""
+
+    __slots__ = ()
+    epsilon_threshold: float
+    epsilon_queries: float
+
+    def __new__(
+        cls, epsilon_threshold: Amount, epsilon_queries: Amount, *, rate: float | None = None,
+        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
+        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+    ) -> Self:
+        release = _sampled(count, name, partition, rate, examples, batch, epochs)
+        spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
+        return Mechanism.__new__(cls, dict(mechanism="above-threshold", **spent, **release))
 
 
 class Finite(Mechanism):
@@ -609,6 +628,7 @@ CLASSES: dict[str, type[Mechanism]] = {
     "rdp": RDP,
     "gdp": GDP,
     "sparse-vector": SparseVector,
+    "above-threshold": AboveThreshold,
     "finite": Finite,
     "cells": Cells,
 }

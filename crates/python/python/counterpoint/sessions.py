@@ -249,7 +249,8 @@ class SparseVector(_Declared):
 
     Charged 3 epsilon, and a fourth with ``values``. Ends with the last of ``answers`` above. For counts, or for queries
     that one record moves by at most ``reach``, answered on a ``grid``. With ``redrawn`` the threshold is drawn anew after each answer
-    above: as many rounds as answers, each charged so, all with the noise of a single answer, and composed far below their sum.
+    above: as many rounds as answers, each charged so (as :class:`counterpoint.AboveThreshold`), all with the noise of a single
+    answer, and composed far below their sum.
     """
 
     __slots__ = ()

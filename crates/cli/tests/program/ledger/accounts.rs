@@ -1,8 +1,12 @@
 //! Accounts: their slots, and what is set aside.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Ledger;
+
+fn number(value: &Value) -> f64 {
+    value.as_str().map_or_else(|| value.as_f64().unwrap(), |text| text.parse().unwrap())
+}
 
 #[test]
 fn a_plan_account_is_opened_slot_by_slot() {
@@ -136,4 +140,44 @@ fn accounts_without_leaks_have_all_of_delta_and_refuse_what_leaks() {
     assert_eq!(ledger.object(&["verify"])["outcome"], "verified");
     let both = ledger.run(&open("x", &["--no-leaks", "--leaks", "0"]));
     assert_eq!(both.status, 2, "{}", both.stderr);
+}
+
+/// What is stored as `sparse-vector` stands for randomized response of the sum, for ever; by its own pair it is
+/// `above-threshold`. Both against the moments of their outcomes, at the account's order.
+#[test]
+fn sparse_vectors_are_charged_as_they_always_were_and_above_threshold_less() {
+    let ledger = Ledger::new();
+    let dataset = ["dataset", "census", "--adjacency", "add-remove"];
+    ledger.object(&[&dataset[..], &["--epsilon", "5", "--delta", "1e-6"]].concat());
+    let open = ["open", "team", "--dataset", "census", "--filter", "renyi"];
+    ledger.object(&[&open[..], &["--epsilon", "3", "--delta", "1e-6"]].concat());
+    let order: f64 = number(&ledger.object(&["status", "team"])["accounts"][0]["order"]);
+    let spent = |kind: &str| {
+        let release =
+            format!(r#"{{"mechanism":"{kind}","epsilon_threshold":0.1,"epsilon_queries":0.2}}"#);
+        let reserved = ledger.object(&["reserve", "team", &release, "--key", kind]);
+        assert_eq!(reserved["unit"], "Rényi divergence");
+        number(&reserved["charge"]["main"])
+    };
+    let divergence = |ratios: &[f64], masses: &[f64]| {
+        let terms = ratios.iter().zip(masses).map(|(x, q)| q * x.powf(order));
+        terms.sum::<f64>().ln() / (order - 1.0)
+    };
+    let (a, b) = (0.2_f64.exp(), 0.1_f64.exp());
+    let sum = divergence(&[a * b, 1.0 / (a * b)], &[1.0 / (1.0 + a * b), a * b / (1.0 + a * b)]);
+    let slopes = [1.0, 1.0 / (1.0 + b), 1.0 / (a + b), 1.0 / (a * (1.0 + b)), 0.0];
+    let masses: Vec<f64> = slopes.windows(2).map(|two| two[0] - two[1]).collect();
+    let own = divergence(&[1.0 / (a * b), b / a, a / b, a * b], &masses);
+    // The first is what it was before there was the second.
+    for (kind, known, formula) in
+        [("sparse-vector", 0.234_249_0, sum), ("above-threshold", 0.225_708_6, own)]
+    {
+        let cost = spent(kind);
+        assert!((cost - known).abs() < 1e-6, "{kind}: {cost}");
+        assert!(
+            cost >= formula * (1.0 - 1e-12) && cost <= formula * (1.0 + 1e-9),
+            "{kind}: {cost}"
+        );
+    }
+    assert_eq!(ledger.object(&["verify"])["outcome"], "verified");
 }

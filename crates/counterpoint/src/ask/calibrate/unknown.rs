@@ -24,7 +24,7 @@ impl Unknown {
             Self::Sigma => "gaussian, discrete-gaussian",
             Self::Scale => "laplace, geometric",
             Self::Epsilon => {
-                "approx-dp, randomized-response, exponential, staircase, sparse-vector"
+                "approx-dp, randomized-response, exponential, staircase, sparse-vector, above-threshold"
             }
             Self::Count => "any release of the plan",
         }
@@ -65,9 +65,11 @@ impl Unknown {
                 | Mechanism::Exponential { epsilon }
                 | Mechanism::Staircase { epsilon, .. },
             ) => Some(epsilon.get()),
-            (Self::Epsilon, Mechanism::SparseVector { threshold, queries }) => {
-                Some(threshold.get() + queries.get())
-            }
+            (
+                Self::Epsilon,
+                Mechanism::SparseVector { threshold, queries }
+                | Mechanism::AboveThreshold { threshold, queries },
+            ) => Some(threshold.get() + queries.get()),
             _ => None,
         }
     }
@@ -120,7 +122,11 @@ impl Unknown {
                 | Mechanism::Exponential { epsilon }
                 | Mechanism::Staircase { epsilon, .. },
             ) => *epsilon = Epsilon::new(value)?,
-            (Self::Epsilon, Mechanism::SparseVector { threshold, queries }) => {
+            (
+                Self::Epsilon,
+                Mechanism::SparseVector { threshold, queries }
+                | Mechanism::AboveThreshold { threshold, queries },
+            ) => {
                 let (larger, smaller) =
                     if threshold < queries { (queries, threshold) } else { (threshold, queries) };
                 (*larger, *smaller) = split(larger.get(), smaller.get(), value)?;
