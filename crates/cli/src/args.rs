@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Noise(NoiseArgs),
     /// Run the proofs forwards: make mechanisms of randomized responses, check the maps exactly, draw samples
     Simulate(SimulateArgs),
-    /// Draw the figures of the papers, and our own, as SVG and CSV
+    /// Draw the figures of the papers, and our own, as SVG, PDF and CSV
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
     #[cfg(feature = "ledger")]
@@ -250,6 +250,10 @@ pub(crate) struct RegionArgs {
     /// The same picture, as PDF with its fonts inside
     #[arg(long, value_name = "FILE")]
     pub(crate) pdf: Option<PathBuf>,
+
+    /// Leave the picture's title and paragraph to your own text
+    #[arg(long)]
+    pub(crate) plain: bool,
 
     /// Print one JSON object
     #[arg(long)]

@@ -21,13 +21,13 @@ pub(crate) fn run(args: &RegionArgs, progress: &Progress) -> Result<Outcome> {
         regions.plans.push(region);
         regions.warnings.extend(warnings);
     }
+    let mut figure = counterpoint_report::region_figure(&regions);
+    figure.plain = args.plain;
     if let Some(path) = &args.svg {
-        let picture = counterpoint_report::region_figure(&regions).svg();
-        write(path, picture.as_bytes()).with_context(|| path.display().to_string())?;
+        write(path, figure.svg().as_bytes()).with_context(|| path.display().to_string())?;
     }
     if let Some(path) = &args.pdf {
-        let picture = counterpoint_report::region_figure(&regions).pdf()?;
-        write(path, &picture).with_context(|| path.display().to_string())?;
+        write(path, &figure.pdf()?).with_context(|| path.display().to_string())?;
     }
     if args.json {
         return Ok(Outcome::json(regions.json()?));

@@ -44,7 +44,14 @@ fn claim(audited: &Audited) -> String {
         Some(bracket) => format!("its epsilon at this delta is {}", words::certified(bracket)),
         None => "it has no finite epsilon at this delta".to_owned(),
     };
-    format!("{verdict}: {name}\n{claimed}")
+    // An attack can be impossible for the plan though its bound on this epsilon is no larger than the plan's own.
+    let within = refutation.epsilon.is_some_and(|bracket| audited.audit.epsilon <= bracket.upper);
+    let how = if refutation.refuted && within {
+        "\nno test of it has both error rates so low at once: see region"
+    } else {
+        ""
+    };
+    format!("{verdict}: {name}\n{claimed}{how}")
 }
 
 #[cfg(test)]

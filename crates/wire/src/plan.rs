@@ -157,7 +157,7 @@ impl Plan {
             "release {first}{name}: shuffled batches of a fixed size are not Poisson samples; the \
              numbers hold only if each example enters each batch independently with probability \
              batch/examples; for each example in one batch of every epoch, drawn evenly, write \
-             gaussian-allocation with steps = examples/batch"
+             gaussian-allocation with steps = the batches of an epoch and count = epochs"
         )]
     }
 }

@@ -64,6 +64,9 @@ fn the_picture_is_an_svg_that_names_the_plans() {
     assert!(svg.contains(">plan<") && svg.contains(">noise<") && !svg.contains(".toml"));
     let (misses, alarms) = ("probability of a missed detection", "probability of a false alarm");
     assert!(svg.find(misses) < svg.find(alarms));
+    // Without title and paragraph it is less high.
+    run(&["region", &plan, &noise, "--plain", "--svg", picture.to_str().unwrap()]).answer();
+    assert!(std::fs::read_to_string(&picture).unwrap().len() < svg.len());
     let document = folder.path("region.pdf");
     run(&["region", &plan, &noise, "--pdf", document.to_str().unwrap()]).answer();
     assert!(std::fs::read(&document).unwrap().starts_with(b"%PDF-"));

@@ -6,7 +6,7 @@ use counterpoint::exact::{ExactError, Ratio};
 use counterpoint::pair::{ComposeError, Composed, Map, MapError, Pair, compose, draw, events};
 
 use super::draws::Words;
-use super::file::FileStage;
+use super::file::{FileMechanism, FileStage};
 use super::found::{Drawn, LISTED, NotSimulated, Refuted, Simulated, SimulatedStage, input, side};
 
 /// Up to so many entries the composed map is shown.
@@ -94,6 +94,13 @@ fn told(file: &[FileStage], outcomes: &[usize]) -> (Vec<String>, [Ratio; 2]) {
     (said, law)
 }
 
+/// What a mechanism goes by: its own name, or if it is the only one its stage's.
+fn called(stage: Option<&FileStage>, own: Option<&FileMechanism>) -> String {
+    let alone = stage.filter(|stage| stage.mechanisms.len() == 1);
+    let named = alone.and_then(|stage| stage.name.clone());
+    named.or_else(|| own.map(|own| own.name.clone())).unwrap_or_default()
+}
+
 fn refuted_stage(file: &[FileStage], error: ComposeError) -> NotSimulated {
     let ComposeError::Refuted { stage, mechanism, breach } = error else { return input(error) };
     let own = file.get(stage).and_then(|stage| stage.mechanisms.get(mechanism));
@@ -101,7 +108,7 @@ fn refuted_stage(file: &[FileStage], error: ComposeError) -> NotSimulated {
     NotSimulated::Refuted(Box::new(Refuted {
         of: "stage",
         index: stage + 1,
-        name: own.map(|own| own.name.clone()).unwrap_or_default(),
+        name: called(file.get(stage), own),
         event: breach.event.iter().map(|at| vec![label(at)]).collect(),
         masses: breach.masses.clone(),
         side: breach.side,
