@@ -323,7 +323,7 @@ pub(crate) fn find_slot(
     account: &str,
     name: &str,
 ) -> Result<Slot, LedgerError> {
-    let legal = "the name of a release in the account's plan";
+    let legal = "the name of a release in the account's plan, as status lists them";
     let unknown = || LedgerError::Unknown { what: "slot", name: name.to_owned(), legal };
     tables.slot(account, name)?.ok_or_else(unknown)
 }

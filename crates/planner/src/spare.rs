@@ -28,7 +28,9 @@ pub(crate) fn of(
     let Some(factor) = factor else {
         let of = |row: usize| {
             let without = problem.price(&less(setting, row), order)?.0;
-            Ok(Spare { dropped: Some(epsilon * without / priced), pinned: None })
+            // Of the only one nothing is left.
+            let left = if problem.rows.len() == 1 { 0.0 } else { epsilon * without / priced };
+            Ok(Spare { dropped: Some(left), pinned: None })
         };
         return match problem.rows.len() {
             0..=SOME => (0..problem.rows.len()).map(of).collect(),

@@ -93,6 +93,9 @@ impl Place {
                 Self { given, path }
             }
             Err(error) if error.kind() == ErrorKind::NotFound && create => Self::new(given)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(format!("{error}; legal: a ledger that is there (init makes one)"));
+            }
             Err(error) => return Err(error.to_string()),
         };
         for name in place.names() {
