@@ -103,7 +103,7 @@ fn a_target_one_percent_too_private_to_reach_is_refused() {
 }
 
 /// The least delta at x in both directions, by the definition.
-fn least_delta(pair: &Pair, x: &Ratio) -> Ratio {
+pub(crate) fn least_delta(pair: &Pair, x: &Ratio) -> Ratio {
     let side = |a: usize, b: usize| {
         let terms = pair.outcomes().iter().map(|mass| &mass[a] - x * &mass[b]);
         terms.filter(|term| *term > Ratio::ZERO).fold(Ratio::ZERO, |sum, term| sum + term)

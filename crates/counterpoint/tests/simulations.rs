@@ -4,6 +4,7 @@
 use crate::common::fractions;
 use crate::common::pairs;
 use crate::common::tree;
+use crate::pair_maps::least_delta;
 
 use counterpoint::exact::{Ratio, nearest};
 use counterpoint::interactive::{DecomposeError, Simulator, SimulatorError, System, Turn};
@@ -72,15 +73,6 @@ fn events_by_hand() {
     assert!(events(&pair, &fraction("2"), &fraction("99/400")).is_err());
     assert!(refuted.refutes(&pair) && !refuted.refutes(&coin("1/4", "3/4")));
     assert_eq!(breach(&pair, &fraction("2"), &fraction("1/4")), None);
-}
-
-/// The least delta at x in both directions, by the definition.
-fn least_delta(pair: &Pair, x: &Ratio) -> Ratio {
-    let side = |a: usize, b: usize| {
-        let terms = pair.outcomes().iter().map(|mass| &mass[a] - x * &mass[b]);
-        terms.filter(|term| *term > Ratio::ZERO).fold(Ratio::ZERO, |sum, term| sum + term)
-    };
-    side(0, 1).max(side(1, 0))
 }
 
 #[test]

@@ -349,6 +349,9 @@ fn what_is_spared_is_what_another_plan_says() {
         let cheaper = planned(known, least, without).cost.bracket.upper;
         near(cost.statistics[index].spare.dropped.unwrap(), cheaper);
     }
+    // Without the only one nothing is published, and nothing costs anything.
+    let alone = planned(known, least, all[..1].to_vec());
+    assert!(alone.statistics[0].spare.dropped.is_some_and(|epsilon| epsilon.abs() < 1e-300));
 }
 
 /// Adding up has a closed form: the errors' epsilons, and the factor that makes them the budget.

@@ -36,6 +36,14 @@ fn a_refuted_claim_is_a_definite_no() {
     let refuted = run(&[&broken[..], &["--delta", "1e-6", "--claim", &claim]].concat());
     assert_eq!((refuted.status, refuted.stderr.as_str()), (1, ""));
     assert!(refuted.stdout.contains(&format!("refuted: {claim}")), "{}", refuted.stdout);
+    // The bound on epsilon says it by itself; of a hundred small losses it does not, and the region does.
+    assert!(!refuted.stdout.contains("see region"), "{}", refuted.stdout);
+    let hundred = "[[release]]\nmechanism = 'approx-dp'\nepsilon = 0.1\ncount = 100\n";
+    let hundred = folder.file("hundred.toml", hundred);
+    let text = run(&[&broken[..], &["--delta", "1e-6", "--claim", &hundred]].concat());
+    assert!(
+        text.status == 1 && text.stdout.contains("both error rates so low at once: see region")
+    );
     let json = run(&[&broken[..], &["--delta", "1e-6", "--claim", &claim, "--json"]].concat());
     assert_eq!((json.status, json.stderr.as_str()), (1, ""));
     let object: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();

@@ -101,6 +101,11 @@ fn mv_figure_2_says_how_far_its_claim_goes() {
     }
     let caption = &figure.caption;
     assert!(caption.contains("20.1 % more at k = 100, but 17.0 % at k = 1000"), "{caption}");
+    // Known from elsewhere: as shares of what the formulas charge, 24.5 and 16.7 %.
+    let saved = |formula| 100.0 * (1.0 - 1.0 / ratio(formula, 100.0));
+    assert!((saved(advanced) - 24.5).abs() < 0.1 && (saved(kov) - 16.7).abs() < 0.1);
+    let said = format!("{:.1} % at k = 100, and {:.1} % of what", saved(advanced), saved(kov));
+    assert!(caption.contains(&said), "{said} in {caption}");
     // The last panel is the first, divided.
     let chart = &figure.charts[3];
     assert!((at(curves(chart, "KOV closed form")[1], 1000.0) - ratio(kov, 1000.0)).abs() < 1e-9);
