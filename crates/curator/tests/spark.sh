@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with a Spark cluster of its own, whose URL is in COUNTERPOINT_SPARK:
 #   crates/curator/tests/spark.sh cargo test -p counterpoint-curator --features spark -- engines::
-# Spark comes from PyPI (into target/spark, once) and Java from Debian's packages (installed if they are missing and
-# this is root). The cluster has two worker processes, listens on a free local port, and is stopped and deleted afterwards.
+# Spark comes from PyPI (into target/spark, once); Java has to be there. The cluster has two worker processes, listens on a free local port, and is stopped and deleted afterwards.
 # The program named by COUNTERPOINT_SPARK_KILL kills its `executor` or its `server`, which it starts again.
 set -euo pipefail
 
@@ -11,11 +10,8 @@ version=4.2.1
 
 needs() { # PROGRAM PACKAGE
     command -v "$1" >/dev/null && return
-    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "$0: needs $1 (Debian: apt-get install $2)" >&2
-        exit 2
-    fi
-    { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$2"; } >&2
+    echo "$0: needs $1 (Debian: apt-get install $2)" >&2
+    exit 2
 }
 needs java default-jre-headless
 needs python3 python3-venv

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with a PostgreSQL server of its own, whose URL is in COUNTERPOINT_POSTGRES:
 #   crates/ledger/tests/postgres.sh cargo test -p counterpoint-ledger
-# The server comes from Debian's packages (installed if they are missing and this is root), runs
+# The server's programs are those of Debian's package postgresql; it runs
 # as an unprivileged user on a free local port, and is stopped and deleted afterwards. The program
 # named by COUNTERPOINT_POSTGRES_CRASH stops it in mid-flight and starts it again. The one named by
 # COUNTERPOINT_POSTGRES_CLUSTER has replicas, which are servers with names; the first is called data:
@@ -14,18 +14,9 @@ set -euo pipefail
 programs() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1; }
 
 bin=$(programs)
-if [ -z "$bin" ]; then
-    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "$0: needs PostgreSQL (Debian: apt-get install postgresql)" >&2
-        exit 2
-    fi
-    apt-get update -q >&2
-    # Only the programs: no cluster of the system's own.
-    mkdir -p /etc/postgresql-common
-    [ -e /etc/postgresql-common/createcluster.conf ] ||
-        echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
-    DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends postgresql >&2
-    bin=$(programs)
+if [ -z "$bin" ] || ! command -v openssl >/dev/null; then
+    echo "$0: needs PostgreSQL and OpenSSL (Debian: apt-get install postgresql openssl)" >&2
+    exit 2
 fi
 
 folder=$(mktemp -d)
@@ -51,14 +42,6 @@ trap 'exit 130' INT TERM
 cd "$folder"
 "${as_user[@]}" "$bin/initdb" -N -D "$folder/data" -U ledger --auth=trust -E UTF8 --locale=C.UTF-8 \
     >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; exit 2; }
-
-if ! command -v openssl >/dev/null; then
-    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "$0: needs openssl (Debian: apt-get install openssl)" >&2
-        exit 2
-    fi
-    DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends openssl >&2
-fi
 
 # A certificate for the server by an authority of its own, and another authority.
 new_key=(-newkey ec -pkeyopt ec_paramgen_curve:P-256)

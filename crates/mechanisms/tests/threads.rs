@@ -1,4 +1,4 @@
-//! Sixty-four threads on shared sessions, for a minute in a full run and two seconds in a quick
+//! Sixty-four threads on shared sessions, 30,000 questions each in a full run and 1,000 in a quick
 //! one: no deadlock, every answer counted, none beyond the halt.
 
 use counterpoint::{Adjacency, Delta, Relation};
@@ -7,7 +7,6 @@ use counterpoint_mechanisms::{
     SparseVector,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 const BOTH: Relation = Relation::one(Adjacency::AddRemove);
 const CORRECTIONS: u64 = 40;
@@ -54,7 +53,7 @@ fn count(reply: Result<Reply, Error>, tally: &Tally) {
 
 #[test]
 fn sixty_four_threads_share_sessions() {
-    let time = Duration::from_secs(if counterpoint_testing::is_full() { 60 } else { 2 });
+    let questions_each = counterpoint_testing::size(30_000, 1_000);
     let histogram = Query::histogram(&[0.0, 50.0, 100.0]).unwrap().laplace(0.01).unwrap();
     let low = Query::count_within(Bounds::new(0.0, 99.5).unwrap());
     let all = declare(&histogram);
@@ -65,14 +64,11 @@ fn sixty_four_threads_share_sessions() {
     ];
     let before = all.epsilon(Delta::new(1e-6).unwrap()).unwrap().bracket;
     let tally = Tally::default();
-    let start = Instant::now();
     std::thread::scope(|scope| {
         for thread in 0..64_u64 {
             let (all, tally, questions) = (&all, &tally, &questions);
             scope.spawn(move || {
-                let mut turn = thread;
-                while start.elapsed() < time {
-                    turn += 1;
+                for turn in thread..thread + questions_each {
                     let (name, question) = &questions[(turn % 3) as usize];
                     count(all.session(name).unwrap().ask(question), tally);
                 }

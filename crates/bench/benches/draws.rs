@@ -1,5 +1,5 @@
 //! Our draws beside those of opendp's samplers, what it takes to make a sampler, the exponential mechanism on
-//! many scores, and sparse vector beside its noise: `cargo bench -p counterpoint-mechanisms --bench draws`.
+//! many scores, and sparse vector beside its noise: `cargo bench -p counterpoint-bench --bench draws`.
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::{Adjacency, Relation};

@@ -1,4 +1,4 @@
-//! What the time of a draw tells: `cargo bench -p counterpoint-mechanisms --bench latency`, with a word that
+//! What the time of a draw tells: `cargo bench -p counterpoint-bench --bench latency`, with a word that
 //! is in the names of those wanted, or without.
 //!
 //! Each case is drawn 40,000 times, and each draw is timed. An observer learns from one half which side of which

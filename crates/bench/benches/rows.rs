@@ -1,5 +1,5 @@
 //! What is asked of 10^6 rows, beside the plain loop that whoever has no privacy to keep would write:
-//! `cargo bench -p counterpoint-mechanisms --bench rows`.
+//! `cargo bench -p counterpoint-bench --bench rows`.
 #![allow(clippy::unwrap_used)]
 
 use counterpoint::{Adjacency, Relation};
