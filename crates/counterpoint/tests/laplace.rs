@@ -212,7 +212,7 @@ fn few_scales_are_known_closely() {
 fn surveys_and_lattices_agree() {
     let mut random = Random::new(0x5a7e);
     let (mut compared, mut close) = (0, 0);
-    for _ in 0..tries(300, 0.1) {
+    for _ in 0..tries(300, 0.06) {
         let mut list: Vec<_> = (0..random.log_whole(1, 30))
             .map(|_| times(random.log_whole(1, 4), laplace(random.log_uniform(1.0, 100.0), 1.0)))
             .collect();

@@ -55,7 +55,7 @@ fn random_release(random: &mut Random) -> Release {
 fn the_contour_and_the_lattice_agree() {
     const TOLERANCE: f64 = 1e-4;
     let random = &mut Random::new(0x7465_6574_6833);
-    let wanted = if is_full() { 200 } else { 8 };
+    let wanted = if is_full() { 200 } else { 5 };
     let (mut compared, mut cases) = (0, 0);
     while compared < wanted {
         cases += 1;
@@ -100,8 +100,8 @@ fn the_contour_and_the_lattice_agree_at_small_rates() {
 /// what can be wrong there.
 #[test]
 fn answers_near_the_largest_loss_agree_with_the_lattice() {
-    let mut sharp = [0, 0];
-    for epsilon in [2.0_f64, 3.0, 5.0] {
+    let (mut sharp, mut all) = ([0, 0], 0);
+    for epsilon in [3.0_f64, 2.0, 5.0].into_iter().take(if is_full() { 3 } else { 1 }) {
         let half = (1.0 + (-epsilon).exp()).recip();
         // With their largest losses and the probabilities of those.
         let rest = 0.8 * (-epsilon).exp();
@@ -126,6 +126,7 @@ fn answers_near_the_largest_loss_agree_with_the_lattice() {
         for (list, largest, mass) in lists {
             let plan = plan(list);
             for share in [0.05, 0.02, 0.005] {
+                all += 1;
                 let text = format!("{list:?}, {share}");
                 let agree = |question: Question, tolerance: f64| {
                     let answer = ask(&plan, question, tolerance).expect(&text);
@@ -145,7 +146,10 @@ fn answers_near_the_largest_loss_agree_with_the_lattice() {
             }
         }
     }
-    assert!(sharp[0] >= 8 && sharp[1] >= 12, "{sharp:?} of 63 would notice one percent");
+    assert!(
+        8 * sharp[0] >= all && 5 * sharp[1] >= all,
+        "{sharp:?} of {all} would notice one percent"
+    );
 }
 
 /// Laplace noise on a sample, next to its largest loss in either direction, against the profile of

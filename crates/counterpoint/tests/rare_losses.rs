@@ -17,7 +17,7 @@ fn training(random: &mut Random) -> Plan {
 #[test]
 fn layers_and_lattices_agree() {
     let mut random = Random::new(0x1a7e5);
-    let all = tries(400, 0.06);
+    let all = tries(400, 0.04);
     let (mut compared, mut narrow) = (0, 0);
     for _ in 0..all {
         let plan = training(&mut random);

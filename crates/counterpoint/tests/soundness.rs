@@ -23,14 +23,10 @@ use counterpoint::route::Route;
 use counterpoint::{Answer, AskError, Bracket, Plan};
 use counterpoint_testing::Random;
 use reference::Reference;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Longer than this the automatic route never takes on these inputs, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A forced lattice route may be a bad idea: it is given up early.
-const SHORT_PATIENCE: Duration = Duration::from_millis(100);
-/// The same where lists are long.
-const FORCED_PATIENCE: Duration = Duration::from_millis(300);
+/// A forced lattice route may be a bad idea: it is given up after so many reports of how far it is.
+const LATTICE_REPORTS: u64 = 200;
 const DEFAULT_TOLERANCE: f64 = 1e-6;
 /// How many questions are asked about one composition.
 const QUESTIONS: u64 = 8;
@@ -57,26 +53,9 @@ impl<'a> Subject<'a> {
         for route in [Route::Contour, Route::Convolution] {
             if random.once_in(4) {
                 let tolerance = random.of(&[1e-2, 1e-3, 1e-4, 1e-6]);
-                self.examine_lattice(question, route, tolerance, summary);
+                self.examine_route(question, Some(route), tolerance, summary);
             }
         }
-    }
-
-    /// A forced lattice route, while there is time for such luxuries.
-    fn examine_lattice(
-        &self,
-        question: Question,
-        route: Route,
-        tolerance: f64,
-        summary: &mut Summary,
-    ) {
-        let budget = Duration::from_secs(cases(600, 20));
-        if summary.on_lattices > budget {
-            return summary.refusal("no time left");
-        }
-        let start = Instant::now();
-        self.examine_route(question, Some(route), tolerance, summary);
-        summary.on_lattices += start.elapsed();
     }
 
     fn examine_route(
@@ -86,7 +65,7 @@ impl<'a> Subject<'a> {
         tolerance: f64,
         summary: &mut Summary,
     ) {
-        let limit = if route.is_none_or(is_exact) { PATIENCE } else { SHORT_PATIENCE };
+        let limit = route.filter(|route| !is_exact(*route)).map(|_| LATTICE_REPORTS);
         let describe = || {
             let how = route.map_or("automatic".into(), |route| format!("{route}"));
             format!("{how} route, tolerance {tolerance:e}, {}", replay(self.releases, question))
@@ -370,13 +349,9 @@ fn compare_routes(releases: &[Release], question: Question, summary: &mut Summar
         let name = format!("{} at {tolerance:e}", route.map_or("auto", Route::name));
         let start = Instant::now();
         let forced_lattice = route.is_some_and(|route| !is_exact(route));
-        let limit = if forced_lattice { FORCED_PATIENCE } else { PATIENCE };
+        let limit = forced_lattice.then_some(LATTICE_REPORTS);
         let outcome = ask(&composition, question, route, tolerance, limit);
-        let time = start.elapsed();
-        summary.took(time, || format!("{name}, {}", replay(releases, question)));
-        if forced_lattice {
-            summary.overtime(time.saturating_sub(limit), || format!("{name}, k = {k}"));
-        }
+        summary.took(start.elapsed(), || format!("{name}, {}", replay(releases, question)));
         match outcome {
             Outcome::Answer(answer) => {
                 summary.answers += 1;

@@ -21,8 +21,8 @@ use counterpoint::watch::{Go, Watch};
 use counterpoint::{
     Answer, AskError, Asked, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance,
 };
+use std::cell::Cell;
 use std::fmt;
-use std::time::{Duration, Instant};
 
 /// (epsilon, delta, count).
 pub(crate) type Release = (f64, f64, u64);
@@ -64,13 +64,13 @@ pub(crate) enum Outcome {
     Panic(String),
 }
 
-/// Asks, giving up after a time and catching panics.
+/// Asks, catching panics; given up when the computation has reported so often how far it is, if that is limited.
 pub(crate) fn ask(
     composition: &Plan,
     question: Question,
     route: Option<Route>,
     tolerance: f64,
-    limit: Duration,
+    limit: Option<u64>,
 ) -> Outcome {
     let asking = || ask_openly(composition, question, route, tolerance, limit);
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(asking)) {
@@ -89,11 +89,14 @@ fn ask_openly(
     question: Question,
     route: Option<Route>,
     tolerance: f64,
-    limit: Duration,
+    limit: Option<u64>,
 ) -> Result<Answer, AskError> {
-    let start = Instant::now();
-    let patience = |_: f64| if start.elapsed() > limit { Go::Stop } else { Go::On };
-    let watch = Watch::with(&patience);
+    let reports = Cell::new(0);
+    let count = |_: f64| {
+        reports.set(reports.get() + 1);
+        if limit.is_some_and(|limit| reports.get() > limit) { Go::Stop } else { Go::On }
+    };
+    let watch = Watch::with(&count);
     let tolerance = Tolerance::new(tolerance).expect("a legal tolerance");
     let options = Options { tolerance, route, watch, ends: Asked::Both };
     match question {

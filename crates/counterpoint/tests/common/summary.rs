@@ -18,11 +18,7 @@ pub(crate) struct Summary {
     /// The case of the largest slack of an exact route.
     loosest: (f64, String),
     refusals: BTreeMap<String, u64>,
-    /// How long forced lattice routes have taken.
-    pub(crate) on_lattices: Duration,
     slowest: (Duration, String),
-    /// The longest that a route went on after it was told to stop.
-    overtime: (Duration, String),
     failures: Vec<String>,
     start: Option<Instant>,
 }
@@ -64,12 +60,6 @@ impl Summary {
         }
     }
 
-    pub(crate) fn overtime(&mut self, time: Duration, what: impl FnOnce() -> String) {
-        if time > self.overtime.0 {
-            self.overtime = (time, what());
-        }
-    }
-
     pub(crate) fn failure(&mut self, text: String) {
         if self.failures.len() < SHOWN {
             say(&format!("FAILURE in {}: {text}", self.family));
@@ -104,10 +94,6 @@ impl Summary {
         let _ = write!(line, "; slowest {:?}", self.slowest.0);
         if self.slowest.0 > Duration::from_secs(2) {
             let _ = write!(line, " ({})", self.slowest.1);
-        }
-        if !self.overtime.0.is_zero() {
-            let (time, what) = &self.overtime;
-            let _ = write!(line, "; stopped at most {time:?} late ({what})");
         }
         let time = self.start.map(|start| start.elapsed()).unwrap_or_default();
         let _ = write!(line, "; {:.0} s; {} failures", time.as_secs_f64(), self.failures.len());
