@@ -6,6 +6,7 @@ use crate::config::{Config, Source};
 use crate::engine::{self, Engine, Failed, Found};
 use crate::public::{Kind, Table};
 use crate::question::{Aggregate, Of, Question, Values};
+use crate::source::find;
 use crate::table::{Held, Ready};
 use crate::tokens::Tokens;
 use counterpoint_ledger::{OpenOptions, Pool};
@@ -174,10 +175,7 @@ impl Examined {
 /// What the source says of what was declared.
 fn held(public: &Table, found: &[Found]) -> Vec<(String, String)> {
     let names = public.columns().iter().map(|column| column.name.as_str()).chain(public.person());
-    let kind = |name: &str| {
-        let column = found.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-        column.map(|column| column.kind.clone()).unwrap_or_default()
-    };
+    let kind = |name: &str| find(found, name).map(|column| column.kind.clone()).unwrap_or_default();
     names.map(|name| (name.to_owned(), kind(name))).collect()
 }
 

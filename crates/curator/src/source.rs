@@ -54,6 +54,11 @@ fn last_keys(column: &str, keys: &[Key]) -> Vec<String> {
     whole.into_iter().chain(text).collect()
 }
 
+/// A column by its name. Case does not matter.
+pub(crate) fn find<'a>(found: &'a [Found], name: &str) -> Option<&'a Found> {
+    found.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+}
+
 /// A table as all engines see it alike: numbers are doubles, categories whole numbers or texts of their own, and what cannot
 /// be read is NULL. All columns that cannot be are told. `from` is its name, with a condition that its rows are read under.
 ///
@@ -67,8 +72,7 @@ pub(crate) fn normal(
 ) -> Result<String, Failed> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
     let mut add = |name: &str, read: Read, called: String| {
-        let column = found.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-        let Some(Found { name: own, kind }) = column else {
+        let Some(Found { name: own, kind }) = find(found, name) else {
             return problems.push(format!("the source has no column {name:?}"));
         };
         match (dialect.read)(&quoted(own), kind, read) {

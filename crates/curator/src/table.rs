@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
-use crate::source::{made_up, normal};
+use crate::source::{find, made_up, normal};
 use crate::text;
 use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
@@ -37,8 +37,8 @@ impl Held {
     /// [`Failed`], naming what is wrong, for the operator alone.
     pub fn new(public: Table, from: &str, engine: Arc<dyn Engine>) -> Result<Self, Failed> {
         let found = engine.columns(from)?;
-        let unique = public.person().map(|person| engine.unique(from, person)).transpose()?;
-        let unique = unique.flatten();
+        let own = public.person().and_then(|person| find(&found, person));
+        let unique = own.map(|own| engine.unique(from, &own.name)).transpose()?.flatten();
         let source = normal(&public, (from, unique.as_deref()), &found, &engine.dialect())?;
         Ok(Self { public, source, is_unique: unique.is_some(), engine })
     }

@@ -85,12 +85,6 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(30)
 }
 
-/// The indexes that let no two rows of a table, and of no other, have the same value in one column.
-const UNIQUE: &str = "FROM pg_index AS i INNER JOIN pg_class AS c ON c.oid = i.indrelid \
-     INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] \
-     WHERE c.oid = to_regclass($1) AND c.relkind = 'r' AND NOT c.relhassubclass \
-     AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1 AND i.indpred IS NULL AND i.indexprs IS NULL";
-
 /// Waits for the server, and not much longer than the deadline.
 async fn late<T>(deadline: Instant, answer: impl Future<Output = T>) -> Result<T, Failed> {
     let patience = deadline.saturating_duration_since(Instant::now()) + GRACE;
@@ -231,19 +225,23 @@ impl Engine for Postgres {
     }
 
     fn unique(&self, table: &str, column: &str) -> Result<Option<String>, Failed> {
-        let sql = format!(
-            "SELECT i.indexrelid::bigint {UNIQUE} AND lower(a.attname) = lower($2) ORDER BY 1 LIMIT 1"
+        let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let unique = format!(
+            "FROM pg_index AS i INNER JOIN pg_class AS c ON c.oid = i.indrelid \
+             INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] \
+             WHERE c.oid = to_regclass({}) AND a.attname = {} AND c.relkind = 'r' AND NOT c.relhassubclass \
+             AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1 \
+             AND i.indpred IS NULL AND i.indexprs IS NULL",
+            text(&quoted(table)),
+            text(column)
         );
-        let (name, column) = (quoted(table), column.to_owned());
-        let found = self.with(soon(), |link| {
-            let rows = link.wait(soon(), link.client.query(&sql, &[&name, &column]))?;
-            rows.first().map(|row| row.try_get::<_, i64>(0)).transpose().map_err(Failed::new)
+        let sql = format!("SELECT COUNT(*) {unique}");
+        let count = self.with(soon(), |link| {
+            let row = link.wait(soon(), link.client.query_one(&sql, &[]))?;
+            row.try_get::<_, i64>(0).map_err(Failed::new)
         })?;
-        // As it is when the rows are read: nothing is divided by the number of indexes if there is none.
-        let unique = UNIQUE.replace("$1", &format!("'{}'", name.replace('\'', "''")));
-        Ok(found.map(|index| {
-            format!("(SELECT 1 / COUNT(*) {unique} AND i.indexrelid = CAST({index} AS oid)) = 1")
-        }))
+        // It is asked again when the rows are read: nothing can be divided by the number of indexes if there is none left.
+        Ok((count > 0).then(|| format!("(SELECT 1 / LEAST(COUNT(*), 1) {unique}) = 1")))
     }
 
     fn about(&self, table: &str, person: Option<&str>) -> Result<About, Failed> {

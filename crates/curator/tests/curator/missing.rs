@@ -29,7 +29,7 @@ type Row = (Option<f64>, Option<&'static str>);
 fn rows() -> Vec<Row> {
     let regions = [Some("north"), Some("south"), Some("west"), None, Some("north")];
     let row = |place: usize| {
-        let number = (place % 2 == 0).then(|| 10.0 + (place * 37 % 161) as f64 / 2.0);
+        let number = (place.is_multiple_of(2)).then(|| 10.0 + (place * 37 % 161) as f64 / 2.0);
         (number, regions[place % 5])
     };
     (0..2_000).map(row).collect()

@@ -219,6 +219,8 @@ fn unique_people_need_no_choice() {
     assert!(held.place().is_unique);
     assert_eq!(asked(&held, None), [50, 50, 50]);
     let twice = "INSERT INTO visits VALUES ('1', 1, 'north')";
+    // Another column that is called the same but for its case is another.
+    client.batch_execute("ALTER TABLE visits ADD COLUMN \"NR\" text UNIQUE").unwrap();
     // Neither an index that is not about all rows, or not about the column itself, nor one of a table that others inherit from.
     let others = [
         "CREATE UNIQUE INDEX ON visits (nr) WHERE pay > 5",

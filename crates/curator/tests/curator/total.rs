@@ -166,7 +166,7 @@ fn the_longest_questions_are_planned_quickly() {
     let even: Vec<f64> = (0..2_000).map(f64::from).collect();
     let uneven: Vec<f64> = (0..2_000).map(|place| f64::from(place).powi(2)).collect();
     let of = |place: usize| {
-        let candidates = Some(if place % 2 == 0 { even.clone() } else { uneven.clone() });
+        let candidates = Some(if place.is_multiple_of(2) { even.clone() } else { uneven.clone() });
         Of::Quantiles { column: "x".to_owned(), shares: vec![0.25, 0.5, 0.75], candidates }
     };
     let keys: Vec<String> = (0..490).map(|key| format!("\"{key}\"")).collect();

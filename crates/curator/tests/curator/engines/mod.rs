@@ -287,6 +287,13 @@ fn one_person_moves_no_more_on_any_engine() {
             let attack = Attack { others, own, another };
             let write = |rows: &[Row]| other.write(&types, rows);
             most = most.max(attack.moves(&held, &question, &mut random, write));
+            let spend = Spend::Epsilon(1.0);
+            let questions = [question, crate::tables::question(&mut random)];
+            let alone = questions
+                .each_ref()
+                .map(|question| counted(&held, &Ready::new(&held, question, spend, None).unwrap()));
+            let asked = questions.iter().map(|question| (question, spend));
+            assert!(counted_together(&held, asked) == alone, "{questions:?}");
         }
         assert!(most > 0.99, "nobody moved as much as they may: {most}");
     }
