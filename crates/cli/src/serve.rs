@@ -96,6 +96,9 @@ fn described(table: &Examined) -> String {
         let times: Vec<String> = table.times.iter().map(of).collect();
         text += &format!("  {rows} rows, made up by the engine: {}\n", times.join(", "));
     }
+    for warning in &table.warnings {
+        text += &format!("  note: {warning}\n");
+    }
     for problem in &table.problems {
         text += &format!("  wrong: {problem}\n");
     }

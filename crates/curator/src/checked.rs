@@ -40,6 +40,9 @@ pub struct Part {
     pub column: Option<String>,
     /// Whether people are counted, not rows.
     pub people: bool,
+    /// Whether rows without a value of the column are left out, so that how many are used is not public.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skips_missing: bool,
 }
 
 /// A column that is grouped by, and its keys.
@@ -77,7 +80,7 @@ impl Question {
     /// [`Illegal`], naming the place and what is legal.
     pub fn check(&self, table: &Table) -> Result<Checked, Illegal> {
         let filter = self.filter.as_ref();
-        let mut conditions = 0;
+        let mut conditions = Size::default();
         let filter =
             filter.map(|filter| condition(filter, table, true, &mut conditions)).transpose()?;
         let groupings = groupings(&self.group, table)?;
@@ -167,10 +170,11 @@ impl Checked {
         keys
     }
 
-    /// About how many rows an answer is made of, if that is public.
+    /// About how many rows a part's answer is made of, if that is public.
     #[must_use]
-    pub fn public_rows(&self) -> Option<u64> {
-        self.people
+    pub fn public_rows(&self, part: &Part) -> Option<u64> {
+        let all = self.filter.is_none() && self.groupings.is_empty() && !part.skips_missing;
+        self.people.filter(|_| all)
     }
 
     /// What each aggregate is measured with, all groups together, if the answer may cost so much: equal parts of it for each.
@@ -188,7 +192,7 @@ impl Checked {
                 if part.people { (self.rows.min(self.groups), 1) } else { (self.rows, self.each) };
             if self.groupings.is_empty() {
                 let rows = if part.people { 1 } else { self.rows };
-                recipe.under(self.within(rows)?)
+                recipe.under(self.within(rows, part)?)
             } else {
                 recipe.under_groups(self.relation, Spread::new(rows, each, self.groups)?)
             }
@@ -198,10 +202,11 @@ impl Checked {
         })
     }
 
-    /// The relation of the rows that are used, of which a person has so many.
-    fn within(&self, rows: u64) -> Result<Relation, counterpoint_mechanisms::Error> {
+    /// The relation of the rows that a part uses, of which a person has so many: at most, unless every row is used.
+    fn within(&self, rows: u64, part: &Part) -> Result<Relation, counterpoint_mechanisms::Error> {
         let relation = Relation::new(self.relation.adjacency(), rows)?;
-        Ok(if self.whole { relation } else { relation.of_some() })
+        let all = self.whole && !part.skips_missing;
+        Ok(if all { relation } else { relation.of_some() })
     }
 
     /// An error unless every answer can be stored.
@@ -287,31 +292,39 @@ fn groupings(columns: &[String], table: &Table) -> Result<Vec<Grouping>, Illegal
     columns.iter().map(grouping).collect()
 }
 
-/// A condition, or its opposite, with the columns' own names and without `Not`, if it is legal.
+/// How large a filter is.
+#[derive(Default)]
+struct Size {
+    conditions: usize,
+    /// The categories that columns are compared with.
+    keys: usize,
+}
+
+/// A condition, or its opposite, with the columns' own names, if it is legal. `Not` is left of `In` and `Missing` alone.
 ///
 /// What cannot be read is neither within nor outside anything: what SQL calls unknown is false wherever it is asked.
 fn condition(
     given: &Condition,
     table: &Table,
     wanted: bool,
-    count: &mut usize,
+    size: &mut Size,
 ) -> Result<Condition, Illegal> {
-    *count += 1;
-    if *count > MOST_CONDITIONS {
+    size.conditions += 1;
+    if size.conditions > MOST_CONDITIONS {
         return Err(Illegal::new("the filter", "has more than 200 conditions", "at most 200"));
     }
     let mut each = |list: &[Condition]| -> Result<Vec<Condition>, Illegal> {
         if list.is_empty() {
             return Err(Illegal::new("the filter", "has an empty list", "at least one condition"));
         }
-        list.iter().map(|one| condition(one, table, wanted, count)).collect()
+        list.iter().map(|one| condition(one, table, wanted, size)).collect()
     };
     match given {
         Condition::All(list) if wanted => Ok(Condition::All(each(list)?)),
         Condition::All(list) => Ok(Condition::Any(each(list)?)),
         Condition::Any(list) if wanted => Ok(Condition::Any(each(list)?)),
         Condition::Any(list) => Ok(Condition::All(each(list)?)),
-        Condition::Not(one) => condition(one, table, !wanted, count),
+        Condition::Not(one) => condition(one, table, !wanted, size),
         Condition::Between { column, from, to } => {
             let (column, _) = number(column, table)?;
             [from, to].into_iter().flatten().try_for_each(|end| finite(&column, *end))?;
@@ -348,14 +361,30 @@ fn condition(
         }
         Condition::In { column, keys } => {
             let (column, declared) = category(column, table)?;
-            if let Some(bad) = keys.iter().find(|key| !declared.contains(key)) {
+            size.keys += keys.len();
+            if size.keys > MOST_CELLS {
+                let problem = "compares with more than 10000 categories";
+                return Err(Illegal::new("the filter", problem, "at most 10000"));
+            }
+            let known: BTreeSet<&Key> = declared.iter().collect();
+            if let Some(bad) = keys.iter().find(|key| !known.contains(key)) {
                 let problem = format!("is compared with {:?}", bad.to_string());
                 return Err(Illegal::new(column, problem, "its declared categories"));
             }
-            let chosen = declared.iter().filter(|key| keys.contains(key) == wanted);
-            Ok(Condition::In { column: column.to_owned(), keys: chosen.cloned().collect() })
+            let keys: BTreeSet<&Key> = keys.iter().collect();
+            let chosen = declared.iter().filter(|key| keys.contains(key));
+            let chosen = chosen.cloned().collect();
+            Ok(opposite_unless(wanted, Condition::In { column: column.to_owned(), keys: chosen }))
+        }
+        Condition::Missing { column } => {
+            let column = find(column, table)?.name.clone();
+            Ok(opposite_unless(wanted, Condition::Missing { column }))
         }
     }
+}
+
+fn opposite_unless(wanted: bool, condition: Condition) -> Condition {
+    if wanted { condition } else { Condition::Not(Box::new(condition)) }
 }
 
 /// Minus zero is zero, so that equal questions are identical.
@@ -414,7 +443,9 @@ pub(crate) fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal
             (Query::histogram(edges).map_err(told)?, Some(column), false)
         }
     };
-    Ok(Part { name, query, column, people })
+    let found = column.as_deref().and_then(|column| table.column(column));
+    let skips_missing = found.is_some_and(|column| !column.complete);
+    Ok(Part { name, query, column, people, skips_missing })
 }
 
 fn few(name: &str, length: usize) -> Result<(), Illegal> {

@@ -62,6 +62,8 @@ pub struct Source {
     pub location: Location,
     /// What it is called there.
     pub from: String,
+    /// About how many rows it has, where the source's catalogue does not say it.
+    pub size: Option<u64>,
 }
 
 /// When answers leave.
@@ -150,6 +152,8 @@ struct SourceText {
     adjacency: String,
     #[serde(default)]
     people: Option<u64>,
+    #[serde(default)]
+    size: Option<u64>,
     column: Vec<crate::public::ColumnText>,
 }
 
@@ -251,5 +255,5 @@ fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
         people: text.people,
         columns: text.column,
     })?;
-    Ok(Source { public, dataset: dataset.unwrap_or(name), location, from })
+    Ok(Source { public, dataset: dataset.unwrap_or(name), location, from, size: text.size })
 }

@@ -32,14 +32,17 @@ people = 3000
 [[table.column]]
 name = "age"
 bounds = [0, 100]
+complete = true
 
 [[table.column]]
 name = "days"
 bounds = [0, 30]
+complete = true
 
 [[table.column]]
 name = "cost"
 bounds = [0, 20000]
+complete = true
 
 [[table.column]]
 name = "region"

@@ -1,12 +1,14 @@
 //! What an operator wants to know before anybody asks: whether every source is as it was declared, and how long questions
 //! will take. The second is found out on rows that the engine makes up, from what is public alone.
 
+use crate::checked::{MOST_AGGREGATES, Spend};
 use crate::config::{Config, Source};
 use crate::engine::{self, Engine, Failed, Found};
 use crate::public::{Kind, Table};
 use crate::question::{Aggregate, Of, Question, Values};
+use crate::source::find;
 use crate::table::{Held, Ready};
-use crate::{Spend, Tokens};
+use crate::tokens::Tokens;
 use counterpoint_ledger::{OpenOptions, Pool};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,9 +31,11 @@ pub struct Examined {
     pub dataset: String,
     /// What is wrong, if anything is.
     pub problems: Vec<String>,
+    /// What its owner should know, and may be as it should.
+    pub warnings: Vec<String>,
     /// The declared columns and the person, with what the source says they hold; nothing if they are not there.
     pub columns: Vec<(String, String)>,
-    /// How many rows are to be expected, if that is public.
+    /// About how many rows there are: as is configured, as the source's catalogue says, or as many as its people have at most.
     pub rows: Option<u64>,
     /// How long kinds of questions take.
     pub times: Vec<Pace>,
@@ -66,7 +70,7 @@ impl Pace {
     }
 }
 
-/// Looks at everything that a configuration names. Tables' rows are not looked at.
+/// Looks at everything that a configuration names. Of tables' rows nothing is looked at but about how many there are.
 #[must_use]
 pub fn examine(config: &Config) -> Vec<Examined> {
     let pool = Pool::new(&config.ledger, &OpenOptions::default(), 1);
@@ -76,8 +80,9 @@ pub fn examine(config: &Config) -> Vec<Examined> {
             table: source.public.name().to_owned(),
             dataset: source.dataset.clone(),
             problems: Vec::new(),
+            warnings: Vec::new(),
             columns: Vec::new(),
-            rows: source.public.people().map(|people| people.saturating_mul(source.public.rows())),
+            rows: source.size,
             times: Vec::new(),
         };
         match &pool {
@@ -124,66 +129,129 @@ impl Examined {
         let engine = engine::open(&source.location, secret)?;
         let found = engine.columns(&source.from)?;
         self.columns = held(&source.public, &found);
-        Held::new(source.public.clone(), &source.from, Arc::clone(&engine))?;
-        self.times = paces(&source.public, &engine)?;
-        let slow = |pace: &&Pace| {
-            self.rows.is_some_and(|rows| 2.0 * pace.seconds(rows) > limit.as_secs_f64())
-        };
-        if let Some(pace) = self.times.iter().find(slow) {
-            let seconds = pace.seconds(self.rows.unwrap_or_default());
-            return Err(Failed::new(format!(
+        let held = Held::new(source.public.clone(), &source.from, Arc::clone(&engine))?;
+        let about = engine.about(&source.from, source.public.person())?;
+        self.warnings.extend(about.warnings);
+        let (people, kept) = (source.public.people(), source.public.rows());
+        let most = people.map(|people| people.saturating_mul(kept));
+        self.rows = self.rows.or(about.rows).or(most);
+        let mut usual = usual(&source.public);
+        usual.push(largest(&source.public));
+        for (_, question) in &usual {
+            let ready = Ready::new(&held, question, Spend::Epsilon(1.0), None);
+            engine.plan(ready.map_err(Failed::new)?.compiled().statement())?;
+        }
+        let largest = usual.pop();
+        for (name, question) in usual {
+            let pace = pace(&source.public, &engine, name, &question)?;
+            self.problems.extend(self.late(&pace, limit));
+            self.times.push(pace);
+        }
+        if let Some((name, question)) = largest {
+            match pace(&source.public, &engine, name.clone(), &question) {
+                Ok(pace) => {
+                    self.warnings.extend(self.late(&pace, limit));
+                    self.times.push(pace);
+                }
+                Err(_) => self.warnings.push(format!("{name}: more than {} s", PATIENCE.as_secs())),
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be said of a question that takes more than half of what it may.
+    fn late(&self, pace: &Pace, limit: Duration) -> Option<String> {
+        let seconds = pace.seconds(self.rows?);
+        (2.0 * seconds > limit.as_secs_f64()).then(|| {
+            format!(
                 "{} takes about {seconds:.1} s, and timing.limit is {} s; legal: more than twice as long",
                 pace.question,
                 limit.as_secs_f64()
-            )));
-        }
-        Ok(())
+            )
+        })
     }
 }
 
 /// What the source says of what was declared.
 fn held(public: &Table, found: &[Found]) -> Vec<(String, String)> {
     let names = public.columns().iter().map(|column| column.name.as_str()).chain(public.person());
-    let kind = |name: &str| {
-        let column = found.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-        column.map(|column| column.kind.clone()).unwrap_or_default()
-    };
+    let kind = |name: &str| find(found, name).map(|column| column.kind.clone()).unwrap_or_default();
     names.map(|name| (name.to_owned(), kind(name))).collect()
 }
 
-/// How long questions take about rows that the engine makes up.
-fn paces(public: &Table, engine: &Arc<dyn Engine>) -> Result<Vec<Pace>, Failed> {
-    let number = public.columns().iter().find(|column| matches!(column.kind, Kind::Number(_)));
+/// A question's name, and the question.
+type Named = (String, Question);
+
+fn question(public: &Table, group: Vec<String>, list: Vec<Of>) -> Question {
+    let aggregates = list.into_iter().map(|of| Aggregate { name: None, of }).collect();
+    let table = public.name().to_owned();
+    Question {
+        table,
+        filter: None,
+        group,
+        aggregates,
+        rows: None,
+        groups: None,
+        rows_in_group: None,
+    }
+}
+
+fn median(column: &str) -> Of {
+    Of::Quantiles { column: column.to_owned(), shares: vec![0.5], candidates: None }
+}
+
+fn numbers(public: &Table) -> Vec<&str> {
+    let numbers = public.columns().iter().filter(|column| matches!(column.kind, Kind::Number(_)));
+    numbers.map(|column| column.name.as_str()).collect()
+}
+
+/// Questions that everybody asks.
+fn usual(public: &Table) -> Vec<Named> {
     let mut list = vec![("COUNT(*)".to_owned(), Of::Count)];
-    if let Some(column) = number {
-        let name = &column.name;
+    if let Some(name) = numbers(public).first() {
         list.push((format!("AVG({name})"), Of::Mean(Values::of(name))));
-        let median = Of::Quantiles { column: name.clone(), shares: vec![0.5], candidates: None };
-        list.push((format!("MEDIAN({name})"), median));
+        list.push((format!("MEDIAN({name})"), median(name)));
     }
-    let mut paces = Vec::new();
-    for (question, of) in list {
-        let asked = Question {
-            table: public.name().to_owned(),
-            filter: None,
-            group: Vec::new(),
-            aggregates: vec![Aggregate { name: None, of }],
-            rows: None,
-            groups: None,
-            rows_in_group: None,
-        };
-        let held = |rows| Made { public, engine, question: &asked, rows };
-        let few = held(FEW).took()?.min(held(FEW).took()?);
-        let (mut many, mut rows) = (few, FEW);
-        for more in MANY {
-            (many, rows) = (held(more).took()?, more);
-            if many >= TELLING * few {
-                break;
-            }
+    list.into_iter().map(|(name, of)| (name, question(public, Vec::new(), vec![of]))).collect()
+}
+
+/// As many medians as may be asked at once, or counts, for as many groups.
+fn largest(public: &Table) -> Named {
+    let (numbers, most) = (numbers(public), MOST_AGGREGATES);
+    let list: Vec<Of> = match numbers.as_slice() {
+        [] => vec![Of::Count; most],
+        numbers => numbers.iter().map(|name| median(name)).cycle().take(most).collect(),
+    };
+    let mut group = Vec::new();
+    for column in public.columns().iter().filter(|column| matches!(column.kind, Kind::Category(_)))
+    {
+        group.push(column.name.clone());
+        if question(public, group.clone(), list.clone()).check(public).is_err() {
+            group.pop();
         }
-        paces.push(Pace::between(question, (FEW, few), (rows, many)));
     }
-    Ok(paces)
+    let what = if numbers.is_empty() { "counts" } else { "medians" };
+    let by = if group.is_empty() { String::new() } else { format!(" by {}", group.join(", ")) };
+    (format!("{most} {what}{by}"), question(public, group, list))
+}
+
+/// How long a question takes about rows that the engine makes up.
+fn pace(
+    public: &Table,
+    engine: &Arc<dyn Engine>,
+    name: String,
+    question: &Question,
+) -> Result<Pace, Failed> {
+    let held = |rows| Made { public, engine, question, rows };
+    let few = held(FEW).took()?.min(held(FEW).took()?);
+    let (mut many, mut rows) = (few, FEW);
+    for more in MANY {
+        (many, rows) = (held(more).took()?, more);
+        if many >= TELLING * few {
+            break;
+        }
+    }
+    Ok(Pace::between(name, (FEW, few), (rows, many)))
 }
 
 /// A question about rows that are made up.

@@ -64,6 +64,8 @@ pub struct Column {
     pub name: String,
     /// What it holds.
     pub kind: Kind,
+    /// Whether no value is missing. One that is missing all the same is added up as the lower bound.
+    pub complete: bool,
 }
 
 /// A column as it is written.
@@ -78,6 +80,9 @@ pub struct ColumnText {
     /// The categories of a column of categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Key>>,
+    /// Whether no value of a column of numbers is missing, so that the number of values that are used is that of rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub complete: bool,
 }
 
 /// What is public about a table, as it is written.
@@ -254,7 +259,11 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
             return Err(PublicError::new(place, "what it holds is not said", legal));
         }
     };
-    Ok(Column { name: text.name.clone(), kind })
+    if text.complete && matches!(kind, Kind::Category(_)) {
+        let problem = "it has categories and is declared complete";
+        return Err(PublicError::new(place, problem, "complete for a column with bounds"));
+    }
+    Ok(Column { name: text.name.clone(), kind, complete: text.complete })
 }
 
 fn check_categories(categories: &[Key], place: &str) -> Result<Vec<Key>, PublicError> {

@@ -20,32 +20,59 @@ pub(crate) fn texts(column: &str) -> String {
     quoted(&format!("{column}~text"))
 }
 
-/// So many rows that the engine makes up, each of another person: numbers are those of the rows, and there are no categories.
+/// So many rows that the engine makes up, each of another person: numbers are those of the rows, and each category is the last
+/// one that is plain to write, so that it is compared with most of them.
 pub(crate) fn made_up(table: &Table, rows: u64, dialect: &Dialect) -> String {
     let read = |read: Read, name: &str| {
         (dialect.read)("\"n\"", "bigint", read).map(|text| format!("{text} AS {name}"))
     };
     let numbers = table.columns().iter().filter(|column| matches!(column.kind, Kind::Number(_)));
     let numbers = numbers.filter_map(|column| read(Read::Number, &quoted(&column.name)));
-    let columns: Vec<String> = read(Read::Person, PERSON).into_iter().chain(numbers).collect();
+    let categories = table.columns().iter().flat_map(|column| match &column.kind {
+        Kind::Category(keys) => last_keys(&column.name, keys),
+        Kind::Number(_) => Vec::new(),
+    });
+    let columns = read(Read::Person, PERSON).into_iter().chain(numbers).chain(categories);
+    let columns: Vec<String> = columns.collect();
     format!("(SELECT {} FROM {}) AS source", columns.join(", "), (dialect.series)(rows))
 }
 
+/// The last whole number of a column's categories, and the last plain text.
+fn last_keys(column: &str, keys: &[Key]) -> Vec<String> {
+    let is_plain =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b' ');
+    let whole = keys.iter().rev().find_map(|key| match key {
+        Key::Whole(whole) => Some(format!("{whole} AS {}", wholes(column))),
+        Key::Text(_) => None,
+    });
+    let texts_there = keys.iter().any(|key| matches!(key, Key::Text(_)));
+    let text = keys.iter().rev().find_map(|key| match key {
+        Key::Text(text) if is_plain(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let text = texts_there.then(|| format!("'{}' AS {}", text.unwrap_or_default(), texts(column)));
+    whole.into_iter().chain(text).collect()
+}
+
+/// A column by its name. Case does not matter.
+pub(crate) fn find<'a>(found: &'a [Found], name: &str) -> Option<&'a Found> {
+    found.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+}
+
 /// A table as all engines see it alike: numbers are doubles, categories whole numbers or texts of their own, and what cannot
-/// be read is NULL. All columns that cannot be are told.
+/// be read is NULL. All columns that cannot be are told. `from` is its name, with a condition that its rows are read under.
 ///
 /// # Errors
 /// [`Failed`], naming the columns.
 pub(crate) fn normal(
     table: &Table,
-    from: &str,
+    (from, condition): (&str, Option<&str>),
     found: &[Found],
     dialect: &Dialect,
 ) -> Result<String, Failed> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
     let mut add = |name: &str, read: Read, called: String| {
-        let column = found.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-        let Some(Found { name: own, kind }) = column else {
+        let Some(Found { name: own, kind }) = find(found, name) else {
             return problems.push(format!("the source has no column {name:?}"));
         };
         match (dialect.read)(&quoted(own), kind, read) {
@@ -75,5 +102,7 @@ pub(crate) fn normal(
     if !problems.is_empty() {
         return Err(Failed::new(problems.join("; ")));
     }
-    Ok(format!("(SELECT {} FROM {}) AS source", columns.join(", "), (dialect.table)(from)))
+    let condition = condition.map(|condition| format!(" WHERE {condition}")).unwrap_or_default();
+    let table = (dialect.table)(from);
+    Ok(format!("(SELECT {} FROM {table}{condition}) AS source", columns.join(", ")))
 }

@@ -1,13 +1,13 @@
 //! The way of a question about a table: check, price, *debit*, run, draw, *store*, show.
 
 use crate::checked::{Checked, Spend};
-use crate::compile::{Compiled, Wanted, compile, together};
-use crate::engine::{Dialect, Engine, Failed, Rows};
+use crate::compile::{Compiled, Origin, Wanted, compile, not_whole, together};
+use crate::engine::{Engine, Failed, Rows};
 use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
-use crate::source::{made_up, normal};
+use crate::source::{find, made_up, normal};
 use crate::text;
 use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
@@ -24,6 +24,8 @@ pub struct Held {
     pub public: Table,
     /// Its rows as all engines see them, in SQL.
     source: String,
+    /// Whether no two of them are of the same person.
+    is_unique: bool,
     /// Where its rows are.
     pub engine: Arc<dyn Engine>,
 }
@@ -34,20 +36,24 @@ impl Held {
     /// # Errors
     /// [`Failed`], naming what is wrong, for the operator alone.
     pub fn new(public: Table, from: &str, engine: Arc<dyn Engine>) -> Result<Self, Failed> {
-        let source = normal(&public, from, &engine.columns(from)?, &engine.dialect())?;
-        Ok(Self { public, source, engine })
+        let found = engine.columns(from)?;
+        let own = public.person().and_then(|person| find(&found, person));
+        let unique = own.map(|own| engine.unique(from, &own.name)).transpose()?.flatten();
+        let source = normal(&public, (from, unique.as_deref()), &found, &engine.dialect())?;
+        Ok(Self { public, source, is_unique: unique.is_some(), engine })
     }
 
     /// The same with so many rows that the engine makes up: none of the table's is looked at.
     pub(crate) fn made_up(public: Table, rows: u64, engine: Arc<dyn Engine>) -> Self {
         let source = made_up(&public, rows, &engine.dialect());
-        Self { public, source, engine }
+        Self { public, source, is_unique: false, engine }
     }
 
     /// Its rows as all engines see them, in SQL, and how that is written.
     #[must_use]
-    pub fn place(&self) -> (&str, Dialect) {
-        (&self.source, self.engine.dialect())
+    pub fn place(&self) -> Origin<'_> {
+        let (from, dialect) = (&self.source, self.engine.dialect());
+        Origin { from, dialect, is_unique: self.is_unique }
     }
 }
 
@@ -136,8 +142,7 @@ impl Ready {
         let checked = question.check(table)?;
         let measured = checked.measured(spend)?;
         let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
-        let compiled = wanted.and_then(|wanted| compile(&checked, &wanted, table, held.place()));
-        let compiled = compiled.ok_or_else(not_whole)?;
+        let compiled = compile(&checked, &wanted.ok_or_else(not_whole)?, table, &held.place())?;
         let unwritable = |error: String| Illegal::new("the question", error, "other costs");
         let described = measured.iter().flat_map(Measurement::releases).map(Described::of);
         let described = described.collect::<Result<Vec<_>, _>>();
@@ -197,11 +202,6 @@ impl Ready {
     }
 }
 
-/// What no engine is asked.
-pub(crate) fn not_whole() -> Illegal {
-    Illegal::new("the question", "cannot be added up in whole numbers", "other costs or bounds")
-}
-
 /// The half-widths of what is measured; none where they depend on how many rows there are, and that is not public.
 pub(crate) fn half_widths(
     checked: &Checked,
@@ -211,8 +211,7 @@ pub(crate) fn half_widths(
     let width = |(part, measurement): (&crate::checked::Part, &Measurement)| {
         // Counts, sums and bins have the same whatever their number.
         let plain = measurement.summands().len() == 1 || measurement.noises().len() == 1;
-        let grouped = !checked.groupings().is_empty() || checked.filter().is_some();
-        let rows = match checked.public_rows().filter(|_| !grouped) {
+        let rows = match checked.public_rows(part) {
             Some(rows) => Some(rows),
             None if plain && !measurement.relation().is_length_public() => Some(0),
             None => None,
@@ -418,7 +417,7 @@ fn draw_all(
     deadline: Instant,
 ) -> Vec<Result<Vec<Vec<Drawn>>, Failed>> {
     let list: Vec<_> = questions.iter().map(|ready| (&ready.checked, &ready.compiled)).collect();
-    let Some(one) = together(&list, &held.public, held.place()) else {
+    let Some(one) = together(&list, &held.public, &held.place()) else {
         return questions.iter().map(|ready| draw(held, ready, deadline)).collect();
     };
     let rows = held.engine.run(one.statement(), deadline);

@@ -4,7 +4,7 @@
 
 use crate::bill::Bill;
 use crate::checked::{self, Checked, Spend};
-use crate::compile::{Counted, Wanted, compile};
+use crate::compile::{Counted, Wanted, compile, not_whole};
 use crate::engine::Failed;
 use crate::error::Error;
 use crate::illegal::Illegal;
@@ -12,7 +12,7 @@ use crate::public::{Table, TableText};
 use crate::question::{Aggregate, Of, Question};
 use crate::session::{Opened, answered, opened};
 use crate::shown::Shown;
-use crate::table::{Held, Unanswered, not_whole};
+use crate::table::{Held, Unanswered};
 use crate::text;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Hash, Head, Pool};
@@ -334,9 +334,8 @@ fn found_out(
         Needed::Tally(measurement) => Wanted::of(measurement),
         _ => None,
     };
-    let compiled =
-        wanted.and_then(|wanted| compile(checked, &[wanted], &held.public, held.place()));
-    let compiled = compiled.ok_or_else(not_whole)?;
+    let wanted = wanted.ok_or_else(not_whole)?;
+    let compiled = compile(checked, &[wanted], &held.public, &held.place())?;
     let failed = || Unanswered::Charged(Failed::new("the engine's rows are not what was asked"));
     let answer = held.engine.run(compiled.statement(), deadline).map_err(Unanswered::Charged)?;
     let counted = compiled.counted(&answer).and_then(|mut groups| groups.pop());

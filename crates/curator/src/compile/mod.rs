@@ -7,6 +7,7 @@ mod statement;
 
 use crate::checked::{Checked, Part};
 use crate::engine::{Dialect, Rows, Statement};
+use crate::illegal::Illegal;
 use crate::public::Table;
 use counterpoint_mechanisms::{Measurement, Of, Summand, Tally};
 use statement::{Asked, LOWER_BITS, Source};
@@ -15,6 +16,10 @@ use std::collections::BTreeMap;
 /// Larger units would overflow 64 bits, in tables of 2^33 rows. No noise that can be asked for needs them.
 const MOST_UNIT: u64 = 1 << 50;
 
+/// A statement with more values, or a longer one, takes some engine seconds to plan, or is not taken at all.
+const MOST_VALUES: usize = 12_000;
+const MOST_BYTES: usize = 2 << 20;
+
 /// A question as a statement, and what its rows mean: the number of what is told, a group, a place, and the sums. What is
 /// told first is the sums of a group; then, for each aggregate that wants them, how many rows are at a place.
 #[derive(Clone, Debug)]
@@ -22,8 +27,8 @@ pub struct Compiled {
     statement: Statement,
     /// What is added up, in order.
     sums: Vec<Sum>,
-    /// Columns whose rows are counted between places, in order.
-    counts: Vec<(String, Vec<f64>)>,
+    /// What is counted between places, in order.
+    counts: Vec<Places>,
     /// How each aggregate's tally is made.
     tallies: Vec<Made>,
     cells: usize,
@@ -39,7 +44,25 @@ enum Sum {
     /// How many people.
     People,
     /// Of units.
-    Units(String, Summand),
+    Units(Added),
+}
+
+/// What rows add to a sum of units.
+#[derive(Clone, Debug, PartialEq)]
+struct Added {
+    column: String,
+    summand: Summand,
+    /// Whether rows whose value is missing add nothing.
+    skips_missing: bool,
+}
+
+/// A column whose rows are counted between places.
+#[derive(Clone, Debug)]
+struct Places {
+    column: String,
+    places: Vec<f64>,
+    /// Whether rows whose value is missing are in no place.
+    skips_missing: bool,
 }
 
 /// What has to be known of a group's rows, for one aggregate.
@@ -90,21 +113,60 @@ enum Made {
 /// The statement that finds out what is wanted for each aggregate of a question, of a table as [`crate::Held::place`] has it.
 /// It goes through the table once.
 ///
-/// `None` if it is not made of sums and counts of one column; no legal question is.
-#[must_use]
+/// # Errors
+/// [`Illegal`] if it is not made of sums and counts of one column, as legal questions are at costs that make sense, or would
+/// be so long that it takes an engine too long to plan it.
 pub fn compile(
     checked: &Checked,
     wanted: &[Wanted],
     table: &Table,
-    (from, dialect): (&str, Dialect),
+    origin: &Origin<'_>,
+) -> Result<Compiled, Illegal> {
+    let compiled = compiled(checked, wanted, table, origin).ok_or_else(not_whole)?;
+    let (values, bytes) = (compiled.statement.values.len(), compiled.statement.sql.len());
+    if values <= MOST_VALUES && bytes <= MOST_BYTES {
+        return Ok(compiled);
+    }
+    let problem = format!("would be a statement of {values} values and {bytes} bytes");
+    let legal = format!(
+        "at most {MOST_VALUES} values and {MOST_BYTES} bytes: fewer aggregates, conditions or categories"
+    );
+    Err(Illegal::new("the question", problem, legal))
+}
+
+/// What no engine is asked.
+pub(crate) fn not_whole() -> Illegal {
+    Illegal::new("the question", "cannot be added up in whole numbers", "other costs or bounds")
+}
+
+/// Where a table's rows are found, as SQL, and how that is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The rows as all engines see them.
+    pub from: &'a str,
+    /// How the engine's SQL differs.
+    pub dialect: Dialect,
+    /// Whether no two rows are of the same person, so that there is nothing to choose among.
+    pub is_unique: bool,
+}
+
+fn compiled(
+    checked: &Checked,
+    wanted: &[Wanted],
+    table: &Table,
+    origin: &Origin<'_>,
 ) -> Option<Compiled> {
     let mut sums: Vec<Sum> = vec![Sum::Rows];
-    let mut counts: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut counts: Vec<Places> = Vec::new();
     let mut tallies = Vec::new();
     for (part, wanted) in checked.parts().iter().zip(wanted) {
         match wanted {
             Wanted::Places(places, ends) => {
-                counts.push((part.column.clone()?, places.clone()));
+                counts.push(Places {
+                    column: part.column.clone()?,
+                    places: places.clone(),
+                    skips_missing: part.skips_missing,
+                });
                 let (told, ends) = (counts.len(), *ends);
                 tallies.push(Made::Places { told, places: places.len() + 1, ends });
             }
@@ -115,8 +177,8 @@ pub fn compile(
         }
     }
     let questions = [Asked { checked, sums: &sums, counts: &counts }];
-    let statement = Source { questions: &questions, table, from, dialect }.statement()?;
-    let (cells, has_parts) = (checked.cells(), dialect.exact.is_none());
+    let statement = Source { questions: &questions, table, origin: *origin }.statement()?;
+    let (cells, has_parts) = (checked.cells(), origin.dialect.summed.is_none());
     Some(Compiled { statement, sums, counts, tallies, cells, has_parts })
 }
 
@@ -128,8 +190,11 @@ fn placed(sums: &mut Vec<Sum>, part: &Part, summand: &Summand) -> Option<(usize,
     }
     let (sum, each) = match (summand.of(), part.people) {
         (Of::Ones(None), true) => (Sum::People, high),
-        (Of::Ones(None), false) => (Sum::Rows, high),
-        _ => (Sum::Units(part.column.clone()?, *summand), 1),
+        (Of::Ones(None), false) if !part.skips_missing => (Sum::Rows, high),
+        _ => {
+            let (column, summand) = (part.column.clone()?, *summand);
+            (Sum::Units(Added { column, summand, skips_missing: part.skips_missing }), 1)
+        }
     };
     let place = sums.iter().position(|other| *other == sum).unwrap_or_else(|| {
         sums.push(sum);
@@ -222,8 +287,6 @@ pub struct Together {
 
 /// Where a question's row counts people, if it does: after what is told, the group, the place and the number of rows.
 const PEOPLE: usize = 4;
-/// More values than some engine takes in a statement.
-const MOST_VALUES: usize = 30_000;
 
 /// The statement that asks several questions about one table, each as [`compile`] made it. `None` if that would be too long, or there is
 /// only one.
@@ -231,7 +294,7 @@ const MOST_VALUES: usize = 30_000;
 pub fn together(
     questions: &[(&Checked, &Compiled)],
     table: &Table,
-    (from, dialect): (&str, Dialect),
+    origin: &Origin<'_>,
 ) -> Option<Together> {
     let asked = questions.iter().map(|(checked, compiled)| Asked {
         checked,
@@ -239,9 +302,11 @@ pub fn together(
         counts: &compiled.counts,
     });
     let asked: Vec<Asked<'_>> = asked.collect();
-    let statement = Source { questions: &asked, table, from, dialect }.statement()?;
+    let statement = Source { questions: &asked, table, origin: *origin }.statement()?;
     let people = questions.iter().map(|(_, compiled)| compiled.counts_people()).collect();
-    let fits = asked.len() > 1 && statement.values.len() <= MOST_VALUES;
+    let fits = asked.len() > 1
+        && statement.values.len() <= MOST_VALUES
+        && statement.sql.len() <= MOST_BYTES;
     fits.then_some(Together { statement, people })
 }
 

@@ -3,13 +3,12 @@
 //! Several questions are asked in one by crossing the rows with the questions' numbers; what differs between them is a choice by
 //! that number. A question alone has neither.
 
-use super::Sum;
 use super::writer::Writer;
+use super::{Added, Origin, Places, Sum};
 use crate::checked::Checked;
-use crate::engine::{Dialect, Statement, Value};
+use crate::engine::{Statement, Value};
 use crate::public::Table;
-use crate::source::{PERSON, quoted};
-use counterpoint_mechanisms::Summand;
+use crate::source::PERSON;
 
 /// A sum of units has so many bits in its lower part, where it is in two: so that none of 64 bits overflows.
 pub(super) const LOWER_BITS: u32 = 21;
@@ -32,14 +31,14 @@ pub(super) struct Asked<'a> {
     pub checked: &'a Checked,
     /// What is added up.
     pub sums: &'a [Sum],
-    /// Columns, and the places between which their rows are counted.
-    pub counts: &'a [(String, Vec<f64>)],
+    /// What is counted between places.
+    pub counts: &'a [Places],
 }
 
 impl<'a> Asked<'a> {
-    fn units(&self) -> impl Iterator<Item = (&'a str, &'a Summand)> + use<'a> {
+    fn units(&self) -> impl Iterator<Item = &'a Added> + use<'a> {
         self.sums.iter().filter_map(|sum| match sum {
-            Sum::Units(column, summand) => Some((column.as_str(), summand)),
+            Sum::Units(added) => Some(added),
             _ => None,
         })
     }
@@ -62,15 +61,15 @@ impl<'a> Asked<'a> {
 pub(super) struct Source<'a> {
     pub questions: &'a [Asked<'a>],
     pub table: &'a Table,
-    pub from: &'a str,
-    pub dialect: Dialect,
+    pub origin: Origin<'a>,
 }
 
 impl Source<'_> {
     /// For each group the number of rows, of people if any question wants it, and the sums of units; and for each of the
     /// columns how many rows there are between its places. Of several questions each row says first which it is of.
     pub(super) fn statement(&self) -> Option<Statement> {
-        let mut writer = Writer { dialect: self.dialect, values: Vec::new() };
+        let mut writer =
+            Writer { dialect: self.origin.dialect, table: self.table, values: Vec::new() };
         let units = self.units(&mut writer)?;
         let mut columns = vec!["COUNT(*)".to_owned()];
         if self.questions.iter().any(|asked| asked.sums.contains(&Sum::People)) {
@@ -114,24 +113,22 @@ impl Source<'_> {
     }
 
     /// What a row counts for, and what that is called.
-    fn units(&self, writer: &mut Writer) -> Option<Vec<(String, String)>> {
+    fn units(&self, writer: &mut Writer<'_>) -> Option<Vec<(String, String)>> {
         let mut list = Vec::new();
         for number in 0..self.most(|asked| asked.units().count()) {
             let mut texts = Vec::new();
             for asked in self.questions {
                 let one = asked.units().nth(number);
                 texts.push(match one {
-                    Some((column, summand)) => Some(writer.units(&quoted(column), summand)?),
+                    Some(added) => Some(writer.units(added)?),
                     None => None,
                 });
             }
             list.push((self.by_question(&texts), units(number)));
         }
         for number in 0..self.most(|asked| asked.counts.len()) {
-            let texts = self.questions.iter().map(|asked| {
-                let (column, places) = asked.counts.get(number)?;
-                Some(writer.place(&quoted(column), places))
-            });
+            let texts = self.questions.iter();
+            let texts = texts.map(|asked| Some(writer.place(asked.counts.get(number)?)));
             let texts: Vec<Option<String>> = texts.collect();
             list.push((self.by_question(&texts), place(number + 1)));
         }
@@ -140,9 +137,9 @@ impl Source<'_> {
 
     /// The sum of whole numbers, exactly: in one part or in two.
     fn summed(&self, number: usize) -> Vec<String> {
-        let units = sums_alone(&units(number));
-        match self.dialect.exact {
-            Some(exact) => vec![format!("SUM(CAST({units} AS {exact}))")],
+        let units = self.sums_alone(&units(number));
+        match self.origin.dialect.summed {
+            Some(summed) => vec![summed(&units)],
             None => {
                 let lower = (1 << LOWER_BITS) - 1;
                 vec![format!("SUM({units} >> {LOWER_BITS})"), format!("SUM({units} & {lower})")]
@@ -152,17 +149,27 @@ impl Source<'_> {
 
     fn people(&self) -> String {
         match self.table.person() {
-            Some(_) => format!("COUNT(DISTINCT {})", sums_alone(PERSON)),
-            None => "COUNT(*)".to_owned(),
+            Some(_) if !self.origin.is_unique => {
+                format!("COUNT(DISTINCT {})", self.sums_alone(PERSON))
+            }
+            _ => "COUNT(*)".to_owned(),
         }
+    }
+
+    /// A column where sums are told, and nothing where rows are counted.
+    fn sums_alone(&self, column: &str) -> String {
+        if self.most(|asked| asked.counts.len()) == 0 {
+            return column.to_owned();
+        }
+        format!("CASE WHEN {TOLD} = 0 THEN {column} END")
     }
 
     /// The rows that are used, with their group and units: those that pass the filter and have a group and a person, and of each
     /// person no more than is allowed.
     ///
-    /// Which ones are is decided by a keyed hash of the person, the group and the units, so that it depends on that person's own
-    /// rows alone, and so that rows with the same hash are the same to the question: every engine adds up the same.
-    fn rows(&self, writer: &mut Writer, units: &[(String, String)]) -> String {
+    /// Which ones are is decided by a keyed hash of the person, the group and the units, and where hashes are equal by those
+    /// themselves: it depends on that person's own rows alone, and rows that are tied are the same to the question.
+    fn rows(&self, writer: &mut Writer<'_>, units: &[(String, String)]) -> String {
         let cell = self.by_each(|asked| writer.cell(asked.checked.groupings()));
         let mut chosen = format!("SELECT {}{cell} AS {CELL}", self.asked());
         for (text, name) in units {
@@ -174,27 +181,33 @@ impl Source<'_> {
             return format!("(SELECT * FROM {rows} AS chosen WHERE {CELL} IS NOT NULL) AS used");
         }
         let chosen = format!("({chosen}, {PERSON} FROM {from}{filter})");
+        let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
+        if self.origin.is_unique {
+            return format!("(SELECT * FROM {chosen} AS chosen WHERE {known}) AS used");
+        }
         let order = self.by_each(|asked| {
             let names = asked.names();
-            self.order(writer, [CELL].into_iter().chain(names.iter().map(String::as_str)))
+            let names: Vec<&str> =
+                [CELL].into_iter().chain(names.iter().map(String::as_str)).collect();
+            self.hash(writer, &names)
         });
-        let order = (self.dialect.hash)(&order);
-        let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
         let rows = format!("(SELECT *, {order} AS {ORDER} FROM {chosen} AS chosen WHERE {known})");
-        self.bounded(writer, &rows)
+        let names = units.iter().map(|(_, name)| name.as_str());
+        let order: Vec<&str> = [ORDER, CELL].into_iter().chain(names).collect();
+        self.bounded(writer, &rows, &order.join(", "))
     }
 
     /// Every row once for each question.
     fn crossed(&self) -> String {
         if self.questions.len() == 1 {
-            return self.from.to_owned();
+            return self.origin.from.to_owned();
         }
         let more = (1..self.questions.len()).map(|number| format!(" UNION ALL SELECT {number}"));
         let more: String = more.collect();
-        format!("{} CROSS JOIN (SELECT 0 AS {ASKED}{more}) AS asked", self.from)
+        format!("{} CROSS JOIN (SELECT 0 AS {ASKED}{more}) AS asked", self.origin.from)
     }
 
-    fn filter(&self, writer: &mut Writer) -> String {
+    fn filter(&self, writer: &mut Writer<'_>) -> String {
         if self.questions.iter().all(|asked| asked.checked.filter().is_none()) {
             return String::new();
         }
@@ -205,22 +218,20 @@ impl Source<'_> {
         format!(" WHERE {filter}")
     }
 
-    /// What a keyed hash is taken of: whole numbers and the person, who comes last, as any text may.
-    fn order<'b>(&self, writer: &mut Writer, numbers: impl Iterator<Item = &'b str>) -> String {
-        let secret = writer.value(Value::Text(self.dialect.secret.text()));
-        let numbers = numbers.map(|number| format!("{} || '/'", (self.dialect.text)(number)));
-        let parts: Vec<String> = [secret].into_iter().chain(numbers).collect();
-        format!("{} || {PERSON}", parts.join(" || "))
+    /// A keyed hash of whole numbers and the person.
+    fn hash(&self, writer: &mut Writer<'_>, numbers: &[&str]) -> String {
+        let key = writer.value(Value::Whole(self.origin.dialect.secret.key()));
+        (self.origin.dialect.hash)(&key, numbers, PERSON)
     }
 
     /// Of each person no more rows than are allowed.
-    fn bounded(&self, writer: &mut Writer, rows: &str) -> String {
+    fn bounded(&self, writer: &mut Writer<'_>, rows: &str, order: &str) -> String {
         let (mut rows, asked) = (rows.to_owned(), self.asked());
         if self.questions.iter().any(Asked::limits_groups) {
-            let group = (self.dialect.hash)(&self.order(writer, [CELL].into_iter()));
+            let group = self.hash(writer, &[CELL]);
             rows = format!(
-                "(SELECT *, DENSE_RANK() OVER (PARTITION BY {asked}{PERSON} ORDER BY {GROUP}) AS {GROUP_RANK}, \
-                 ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON}, {CELL} ORDER BY {ORDER}) AS {RANK_WITHIN} \
+                "(SELECT *, DENSE_RANK() OVER (PARTITION BY {asked}{PERSON} ORDER BY {GROUP}, {CELL}) AS {GROUP_RANK}, \
+                 ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON}, {CELL} ORDER BY {order}) AS {RANK_WITHIN} \
                  FROM (SELECT *, {group} AS {GROUP} FROM {rows} AS known) AS placed)"
             );
             // Where nothing is said of groups, any number will do.
@@ -237,7 +248,7 @@ impl Source<'_> {
         }
         let most = self.by_each(|asked| asked.checked.contribution().0.to_string());
         format!(
-            "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON} ORDER BY {ORDER}) AS {RANK} \
+            "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON} ORDER BY {order}) AS {RANK} \
              FROM {rows} AS grouped) AS ordered WHERE {RANK} <= {most}) AS used"
         )
     }
@@ -274,9 +285,4 @@ fn units(number: usize) -> String {
 /// The place of a row in what is told under a number.
 fn place(told: usize) -> String {
     format!("\"~place {told}\"")
-}
-
-/// A column where sums are told, and nothing where rows are counted.
-fn sums_alone(column: &str) -> String {
-    format!("CASE WHEN {TOLD} = 0 THEN {column} END")
 }

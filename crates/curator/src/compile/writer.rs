@@ -1,20 +1,43 @@
 //! Expressions about one row, in an engine's SQL.
 
 use super::guess::Guess;
+use super::{Added, Places};
 use crate::checked::Grouping;
 use crate::engine::{Dialect, Value};
-use crate::public::Key;
+use crate::public::{Key, Kind, Table};
 use crate::question::Condition;
 use crate::source::{quoted, texts, wholes};
 use counterpoint_mechanisms::{Bounds, Of, Summand};
 
+/// Fewer places or keys are compared one by one. A longer list is one value, so that no statement is planned for longer than it
+/// runs.
+const FEW: usize = 16;
+
+/// Keys as lists of one kind, each with the column that holds such values.
+fn lists(column: &str, keys: &[Key]) -> Vec<(String, Value)> {
+    let whole = |key: &Key| match key {
+        Key::Whole(whole) => Some(*whole),
+        Key::Text(_) => None,
+    };
+    let text = |key: &Key| match key {
+        Key::Text(text) => Some(text.clone()),
+        Key::Whole(_) => None,
+    };
+    let whole: Vec<i64> = keys.iter().filter_map(whole).collect();
+    let text: Vec<String> = keys.iter().filter_map(text).collect();
+    let whole = (!whole.is_empty()).then(|| (wholes(column), Value::Wholes(whole)));
+    let text = (!text.is_empty()).then(|| (texts(column), Value::Texts(text)));
+    whole.into_iter().chain(text).collect()
+}
+
 /// Text and values, as they are written.
-pub(super) struct Writer {
+pub(super) struct Writer<'a> {
     pub dialect: Dialect,
+    pub table: &'a Table,
     pub values: Vec<Value>,
 }
 
-impl Writer {
+impl Writer<'_> {
     pub(super) fn value(&mut self, value: Value) -> String {
         let text = (self.dialect.parameter)(self.values.len() + 1, &value);
         self.values.push(value);
@@ -34,6 +57,20 @@ impl Writer {
         format!("({column} IS NOT NULL AND {column} = {key})")
     }
 
+    /// Whether a column has a value that can be read: never unknown.
+    fn present(&self, column: &str) -> String {
+        let kind = self.table.column(column).map(|column| &column.kind);
+        let Some(Kind::Category(keys)) = kind else {
+            return format!("({} IS NOT NULL)", quoted(column));
+        };
+        let is_whole = |key: &Key| matches!(key, Key::Whole(_));
+        let whole = keys.iter().any(is_whole).then(|| wholes(column));
+        let text = (!keys.iter().all(is_whole)).then(|| texts(column));
+        let parts = whole.into_iter().chain(text).map(|part| format!("{part} IS NOT NULL"));
+        format!("({})", parts.collect::<Vec<_>>().join(" OR "))
+    }
+
+    /// A condition as [`crate::Checked`] has it: never unknown.
     pub(super) fn condition(&mut self, condition: &Condition) -> String {
         let compared = |writer: &mut Self, column: &str, relations: &[(&str, f64)]| {
             let column = quoted(column);
@@ -47,8 +84,16 @@ impl Writer {
         match condition {
             Condition::All(list) => self.joined(list, " AND "),
             Condition::Any(list) => self.joined(list, " OR "),
-            // None is left: see `checked`.
-            Condition::Not(one) => format!("(NOT {})", self.condition(one)),
+            Condition::Not(one) => match &**one {
+                Condition::Missing { column } => self.present(column),
+                // What is missing is not another category.
+                Condition::In { column, .. } => {
+                    format!("({} AND NOT {})", self.present(column), self.condition(one))
+                }
+                // No other is left: see `checked`.
+                other => format!("(NOT {})", self.condition(other)),
+            },
+            Condition::Missing { column } => format!("(NOT {})", self.present(column)),
             Condition::Between { column, from, to } => {
                 let from = from.map(|from| (">=", from));
                 let to = to.map(|to| ("<=", to));
@@ -57,15 +102,25 @@ impl Writer {
             }
             Condition::Above { column, than } => compared(self, column, &[(">", *than)]),
             Condition::Below { column, than } => compared(self, column, &[("<", *than)]),
-            Condition::In { column, keys } => {
-                let keys: Vec<String> = keys.iter().map(|key| self.has(column, key)).collect();
-                if keys.is_empty() {
-                    "(1 = 0)".to_owned()
-                } else {
-                    format!("({})", keys.join(" OR "))
-                }
-            }
+            Condition::In { column, keys } => self.one_of(column, keys),
         }
+    }
+
+    /// Whether a column has one of some keys: never unknown.
+    fn one_of(&mut self, column: &str, keys: &[Key]) -> String {
+        if keys.is_empty() {
+            return "(1 = 0)".to_owned();
+        }
+        if keys.len() < FEW {
+            let keys: Vec<String> = keys.iter().map(|key| self.has(column, key)).collect();
+            return format!("({})", keys.join(" OR "));
+        }
+        let lists = lists(column, keys).into_iter();
+        let found = lists.map(|(column, list)| {
+            let list = self.value(list);
+            format!("COALESCE({}, 0) > 0", (self.dialect.position)(&list, &column))
+        });
+        format!("({})", found.collect::<Vec<_>>().join(" OR "))
     }
 
     fn joined(&mut self, list: &[Condition], with: &str) -> String {
@@ -77,6 +132,15 @@ impl Writer {
     pub(super) fn cell(&mut self, groupings: &[Grouping]) -> String {
         let mut text = "0".to_owned();
         for grouping in groupings {
+            if let (many, [(column, list)]) =
+                (grouping.keys.len(), lists(&grouping.column, &grouping.keys).as_slice())
+                && many >= FEW
+            {
+                let list = self.value(list.clone());
+                let position = (self.dialect.position)(&list, column);
+                text = format!("({text} * {many} + NULLIF(COALESCE({position}, 0), 0) - 1)");
+                continue;
+            }
             let cases = grouping.keys.iter().enumerate();
             let cases: Vec<String> = cases
                 .map(|(place, key)| {
@@ -88,7 +152,7 @@ impl Writer {
         text
     }
 
-    /// A number within bounds: the lower one if it cannot be read.
+    /// A number within bounds: the lower one if it is missing.
     fn clamped(&mut self, column: &str, low: f64, high: f64) -> String {
         let (floor, above) = (self.real(low), self.real(low));
         let (ceiling, below) = (self.real(high), self.real(high));
@@ -98,8 +162,22 @@ impl Writer {
         )
     }
 
-    /// A row's whole number of units: floor(value/unit + 1/2), cut to the summand's ends.
-    pub(super) fn units(&mut self, column: &str, summand: &Summand) -> Option<String> {
+    /// A row's whole number of units; nothing is added where the value is missing and left out.
+    pub(super) fn units(&mut self, added: &Added) -> Option<String> {
+        let column = quoted(&added.column);
+        let units = match added.summand.of() {
+            Of::Ones(None) => added.summand.ends().1.to_string(),
+            _ => self.rounded(&column, &added.summand)?,
+        };
+        Some(if added.skips_missing {
+            format!("CASE WHEN {column} IS NOT NULL THEN {units} ELSE 0 END")
+        } else {
+            units
+        })
+    }
+
+    /// floor(value/unit + 1/2), cut to the summand's ends.
+    fn rounded(&mut self, column: &str, summand: &Summand) -> Option<String> {
         let (low, high) = summand.ends();
         let offset = |writer: &mut Self, bounds: &Bounds| {
             let clamped = writer.clamped(column, bounds.low(), bounds.high());
@@ -137,14 +215,21 @@ impl Writer {
         format!("(CASE WHEN ABS({value}) < {tiny} THEN {zero} ELSE {then} END)")
     }
 
-    /// How many places are at most a column's number; none if it cannot be read.
-    pub(super) fn place(&mut self, column: &str, places: &[f64]) -> String {
+    /// How many places are at most a column's number. Where it is missing, one more than there are if such rows are left out,
+    /// and none if not.
+    pub(super) fn place(&mut self, counted: &Places) -> String {
+        let (column, places) = (quoted(&counted.column), &counted.places);
         let listed = self.dialect.listed.zip(Guess::of(places));
         let count = match listed {
-            Some((listed, guess)) => self.guessed(column, places, &guess, listed),
-            None => self.tree(column, places, 0),
+            Some((listed, guess)) => self.guessed(&column, places, &guess, listed),
+            None if places.len() < FEW => self.tree(&column, places, 0),
+            None => {
+                let list = self.value(Value::Reals(places.clone()));
+                (self.dialect.at_most)(&list, &column)
+            }
         };
-        format!("CASE WHEN {column} IS NOT NULL THEN {count} ELSE 0 END")
+        let missing = if counted.skips_missing { places.len() + 1 } else { 0 };
+        format!("CASE WHEN {column} IS NOT NULL THEN {count} ELSE {missing} END")
     }
 
     /// A guess, put right by the two places next to it: see [`Guess`].
@@ -155,9 +240,8 @@ impl Writer {
         guess: &Guess,
         listed: fn(&str, &str) -> String,
     ) -> String {
-        let ends = places.iter().copied().chain([f64::INFINITY]).map(|place| format!("{place:?}"));
-        let list = ends.collect::<Vec<_>>().join(",").replace("inf", "Infinity");
-        let list = self.value(Value::Text(list));
+        let ends = places.iter().copied().chain([f64::INFINITY]).collect();
+        let list = self.value(Value::Reals(ends));
         let (first, last) = (self.real(guess.first), self.real(guess.last));
         let (scale, least, greatest) =
             (self.real(guess.scale), self.dialect.least, self.dialect.greatest);

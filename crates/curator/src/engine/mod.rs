@@ -12,6 +12,7 @@ pub use spark::Spark;
 pub use sqlite::Sqlite;
 
 use crate::config::Location;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,6 +25,12 @@ pub enum Value {
     Real(f64),
     /// A text.
     Text(String),
+    /// Numbers, increasing.
+    Reals(Vec<f64>),
+    /// Different whole numbers.
+    Wholes(Vec<i64>),
+    /// Different texts.
+    Texts(Vec<String>),
 }
 
 /// A statement with its values, in order.
@@ -77,6 +84,51 @@ pub trait Engine: Send + Sync {
 
     /// How its SQL differs from others'.
     fn dialect(&self) -> Dialect;
+
+    /// A condition that holds of every row, or makes a statement fail, as long as no two rows of a table have the same value in a
+    /// column, where the engine sees to it that none have. It does not depend on the rows.
+    ///
+    /// # Errors
+    /// [`Failed`] if there is no connection.
+    fn unique(&self, _table: &str, _column: &str) -> Result<Option<String>, Failed> {
+        Ok(None)
+    }
+
+    /// What its catalogue says about a table, and about how the column of people is compared.
+    ///
+    /// # Errors
+    /// [`Failed`] if there is no connection.
+    fn about(&self, _table: &str, _person: Option<&str>) -> Result<About, Failed> {
+        Ok(About::default())
+    }
+
+    /// Plans a statement without running it.
+    ///
+    /// # Errors
+    /// [`Failed`] if it could not be run.
+    fn plan(&self, _statement: &Statement) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+/// What a catalogue says about a table, for its operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// About how many rows it has.
+    pub rows: Option<u64>,
+    /// What its owner should know.
+    pub warnings: Vec<String>,
+}
+
+impl About {
+    /// What the owner of a view promises.
+    pub(crate) const VIEW: &'static str = "it is a view: whatever a row holds, its expressions must not fail (casts, divisions, JSON), and a row must depend on one person";
+
+    pub(crate) fn collated(column: &str, collation: &str) -> String {
+        format!(
+            "column {column:?} has the collation {collation}: people are compared by bytes here, so that those it calls equal are different people"
+        )
+    }
 }
 
 /// The engine that holds what is there. The secret decides which rows are used of people who have too many.
@@ -106,7 +158,7 @@ pub enum Read {
     Whole,
     /// A text; nothing, if it is none.
     Text,
-    /// Whose a row is, as a text; nothing, if it is nobody's.
+    /// Whose a row is, in a form that is compared by its bytes; nothing, if it is nobody's.
     Person,
 }
 
@@ -133,9 +185,10 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// As a text of 64 letters.
-    pub(crate) fn text(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The key of hashes.
+    pub(crate) fn key(&self) -> i64 {
+        let digest = Sha256::digest(self.0);
+        digest.iter().take(8).fold(0, |key, byte| (key << 8) | i64::from(*byte))
     }
 }
 
@@ -150,17 +203,20 @@ pub struct Dialect {
     pub read: fn(&str, &str, Read) -> Option<String>,
     /// The whole part of a number that is not negative, as 64 bits.
     pub whole: fn(&str) -> String,
-    /// A number as text.
-    pub text: fn(&str) -> String,
     /// The lesser of two.
     pub least: &'static str,
     /// The greater of two.
     pub greatest: &'static str,
-    /// The SHA-256 of a text, or something in the same order.
-    pub hash: fn(&str) -> String,
-    /// The type in which sums of whole numbers are exact, if the engine has one; else they are added up in two parts.
-    pub exact: Option<&'static str>,
-    /// The number at an index, from 1, of a text of numbers with commas between; `None` where that takes long.
+    /// A hash of 64 bits, under a key, of whole numbers and a person. Which it is is the engine's own affair: it decides which
+    /// of a person's rows are used, by that person's rows alone.
+    pub hash: fn(&str, &[&str], &str) -> String,
+    /// The exact sum of whole numbers of 64 bits, if the engine has one; else they are added up in two parts.
+    pub summed: Option<fn(&str) -> String>,
+    /// How many of a list of increasing numbers are at most a number, which is none of NULL and NaN.
+    pub at_most: fn(&str, &str) -> String,
+    /// The place of a value in a list, from 1; 0 or NULL if it is not there.
+    pub position: fn(&str, &str) -> String,
+    /// The number at an index, from 1, of a list, where that is quicker.
     pub listed: Option<fn(&str, &str) -> String>,
     /// A table whose only column, `n`, has the whole numbers from 0 up to but not including this.
     pub series: fn(u64) -> String,

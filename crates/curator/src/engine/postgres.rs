@@ -1,7 +1,7 @@
 //! PostgreSQL: tables stay where they are, and give whole numbers.
 
 use super::idle::Idle;
-use super::{Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
+use super::{About, Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement, Value};
 use counterpoint_ledger::database::{Target, outside};
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ impl Postgres {
     /// [`Failed`] if it cannot be reached.
     pub fn open(url: &str, secret: [u8; 32]) -> Result<Self, Failed> {
         let engine = Self { url: url.to_owned(), secret, idle: Idle::new() };
-        engine.with(Instant::now() + Duration::from_secs(30), |_| Ok(()))?;
+        engine.with(soon(), |_| Ok(()))?;
         Ok(engine)
     }
 
@@ -78,6 +78,11 @@ impl Postgres {
         })
         .map_err(Failed::new)?
     }
+}
+
+/// When a question about the catalogue is late.
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(30)
 }
 
 /// Waits for the server, and not much longer than the deadline.
@@ -123,7 +128,11 @@ impl Link {
         self.runtime.block_on(late(deadline, answer))?.map_err(told)
     }
 
-    fn rows(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+    fn asked(
+        &self,
+        statement: &Statement,
+        deadline: Instant,
+    ) -> Result<Vec<tokio_postgres::Row>, Failed> {
         let values: Vec<&(dyn ToSql + Sync)> = statement
             .values
             .iter()
@@ -131,9 +140,16 @@ impl Link {
                 Value::Whole(whole) => whole as &(dyn ToSql + Sync),
                 Value::Real(real) => real,
                 Value::Text(text) => text,
+                Value::Reals(list) => list,
+                Value::Wholes(list) => list,
+                Value::Texts(list) => list,
             })
             .collect();
-        let rows = self.wait(deadline, self.client.query(&statement.sql, &values))?;
+        self.wait(deadline, self.client.query(&statement.sql, &values))
+    }
+
+    fn rows(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed> {
+        let rows = self.asked(statement, deadline)?;
         let number = |row: &tokio_postgres::Row, at: usize| {
             let number: Option<Whole> = row.try_get(at).map_err(Failed::new)?;
             Ok(number.map(|Whole(number)| number).unwrap_or_default())
@@ -191,8 +207,7 @@ impl Engine for Postgres {
     fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
         let sql = "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute \
                    WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
-        let deadline = Instant::now() + Duration::from_secs(30);
-        let name = quoted(table);
+        let (deadline, name) = (soon(), quoted(table));
         let rows = self.with(deadline, |link| {
             let rows = link.wait(deadline, link.client.query(sql, &[&name]))?;
             let found = |row: &tokio_postgres::Row| {
@@ -209,6 +224,64 @@ impl Engine for Postgres {
         Ok(rows)
     }
 
+    fn unique(&self, table: &str, column: &str) -> Result<Option<String>, Failed> {
+        let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let unique = format!(
+            "FROM pg_index AS i INNER JOIN pg_class AS c ON c.oid = i.indrelid \
+             INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] \
+             WHERE c.oid = to_regclass({}) AND a.attname = {} AND c.relkind = 'r' AND NOT c.relhassubclass \
+             AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1 \
+             AND i.indpred IS NULL AND i.indexprs IS NULL",
+            text(&quoted(table)),
+            text(column)
+        );
+        let sql = format!("SELECT COUNT(*) {unique}");
+        let count = self.with(soon(), |link| {
+            let row = link.wait(soon(), link.client.query_one(&sql, &[]))?;
+            row.try_get::<_, i64>(0).map_err(Failed::new)
+        })?;
+        // It is asked again when the rows are read: nothing can be divided by the number of indexes if there is none left.
+        Ok((count > 0).then(|| format!("(SELECT 1 / LEAST(COUNT(*), 1) {unique}) = 1")))
+    }
+
+    fn about(&self, table: &str, person: Option<&str>) -> Result<About, Failed> {
+        let sql = "SELECT c.relkind::text, c.reltuples::float8, c.relrowsecurity, \
+                   (SELECT l.collname::text FROM pg_attribute AS a INNER JOIN pg_collation AS l ON l.oid = a.attcollation \
+                    WHERE a.attrelid = c.oid AND lower(a.attname) = lower($2) AND NOT l.collisdeterministic LIMIT 1) \
+                   FROM pg_class AS c WHERE c.oid = to_regclass($1)";
+        let (name, column) = (quoted(table), person.unwrap_or_default().to_owned());
+        self.with(soon(), |link| {
+            let row = link.wait(soon(), link.client.query_one(sql, &[&name, &column]))?;
+            let text = |at| row.try_get::<_, Option<String>>(at).map_err(Failed::new);
+            let rows: f64 = row.try_get(1).map_err(Failed::new)?;
+            let mut about =
+                About { rows: (rows > 0.0).then_some(rows as u64), warnings: Vec::new() };
+            match text(0)?.as_deref() {
+                Some("v") => about.warnings.push(About::VIEW.to_owned()),
+                Some("f") => about.warnings.push(
+                    "it is a foreign table: no value that is there may make reading it fail"
+                        .to_owned(),
+                ),
+                _ => {}
+            }
+            if row.try_get(2).map_err(Failed::new)? {
+                about.warnings.push(
+                    "it has policies for its rows: none may fail, or depend on other rows"
+                        .to_owned(),
+                );
+            }
+            let collation = text(3)?;
+            about.warnings.extend(collation.map(|collation| About::collated(&column, &collation)));
+            Ok(about)
+        })
+    }
+
+    fn plan(&self, statement: &Statement) -> Result<(), Failed> {
+        let sql = format!("EXPLAIN {}", statement.sql);
+        let explained = Statement { sql, values: statement.values.clone() };
+        self.with(soon(), |link| link.asked(&explained, soon()).map(drop))
+    }
+
     fn dialect(&self) -> Dialect {
         Dialect {
             table: quoted,
@@ -217,16 +290,27 @@ impl Engine for Postgres {
                     Value::Whole(_) => "bigint",
                     Value::Real(_) => "double precision",
                     Value::Text(_) => "text",
+                    Value::Reals(_) => "double precision[]",
+                    Value::Wholes(_) => "bigint[]",
+                    Value::Texts(_) => "text[]",
                 };
                 format!("CAST(${number} AS {kind})")
             },
             read: normal,
             whole: |number| format!("CAST(FLOOR({number}) AS bigint)"),
-            text: |number| format!("CAST({number} AS text)"),
             least: "LEAST",
             greatest: "GREATEST",
-            hash: |text| format!("sha256(convert_to({text}, 'UTF8'))"),
-            exact: Some("numeric(38, 0)"),
+            // Seeds of one another. Every text has a hash, whatever its bytes are.
+            hash: |key, numbers, person| {
+                let chained = numbers.iter().fold(key.to_owned(), |seed, number| {
+                    format!("hashint8extended({number}, {seed})")
+                });
+                format!("hashtextextended(CAST({person} AS text) COLLATE \"C\", {chained})")
+            },
+            // Of 64 bits they are added up in 128.
+            summed: Some(|units| format!("SUM(CAST({units} AS bigint))")),
+            at_most: |list, number| format!("width_bucket({number}, {list})"),
+            position: |list, value| format!("array_position({list}, {value})"),
             listed: None,
             series: |count| {
                 format!(
@@ -264,7 +348,8 @@ fn normal(column: &str, kind: &str, read: Read) -> Option<String> {
             "CASE WHEN {column} BETWEEN -9.2e18 AND 9.2e18 AND FLOOR({column}) = {column} THEN CAST({column} AS bigint) END"
         )),
         Read::Text if is_text => Some(format!("CAST({column} AS text) COLLATE \"C\"")),
-        Read::Person if is_whole || is_text || kind == "uuid" => {
+        Read::Person if is_whole => Some(format!("CAST({column} AS bigint)")),
+        Read::Person if is_text || kind == "uuid" => {
             Some(format!("CAST({column} AS text) COLLATE \"C\""))
         }
         _ => None,

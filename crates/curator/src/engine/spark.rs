@@ -250,6 +250,10 @@ fn sql(statement: &Statement) -> proto::Sql {
             Value::Whole(whole) => LiteralType::Long(*whole),
             Value::Real(real) => LiteralType::Double(*real),
             Value::Text(text) => LiteralType::String(text.clone()),
+            Value::Reals(list) => LiteralType::String(listed(list)),
+            Value::Wholes(list) => LiteralType::String(listed(list)),
+            // No category has a control character in it.
+            Value::Texts(list) => LiteralType::String(list.join("\u{1f}")),
         };
         let literal =
             proto::expression::Literal { literal_type: Some(literal), ..Default::default() };
@@ -329,23 +333,33 @@ impl Engine for Spark {
     fn dialect(&self) -> Dialect {
         Dialect {
             table: quoted,
-            parameter: |number, _| format!(":p{number}"),
+            // What is constant of a list is done once a statement.
+            parameter: |number, value| match value {
+                Value::Reals(_) => format!("CAST(SPLIT(:p{number}, ',') AS ARRAY<DOUBLE>)"),
+                Value::Wholes(_) => format!("CAST(SPLIT(:p{number}, ',') AS ARRAY<BIGINT>)"),
+                Value::Texts(_) => format!("SPLIT(:p{number}, CHAR(31))"),
+                _ => format!(":p{number}"),
+            },
             read: normal,
             whole: |number| format!("CAST(FLOOR({number}) AS BIGINT)"),
-            text: |number| format!("CAST({number} AS STRING)"),
             least: "LEAST",
             greatest: "GREATEST",
-            // In hexadecimal digits, which are in the same order.
-            hash: |text| format!("SHA2({text}, 256)"),
-            exact: Some("DECIMAL(38, 0)"),
-            // What is constant of it is done once a statement.
-            listed: Some(|list, index| {
-                format!("ELEMENT_AT(CAST(SPLIT({list}, ',') AS ARRAY<DOUBLE>), {index})")
-            }),
+            hash: |key, numbers, person| {
+                format!("XXHASH64({key}, {}, {person})", numbers.join(", "))
+            },
+            summed: Some(|units| format!("SUM(CAST({units} AS DECIMAL(38, 0)))")),
+            at_most: |list, number| format!("SIZE(FILTER({list}, place -> place <= {number}))"),
+            position: |list, value| format!("ARRAY_POSITION({list}, {value})"),
+            listed: Some(|list, index| format!("ELEMENT_AT({list}, {index})")),
             series: |count| format!("(SELECT id AS n FROM RANGE({count})) AS series"),
             secret: Secret(self.secret),
         }
     }
+}
+
+fn listed(list: &[impl std::fmt::Debug]) -> String {
+    let texts = list.iter().map(|number| format!("{number:?}"));
+    texts.collect::<Vec<_>>().join(",").replace("inf", "Infinity")
 }
 
 /// A name, or a name in a schema and catalogue.
@@ -399,7 +413,8 @@ fn normal(column: &str, kind: &str, read: Read) -> Option<String> {
              THEN CAST({column} AS BIGINT) END"
         )),
         Read::Text if is_text => Some(format!("CAST({column} AS STRING)")),
-        Read::Person if is_whole || is_text => Some(format!("CAST({column} AS STRING)")),
+        Read::Person if is_whole => Some(format!("CAST({column} AS BIGINT)")),
+        Read::Person if is_text => Some(format!("CAST(CAST({column} AS STRING) AS BINARY)")),
         _ => None,
     }
 }

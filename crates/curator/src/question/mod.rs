@@ -30,8 +30,8 @@ pub struct Question {
     pub rows_in_group: Option<u64>,
 }
 
-/// Which rows are used. A comparison with what cannot be read is false, and what is not true is false: there is no third
-/// value.
+/// Which rows are used: those of which the condition is true, as in SQL. A comparison with a missing value is neither true
+/// nor false, and neither is its opposite. A value that cannot be read as what its column was declared to hold is missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Condition {
@@ -72,6 +72,11 @@ pub enum Condition {
         column: String,
         /// The categories.
         keys: Vec<Key>,
+    },
+    /// A column has no value, or none that can be read: `IS NULL`.
+    Missing {
+        /// The column.
+        column: String,
     },
 }
 

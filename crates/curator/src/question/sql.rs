@@ -21,7 +21,8 @@ const SHAPE: &str =
     "SELECT columns and aggregates FROM one table [WHERE conditions] [GROUP BY columns]";
 const AGGREGATES: &str = "COUNT(*), COUNT(DISTINCT person), SUM(column), AVG(column), VARIANCE(column), MEDIAN(column), \
                           QUANTILE(column, share), HISTOGRAM(column, edge, edge, ...), of a column or CLAMP(column, low, high)";
-const CONDITIONS: &str = "comparisons of a column with a constant, BETWEEN, IN, AND, OR, NOT";
+const CONDITIONS: &str =
+    "comparisons of a column with a constant, BETWEEN, IN, IS NULL, IS NOT NULL, AND, OR, NOT";
 
 fn refused(what: impl Into<String>, legal: &str) -> Illegal {
     Illegal::new(what, "is not understood", legal)
@@ -445,6 +446,8 @@ fn condition(expression: &Expr, table: &Table, depth: usize) -> Result<Condition
             let list = list.iter().map(one).collect::<Result<Vec<_>, _>>()?;
             Ok(negated_if(*negated, one_list(column, list)))
         }
+        Expr::IsNull(expr) => Ok(Condition::Missing { column: column(expr)? }),
+        Expr::IsNotNull(expr) => Ok(negated_if(true, Condition::Missing { column: column(expr)? })),
         other => Err(refused(other.to_string(), CONDITIONS)),
     }
 }

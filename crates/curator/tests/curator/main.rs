@@ -6,10 +6,13 @@ mod child;
 mod crash;
 mod engines;
 mod failures;
+mod missing;
 mod one_call;
+mod people;
 mod sessions;
 mod table_sessions;
 mod tables;
+mod total;
 
 use counterpoint::filter::{Amount, Filter, Query, Terms};
 use counterpoint::{Adjacency, Relation, Release};

@@ -111,7 +111,7 @@ fn summed(held: &Held, declared: &Interactive, question: &Question) -> f64 {
         panic!("a gate needs a sum")
     };
     let wanted = [Wanted::Sums(vec![summand])];
-    let compiled = compile(&checked, &wanted, &held.public, held.place()).unwrap();
+    let compiled = compile(&checked, &wanted, &held.public, &held.place()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     let answer = held.engine.run(compiled.statement(), deadline).unwrap();
     compiled.counted(&answer).unwrap()[0].numbers[0][0] as f64 * summand.unit()

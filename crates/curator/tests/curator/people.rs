@@ -1,0 +1,252 @@
+//! Who is one person: what is written the same, byte for byte, whatever a column's type and collation are.
+
+use crate::Place;
+use counterpoint_curator::engine::{Engine, Postgres, Sqlite};
+use counterpoint_curator::public::{Table, TableText};
+use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
+use counterpoint_curator::{Held, Ready, Spend};
+use rusqlite::types::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn public(rows: u64) -> Table {
+    let text = format!(
+        "name = \"visits\"\nperson = \"nr\"\nrows = {rows}\nadjacency = \"add-remove\"\n\
+         [[column]]\nname = \"pay\"\nbounds = [-1, 1]\n\
+         [[column]]\nname = \"region\"\ncategories = [\"north\", \"NORTH\"]\n"
+    );
+    Table::new(toml::from_str::<TableText>(&text).unwrap()).unwrap()
+}
+
+/// A person, a number and a region.
+type Row = (Value, f64, &'static str);
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// A file whose person and region columns are declared like this.
+fn write_sqlite(file: &Path, column: &str, rows: &[Row]) {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    // A collation that the service does not know.
+    connection.create_collation("odd", |one, other| one.len().cmp(&other.len())).unwrap();
+    let sql = format!(
+        "DROP TABLE IF EXISTS visits; CREATE TABLE visits (nr {column}, pay, region {column})"
+    );
+    connection.execute_batch(&sql).unwrap();
+    for (person, pay, region) in rows {
+        let sql = "INSERT INTO visits VALUES (?1, ?2, ?3)";
+        connection.execute(sql, rusqlite::params![person, pay, region]).unwrap();
+    }
+}
+
+fn write_postgres(url: &str, column: &str, rows: &[Row]) {
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    let sql = format!(
+        "DROP TABLE IF EXISTS visits; CREATE TABLE visits (nr {column}, pay double precision, region {column})"
+    );
+    client.batch_execute(&sql).unwrap();
+    for (person, pay, region) in rows {
+        let Value::Text(person) = person else { panic!("{person:?}") };
+        let sql = "INSERT INTO visits VALUES ($1, $2, $3)";
+        client.execute(sql, &[person, pay, region]).unwrap();
+    }
+}
+
+/// What is added up of each aggregate, with and without a filter for one region.
+fn asked(held: &Held, region: Option<&str>) -> Vec<i128> {
+    let pay = Of::Sum(Values::of("pay"));
+    let aggregates = [Of::Count, Of::People, pay].map(|of| Aggregate { name: None, of });
+    let filter = region.map(|region| {
+        let keys = vec![counterpoint_curator::public::Key::Text(region.to_owned())];
+        Condition::In { column: "region".to_owned(), keys }
+    });
+    let question = Question {
+        table: "visits".to_owned(),
+        filter,
+        group: Vec::new(),
+        aggregates: aggregates.to_vec(),
+        rows: None,
+        groups: None,
+        rows_in_group: None,
+    };
+    let ready = Ready::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let rows = held.engine.run(ready.compiled().statement(), deadline).unwrap();
+    let counted = ready.compiled().counted(&rows).unwrap();
+    let one = ready.measured()[2].summands()[0].ends().1;
+    // In whole numbers of the bound.
+    let numbers = &counted[0].numbers;
+    vec![numbers[0][0], numbers[1][0], numbers[2][0] / i128::from(one)]
+}
+
+/// Columns of SQLite that compare texts in ways of their own.
+const COLUMNS: [&str; 6] =
+    ["", "TEXT", "COLLATE NOCASE", "TEXT COLLATE NOCASE", "COLLATE RTRIM", "COLLATE odd"];
+
+/// Four spellings, which are four people, with extreme values.
+const SPELLINGS: [(&str, f64); 4] = [("Ann", -1.0), ("ANN", 1.0), ("ann", 1.0), ("ann ", -1.0)];
+
+/// Each spelling in turn comes to the others: the number of people moves by one, and sums by no more than the rows that are
+/// kept. `hold` writes rows and holds the table.
+fn attack(kept: u64, hold: &dyn Fn(&[Row], u64) -> Held, about: &str) {
+    let rows = |spelling: &&(&'static str, f64)| -> Vec<Row> {
+        (0..3).map(|_| (text(spelling.0), spelling.1, "north")).collect()
+    };
+    let all: Vec<Row> = SPELLINGS.iter().flat_map(|one| rows(&one)).collect();
+    let with = asked(&hold(&all, kept), None);
+    let kept = kept.min(3) as i128;
+    assert_eq!(with, [4 * kept, 4, 0], "{about}");
+    for left in &SPELLINGS {
+        let others = SPELLINGS.iter().filter(|other| other.0 != left.0);
+        let others: Vec<Row> = others.flat_map(|one| rows(&one)).collect();
+        let without = asked(&hold(&others, kept as u64), None);
+        let moved: Vec<i128> = with.iter().zip(&without).map(|(one, other)| one - other).collect();
+        assert_eq!(moved, [kept, 1, kept * left.1 as i128], "{about}: {left:?}");
+    }
+}
+
+#[test]
+fn spellings_are_people_whatever_the_collation() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data");
+    for column in COLUMNS {
+        let hold = |rows: &[Row], kept: u64| {
+            write_sqlite(&file, column, rows);
+            let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
+            Held::new(public(kept), "visits", engine).unwrap()
+        };
+        for kept in [1, 2, 3] {
+            attack(kept, &hold, &format!("{column:?}, {kept} rows"));
+        }
+    }
+    let Some(place) = Place::postgres() else { return };
+    let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    let loose = "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)";
+    client.batch_execute(loose).unwrap();
+    for column in ["text", "text COLLATE loose", "varchar COLLATE loose", "text COLLATE \"C\""] {
+        let hold = |rows: &[Row], kept: u64| {
+            write_postgres(&place.url, column, rows);
+            let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+            Held::new(public(kept), "visits", engine).unwrap()
+        };
+        for kept in [1, 2, 3] {
+            attack(kept, &hold, &format!("{column:?}, {kept} rows"));
+        }
+    }
+}
+
+/// Types whose values are equal though they are written differently are refused.
+#[test]
+fn texts_without_case_are_refused() {
+    let Some(place) = Place::postgres() else { return };
+    let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    let there = "SELECT COUNT(*) FROM pg_available_extensions WHERE name = 'citext'";
+    if client.query_one(there, &[]).unwrap().get::<_, i64>(0) == 0 {
+        return;
+    }
+    client.batch_execute("CREATE EXTENSION citext").unwrap();
+    client.batch_execute("CREATE TABLE visits (nr citext, pay integer, region text)").unwrap();
+    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+    let why = Held::new(public(1), "visits", engine).unwrap_err().why;
+    client.batch_execute("DROP EXTENSION citext CASCADE").unwrap();
+    assert!(why.contains("\"nr\"") && why.contains("citext"), "{why}");
+}
+
+/// 1, 1.0, '1' and x'31' are one person; what is written otherwise is another.
+#[test]
+fn a_person_is_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data");
+    let blob = |bytes: &[u8]| Value::Blob(bytes.to_vec());
+    let same = [Value::Integer(1), Value::Real(1.0), text("1"), blob(b"1")];
+    let others = [
+        text("1.0"),
+        text("01"),
+        text(" 1"),
+        text("1\0"),
+        Value::Real(1.5),
+        Value::Real(1.0 + f64::EPSILON),
+        Value::Real(f64::INFINITY),
+        Value::Integer(i64::MAX),
+        blob(&[0xff, 0xfe]),
+        blob(b""),
+        Value::Integer(-1),
+    ];
+    let minus = [Value::Integer(i64::MIN), Value::Real(-(2.0_f64.powi(63)))];
+    for column in ["", "COLLATE NOCASE", "COLLATE odd"] {
+        let row = |person: &Value| (person.clone(), 1.0, "north");
+        let rows: Vec<Row> = same.iter().chain(&others).chain(&minus).map(row).collect();
+        write_sqlite(&file, column, &rows);
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
+        let held = Held::new(public(1), "visits", engine).unwrap();
+        let people = 2 + others.len() as i128;
+        assert_eq!(asked(&held, None), [people, people, people], "{column}");
+    }
+}
+
+#[test]
+fn categories_are_compared_by_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data");
+    for column in COLUMNS {
+        let rows =
+            [("a", "north"), ("b", "NORTH"), ("c", "north "), ("d", "North"), ("e", "north")];
+        let rows = rows.map(|(person, region)| (text(person), 1.0, region));
+        write_sqlite(&file, column, &rows);
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
+        let held = Held::new(public(1), "visits", engine).unwrap();
+        assert_eq!(asked(&held, Some("north")), [2, 2, 2], "{column}");
+        assert_eq!(asked(&held, Some("NORTH")), [1, 1, 1], "{column}");
+    }
+}
+
+/// Where an index sees to it that nobody has two rows, nothing is chosen; once it is gone, statements fail rather than use more.
+#[test]
+fn unique_people_need_no_choice() {
+    let Some(place) = Place::postgres() else { return };
+    let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    let create = "CREATE TABLE visits (nr text UNIQUE, pay double precision, region text); \
+                  INSERT INTO visits SELECT n, 1, 'north' FROM generate_series(1, 50) AS n; \
+                  INSERT INTO visits VALUES (NULL, 1, 'north'), (NULL, 1, 'north')";
+    client.batch_execute(create).unwrap();
+    let hold = || {
+        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+        Held::new(public(1), "visits", engine).unwrap()
+    };
+    let held = hold();
+    assert!(held.place().is_unique);
+    assert_eq!(asked(&held, None), [50, 50, 50]);
+    let twice = "INSERT INTO visits VALUES ('1', 1, 'north')";
+    // Another column that is called the same but for its case is another.
+    client.batch_execute("ALTER TABLE visits ADD COLUMN \"NR\" text UNIQUE").unwrap();
+    // Neither an index that is not about all rows, or not about the column itself, nor one of a table that others inherit from.
+    let others = [
+        "CREATE UNIQUE INDEX ON visits (nr) WHERE pay > 5",
+        "CREATE UNIQUE INDEX ON visits ((nr || ctid::text))",
+        "CREATE UNIQUE INDEX ON visits (nr, pay)",
+        "CREATE INDEX ON visits (nr)",
+    ];
+    client.batch_execute("ALTER TABLE visits DROP CONSTRAINT visits_nr_key").unwrap();
+    for other in others {
+        // Some are refused by the server.
+        let _ = client.batch_execute(other);
+        assert!(!hold().place().is_unique, "{other}");
+    }
+    let question = "SELECT COUNT(*) FROM visits";
+    let question =
+        counterpoint_curator::question::sql::read(question, |_| Some(&held.public)).unwrap();
+    let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+    let deadline = || Instant::now() + Duration::from_secs(60);
+    held.engine.run(ready.compiled().statement(), deadline()).unwrap_err();
+    client.batch_execute("DROP INDEX visits_nr_pay_idx").unwrap();
+    client.batch_execute(twice).unwrap();
+    assert_eq!(asked(&hold(), None), [50, 50, 50]);
+    client.batch_execute("DELETE FROM visits; CREATE UNIQUE INDEX ON visits (nr)").unwrap();
+    let held = hold();
+    assert!(held.place().is_unique);
+    client.batch_execute("CREATE TABLE more () INHERITS (visits)").unwrap();
+    held.engine.run(ready.compiled().statement(), deadline()).unwrap_err();
+    assert!(!hold().place().is_unique);
+}
