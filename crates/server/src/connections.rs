@@ -6,11 +6,11 @@ use std::pin::pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use axum::Router;
 use counterpoint_curator::{Config, Curator, Tls};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};

@@ -2,7 +2,15 @@
 
 use crate::service::*;
 use counterpoint_curator::Role;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use tokio_rustls::rustls;
 
 const COUNT: &str = "SELECT COUNT(*) FROM visits WHERE region = 'north' AND age > 31";
 
@@ -143,5 +151,80 @@ fn the_configuration_is_read_again() {
     std::fs::write(place.path("config.toml"), old).unwrap();
     signal(&child, "-HUP");
     wait_for(|| tables() == 1);
+    end(child);
+}
+
+/// Makes an authority, or a certificate by it for this machine.
+fn certificate(folder: &Path, script: &str) {
+    let made = Command::new("sh").args(["-ec", script]).current_dir(folder).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
+const AUTHORITY: &str = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem";
+const CERTIFICATE: &str = "echo subjectAltName=IP:127.0.0.1 >names; \
+    openssl req -newkey rsa:2048 -nodes -subj /CN=server -keyout key.pem -out csr; \
+    openssl x509 -req -days 2 -in csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile names -out chain.pem";
+
+/// Asks by TLS: the server's certificate, and what it answers.
+fn by_tls(address: SocketAddr, authority: &Path, line: &str, body: &str) -> (Vec<u8>, String) {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(authority).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    let mut connection = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut socket = TcpStream::connect(address).unwrap();
+    let mut stream = rustls::Stream::new(&mut connection, &mut socket);
+    let length = body.len();
+    let text = format!(
+        "{line}\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let own = connection.peer_certificates().unwrap()[0].to_vec();
+    (own, String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Beyond this machine whoever plans needs a token, as whoever asks; and a new certificate is used as soon as it is read.
+#[test]
+fn certificates_are_read_again_and_planning_needs_a_token() {
+    if Command::new("openssl").arg("version").output().is_err() {
+        return eprintln!("not tested: there is no openssl");
+    }
+    let place = Place::new(&people(50), (0.0, 30.0), "10", &[("team", "5")]);
+    place.configure("[tls]\ncertificate = \"chain.pem\"\nkey = \"key.pem\"");
+    certificate(place.folder(), AUTHORITY);
+    certificate(place.folder(), CERTIFICATE);
+    let token = place.token(Role::Analyst, "ann", &["team"]);
+    let (child, address) = place.start();
+    let authority = place.path("ca.pem");
+    let status = |line: &str, token: &str, body: &str| {
+        let line = format!("{line} HTTP/1.1\r\nAuthorization: Bearer {token}");
+        let (_, answer) = by_tls(address, &authority, &line, body);
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    let study = r#"{"delta": 0, "data": {"adjacency": "replace"}, "statistic": [{"kind": "count", "error": 9}]}"#;
+    for line in ["POST /plan", "POST /least", "POST /study", "GET /progress"] {
+        assert_eq!(status(line, "", study), "401", "{line}");
+        assert_ne!(status(line, &token, study), "401", "{line}");
+    }
+    assert_eq!(status("POST /plan", &token, study), "200");
+    assert_eq!(status("GET /", "", ""), "200");
+    assert_eq!(status("GET /v1/health", "", ""), "200");
+    let used = || by_tls(address, &authority, "GET /v1/health HTTP/1.1", "").0;
+    let first = used();
+    std::fs::write(place.path("chain.pem"), "nonsense").unwrap();
+    signal(&child, "-HUP");
+    wait_for(|| {
+        let log = std::fs::read_to_string(place.path("log")).unwrap();
+        log.contains("the configuration stays as it was")
+    });
+    assert_eq!(used(), first);
+    certificate(place.folder(), CERTIFICATE);
+    signal(&child, "-HUP");
+    wait_for(|| used() != first);
     end(child);
 }

@@ -37,8 +37,12 @@ const FOLDER: &str = "COUNTERPOINT_TEST_SERVICE";
 fn child() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
     counterpoint_server::log_to_stderr(None);
-    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let server = server.with(Curator::open(&config(Path::new(&folder))).unwrap());
+    let (address, config) = ("127.0.0.1:0".parse().unwrap(), config(Path::new(&folder)));
+    let server = match &config.tls {
+        None => Server::bind(address).unwrap(),
+        Some(tls) => Server::bind_with_tls(address, tls).unwrap(),
+    };
+    let server = server.with(Curator::open(&config).unwrap());
     let server = server.reloading(move || {
         let text = std::fs::read_to_string(Path::new(&folder).join("config.toml"));
         let text = text.map_err(|error| error.to_string())?;

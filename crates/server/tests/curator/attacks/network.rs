@@ -132,7 +132,11 @@ fn odd_frames_are_refused() {
         ("a zero in a line", small("X-Y: \0\r\nContent-Length: 2\r\n", "{}"), &[400]),
         ("another protocol", "GET /v1/health HTTP/3.0\r\n\r\n".to_owned(), &[400, 505]),
         ("no protocol", "GET /v1/health\r\n\r\n".to_owned(), &[400]),
-        ("the second protocol's words", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(), &[0, 400, 505]),
+        (
+            "the second protocol's words",
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+            &[0, 400, 505],
+        ),
         (
             "a tunnel",
             format!("CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n\r\n"),

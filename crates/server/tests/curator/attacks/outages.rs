@@ -22,6 +22,11 @@ fn ready(address: std::net::SocketAddr) -> (u16, [bool; 3]) {
     (answer.0, ["ledger", "state", "engines"].map(|part| parts[part].as_bool().unwrap()))
 }
 
+/// What an operator does when the ledger's files are sound again (docs/ledger.md).
+fn go_on(place: &Place) {
+    let _ = std::fs::remove_file(place.path("ledger.db-stopped"));
+}
+
 /// An engine that is gone costs nothing, and answers that are stored are told; a session waits for it.
 #[test]
 fn an_engine_that_is_gone_costs_nothing() {
@@ -106,6 +111,7 @@ fn a_ledger_that_is_gone_is_a_fault_of_the_moment() {
     assert!(log.matches("the ledger failed").count() >= 12, "{log}");
     std::fs::rename(place.path("away"), place.path("data.db")).unwrap();
     moved(".away", "");
+    go_on(&place);
     for token in &tokens {
         for number in 0..3 {
             assert_eq!(ask(address, token, "team", &older(number), 0.5).0, 200);
@@ -188,6 +194,7 @@ fn a_full_disk_is_a_fault_of_the_moment() {
     assert_eq!(answers.last(), Some(&503), "the disk is not full");
     assert_eq!(get(address, "/v1/health", "").0, 200);
     end(child);
+    go_on(&place);
     let (child, address) = place.start();
     for number in 0..answers.len() as u32 {
         assert_eq!(ask(address, &token, "team", &older(number), 0.125).0, 200);
