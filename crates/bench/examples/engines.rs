@@ -6,7 +6,7 @@
 use counterpoint_curator::engine;
 use counterpoint_curator::public::Table;
 use counterpoint_curator::question::sql;
-use counterpoint_curator::{Due, Held, Location, Payer, Ready, Spend, tell, tell_all};
+use counterpoint_curator::{Due, Held, Location, Payer, Ready, Spend, Stages, tell, tell_all};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
 use std::time::{Duration, Instant};
 
@@ -117,7 +117,7 @@ fn together(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> f64 {
         let due: Vec<Due<'_>> = ready.iter().map(|ready| Due { held, ready, payer }).collect();
         let start = Instant::now();
         if run.is_multiple_of(2) {
-            for one in tell_all(pool, &due, Duration::from_secs(600)) {
+            for one in tell_all(pool, &due, Duration::from_secs(600), &Stages::default()) {
                 one.unwrap();
             }
         } else {

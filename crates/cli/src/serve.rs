@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use counterpoint_curator::{Config, Curator, Examined, demo, examine};
-use counterpoint_server::Server;
+use counterpoint_server::{Server, log_to_stderr};
 
 use crate::output::{self, Outcome};
 
@@ -46,12 +46,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
             if args.check {
                 return Ok(checked(&examine(&config)));
             }
+            log_to_stderr(std::env::var("COUNTERPOINT_LOG").ok().as_deref());
             let curator = Curator::open(&config)?;
             let server = match &config.tls {
                 Some(tls) => Server::bind_with_tls(args.listen, tls)?,
                 None => Server::bind(args.listen)?,
             };
-            served(server.with(curator), args, &[])
+            let file = file.clone();
+            let again = move || self::config(&file).map_err(|error| format!("{error:#}"));
+            served(server.with(curator).reloading(again), args, &[])
         }
         None if args.demo => {
             let folder = tempfile::tempdir().context("no folder can be made")?;

@@ -29,7 +29,7 @@ pub enum ConfigError {
 }
 
 /// Where rows are.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Location {
     /// In an SQLite file.
@@ -69,10 +69,19 @@ pub struct Source {
 /// When answers leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Answers leave at whole numbers of this after the question came.
+    /// A question takes one of these, or two, four, eight, ...; several together as many times as much.
     pub slot: Duration,
     /// The engine is cut off after this.
     pub limit: Duration,
+}
+
+/// How many questions an engine runs at once, and how many wait for it. Whoever comes then is told to come again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSizes {
+    /// How many run at once.
+    pub running: usize,
+    /// How many wait.
+    pub waiting: usize,
 }
 
 /// Certificate and key, for those who are not on this machine.
@@ -95,6 +104,8 @@ pub struct Config {
     pub tables: Vec<Source>,
     /// When answers leave.
     pub timing: Timing,
+    /// How many questions each engine takes.
+    pub queue: QueueSizes,
     /// The certificate, if there is one.
     pub tls: Option<Tls>,
 }
@@ -108,6 +119,8 @@ struct Text {
     state: String,
     #[serde(default)]
     timing: TimingText,
+    #[serde(default)]
+    queue: QueueText,
     #[serde(default)]
     tls: Option<TlsText>,
     table: Vec<SourceText>,
@@ -130,6 +143,21 @@ struct TimingText {
 impl Default for TimingText {
     fn default() -> Self {
         Self { slot: 0.25, limit: 10.0 }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct QueueText {
+    running: u64,
+    waiting: u64,
+}
+
+/// No more scans at once than there are processors: each takes about as long as it would alone.
+impl Default for QueueText {
+    fn default() -> Self {
+        let running = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self { running: running.max(2) as u64, waiting: 64 }
     }
 }
 
@@ -188,6 +216,10 @@ impl Config {
             slot: seconds("timing.slot", read.timing.slot, 0.0)?,
             limit: seconds("timing.limit", read.timing.limit, 0.001)?,
         };
+        let queue = QueueSizes {
+            running: places("queue.running", read.queue.running, 1)?,
+            waiting: places("queue.waiting", read.queue.waiting, 0)?,
+        };
         let beside = |path: PathBuf| folder.join(path);
         let tls =
             read.tls.map(|tls| Tls { certificate: beside(tls.certificate), key: beside(tls.key) });
@@ -196,7 +228,7 @@ impl Config {
         if matches!(&ledger, Url::Sqlite(path) if Path::new(path) == state) {
             return Err(illegal("state", read.state, "another file than the ledger's"));
         }
-        Ok(Self { ledger, state, tables, timing, tls })
+        Ok(Self { ledger, state, tables, timing, queue, tls })
     }
 }
 
@@ -209,6 +241,14 @@ fn seconds(field: &str, value: f64, least: f64) -> Result<Duration, ConfigError>
         return Ok(Duration::from_secs_f64(value));
     }
     Err(illegal(field, value, "seconds, at most 3600; a limit is above 0"))
+}
+
+fn places(field: &str, value: u64, least: u64) -> Result<usize, ConfigError> {
+    let legal = "a whole number up to 1000; at least 1 runs";
+    if !(least..=1000).contains(&value) {
+        return Err(illegal(field, value, legal));
+    }
+    usize::try_from(value).map_err(|_| illegal(field, value, legal))
 }
 
 fn url(field: &str, text: &str, folder: &Path) -> Result<Url, ConfigError> {

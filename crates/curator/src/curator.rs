@@ -2,7 +2,7 @@
 
 use crate::asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
 use crate::checked::Spend;
-use crate::config::{Config, ConfigError, Timing};
+use crate::config::{Config, ConfigError, Location, QueueSizes, Timing};
 use crate::dummy::Dummy;
 use crate::engine::{self, Failed};
 use crate::examine::unlike;
@@ -11,13 +11,14 @@ use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::Shown;
 use crate::spend::{least, spend_of, times};
+use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint::Release;
 use counterpoint_ledger::{LedgerError, OpenOptions, Pool};
 use counterpoint_wire::ledger::Cost;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -54,6 +55,16 @@ pub struct Kept {
     pub held: Held,
     /// The data set.
     pub dataset: String,
+    /// Where it is: tables of one place share an engine.
+    pub location: Location,
+}
+
+/// Questions that were read and checked. Nothing is charged yet, and no data were looked at.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    asks: Vec<Ask>,
+    /// The table and the question, for each that is legal.
+    ready: Vec<Result<(String, Ready), Denied>>,
 }
 
 /// A data set, and the part of it, if not all.
@@ -69,6 +80,7 @@ pub struct Curator {
     /// Made up when they are first asked.
     dummies: Mutex<BTreeMap<String, Arc<Dummy>>>,
     timing: Timing,
+    queue: QueueSizes,
 }
 
 impl std::fmt::Debug for Curator {
@@ -97,8 +109,8 @@ impl Curator {
             let told = |error: Failed| wrong(error.why);
             let engine = engine::open(&source.location, secret).map_err(told)?;
             let held = Held::new(source.public.clone(), &source.from, engine).map_err(told)?;
-            let dataset = source.dataset.clone();
-            tables.insert(name.to_ascii_lowercase(), Kept { held, dataset });
+            let (dataset, location) = (source.dataset.clone(), source.location.clone());
+            tables.insert(name.to_ascii_lowercase(), Kept { held, dataset, location });
         }
         Ok(Self {
             pool,
@@ -107,6 +119,7 @@ impl Curator {
             about: Mutex::default(),
             dummies: Mutex::default(),
             timing: config.timing,
+            queue: config.queue,
         })
     }
 
@@ -114,6 +127,12 @@ impl Curator {
     #[must_use]
     pub fn timing(&self) -> Timing {
         self.timing
+    }
+
+    /// How many questions an engine runs, and how many wait for it.
+    #[must_use]
+    pub fn queue(&self) -> QueueSizes {
+        self.queue
     }
 
     /// The ledger.
@@ -170,36 +189,60 @@ impl Curator {
         Ok(Priced { charge, refusal, spend, is_free: answered.is_some(), half_widths })
     }
 
-    /// Answers a question: debited, run, drawn and stored, or stored before.
-    ///
-    /// # Errors
-    /// [`Denied`]; what it says never depends on the data.
-    pub fn ask(&self, asker: &Bearer, ask: &Ask) -> Result<Answer, Denied> {
-        let (kept, ready) = self.checked(asker, ask)?;
-        let deadline = Instant::now() + self.timing.limit;
-        let told = table::tell(&self.pool, &kept.held, &ready, &payer(asker, ask), deadline)?;
-        answer(&told, &ready, ask)
+    /// Reads and checks questions. Nothing is charged, and no data are looked at.
+    #[must_use]
+    pub fn prepare(&self, asker: &Bearer, asks: Vec<Ask>) -> Prepared {
+        let ready = asks.iter().map(|ask| {
+            let (kept, ready) = self.checked(asker, ask)?;
+            Ok((kept.held.public.name().to_owned(), ready))
+        });
+        Prepared { ready: ready.collect(), asks }
     }
 
-    /// Answers questions, each as if it were asked alone and in this order; those about one table are run together.
+    /// The engines that prepared questions are put to, unless they are stored.
+    #[must_use]
+    pub fn engines(&self, prepared: &Prepared) -> BTreeSet<Location> {
+        let tables = prepared.ready.iter().filter_map(|ready| ready.as_ref().ok());
+        let kept = tables.filter_map(|(table, _)| self.table(table));
+        kept.map(|kept| kept.location.clone()).collect()
+    }
+
+    /// The answers to prepared questions, if no engine is needed for any of them: what is not refused is stored.
+    #[must_use]
+    pub fn remembered(
+        &self,
+        asker: &Bearer,
+        prepared: &Prepared,
+    ) -> Option<Vec<Result<Answer, Denied>>> {
+        let due = self.due(asker, prepared);
+        let told = due.iter().map(|due| table::remembered(&self.pool, due).transpose());
+        let told = told.collect::<Option<Vec<_>>>()?;
+        Some(outcomes(prepared, told))
+    }
+
+    /// Answers prepared questions, each as if it were asked alone and in this order: debited, run, drawn and stored, or stored
+    /// before. Those about one table are run together.
     ///
-    /// # Errors
-    /// [`Denied`], for each on its own.
-    pub fn ask_all(&self, asker: &Bearer, list: &[Ask]) -> Vec<Result<Answer, Denied>> {
-        let ready: Vec<_> = list.iter().map(|ask| self.checked(asker, ask)).collect();
-        let legal = list.iter().zip(&ready).filter_map(|(ask, ready)| {
-            let (kept, ready) = ready.as_ref().ok()?;
-            Some(Due { held: &kept.held, ready, payer: payer(asker, ask) })
+    /// What becomes of each never depends on the data, but for the numbers of an answer.
+    #[must_use]
+    pub fn answer(
+        &self,
+        asker: &Bearer,
+        prepared: &Prepared,
+        stages: &Stages,
+    ) -> Vec<Result<Answer, Denied>> {
+        let due = self.due(asker, prepared);
+        outcomes(prepared, table::tell_all(&self.pool, &due, self.timing.limit, stages))
+    }
+
+    /// Those that are legal.
+    fn due<'a>(&'a self, asker: &'a Bearer, prepared: &'a Prepared) -> Vec<Due<'a>> {
+        let both = prepared.asks.iter().zip(&prepared.ready);
+        let legal = both.filter_map(|(ask, ready)| {
+            let (table, ready) = ready.as_ref().ok()?;
+            Some(Due { held: &self.table(table)?.held, ready, payer: payer(asker, ask) })
         });
-        let legal: Vec<Due<'_>> = legal.collect();
-        let mut told = table::tell_all(&self.pool, &legal, self.timing.limit).into_iter();
-        let one = |(ask, ready): (&Ask, &Result<(&Kept, Ready), Denied>)| {
-            let (_, ready) = ready.as_ref().map_err(Denied::clone)?;
-            // There is one for each that is legal.
-            let told = told.next().ok_or_else(|| not_yours("table", &ask.account))??;
-            answer(&told, ready, ask)
-        };
-        list.iter().zip(&ready).map(one).collect()
+        legal.collect()
     }
 
     /// Answers a question from rows that are made up from what is public. Nothing is charged or stored, and no data are
@@ -212,7 +255,8 @@ impl Curator {
         let failed = |error| Denied::from(Unanswered::Dummy(error));
         let dummy = self.dummy(&kept.held).map_err(failed)?;
         let ready = Ready::new(&dummy.held, &question, spend, slot(&ask.pay))?;
-        let drawn = table::draw(&dummy.held, &ready, Instant::now() + self.timing.limit);
+        let deadline = Instant::now() + self.timing.limit;
+        let drawn = table::draw(&dummy.held, &ready, deadline, &Stages::default());
         Ok(table::numbers(&drawn.map_err(failed)?, &ready, ask.confidence)?)
     }
 
@@ -333,16 +377,51 @@ impl Curator {
     /// # Errors
     /// [`Denied`]; what it says never depends on the data.
     pub fn ask_session(&self, asker: &Bearer, asking: &Asking) -> Result<Shown, Denied> {
-        let Asking { account, key, name, written, guess, spend } = asking;
+        self.timed_session(asker, asking, &Stages::default())
+    }
+
+    /// The same, and how long each stage of it takes.
+    ///
+    /// # Errors
+    /// [`Denied`], as [`Curator::ask_session`].
+    pub fn timed_session(
+        &self,
+        asker: &Bearer,
+        asking: &Asking,
+        stages: &Stages,
+    ) -> Result<Shown, Denied> {
+        let (kept, asked) = self.put(asker, asking)?;
+        let owner = owner(asker, &asking.account, &asking.key);
+        let (held, name) = (&kept.held, &asking.name);
+        let deadline = Instant::now() + self.timing.limit;
+        Ok(table_session::ask(&self.pool, held, &owner, name, &asked, deadline, stages)?)
+    }
+
+    /// The engine that a session's question is put to, and its answer if that is stored.
+    ///
+    /// # Errors
+    /// [`Denied`], as when it is asked.
+    pub fn remembered_in_session(
+        &self,
+        asker: &Bearer,
+        asking: &Asking,
+    ) -> Result<(Location, Option<Shown>), Denied> {
+        let (kept, asked) = self.put(asker, asking)?;
+        let owner = owner(asker, &asking.account, &asking.key);
+        let name = &asking.name;
+        let shown = table_session::remembered(&self.pool, &kept.held, &owner, name, &asked)?;
+        Ok((kept.location.clone(), shown))
+    }
+
+    /// The table that a session's question is about, and the question.
+    fn put(&self, asker: &Bearer, asking: &Asking) -> Result<(&Kept, Asked), Denied> {
+        let Asking { account, key, written, guess, spend, .. } = asking;
         // Whether it is there comes before what is asked of it.
         self.session(asker, account, key)?;
         let question = self.read(written)?;
         let kept = self.kept(&question.table)?;
         self.pays(account, kept)?;
-        let owner = owner(asker, account, key);
-        let asked = Asked { question, guess: *guess, spend: *spend };
-        let deadline = Instant::now() + self.timing.limit;
-        Ok(table_session::ask(&self.pool, &kept.held, &owner, name, &asked, deadline)?)
+        Ok((kept, Asked { question, guess: *guess, spend: *spend }))
     }
 
     /// Ends a session for good. It is not refunded.
@@ -398,6 +477,19 @@ impl Curator {
         let kind = status.accounts.first().map(|account| account.kind.clone());
         Ok(kind.is_some_and(|kind| kind != "sums" && kind != "plan"))
     }
+}
+
+/// What became of each question, in their order. There is one told for each that is legal.
+fn outcomes(
+    prepared: &Prepared,
+    told: Vec<Result<Told, Unanswered>>,
+) -> Vec<Result<Answer, Denied>> {
+    let mut told = told.into_iter();
+    let one = |(ask, ready): (&Ask, &Result<(String, Ready), Denied>)| {
+        let (_, ready) = ready.as_ref().map_err(Denied::clone)?;
+        answer(&told.next().ok_or_else(|| not_yours("table", &ask.account))??, ready, ask)
+    };
+    prepared.asks.iter().zip(&prepared.ready).map(one).collect()
 }
 
 fn answer(told: &Told, ready: &Ready, ask: &Ask) -> Result<Answer, Denied> {

@@ -47,6 +47,7 @@ mod session;
 mod shown;
 mod source;
 mod spend;
+mod stages;
 mod table;
 pub mod table_session;
 mod text;
@@ -57,13 +58,14 @@ pub use asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standin
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Part, Spend};
 pub use compile::{Compiled, Counted, Together, Wanted, compile, together};
-pub use config::{Config, ConfigError, Location, Source, Timing, Tls};
-pub use curator::{Curator, Kept, SetupError};
+pub use config::{Config, ConfigError, Location, QueueSizes, Source, Timing, Tls};
+pub use curator::{Curator, Kept, Prepared, SetupError};
 pub use error::Error;
 pub use examine::{Examined, Pace, examine};
 pub use illegal::Illegal;
 pub use session::{Opened, ask, close, open};
 pub use shown::Shown;
+pub use stages::{Stage, Stages};
 pub use table::{Due, Held, Number, Payer, Ready, Told, Unanswered, price_of, tell, tell_all};
 
 pub use counterpoint_mechanisms::Error as Refusal;

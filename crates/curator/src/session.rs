@@ -132,12 +132,8 @@ pub(crate) fn answered<E: From<Error>>(
     part: Option<&Arc<str>>,
     mut draw: impl FnMut(&[u8], &State) -> Result<Result<(Reply, State), Refusal>, E>,
 ) -> Result<Shown, E> {
-    let stored = ledger.with(|ledger| {
-        let answer = ledger.answered(account, key, name)?;
-        answer.map(|answer| Ok((answer, ledger.head()?))).transpose()
-    });
-    if let Some((answer, head)) = stored.map_err(Error::from)? {
-        return Ok(repeated(answer, question, name, head)?);
+    if let Some(shown) = stored(ledger, (account, key), (name, question))? {
+        return Ok(shown);
     }
     for _ in 0..MOST_TRIES {
         let session = ledger.with(|ledger| ledger.session(account, key)).map_err(Error::from)?;
@@ -163,6 +159,19 @@ pub(crate) fn answered<E: From<Error>>(
         }
     }
     Err(Error::Busy { key: key.to_owned() }.into())
+}
+
+/// What is stored under a question's name, if anything is.
+pub(crate) fn stored(
+    ledger: &mut impl Reach,
+    (account, key): (&str, &str),
+    (name, question): (&str, Hash),
+) -> Result<Option<Shown>, Error> {
+    let stored = ledger.with(|ledger| {
+        let answer = ledger.answered(account, key, name)?;
+        answer.map(|answer| Ok((answer, ledger.head()?))).transpose()
+    })?;
+    stored.map(|(answer, head)| repeated(answer, question, name, head)).transpose()
 }
 
 /// Ends a session for good. It is not refunded.

@@ -8,6 +8,7 @@ use crate::illegal::Illegal;
 use crate::public::{Key, Table};
 use crate::question::Question;
 use crate::source::{find, made_up, normal};
+use crate::stages::{Stage, Stages};
 use crate::text;
 use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
@@ -49,6 +50,12 @@ impl Held {
         Self { public, source, is_unique: false, engine }
     }
 
+    /// Whether its engine can be reached now.
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.engine.reach(Instant::now() + REACH).is_ok()
+    }
+
     /// Its rows as all engines see them, in SQL, and how that is written.
     #[must_use]
     pub fn place(&self) -> Origin<'_> {
@@ -73,6 +80,9 @@ pub enum Unanswered {
     /// The ledger said no, or failed. Nothing was charged, unless it says that this is uncertain.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The engine cannot be reached. Nothing was charged.
+    #[error("the table's engine cannot be reached; nothing was charged")]
+    Unreachable(#[source] Failed),
     /// What came after the debit failed: it stays charged, and may be asked again. Why is for the operator alone.
     #[error("the question was charged, and failed; asked again it costs nothing more")]
     Charged(#[source] Failed),
@@ -277,13 +287,9 @@ pub fn tell(
     payer: &Payer<'_>,
     deadline: Instant,
 ) -> Result<Told, Unanswered> {
-    match debit(pool, held, ready, payer)? {
-        Debited::Stored(told) => Ok(told),
-        Debited::Paid(charge) => {
-            let drawn = draw(held, ready, deadline).map_err(Unanswered::Charged)?;
-            keep(pool, ready, payer, charge, drawn)
-        }
-    }
+    let limit = deadline.saturating_duration_since(Instant::now());
+    let told = tell_all(pool, &[Due { held, ready, payer: *payer }], limit, &Stages::default());
+    told.into_iter().next().unwrap_or_else(|| Err(Unanswered::Charged(unlike())))
 }
 
 /// A question, the table that it is about, and who pays.
@@ -298,17 +304,30 @@ pub struct Due<'a> {
 }
 
 /// Answers questions: each is debited on its own, in the order in which they are given, and what is not stored is run
-/// together with others about the same table, in as few passes as the engine allows; a pass may take as long as its questions one by one.
+/// together with others about the same table, in as few passes as the engine allows; a pass may take as long as its questions
+/// one by one. Which passes there are, and until when each may take, depends on the questions and the ledger alone. Nothing is
+/// debited for an engine that cannot be reached.
 pub fn tell_all(
     pool: &Pool,
     questions: &[Due<'_>],
     limit: Duration,
+    stages: &Stages,
 ) -> Vec<Result<Told, Unanswered>> {
-    let debited = questions.iter().map(|due| debit(pool, due.held, due.ready, &due.payer));
+    let lost = unreachable(questions);
+    let debited = questions.iter().map(|due| {
+        let lost = lost.iter().find(|(held, _)| std::ptr::eq(*held, due.held));
+        stages.time(Stage::Ledger, || match lost {
+            None => debit(pool, due.held, due.ready, &due.payer),
+            Some((_, failed)) => remembered(pool, due)?
+                .map(Debited::Stored)
+                .ok_or_else(|| Unanswered::Unreachable(failed.clone())),
+        })
+    });
     let debited: Vec<Result<Debited, Unanswered>> = debited.collect();
     let is_paid = |debited: &Result<Debited, _>| matches!(debited, Ok(Debited::Paid(_)));
     let paid = questions.iter().zip(&debited).enumerate().filter(|(_, (_, one))| is_paid(one));
     let mut waiting: Vec<(usize, &Due<'_>)> = paid.map(|(place, (due, _))| (place, due)).collect();
+    stages.count_runs(waiting.len());
     let mut drawn = BTreeMap::new();
     while let Some((_, first)) = waiting.first().copied() {
         let (mut some, rest): (Vec<_>, Vec<_>) =
@@ -317,7 +336,7 @@ pub fn tell_all(
         let ready: Vec<&Ready> = some.iter().map(|(_, due)| due.ready).collect();
         let deadline = Instant::now() + limit * ready.len() as u32;
         let places = some.into_iter().map(|(place, _)| place);
-        drawn.extend(places.zip(draw_all(first.held, &ready, deadline)));
+        drawn.extend(places.zip(draw_all(first.held, &ready, deadline, stages)));
     }
     let told = |(place, (due, debited)): (usize, (&Due<'_>, Result<Debited, Unanswered>))| {
         match debited? {
@@ -325,11 +344,45 @@ pub fn tell_all(
             Debited::Paid(charge) => {
                 let drawn = drawn.remove(&place).unwrap_or_else(|| Err(unlike()));
                 let drawn = drawn.map_err(Unanswered::Charged)?;
-                keep(pool, due.ready, &due.payer, charge, drawn)
+                stages.time(Stage::Ledger, || keep(pool, due.ready, &due.payer, charge, drawn))
             }
         }
     };
     questions.iter().zip(debited).enumerate().map(told).collect()
+}
+
+/// What the ledger has stored for a question, if anything. Nothing is debited.
+///
+/// # Errors
+/// [`Unanswered`] if the ledger fails.
+pub(crate) fn remembered(pool: &Pool, due: &Due<'_>) -> Result<Option<Told>, Unanswered> {
+    let Due { held, ready, payer } = due;
+    match pool.with(|ledger| stored(ledger.response(payer.account, &ready.key)))? {
+        None => Ok(None),
+        // What is stored is not debited again.
+        Some(_) => match debit(pool, held, ready, payer)? {
+            Debited::Stored(told) => Ok(Some(told)),
+            Debited::Paid(_) => Ok(None),
+        },
+    }
+}
+
+/// The longest that an engine is waited for before anything is debited.
+const REACH: Duration = Duration::from_secs(5);
+
+/// The tables whose engines cannot be reached now.
+fn unreachable<'a>(questions: &[Due<'a>]) -> Vec<(&'a Held, Failed)> {
+    let mut tables: Vec<&Held> = Vec::new();
+    for due in questions {
+        if !tables.iter().any(|held| std::ptr::eq(*held, due.held)) {
+            tables.push(due.held);
+        }
+    }
+    let reach = |held: &'a Held| {
+        let failed = held.engine.reach(Instant::now() + REACH).err()?;
+        Some((held, failed))
+    };
+    tables.into_iter().filter_map(reach).collect()
 }
 
 /// So many questions are run together at most.
@@ -358,6 +411,8 @@ fn debit(
             Ok(None) if matches!(error, LedgerError::KeyInUse { .. }) => {
                 Ok((None, None, None, ledger.head()?))
             }
+            // A ledger that fails now says nothing about the key.
+            Err(failed) if matches!(error, LedgerError::KeyInUse { .. }) => Err(failed),
             _ => Err(error),
         },
     });
@@ -405,9 +460,11 @@ pub(crate) fn draw(
     held: &Held,
     ready: &Ready,
     deadline: Instant,
+    stages: &Stages,
 ) -> Result<Vec<Vec<Drawn>>, Failed> {
-    let rows = held.engine.run(ready.compiled.statement(), deadline)?;
-    drawn(ready, &rows)
+    let statement = ready.compiled.statement();
+    let rows = stages.time(Stage::Engine, || held.engine.run(statement, deadline))?;
+    stages.time(Stage::Noise, || drawn(ready, &rows))
 }
 
 /// The same for several questions, **each of which is to be charged first**.
@@ -415,15 +472,18 @@ fn draw_all(
     held: &Held,
     questions: &[&Ready],
     deadline: Instant,
+    stages: &Stages,
 ) -> Vec<Result<Vec<Vec<Drawn>>, Failed>> {
     let list: Vec<_> = questions.iter().map(|ready| (&ready.checked, &ready.compiled)).collect();
-    let Some(one) = together(&list, &held.public, &held.place()) else {
-        return questions.iter().map(|ready| draw(held, ready, deadline)).collect();
+    let one = if list.len() > 1 { together(&list, &held.public, &held.place()) } else { None };
+    let Some(one) = one else {
+        return questions.iter().map(|ready| draw(held, ready, deadline, stages)).collect();
     };
-    let rows = held.engine.run(one.statement(), deadline);
+    let rows = stages.time(Stage::Engine, || held.engine.run(one.statement(), deadline));
     let rows = rows.and_then(|rows| one.split(&rows).ok_or_else(unlike));
+    let draw = |(ready, rows): (&&Ready, &Rows)| stages.time(Stage::Noise, || drawn(ready, rows));
     match rows {
-        Ok(rows) => questions.iter().zip(&rows).map(|(ready, rows)| drawn(ready, rows)).collect(),
+        Ok(rows) => questions.iter().zip(&rows).map(draw).collect(),
         Err(failed) => questions.iter().map(|_| Err(failed.clone())).collect(),
     }
 }

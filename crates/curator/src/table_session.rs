@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::public::{Table, TableText};
 use crate::question::{Aggregate, Of, Question};
-use crate::session::{Opened, answered, opened};
+use crate::session::{Opened, answered, opened, stored};
 use crate::shown::Shown;
+use crate::stages::{Stage, Stages};
 use crate::table::{Held, Unanswered};
 use crate::text;
 use counterpoint::{Adjacency, Relation};
@@ -295,6 +296,7 @@ pub fn ask(
     name: &str,
     asked: &Asked,
     deadline: Instant,
+    stages: &Stages,
 ) -> Result<Shown, Unanswered> {
     let (key, table) = (owner.ledger_key()?, &held.public);
     let checked = asked.question.check(table)?;
@@ -311,9 +313,9 @@ pub fn ask(
         let needed = protocol.needs(state, &step).map_err(Error::from)?;
         let found = match &mut found {
             Some(found) => &*found,
-            none => none.insert(found_out(held, &checked, &needed, deadline)?),
+            none => none.insert(found_out(held, &checked, &needed, deadline, stages)?),
         };
-        Ok(protocol.answer_from(state, &step, found))
+        Ok(stages.time(Stage::Noise, || protocol.answer_from(state, &step, found)))
     })
 }
 
@@ -328,6 +330,7 @@ fn found_out(
     checked: &Checked,
     needed: &Needed,
     deadline: Instant,
+    stages: &Stages,
 ) -> Result<Found, Unanswered> {
     let wanted = match needed {
         Needed::Units(summand) => Some(Wanted::Sums(vec![*summand])),
@@ -337,7 +340,9 @@ fn found_out(
     let wanted = wanted.ok_or_else(not_whole)?;
     let compiled = compile(checked, &[wanted], &held.public, &held.place())?;
     let failed = || Unanswered::Charged(Failed::new("the engine's rows are not what was asked"));
-    let answer = held.engine.run(compiled.statement(), deadline).map_err(Unanswered::Charged)?;
+    held.engine.reach(deadline).map_err(Unanswered::Unreachable)?;
+    let run = || held.engine.run(compiled.statement(), deadline);
+    let answer = stages.time(Stage::Engine, run).map_err(Unanswered::Charged)?;
     let counted = compiled.counted(&answer).and_then(|mut groups| groups.pop());
     let Counted { rows, mut numbers } = counted.ok_or_else(failed)?;
     let numbers = numbers.pop().ok_or_else(failed)?;
@@ -348,6 +353,22 @@ fn found_out(
         }
         _ => numbers.first().map(|units| Found::Units(*units)).ok_or_else(failed),
     }
+}
+
+/// The answer that is stored under a name, if there is one.
+///
+/// # Errors
+/// [`Unanswered`] if it is stored for another question, or the ledger fails.
+pub fn remembered(
+    pool: &Pool,
+    held: &Held,
+    owner: &Owner<'_>,
+    name: &str,
+    asked: &Asked,
+) -> Result<Option<Shown>, Unanswered> {
+    let (key, table) = (owner.ledger_key()?, &held.public);
+    let digest = digest(&asked.question.check(table)?, asked, table)?;
+    Ok(stored(&mut &*pool, (owner.account, &key), (name, digest))?)
 }
 
 /// Ends a session for good. It is not refunded.

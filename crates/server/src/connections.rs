@@ -3,32 +3,38 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use counterpoint_curator::{Curator, Tls};
+use counterpoint_curator::{Config, Curator, Tls};
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::{TlsAcceptor, rustls};
+use tokio_util::task::TaskTracker;
 
-use crate::api::{self, Shared};
+use crate::api::{self, Anybody, Known, Shared};
+use crate::body::Room;
 use crate::guard::{Open, guard};
 use crate::page::FILES;
 use crate::planning::{Places, bounded, nothing, planned, progress, study, wrong_method};
+use crate::record::{Metrics, record};
+use crate::seats::{Seat, Seats};
 
-/// A browser opens six or so, an analyst's program one or two.
-const MOST_CONNECTIONS: usize = 512;
-/// How long a head may take, and a connection be idle.
+/// How long a head may take, a connection be idle, and a client leave an answer unread.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a connection may last.
 const LIFE: Duration = Duration::from_secs(600);
@@ -54,12 +60,19 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
+/// Reads the configuration again; an error says what is wrong.
+type Reload = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
+
 /// The planner page, and a curator if there is one, ready to be served.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     curator: Option<Shared>,
-    tls: Option<TlsAcceptor>,
+    /// Replaced when certificates are read again.
+    tls: Option<Arc<RwLock<TlsAcceptor>>>,
+    reload: Option<Reload>,
+    metrics: Arc<Metrics>,
+    room: Room,
 }
 
 impl std::fmt::Debug for Server {
@@ -86,7 +99,7 @@ impl Server {
     /// [`ServeError`] if the certificate cannot be used, or nobody can listen there.
     pub fn bind_with_tls(address: SocketAddr, tls: &Tls) -> Result<Self, ServeError> {
         let acceptor = acceptor(tls)?;
-        Ok(Self { tls: Some(acceptor), ..Self::listen(address)? })
+        Ok(Self { tls: Some(Arc::new(RwLock::new(acceptor))), ..Self::listen(address)? })
     }
 
     fn listen(address: SocketAddr) -> Result<Self, ServeError> {
@@ -94,13 +107,24 @@ impl Server {
             TcpListener::bind(address).map_err(|error| ServeError::Listen(address, error))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address, curator: None, tls: None })
+        let (metrics, room) = (Arc::default(), Room::new());
+        Ok(Self { listener, address, curator: None, tls: None, reload: None, metrics, room })
     }
 
     /// Serves a curator, too.
     #[must_use]
     pub fn with(self, curator: Curator) -> Self {
-        Self { curator: Some(Shared::new(curator)), ..self }
+        let shared = Shared::new(curator, Arc::clone(&self.metrics), self.room.clone());
+        Self { curator: Some(shared), ..self }
+    }
+
+    /// Reads the configuration and the certificates again at SIGHUP. What cannot be used is logged, and changes nothing.
+    #[must_use]
+    pub fn reloading(
+        self,
+        read: impl Fn() -> Result<Config, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { reload: Some(Box::new(read)), ..self }
     }
 
     /// Where it listens.
@@ -115,7 +139,8 @@ impl Server {
         self.tls.is_some()
     }
 
-    /// Serves until the program is interrupted or told to end. What a curator has debited is answered and stored first.
+    /// Serves until the program is interrupted or told to end. What a curator has debited is answered and stored first, and
+    /// whoever waits for an answer has it.
     ///
     /// # Errors
     /// [`ServeError`] if the system gives no threads or no signals.
@@ -126,20 +151,65 @@ impl Server {
             None => Open::Here(self.address.port()),
         };
         runtime.block_on(async {
-            let interrupted = interrupted()?;
+            let (interrupted, reloaded) = (interrupted()?, hung_up()?);
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let router = router(open, self.curator.clone());
+            let places = Places::new(self.room);
+            let router = router(open, self.curator.clone(), places, &self.metrics);
+            let (stop, stopped) = watch::channel(false);
+            let clients = TaskTracker::new();
+            let again = Again { read: self.reload, curator: self.curator.clone(), tls: self.tls };
             tokio::select! {
-                () = accept(listener, router, self.tls) => {}
+                () = accept(listener, router, again.tls.clone(), &clients, stopped) => {}
+                () = again.and_again(reloaded) => {}
                 () = interrupted => {}
             }
+            let _ = stop.send(true);
             if let Some(curator) = &self.curator {
                 curator.finish().await;
             }
+            clients.close();
+            let _ = timeout(PATIENCE, clients.wait()).await;
             Ok::<(), io::Error>(())
         })?;
         // Plans that are still being made are for nobody.
         runtime.shutdown_background();
+        Ok(())
+    }
+}
+
+/// What is read again at SIGHUP.
+struct Again {
+    read: Option<Reload>,
+    curator: Option<Shared>,
+    tls: Option<Arc<RwLock<TlsAcceptor>>>,
+}
+
+impl Again {
+    /// Reads it at each signal, for ever.
+    async fn and_again(&self, mut signals: impl AsyncFnMut()) {
+        loop {
+            signals().await;
+            match tokio::task::block_in_place(|| self.once()) {
+                Ok(()) => tracing::info!("the configuration was read again"),
+                Err(why) => tracing::error!(why, "the configuration stays as it was"),
+            }
+        }
+    }
+
+    /// All of it, or nothing.
+    fn once(&self) -> Result<(), String> {
+        let (Some(read), Some(shared)) = (&self.read, &self.curator) else { return Ok(()) };
+        let config = read()?;
+        let curator = Curator::open(&config).map_err(|error| error.to_string())?;
+        match (&self.tls, &config.tls) {
+            (Some(tls), Some(files)) => {
+                let new = acceptor(files).map_err(|error| error.to_string())?;
+                *tls.write().unwrap_or_else(PoisonError::into_inner) = new;
+            }
+            (None, None) => {}
+            _ => return Err("tls came or went; legal: a restart".to_owned()),
+        }
+        shared.replace(curator);
         Ok(())
     }
 }
@@ -178,25 +248,48 @@ fn interrupted() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-async fn accept(listener: tokio::net::TcpListener, router: Router, tls: Option<TlsAcceptor>) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+/// Waits for SIGHUP, again and again.
+fn hung_up() -> io::Result<impl AsyncFnMut()> {
+    #[cfg(unix)]
+    let mut hup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
+    Ok(async move || {
+        #[cfg(unix)]
+        let _ = hup.recv().await;
+        #[cfg(not(unix))]
+        std::future::pending::<()>().await;
+    })
+}
+
+async fn accept(
+    listener: tokio::net::TcpListener,
+    router: Router,
+    tls: Option<Arc<RwLock<TlsAcceptor>>>,
+    clients: &TaskTracker,
+    stop: watch::Receiver<bool>,
+) {
+    let seats = Arc::new(Seats::default());
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, from)) if tls.is_some() || from.ip().is_loopback() => {
-                let (router, tls) = (router.clone(), tls.clone());
-                tokio::spawn(async move {
-                    let _place = place;
-                    let _ = stream.set_nodelay(true);
-                    match tls {
-                        None => serve(stream, router).await,
-                        Some(tls) => {
-                            if let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await {
-                                serve(stream, router).await;
+                let (seat, stop) = (Arc::new(seats.sit()), stop.clone());
+                let router = router.clone();
+                let _ = stream.set_nodelay(true);
+                let now = |tls: &Arc<RwLock<TlsAcceptor>>| {
+                    tls.read().unwrap_or_else(PoisonError::into_inner).clone()
+                };
+                match tls.as_ref().map(now) {
+                    None => drop(clients.spawn(serve(stream, router, seat, stop))),
+                    Some(tls) => drop(clients.spawn(async move {
+                        tokio::select! {
+                            () = seat.lost() => {}
+                            shaken = timeout(PATIENCE, tls.accept(stream)) => {
+                                if let Ok(Ok(stream)) = shaken {
+                                    serve(stream, router, Arc::clone(&seat), stop).await;
+                                }
                             }
                         }
-                    }
-                });
+                    })),
+                }
             }
             Ok(_) => {}
             // Too many open files, say: some are closed soon.
@@ -206,33 +299,61 @@ async fn accept(listener: tokio::net::TcpListener, router: Router, tls: Option<T
 }
 
 /// Answers one client, for a while. What goes wrong with it is its own affair.
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router) {
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: Router,
+    seat: Arc<Seat>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(PATIENCE));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MOST_HEAD);
-    let service = TowerToHyperService::new(router);
-    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-    if timeout(LIFE, connection.as_mut()).await.is_err() {
-        connection.as_mut().graceful_shutdown();
-        let _ = timeout(LIFE, connection).await;
+    let (router, own) = (TowerToHyperService::new(router), Arc::clone(&seat));
+    let service = service_fn(move |mut request| {
+        request.extensions_mut().insert(Arc::clone(&own));
+        router.call(request)
+    });
+    let mut connection = pin!(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = seat.lost() => return,
+        () = sleep(LIFE) => {}
+        _ = stop.wait_for(|stop| *stop) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = timeout(LIFE, connection).await;
+}
+
+/// Lets nobody through without a valid token.
+async fn token_first(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let (mut head, body) = request.into_parts();
+    match Known::<Anybody>::from_request_parts(&mut head, &shared).await {
+        Ok(_) => next.run(Request::from_parts(head, body)).await,
+        Err(problem) => problem.into_response(),
     }
 }
 
-fn router(open: Open, curator: Option<Shared>) -> Router {
+fn router(open: Open, curator: Option<Shared>, places: Places, metrics: &Arc<Metrics>) -> Router {
     let only = |route: MethodRouter<Places>| route.fallback(wrong_method);
-    let mut router = Router::new();
-    for file in &FILES {
-        router = router.route(file.path, only(get(async || file.answer())));
-    }
-    let router = router
+    let mut planner = Router::new()
         .route("/plan", only(post(planned)))
         .route("/least", only(post(bounded)))
         .route("/progress", only(get(progress)))
-        .route("/study", only(post(study)))
-        .fallback(nothing)
-        .with_state(Places::new());
+        .route("/study", only(post(study)));
+    // Beyond this machine planning is for those who have a token.
+    if let (Open::ToAll, Some(shared)) = (open, &curator) {
+        planner = planner.layer(from_fn_with_state(shared.clone(), token_first));
+    }
+    let mut router = planner.fallback(nothing);
+    for file in &FILES {
+        router = router.route(file.path, only(get(async || file.answer())));
+    }
+    let router = router.with_state(places);
     let router = match curator {
         Some(curator) => router.merge(api::router(curator)),
         None => router,
     };
-    router.layer(from_fn_with_state(open, guard))
+    let router = router.layer(from_fn_with_state(open, guard));
+    router.layer(from_fn_with_state(Arc::clone(metrics), record))
 }

@@ -9,10 +9,14 @@
 //! `Origin` have to be ours, and the page may load nothing from elsewhere.
 
 mod api;
+mod body;
+mod connections;
 mod guard;
 mod page;
-mod progress;
 mod planning;
-mod connections;
+mod progress;
+mod record;
+mod seats;
 
 pub use connections::{ServeError, Server};
+pub use record::log_to_stderr;

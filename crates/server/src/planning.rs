@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use counterpoint::Options;
 use counterpoint::watch::{Go, Watch};
@@ -15,15 +14,13 @@ use counterpoint_planner::{PlanningError, least, plan};
 use counterpoint_wire::{Format, PlanError, Planned, placed_in_study, read_study};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
+use crate::body::{Bytes, NoBody, Room, is_json};
 use crate::guard::refusal;
 use crate::progress::{Done, Going, name};
 
 /// A study of 10^5 statistics is some ten million bytes.
 pub(crate) const MOST_BYTES: usize = 32 << 20;
-/// A body that takes longer is not one from this machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is no answer: one object, with status 422.
 #[derive(Debug, Default, Serialize)]
@@ -43,14 +40,15 @@ pub(crate) struct Places {
     clients: Arc<Semaphore>,
     threads: Arc<Semaphore>,
     going: Going,
+    room: Room,
 }
 
 impl Places {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(room: Room) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).max(2);
         let semaphore = |places| Arc::new(Semaphore::new(places));
         let going = Going::default();
-        Self { clients: semaphore(cores), threads: semaphore(4 * cores), going }
+        Self { clients: semaphore(cores), threads: semaphore(4 * cores), going, room }
     }
 }
 
@@ -58,25 +56,25 @@ impl Places {
 /// the same says meanwhile how far it has come.
 pub(crate) async fn planned(State(places): State<Places>, request: Request) -> Response {
     let named = places.going.begin(name(request.headers()));
-    let bytes = match body(request).await {
+    let bytes = match body(&places, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
     let gone = Arc::new(AtomicBool::new(false));
     let _asker = Asker(Arc::clone(&gone));
     let done = named.done.clone();
-    on_a_thread(places, move || planned_study(&bytes, &gone, &done, false)).await
+    on_a_thread(places, move || planned_study(&bytes.bytes, &gone, &done, false)).await
 }
 
 /// `POST /least`: the same, with a proof of how small a weighted sum can be, which takes longer.
 pub(crate) async fn bounded(State(places): State<Places>, request: Request) -> Response {
-    let bytes = match body(request).await {
+    let bytes = match body(&places, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
     };
     let gone = Arc::new(AtomicBool::new(false));
     let _asker = Asker(Arc::clone(&gone));
-    on_a_thread(places, move || planned_study(&bytes, &gone, &Done::default(), true)).await
+    on_a_thread(places, move || planned_study(&bytes.bytes, &gone, &Done::default(), true)).await
 }
 
 /// `GET /progress`: how far the plan of the name in the head has come; null if none of that name is being made.
@@ -88,8 +86,8 @@ pub(crate) async fn progress(State(places): State<Places>, request: Request) -> 
 
 /// `POST /study`: the text of a study file, as JSON.
 pub(crate) async fn study(State(places): State<Places>, request: Request) -> Response {
-    match body(request).await {
-        Ok(bytes) => on_a_thread(places, move || converted(&bytes)).await,
+    match body(&places, request).await {
+        Ok(bytes) => on_a_thread(places, move || converted(&bytes.bytes)).await,
         Err(refused) => refused,
     }
 }
@@ -123,32 +121,24 @@ async fn on_a_thread(places: Places, work: impl FnOnce() -> Answer + Send + 'sta
     }
 }
 
-const LONG: &str = "the body is cut off, or too long; legal: at most 32 MiB";
-
-/// A body of JSON that is not too long and comes in time.
-async fn body(request: Request) -> Result<Vec<u8>, Response> {
-    announced(request.headers())?;
-    match timeout(PATIENCE, to_bytes(request.into_body(), MOST_BYTES)).await {
-        Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(_)) => Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, LONG)),
-        Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
-    }
-}
-
-/// What the head says about the body.
-#[allow(clippy::result_large_err)]
-fn announced(headers: &HeaderMap) -> Result<(), Response> {
-    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let kind = header(CONTENT_TYPE).and_then(|kind| kind.split(';').next()).unwrap_or_default();
-    if !kind.trim().eq_ignore_ascii_case("application/json") {
+/// A body of JSON that is not too long, comes in time, and has room beside others.
+async fn body(places: &Places, request: Request) -> Result<Bytes, Response> {
+    if !is_json(request.headers()) {
         let problem = "Content-Type is something else; legal: application/json";
         return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
     }
-    let length = header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-    if length.is_some_and(|length| length > MOST_BYTES as u64) {
-        return Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, LONG));
-    }
-    Ok(())
+    let read = places.room.read(request.into_body(), MOST_BYTES).await;
+    read.map_err(|problem| match problem {
+        NoBody::TooLong => {
+            let problem = "the body is too long; legal: at most 32 MiB";
+            refusal(StatusCode::PAYLOAD_TOO_LARGE, problem)
+        }
+        NoBody::CutOff => refusal(StatusCode::BAD_REQUEST, "the body is cut off"),
+        NoBody::Late => refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
+        NoBody::NoRoom => {
+            refusal(StatusCode::SERVICE_UNAVAILABLE, "too many bodies are sent at once")
+        }
+    })
 }
 
 fn planned_study(bytes: &[u8], gone: &AtomicBool, done: &Done, bounded: bool) -> Answer {

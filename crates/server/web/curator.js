@@ -83,6 +83,14 @@ export function hasToken() {
 }
 
 /**
+ * The head that shows the tab's token, if it has one.
+ * @returns {Record<string, string>}
+ */
+export function authorization() {
+  return hasToken() ? { Authorization: `Bearer ${token}` } : {};
+}
+
+/**
  * Tries a token, and keeps it if it is somebody's.
  * @param {string} text
  * @returns {Promise<Me>}

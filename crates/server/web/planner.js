@@ -1,4 +1,6 @@
-// Asking the server: one question at a time, the newest.
+// Asking the server: one question at a time, the newest. Beyond the server's own machine it wants a token, which the console takes.
+
+import { authorization } from './curator.js';
 
 /**
  * @typedef {{lower: number, upper: number}} Ends
@@ -35,12 +37,14 @@
  * @returns {Promise<{text: string, problem: Problem | null}>}
  */
 async function post(path, body, signal, more = {}) {
-  const headers = { 'Content-Type': 'application/json', ...more };
+  const headers = { 'Content-Type': 'application/json', ...authorization(), ...more };
   const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
   const text = await response.text();
   if (response.ok) return { text, problem: null };
   if (response.status === 422) return { text, problem: JSON.parse(text) };
-  return { text, problem: { statistic: null, field: null, problem: text.trim() || `status ${response.status}` } };
+  const missing = 'The server plans for those who have a token: enter one in the console first.';
+  const words = response.status === 401 ? missing : text.trim() || `status ${response.status}`;
+  return { text, problem: { statistic: null, field: null, problem: words } };
 }
 
 /** How long typing may pause. */
@@ -121,7 +125,7 @@ export class Planner {
    */
   async glance(name, open) {
     try {
-      const response = await fetch('/progress', { headers: { 'Plan-Name': name }, signal: open.signal });
+      const response = await fetch('/progress', { headers: { 'Plan-Name': name, ...authorization() }, signal: open.signal });
       const { done } = response.ok ? await response.json() : { done: null };
       if (this.open === open && done !== null) this.onBusy(true, done);
     } catch {

@@ -76,6 +76,14 @@ pub trait Engine: Send + Sync {
     /// [`Failed`], whatever went wrong.
     fn run(&self, statement: &Statement, deadline: Instant) -> Result<Rows, Failed>;
 
+    /// Finds out whether the engine can be reached. No table is looked at.
+    ///
+    /// # Errors
+    /// [`Failed`] if it cannot be until the deadline.
+    fn reach(&self, _deadline: Instant) -> Result<(), Failed> {
+        Ok(())
+    }
+
     /// The columns of a table or view.
     ///
     /// # Errors

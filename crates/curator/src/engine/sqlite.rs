@@ -167,6 +167,15 @@ impl Engine for Sqlite {
         outcome
     }
 
+    fn reach(&self, _deadline: Instant) -> Result<(), Failed> {
+        let connection = self.lend()?;
+        let found = std::fs::metadata(&self.file).map_err(Failed::new);
+        let read = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
+        found.and_then(|_| read.map_err(Failed::new))?;
+        self.idle.keep(connection);
+        Ok(())
+    }
+
     fn columns(&self, table: &str) -> Result<Vec<Found>, Failed> {
         let connection = self.lend()?;
         let sql = "SELECT name, type FROM pragma_table_info(?1)";

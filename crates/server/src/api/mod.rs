@@ -1,30 +1,33 @@
 //! The curator's interface, version 1: JSON over HTTP, described by `/v1/openapi.json`.
 
+mod json;
+mod known;
 mod problem;
+mod queue;
 mod state;
 mod types;
 
 use axum::Router;
-use axum::body::{Bytes, to_bytes};
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Unanswered};
+use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Shown};
 use counterpoint_wire::ledger::Cost;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use problem::{
-    CONFLICT, FAILED, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
-};
+use json::Json;
+use known::{Analyst, Overseer};
+pub(crate) use known::{Anybody, Known};
+use problem::{CHARGED, CONFLICT, FAILED, ILLEGAL, NOT_FOUND, Problem, WRONG_METHOD};
+use state::Entered;
 pub(crate) use state::Shared;
-use state::slot;
 use types::question::{
     Answered, Asking, Askings, Charge, Expected, GroupKey, Offer, Offers, One, Outcome, Outcomes,
     Quote, Remaining,
@@ -33,15 +36,17 @@ use types::session::{
     SessionAnswer, SessionAsked, SessionOpened, SessionQuestion, SessionShown, Sessions,
 };
 use types::standing::{
-    AccountShown, Accounts, ColumnShown, Health, Me, SlotShown, TableShown, Tables, Verified,
+    AccountShown, Accounts, ColumnShown, Health, Me, Readiness, SlotShown, TableShown, Tables,
+    Verified,
 };
 
-/// The longest body.
-const MOST_BYTES: usize = 1 << 20;
+use crate::record::Record;
+
 /// The most questions that are priced or asked together.
 const MOST_TOGETHER: usize = 100;
 
-const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
+/// The longest that a part of the service is waited for when it is asked whether it is there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The document.
 #[derive(OpenApi)]
@@ -52,12 +57,12 @@ const ALL: [Role; 3] = [Role::Owner, Role::Analyst, Role::Auditor];
         description = "Questions about tables, answered with differential privacy and charged to a ledger."
     ),
     paths(
-        health, metrics, document, me, tables, ask, rehearse, prices, accounts, account, owned, history, verify,
+        health, ready, metrics, document, me, tables, ask, rehearse, prices, accounts, account, owned, history, verify,
         open_session, sessions, session, ask_session, close_session
     ),
     components(schemas(
         Problem, Asking, Askings, Charge, Remaining, One, Answered, Outcome, Outcomes, Quote, Offer, Offers, Expected, TableShown, Tables, ColumnShown,
-        GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health, SessionAsked, SessionOpened, SessionShown, Sessions, SessionQuestion,
+        GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health, Readiness, SessionAsked, SessionOpened, SessionShown, Sessions, SessionQuestion,
         SessionAnswer
     )),
     modifiers(&Bearers)
@@ -79,6 +84,7 @@ pub(crate) fn router(shared: Shared) -> Router {
     let only = |route: MethodRouter<Shared>| route.fallback(wrong_method);
     Router::new()
         .route("/v1/health", only(get(health)))
+        .route("/v1/ready", only(get(ready)))
         .route("/v1/metrics", only(get(metrics)))
         .route("/v1/openapi.json", only(get(document)))
         .route("/v1/me", only(get(me)))
@@ -96,14 +102,7 @@ pub(crate) fn router(shared: Shared) -> Router {
         .route("/v1/verify", only(get(verify)))
         .route("/v1/", only(get(nothing)).fallback(nothing))
         .route("/v1/{*rest}", only(get(nothing)).fallback(nothing))
-        .layer(from_fn_with_state(shared.clone(), count))
         .with_state(shared)
-}
-
-async fn count(State(shared): State<Shared>, request: Request, next: Next) -> Response {
-    let response = next.run(request).await;
-    shared.counts.note(response.status().as_u16());
-    response
 }
 
 async fn wrong_method() -> Problem {
@@ -119,34 +118,56 @@ fn json(value: &impl Serialize) -> Response {
     (StatusCode::OK, [(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// A body of JSON that is not too long.
-async fn body<T: DeserializeOwned>(request: Request) -> Result<(HeaderMap, T), Problem> {
-    let (head, body) = request.into_parts();
-    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
-    if !kind.trim().eq_ignore_ascii_case("application/json") {
-        return Err(WRONG_KIND.of("legal: Content-Type: application/json"));
-    }
-    let bytes: Bytes = to_bytes(body, MOST_BYTES)
-        .await
-        .map_err(|_| TOO_LONG.of("the body is cut off, or too long; legal: at most 1 MiB"))?;
-    let value = serde_json::from_slice(&bytes).map_err(|error| UNREADABLE.of(error.to_string()))?;
-    Ok((head.headers, value))
-}
-
-/// That the service is there.
+/// That the service is alive. It says nothing of what it needs: see `/v1/ready`.
 #[utoipa::path(get, path = "/v1/health", responses((status = 200, body = Health)))]
 async fn health() -> Response {
     json(&Health { status: "ok" })
 }
 
-/// How many requests were answered.
+/// Whether the ledger, the tokens and the engines can be reached now; status 503 if not. Looked at once a second at most.
+#[utoipa::path(get, path = "/v1/ready", responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
+async fn ready(State(shared): State<Shared>) -> Response {
+    let found = shared.readiness(|curator| Readiness {
+        ledger: curator.pool().with(|ledger| ledger.head()).is_ok(),
+        state: curator.tokens().list().is_ok(),
+        engines: curator.tables().all(|kept| kept.held.is_reachable()),
+    });
+    let found = timeout(PATIENCE, found).await.unwrap_or_default();
+    let is_ready = found.ledger && found.state && found.engines;
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let mut response = json(&found);
+    *response.status_mut() = status;
+    response
+}
+
+/// Numbers to alert on, in the text format of Prometheus. The engines' times depend on the data, and are for owners alone.
 #[utoipa::path(get, path = "/v1/metrics", security(("token" = [])),
     responses((status = 200, body = String, content_type = "text/plain"), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn metrics(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    shared.bearer(&headers, &[Role::Owner, Role::Auditor]).await?;
-    let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
-    Ok((kind, shared.counts.text()).into_response())
+async fn metrics(Known { bearer, shared, .. }: Known<Overseer>) -> Result<Response, Problem> {
+    let mut text = shared.metrics.text(bearer.role == Role::Owner);
+    let (running, waiting) = shared.queues.lengths();
+    text += "# TYPE counterpoint_questions_running gauge\n";
+    text += &format!("counterpoint_questions_running {running}\n");
+    text += "# TYPE counterpoint_questions_waiting gauge\n";
+    text += &format!("counterpoint_questions_waiting {waiting}\n");
+    // A ledger that is down is what an alarm is for.
+    text += &shared.work(|curator| Ok(budgets(curator))).await?;
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
+}
+
+/// What is left of each data set, if the ledger can be read.
+fn budgets(curator: &Curator) -> String {
+    let status = curator.pool().with(|ledger| ledger.status(None));
+    let up = u8::from(status.is_ok());
+    let mut text = format!("# TYPE counterpoint_ledger_up gauge\ncounterpoint_ledger_up {up}\n");
+    text += "# TYPE counterpoint_budget_left gauge\n";
+    let accounts = status.map(|status| status.accounts).unwrap_or_default();
+    for dataset in accounts.iter().filter(|account| account.parent.is_none()) {
+        let (left, name) = (Remaining::of(dataset, None), &dataset.name);
+        let (unit, amount) = (&left.unit, left.amount);
+        text += &format!("counterpoint_budget_left{{dataset={name:?},unit={unit:?}}} {amount}\n");
+    }
+    text
 }
 
 /// This document.
@@ -158,17 +179,17 @@ async fn document() -> Response {
 /// Whose token it is.
 #[utoipa::path(get, path = "/v1/me", security(("token" = [])),
     responses((status = 200, body = Me), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn me(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let Bearer { name, role, accounts, .. } = shared.bearer(&headers, &ALL).await?;
+async fn me(known: Known<Anybody>) -> Result<Response, Problem> {
+    let Bearer { name, role, accounts, .. } = known.bearer;
     Ok(json(&Me { name, role: role.name().to_owned(), accounts }))
 }
 
 /// What is public about the tables.
 #[utoipa::path(get, path = "/v1/tables", security(("token" = [])),
     responses((status = 200, body = Tables), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn tables(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    shared.bearer(&headers, &ALL).await?;
-    let tables = shared.curator.tables().map(|kept| kept.held.public.text().into()).collect();
+async fn tables(Known { shared, .. }: Known<Anybody>) -> Result<Response, Problem> {
+    let curator = shared.curator();
+    let tables = curator.tables().map(|kept| kept.held.public.text().into()).collect();
     Ok(json(&Tables { tables }))
 }
 
@@ -177,27 +198,22 @@ async fn tables(State(shared): State<Shared>, headers: HeaderMap) -> Result<Resp
 #[utoipa::path(post, path = "/v1/questions", security(("token" = [])), request_body = Askings,
     responses((status = 200, body = Outcomes, description = "An answer, or a list of answers and problems if a list was given"),
         (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn ask(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
-    let came = Instant::now();
-    let (headers, askings): (_, Askings) = body(request).await?;
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+async fn ask(
+    known: Known<Analyst>,
+    Json(askings, _room): Json<Askings>,
+) -> Result<Response, Problem> {
     match askings {
         Askings::One(asking) => {
-            let ask = named(&shared, &bearer, *asking)?;
-            let asked = shared.work(move |curator| Ok(answered(curator, &bearer, &[ask])));
-            let (mut answered, ran) = asked.await?;
-            leave(&shared, came, ran).await;
+            let ask = named(&known.shared, &known.bearer, *asking)?;
+            let mut answered = answered(known, vec![ask]).await?;
             let one = answered.pop().unwrap_or_else(|| Err(FAILED.of("this is a bug")))?;
             Ok(json(&Outcomes::One(Box::new(one))))
         }
         Askings::Many(list) if list.len() > MOST_TOGETHER => Err(too_many(list.len())),
         Askings::Many(list) => {
-            let asks = list.into_iter().map(|asking| named(&shared, &bearer, asking));
+            let asks = list.into_iter().map(|asking| named(&known.shared, &known.bearer, asking));
             let asks: Vec<Result<Ask, Problem>> = asks.collect();
-            let asked = shared.work(move |curator| Ok(all_answered(curator, &bearer, asks)));
-            let (outcomes, ran) = asked.await?;
-            leave(&shared, came, ran).await;
-            Ok(json(&Outcomes::Many(outcomes)))
+            Ok(json(&Outcomes::Many(all_answered(known, asks).await?)))
         }
     }
 }
@@ -222,41 +238,44 @@ fn named(shared: &Shared, bearer: &Bearer, asking: Asking) -> Result<Ask, Proble
     }
 }
 
-/// Where the engine was asked answers leave at a slot, whatever became of them.
-async fn leave(shared: &Shared, came: Instant, ran: bool) {
-    if ran {
-        slot(came, shared.curator.timing().slot).await;
-    }
-}
-
-/// The answers, and whether the engine was asked for any.
-fn answered(
-    curator: &Curator,
-    bearer: &Bearer,
-    asks: &[Ask],
-) -> (Vec<Result<Answered, Problem>>, bool) {
-    let found = match asks {
-        [ask] => vec![curator.ask(bearer, ask)],
-        asks => curator.ask_all(bearer, asks),
+/// Answers questions: what is stored at once, all else when there is a place at its engine.
+async fn answered(
+    known: Known<Analyst>,
+    asks: Vec<Ask>,
+) -> Result<Vec<Result<Answered, Problem>>, Problem> {
+    let Known { bearer, shared, record, .. } = known;
+    let asker = bearer.clone();
+    let prepared = shared.work(move |curator| {
+        let prepared = curator.prepare(&asker, asks.clone());
+        Ok((curator.engines(&prepared), prepared, asks))
+    });
+    let (engines, prepared, asks) = prepared.await?;
+    let all = (bearer, prepared, asks);
+    let (stored, kept) = (all.clone(), Arc::clone(&record));
+    let entered = shared.enter(engines.into_iter().map(Some), &record, move |curator| {
+        let (bearer, prepared, asks) = stored;
+        let found = curator.remembered(&bearer, &prepared);
+        Ok(found.map(|found| told_all(curator, &bearer, &asks, found, &kept)))
+    });
+    let places = match entered.await? {
+        Entered::Stored(stored) => return Ok(stored),
+        Entered::Places(places) => places,
     };
-    let has_run = |found: &Result<Answer, Denied>| match found {
-        Ok(answer) => answer.ran,
-        Err(denied) => matches!(denied, Denied::Unanswered(Unanswered::Charged(_))),
-    };
-    let ran = found.iter().any(has_run);
-    let told = |(ask, found): (&Ask, Result<Answer, Denied>)| told(curator, bearer, ask, found?);
-    (asks.iter().zip(found).map(told).collect(), ran)
+    let run = shared.run(places, &record, 0, move |curator, record| {
+        let (bearer, prepared, asks) = all;
+        let found = curator.answer(&bearer, &prepared, &record.stages);
+        told_all(curator, &bearer, &asks, found, record)
+    });
+    run.await
 }
 
 /// The same where some were refused before.
-fn all_answered(
-    curator: &Curator,
-    bearer: &Bearer,
+async fn all_answered(
+    known: Known<Analyst>,
     asks: Vec<Result<Ask, Problem>>,
-) -> (Vec<Outcome>, bool) {
+) -> Result<Vec<Outcome>, Problem> {
     let legal: Vec<Ask> = asks.iter().filter_map(|ask| ask.as_ref().ok().cloned()).collect();
-    let (answers, ran) = answered(curator, bearer, &legal);
-    let mut answers = answers.into_iter();
+    let mut answers = answered(known, legal).await?.into_iter();
     let outcome = |ask: Result<Ask, Problem>| {
         let answer =
             ask.and_then(|_| answers.next().unwrap_or_else(|| Err(FAILED.of("this is a bug"))));
@@ -265,7 +284,31 @@ fn all_answered(
             Err(problem) => Outcome::Problem(problem),
         }
     };
-    (asks.into_iter().map(outcome).collect(), ran)
+    Ok(asks.into_iter().map(outcome).collect())
+}
+
+/// Answers with what is left now; what they cost is recorded.
+fn told_all(
+    curator: &Curator,
+    bearer: &Bearer,
+    asks: &[Ask],
+    found: Vec<Result<Answer, Denied>>,
+    record: &Record,
+) -> Vec<Result<Answered, Problem>> {
+    let charges = found.iter().filter_map(|found| found.as_ref().ok()?.charge.as_ref());
+    let costs: Vec<String> = charges.map(|cost| cost.main.to_string()).collect();
+    let _ = record.cost.set(costs.join(" "));
+    let told = |(ask, found): (&Ask, Result<Answer, Denied>)| told(curator, bearer, ask, found?);
+    let told: Vec<Result<Answered, Problem>> = asks.iter().zip(found).map(told).collect();
+    told.iter().filter_map(|told| told.as_ref().err()).for_each(|problem| note(record, problem));
+    told
+}
+
+/// Counts what was charged and has no answer.
+fn note(record: &Record, problem: &Problem) {
+    if problem.code == CHARGED.code() {
+        record.metrics().note_charged_and_failed();
+    }
 }
 
 /// An answer with what is left now.
@@ -291,11 +334,16 @@ fn told(
 /// charged or stored, and no data are looked at.
 #[utoipa::path(post, path = "/v1/rehearsals", security(("token" = [])), request_body = Asking,
     responses((status = 200, body = Answered), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn rehearse(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
-    let (headers, asking): (_, Asking) = body(request).await?;
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+async fn rehearse(
+    Known { bearer, shared, record, .. }: Known<Analyst>,
+    Json(asking, _room): Json<Asking>,
+) -> Result<Response, Problem> {
     let ask = asking.ask()?;
+    // Made-up rows have a queue of their own.
+    let entered = shared.enter([None], &record, |_| Ok(None::<()>)).await?;
+    let Entered::Places(places) = entered else { return Err(FAILED.of("this is a bug")) };
     let answered = shared.work(move |curator| {
+        let _places = places;
         let numbers = curator.rehearse(&bearer, &ask)?;
         let charge = curator.price(&bearer, &ask)?.charge;
         let left = curator.left(&bearer, &ask.account, Some(&charge))?;
@@ -315,9 +363,10 @@ async fn rehearse(State(shared): State<Shared>, request: Request) -> Result<Resp
 #[utoipa::path(post, path = "/v1/prices", security(("token" = [])), request_body = Askings,
     responses((status = 200, body = Offers, description = "A quote, or a list of quotes and problems if a list was given"),
         (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn prices(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
-    let (headers, askings): (_, Askings) = body(request).await?;
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+async fn prices(
+    Known { bearer, shared, .. }: Known<Analyst>,
+    Json(askings, _room): Json<Askings>,
+) -> Result<Response, Problem> {
     match askings {
         Askings::One(asking) => {
             let ask = asking.ask()?;
@@ -351,8 +400,7 @@ fn quoted(curator: &Curator, bearer: &Bearer, ask: &Ask) -> Result<Quote, Proble
 /// The accounts that the token may ask.
 #[utoipa::path(get, path = "/v1/accounts", security(("token" = [])),
     responses((status = 200, body = Accounts), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn accounts(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+async fn accounts(Known { bearer, shared, .. }: Known<Analyst>) -> Result<Response, Problem> {
     let accounts = shared.work(move |curator| {
         let shown = |account: &String| {
             let left = curator.left(&bearer, account, None)?;
@@ -368,11 +416,9 @@ async fn accounts(State(shared): State<Shared>, headers: HeaderMap) -> Result<Re
     params(("account" = String, Path, description = "Its name")),
     responses((status = 200, body = AccountShown), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn account(
-    State(shared): State<Shared>,
+    Known { bearer, shared, .. }: Known<Analyst>,
     Path(account): Path<String>,
-    headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
     let shown = shared.work(move |curator| {
         let left = curator.left(&bearer, &account, None)?;
         Ok(AccountShown::of(&left.status))
@@ -384,14 +430,16 @@ async fn account(
 /// declaration, it is the same session, and costs nothing.
 #[utoipa::path(post, path = "/v1/sessions", security(("token" = [])), request_body = SessionAsked,
     responses((status = 200, body = SessionOpened), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn open_session(State(shared): State<Shared>, request: Request) -> Result<Response, Problem> {
-    let (headers, asked): (_, SessionAsked) = body(request).await?;
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+async fn open_session(
+    Known { bearer, shared, record, .. }: Known<Analyst>,
+    Json(asked, _room): Json<SessionAsked>,
+) -> Result<Response, Problem> {
     let opening = asked.opening()?;
     let opened = shared.work(move |curator| {
         let opened = curator.open_session(&bearer, &opening)?;
         let left = curator.left(&bearer, &opening.account, opened.charge.as_ref())?;
         let cost = opened.charge.unwrap_or_default();
+        let _ = record.cost.set(cost.main.to_string());
         Ok(SessionOpened {
             key: opening.key,
             cost: Charge::of(&cost, left.status.unit),
@@ -406,8 +454,7 @@ async fn open_session(State(shared): State<Shared>, request: Request) -> Result<
 /// The token's own sessions.
 #[utoipa::path(get, path = "/v1/sessions", security(("token" = [])),
     responses((status = 200, body = Sessions), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn sessions(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
+async fn sessions(Known { bearer, shared, .. }: Known<Analyst>) -> Result<Response, Problem> {
     let found = shared.work(move |curator| Ok(curator.sessions(&bearer)?)).await?;
     Ok(json(&Sessions { sessions: found.into_iter().map(SessionShown::from).collect() }))
 }
@@ -417,11 +464,9 @@ async fn sessions(State(shared): State<Shared>, headers: HeaderMap) -> Result<Re
     params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
     responses((status = 200, body = SessionShown), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn session(
-    State(shared): State<Shared>,
+    Known { bearer, shared, .. }: Known<Analyst>,
     Path((account, key)): Path<(String, String)>,
-    headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
     let found = shared.work(move |curator| Ok(curator.session(&bearer, &account, &key)?)).await?;
     Ok(json(&SessionShown::from(found)))
 }
@@ -431,29 +476,46 @@ async fn session(
     params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
     responses((status = 200, body = SessionAnswer), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn ask_session(
-    State(shared): State<Shared>,
+    Known { bearer, shared, record, .. }: Known<Analyst>,
     Path((account, key)): Path<(String, String)>,
-    request: Request,
+    Json(question, _room): Json<SessionQuestion>,
 ) -> Result<Response, Problem> {
-    let came = Instant::now();
-    let (headers, question): (_, SessionQuestion) = body(request).await?;
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
-    let asking = question.asking(account, key)?;
-    let answered = shared.work(move |curator| {
-        let shown = curator.ask_session(&bearer, &asking)?;
-        let standing = curator.session(&bearer, &asking.account, &asking.key)?;
-        Ok(SessionAnswer {
-            reply: shown.reply().clone(),
-            answered: standing.answered,
-            over: standing.is_over,
-            entry: shown.entry(),
-            repeated: shown.is_repeated(),
-        })
+    let both = (bearer, question.asking(account, key)?);
+    let asked = both.clone();
+    let looked_up = shared.work(move |curator| {
+        let (location, shown) = curator.remembered_in_session(&asked.0, &asked.1)?;
+        let stored = shown.map(|shown| step(curator, &asked, &shown)).transpose()?;
+        Ok((location, stored))
     });
-    let answered = answered.await;
-    // Always at a slot: what was refused or repeated may have been added up all the same, where others asked meanwhile.
-    slot(came, shared.curator.timing().slot).await;
-    Ok(json(&answered?))
+    let (location, stored) = looked_up.await?;
+    if let Some(stored) = stored {
+        return Ok(json(&stored));
+    }
+    let entered = shared.enter([Some(location)], &record, |_| Ok(None::<()>)).await?;
+    let Entered::Places(places) = entered else { return Err(FAILED.of("this is a bug")) };
+    // Always for a slot: what is refused may have been added up all the same, where others asked meanwhile.
+    let run = shared.run(places, &record, 1, move |curator, record| {
+        let shown = curator.timed_session(&both.0, &both.1, &record.stages);
+        let told = shown.map_err(Problem::from).and_then(|shown| step(curator, &both, &shown));
+        told.inspect_err(|problem| note(record, problem))
+    });
+    Ok(json(&run.await??))
+}
+
+/// A session's answer, and how it stands.
+fn step(
+    curator: &Curator,
+    (bearer, asking): &(Bearer, counterpoint_curator::Asking),
+    shown: &Shown,
+) -> Result<SessionAnswer, Problem> {
+    let standing = curator.session(bearer, &asking.account, &asking.key)?;
+    Ok(SessionAnswer {
+        reply: shown.reply().clone(),
+        answered: standing.answered,
+        over: standing.is_over,
+        entry: shown.entry(),
+        repeated: shown.is_repeated(),
+    })
 }
 
 /// Ends a session for good. It is not refunded.
@@ -461,11 +523,9 @@ async fn ask_session(
     params(("account" = String, Path, description = "The account that paid"), ("key" = String, Path, description = "Its key")),
     responses((status = 200, body = SessionShown), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn close_session(
-    State(shared): State<Shared>,
+    Known { bearer, shared, .. }: Known<Analyst>,
     Path((account, key)): Path<(String, String)>,
-    headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
     let closed = shared.work(move |curator| Ok(curator.close_session(&bearer, &account, &key)?));
     Ok(json(&SessionShown::from(closed.await?)))
 }
@@ -473,8 +533,7 @@ async fn close_session(
 /// Every data set and account, for the owner.
 #[utoipa::path(get, path = "/v1/status", security(("token" = [])),
     responses((status = 200, body = Accounts), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn owned(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    shared.bearer(&headers, &[Role::Owner, Role::Auditor]).await?;
+async fn owned(Known { shared, .. }: Known<Overseer>) -> Result<Response, Problem> {
     let accounts = shared.work(|curator| {
         let status = curator.pool().with(|ledger| ledger.status(None))?;
         Ok(status.accounts.iter().map(AccountShown::of).collect())
@@ -485,8 +544,7 @@ async fn owned(State(shared): State<Shared>, headers: HeaderMap) -> Result<Respo
 /// The ledger's history: who was charged what, and when; no answers.
 #[utoipa::path(get, path = "/v1/history", security(("token" = [])),
     responses((status = 200, body = Object), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn history(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    shared.bearer(&headers, &[Role::Owner, Role::Auditor]).await?;
+async fn history(Known { shared, .. }: Known<Overseer>) -> Result<Response, Problem> {
     let history = shared.work(|curator| {
         curator.pool().with(|ledger| {
             let mut entries = Vec::new();
@@ -500,8 +558,7 @@ async fn history(State(shared): State<Shared>, headers: HeaderMap) -> Result<Res
 /// Recomputes every balance from the history.
 #[utoipa::path(get, path = "/v1/verify", security(("token" = [])),
     responses((status = 200, body = Verified), (status = "default", body = Problem, content_type = "application/problem+json")))]
-async fn verify(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
-    shared.bearer(&headers, &[Role::Owner, Role::Auditor]).await?;
+async fn verify(Known { shared, .. }: Known<Overseer>) -> Result<Response, Problem> {
     let verified = shared.work(|curator| {
         let found = curator.pool().with(|ledger| ledger.verify(None))?;
         let (head, problem) = (found.head.to_string(), found.problem);

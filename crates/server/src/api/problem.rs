@@ -57,9 +57,18 @@ pub(crate) const FAILED: Code =
     Code(StatusCode::INTERNAL_SERVER_ERROR, "failed", "The service failed");
 pub(crate) const CHARGED: Code =
     Code(StatusCode::BAD_GATEWAY, "charged-and-failed", "It was charged, and failed");
+pub(crate) const LATE: Code =
+    Code(StatusCode::REQUEST_TIMEOUT, "late", "The request did not come in time");
+pub(crate) const UNAVAILABLE: Code =
+    Code(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "A part of the service is down");
 pub(crate) const BUSY: Code = Code(StatusCode::SERVICE_UNAVAILABLE, "busy", "Try again soon");
 
 impl Code {
+    /// Its name.
+    pub(crate) fn code(self) -> &'static str {
+        self.1
+    }
+
     pub(crate) fn of(self, detail: impl Into<String>) -> Problem {
         let Self(status, code, title) = self;
         let kind = format!("urn:counterpoint:problem:{code}");
@@ -93,9 +102,15 @@ impl From<Denied> for Problem {
             error @ Denied::NotYours { .. } => NOT_FOUND.of(error.to_string()),
             Denied::Unanswered(Unanswered::Illegal(error)) => ILLEGAL.of(error.to_string()),
             Denied::Unanswered(Unanswered::Ledger(error)) => error.into(),
+            Denied::Unanswered(Unanswered::Unreachable(failed)) => {
+                tracing::warn!("an engine cannot be reached");
+                tracing::debug!(why = failed.why, "an engine cannot be reached");
+                UNAVAILABLE.of(Unanswered::Unreachable(failed).to_string())
+            }
             Denied::Unanswered(Unanswered::Charged(failed)) => {
-                // For the operator, who is the only one to see this.
-                eprintln!("charged, and failed: {}", failed.why);
+                tracing::warn!("a question was charged, and failed");
+                // It may tell of the data: for an operator who asks for it.
+                tracing::debug!(why = failed.why, "a question was charged, and failed");
                 CHARGED.of(Unanswered::Charged(failed).to_string())
             }
             Denied::Unanswered(error @ Unanswered::Dummy(_)) => BUSY.of(error.to_string()),
@@ -127,10 +142,12 @@ impl From<LedgerError> for Problem {
             LedgerError::Refused(_) => REFUSED.of(error.to_string()),
             LedgerError::Database(DatabaseError::Busy) => BUSY.of(error.to_string()),
             // Paths and addresses are the operator's business.
-            LedgerError::Database(_) => {
-                FAILED.of("the ledger failed; asked again, nothing is charged twice")
+            LedgerError::Database(failed) => {
+                tracing::warn!(why = failed.to_string(), "the ledger failed");
+                UNAVAILABLE.of("the ledger failed; asked again, nothing is charged twice")
             }
             LedgerError::Damaged(_) | LedgerError::OtherHistory { .. } => {
+                tracing::error!(why = error.to_string(), "the ledger is damaged");
                 FAILED.of("the ledger is damaged")
             }
             LedgerError::KeyInUse { .. } | LedgerError::UnfitKey { .. } => {

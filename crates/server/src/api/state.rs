@@ -1,54 +1,29 @@
 //! What requests share: the curator, how much is done at once, and how often whom.
 
-use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
-use counterpoint_curator::{Bearer, Curator, Role};
+use counterpoint_curator::{Bearer, Curator, Location};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep_until, timeout};
+use tokio_util::task::TaskTracker;
 
-use crate::api::problem::{BUSY, FAILED, FORBIDDEN, NOT_KNOWN, Problem, TOO_MANY};
+use crate::api::problem::{BUSY, FAILED, Problem, UNAVAILABLE};
+use crate::api::queue::{EngineName, Places, Queues};
+use crate::api::types::standing::Readiness;
+use crate::body::Room;
+use crate::record::{Metrics, Record};
 
-/// So much is done at once, and so long a request waits for its turn.
+/// So much is done at once besides what engines do, and so long a request waits for its turn.
 const AT_ONCE: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Requests a second that a token may make for long, and at once.
-const RATE: f64 = 200.0;
-const BURST: f64 = 400.0;
-/// So many tokens and keys are remembered.
+const RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(199);
+const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(399);
+/// So many keys are remembered.
 const MOST_REMEMBERED: usize = 100_000;
-
-/// How many requests were answered, by the first digit of their status.
-#[derive(Debug, Default)]
-pub(crate) struct Counts([AtomicU64; 6]);
-
-impl Counts {
-    pub(crate) fn note(&self, status: u16) {
-        if let Some(count) = self.0.get(usize::from(status / 100)) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// In the text format of Prometheus. Nothing in it tells of data, budgets or people.
-    pub(crate) fn text(&self) -> String {
-        let mut text = "# TYPE counterpoint_requests_total counter\n".to_owned();
-        for (digit, count) in self.0.iter().enumerate().skip(2) {
-            let count = count.load(Ordering::Relaxed);
-            text += &format!("counterpoint_requests_total{{status=\"{digit}xx\"}} {count}\n");
-        }
-        text
-    }
-}
-
-/// How much a token may still ask now.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    left: f64,
-    at: Instant,
-}
 
 /// A caller's key: the account, the analyst and the key itself.
 type Named = (String, String, String);
@@ -56,70 +31,59 @@ type Named = (String, String, String);
 /// What requests share.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    pub(crate) curator: Arc<Curator>,
-    pub(crate) counts: Arc<Counts>,
+    /// Replaced when the configuration is read again.
+    curator: Arc<RwLock<Arc<Curator>>>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) room: Room,
+    pub(crate) queues: Arc<Queues>,
+    /// What is not to be interrupted.
+    tasks: TaskTracker,
     places: Arc<Semaphore>,
-    buckets: Arc<Mutex<BTreeMap<i64, Bucket>>>,
+    rates: Arc<DefaultKeyedRateLimiter<i64>>,
     /// What callers' keys stand for.
     keys: Arc<Mutex<BTreeMap<Named, String>>>,
+    /// What could be reached, and when.
+    reached: Arc<tokio::sync::Mutex<Option<(Instant, Readiness)>>>,
 }
 
 impl Shared {
-    pub(crate) fn new(curator: Curator) -> Self {
+    pub(crate) fn new(curator: Curator, metrics: Arc<Metrics>, room: Room) -> Self {
         Self {
-            curator: Arc::new(curator),
-            counts: Arc::default(),
+            curator: Arc::new(RwLock::new(Arc::new(curator))),
+            metrics,
+            room,
+            queues: Arc::default(),
+            tasks: TaskTracker::new(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
-            buckets: Arc::default(),
+            rates: Arc::new(RateLimiter::keyed(Quota::per_second(RATE).allow_burst(BURST))),
             keys: Arc::default(),
+            reached: Arc::default(),
         }
     }
 
-    /// Whoever asks, if the token is valid, of one of the roles, and not in a hurry.
-    pub(crate) async fn bearer(
-        &self,
-        headers: &HeaderMap,
-        roles: &[Role],
-    ) -> Result<Bearer, Problem> {
-        let unknown =
-            || NOT_KNOWN.of("legal: Authorization: Bearer and a token that is not revoked");
-        let mut values = headers.get_all(AUTHORIZATION).iter();
-        let value = values.next().and_then(|value| value.to_str().ok()).ok_or_else(unknown)?;
-        let token = value.strip_prefix("Bearer ").filter(|_| values.next().is_none());
-        let token = token.ok_or_else(unknown)?.trim().to_owned();
-        let found = self.work(move |curator| {
-            curator.tokens().find(&token).map_err(|_| FAILED.of("tokens cannot be read"))
-        });
-        let bearer = found.await?.ok_or_else(unknown)?;
-        if !roles.contains(&bearer.role) {
-            let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-            return Err(FORBIDDEN.of(format!(
-                "the token is {}'s; legal: {}",
-                bearer.role.name(),
-                roles.join(", ")
-            )));
-        }
-        if !self.is_patient(bearer.id) {
-            return Err(TOO_MANY.of("legal: 200 requests a second for each token"));
-        }
-        Ok(bearer)
+    /// The curator as it is configured now.
+    pub(crate) fn curator(&self) -> Arc<Curator> {
+        Arc::clone(&self.curator.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn is_patient(&self, id: i64) -> bool {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST_REMEMBERED {
-            buckets.clear();
-        }
-        let now = Instant::now();
-        let bucket = buckets.entry(id).or_insert(Bucket { left: BURST, at: now });
-        let since = now.saturating_duration_since(bucket.at).as_secs_f64();
-        bucket.left = (bucket.left + RATE * since).min(BURST);
-        bucket.at = now;
-        let allowed = bucket.left >= 1.0;
-        if allowed {
-            bucket.left -= 1.0;
-        }
-        allowed
+    /// Another curator from now on. Those who are with the old one stay with it.
+    pub(crate) fn replace(&self, curator: Curator) {
+        *self.curator.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(curator);
+    }
+
+    /// Whose a token is, if it is valid. Nobody waits for anything else here.
+    pub(crate) async fn find(&self, token: String) -> Result<Option<Bearer>, Problem> {
+        let curator = self.curator();
+        let found = tokio::task::spawn_blocking(move || curator.tokens().find(&token)).await;
+        found.map_err(|_| FAILED.of("this is a bug"))?.map_err(|error| {
+            tracing::warn!(why = error.to_string(), "tokens cannot be read");
+            UNAVAILABLE.of("tokens cannot be read")
+        })
+    }
+
+    /// Whether a token may make another request now.
+    pub(crate) fn is_within_rate(&self, id: i64) -> bool {
+        self.rates.check_key(&id).is_ok()
     }
 
     /// Whether a caller's key stands for this, or for nothing yet. After a restart it may stand for another question: that
@@ -140,29 +104,113 @@ impl Shared {
         let busy = || BUSY.of("too much is asked at once");
         let place = timeout(PATIENCE, Arc::clone(&self.places).acquire_owned()).await;
         let place = place.map_err(|_| busy())?.map_err(|_| busy())?;
-        let curator = Arc::clone(&self.curator);
-        let done = tokio::task::spawn_blocking(move || {
+        let curator = self.curator();
+        let done = self.tasks.spawn_blocking(move || {
             let _place = place;
             work(&curator)
         });
         done.await.unwrap_or_else(|_| Err(FAILED.of("this is a bug")))
     }
 
-    /// Waits until nothing is being done; what was debited has its answer stored. Nothing new is begun.
+    /// What can be reached, as it was a second ago at most. Whoever asks meanwhile waits for the same look.
+    pub(crate) async fn readiness(
+        &self,
+        look: impl FnOnce(&Curator) -> Readiness + Send + 'static,
+    ) -> Readiness {
+        let mut reached = self.reached.lock().await;
+        match *reached {
+            Some((when, found)) if when.elapsed() < Duration::from_secs(1) => found,
+            _ => {
+                let curator = self.curator();
+                let found = tokio::task::spawn_blocking(move || look(&curator)).await;
+                let found = found.unwrap_or_default();
+                *reached = Some((Instant::now(), found));
+                found
+            }
+        }
+    }
+
+    /// Places at engines: now, or when others have left. While others are there, what is stored is looked for first.
+    pub(crate) async fn enter<T: Send + 'static>(
+        &self,
+        engines: impl IntoIterator<Item = Option<Location>>,
+        record: &Record,
+        stored: impl FnOnce(&Curator) -> Result<Option<T>, Problem> + Send + 'static,
+    ) -> Result<Entered<T>, Problem> {
+        let engines: Vec<EngineName> = engines.into_iter().collect();
+        let (sizes, start) = (self.curator().queue(), Instant::now());
+        let places = match self.queues.try_enter(&engines, sizes) {
+            Some(places) => places,
+            None => {
+                if let Some(stored) = self.work(stored).await? {
+                    return Ok(Entered::Stored(stored));
+                }
+                self.queues.enter(&engines, sizes).await?
+            }
+        };
+        let _ = record.waited.set(start.elapsed());
+        Ok(Entered::Places(places))
+    }
+
+    /// Does work at engines, to its end, and keeps the places for whole slots of time: as many as questions were run, or at least
+    /// so many; or twice, four times, eight times as many. How long the work took shows as nothing else, to whoever asked and to
+    /// those who wait for a place.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        places: Places,
+        record: &Arc<Record>,
+        least: u32,
+        work: impl FnOnce(&Curator, &Record) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (curator, start) = (self.curator(), Instant::now());
+        let (slot, record) = (curator.timing().slot, Arc::clone(record));
+        let done = self.tasks.spawn(async move {
+            let shared = Arc::clone(&record);
+            let done = tokio::task::spawn_blocking(move || work(&curator, &shared)).await;
+            let time = slot.saturating_mul(record.stages.runs().max(least));
+            sleep_until((start + whole(time, start.elapsed())).into()).await;
+            drop(places);
+            done
+        });
+        done.await.ok().and_then(Result::ok).ok_or_else(|| FAILED.of("this is a bug"))
+    }
+
+    /// Waits until nothing is being done; what was debited has its answer stored. Nothing new is begun at engines.
     pub(crate) async fn finish(&self) {
-        let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
-        let longest = self.curator.timing().limit + PATIENCE;
-        let _ = timeout(longest, self.places.acquire_many(all)).await;
-        self.places.close();
+        self.queues.close();
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 }
 
-/// Waits for the next slot after a question came: when answers leave does not tell how long they took.
-pub(crate) async fn slot(came: Instant, slot: Duration) {
-    if slot.is_zero() {
-        return;
+/// Places at engines, or what is known without them.
+pub(crate) enum Entered<T> {
+    /// Places.
+    Places(Places),
+    /// What is stored.
+    Stored(T),
+}
+
+/// The least of once, twice, four times, eight times a slot that is over by then; nothing if there are no slots.
+fn whole(slot: Duration, elapsed: Duration) -> Duration {
+    let mut whole = slot;
+    while !slot.is_zero() && whole < elapsed {
+        whole = whole.saturating_mul(2);
     }
-    let slots = came.elapsed().as_nanos() / slot.as_nanos() + 1;
-    let slots = u32::try_from(slots).unwrap_or(u32::MAX);
-    sleep_until((came + slot * slots).into()).await;
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+    use std::time::Duration;
+
+    #[test]
+    fn slots_are_doubled() {
+        let milliseconds = Duration::from_millis;
+        for (elapsed, expected) in [(0, 100), (100, 100), (101, 200), (201, 400), (5000, 6400)] {
+            assert_eq!(whole(milliseconds(100), milliseconds(elapsed)), milliseconds(expected));
+        }
+        assert_eq!(whole(Duration::ZERO, milliseconds(7)), Duration::ZERO);
+    }
 }

@@ -1,5 +1,8 @@
 //! Attacks that must fail.
 
+mod network;
+mod outages;
+
 use crate::service::*;
 use counterpoint_curator::Role;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};

@@ -6,10 +6,11 @@ use counterpoint_testing::{Random, tries};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// 64 clients against one budget, and kill -9 at random moments: 100 rounds in a full run. The budget is spent to the
+/// 64 clients against one budget, and kill -9 after some answers, now few and now many: 100 rounds in a full run. The budget is spent to the
 /// unit and never beyond, every answer ever shown is stored and told again, and the history is whole.
 #[test]
 fn answers_outlive_the_service_and_budgets_hold() {
@@ -20,17 +21,19 @@ fn answers_outlive_the_service_and_budgets_hold() {
     let shown: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
     let mut random = Random::new(64);
     for round in 0..rounds {
-        let (mut child, address) = place.start();
+        let (child, address) = place.start();
+        let seen = Arc::new(AtomicU64::new(0));
         let clients: Vec<_> = (0..64)
             .map(|client| {
                 let (token, shown) = (tokens[client % 2].clone(), Arc::clone(&shown));
-                let mut random = Random::new(round * 64 + client as u64);
-                std::thread::spawn(move || one_client(address, &token, &shown, &mut random))
+                let (mut random, seen) =
+                    (Random::new(round * 64 + client as u64), Arc::clone(&seen));
+                std::thread::spawn(move || one_client(address, &token, &shown, &mut random, &seen))
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(random.between(30, 400)));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let last = random.between(1, 150);
+        wait_for(|| seen.load(Ordering::SeqCst) >= last);
+        end(child);
         clients.into_iter().for_each(|client| client.join().unwrap());
     }
     let (mut child, address) = place.start();
@@ -111,8 +114,10 @@ fn one_client(
     token: &str,
     shown: &Mutex<BTreeMap<String, Value>>,
     random: &mut Random,
+    seen: &AtomicU64,
 ) {
-    for _ in 0..1_000 {
+    loop {
+        seen.fetch_add(1, Ordering::SeqCst);
         let age = random.below(60);
         if random.below(6) == 0 {
             match one_session(address, token, shown, random) {

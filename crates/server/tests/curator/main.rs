@@ -5,6 +5,8 @@ mod answers;
 mod attacks;
 mod crash;
 mod engines;
+mod operation;
+mod queues;
 mod refusals;
 mod service;
 mod sessions;

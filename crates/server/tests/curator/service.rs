@@ -36,8 +36,18 @@ const FOLDER: &str = "COUNTERPOINT_TEST_SERVICE";
 #[ignore = "a child of other tests"]
 fn child() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
-    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let server = server.with(Curator::open(&config(Path::new(&folder))).unwrap());
+    counterpoint_server::log_to_stderr(None);
+    let (address, config) = ("127.0.0.1:0".parse().unwrap(), config(Path::new(&folder)));
+    let server = match &config.tls {
+        None => Server::bind(address).unwrap(),
+        Some(tls) => Server::bind_with_tls(address, tls).unwrap(),
+    };
+    let server = server.with(Curator::open(&config).unwrap());
+    let server = server.reloading(move || {
+        let text = std::fs::read_to_string(Path::new(&folder).join("config.toml"));
+        let text = text.map_err(|error| error.to_string())?;
+        Config::parse(&text, Path::new(&folder)).map_err(|error| error.to_string())
+    });
     println!("listening on {}", server.address());
     server.run().unwrap();
 }
@@ -116,6 +126,32 @@ impl Place {
         transaction.commit().unwrap();
     }
 
+    /// Adds lines to the configuration, before its first table.
+    pub(crate) fn configure(&self, lines: &str) {
+        let file = self.path("config.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replacen("[[table]]", &format!("{lines}\n[[table]]"), 1))
+            .unwrap();
+    }
+
+    /// Every question goes through so many steps more, whatever it asks.
+    pub(crate) fn slow_down(&self, steps: u64) {
+        let connection = rusqlite::Connection::open(self.path("data.db")).unwrap();
+        let sql = format!(
+            "ALTER TABLE visits RENAME TO kept; CREATE VIEW visits AS SELECT nr, age, pay, region FROM kept, \
+             (WITH RECURSIVE nap(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM nap LIMIT {steps}) \
+             SELECT COUNT(*) AS steps FROM nap) WHERE steps > 0"
+        );
+        connection.execute_batch(&sql).unwrap();
+    }
+
+    /// What the service has logged about requests to this path.
+    pub(crate) fn logged(&self, endpoint: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path("log")).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|line| line["endpoint"] == endpoint).collect()
+    }
+
     /// The table is elsewhere from now on, and called this there.
     pub(crate) fn move_table(&self, source: &str, from: &str) {
         let file = self.path("config.toml");
@@ -142,13 +178,19 @@ impl Place {
         address
     }
 
-    /// A service in a process of its own.
+    /// A service in a process of its own, whose log is the file `log`.
     pub(crate) fn start(&self) -> (Child, SocketAddr) {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        self.start_by(&mut Command::new(std::env::current_exe().unwrap()))
+    }
+
+    /// The same by a command that starts this program.
+    pub(crate) fn start_by(&self, command: &mut Command) -> (Child, SocketAddr) {
+        let log = std::fs::File::options().create(true).append(true).open(self.path("log"));
+        let mut child = command
             .args(["service::child", "--ignored", "--exact", "--nocapture"])
             .env(FOLDER, self.folder.path())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log.unwrap())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -202,28 +244,57 @@ pub(crate) fn config(folder: &Path) -> Config {
     Config::parse(&text, folder).unwrap()
 }
 
+/// Waits for something to happen, however long a busy machine takes.
+#[track_caller]
+pub(crate) fn wait_for(mut happened: impl FnMut() -> bool) {
+    for _ in 0..12_000 {
+        if happened() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it did not happen");
+}
+
+/// Sends a signal to a process of ours.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Ends a process of ours at once.
+pub(crate) fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 /// A status, 0 if there was no answer, and a body.
 pub(crate) type Answer = (u16, String);
 
-/// Sends bytes, and reads the answer until the server closes.
-pub(crate) fn send(address: SocketAddr, bytes: &[u8]) -> Answer {
-    let Ok(mut stream) = TcpStream::connect(address) else { return (0, String::new()) };
+/// Sends bytes, and reads the answer until the server closes: its head in small letters but for the first line, and its body.
+pub(crate) fn raw(address: SocketAddr, bytes: &[u8]) -> (String, String) {
+    let Ok(mut stream) = TcpStream::connect(address) else { return Default::default() };
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     let answer = String::from_utf8_lossy(&answer).into_owned();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    let head = head.to_ascii_lowercase().replacen("http", "HTTP", 1);
     // An answer that was cut off is none.
-    let length = head.to_ascii_lowercase().split("content-length: ").nth(1).and_then(|rest| {
+    let length = head.split("content-length: ").nth(1).and_then(|rest| {
         rest.split("\r\n").next().and_then(|length| length.trim().parse::<usize>().ok())
     });
     if length.is_some_and(|length| length != body.len()) {
-        (0, String::new())
-    } else {
-        (status, body.to_owned())
+        return Default::default();
     }
+    (head, body.to_owned())
+}
+
+/// The status and the body of what comes back.
+pub(crate) fn send(address: SocketAddr, bytes: &[u8]) -> Answer {
+    let (head, body) = raw(address, bytes);
+    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0), body)
 }
 
 pub(crate) fn request(

@@ -6,6 +6,7 @@ use counterpoint_testing::{new_schema, server, tries, within};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::process::Child;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const ACCOUNTS: [(&str, &str); 2] = [("team", "4"), ("lab", "50")];
 
@@ -162,13 +163,16 @@ fn a_session_that_all_ask_at_once_answers_each_question_once() {
         assert_eq!(post(services.address(0), "/v1/sessions", &token, &opening).0, 200);
         let spent = place.spent("lab");
         let path = "/v1/sessions/lab/gate/questions";
+        let seen = AtomicU64::new(0);
         let ask = |address: SocketAddr, number: u64| {
             // All are far below the threshold but every fourth.
             let age = if number % 4 == 3 { 0 } else { 69 };
             let sql = format!("SELECT COUNT(*) FROM visits WHERE age > {age}");
             let asked = json!({"name": format!("q{number}"), "sql": sql});
             loop {
-                match post(address, path, &token, &asked) {
+                let answer = post(address, path, &token, &asked);
+                seen.fetch_add(1, Ordering::SeqCst);
+                match answer {
                     (429 | 503, _) => std::thread::sleep(std::time::Duration::from_millis(20)),
                     (0, _) => return None,
                     answer @ (200, _) => return Some(read(&answer)["reply"].clone()),
@@ -183,7 +187,8 @@ fn a_session_that_all_ask_at_once_answers_each_question_once() {
                 .map(|thread| services.address(thread))
                 .map(|address| scope.spawn(move || all(address)))
                 .collect();
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            // Some questions were answered, and most were not.
+            wait_for(|| seen.load(Ordering::SeqCst) >= 2 * questions);
             services.kill(0);
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });

@@ -4,13 +4,15 @@ use counterpoint_curator::public::Key;
 use counterpoint_curator::question::Question;
 use counterpoint_curator::{Ask, Number, Pay, Priced, Spend, Written};
 use counterpoint_wire::ledger::{AccountStatus, Cost};
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::problem::{ILLEGAL, Problem};
 
 /// A question, and what it may cost: one of `sql` and `question`, and one of `epsilon`, `rho`, `slot` and `error`.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asking {
     /// The account that pays.
@@ -66,13 +68,36 @@ pub(super) fn written(sql: Option<String>, question: Option<Question>) -> Result
 }
 
 /// One question, or a list of them.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum Askings {
     /// A list.
     Many(Vec<Asking>),
     /// One.
     One(Box<Asking>),
+}
+
+/// By whether it is a list: what is wrong is said of the field that is wrong.
+impl<'de> Deserialize<'de> for Askings {
+    fn deserialize<D: Deserializer<'de>>(text: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Askings;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a question or a list of questions")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Askings, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Askings::Many)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, one: A) -> Result<Askings, A::Error> {
+                Box::deserialize(MapAccessDeserializer::new(one)).map(Askings::One)
+            }
+        }
+        text.deserialize_any(Either)
+    }
 }
 
 /// What something costs, in an account's currency.

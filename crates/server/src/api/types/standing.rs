@@ -135,6 +135,17 @@ pub(crate) struct Verified {
     pub(crate) problem: Option<String>,
 }
 
+/// What can be reached now.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// The ledger.
+    pub(crate) ledger: bool,
+    /// The tokens.
+    pub(crate) state: bool,
+    /// Every table's engine.
+    pub(crate) engines: bool,
+}
+
 /// That the service is there.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
