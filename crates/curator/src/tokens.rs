@@ -3,6 +3,7 @@
 use counterpoint_ledger::Hash;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -115,13 +116,15 @@ const SCHEMA: &str = "
 ";
 
 impl Tokens {
-    /// Opens them, or makes a place for them.
+    /// Opens them, or makes a place for them that nobody but its owner can read.
     ///
     /// # Errors
     /// [`TokenError::Database`] if it cannot be opened.
     pub fn open(file: &Path) -> Result<Self, TokenError> {
         let told =
             |error: rusqlite::Error| TokenError::Database(format!("{}: {error}", file.display()));
+        keep_private(file)
+            .map_err(|error| TokenError::Database(format!("{}: {error}", file.display())))?;
         let connection = Connection::open(file).map_err(told)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         connection.execute_batch(SCHEMA).map_err(told)?;
@@ -215,6 +218,38 @@ impl Tokens {
     }
 }
 
+/// Gives a file, and what SQLite keeps beside it, mode 600. A new file has it from its creation on, and SQLite gives log and
+/// index the mode of the database. Files that are there are never opened: closing one would drop SQLite's locks.
+#[cfg(unix)]
+fn keep_private(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mut options = std::fs::OpenOptions::new();
+    match options.write(true).create_new(true).mode(0o600).open(file) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    for end in ["", "-wal", "-shm"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(end);
+        // Log and index may be gone by now, or not be there.
+        let Ok(metadata) = std::fs::metadata(&name) else { continue };
+        if metadata.permissions().mode() & 0o077 == 0 {
+            continue;
+        }
+        match std::fs::set_permissions(&name, PermissionsExt::from_mode(0o600)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn keep_private(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
 /// A name that ledgers take, too.
 fn is_word(text: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
@@ -239,4 +274,44 @@ fn hex(bytes: &[u8]) -> String {
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or_default())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn modes(folder: &Path) -> Vec<(String, u32)> {
+        let mode = |end: &str| {
+            let name = format!("state.db{end}");
+            let metadata = folder.join(&name).metadata().unwrap();
+            (name, metadata.permissions().mode() & 0o777)
+        };
+        ["", "-wal", "-shm"].map(mode).to_vec()
+    }
+
+    #[test]
+    fn nobody_else_can_read_tokens_and_the_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::open(&folder.path().join("state.db")).unwrap();
+        tokens.secret().unwrap();
+        let private = modes(folder.path());
+        assert!(private.iter().all(|(_, mode)| *mode == 0o600), "{private:?}");
+        // Files that an earlier version made.
+        for (name, _) in &private {
+            let open = PermissionsExt::from_mode(0o644);
+            std::fs::set_permissions(folder.path().join(name), open).unwrap();
+        }
+        let again = Tokens::open(&folder.path().join("state.db")).unwrap();
+        assert_eq!((modes(folder.path()), again.secret()), (private, tokens.secret()));
+    }
+
+    #[test]
+    fn nobody_else_can_read_the_state_of_a_demonstration() {
+        let folder = tempfile::tempdir().unwrap();
+        let (config, _) = crate::demo::make(folder.path()).unwrap();
+        let _open = Tokens::open(&config.state).unwrap();
+        let private = modes(folder.path());
+        assert!(private.iter().all(|(_, mode)| *mode == 0o600), "{private:?}");
+    }
 }

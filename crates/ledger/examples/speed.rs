@@ -6,11 +6,12 @@
 //! ENTRIES is how long the history is made for the measurements that must not depend on it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::Access;
-use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Request, Url};
+use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Request, Url};
+use counterpoint_testing::Proxy;
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, ExactPlan};
 
@@ -33,6 +34,25 @@ fn main() {
     if let Some(server) = &server {
         let mut bare = BarePostgres::new(&schema(server, "speed_bare"));
         compare("PostgreSQL", &schema(server, "speed_ledger"), &mut bare);
+    }
+    println!(
+        "\n{:<34}{:>10}{:>12}{:>12}",
+        "threads of one pool", "pairs/s", "median ms", "99 % ms"
+    );
+    let concurrent = |name: &str, url: &str| {
+        set_up(&mut Ledger::init(&url.parse().unwrap()).unwrap());
+        for threads in [1, 8, 64] {
+            together(&format!("{name}, {threads}"), url, threads);
+        }
+    };
+    concurrent("SQLite", &file("together"));
+    if let Some(server) = &server {
+        concurrent("PostgreSQL", &schema(server, "speed_together"));
+        for microseconds in [250, 500] {
+            let (distant, delay) = distant(server, Duration::from_micros(microseconds));
+            let url = schema(server, &format!("speed_distant_{microseconds}"));
+            concurrent(&format!("PostgreSQL, {delay} ms each way"), &url.replace(server, &distant));
+        }
     }
     let sizes = [0, entries / 100, entries];
     let names = ["history_none", "history_short", "history_long"];
@@ -66,6 +86,42 @@ fn pairs(ledger: &mut Ledger, prefix: &str, count: u64) -> f64 {
         ledger.commit("account", &key, b"42.1234567").unwrap();
     }
     count as f64 / start.elapsed().as_secs_f64()
+}
+
+/// How long threads of one pool are measured.
+const MEASURED: Duration = Duration::from_secs(5);
+
+/// Pairs by so many threads, each one after the other.
+fn together(name: &str, url: &str, threads: usize) {
+    let pool = Pool::new(&url.parse().unwrap(), &OpenOptions::default(), 16).unwrap();
+    let (asked, start) = (release(), Instant::now());
+    let client = |thread: usize| {
+        let mut times = Vec::new();
+        while start.elapsed() < MEASURED {
+            let (key, begun) = (format!("{threads}-{thread}-{}", times.len()), Instant::now());
+            pool.reserve(&Request::new("account", &key, &asked)).unwrap();
+            pool.commit("account", &key, b"42.1234567").unwrap();
+            times.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+        times
+    };
+    let mut times: Vec<f64> = std::thread::scope(|scope| {
+        let client = &client;
+        let clients: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || client(thread))).collect();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
+    let rate = times.len() as f64 / start.elapsed().as_secs_f64();
+    times.sort_by(f64::total_cmp);
+    let (half, most) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    println!("{name:<34}{rate:>10.0}{half:>12.2}{most:>12.2}");
+}
+
+/// The URL of a server that is further away, and by how many milliseconds.
+fn distant(server: &str, delay: Duration) -> (String, f64) {
+    let address = server.split(['@', '/']).nth(3).unwrap();
+    let proxy = Proxy::start(address.parse().unwrap(), delay);
+    (server.replace(address, &proxy.address().to_string()), delay.as_secs_f64() * 1e3)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

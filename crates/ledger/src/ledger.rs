@@ -8,7 +8,7 @@ use counterpoint_wire::ledger::{Asked, Cost, Event};
 
 use crate::cells::{Known, damaged};
 use crate::chain::Head;
-use crate::database::{Access, Database, Url, VERSION};
+use crate::database::{Access, Database, Row, Statement, Url, VERSION};
 use crate::error::LedgerError;
 use crate::rows::Account;
 use crate::tables::Tables;
@@ -85,8 +85,8 @@ impl Ledger {
         ledger.expect(options.expect.unwrap_or(Head::NONE));
         let seen = ledger.seen;
         ledger.read(|tables| {
-            let head = tables.head()?;
-            goes_on(tables, seen, head)
+            let (head, is_there) = (tables.head()?, tables.contains(seen)?);
+            goes_on(seen, head, is_there)
         })?;
         Ok(ledger)
     }
@@ -174,22 +174,29 @@ impl Ledger {
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, Head) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
+        self.write_after(Vec::new(), |tables, head, _| work(tables, head))
+    }
+
+    /// The same with the rows of statements, which come with the lock: on a server the lock is held while an answer is
+    /// under way once if nothing more is read.
+    pub(crate) fn write_after<T>(
+        &mut self,
+        reads: Vec<Statement>,
+        work: impl FnOnce(&mut Tables<'_>, Head, Vec<Vec<Row>>) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
         if self.read_only {
             return Err(LedgerError::ReadOnly);
         }
         self.database.begin(Access::Write)?;
         let mut tables = Tables::new(&mut *self.database);
-        let outcome = tables.lock().and_then(|head| {
-            goes_on(&mut tables, self.seen, head)?;
-            let value = work(&mut tables, head)?;
-            tables.write()?;
-            Ok(value)
+        let outcome = tables.lock(self.seen, reads).and_then(|(head, is_there, rows)| {
+            goes_on(self.seen, head, is_there)?;
+            work(&mut tables, head, rows)
         });
-        let head = tables.head;
         match outcome {
             Ok(value) => {
-                self.database.commit()?;
-                self.seen = head;
+                tables.finish()?;
+                self.seen = tables.head;
                 Ok(value)
             }
             Err(error) => {
@@ -206,8 +213,8 @@ impl Ledger {
 }
 
 /// Refuses a history in which an entry that was seen is missing.
-fn goes_on(tables: &mut Tables<'_>, seen: Head, head: Head) -> Result<(), LedgerError> {
-    if [Head::NONE, head].contains(&seen) || tables.contains(seen)? {
+fn goes_on(seen: Head, head: Head, is_there: bool) -> Result<(), LedgerError> {
+    if [Head::NONE, head].contains(&seen) || is_there {
         return Ok(());
     }
     Err(LedgerError::OtherHistory { expected: seen, head })
@@ -232,8 +239,19 @@ pub(crate) fn append(
     head: Head,
     event: &Event,
 ) -> Result<Head, LedgerError> {
+    let next = add_entry(tables, head, event)?;
+    tables.move_head(head, next)?;
+    Ok(next)
+}
+
+/// Writes an event after another; the head is still to be moved.
+pub(crate) fn add_entry(
+    tables: &mut Tables<'_>,
+    head: Head,
+    event: &Event,
+) -> Result<Head, LedgerError> {
     let body = event.body().map_err(|error| damaged(&error.to_string()))?;
-    tables.append(head, event.account(), &body)
+    tables.add_entry(head, event.account(), &body)
 }
 
 /// The clock, in Unix seconds.

@@ -30,6 +30,7 @@
 //! ```
 
 mod backup;
+mod batch;
 mod cells;
 mod chain;
 pub mod database;
@@ -51,13 +52,14 @@ mod spent;
 mod tables;
 mod verify;
 
+pub use batch::{Committed, Reservation};
 pub use chain::{Hash, Head, HeadError};
 pub use database::{DatabaseError, Url};
 pub use error::{LedgerError, Refusal};
 pub use ledger::{Ledger, OpenOptions};
 pub use pool::Pool;
 pub use read::OpenedSession;
-pub use release::{Committed, Price, Request, Reservation};
+pub use release::{Price, Request};
 pub use rules::{Kind, NewFilter};
 pub use session::{Answer, Answered, NewAnswer, Secret, Session};
 pub use setup::{NewAccount, NewQuota};

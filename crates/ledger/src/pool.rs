@@ -1,15 +1,23 @@
 //! Several handles on one ledger, shared by the threads of a program.
 
+use std::collections::VecDeque;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::batch::{Committed, Done, Reservation, Step};
+use crate::cells::damaged;
 use crate::chain::Head;
 use crate::database::{DatabaseError, Url};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, OpenOptions};
+use crate::release::{Request, new_response};
 
 /// How long a handle is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// So many releases are reserved or committed in one transaction at most.
+const MOST_STEPS: usize = 64;
 
 /// Handles on one ledger that any number of threads may use at once. A handle that stopped, or whose
 /// server went away while it was idle, is replaced by a new one; every handle refuses a history in which anything is missing that the
@@ -37,6 +45,23 @@ pub struct Pool {
     patience: Duration,
     state: Mutex<State>,
     returned: Condvar,
+    queue: Mutex<Queue>,
+}
+
+/// Threads that wait for a transaction, in the order they came.
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<(Step, Sender<Turn>)>,
+    /// Whether a thread is to do what waits.
+    has_leader: bool,
+}
+
+/// What a thread that waits is told.
+enum Turn {
+    /// To do the next of what waits, which its own step is the first of.
+    Lead,
+    /// What became of its step.
+    Done(Result<Done, LedgerError>),
 }
 
 struct State {
@@ -69,7 +94,80 @@ impl Pool {
             patience: PATIENCE,
             state: Mutex::new(state),
             returned: Condvar::new(),
+            queue: Mutex::default(),
         })
+    }
+
+    /// [`Ledger::reserve`]. What threads ask for while a transaction is under way is done by the next one, together: as
+    /// durable as alone, and in the order in which they came.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::reserve`] and [`Pool::with`].
+    pub fn reserve(&self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
+        let new = self.with(|ledger| ledger.new_release(request))?;
+        match self.wait_for(Step::Reserve(new))? {
+            Done::Reserved(reservation) => Ok(reservation),
+            Done::Committed(_) => Err(damaged("a reservation was taken for a response")),
+        }
+    }
+
+    /// [`Ledger::commit`], in the same way.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::commit`] and [`Pool::with`].
+    pub fn commit(
+        &self,
+        account: &str,
+        key: &str,
+        response: &[u8],
+    ) -> Result<Committed, LedgerError> {
+        match self.wait_for(Step::Commit(new_response(account, key, response)?))? {
+            Done::Committed(committed) => Ok(committed),
+            Done::Reserved(_) => Err(damaged("a response was taken for a reservation")),
+        }
+    }
+
+    /// Waits until a step is done, by this thread or another.
+    fn wait_for(&self, step: Step) -> Result<Done, LedgerError> {
+        let (sender, receiver) = channel();
+        let mut queue = self.queue();
+        if !queue.has_leader {
+            queue.has_leader = true;
+            let _ = sender.send(Turn::Lead);
+        }
+        queue.waiting.push_back((step, sender));
+        drop(queue);
+        loop {
+            match receiver.recv() {
+                Ok(Turn::Lead) => self.lead(),
+                Ok(Turn::Done(done)) => return done,
+                // The thread that had the step panicked.
+                Err(_) => {
+                    let problem = "the thread that wrote it is gone".to_owned();
+                    return Err(DatabaseError::Uncertain(problem).into());
+                }
+            }
+        }
+    }
+
+    /// Does the first of what waits, and lets the next thread lead.
+    fn lead(&self) {
+        let _next = Next(self);
+        let mut queue = self.queue();
+        let most = queue.waiting.len().min(MOST_STEPS);
+        let (steps, senders): (Vec<Step>, Vec<Sender<Turn>>) = queue.waiting.drain(..most).unzip();
+        drop(queue);
+        let done = self.with(|ledger| Ok::<_, LedgerError>(ledger.apply(&steps)));
+        let done = done.unwrap_or_else(|error| steps.iter().map(|_| Err(error.clone())).collect());
+        for (sender, done) in senders.into_iter().zip(done) {
+            // Whoever waits is there.
+            let _ = sender.send(Turn::Done(done));
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that can fail is done under this lock.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lends a handle to a function, which waits for one for a minute at most.
@@ -121,6 +219,19 @@ impl Pool {
     }
 }
 
+/// Lets the thread that waits longest lead, when dropped: also where this one panics.
+struct Next<'a>(&'a Pool);
+
+impl Drop for Next<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        match queue.waiting.front() {
+            Some((_, sender)) => drop(sender.send(Turn::Lead)),
+            None => queue.has_leader = false,
+        }
+    }
+}
+
 /// A handle that is given back when dropped.
 struct Lent<'a> {
     pool: &'a Pool,
@@ -158,5 +269,68 @@ mod tests {
         let inner = pool.with(|_| pool.with(Ledger::head));
         assert_eq!(inner, Err(DatabaseError::Busy.into()));
         assert!(pool.with(Ledger::head).is_ok());
+    }
+
+    /// Sixteen threads come one after the other while somebody has the ledger's lock: one waits for it, and the others for
+    /// the next transaction, in which everybody has their turn.
+    #[test]
+    fn those_who_wait_are_served_together_in_the_order_they_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l");
+        let url: Url = format!("sqlite:{}", path.display()).parse().unwrap();
+        let mut ledger = Ledger::init(&url).unwrap();
+        let budget = |epsilon: &str| {
+            let (epsilon, delta) = (epsilon.parse().unwrap(), "0".parse().unwrap());
+            crate::NewFilter::new(crate::Kind::Sums, epsilon, delta)
+        };
+        let relation = counterpoint::Relation::one(counterpoint::Adjacency::AddRemove);
+        ledger.dataset("data", relation, &budget("1")).unwrap();
+        let account = crate::NewAccount::Filter(budget("1"));
+        ledger.open_account("account", "data", &account).unwrap();
+        let text = br#"{"release": [{"mechanism": "laplace", "scale": 20}]}"#;
+        let plan =
+            counterpoint_wire::ledger::ExactPlan::parse(text, counterpoint_wire::Format::Json);
+        let asked = counterpoint_wire::ledger::Asked::Described(plan.unwrap().releases);
+        let pool = &Pool::new(&url, &OpenOptions::default(), 2).unwrap();
+        let busy = rusqlite::Connection::open(&path).unwrap();
+        busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let entries: Vec<u64> = std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for thread in 0..16 {
+                let (key, asked) = (format!("key-{thread}"), &asked);
+                threads.push(scope.spawn(move || {
+                    pool.reserve(&Request::new("account", &key, asked)).unwrap().entry
+                }));
+                // The first has its step in hand; the others wait for it.
+                let waits = || {
+                    let queue = pool.queue();
+                    (queue.has_leader, queue.waiting.len())
+                };
+                while waits() != (true, thread) {
+                    std::thread::yield_now();
+                }
+            }
+            busy.execute_batch("ROLLBACK").unwrap();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(entries, (4..20).collect::<Vec<u64>>());
+        assert!(!pool.queue().has_leader);
+        assert_eq!(ledger.verify(None).unwrap().problem, None);
+    }
+
+    #[test]
+    fn a_thread_that_panics_lets_the_next_one_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let url: Url = format!("sqlite:{}", folder.path().join("l").display()).parse().unwrap();
+        Ledger::init(&url).unwrap();
+        let pool = Pool::new(&url, &OpenOptions::default(), 1).unwrap();
+        pool.queue().has_leader = true;
+        let panics = || {
+            let _next = Next(&pool);
+            panic!("on purpose");
+        };
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+        let unknown = pool.commit("account", "key", b"").unwrap_err();
+        assert!(matches!(unknown, LedgerError::Unknown { .. }), "{unknown}");
     }
 }

@@ -1,15 +1,17 @@
 //! The two steps of a release.
 
-use std::sync::Arc;
-
 use counterpoint::{Adjacency, Relation};
 use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 
-use crate::cells::{Known, damaged, unwritable};
+use crate::batch::{
+    self, Batch, Committed, Done, NewRelease, NewResponse, Reservation, Step, unknown_key,
+    unknown_slot,
+};
+use crate::cells::{damaged, unwritable};
 use crate::chain::{Hash, Head};
 use crate::error::{LedgerError, Refusal};
-use crate::ledger::{Ledger, append, now};
-use crate::rows::{Account, Release, Share, Slot};
+use crate::ledger::Ledger;
+use crate::rows::{Account, Release, Slot};
 use crate::setup::agree;
 use crate::tables::Tables;
 use crate::{MOST_RESPONSE, name, rules};
@@ -67,34 +69,6 @@ pub struct Price {
     pub head: Head,
 }
 
-/// A debit that is durable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reservation {
-    /// The entry that made it.
-    pub entry: u64,
-    /// What it cost; `None` if it was made by an earlier call.
-    pub charge: Option<Cost>,
-    /// The stored response, if it was committed: to be shown again, without new noise.
-    pub response: Option<Vec<u8>>,
-    /// The ledger's head.
-    pub head: Head,
-}
-
-/// A response that is durable, and may be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Committed {
-    /// The entry that stored it.
-    pub entry: u64,
-    /// The stored bytes, which need not be the ones offered: only these may be shown.
-    pub response: Vec<u8>,
-    /// Whether an earlier call stored them.
-    pub repeated: bool,
-    /// The ledger's head.
-    pub head: Head,
-}
-
 impl Ledger {
     /// Debits a release. Noise may be drawn once this has returned, and no earlier. If the key
     /// was reserved before, nothing is charged.
@@ -102,13 +76,11 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Refused`] if a budget does not allow it.
     pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
-        name::word("key", request.key)?;
-        let (known, charge) = self.cost(request)?;
-        let digest = digest(request);
-        self.write(|tables, head| match tables.release(request.account, request.key)? {
-            Some(release) => repeated(tables, head, release, digest),
-            None => reserve(tables, head, request, digest, (&known, charge)),
-        })
+        let new = self.new_release(request)?;
+        match self.apply_one(Step::Reserve(new))? {
+            Done::Reserved(reservation) => Ok(reservation),
+            Done::Committed(_) => Err(damaged("a reservation was taken for a response")),
+        }
     }
 
     /// What a reservation would cost and whether it would be made now. The key is not looked
@@ -117,25 +89,62 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::reserve`], but for a budget that is too short.
     pub fn price(&mut self, request: &Request<'_>) -> Result<Price, LedgerError> {
-        let (known, charge) = self.cost(request)?;
-        self.read(|tables| {
-            let head = tables.head()?;
-            let refusal = match debit(tables, request, (&known, charge.clone())) {
-                Ok(_) => None,
-                Err(LedgerError::Refused(refusal)) => Some(*refusal),
-                Err(error) => return Err(error),
+        let new = self.priced(request)?;
+        let charge = new.charge.clone();
+        let steps = [Step::Reserve(new)];
+        let (head, refused) = self.read(|tables| {
+            let (head, rows) = (tables.head()?, tables.all_rows(&batch::reads(&steps))?);
+            let batch = Batch::new(head, rows, &steps);
+            let charge = |step: &Step| match step {
+                Step::Reserve(new) => batch.charge(new),
+                Step::Commit(_) => Ok(()),
             };
-            Ok(Price { charge, refusal, head })
-        })
+            Ok((head, steps.iter().try_for_each(charge)))
+        })?;
+        let refusal = match refused {
+            Ok(()) => None,
+            Err(LedgerError::Refused(refusal)) => Some(*refusal),
+            Err(error) => return Err(error),
+        };
+        Ok(Price { charge, refusal, head })
     }
 
-    /// The account that is asked, and what it would charge.
-    fn cost(&mut self, request: &Request<'_>) -> Result<(Arc<Known>, Cost), LedgerError> {
+    /// A release that is ready to be reserved. All that may take a while is done here.
+    pub(crate) fn new_release(&mut self, request: &Request<'_>) -> Result<NewRelease, LedgerError> {
+        name::word("key", request.key)?;
+        self.priced(request)
+    }
+
+    /// A release, and what its account would charge.
+    fn priced(&mut self, request: &Request<'_>) -> Result<NewRelease, LedgerError> {
         request.analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
         let known = self.known(request.account)?;
         agree(request.adjacency, request.records, known.account.relation)?;
         let charge = self.known_price(&known.account, request.asked)?;
-        Ok((known, charge))
+        Ok(NewRelease {
+            account: request.account.to_owned(),
+            key: request.key.to_owned(),
+            analyst: request.analyst.map(str::to_owned),
+            session: request.session,
+            question: request.question,
+            asked: request.asked.clone(),
+            digest: digest(request),
+            known,
+            charge,
+        })
+    }
+
+    /// Does several things in one transaction. What each came to, in their order; an error of the transaction is that of all.
+    pub(crate) fn apply(&mut self, steps: &[Step]) -> Vec<Result<Done, LedgerError>> {
+        let done = self.write_after(batch::reads(steps), |tables, head, rows| {
+            batch::apply(tables, head, rows, steps)
+        });
+        done.unwrap_or_else(|error| steps.iter().map(|_| Err(error.clone())).collect())
+    }
+
+    fn apply_one(&mut self, step: Step) -> Result<Done, LedgerError> {
+        let done = self.apply(&[step]).pop();
+        done.unwrap_or_else(|| Err(damaged("nothing was done")))
     }
 
     /// What a request costs. Neither an account's rule nor what a slot declares ever changes, so
@@ -179,27 +188,23 @@ impl Ledger {
         key: &str,
         response: &[u8],
     ) -> Result<Committed, LedgerError> {
-        name::place(account, key)?;
-        fits("response", response, 0)?;
-        self.write(|tables, head| {
-            let release = find_release(tables, account, key)?;
-            if release.session {
-                let (key, problem) = (release.key, "is a session's".to_owned());
-                return Err(LedgerError::UnfitKey { key, problem, legal: "its answers" });
-            }
-            if let (Some(entry), Some(response)) = (release.committed, release.response) {
-                tables.touch(head)?;
-                return Ok(Committed { entry, response, repeated: true, head });
-            }
-            let (sha256, length) = (Hash::of(response).to_string(), response.len() as u64);
-            let (at, account_, key_) = (now(), account.to_owned(), key.to_owned());
-            let event = Event::Commit { at, account: account_, key: key_, sha256, length };
-            let head = append(tables, head, &event)?;
-            let entry = head.sequence;
-            tables.respond(account, key, entry, response)?;
-            Ok(Committed { entry, response: response.to_vec(), repeated: false, head })
-        })
+        match self.apply_one(Step::Commit(new_response(account, key, response)?))? {
+            Done::Committed(committed) => Ok(committed),
+            Done::Reserved(_) => Err(damaged("a response was taken for a reservation")),
+        }
     }
+}
+
+/// A response that is ready to be stored.
+pub(crate) fn new_response(
+    account: &str,
+    key: &str,
+    response: &[u8],
+) -> Result<NewResponse, LedgerError> {
+    name::place(account, key)?;
+    fits("response", response, 0)?;
+    let (account, key) = (account.to_owned(), key.to_owned());
+    Ok(NewResponse { account, key, response: response.to_vec() })
 }
 
 /// Bytes that can be stored.
@@ -215,9 +220,7 @@ pub(crate) fn find_release(
     account: &str,
     key: &str,
 ) -> Result<Release, LedgerError> {
-    let legal = "one that was reserved in the account";
-    let unknown = || LedgerError::Unknown { what: "key", name: key.to_owned(), legal };
-    tables.release(account, key)?.ok_or_else(unknown)
+    tables.release(account, key)?.ok_or_else(|| unknown_key(key))
 }
 
 /// What makes two requests the same.
@@ -236,112 +239,10 @@ pub(crate) fn digest(request: &Request<'_>) -> Hash {
     Hash::of(event.body().unwrap_or_default().as_bytes())
 }
 
-/// What an earlier call came to. It waits for a sync as that one did: who made it may have died
-/// in between.
-fn repeated(
-    tables: &mut Tables<'_>,
-    head: Head,
-    release: Release,
-    digest: Hash,
-) -> Result<Reservation, LedgerError> {
-    if release.request != digest {
-        return Err(LedgerError::KeyInUse { key: release.key });
-    }
-    tables.touch(head)?;
-    let (entry, response) = (release.reserved, release.response);
-    Ok(Reservation { entry, charge: None, response, head })
-}
-
-fn reserve(
-    tables: &mut Tables<'_>,
-    head: Head,
-    request: &Request<'_>,
-    digest: Hash,
-    price: (&Known, Cost),
-) -> Result<Reservation, LedgerError> {
-    let Found { account, slot, share, debit } = debit(tables, request, price)?;
-    let event = Event::Reserve {
-        at: now(),
-        account: request.account.to_owned(),
-        key: request.key.to_owned(),
-        analyst: request.analyst.map(str::to_owned),
-        session: request.session,
-        question: request.question.map(|question| question.to_string()),
-        release: request.asked.clone(),
-        charge: debit.charge.clone(),
-    };
-    let head = append(tables, head, &event)?;
-    tables.charge_account(&account, &debit.account)?;
-    if let (Some(slot), Some(used)) = (&slot, debit.used) {
-        tables.use_slot(&account.name, slot, used)?;
-    }
-    if let (Some(share), Some(balance)) = (&share, &debit.share) {
-        tables.charge_share(&account.name, share, balance)?;
-    }
-    let entry = head.sequence;
-    tables.add_release(&Release {
-        key: request.key.to_owned(),
-        account: account.name,
-        analyst: request.analyst.map(str::to_owned),
-        session: request.session,
-        request: digest,
-        reserved: entry,
-        committed: None,
-        response: None,
-    })?;
-    Ok(Reservation { entry, charge: Some(debit.charge), response: None, head })
-}
-
-/// What pays for a release, and what it leaves of that.
-struct Found {
-    account: Account,
-    slot: Option<Slot>,
-    share: Option<Share>,
-    debit: rules::Debit,
-}
-
-/// Whether account, slot and quota as they are now allow a release at a price.
-fn debit(
-    tables: &mut Tables<'_>,
-    request: &Request<'_>,
-    (known, charge): (&Known, Cost),
-) -> Result<Found, LedgerError> {
-    let row = tables.account_row(request.account)?.ok_or_else(|| damaged("an account is gone"))?;
-    // The price is by the rule that was known.
-    let account = known.now(&row)?;
-    let slot = match request.asked {
-        Asked::Slot { name, .. } => Some(find_slot(tables, &account.name, name)?),
-        _ => None,
-    };
-    let share = find_share(tables, &account, request.analyst)?;
-    let debit = rules::reserve(&account, slot.as_ref(), share.as_ref(), request.asked, charge)?;
-    Ok(Found { account, slot, share, debit })
-}
-
 pub(crate) fn find_slot(
     tables: &mut Tables<'_>,
     account: &str,
     name: &str,
 ) -> Result<Slot, LedgerError> {
-    let legal = "the name of a release in the account's plan, as status lists them";
-    let unknown = || LedgerError::Unknown { what: "slot", name: name.to_owned(), legal };
-    tables.slot(account, name)?.ok_or_else(unknown)
-}
-
-/// The share that is to be charged: in an account with quotas there must be one.
-fn find_share(
-    tables: &mut Tables<'_>,
-    account: &Account,
-    analyst: Option<&str>,
-) -> Result<Option<Share>, LedgerError> {
-    if account.quotas == 0 {
-        return Ok(None);
-    }
-    let legal = "--analyst with one who has a quota";
-    let Some(analyst) = analyst else {
-        return Err(account.unfit("has quotas and no analyst is named", legal));
-    };
-    let name = analyst.to_owned();
-    let unknown = || LedgerError::Unknown { what: "quota of analyst", name, legal };
-    Ok(Some(tables.share(&account.name, analyst)?.ok_or_else(unknown)?))
+    tables.slot(account, name)?.ok_or_else(|| unknown_slot(name))
 }

@@ -8,7 +8,7 @@ use crate::cells::{
     stored, unwritable, whole,
 };
 use crate::chain::Head;
-use crate::database::{Cell, Database, Dialect, Row, VERSION, Write, schema};
+use crate::database::{Cell, Database, Dialect, Row, Statement, VERSION, schema};
 use crate::error::LedgerError;
 use crate::rows::{Account, Balance, Release, Share, Slot, sortable};
 
@@ -18,7 +18,7 @@ pub(crate) struct Tables<'a> {
     /// The last head that was read or written.
     pub(crate) head: Head,
     /// What is to be written before anything more is read: each must change one row.
-    writes: Vec<Write>,
+    writes: Vec<Statement>,
 }
 
 type Outcome<T> = Result<T, LedgerError>;
@@ -71,22 +71,29 @@ impl<'a> Tables<'a> {
         self.one(sql, vec![version.into()])
     }
 
-    /// Takes the ledger's lock, and reads the head under it.
-    pub(crate) fn lock(&mut self) -> Outcome<Head> {
+    /// Takes the ledger's lock. Under it, and in one go: the head, whether an entry is in the history, and the rows of
+    /// more statements.
+    pub(crate) fn lock(
+        &mut self,
+        entry: Head,
+        more: Vec<Statement>,
+    ) -> Outcome<(Head, bool, Vec<Vec<Row>>)> {
         let sql = match self.database.dialect() {
             // BEGIN IMMEDIATE has it.
             Dialect::Sqlite => HEAD,
             Dialect::Postgres => HEAD_LOCKED,
         };
-        self.head = only_head(&self.rows(sql, &[])?)?;
-        Ok(self.head)
+        let mut reads = vec![Statement { sql, parameters: Vec::new() }, containing(entry)?];
+        reads.extend(more);
+        let mut rows = self.all_rows(&reads)?.into_iter();
+        let (head, found) = (rows.next().unwrap_or_default(), rows.next().unwrap_or_default());
+        self.head = only_head(&head)?;
+        Ok((self.head, !found.is_empty(), rows.collect()))
     }
 
     /// Whether an entry is in the history.
     pub(crate) fn contains(&mut self, entry: Head) -> Outcome<bool> {
-        let sql = "SELECT sequence FROM ledger_entry WHERE sequence = $1 AND hash = $2";
-        let rows = self.rows(sql, &[whole(entry.sequence)?, Cell::from(&entry.hash.0[..])])?;
-        Ok(!rows.is_empty())
+        Ok(self.all_rows(&[containing(entry)?])?.iter().any(|rows| !rows.is_empty()))
     }
 
     pub(crate) fn head(&mut self) -> Outcome<Head> {
@@ -99,8 +106,8 @@ impl<'a> Tables<'a> {
         self.one(sql, vec![0.into(), Cell::Bytes(Head::NONE.hash.0.to_vec())])
     }
 
-    /// Adds an entry after the head that was read, and moves the head, if it is still there.
-    pub(crate) fn append(
+    /// Adds an entry after another; the head is still to be moved.
+    pub(crate) fn add_entry(
         &mut self,
         head: Head,
         account: Option<&str>,
@@ -111,16 +118,18 @@ impl<'a> Tables<'a> {
                    VALUES ($1, $2, $3, $4, $5)";
         let (previous, hash) = (Cell::from(&head.hash.0[..]), Cell::from(&next.hash.0[..]));
         let account = account.map_or(Cell::Null, Cell::from);
-        let sequence = whole(next.sequence)?;
-        self.one(
-            sql,
-            vec![sequence.clone(), previous.clone(), hash.clone(), account, body.into()],
-        )?;
+        self.one(sql, vec![whole(next.sequence)?, previous, hash, account, body.into()])?;
+        Ok(next)
+    }
+
+    /// Moves the head, if it is still where it was.
+    pub(crate) fn move_head(&mut self, from: Head, to: Head) -> Outcome<()> {
         let sql = "UPDATE ledger_head SET sequence = $1, hash = $2 \
                    WHERE id = 1 AND sequence = $3 AND hash = $4";
-        self.one(sql, vec![sequence, hash, whole(head.sequence)?, previous])?;
-        self.head = next;
-        Ok(next)
+        let cells = |head: Head| Outcome::Ok([whole(head.sequence)?, Cell::from(&head.hash.0[..])]);
+        self.one(sql, [cells(to)?, cells(from)?].concat())?;
+        self.head = to;
+        Ok(())
     }
 
     /// Writes the head once more, so that what was read waits for a sync of its own: who wrote
@@ -166,17 +175,7 @@ impl<'a> Tables<'a> {
 
     /// An account as it is stored.
     pub(crate) fn account_row(&mut self, name: &str) -> Outcome<Option<Row>> {
-        // No name has one, and PostgreSQL has no such text.
-        if name.contains('\0') {
-            return Ok(None);
-        }
-        let rows = self.rows(
-            "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
-             capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
-             FROM ledger_account WHERE name = $1",
-            &[name.into()],
-        )?;
-        Ok(rows.into_iter().next())
+        self.first(&account_named(name))
     }
 
     /// All data sets and accounts, in the order they were opened.
@@ -251,13 +250,7 @@ impl<'a> Tables<'a> {
     }
 
     pub(crate) fn slot(&mut self, account: &str, name: &str) -> Outcome<Option<Slot>> {
-        if name.contains('\0') {
-            return Ok(None);
-        }
-        let sql = "SELECT name, total, used, release FROM ledger_slot \
-                   WHERE account = $1 AND name = $2";
-        let rows = self.rows(sql, &[account.into(), name.into()])?;
-        rows.first().map(|row| slot(row)).transpose()
+        self.first(&slot_named(account, name))?.as_deref().map(slot).transpose()
     }
 
     pub(crate) fn slots(&mut self, account: &str) -> Outcome<Vec<Slot>> {
@@ -286,11 +279,7 @@ impl<'a> Tables<'a> {
     }
 
     pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Outcome<Option<Share>> {
-        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
-                   spent_main, spent_delta, spent_pure \
-                   FROM ledger_quota WHERE account = $1 AND analyst = $2";
-        let rows = self.rows(sql, &[account.into(), analyst.into()])?;
-        rows.first().map(|row| share(row)).transpose()
+        self.first(&share_of(account, analyst))?.as_deref().map(share).transpose()
     }
 
     pub(crate) fn shares(&mut self, account: &str) -> Outcome<Vec<Share>> {
@@ -326,10 +315,7 @@ impl<'a> Tables<'a> {
     }
 
     pub(crate) fn release(&mut self, account: &str, key: &str) -> Outcome<Option<Release>> {
-        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
-                   FROM ledger_release WHERE key = $1 AND account = $2";
-        let rows = self.rows(sql, &[key.into(), account.into()])?;
-        rows.first().map(|row| release(row)).transpose()
+        self.first(&release_under(account, key))?.as_deref().map(release).transpose()
     }
 
     /// The accounts in which a key was reserved.
@@ -390,6 +376,22 @@ impl<'a> Tables<'a> {
         Ok(counts)
     }
 
+    /// The first row of a statement.
+    fn first(&mut self, read: &Statement) -> Outcome<Option<Row>> {
+        // No name has one, and PostgreSQL has no such text.
+        let is_none = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
+        if read.parameters.iter().any(is_none) {
+            return Ok(None);
+        }
+        Ok(self.rows(read.sql, &read.parameters)?.into_iter().next())
+    }
+
+    /// The rows of several statements, after all that is to be written.
+    pub(crate) fn all_rows(&mut self, reads: &[Statement]) -> Outcome<Vec<Vec<Row>>> {
+        self.write()?;
+        Ok(self.database.query_all(reads)?)
+    }
+
     /// The rows of a statement, after all that is to be written.
     pub(crate) fn rows(&mut self, sql: &str, cells: &[Cell]) -> Outcome<Vec<Row>> {
         self.write()?;
@@ -399,8 +401,22 @@ impl<'a> Tables<'a> {
     /// A statement that must change one row; anything else means that something moved. It may be
     /// put off until something is read, or all is written.
     pub(crate) fn one(&mut self, sql: &'static str, cells: Vec<Cell>) -> Outcome<()> {
-        self.writes.push(Write { sql, parameters: cells });
+        self.writes.push(Statement { sql, parameters: cells });
         Ok(())
+    }
+
+    /// How much is to be written.
+    pub(crate) fn put_off(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Writes what was put off, and makes the transaction durable; or forgets the transaction.
+    pub(crate) fn finish(&mut self) -> Outcome<()> {
+        let writes = std::mem::take(&mut self.writes);
+        match self.database.commit_after(&writes)? {
+            None => Ok(()),
+            Some(place) => Err(unlike(writes.get(place))),
+        }
     }
 
     /// Writes what was put off: statements of which none waits for another can be sent at once.
@@ -413,14 +429,50 @@ impl<'a> Tables<'a> {
         if changed.len() != writes.len() {
             return Err(damaged("the database did not say what was changed"));
         }
-        match writes.iter().zip(changed).find(|(_, changed)| *changed != 1) {
+        match changed.iter().position(|changed| *changed != 1) {
             None => Ok(()),
-            Some((write, changed)) => {
-                let start: String = write.sql.chars().take(32).collect();
-                Err(damaged(&format!("{start}... changed {changed} rows, not one")))
-            }
+            Some(place) => Err(unlike(writes.get(place))),
         }
     }
+}
+
+/// A statement did not change one row.
+fn unlike(write: Option<&Statement>) -> LedgerError {
+    let start: String = write.map_or("", |write| write.sql).chars().take(32).collect();
+    damaged(&format!("{start}... did not change one row"))
+}
+
+/// Whether an entry is in the history.
+fn containing(entry: Head) -> Outcome<Statement> {
+    let sql = "SELECT sequence FROM ledger_entry WHERE sequence = $1 AND hash = $2";
+    let parameters = vec![whole(entry.sequence)?, Cell::from(&entry.hash.0[..])];
+    Ok(Statement { sql, parameters })
+}
+
+pub(crate) fn account_named(name: &str) -> Statement {
+    let sql = "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
+               capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
+               FROM ledger_account WHERE name = $1";
+    Statement { sql, parameters: vec![name.into()] }
+}
+
+pub(crate) fn slot_named(account: &str, name: &str) -> Statement {
+    let sql = "SELECT name, total, used, release FROM ledger_slot \
+               WHERE account = $1 AND name = $2";
+    Statement { sql, parameters: vec![account.into(), name.into()] }
+}
+
+pub(crate) fn share_of(account: &str, analyst: &str) -> Statement {
+    let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
+               spent_main, spent_delta, spent_pure \
+               FROM ledger_quota WHERE account = $1 AND analyst = $2";
+    Statement { sql, parameters: vec![account.into(), analyst.into()] }
+}
+
+pub(crate) fn release_under(account: &str, key: &str) -> Statement {
+    let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
+               FROM ledger_release WHERE key = $1 AND account = $2";
+    Statement { sql, parameters: vec![key.into(), account.into()] }
 }
 
 const HEAD: &str = "SELECT id, sequence, hash FROM ledger_head";

@@ -1,11 +1,13 @@
-//! What the tests of all crates share: one generator, a client of services, a database server, and how large a run is.
+//! What the tests of all crates share: one generator, a client of services, a slow network, a database server, and how large a run is.
 
 mod client;
+mod proxy;
 mod random;
 #[cfg(feature = "postgres")]
 mod schema;
 
 pub use client::Client;
+pub use proxy::Proxy;
 pub use random::Random;
 #[cfg(feature = "postgres")]
 pub use schema::{cluster, has_own_server, new_schema, on_own_server, run, server, within};

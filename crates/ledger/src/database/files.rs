@@ -60,6 +60,26 @@ pub(super) struct Files {
     marker: Option<PathBuf>,
 }
 
+/// The clocks at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    /// The clock that files bear the time of.
+    wall: SystemTime,
+    /// The clock that never goes back.
+    steady: Instant,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Self { wall: SystemTime::now(), steady: Instant::now() }
+    }
+
+    /// Whether less than so long has passed since an earlier moment.
+    fn is_within(&self, length: Duration, earlier: Instant) -> bool {
+        self.steady.saturating_duration_since(earlier) < length
+    }
+}
+
 /// What tells a file from all others as long as somebody has it open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
@@ -202,23 +222,33 @@ impl Place {
 impl Files {
     /// Whether all names still lead to what was opened, and nobody had to stop.
     pub(super) fn check(&mut self) -> Result<(), Change> {
-        let now = SystemTime::now();
+        self.check_at(Moment::now())
+    }
+
+    fn check_at(&mut self, now: Moment) -> Result<(), Change> {
         let stamp = self.folder.symlink_metadata().ok().as_ref().and_then(Stamp::read);
         match self.looked {
-            Some((when, seen)) if stamp == Some(seen) && when.elapsed() < GOOD => {}
+            Some((when, seen)) if stamp == Some(seen) && now.is_within(GOOD, when) => {}
             _ => {
                 self.check_names()?;
-                let settled = stamp.filter(|stamp| self.given.is_none() && stamp.is_settled(now));
-                self.looked = settled.map(|stamp| (Instant::now(), stamp));
+                let is_settled = |stamp: &Stamp| self.given.is_none() && stamp.is_settled(now.wall);
+                self.looked = stamp.filter(is_settled).map(|stamp| (now.steady, stamp));
             }
         }
-        self.last = Some(Instant::now());
+        self.last = Some(now.steady);
         Ok(())
     }
 
     /// The same, unless it was looked at just now.
     pub(super) fn check_unless_fresh(&mut self) -> Result<(), Change> {
-        if self.last.is_some_and(|last| last.elapsed() < FRESH) { Ok(()) } else { self.check() }
+        self.check_unless_fresh_at(Moment::now())
+    }
+
+    fn check_unless_fresh_at(&mut self, now: Moment) -> Result<(), Change> {
+        if self.last.is_some_and(|last| now.is_within(FRESH, last)) {
+            return Ok(());
+        }
+        self.check_at(now)
     }
 
     fn check_names(&self) -> Result<(), Change> {
@@ -373,4 +403,77 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), String> {
     };
     let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|error| format!("its folder cannot be synced: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file in a folder, and a folder elsewhere on the same disk.
+    fn watched() -> (tempfile::TempDir, PathBuf, Files) {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("ledger");
+        std::fs::create_dir(&inner).unwrap();
+        let file = inner.join("file");
+        std::fs::write(&file, b"").unwrap();
+        let known = identity(&file, &file.symlink_metadata().unwrap()).unwrap();
+        let watched = vec![(file.clone(), known)];
+        let files =
+            Files { folder: inner, last: None, looked: None, watched, given: None, marker: None };
+        (folder, file, files)
+    }
+
+    /// So long after the files were made.
+    fn after(milliseconds: u64) -> Moment {
+        let length = Duration::from_millis(milliseconds);
+        let now = Moment::now();
+        Moment { wall: now.wall + length, steady: now.steady + length }
+    }
+
+    /// The name of a file elsewhere, which changes no time in this folder.
+    fn link(folder: &tempfile::TempDir, file: &Path) -> PathBuf {
+        let other = folder.path().join("other");
+        std::fs::hard_link(file, &other).unwrap();
+        other
+    }
+
+    const HOUR: u64 = 3_600_000;
+
+    #[test]
+    fn names_are_looked_at_ten_times_a_second_while_their_folder_stays_as_it_is() {
+        let (folder, file, mut files) = watched();
+        let first = after(HOUR);
+        let later = |milliseconds| {
+            let length = Duration::from_millis(milliseconds);
+            Moment { wall: first.wall + length, steady: first.steady + length }
+        };
+        files.check_at(first).unwrap();
+        let other = link(&folder, &file);
+        assert_eq!(files.check_at(later(99)), Ok(()));
+        assert!(files.check_at(later(100)).unwrap_err().problem.contains("has 2 names"));
+        // Before a write nothing is looked at that was looked at just now.
+        std::fs::remove_file(other).unwrap();
+        files.check_at(later(200)).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(files.check_unless_fresh_at(later(209)), Ok(()));
+        let gone = files.check_unless_fresh_at(later(210)).unwrap_err();
+        assert!(gone.problem.contains("No such file") && gone.stops_others);
+    }
+
+    #[test]
+    fn a_folder_that_changed_just_now_vouches_for_nothing() {
+        let (folder, file, mut files) = watched();
+        let stamp = Stamp::read(&files.folder.symlink_metadata().unwrap()).unwrap();
+        let tick = if stamp.changed.subsec_nanos() == 0 { COARSE_TICK } else { TICK };
+        // Another change may bear the same time until then.
+        let at = |age| Moment { wall: UNIX_EPOCH + stamp.changed + age, steady: Instant::now() };
+        files.check_at(at(tick)).unwrap();
+        assert_eq!(files.looked, None);
+        let other = link(&folder, &file);
+        assert!(files.check_at(at(tick)).is_err());
+        std::fs::remove_file(other).unwrap();
+        let now = at(tick + Duration::from_nanos(1));
+        files.check_at(now).unwrap();
+        assert_eq!(files.looked, Some((now.steady, stamp)));
+    }
 }

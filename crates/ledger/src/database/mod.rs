@@ -36,7 +36,7 @@ pub type Row = Vec<Cell>;
 
 /// A statement and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Write {
+pub struct Statement {
     /// With parameters `$1`, `$2`, ..., in the order in which they first appear.
     pub sql: &'static str,
     /// Their values.
@@ -101,6 +101,14 @@ pub trait Database: Send {
     /// [`DatabaseError`].
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError>;
 
+    /// The rows of several statements, one after the other.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn query_all(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
+        reads.iter().map(|read| self.query(read.sql, &read.parameters)).collect()
+    }
+
     /// How many rows a statement changed.
     ///
     /// # Errors
@@ -111,7 +119,7 @@ pub trait Database: Send {
     ///
     /// # Errors
     /// [`DatabaseError`].
-    fn execute_all(&mut self, writes: &[Write]) -> Result<Vec<u64>, DatabaseError> {
+    fn execute_all(&mut self, writes: &[Statement]) -> Result<Vec<u64>, DatabaseError> {
         writes.iter().map(|write| self.execute(write.sql, &write.parameters)).collect()
     }
 
@@ -120,6 +128,20 @@ pub trait Database: Send {
     /// # Errors
     /// [`DatabaseError`].
     fn commit(&mut self) -> Result<(), DatabaseError>;
+
+    /// Ends the transaction with statements of which each must change one row: then all is durable. If one does not, the
+    /// transaction is forgotten, and its place in the list is returned.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
+        let unlike = self.execute_all(writes)?.iter().position(|changed| *changed != 1);
+        match unlike {
+            None => self.commit()?,
+            Some(_) => self.rollback(),
+        }
+        Ok(unlike)
+    }
 
     /// Forgets the transaction.
     fn rollback(&mut self);

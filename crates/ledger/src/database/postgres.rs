@@ -1,19 +1,22 @@
 //! PostgreSQL, over one connection.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
-use futures_util::future::{join, join3, try_join_all};
+use futures_util::future::{join, join3};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::{Client, Statement as Prepared};
 
 use super::replicas::{FOUND, Replicas, WAITED_FOR};
 use super::tls::{Target, described, failed};
-use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Write};
+use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Statement};
 
 type Outcome<T> = Result<T, tokio_postgres::Error>;
 
@@ -43,7 +46,7 @@ struct Session {
     client: Client,
     /// What carries the client's messages, until the server has taken its leave.
     connection: tokio::task::JoinHandle<()>,
-    statements: HashMap<String, Statement>,
+    statements: HashMap<String, Prepared>,
     /// The beginning of a transaction, which is sent with its first statement.
     beginning: Option<Beginning>,
     /// What commits wait for.
@@ -58,7 +61,7 @@ struct Session {
 /// The beginning of a transaction, and how to find out about replicas if it writes and they matter.
 struct Beginning {
     sql: &'static str,
-    found: Option<(Replicas, Statement)>,
+    found: Option<(Replicas, Prepared)>,
 }
 
 /// What must be on for a commit to be durable.
@@ -136,12 +139,16 @@ impl Database for Postgres {
         self.ask(|session| session.query(sql, parameters))
     }
 
+    fn query_all(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
+        self.ask(|session| session.query_all(reads))
+    }
+
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
         let changed = self.ask(|session| session.execute(&[(sql, parameters)]))?;
         changed.first().copied().ok_or_else(gone)
     }
 
-    fn execute_all(&mut self, writes: &[Write]) -> Result<Vec<u64>, DatabaseError> {
+    fn execute_all(&mut self, writes: &[Statement]) -> Result<Vec<u64>, DatabaseError> {
         let writes: Vec<(&str, &[Cell])> =
             writes.iter().map(|write| (write.sql, write.parameters.as_slice())).collect();
         self.ask(|session| session.execute(&writes))
@@ -151,6 +158,14 @@ impl Database for Postgres {
         // A commit that is not answered may have taken effect.
         self.ask(Session::commit).map_err(|error| match error {
             DatabaseError::Failed(problem) => DatabaseError::Uncertain(problem),
+            error => error,
+        })
+    }
+
+    fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
+        self.ask(|session| session.commit_after(writes)).map_err(|error| match error {
+            // Its thread ended, perhaps after the COMMIT was sent.
+            error if error == gone() => DatabaseError::Uncertain(error.to_string()),
             error => error,
         })
     }
@@ -259,7 +274,7 @@ impl Session {
         self.runtime.block_on(self.client.batch_execute(sql))
     }
 
-    fn statement(&mut self, sql: &str) -> Outcome<Statement> {
+    fn statement(&mut self, sql: &str) -> Outcome<Prepared> {
         if let Some(known) = self.statements.get(sql) {
             return Ok(known.clone());
         }
@@ -268,29 +283,44 @@ impl Session {
         Ok(statement)
     }
 
-    fn rows(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, Fault> {
-        let statement = self.statement(sql)?;
-        let parameters = references(parameters);
-        let query = self.client.query(&statement, &parameters);
+    /// The rows of several statements. They are sent one after the other without waiting for what the server says; after
+    /// one that fails it does none.
+    fn rows(&mut self, reads: &[(&str, &[Cell])]) -> Result<Vec<Vec<Row>>, Fault> {
+        let mut prepared = Vec::new();
+        for (sql, cells) in reads {
+            prepared.push((self.statement(sql)?, references(cells)));
+        }
+        let all = all(prepared.iter().map(|(sql, cells)| self.client.query(sql, cells)));
         let beginning = self.beginning.take();
-        let (waits, rows) = self.runtime.block_on(after(beginning, &self.client, query))?;
+        let (waits, found) = self.runtime.block_on(after(beginning, &self.client, all))?;
         self.waits |= waits;
-        Ok(rows.iter().map(cells).collect::<Outcome<_>>()?)
+        let read = |rows: Vec<tokio_postgres::Row>| rows.iter().map(cells).collect();
+        Ok(found.into_iter().map(read).collect::<Outcome<_>>()?)
     }
 
-    /// What several statements change. They are sent one after the other without waiting for
-    /// what the server says; after one that fails it does none.
+    /// What several statements change, sent in the same way.
     fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, Fault> {
         let mut prepared = Vec::new();
         for (sql, cells) in writes {
             prepared.push((self.statement(sql)?, references(cells)));
         }
-        let executed = prepared.iter().map(|(sql, cells)| self.client.execute(sql, cells));
-        let all = try_join_all(executed);
+        let all = all(prepared.iter().map(|(sql, cells)| self.client.execute(sql, cells)));
         let beginning = self.beginning.take();
         let (waits, changed) = self.runtime.block_on(after(beginning, &self.client, all))?;
         self.waits |= waits;
         Ok(changed)
+    }
+
+    /// Statements that fail unless they change one row, so that a COMMIT which is sent right after them makes nothing
+    /// durable then. Those that are new to the server are sent to it all at once.
+    fn guarded(&mut self, writes: &[Statement]) -> Outcome<Vec<Prepared>> {
+        let texts: Vec<String> = writes.iter().map(|write| guard(write.sql)).collect();
+        let is_new = |text: &&String| !self.statements.contains_key(*text);
+        let new: BTreeSet<&String> = texts.iter().filter(is_new).collect();
+        let prepared = all(new.iter().map(|text| self.client.prepare(text)));
+        let prepared = self.runtime.block_on(prepared)?;
+        self.statements.extend(new.into_iter().cloned().zip(prepared));
+        texts.iter().map(|text| self.statement(text)).collect()
     }
 
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
@@ -305,7 +335,7 @@ impl Session {
     }
 
     /// How to find out about replicas, if they matter.
-    fn found(&mut self) -> Result<Option<(Replicas, Statement)>, DatabaseError> {
+    fn found(&mut self) -> Result<Option<(Replicas, Prepared)>, DatabaseError> {
         if !self.replicas.matter() {
             return Ok(None);
         }
@@ -315,7 +345,15 @@ impl Session {
 
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
         self.running()?;
-        self.rows(sql, parameters).map_err(|fault| self.failed(fault))
+        let rows = self.rows(&[(sql, parameters)]).map_err(|fault| self.failed(fault))?;
+        rows.into_iter().next().ok_or_else(gone)
+    }
+
+    fn query_all(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
+        self.running()?;
+        let reads: Vec<(&str, &[Cell])> =
+            reads.iter().map(|read| (read.sql, read.parameters.as_slice())).collect();
+        self.rows(&reads).map_err(|fault| self.failed(fault))
     }
 
     fn execute(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, DatabaseError> {
@@ -331,6 +369,11 @@ impl Session {
         let found = if self.waits { self.found()? } else { None };
         self.warned();
         let committed = self.runtime.block_on(committed(&self.client, found));
+        self.acknowledged(committed)
+    }
+
+    /// Whether a COMMIT is known to have taken effect.
+    fn acknowledged(&mut self, committed: Result<(), Fault>) -> Result<(), DatabaseError> {
         let problem = match committed {
             Ok(()) => self.warned(),
             Err(Fault::Server(error)) => Some(described(&error)),
@@ -342,6 +385,41 @@ impl Session {
                 self.stopped = true;
                 Err(DatabaseError::Uncertain(problem))
             }
+        }
+    }
+
+    /// The last statements of a transaction and its COMMIT, sent without waiting in between. After a statement that fails
+    /// the server takes the COMMIT for a ROLLBACK.
+    fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
+        self.running()?;
+        let prepared = self.guarded(writes).map_err(|error| self.failed(error.into()))?;
+        if self.beginning.is_some() {
+            // What is found out with the beginning has to be known first.
+            self.query_all(&[])?;
+        }
+        let found = if self.waits { self.found()? } else { None };
+        self.warned();
+        let cells: Vec<_> = writes.iter().map(|write| references(&write.parameters)).collect();
+        let sent = prepared.iter().zip(&cells);
+        let writes = in_order(sent.map(|(sql, cells)| self.client.execute(sql, cells)));
+        let both = join(writes, committed(&self.client, found));
+        let (written, committed) = self.runtime.block_on(both);
+        let failed = written
+            .into_iter()
+            .enumerate()
+            .find_map(|(place, outcome)| outcome.err().map(|error| (place, error)));
+        match failed {
+            None => self.acknowledged(committed).map(|()| None),
+            // The COMMIT was sent, and nobody knows how far the server came.
+            Some((_, error)) if error.as_db_error().is_none() => {
+                self.stopped = true;
+                Err(DatabaseError::Uncertain(described(&error)))
+            }
+            Some((place, error)) if error.code() == Some(&SqlState::DIVISION_BY_ZERO) => {
+                self.stopped |= committed.is_err();
+                Ok(Some(place))
+            }
+            Some((_, error)) => Err(self.failed(error.into())),
         }
     }
 
@@ -390,15 +468,45 @@ async fn after<T>(
     Ok((found?, outcome?))
 }
 
+/// A statement that fails, by a division by zero, unless it changes one row.
+fn guard(sql: &str) -> String {
+    format!("WITH changed AS ({sql} RETURNING 1) SELECT 1 / CAST(count(*) = 1 AS int) FROM changed")
+}
+
+/// What several futures come to. Each is begun after the one before it has begun, so that messages are sent in this order.
+async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut futures: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
+    let mut outcomes: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (future, outcome) in futures.iter_mut().zip(&mut outcomes) {
+            if outcome.is_none()
+                && let Poll::Ready(found) = future.as_mut().poll(context)
+            {
+                *outcome = Some(found);
+            }
+        }
+        if outcomes.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    outcomes.into_iter().flatten().collect()
+}
+
+/// The same if all succeed, or the first error.
+async fn all<T, F: Future<Output = Outcome<T>>>(
+    futures: impl Iterator<Item = F>,
+) -> Outcome<Vec<T>> {
+    in_order(futures).await.into_iter().collect()
+}
+
 /// Commits, and looks at replicas once more if it waits for any: names that are taken away let commits go that wait.
-async fn committed(client: &Client, found: Option<(Replicas, Statement)>) -> Result<(), Fault> {
+async fn committed(client: &Client, found: Option<(Replicas, Prepared)>) -> Result<(), Fault> {
     let (done, found) = join(client.batch_execute("COMMIT"), safe(client, found)).await;
     done?;
     found.map(drop)
 }
 
 /// Whether commits wait for a replica; an error if there are some that they do not wait for.
-async fn safe(client: &Client, found: Option<(Replicas, Statement)>) -> Result<bool, Fault> {
+async fn safe(client: &Client, found: Option<(Replicas, Prepared)>) -> Result<bool, Fault> {
     let Some((replicas, statement)) = found else { return Ok(false) };
     let row = client.query_one(&statement, &[]).await?;
     let found = row.try_get(0)?;

@@ -2,21 +2,22 @@
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
-use counterpoint_ledger::{Ledger, LedgerError, Request, Url};
+use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Pool, Request, Url};
 
 use crate::{release, sessions};
 
 /// Where a release may be killed, in the order it gets there.
-pub(crate) const POINTS: [&str; 18] = [
+pub(crate) const POINTS: [&str; 19] = [
     "reserve:begin",
     "reserve:locked",
     "reserve:entry",
-    "reserve:head",
-    "reserve:balance",
     "reserve:key",
+    "reserve:balance",
+    "reserve:head",
     "reserve:written",
     "reserve:durable",
     "acknowledged",
@@ -25,6 +26,7 @@ pub(crate) const POINTS: [&str; 18] = [
     "commit:locked",
     "commit:entry",
     "commit:response",
+    "commit:head",
     "commit:written",
     "commit:durable",
     "stored",
@@ -36,9 +38,9 @@ pub(crate) const SESSION_POINTS: [&str; 46] = [
     "reserve:begin",
     "reserve:locked",
     "reserve:entry",
-    "reserve:head",
-    "reserve:balance",
     "reserve:key",
+    "reserve:balance",
+    "reserve:head",
     "reserve:written",
     "reserve:durable",
     "reserved",
@@ -130,6 +132,14 @@ impl Running {
         std::iter::from_fn(|| self.said()).collect()
     }
 
+    /// Everything it says until it is killed, which happens once it has said so many lines.
+    pub(crate) fn killed_after(&mut self, lines: usize) -> Vec<String> {
+        let mut said: Vec<String> = std::iter::from_fn(|| self.said()).take(lines).collect();
+        let _ = self.child.kill();
+        said.extend(self.all());
+        said
+    }
+
     /// SIGKILL.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
@@ -141,6 +151,28 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Everything that workers say until they are gone. Something happens once they have said so many lines, all together.
+pub(crate) fn said_around(
+    workers: Vec<Running>,
+    lines: usize,
+    happens: impl FnOnce(),
+) -> Vec<String> {
+    let (send, receive) = channel();
+    for mut worker in workers {
+        let send = send.clone();
+        std::thread::spawn(move || {
+            while let Some(line) = worker.said() {
+                send.send(line).unwrap();
+            }
+        });
+    }
+    drop(send);
+    let mut said: Vec<String> = receive.iter().take(lines).collect();
+    happens();
+    said.extend(receive);
+    said
 }
 
 pub(crate) fn say(text: &str) {
@@ -170,6 +202,7 @@ fn run() {
         ["once", url, key] => once(url, key),
         ["show", url, key, what] => show(url, key, what),
         ["loop", url, prefix, most] => many(url, prefix, most.parse().unwrap()),
+        ["pool", url, prefix, most] => many_at_once(url, prefix, most.parse().unwrap()),
         ["look", url] => crate::files::look(url),
         ["backup", url, file] => crate::backup::back_up(url, file),
         _ => panic!("no such orders: {orders:?}"),
@@ -275,6 +308,35 @@ fn many(url: &str, prefix: &str, most: u64) {
             return;
         }
     }
+}
+
+/// So many threads of a pool.
+pub(crate) const THREADS: u64 = 8;
+
+/// Releases by the threads of a pool; each ends at its first error.
+fn many_at_once(url: &str, prefix: &str, most: u64) {
+    let pool = &Pool::new(&url.parse().unwrap(), &OpenOptions::default(), 2).unwrap();
+    let (say, tenth) = (&say, &release("0.1"));
+    say("ready");
+    let client = |thread: u64| {
+        for index in 0..most {
+            let key = format!("{prefix}{thread}-{index}");
+            let head = pool.reserve(&Request::new("account", &key, tenth))?.head;
+            say(&format!("reserved {key} {head}"));
+            let stored = pool.commit("account", &key, format!("{key} answer").as_bytes())?;
+            say(&format!("shown {key} {} {}", stored.head, hex(&stored.response)));
+        }
+        Ok::<_, LedgerError>(())
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || {
+                if let Err(error) = client(thread) {
+                    say(&format!("error {error}"));
+                }
+            });
+        }
+    });
 }
 
 /// Says where it is and stays there, if this is the point.

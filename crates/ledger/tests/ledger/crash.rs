@@ -6,11 +6,11 @@ use counterpoint_ledger::{Head, Ledger, Request};
 use counterpoint_testing::{cluster, has_own_server, on_own_server};
 use counterpoint_wire::ledger::Event;
 
-use crate::child::{POINTS, Running, SESSION_POINTS, hex, start};
+use crate::child::{POINTS, SESSION_POINTS, THREADS, hex, said_around, start};
 use crate::sessions::{ASKS, play};
 use crate::{Place, Random, amount, release, size, with_account};
 
-/// Full: 200 seeds at each point and 200 random moments. Quick: 1 and 5.
+/// Full: 200 seeds at each point. Quick: 1.
 #[test]
 fn killed_at_any_point_on_sqlite() {
     killed_at_any_point(Place::sqlite);
@@ -171,28 +171,25 @@ fn events(ledger: &mut Ledger, key: &str) -> [usize; 2] {
     counts
 }
 
+/// Workers that share a ledger are killed, each after a line of its own, wherever it is by then. Full: 200 seeds. Quick: 5.
 #[test]
-fn killed_at_random_moments() {
+fn killed_after_any_line() {
     for (number, place) in Place::all().enumerate() {
         drop(with_account(&place, "1000000"));
         for seed in 0..size(200, 5) {
             let mut random = Random::new(seed * 2 + number as u64);
             let prefix = format!("s{seed}-");
-            let workers: Vec<Running> = (0..3)
+            let readers: Vec<_> = (0..3)
                 .map(|worker| {
                     let prefix = format!("{prefix}{worker}-");
-                    start(&["loop", &place.url, &prefix, "1000"], None)
-                })
-                .collect();
-            let readers: Vec<_> = workers
-                .into_iter()
-                .map(|mut worker| {
-                    let pause = std::time::Duration::from_micros(random.below(30_000));
+                    let order = if worker == 0 { "pool" } else { "loop" };
+                    let mut worker = start(&[order, &place.url, &prefix, "1000"], None);
+                    // It says that it is ready, and two lines for each release.
+                    let lines = 1 + random.below(40) as usize;
                     std::thread::spawn(move || {
-                        assert_eq!(worker.said().as_deref(), Some("ready"));
-                        std::thread::sleep(pause);
-                        let _ = worker.child.kill();
-                        worker.all()
+                        let said = worker.killed_after(lines);
+                        assert!(said.len() >= lines && said[0] == "ready", "{said:?}");
+                        said
                     })
                 })
                 .collect();
@@ -217,28 +214,33 @@ fn killing_the_server() {
     }
     let place = Place::postgres().unwrap();
     drop(with_account(&place, "1000000"));
-    let mut shown = 0;
     for seed in 0..size(50, 2) {
-        let workers = (0..3).map(|worker| {
-            let prefix = format!("s{seed}-{worker}-");
-            start(&["loop", &place.url, &prefix, "100000"], None)
-        });
-        let readers: Vec<_> = workers
-            .map(|mut worker| {
-                assert_eq!(worker.said().as_deref(), Some("ready"));
-                std::thread::spawn(move || worker.all())
-            })
-            .collect();
-        let pause = 20 + Random::new(seed).below(200);
-        std::thread::sleep(std::time::Duration::from_millis(pause));
-        cluster(&["stop", "data"]);
-        cluster(&["start", "data"]);
-        let said: Vec<String> =
-            readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
-        shown += said.iter().filter(|line| line.starts_with("shown ")).count();
+        let said =
+            under_load(&place.url, &format!("s{seed}-"), Random::new(seed).below(200), || {
+                cluster(&["stop", "data"]);
+                cluster(&["start", "data"]);
+            });
         kept(&place, &said);
     }
-    assert!(shown > 0);
+}
+
+/// What workers say. Something that stops them happens after so many lines, of which some are answers.
+pub(crate) fn under_load(url: &str, prefix: &str, lines: u64, stops: impl FnOnce()) -> Vec<String> {
+    // The pool may go on once there is a server, and does so much at most.
+    let workers = [("loop", "100000000"), ("loop", "100000000"), ("pool", "100")];
+    let worker = |(number, (order, most)): (usize, (&str, &str))| {
+        let mut worker = start(&[order, url, &format!("{prefix}{number}-"), most], None);
+        assert_eq!(worker.said().as_deref(), Some("ready"));
+        worker
+    };
+    let workers = workers.into_iter().enumerate().map(worker).collect();
+    // Each says in turn that it reserved something and that it shows the answer, but for the threads of the pool, which
+    // do so one by one: of so many lines one at least is an answer.
+    let lines = 3 + THREADS as usize + lines as usize;
+    let said = said_around(workers, lines, stops);
+    assert!(said[..lines].iter().any(|line| line.starts_with("shown ")), "{said:?}");
+    assert_eq!(said.iter().filter(|line| line.starts_with("after ")).count(), 2, "{said:?}");
+    said
 }
 
 /// Everything that workers were told is there.

@@ -6,7 +6,7 @@ use counterpoint_ledger::{DatabaseError, Ledger, LedgerError, OpenOptions, Pool,
 use counterpoint_testing::{cluster, has_own_server, on_own_server, run, server};
 
 use crate::child::start;
-use crate::crash::kept;
+use crate::crash::{kept, under_load};
 use crate::{Place, Random, amount, assert_sound, pay, release, size, with_account};
 
 /// Every rule, then failovers under load. Full: 10 of them. Quick: 1.
@@ -49,7 +49,7 @@ fn both(one: &str, other: &str) -> String {
 /// Waits until a server says that something is so.
 fn until(server: &str, sql: &str) {
     let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
-    for _ in 0..3_000 {
+    for _ in 0..60_000 {
         if client.query_one(sql, &[]).unwrap().get::<_, bool>(0) {
             return;
         }
@@ -198,18 +198,9 @@ fn fail_over(place: &Place, servers: &mut Vec<(String, String)>, round: u64) {
     let Url::Postgres(text) = &url else { panic!("{url:?}") };
     let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
     pool.with(|ledger| pay(ledger, &format!("before-{round}"))).unwrap();
-    let workers =
-        (0..3).map(|worker| start(&["loop", text, &format!("f{round}-{worker}-"), "100000"], None));
-    let readers: Vec<_> = workers
-        .map(|mut worker| {
-            assert_eq!(worker.said().as_deref(), Some("ready"));
-            std::thread::spawn(move || worker.all())
-        })
-        .collect();
-    std::thread::sleep(Duration::from_millis(100 + Random::new(round).below(300)));
-    cluster(&["stop", &name]);
-    let said: Vec<String> = readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
-    assert!(said.iter().any(|line| line.starts_with("shown ")));
+    let said = under_load(text, &format!("f{round}-"), Random::new(round).below(200), || {
+        cluster(&["stop", &name]);
+    });
     cluster(&["promote", &next_name]);
     // It waits for a standby, as the old one did.
     let third = cluster(&["replica", &format!("s{}", round + 1), &next_name]);

@@ -489,8 +489,10 @@ fn a_write_that_changes_nothing_is_not_acknowledged() {
                 },
             );
             let error = pay(&mut ledger, "b").unwrap_err().to_string();
-            assert!(error.contains("changed 0 rows, not one"), "{table}: {error}");
-            assert_eq!(ledger.head(), Ok(head), "{table}");
+            // PostgreSQL is asked for the row that is written, which such a rule has none of.
+            let is_found = ["did not change one row", "failed, nothing was written"];
+            assert!(is_found.iter().any(|problem| error.contains(problem)), "{table}: {error}");
+            assert_eq!(place.open().head(), Ok(head), "{table}");
         }
     }
 }

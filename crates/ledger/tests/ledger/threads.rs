@@ -1,15 +1,26 @@
 //! Ledgers in programs with many threads, and in async ones.
 
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use counterpoint_ledger::database::{Access, Cell, DatabaseError};
-use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Pool};
+use counterpoint_ledger::{
+    Head, Ledger, LedgerError, OpenOptions, Pool, Request, Reservation, Url,
+};
+use counterpoint_testing::Proxy;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{Place, Random, amount, assert_sound, pay, size, with_account};
+use crate::{Place, Random, amount, answer, assert_sound, pay, release, size, with_account};
 
 fn pool(place: &Place, size: usize) -> Pool {
     Pool::new(&place.url(), &OpenOptions::default(), size).unwrap()
+}
+
+/// A release of 0.1 with its answer, each together with what other threads ask for.
+fn pay_together(pool: &Pool, key: &str) -> Result<Head, LedgerError> {
+    let tenth = release("0.1");
+    pool.reserve(&Request::new("account", key, &tenth))?;
+    Ok(pool.commit("account", key, answer(key).as_bytes())?.head)
 }
 
 /// Sixty-four threads, five handles, and a budget for exactly n. Full: 100 seeds. Quick: 2.
@@ -22,7 +33,12 @@ fn a_pool_is_used_by_many_threads_at_once() {
             let (pool, barrier) = (&pool(&place, 5), &Barrier::new(64));
             let client = |index: u64| {
                 barrier.wait();
-                match pool.with(|ledger| pay(ledger, &format!("client-{index}"))) {
+                let key = format!("client-{index}");
+                let paid = match index % 4 {
+                    0 => pool.with(|ledger| pay(ledger, &key)),
+                    _ => pay_together(pool, &key),
+                };
+                match paid {
                     Ok(_) => 1,
                     Err(LedgerError::Refused(_)) => 0,
                     Err(error) => panic!("{error}"),
@@ -200,4 +216,166 @@ fn every_transaction_that_writes_asks_for_durability_itself() {
     // Outside it is what others have set.
     let rows = database.query("SELECT current_setting('synchronous_commit')", &[]).unwrap();
     assert_eq!(rows, [[Cell::Text("off".to_owned())]]);
+}
+
+/// A ledger behind a network that delays what is said by so much each way.
+fn behind(place: &Place, milliseconds: u64) -> (Proxy, Url) {
+    let address = place.url.split(['@', '/']).nth(3).unwrap();
+    let proxy = Proxy::start(address.parse().unwrap(), Duration::from_millis(milliseconds));
+    let url = place.url.replace(address, &proxy.address().to_string()).parse().unwrap();
+    (proxy, url)
+}
+
+/// The lock is taken in the first, with all that is read, and released in the second, with all that is written.
+#[test]
+fn a_debit_takes_two_round_trips_and_so_does_a_commit() {
+    let Some(place) = Place::postgres() else { return };
+    drop(with_account(&place, "1"));
+    let (proxy, url) = behind(&place, 5);
+    let mut ledger = Ledger::open(&url).unwrap();
+    let tenth = release("0.1");
+    let request = |key| Request { analyst: Some("ann"), ..Request::new("account", key, &tenth) };
+    // Statements are prepared when they are first used.
+    for _ in 0..2 {
+        ledger.reserve(&request("first")).unwrap();
+    }
+    ledger.commit("account", "first", b"answer").unwrap();
+    // Somebody else writes in between, so that the head that was seen is looked for.
+    pay(&mut place.open(), "second").unwrap();
+    let mut before = proxy.turns();
+    let mut turns = || {
+        let now = proxy.turns();
+        now - std::mem::replace(&mut before, now)
+    };
+    ledger.reserve(&request("third")).unwrap();
+    assert_eq!(turns(), 2);
+    ledger.reserve(&request("third")).unwrap();
+    assert_eq!(turns(), 2);
+    ledger.commit("account", "third", b"answer").unwrap();
+    assert_eq!(turns(), 2);
+    assert_sound(&mut ledger);
+}
+
+/// A connection that is lost after the COMMIT was sent, together with the statements before it.
+#[test]
+fn a_commit_that_was_sent_and_not_answered_is_uncertain() {
+    let Some(place) = Place::postgres() else { return };
+    drop(with_account(&place, "1"));
+    let mut server = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    server
+        .batch_execute(
+            "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+                 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NEW; END';
+             CREATE TRIGGER wait BEFORE INSERT ON ledger_release
+                 FOR EACH ROW EXECUTE FUNCTION wait();
+             SELECT pg_advisory_lock(42)",
+        )
+        .unwrap();
+    let (proxy, url) = behind(&place, 0);
+    let mut ledger = Ledger::open(&url).unwrap();
+    let tenth = release("0.1");
+    let request = Request::new("account", "key", &tenth);
+    let lost = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| ledger.reserve(&request));
+        let waits =
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)";
+        while !server.query_one(waits, &[]).unwrap().get::<_, bool>(0) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        proxy.cut();
+        waiting.join().unwrap()
+    });
+    assert!(matches!(lost, Err(LedgerError::Database(DatabaseError::Uncertain(_)))), "{lost:?}");
+    assert!(ledger.is_stopped());
+    server.batch_execute("SELECT pg_advisory_unlock(42)").unwrap();
+    // It took effect. The retry has to wait for the lock, and finds the debit.
+    let found = place.open().reserve(&request).unwrap();
+    assert_eq!(found.charge, None);
+    let mut ledger = place.open();
+    assert_eq!(ledger.status(Some("account")).unwrap().accounts[0].spent.main, amount("0.1"));
+    assert_sound(&mut ledger);
+}
+
+/// A statement that fails, or changes nothing, although the COMMIT was sent with it.
+#[test]
+fn a_statement_that_does_not_do_what_it_should_undoes_the_transaction() {
+    let Some(place) = Place::postgres() else { return };
+    let mut ledger = with_account(&place, "1");
+    let head = pay(&mut ledger, "first").unwrap();
+    let mut server = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    let mut body = |body: &str| {
+        let text = format!(
+            "CREATE OR REPLACE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {body} END';
+             CREATE OR REPLACE TRIGGER odd BEFORE UPDATE ON ledger_account
+                 FOR EACH ROW EXECUTE FUNCTION odd()"
+        );
+        server.batch_execute(&text).unwrap();
+    };
+    body("RETURN NULL;");
+    match pay(&mut ledger, "second") {
+        Err(LedgerError::Damaged(problem)) => {
+            assert!(problem.starts_with("UPDATE ledger_account"), "{problem}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!((ledger.head(), ledger.is_stopped()), (Ok(head), false));
+    let ends = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60); RETURN NEW;";
+    for text in ["RAISE EXCEPTION ''odd'';", ends] {
+        body(text);
+        let failed = pay(&mut ledger, "second");
+        assert!(
+            matches!(failed, Err(LedgerError::Database(DatabaseError::Failed(_)))),
+            "{failed:?}"
+        );
+        assert!(ledger.is_stopped());
+        ledger = place.open();
+        assert_eq!(ledger.head(), Ok(head));
+    }
+    body("RETURN NEW;");
+    pay(&mut ledger, "second").unwrap();
+    assert_sound(&mut ledger);
+}
+
+/// Threads that ask for the same thing, for something else under the same key, and for too much.
+#[test]
+fn what_is_done_together_is_as_if_it_were_done_one_by_one() {
+    for place in Place::all() {
+        drop(with_account(&place, "0.35"));
+        let pool = &pool(&place, 2);
+        let (tenth, fifth) = (&release("0.1"), &release("0.2"));
+        let ask = |thread: usize| {
+            let asked = if thread.is_multiple_of(2) { tenth } else { fifth };
+            pool.reserve(&Request::new("account", &format!("key-{}", thread % 6 / 2), asked))
+        };
+        let done: Vec<Result<Reservation, LedgerError>> = std::thread::scope(|scope| {
+            let ask = &ask;
+            let threads: Vec<_> = (0..60).map(|thread| scope.spawn(move || ask(thread))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        // Whoever came first under a key decided what it stands for; the others have it for nothing, or are told.
+        let mut spent = amount("0");
+        for key in 0..3 {
+            let of_key: Vec<_> = (0..60).filter(|thread| thread % 6 / 2 == key).collect();
+            let charged: Vec<_> = of_key
+                .iter()
+                .filter_map(|thread| done[*thread].as_ref().ok()?.charge.clone())
+                .collect();
+            assert!(charged.len() <= 1, "{done:?}");
+            let Some(charge) = charged.first() else { continue };
+            spent = &spent + &charge.main;
+            for thread in of_key {
+                let is_same = charge.main == amount(if thread % 2 == 0 { "0.1" } else { "0.2" });
+                match &done[thread] {
+                    Ok(_) => assert!(is_same, "{done:?}"),
+                    Err(LedgerError::KeyInUse { .. }) => assert!(!is_same, "{done:?}"),
+                    // It came before the one that was charged.
+                    Err(LedgerError::Refused(_)) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+        let mut ledger = place.open();
+        assert_eq!(ledger.status(Some("account")).unwrap().accounts[0].spent.main, spent);
+        assert_sound(&mut ledger);
+    }
 }
