@@ -17,9 +17,9 @@ use counterpoint_testing::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Games in the full run, and a fiftieth of them in the quick one.
+/// Games in the full run, and a twentieth of them in the quick one.
 fn games(full: usize) -> usize {
-    if crate::common::is_full() { full } else { full / 50 }
+    if crate::common::is_full() { full } else { full / 20 }
 }
 
 /// About the largest size for which something holds.

@@ -25,8 +25,16 @@ use counterpoint_testing::Random;
 use reference::Reference;
 use std::time::Instant;
 
-/// A forced lattice route may be a bad idea: it is given up after so many reports of how far it is.
-const LATTICE_REPORTS: u64 = 200;
+/// A forced lattice route may be a bad idea: it is given up after so many reports of how far it is, which is about a tenth
+/// of a second. The exact routes are not given up.
+fn most_reports(route: Option<Route>) -> Option<u64> {
+    match route {
+        Some(Route::Contour) => Some(5_000),
+        Some(Route::Convolution) => Some(16),
+        _ => None,
+    }
+}
+
 const DEFAULT_TOLERANCE: f64 = 1e-6;
 /// How many questions are asked about one composition.
 const QUESTIONS: u64 = 8;
@@ -65,7 +73,7 @@ impl<'a> Subject<'a> {
         tolerance: f64,
         summary: &mut Summary,
     ) {
-        let limit = route.filter(|route| !is_exact(*route)).map(|_| LATTICE_REPORTS);
+        let limit = most_reports(route);
         let describe = || {
             let how = route.map_or("automatic".into(), |route| format!("{route}"));
             format!("{how} route, tolerance {tolerance:e}, {}", replay(self.releases, question))
@@ -349,7 +357,7 @@ fn compare_routes(releases: &[Release], question: Question, summary: &mut Summar
         let name = format!("{} at {tolerance:e}", route.map_or("auto", Route::name));
         let start = Instant::now();
         let forced_lattice = route.is_some_and(|route| !is_exact(route));
-        let limit = forced_lattice.then_some(LATTICE_REPORTS);
+        let limit = most_reports(route);
         let outcome = ask(&composition, question, route, tolerance, limit);
         summary.took(start.elapsed(), || format!("{name}, {}", replay(releases, question)));
         match outcome {
