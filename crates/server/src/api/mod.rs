@@ -25,7 +25,7 @@ use utoipa::{Modify, OpenApi};
 use json::Json;
 use known::{Analyst, Overseer};
 pub(crate) use known::{Anybody, Known};
-use problem::{CHARGED, CONFLICT, FAILED, ILLEGAL, NOT_FOUND, Problem, WRONG_METHOD};
+use problem::{CHARGED, FAILED, ILLEGAL, NOT_FOUND, Problem, WRONG_METHOD};
 use state::Entered;
 pub(crate) use state::Shared;
 use types::question::{
@@ -204,15 +204,14 @@ async fn ask(
 ) -> Result<Response, Problem> {
     match askings {
         Askings::One(asking) => {
-            let ask = named(&known.shared, &known.bearer, *asking)?;
+            let ask = asking.ask()?;
             let mut answered = answered(known, vec![ask]).await?;
             let one = answered.pop().unwrap_or_else(|| Err(FAILED.of("this is a bug")))?;
             Ok(json(&Outcomes::One(Box::new(one))))
         }
         Askings::Many(list) if list.len() > MOST_TOGETHER => Err(too_many(list.len())),
         Askings::Many(list) => {
-            let asks = list.into_iter().map(|asking| named(&known.shared, &known.bearer, asking));
-            let asks: Vec<Result<Ask, Problem>> = asks.collect();
+            let asks: Vec<Result<Ask, Problem>> = list.into_iter().map(Asking::ask).collect();
             Ok(json(&Outcomes::Many(all_answered(known, asks).await?)))
         }
     }
@@ -220,22 +219,6 @@ async fn ask(
 
 fn too_many(number: usize) -> Problem {
     ILLEGAL.of(format!("{number} questions; legal: at most {MOST_TOGETHER}"))
-}
-
-/// What is asked, unless its caller's key stands for another question.
-fn named(shared: &Shared, bearer: &Bearer, asking: Asking) -> Result<Ask, Problem> {
-    let key = asking.key.clone();
-    let ask = asking.ask()?;
-    let Some(key) = key else { return Ok(ask) };
-    if key.is_empty() || key.len() > 200 {
-        return Err(ILLEGAL.of("key is too long or empty; legal: 1 to 200 bytes"));
-    }
-    let named = (ask.account.clone(), bearer.name.clone(), key);
-    if shared.stands_for(named, &format!("{ask:?}")) {
-        Ok(ask)
-    } else {
-        Err(CONFLICT.of("the key stands for another question; legal: the same, or a new key"))
-    }
 }
 
 /// Answers questions: what is stored at once, all else when there is a place at its engine.

@@ -150,9 +150,9 @@ impl From<LedgerError> for Problem {
                 tracing::error!(why = error.to_string(), "the ledger is damaged");
                 FAILED.of("the ledger is damaged")
             }
-            LedgerError::KeyInUse { .. } | LedgerError::UnfitKey { .. } => {
-                CONFLICT.of(error.to_string())
-            }
+            LedgerError::KeyInUse { .. }
+            | LedgerError::UnfitKey { .. }
+            | LedgerError::AliasInUse => CONFLICT.of(error.to_string()),
             LedgerError::Over { .. } => OVER.of(error.to_string()),
             LedgerError::Moved { .. } => BUSY.of(error.to_string()),
             LedgerError::Unknown { .. } => NOT_FOUND.of(error.to_string()),

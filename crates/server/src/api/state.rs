@@ -2,9 +2,8 @@
 
 use counterpoint_curator::{Bearer, Curator, Location};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep_until, timeout};
@@ -22,11 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Requests a second that a token may make for long, and at once.
 const RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(199);
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(399);
-/// So many keys are remembered.
-const MOST_REMEMBERED: usize = 100_000;
-
-/// A caller's key: the account, the analyst and the key itself.
-type Named = (String, String, String);
 
 /// What requests share.
 #[derive(Clone, Debug)]
@@ -40,8 +34,6 @@ pub(crate) struct Shared {
     tasks: TaskTracker,
     places: Arc<Semaphore>,
     rates: Arc<DefaultKeyedRateLimiter<i64>>,
-    /// What callers' keys stand for.
-    keys: Arc<Mutex<BTreeMap<Named, String>>>,
     /// What could be reached, and when.
     reached: Arc<tokio::sync::Mutex<Option<(Instant, Readiness)>>>,
 }
@@ -56,7 +48,6 @@ impl Shared {
             tasks: TaskTracker::new(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             rates: Arc::new(RateLimiter::keyed(Quota::per_second(RATE).allow_burst(BURST))),
-            keys: Arc::default(),
             reached: Arc::default(),
         }
     }
@@ -84,16 +75,6 @@ impl Shared {
     /// Whether a token may make another request now.
     pub(crate) fn is_within_rate(&self, id: i64) -> bool {
         self.rates.check_key(&id).is_ok()
-    }
-
-    /// Whether a caller's key stands for this, or for nothing yet. After a restart it may stand for another question: that
-    /// costs what it costs.
-    pub(crate) fn stands_for(&self, named: Named, what: &str) -> bool {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if keys.len() >= MOST_REMEMBERED {
-            keys.clear();
-        }
-        keys.entry(named).or_insert_with(|| what.to_owned()) == what
     }
 
     /// Does work on a thread of its own, to its end, whether or not the caller waits for it.
