@@ -114,7 +114,7 @@ fn a_key_stands_for_one_question_for_good() {
     };
     let (count, sum) = ("SELECT COUNT(*) FROM visits", "SELECT SUM(age) FROM visits");
     // What is illegal, or more than there is, takes no key.
-    assert_eq!(ask(address, &ann, "k", "SELECT COUNT(*) FROM nowhere", 0.5).0, 400);
+    assert_eq!(ask(address, &ann, "k", "SELECT COUNT(*) FROM nowhere", 0.5).0, 422);
     assert_eq!(ask(address, &ann, "k", sum, 3.0).0, 402);
     let first = read(&ask(address, &ann, "k", count, 0.5));
     let spent = place.spent("team");
