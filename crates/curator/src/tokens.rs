@@ -276,7 +276,8 @@ fn now() -> i64 {
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or_default())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

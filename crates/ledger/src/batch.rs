@@ -80,7 +80,7 @@ pub(crate) struct NewAlias {
 /// One of several things that are done in a transaction.
 #[derive(Debug)]
 pub(crate) enum Step {
-    Reserve(NewRelease),
+    Reserve(Box<NewRelease>),
     Alias(NewAlias),
     Commit(NewResponse),
 }

@@ -105,7 +105,7 @@ impl Pool {
     /// Those of [`Ledger::reserve`] and [`Pool::with`].
     pub fn reserve(&self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
         let new = self.with(|ledger| ledger.new_release(request))?;
-        match self.wait_for(Step::Reserve(new))? {
+        match self.wait_for(Step::Reserve(Box::new(new)))? {
             Done::Reserved(reservation) => Ok(reservation),
             _ => Err(damaged("a reservation was taken for something else")),
         }

@@ -80,7 +80,7 @@ impl Ledger {
     /// [`LedgerError::Refused`] if a budget does not allow it.
     pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
         let new = self.new_release(request)?;
-        match self.apply_one(Step::Reserve(new))? {
+        match self.apply_one(Step::Reserve(Box::new(new)))? {
             Done::Reserved(reservation) => Ok(reservation),
             _ => Err(damaged("a reservation was taken for something else")),
         }
@@ -94,7 +94,7 @@ impl Ledger {
     pub fn price(&mut self, request: &Request<'_>) -> Result<Price, LedgerError> {
         let new = self.priced(request)?;
         let charge = new.charge.clone();
-        let steps = [Step::Reserve(new)];
+        let steps = [Step::Reserve(Box::new(new))];
         let (head, refused) = self.read(|tables| {
             let (head, rows) = (tables.head()?, tables.all_rows(&batch::reads(&steps))?);
             let batch = Batch::new(head, rows, &steps);
