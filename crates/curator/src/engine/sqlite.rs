@@ -5,7 +5,7 @@ use super::{About, Dialect, Engine, Failed, Found, Read, Rows, Secret, Statement
 use rusqlite::config::DbConfig;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{FromSqlError, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OpenFlags, ToSql};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, ToSql};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -194,7 +194,8 @@ impl Engine for Sqlite {
         let connection = self.lend()?;
         let kind = "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE";
         let kind = connection.query_row(kind, [table], |row| row.get::<_, String>(0));
-        let is_view = kind.map_err(Failed::new)? == "view";
+        // The catalogue does not list itself.
+        let is_view = kind.optional().map_err(Failed::new)?.as_deref() == Some("view");
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         // The last row's number; none where rows have none.
         let last = format!("SELECT MAX(rowid) FROM {}", quoted(table));
