@@ -58,7 +58,7 @@ fn overhead() {
     let engine = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
     let held = Held::new(public, "visits", engine).unwrap();
     let far = || Instant::now() + Duration::from_secs(60);
-    let payer = Payer { account: "team", analyst: None };
+    let payer = Payer { account: "team", analyst: None, alias: None };
     let (mut bare, mut whole) = (Vec::new(), Vec::new());
     for run in 0..RUNS {
         // In turns, so that whatever else the machine does hits both.

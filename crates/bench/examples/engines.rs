@@ -66,7 +66,7 @@ fn located(source: &str) -> Location {
 /// Medians, of both and of their ratios.
 fn measured(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> [f64; 3] {
     let far = || Instant::now() + Duration::from_secs(600);
-    let payer = Payer { account: "team", analyst: None };
+    let payer = Payer { account: "team", analyst: None, alias: None };
     let mut found = Vec::new();
     for run in 0..=runs {
         // Never the same question: that would be told for nothing. Nor the same statement: engines remember what they ran.
@@ -103,7 +103,7 @@ fn median(mut list: Vec<f64>) -> f64 {
 /// Eight questions in one pass beside eight passes.
 fn together(pool: &Pool, held: &Held, (place, runs): (usize, usize)) -> f64 {
     let far = || Instant::now() + Duration::from_secs(600);
-    let payer = Payer { account: "team", analyst: None };
+    let payer = Payer { account: "team", analyst: None, alias: None };
     let once = |run: usize| {
         let ready = (0..8).map(|number| {
             let than = ((place * 1000 + run) * 8 + number) as f64 / -1000.0;

@@ -42,6 +42,8 @@ pub struct Ask {
     pub pay: Pay,
     /// The confidence of intervals, and of an error that is asked for.
     pub confidence: f64,
+    /// The asker's own key for the question. From the debit on it stands for that question, and for no other.
+    pub key: Option<String>,
 }
 
 /// Why something was not done.

@@ -15,7 +15,7 @@ use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint::Release;
-use counterpoint_ledger::{LedgerError, OpenOptions, Pool};
+use counterpoint_ledger::{Hash, LedgerError, OpenOptions, Pool};
 use counterpoint_wire::ledger::Cost;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -414,7 +414,8 @@ fn slot(pay: &Pay) -> Option<&str> {
 }
 
 fn payer<'a>(asker: &'a Bearer, ask: &'a Ask) -> Payer<'a> {
-    Payer { account: &ask.account, analyst: Some(&asker.name) }
+    let alias = ask.key.as_ref().map(|key| Hash::of(key.as_bytes()));
+    Payer { account: &ask.account, analyst: Some(&asker.name), alias }
 }
 
 fn owner<'a>(asker: &'a Bearer, account: &'a str, key: &'a str) -> Owner<'a> {

@@ -9,7 +9,7 @@ use crate::public::{Key, Table};
 use crate::question::Question;
 use crate::source::{made_up, normal};
 use crate::text;
-use counterpoint_ledger::{Hash, Head, LedgerError, Pool, Price, Request};
+use counterpoint_ledger::{Hash, Head, Ledger, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
 use counterpoint_wire::ledger::{Asked, Cost, Described};
 use serde::{Deserialize, Serialize};
@@ -193,7 +193,8 @@ impl Ready {
 
     fn request<'a>(&'a self, payer: &Payer<'a>, table: &Table) -> Request<'a> {
         let request = Request::new(payer.account, &self.key, &self.asked).under(table.relation());
-        Request { analyst: payer.analyst, question: Some(self.digest), ..request }
+        let (analyst, alias) = (payer.analyst, payer.alias);
+        Request { analyst, question: Some(self.digest), alias, ..request }
     }
 }
 
@@ -236,6 +237,8 @@ pub struct Payer<'a> {
     pub account: &'a str,
     /// Who asks.
     pub analyst: Option<&'a str>,
+    /// The digest of the asker's own key for the question.
+    pub alias: Option<Hash>,
 }
 
 /// An answer that was charged and is stored.
@@ -350,22 +353,39 @@ fn debit(
     ready: &Ready,
     payer: &Payer<'_>,
 ) -> Result<Debited, Unanswered> {
-    let debited = pool.with(|ledger| match ledger.reserve(&ready.request(payer, &held.public)) {
-        Ok(debit) => Ok((debit.response, debit.charge, Some(debit.entry), debit.head)),
-        // What is paid for is told for nothing, whatever became of the account since, and whoever of its analysts asked
-        // first: the key is the question.
-        Err(error) => match stored(ledger.response(payer.account, &ready.key)) {
-            Ok(Some(bytes)) => Ok((Some(bytes), None, None, ledger.head()?)),
-            Ok(None) if matches!(error, LedgerError::KeyInUse { .. }) => {
-                Ok((None, None, None, ledger.head()?))
-            }
-            _ => Err(error),
-        },
-    });
-    let (response, charge, entry, head) = debited?;
+    let debited = match pool.reserve(&ready.request(payer, &held.public)) {
+        Ok(debit) => (debit.response, debit.charge, Some(debit.entry), debit.head),
+        Err(error @ LedgerError::AliasInUse) => return Err(error.into()),
+        Err(error) => paid_before(pool, ready, payer, error)?,
+    };
+    let (response, charge, entry, head) = debited;
     let Some(bytes) = response else { return Ok(Debited::Paid(charge)) };
     let drawn = read(&bytes, ready)?;
     Ok(Debited::Stored(Told { drawn, charge, entry, is_repeated: true, ran: false, head }))
+}
+
+/// A response, a charge, an entry and the head.
+type Found = (Option<Vec<u8>>, Option<Cost>, Option<u64>, Head);
+
+/// What is paid for is told for nothing, whatever became of the account since, and whoever of its analysts asked first: the
+/// key is the question.
+fn paid_before(
+    pool: &Pool,
+    ready: &Ready,
+    payer: &Payer<'_>,
+    error: LedgerError,
+) -> Result<Found, LedgerError> {
+    let response = pool.with(|ledger| ledger.response(payer.account, &ready.key));
+    let response = match stored(response) {
+        Ok(Some(bytes)) => Some(bytes),
+        Ok(None) if matches!(error, LedgerError::KeyInUse { .. }) => None,
+        _ => return Err(error),
+    };
+    let head = match payer.alias {
+        Some(alias) => pool.alias(payer.account, payer.analyst, alias, &ready.key)?,
+        None => pool.with(Ledger::head)?,
+    };
+    Ok((response, None, None, head))
 }
 
 /// Stores what was drawn, unless something is stored already; what is stored is told.
@@ -377,9 +397,9 @@ fn keep(
     drawn: Vec<Vec<Drawn>>,
 ) -> Result<Told, Unanswered> {
     let bytes = text::write(&Stored { version: 1, drawn })?;
-    let stored = pool.with(|ledger| ledger.commit(payer.account, &ready.key, &bytes));
+    let stored = pool.commit(payer.account, &ready.key, &bytes);
     // It is charged, whatever the ledger says now.
-    let stored = stored.map_err(|error: LedgerError| Unanswered::Charged(Failed::new(error)))?;
+    let stored = stored.map_err(|error| Unanswered::Charged(Failed::new(error)))?;
     // Only what is stored may be shown.
     let drawn = read(&stored.response, ready)?;
     let (entry, head) = (Some(stored.entry), stored.head);

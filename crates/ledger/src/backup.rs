@@ -47,7 +47,8 @@ impl Ledger {
         let synced = std::fs::File::open(file).and_then(|file| file.sync_all());
         synced.map_err(|error| unusable(file, &error.to_string()))?;
         let options = OpenOptions { read_only: true, expect: None };
-        let mut copy = Self::open_with(&Url::Sqlite(name.to_owned()), &options)?;
+        let version = self.version()?;
+        let mut copy = Self::open_version(&Url::Sqlite(name.to_owned()), &options, version)?;
         let verification = copy.verify(None)?;
         if let Some(problem) = verification.problem {
             return Err(LedgerError::Damaged(format!("the copy: {problem}")));

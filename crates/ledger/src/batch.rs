@@ -10,9 +10,9 @@ use crate::chain::{Hash, Head};
 use crate::database::{Cell, Row, Statement};
 use crate::error::LedgerError;
 use crate::ledger::{add_entry, now};
-use crate::rows::{Account, Release, Share, Slot};
+use crate::rows::{Account, Alias, Release, Share, Slot};
 use crate::rules;
-use crate::tables::{Tables, account_named, release_under, share_of, slot_named};
+use crate::tables::{Tables, account_named, alias_of, release_under, share_of, slot_named};
 
 /// A debit that is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(crate) struct NewRelease {
     pub(crate) session: bool,
     pub(crate) question: Option<Hash>,
     pub(crate) asked: Asked,
+    /// The digest of the analyst's own key, if there is one.
+    pub(crate) alias: Option<Hash>,
     /// What makes two requests the same.
     pub(crate) digest: Hash,
     /// The account with the rule by which it was priced.
@@ -66,10 +68,20 @@ pub(crate) struct NewResponse {
     pub(crate) response: Vec<u8>,
 }
 
+/// An analyst's own key that is to stand for a release which is there.
+#[derive(Debug)]
+pub(crate) struct NewAlias {
+    pub(crate) account: String,
+    pub(crate) analyst: Option<String>,
+    pub(crate) alias: Hash,
+    pub(crate) key: String,
+}
+
 /// One of several things that are done in a transaction.
 #[derive(Debug)]
 pub(crate) enum Step {
     Reserve(NewRelease),
+    Alias(NewAlias),
     Commit(NewResponse),
 }
 
@@ -77,6 +89,7 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) enum Done {
     Reserved(Reservation),
+    Named(Head),
     Committed(Committed),
 }
 
@@ -87,6 +100,7 @@ enum Place<'a> {
     Slot(&'a str, &'a str),
     Share(&'a str, &'a str),
     Release(&'a str, &'a str),
+    Alias(&'a str, &'a str, &'a Hash),
 }
 
 /// A row as it was read, and what a batch has made of it.
@@ -106,6 +120,7 @@ pub(crate) struct Batch<'a> {
     slots: BTreeMap<Place<'a>, Line<Slot>>,
     shares: BTreeMap<Place<'a>, Line<Share>>,
     releases: BTreeMap<Place<'a>, Line<Release>>,
+    aliases: BTreeMap<Place<'a>, Line<Alias>>,
 }
 
 type Outcome<T> = Result<T, LedgerError>;
@@ -128,6 +143,7 @@ pub(crate) fn apply(
         let before = tables.put_off();
         let outcome = match step {
             Step::Reserve(new) => batch.reserve(tables, new).map(Done::Reserved),
+            Step::Alias(new) => batch.alias(tables, new).map(Done::Named),
             Step::Commit(new) => batch.commit(tables, new).map(Done::Committed),
         };
         match outcome {
@@ -160,8 +176,15 @@ impl Step {
                 };
                 let share = new.analyst.as_deref();
                 let share = share.map(|analyst| Place::Share(&new.account, analyst));
+                let alias = new.alias.as_ref();
+                let alias =
+                    alias.map(|alias| alias_place(&new.account, new.analyst.as_ref(), alias));
                 let fixed = [Place::Account(&new.account), Place::Release(&new.account, &new.key)];
-                fixed.into_iter().chain(slot).chain(share).collect()
+                fixed.into_iter().chain(slot).chain(share).chain(alias).collect()
+            }
+            Self::Alias(new) => {
+                let alias = alias_place(&new.account, new.analyst.as_ref(), &new.alias);
+                vec![Place::Release(&new.account, &new.key), alias]
             }
             Self::Commit(new) => vec![Place::Release(&new.account, &new.key)],
         }
@@ -174,7 +197,8 @@ impl<'a> Place<'a> {
             Self::Account(name) => [name, ""],
             Self::Slot(account, name)
             | Self::Share(account, name)
-            | Self::Release(account, name) => [account, name],
+            | Self::Release(account, name)
+            | Self::Alias(account, name, _) => [account, name],
         }
     }
 
@@ -184,6 +208,7 @@ impl<'a> Place<'a> {
             Self::Slot(account, name) => slot_named(account, name),
             Self::Share(account, analyst) => share_of(account, analyst),
             Self::Release(account, key) => release_under(account, key),
+            Self::Alias(account, analyst, alias) => alias_of(account, analyst, alias),
         }
     }
 }
@@ -229,6 +254,7 @@ impl<'a> Batch<'a> {
             slots: BTreeMap::new(),
             shares: BTreeMap::new(),
             releases: BTreeMap::new(),
+            aliases: BTreeMap::new(),
         };
         for (place, rows) in places(steps).into_iter().zip(rows) {
             let row = rows.into_iter().next();
@@ -237,6 +263,7 @@ impl<'a> Batch<'a> {
                 Place::Slot(..) => drop(batch.slots.insert(place, Line::new(row))),
                 Place::Share(..) => drop(batch.shares.insert(place, Line::new(row))),
                 Place::Release(..) => drop(batch.releases.insert(place, Line::new(row))),
+                Place::Alias(..) => drop(batch.aliases.insert(place, Line::new(row))),
             }
         }
         batch
@@ -291,8 +318,13 @@ impl<'a> Batch<'a> {
     }
 
     fn reserve(&mut self, tables: &mut Tables<'_>, new: &'a NewRelease) -> Outcome<Reservation> {
+        let alias = new.alias.as_ref();
+        let alias = alias.map(|alias| alias_place(&new.account, new.analyst.as_ref(), alias));
+        let alias = alias.map_or(Ok(None), |place| self.new_alias(place, &new.key))?;
         if let Some(release) = self.release(&new.account, &new.key)? {
-            return self.repeated(release, new.digest);
+            let repeated = self.repeated(release, new.digest)?;
+            self.add_alias(tables, alias, &new.key)?;
+            return Ok(Reservation { head: self.head, ..repeated });
         }
         let Found { account, slot, share, debit } = self.debit(new)?;
         let event = Event::Reserve {
@@ -334,6 +366,7 @@ impl<'a> Batch<'a> {
         }
         let after = Account { balance: debit.account, ..account.clone() };
         change(&mut self.accounts, Place::Account(&new.account), account, after);
+        self.add_alias(tables, alias, &new.key)?;
         Ok(Reservation { entry, charge: Some(debit.charge), response: None, head: self.head })
     }
 
@@ -346,6 +379,54 @@ impl<'a> Batch<'a> {
         self.repeats = true;
         let (entry, response) = (release.reserved, release.response);
         Ok(Reservation { entry, charge: None, response, head: self.head })
+    }
+
+    /// The place of an analyst's key if it is new; an error if it stands for another release.
+    fn new_alias(&self, place: Place<'a>, key: &str) -> Outcome<Option<Place<'a>>> {
+        let line = self.aliases.get(&place);
+        match line.map_or(Ok(None), |line| line.now(cells::alias))? {
+            None => Ok(Some(place)),
+            Some(alias) if alias.key == key => Ok(None),
+            Some(_) => Err(LedgerError::AliasInUse),
+        }
+    }
+
+    /// Lets an analyst's key that is new stand for a release.
+    fn add_alias(
+        &mut self,
+        tables: &mut Tables<'_>,
+        place: Option<Place<'a>>,
+        key: &str,
+    ) -> Outcome<()> {
+        let Some(place @ Place::Alias(account, analyst, alias)) = place else { return Ok(()) };
+        let event = Event::Alias {
+            at: now(),
+            account: account.to_owned(),
+            analyst: Some(analyst).filter(|analyst| !analyst.is_empty()).map(str::to_owned),
+            alias: alias.to_string(),
+            key: key.to_owned(),
+        };
+        self.head = add_entry(tables, self.head, &event)?;
+        let (account, analyst) = (account.to_owned(), analyst.to_owned());
+        let row = Alias {
+            account,
+            analyst,
+            alias: *alias,
+            key: key.to_owned(),
+            entry: self.head.sequence,
+        };
+        tables.add_alias(&row)?;
+        change(&mut self.aliases, place, row.clone(), row);
+        Ok(())
+    }
+
+    fn alias(&mut self, tables: &mut Tables<'_>, new: &'a NewAlias) -> Outcome<Head> {
+        let place = alias_place(&new.account, new.analyst.as_ref(), &new.alias);
+        let place = self.new_alias(place, &new.key)?;
+        self.release(&new.account, &new.key)?.ok_or_else(|| unknown_key(&new.key))?;
+        self.repeats = true;
+        self.add_alias(tables, place, &new.key)?;
+        Ok(self.head)
     }
 
     fn commit(&mut self, tables: &mut Tables<'_>, new: &'a NewResponse) -> Outcome<Committed> {
@@ -394,6 +475,11 @@ impl<'a> Batch<'a> {
             false => Ok(()),
         }
     }
+}
+
+/// Where an analyst's key is kept.
+fn alias_place<'a>(account: &'a str, analyst: Option<&'a String>, alias: &'a Hash) -> Place<'a> {
+    Place::Alias(account, analyst.map_or("", String::as_str), alias)
 }
 
 /// Notes what a row says now.

@@ -7,7 +7,9 @@ use counterpoint_wire::ledger::{Cost, Described, Rule};
 use crate::chain::{Hash, Head};
 use crate::database::{Cell, Row};
 use crate::error::LedgerError;
-use crate::rows::{Account, Answer, Balance, Release, Session, Share, Slot, amount, sortable};
+use crate::rows::{
+    Account, Alias, Answer, Balance, Release, Session, Share, Slot, amount, sortable,
+};
 
 /// An entry as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +128,17 @@ pub(crate) fn release(row: &[Cell]) -> Outcome<Release> {
             Cell::Null => None,
             _ => Some(row.bytes(7)?),
         },
+    })
+}
+
+pub(crate) fn alias(row: &[Cell]) -> Outcome<Alias> {
+    let row = Reader(row);
+    Ok(Alias {
+        account: row.text(0)?,
+        analyst: row.text(1)?,
+        alias: row.hash(2)?,
+        key: row.text(3)?,
+        entry: row.count(4)?,
     })
 }
 

@@ -4,7 +4,7 @@ use counterpoint::filter::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
 
 use crate::chain::Head;
-use crate::database::{DatabaseError, VERSION};
+use crate::database::{DatabaseError, OLDEST, VERSION};
 
 /// Why a ledger did not do what it was asked. Nothing was written, but for
 /// [`DatabaseError::Uncertain`], which says so.
@@ -24,7 +24,7 @@ pub enum LedgerError {
     #[error("there is a ledger here already; legal: init once")]
     Initialised,
     /// A ledger of another version.
-    #[error("the ledger's format is version {found}; legal: {}; {}", VERSION, advice(*found))]
+    #[error("the ledger's format is version {found}; legal: {}{}", VERSION, advice(*found))]
     Version {
         /// The version found.
         found: i64,
@@ -84,6 +84,9 @@ pub enum LedgerError {
         /// The key.
         key: String,
     },
+    /// An analyst's own key that stands for another request.
+    #[error("the key stands for another question; legal: the same, or a new key")]
+    AliasInUse,
     /// A key that this is not asked of.
     #[error("key {key:?} {problem}; legal: {legal}")]
     UnfitKey {
@@ -161,11 +164,14 @@ pub enum LedgerError {
 
 /// What to do with a ledger of another version.
 fn advice(found: i64) -> &'static str {
-    if found < VERSION {
-        "keep this one as a record, with the program that wrote it, and start a new ledger whose \
-         data sets have what they had less what was spent"
-    } else {
-        "it was written by a later program; use that"
+    match found {
+        VERSION => "; there is nothing to upgrade",
+        OLDEST..VERSION => "; counterpoint ledger --url URL upgrade --backup FILE brings it there",
+        ..OLDEST => {
+            "; keep this one as a record, with the program that wrote it, and start a new ledger whose \
+             data sets have what they had less what was spent"
+        }
+        _ => "; it was written by a later program; use that",
     }
 }
 

@@ -79,8 +79,18 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::OtherHistory`] if the expected entry is not in it.
     pub fn open_with(url: &Url, options: &OpenOptions) -> Result<Self, LedgerError> {
+        Self::open_version(url, options, VERSION)
+    }
+
+    /// The same of a ledger whose format is of some version.
+    pub(crate) fn open_version(
+        url: &Url,
+        options: &OpenOptions,
+        version: i64,
+    ) -> Result<Self, LedgerError> {
         let database = if options.read_only { url.open_read_only() } else { url.open(false) };
-        let mut ledger = Self::open_in(database?)?;
+        let mut ledger = Self::new(database?);
+        ledger.check_version(version)?;
         ledger.read_only = options.read_only;
         ledger.expect(options.expect.unwrap_or(Head::NONE));
         let seen = ledger.seen;
@@ -97,20 +107,25 @@ impl Ledger {
     /// [`LedgerError`] if there is none, or one of another version.
     pub fn open_in(database: Box<dyn Database>) -> Result<Self, LedgerError> {
         let mut ledger = Self::new(database);
-        ledger.read(|tables| {
-            if !tables.exist()? {
-                return Err(LedgerError::NotLedger);
-            }
-            match tables.versions()?.as_slice() {
-                [VERSION] => Ok(()),
-                [found] => Err(LedgerError::Version { found: *found }),
-                rows => Err(damaged(&format!("ledger_version has {} rows", rows.len()))),
-            }
-        })?;
+        ledger.check_version(VERSION)?;
         Ok(ledger)
     }
 
-    fn new(database: Box<dyn Database>) -> Self {
+    fn check_version(&mut self, legal: i64) -> Result<(), LedgerError> {
+        match self.version()? {
+            found if found == legal => Ok(()),
+            found => Err(LedgerError::Version { found }),
+        }
+    }
+
+    /// The version of its format.
+    pub(crate) fn version(&mut self) -> Result<i64, LedgerError> {
+        self.read(
+            |tables| if tables.exist()? { tables.version() } else { Err(LedgerError::NotLedger) },
+        )
+    }
+
+    pub(crate) fn new(database: Box<dyn Database>) -> Self {
         let (known, prices) = (BTreeMap::new(), BTreeMap::new());
         let last_price = None;
         Self { database, known, prices, last_price, read_only: false, seen: Head::NONE }

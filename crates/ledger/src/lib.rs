@@ -50,6 +50,7 @@ mod setup;
 mod slots;
 mod spent;
 mod tables;
+mod upgrade;
 mod verify;
 
 pub use batch::{Committed, Reservation};

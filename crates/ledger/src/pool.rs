@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::batch::{Committed, Done, Reservation, Step};
 use crate::cells::damaged;
-use crate::chain::Head;
+use crate::chain::{Hash, Head};
 use crate::database::{DatabaseError, Url};
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, OpenOptions};
-use crate::release::{Request, new_response};
+use crate::release::{Request, new_alias, new_response};
 
 /// How long a handle is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -107,7 +107,7 @@ impl Pool {
         let new = self.with(|ledger| ledger.new_release(request))?;
         match self.wait_for(Step::Reserve(new))? {
             Done::Reserved(reservation) => Ok(reservation),
-            Done::Committed(_) => Err(damaged("a reservation was taken for a response")),
+            _ => Err(damaged("a reservation was taken for something else")),
         }
     }
 
@@ -123,7 +123,24 @@ impl Pool {
     ) -> Result<Committed, LedgerError> {
         match self.wait_for(Step::Commit(new_response(account, key, response)?))? {
             Done::Committed(committed) => Ok(committed),
-            Done::Reserved(_) => Err(damaged("a response was taken for a reservation")),
+            _ => Err(damaged("a response was taken for something else")),
+        }
+    }
+
+    /// Lets an analyst's own key, of which this is the digest, stand for a release that is there, whoever reserved it.
+    ///
+    /// # Errors
+    /// [`LedgerError::AliasInUse`] if it stands for another; those of [`Pool::with`].
+    pub fn alias(
+        &self,
+        account: &str,
+        analyst: Option<&str>,
+        alias: Hash,
+        key: &str,
+    ) -> Result<Head, LedgerError> {
+        match self.wait_for(Step::Alias(new_alias(account, analyst, alias, key)?))? {
+            Done::Named(head) => Ok(head),
+            _ => Err(damaged("a key was taken for something else")),
         }
     }
 

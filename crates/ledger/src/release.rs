@@ -4,8 +4,8 @@ use counterpoint::{Adjacency, Relation};
 use counterpoint_wire::ledger::{Asked, Cost, Event, Rule};
 
 use crate::batch::{
-    self, Batch, Committed, Done, NewRelease, NewResponse, Reservation, Step, unknown_key,
-    unknown_slot,
+    self, Batch, Committed, Done, NewAlias, NewRelease, NewResponse, Reservation, Step,
+    unknown_key, unknown_slot,
 };
 use crate::cells::{damaged, unwritable};
 use crate::chain::{Hash, Head};
@@ -35,6 +35,9 @@ pub struct Request<'a> {
     /// The digest of the question that is asked at this price, if that is said: the key stands
     /// for it too.
     pub question: Option<Hash>,
+    /// The digest of the analyst's own key for this request, if there is one. It stands for the release from now on, and
+    /// under it nothing else is reserved.
+    pub alias: Option<Hash>,
     /// What the request says neighbours are, if it does: it must be what the data set says.
     pub adjacency: Option<Adjacency>,
     /// How many records the request says a person has, if it does: as many as the data set says.
@@ -45,8 +48,8 @@ impl<'a> Request<'a> {
     /// A request by nobody in particular.
     #[must_use]
     pub fn new(account: &'a str, key: &'a str, asked: &'a Asked) -> Self {
-        let (analyst, question, adjacency, records) = (None, None, None, None);
-        Self { account, key, analyst, asked, session: false, question, adjacency, records }
+        let (analyst, question, alias, adjacency, records) = (None, None, None, None, None);
+        Self { account, key, analyst, asked, session: false, question, alias, adjacency, records }
     }
 
     /// The same about data with this relation, which must be the data set's.
@@ -79,7 +82,7 @@ impl Ledger {
         let new = self.new_release(request)?;
         match self.apply_one(Step::Reserve(new))? {
             Done::Reserved(reservation) => Ok(reservation),
-            Done::Committed(_) => Err(damaged("a reservation was taken for a response")),
+            _ => Err(damaged("a reservation was taken for something else")),
         }
     }
 
@@ -97,7 +100,7 @@ impl Ledger {
             let batch = Batch::new(head, rows, &steps);
             let charge = |step: &Step| match step {
                 Step::Reserve(new) => batch.charge(new),
-                Step::Commit(_) => Ok(()),
+                _ => Ok(()),
             };
             Ok((head, steps.iter().try_for_each(charge)))
         })?;
@@ -127,6 +130,7 @@ impl Ledger {
             analyst: request.analyst.map(str::to_owned),
             session: request.session,
             question: request.question,
+            alias: request.alias,
             asked: request.asked.clone(),
             digest: digest(request),
             known,
@@ -190,9 +194,22 @@ impl Ledger {
     ) -> Result<Committed, LedgerError> {
         match self.apply_one(Step::Commit(new_response(account, key, response)?))? {
             Done::Committed(committed) => Ok(committed),
-            Done::Reserved(_) => Err(damaged("a response was taken for a reservation")),
+            _ => Err(damaged("a response was taken for something else")),
         }
     }
+}
+
+/// An analyst's own key that is ready to stand for a release.
+pub(crate) fn new_alias(
+    account: &str,
+    analyst: Option<&str>,
+    alias: Hash,
+    key: &str,
+) -> Result<NewAlias, LedgerError> {
+    name::place(account, key)?;
+    analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
+    let (account, analyst) = (account.to_owned(), analyst.map(str::to_owned));
+    Ok(NewAlias { account, analyst, alias, key: key.to_owned() })
 }
 
 /// A response that is ready to be stored.

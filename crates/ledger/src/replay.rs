@@ -6,7 +6,7 @@ use counterpoint::Relation;
 use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Rule};
 
 use crate::chain::Hash;
-use crate::database::VERSION;
+use crate::database::{OLDEST, VERSION};
 use crate::error::{LedgerError, Problem};
 use crate::name::Place;
 use crate::release::{Request, digest};
@@ -25,10 +25,17 @@ pub(crate) struct Books {
     pub(crate) shares: BTreeMap<(String, String), Share>,
     /// By account and key.
     pub(crate) releases: BTreeMap<Place, Kept>,
+    /// By account, analyst (empty where nobody is named) and the key's digest: the release's key, and the entry.
+    pub(crate) aliases: BTreeMap<(String, String, Hash), (String, u64)>,
     pub(crate) sessions: Sessions,
+    /// The version of the format so far.
+    pub(crate) format: u64,
     /// What was already priced: prices depend on the account's rule and the description alone.
     prices: BTreeMap<(String, Hash), Cost>,
 }
+
+/// The first version of the format that has aliases.
+pub(crate) const ALIASES: u64 = 3;
 
 /// What became of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +53,21 @@ impl Books {
     pub(crate) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), Problem> {
         match event {
             Event::Init { format, .. } => {
-                let first = sequence == 1 && *format == VERSION.unsigned_abs();
-                if first { Ok(()) } else { Err("a ledger begins here".to_owned()) }
+                let legal = OLDEST.unsigned_abs()..=VERSION.unsigned_abs();
+                if sequence != 1 || !legal.contains(format) {
+                    return Err("a ledger begins here".to_owned());
+                }
+                self.format = *format;
+                Ok(())
             }
             _ if sequence == 1 => Err("the history does not begin with init".to_owned()),
+            Event::Upgrade { format, .. } => {
+                if !(self.format + 1..=VERSION.unsigned_abs()).contains(format) {
+                    return Err(format!("the format goes from {} to {format}", self.format));
+                }
+                self.format = *format;
+                Ok(())
+            }
             Event::Dataset { name, adjacency, records, filter, .. } => {
                 if rules::overstated(filter, *adjacency).map_err(text)? {
                     return Err("there is more to spend than is promised".to_owned());
@@ -81,6 +99,9 @@ impl Books {
                 };
                 self.reserve(sequence, &request, charge)
             }
+            Event::Alias { account, analyst, alias, key, .. } => {
+                self.alias(sequence, (account, analyst.as_deref(), alias), key)
+            }
             Event::Commit { account, key, sha256, length, .. } => {
                 let kept = self.kept(account, key, false)?;
                 if kept.committed.is_some() {
@@ -103,6 +124,27 @@ impl Books {
                 }
             }
             _ => Err("the event is of no known kind".to_owned()),
+        }
+    }
+
+    fn alias(
+        &mut self,
+        sequence: u64,
+        (account, analyst, alias): (&str, Option<&str>, &str),
+        key: &str,
+    ) -> Result<(), Problem> {
+        if self.format < ALIASES {
+            return Err("the format has no aliases yet".to_owned());
+        }
+        analyst.map_or(Ok(()), |name| name::word("analyst", name)).map_err(text)?;
+        if !self.releases.contains_key(&(account.to_owned(), key.to_owned())) {
+            return Err("the key was not reserved in this account".to_owned());
+        }
+        let alias = Hash::read(alias).ok_or("the alias is no digest")?;
+        let place = (account.to_owned(), analyst.unwrap_or_default().to_owned(), alias);
+        match self.aliases.insert(place, (key.to_owned(), sequence)) {
+            None => Ok(()),
+            Some(_) => Err("the alias was given before".to_owned()),
         }
     }
 

@@ -65,6 +65,19 @@ pub(crate) struct Release {
     pub(crate) response: Option<Vec<u8>>,
 }
 
+/// An analyst's own key, and the release that it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Alias {
+    pub(crate) account: String,
+    /// The empty text where nobody is named.
+    pub(crate) analyst: String,
+    /// The digest of the analyst's key.
+    pub(crate) alias: Hash,
+    /// The release's key.
+    pub(crate) key: String,
+    pub(crate) entry: u64,
+}
+
 /// A session that was begun. Its private state is kept apart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Session {

@@ -4,13 +4,13 @@ use counterpoint_wire::adjacency_name;
 
 pub(crate) use crate::cells::damaged;
 use crate::cells::{
-    Reader, Stored, account, balance_cells, only_head, optional, release, share, slot, spent_cells,
-    stored, unwritable, whole,
+    Reader, Stored, account, alias, balance_cells, only_head, optional, release, share, slot,
+    spent_cells, stored, unwritable, whole,
 };
-use crate::chain::Head;
-use crate::database::{Cell, Database, Dialect, Row, Statement, VERSION, schema};
+use crate::chain::{Hash, Head};
+use crate::database::{Cell, Database, Dialect, Row, Statement, VERSION, added, schema};
 use crate::error::LedgerError;
-use crate::rows::{Account, Balance, Release, Share, Slot, sortable};
+use crate::rows::{Account, Alias, Balance, Release, Share, Slot, sortable};
 
 /// The tables, within a transaction.
 pub(crate) struct Tables<'a> {
@@ -30,11 +30,22 @@ impl<'a> Tables<'a> {
 
     /// Makes the tables.
     pub(crate) fn create(&mut self) -> Outcome<()> {
-        for statement in schema(self.database.dialect()) {
+        for statement in schema(self.database.dialect(), VERSION) {
             self.database.execute(&statement, &[])?;
         }
         self.set_version(VERSION)?;
         self.set_out()
+    }
+
+    /// Makes what a later version has more, one version after the other.
+    pub(crate) fn upgrade(&mut self, from: i64, to: i64) -> Outcome<()> {
+        for version in from + 1..=to {
+            for statement in added(self.database.dialect(), version) {
+                self.database.execute(&statement, &[])?;
+            }
+        }
+        let sql = "UPDATE ledger_version SET version = $1 WHERE id = 1 AND version = $2";
+        self.one(sql, vec![to.into(), from.into()])
     }
 
     /// Whether there are tables at all.
@@ -46,14 +57,13 @@ impl<'a> Tables<'a> {
         Ok(!self.rows(sql, &[])?.is_empty())
     }
 
-    /// The versions that are stored: one, in a ledger.
-    pub(crate) fn versions(&mut self) -> Outcome<Vec<i64>> {
-        let rows = self.rows("SELECT id, version FROM ledger_version", &[])?;
-        let version = |row: &Row| match Reader(row).whole(0)? {
-            1 => Reader(row).whole(1),
-            _ => Err(damaged("ledger_version has a row that is not of id 1")),
-        };
-        rows.iter().map(version).collect()
+    /// The version that is stored.
+    pub(crate) fn version(&mut self) -> Outcome<i64> {
+        match self.rows("SELECT id, version FROM ledger_version", &[])?.as_slice() {
+            [row] if Reader(row).whole(0)? == 1 => Reader(row).whole(1),
+            [_] => Err(damaged("ledger_version has a row that is not of id 1")),
+            rows => Err(damaged(&format!("ledger_version has {} rows", rows.len()))),
+        }
     }
 
     /// What the database itself finds wrong with its file, if it can look.
@@ -352,6 +362,26 @@ impl<'a> Tables<'a> {
         self.one(sql, cells.into())
     }
 
+    /// Aliases that were given after an entry, in order, at most so many.
+    pub(crate) fn aliases(&mut self, after: i64, most: u64) -> Outcome<Vec<Alias>> {
+        let sql = "SELECT account, analyst, alias, key, entry FROM ledger_alias \
+                   WHERE entry > $1 ORDER BY entry LIMIT $2";
+        self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| alias(row)).collect()
+    }
+
+    pub(crate) fn add_alias(&mut self, alias: &Alias) -> Outcome<()> {
+        let sql = "INSERT INTO ledger_alias (account, analyst, alias, key, entry) \
+                   VALUES ($1, $2, $3, $4, $5)";
+        let cells = [
+            alias.account.as_str().into(),
+            alias.analyst.as_str().into(),
+            Cell::from(&alias.alias.0[..]),
+            alias.key.as_str().into(),
+            whole(alias.entry)?,
+        ];
+        self.one(sql, cells.into())
+    }
+
     /// Stores a response, if there is none.
     pub(crate) fn respond(
         &mut self,
@@ -467,6 +497,13 @@ pub(crate) fn share_of(account: &str, analyst: &str) -> Statement {
                spent_main, spent_delta, spent_pure \
                FROM ledger_quota WHERE account = $1 AND analyst = $2";
     Statement { sql, parameters: vec![account.into(), analyst.into()] }
+}
+
+pub(crate) fn alias_of(account: &str, analyst: &str, alias: &Hash) -> Statement {
+    let sql = "SELECT account, analyst, alias, key, entry FROM ledger_alias \
+               WHERE account = $1 AND analyst = $2 AND alias = $3";
+    let parameters = vec![account.into(), analyst.into(), Cell::from(&alias.0[..])];
+    Statement { sql, parameters }
 }
 
 pub(crate) fn release_under(account: &str, key: &str) -> Statement {

@@ -9,8 +9,8 @@ use crate::chain::{Hash, Head};
 use crate::database::DatabaseError;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
-use crate::replay::{Books, Kept};
-use crate::rows::{Account, Release};
+use crate::replay::{ALIASES, Books, Kept};
+use crate::rows::{Account, Alias, Release};
 use crate::session;
 use crate::tables::Tables;
 
@@ -80,11 +80,38 @@ fn verify(
     if let Some(problem) = accounts(tables, &books)? {
         return Ok(Some(problem));
     }
+    if tables.version()? != books.format.cast_signed() {
+        return Ok(Some(format!("ledger_version is not {}, which the history says", books.format)));
+    }
     let due = std::mem::take(&mut books.sessions);
+    if let Some(problem) = aliases(tables, &mut books)? {
+        return Ok(Some(problem));
+    }
     match releases(tables, books)? {
         None => session::sessions(tables, due),
         problem => Ok(problem),
     }
+}
+
+/// What analysts' own keys stand for.
+fn aliases(tables: &mut Tables<'_>, books: &mut Books) -> Result<Option<String>, LedgerError> {
+    if books.format < ALIASES {
+        return Ok(None);
+    }
+    let (due, mut after) = (books.aliases.len(), i64::MIN);
+    loop {
+        let page = tables.aliases(after, PAGE)?;
+        let Some(last) = page.last() else { break };
+        after = i64::try_from(last.entry).unwrap_or(i64::MAX);
+        for Alias { account, analyst, alias, key, entry } in page {
+            let found = books.aliases.remove(&(account, analyst, alias));
+            if found != Some((key, entry)) {
+                return Ok(Some(format!("alias {alias} is not what its history says")));
+            }
+        }
+    }
+    let is_unlike = !books.aliases.is_empty() || tables.counts(["ledger_alias"])? != [due];
+    Ok(is_unlike.then(|| "aliases are missing, or too many".to_owned()))
 }
 
 /// The chain, and what follows from it.

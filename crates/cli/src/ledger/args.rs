@@ -92,6 +92,12 @@ pub(crate) enum LedgerCommand {
         #[arg(value_name = "FILE")]
         file: String,
     },
+    /// Bring a ledger of an earlier format to this one, after a backup of it as it is
+    Upgrade {
+        /// The backup, a new file
+        #[arg(long, value_name = "FILE")]
+        backup: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]

@@ -47,6 +47,12 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         }
         return done(Ledger::init(&url)?.head()?, json);
     }
+    if let LedgerCommand::Upgrade { backup } = &args.command {
+        if args.read_only {
+            return Err(LedgerError::ReadOnly.into());
+        }
+        return done(Ledger::upgrade(&url, Path::new(backup), args.expect_head)?, json);
+    }
     let is_verify = matches!(args.command, LedgerCommand::Verify);
     // To verify is to say what is wrong, with the expected head too.
     let expect = args.expect_head.filter(|_| !is_verify);
@@ -59,7 +65,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
     };
     let ledger = &mut ledger;
     match &args.command {
-        LedgerCommand::Init => bail!("init is over"),
+        LedgerCommand::Init | LedgerCommand::Upgrade { .. } => bail!("this is over"),
         LedgerCommand::Dataset(args) => done(setup::dataset(ledger, args)?, json),
         LedgerCommand::Open(args) => warned(setup::open(ledger, args)?, json),
         LedgerCommand::Recut(args) => warned(setup::recut(ledger, args)?, json),

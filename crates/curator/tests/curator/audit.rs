@@ -71,7 +71,7 @@ impl Service {
         };
         let ready = Ready::new(&self.held, &question, Spend::Epsilon(epsilon), None).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
-        let payer = Payer { account: "team", analyst: None };
+        let payer = Payer { account: "team", analyst: None, alias: None };
         let told: Told = tell(&self.pool, &self.held, &ready, &payer, deadline).unwrap();
         told.numbers(&ready, 0.95).unwrap()[0].value
     }

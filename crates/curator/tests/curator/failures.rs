@@ -134,7 +134,7 @@ impl Service {
     }
 
     fn ask(&self, number: u64) -> Result<Told, Unanswered> {
-        let payer = Payer { account: "team", analyst: Some("ann") };
+        let payer = Payer { account: "team", analyst: Some("ann"), alias: None };
         let deadline = Instant::now() + Duration::from_secs(60);
         tell(&self.pool, &self.held, &self.ready(number), &payer, deadline)
     }

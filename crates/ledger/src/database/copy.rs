@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::{Access, Database, DatabaseError, Dialect, schema};
+use super::{Access, Cell, Database, DatabaseError, Dialect, schema};
 
 /// How many rows are read at a time; some hold responses.
 const PAGE: usize = 100;
@@ -17,15 +17,26 @@ pub(super) fn tables(source: &mut dyn Database, file: &str) -> Result<(), Databa
     // Rows come in any order: what they refer to may come later.
     target.execute_batch("PRAGMA foreign_keys = OFF").map_err(unusable)?;
     let transaction = target.transaction().map_err(unusable)?;
-    let statements = schema(Dialect::Sqlite);
-    for statement in &statements {
-        transaction.execute_batch(statement).map_err(unusable)?;
-    }
     source.begin(Access::Read)?;
-    let mut names = statements.iter().filter_map(|statement| table(statement));
-    let copied = names.try_for_each(|name| rows(source, &transaction, name, unusable));
+    let copied = version(source).and_then(|version| {
+        let statements = schema(Dialect::Sqlite, version);
+        for statement in &statements {
+            transaction.execute_batch(statement).map_err(unusable)?;
+        }
+        let mut names = statements.iter().filter_map(|statement| table(statement));
+        names.try_for_each(|name| rows(source, &transaction, name, unusable))
+    });
     source.rollback();
     copied.and_then(|()| transaction.commit().map_err(unusable))
+}
+
+/// The version of the tables.
+fn version(source: &mut dyn Database) -> Result<i64, DatabaseError> {
+    let rows = source.query("SELECT version FROM ledger_version WHERE id = 1", &[])?;
+    match rows.first().and_then(|row| row.first()) {
+        Some(Cell::Whole(version)) => Ok(*version),
+        _ => Err(DatabaseError::Unusable("ledger_version has no version".to_owned())),
+    }
 }
 
 /// The table that a statement makes, if it makes one.

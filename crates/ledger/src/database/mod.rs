@@ -16,7 +16,7 @@ pub use self::postgres::{Postgres, outside};
 pub use self::sqlite::Sqlite;
 pub use self::tls::Target;
 pub(crate) use files::{beside, make_private, sync_folder};
-pub(crate) use schema::{VERSION, schema};
+pub(crate) use schema::{OLDEST, VERSION, added, schema};
 
 /// A value in a row or a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]

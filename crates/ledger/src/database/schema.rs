@@ -3,14 +3,39 @@
 use super::Dialect;
 
 /// The version this program reads and writes.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
-/// The statements that make the tables.
-pub(crate) fn schema(dialect: Dialect) -> Vec<String> {
-    TABLES.iter().chain(append_only(dialect)).map(|sql| spelled(sql, dialect)).collect()
+/// The first version that can be upgraded.
+pub(crate) const OLDEST: i64 = 2;
+
+/// The statements that make the tables of a version.
+pub(crate) fn schema(dialect: Dialect, version: i64) -> Vec<String> {
+    let oldest = TABLES.iter().chain(append_only(dialect));
+    let mut statements: Vec<String> = oldest.map(|sql| spelled(sql, dialect)).collect();
+    statements.extend((OLDEST + 1..=version).flat_map(|version| added(dialect, version)));
+    statements
 }
 
-/// Amounts are compared as text, byte by byte. (A CHECK that comes to NULL would pass.)
+/// The statements that a version adds to those of the one before it.
+pub(crate) fn added(dialect: Dialect, version: i64) -> Vec<String> {
+    match version {
+        3 => vec![spelled(ALIASES, dialect)],
+        _ => Vec::new(),
+    }
+}
+
+/// What analysts' own keys stand for. Where nobody is named the analyst is the empty text.
+const ALIASES: &str = "CREATE TABLE ledger_alias (
+        account TEXT NOT NULL,
+        analyst TEXT NOT NULL,
+        alias BLOB NOT NULL CHECK (length(alias) = 32),
+        key TEXT NOT NULL,
+        entry INT NOT NULL UNIQUE REFERENCES ledger_entry (sequence),
+        PRIMARY KEY (account, analyst, alias),
+        FOREIGN KEY (key, account) REFERENCES ledger_release (key, account)
+    )STRICT";
+
+/// The tables of the oldest version. Amounts are compared as text, byte by byte. (A CHECK that comes to NULL would pass.)
 const TABLES: [&str; 11] = [
     "CREATE TABLE ledger_version (
         id INT PRIMARY KEY CHECK (id = 1),

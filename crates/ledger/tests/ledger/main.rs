@@ -4,6 +4,7 @@
 //! so if it is missing; the full run insists on it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod aliases;
 mod backup;
 mod bad_input;
 mod behaviour;
@@ -21,6 +22,7 @@ mod slots;
 mod tamper;
 mod threads;
 mod tls;
+mod upgrade;
 
 use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The tables with their columns.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: [(&str, &str); 11] = [
     ("ledger_version", "id, version"),
     ("ledger_entry", "sequence, previous, hash, account, body"),
     ("ledger_head", "id, sequence, hash"),
@@ -32,6 +32,7 @@ const TABLES: [(&str, &str); 10] = [
     ("ledger_session", "key, account, begun, answered, ended, declaration"),
     ("ledger_answer", "key, account, number, ask, question, entry, response"),
     ("ledger_state", "key, account, state"),
+    ("ledger_alias", "account, analyst, alias, key, entry"),
 ];
 const ENTRIES: usize = 1;
 const HEAD: usize = 2;
@@ -78,7 +79,10 @@ pub(crate) fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
             ("renyi", &gaussian, None),
         ] {
             let key = format!("{account}-{}-{tag}", analyst.unwrap_or("all"));
-            ledger.reserve(&Request { analyst, ..Request::new(account, &key, asked) }).unwrap();
+            let alias = analyst.map(|_| Hash::of(tag.as_bytes()));
+            ledger
+                .reserve(&Request { analyst, alias, ..Request::new(account, &key, asked) })
+                .unwrap();
             if account != "renyi" {
                 ledger.commit(account, &key, key.repeat(3).as_bytes()).unwrap();
             }

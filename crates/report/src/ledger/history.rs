@@ -52,6 +52,11 @@ fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String
             let by = analyst.as_ref().map(|analyst| format!(" by {analyst}"));
             (format!("{key}: {session}{asked}{}", by.unwrap_or_default()), Some(charge))
         }
+        Event::Alias { key, analyst, .. } => {
+            let by = analyst.as_ref().map(|analyst| format!(" by {analyst}"));
+            (format!("{key}{}", by.unwrap_or_default()), None)
+        }
+        Event::Upgrade { format, .. } => (format!("to format {format}"), None),
         Event::Commit { key, length, .. } => (format!("{key}: {length} bytes"), None),
         Event::Answer { key, ask, number, length, state, .. } => {
             let last = if state.is_none() { ", the last" } else { "" };

@@ -21,7 +21,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
 use problem::{
-    CONFLICT, FAILED, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
+    FAILED, ILLEGAL, NOT_FOUND, Problem, TOO_LONG, UNREADABLE, WRONG_KIND, WRONG_METHOD,
 };
 pub(crate) use state::Shared;
 use state::slot;
@@ -183,7 +183,7 @@ async fn ask(State(shared): State<Shared>, request: Request) -> Result<Response,
     let bearer = shared.bearer(&headers, &[Role::Analyst]).await?;
     match askings {
         Askings::One(asking) => {
-            let ask = named(&shared, &bearer, *asking)?;
+            let ask = asking.ask()?;
             let asked = shared.work(move |curator| Ok(answered(curator, &bearer, &[ask])));
             let (mut answered, ran) = asked.await?;
             leave(&shared, came, ran).await;
@@ -192,8 +192,7 @@ async fn ask(State(shared): State<Shared>, request: Request) -> Result<Response,
         }
         Askings::Many(list) if list.len() > MOST_TOGETHER => Err(too_many(list.len())),
         Askings::Many(list) => {
-            let asks = list.into_iter().map(|asking| named(&shared, &bearer, asking));
-            let asks: Vec<Result<Ask, Problem>> = asks.collect();
+            let asks: Vec<Result<Ask, Problem>> = list.into_iter().map(Asking::ask).collect();
             let asked = shared.work(move |curator| Ok(all_answered(curator, &bearer, asks)));
             let (outcomes, ran) = asked.await?;
             leave(&shared, came, ran).await;
@@ -204,22 +203,6 @@ async fn ask(State(shared): State<Shared>, request: Request) -> Result<Response,
 
 fn too_many(number: usize) -> Problem {
     ILLEGAL.of(format!("{number} questions; legal: at most {MOST_TOGETHER}"))
-}
-
-/// What is asked, unless its caller's key stands for another question.
-fn named(shared: &Shared, bearer: &Bearer, asking: Asking) -> Result<Ask, Problem> {
-    let key = asking.key.clone();
-    let ask = asking.ask()?;
-    let Some(key) = key else { return Ok(ask) };
-    if key.is_empty() || key.len() > 200 {
-        return Err(ILLEGAL.of("key is too long or empty; legal: 1 to 200 bytes"));
-    }
-    let named = (ask.account.clone(), bearer.name.clone(), key);
-    if shared.stands_for(named, &format!("{ask:?}")) {
-        Ok(ask)
-    } else {
-        Err(CONFLICT.of("the key stands for another question; legal: the same, or a new key"))
-    }
 }
 
 /// Where the engine was asked answers leave at a slot, whatever became of them.

@@ -133,9 +133,9 @@ impl From<LedgerError> for Problem {
             LedgerError::Damaged(_) | LedgerError::OtherHistory { .. } => {
                 FAILED.of("the ledger is damaged")
             }
-            LedgerError::KeyInUse { .. } | LedgerError::UnfitKey { .. } => {
-                CONFLICT.of(error.to_string())
-            }
+            LedgerError::KeyInUse { .. }
+            | LedgerError::UnfitKey { .. }
+            | LedgerError::AliasInUse => CONFLICT.of(error.to_string()),
             LedgerError::Over { .. } => OVER.of(error.to_string()),
             LedgerError::Moved { .. } => BUSY.of(error.to_string()),
             LedgerError::Unknown { .. } => NOT_FOUND.of(error.to_string()),

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Requests a second that a token may make for long, and at once.
 const RATE: f64 = 200.0;
 const BURST: f64 = 400.0;
-/// So many tokens and keys are remembered.
+/// So many tokens are remembered.
 const MOST_REMEMBERED: usize = 100_000;
 
 /// How many requests were answered, by the first digit of their status.
@@ -50,9 +50,6 @@ struct Bucket {
     at: Instant,
 }
 
-/// A caller's key: the account, the analyst and the key itself.
-type Named = (String, String, String);
-
 /// What requests share.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
@@ -60,8 +57,6 @@ pub(crate) struct Shared {
     pub(crate) counts: Arc<Counts>,
     places: Arc<Semaphore>,
     buckets: Arc<Mutex<BTreeMap<i64, Bucket>>>,
-    /// What callers' keys stand for.
-    keys: Arc<Mutex<BTreeMap<Named, String>>>,
 }
 
 impl Shared {
@@ -71,7 +66,6 @@ impl Shared {
             counts: Arc::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             buckets: Arc::default(),
-            keys: Arc::default(),
         }
     }
 
@@ -120,16 +114,6 @@ impl Shared {
             bucket.left -= 1.0;
         }
         allowed
-    }
-
-    /// Whether a caller's key stands for this, or for nothing yet. After a restart it may stand for another question: that
-    /// costs what it costs.
-    pub(crate) fn stands_for(&self, named: Named, what: &str) -> bool {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if keys.len() >= MOST_REMEMBERED {
-            keys.clear();
-        }
-        keys.entry(named).or_insert_with(|| what.to_owned()) == what
     }
 
     /// Does work on a thread of its own, to its end, whether or not the caller waits for it.

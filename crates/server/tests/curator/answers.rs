@@ -102,6 +102,48 @@ fn an_answer_is_near_the_truth_charged_and_repeated_for_nothing() {
     assert!(place.verified());
 }
 
+/// Keys are the ledger's: they outlive the service, and are taken by a debit or an answer alone.
+#[test]
+fn a_key_stands_for_one_question_for_good() {
+    let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "2")]);
+    let [ann, ben] = ["ann", "ben"].map(|name| place.token(Role::Analyst, name, &["team"]));
+    let address = place.serve();
+    let ask = |address, token: &str, key: &str, sql: &str, epsilon: f64| {
+        let asked = json!({"account": "team", "sql": sql, "epsilon": epsilon, "key": key});
+        post(address, "/v1/questions", token, &asked)
+    };
+    let (count, sum) = ("SELECT COUNT(*) FROM visits", "SELECT SUM(age) FROM visits");
+    // What is illegal, or more than there is, takes no key.
+    assert_eq!(ask(address, &ann, "k", "SELECT COUNT(*) FROM nowhere", 0.5).0, 422);
+    assert_eq!(ask(address, &ann, "k", sum, 3.0).0, 402);
+    let first = read(&ask(address, &ann, "k", count, 0.5));
+    let spent = place.spent("team");
+    let refused = |answer: (u16, String)| {
+        assert_problem(&answer, 409, "key-in-use");
+        assert_eq!(place.spent("team"), spent);
+    };
+    refused(ask(address, &ann, "k", sum, 0.5));
+    refused(ask(address, &ann, "k", count, 0.25));
+    // In a list each has its own.
+    let one =
+        |key: &str, sql: &str| json!({"account": "team", "sql": sql, "epsilon": 0.5, "key": key});
+    let list = json!([one("k", sum), one("k", count)]);
+    let outcomes = read(&post(address, "/v1/questions", &ann, &list));
+    assert_eq!(outcomes[0]["code"], "key-in-use");
+    assert_eq!(outcomes[1]["answers"], first["answers"]);
+    let restarted = place.serve();
+    refused(ask(restarted, &ann, "k", sum, 0.5));
+    assert_eq!(read(&ask(restarted, &ann, "k", count, 0.5))["answers"], first["answers"]);
+    // Another analyst's key for what is answered already, and a second key of the first one's.
+    for (token, key) in [(&ben, "k"), (&ann, "l")] {
+        let told = read(&ask(restarted, token, key, count, 0.5));
+        assert_eq!((&told["answers"], &told["repeated"]), (&first["answers"], &json!(true)));
+        refused(ask(address, token, key, sum, 0.5));
+    }
+    assert_eq!(ask(restarted, &ben, "m", sum, 0.5).0, 200);
+    assert!(place.verified());
+}
+
 #[test]
 fn prices_are_told_without_a_debit_and_hold() {
     let place = Place::new(&people(100), (0.0, 30.0), "10", &[("team", "1")]);

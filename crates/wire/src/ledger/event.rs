@@ -15,6 +15,8 @@ use super::record::{Cost, FilterRecord, PlanRecord, Slot, neighbours};
 pub enum Event {
     /// The ledger began.
     Init { at: u64, format: u64 },
+    /// The ledger was given a later format.
+    Upgrade { at: u64, format: u64 },
     /// A data set got its relation and its budget.
     Dataset {
         at: u64,
@@ -53,6 +55,8 @@ pub enum Event {
         release: Asked,
         charge: Cost,
     },
+    /// An analyst's own key was said to stand for a release: its SHA-256.
+    Alias { at: u64, account: String, analyst: Option<String>, alias: String, key: String },
     /// Its response was stored.
     Commit { at: u64, account: String, key: String, sha256: String, length: u64 },
     /// A session's declaration and its first private state were stored: their SHA-256.
@@ -192,6 +196,8 @@ impl Event {
     pub fn at(&self) -> u64 {
         match self {
             Self::Init { at, .. }
+            | Self::Upgrade { at, .. }
+            | Self::Alias { at, .. }
             | Self::Dataset { at, .. }
             | Self::Open { at, .. }
             | Self::Recut { at, .. }
@@ -209,12 +215,13 @@ impl Event {
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         match self {
-            Self::Init { .. } => None,
+            Self::Init { .. } | Self::Upgrade { .. } => None,
             Self::Dataset { name, .. } => Some(name),
             Self::Open { account, .. }
             | Self::Recut { account, .. }
             | Self::Quota { account, .. }
             | Self::Reserve { account, .. }
+            | Self::Alias { account, .. }
             | Self::Commit { account, .. }
             | Self::Begin { account, .. }
             | Self::Answer { account, .. }
@@ -228,6 +235,7 @@ impl Event {
     pub fn key(&self) -> Option<&str> {
         match self {
             Self::Reserve { key, .. }
+            | Self::Alias { key, .. }
             | Self::Commit { key, .. }
             | Self::Begin { key, .. }
             | Self::Answer { key, .. }
@@ -241,7 +249,7 @@ impl Event {
     pub fn analyst(&self) -> Option<&str> {
         match self {
             Self::Quota { analyst, .. } => Some(analyst),
-            Self::Reserve { analyst, .. } => analyst.as_deref(),
+            Self::Reserve { analyst, .. } | Self::Alias { analyst, .. } => analyst.as_deref(),
             _ => None,
         }
     }
@@ -251,11 +259,13 @@ impl Event {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Init { .. } => "init",
+            Self::Upgrade { .. } => "upgrade",
             Self::Dataset { .. } => "dataset",
             Self::Open { .. } => "open",
             Self::Recut { .. } => "recut",
             Self::Quota { .. } => "quota",
             Self::Reserve { .. } => "reserve",
+            Self::Alias { .. } => "alias",
             Self::Commit { .. } => "commit",
             Self::Begin { .. } => "begin",
             Self::Answer { .. } => "answer",

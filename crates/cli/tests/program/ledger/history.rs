@@ -99,3 +99,34 @@ fn one_who_only_reads_writes_nothing() {
         assert_eq!(ledger.object(&[command, &["--read-only"]].concat())["head"], head);
     }
 }
+
+/// A ledger that an earlier program made: its statements and rows are kept with the ledger's tests.
+#[test]
+fn a_ledger_of_an_earlier_format_is_upgraded_after_a_backup() {
+    let folder = crate::Folder::new();
+    let url = format!("sqlite:{}", folder.path("ledger.db").display());
+    let mut database = url.parse::<counterpoint_ledger::Url>().unwrap().open(true).unwrap();
+    let sql = include_str!("../../../../ledger/tests/ledger/format2.sqlite.sql");
+    for statement in sql.split(";\n").filter(|statement| !statement.trim().is_empty()) {
+        database.execute(statement, &[]).unwrap();
+    }
+    drop(database);
+    let ledger = Ledger { folder, url };
+    let head = include_str!("../../../../ledger/tests/ledger/format2.head").trim();
+    let refused = ledger.run(&["status"]);
+    assert!(
+        refused.error().contains("counterpoint ledger --url URL upgrade --backup FILE"),
+        "{}",
+        refused.stderr
+    );
+    let backup = ledger.folder.path("backup.db").display().to_string();
+    let reading = ledger.run(&["upgrade", "--backup", &backup, "--read-only"]);
+    assert!(reading.error().contains("open to read only"), "{}", reading.stderr);
+    let done = ledger.object(&["upgrade", "--backup", &backup, "--expect-head", head]);
+    assert_eq!(done["outcome"], "done");
+    let verified = ledger.object(&["verify", "--expect-head", head]);
+    assert_eq!((&verified["outcome"], &verified["head"]), (&json!("verified"), &done["head"]));
+    let again = ledger.run(&["upgrade", "--backup", &format!("{backup}-2")]);
+    assert!(again.error().contains("there is nothing to upgrade"), "{}", again.stderr);
+    assert!(ledger.run(&["history"]).answer().contains("to format 3"));
+}

@@ -80,8 +80,13 @@ fn what_a_session_of_a_table_refuses() {
     assert_eq!(curator.sessions(&place.ann).unwrap().len(), 2);
     // A question's key is no session's.
     let written = Written::Sql("SELECT COUNT(*) FROM visits".to_owned());
-    let question =
-        Ask { account: "both".to_owned(), written, pay: Pay::Epsilon(1.0), confidence: 0.95 };
+    let question = Ask {
+        account: "both".to_owned(),
+        written,
+        pay: Pay::Epsilon(1.0),
+        confidence: 0.95,
+        key: None,
+    };
     curator.ask(&place.ann, &question).unwrap();
     let mut keys = Vec::new();
     let history = curator.pool().with(|ledger| {

@@ -17,7 +17,7 @@ pub(crate) struct Asking {
     pub(crate) account: String,
     /// The caller's own name for the question: asked again under it, it has to be the same.
     #[serde(default)]
-    pub(crate) key: Option<String>,
+    key: Option<String>,
     /// As SQL.
     #[serde(default)]
     sql: Option<String>,
@@ -42,6 +42,9 @@ pub(crate) struct Asking {
     confidence: Option<f64>,
 }
 
+/// The longest key, in bytes.
+const MOST_KEY: usize = 200;
+
 impl Asking {
     pub(crate) fn ask(self) -> Result<Ask, Problem> {
         let written = written(self.sql, self.question)?;
@@ -52,8 +55,11 @@ impl Asking {
             (None, None, None, Some(error)) => Pay::Error(error),
             _ => return Err(ILLEGAL.of("legal: exactly one of epsilon, rho, slot and error")),
         };
-        let confidence = self.confidence.unwrap_or(0.95);
-        Ok(Ask { account: self.account, written, pay, confidence })
+        if self.key.as_ref().is_some_and(|key| key.is_empty() || key.len() > MOST_KEY) {
+            return Err(ILLEGAL.of("key is too long or empty; legal: 1 to 200 bytes"));
+        }
+        let (confidence, key) = (self.confidence.unwrap_or(0.95), self.key);
+        Ok(Ask { account: self.account, written, pay, confidence, key })
     }
 }
 
