@@ -105,7 +105,7 @@ impl Drop for Postgres {
 }
 
 impl Link {
-    /// Begins a transaction. Statements as long as a median's take the server seconds to compile, and a fraction of that to run.
+    /// Begins a transaction. Compiling a statement takes the server longer than running it.
     fn begin(&self, deadline: Instant) -> Result<(), Failed> {
         let begin = format!(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {}; \
