@@ -235,6 +235,16 @@ impl Curator {
         outcomes(prepared, table::tell_all(&self.pool, &due, self.timing.limit, stages))
     }
 
+    /// Answers a question: prepared and answered.
+    ///
+    /// # Errors
+    /// [`Denied`]; what it says never depends on the data.
+    pub fn ask(&self, asker: &Bearer, ask: &Ask) -> Result<Answer, Denied> {
+        let prepared = self.prepare(asker, vec![ask.clone()]);
+        let answered = self.answer(asker, &prepared, &Stages::default());
+        answered.into_iter().next().unwrap_or_else(|| Err(not_yours("account", &ask.account)))
+    }
+
     /// Those that are legal.
     fn due<'a>(&'a self, asker: &'a Bearer, prepared: &'a Prepared) -> Vec<Due<'a>> {
         let both = prepared.asks.iter().zip(&prepared.ready);
@@ -394,7 +404,7 @@ impl Curator {
         let owner = owner(asker, &asking.account, &asking.key);
         let (held, name) = (&kept.held, &asking.name);
         let deadline = Instant::now() + self.timing.limit;
-        Ok(table_session::ask(&self.pool, held, &owner, name, &asked, deadline, stages)?)
+        Ok(table_session::timed(&self.pool, held, &owner, (name, &asked), deadline, stages)?)
     }
 
     /// The engine that a session's question is put to, and its answer if that is stored.

@@ -296,6 +296,20 @@ pub fn ask(
     name: &str,
     asked: &Asked,
     deadline: Instant,
+) -> Result<Shown, Unanswered> {
+    timed(pool, held, owner, (name, asked), deadline, &Stages::default())
+}
+
+/// The same, and how long each stage of it takes.
+///
+/// # Errors
+/// [`Unanswered`], as [`ask`].
+pub fn timed(
+    pool: &Pool,
+    held: &Held,
+    owner: &Owner<'_>,
+    (name, asked): (&str, &Asked),
+    deadline: Instant,
     stages: &Stages,
 ) -> Result<Shown, Unanswered> {
     let (key, table) = (owner.ledger_key()?, &held.public);
@@ -342,6 +356,7 @@ fn found_out(
     let compiled = compiled.ok_or_else(not_whole)?;
     let failed = || Unanswered::Charged(Failed::new("the engine's rows are not what was asked"));
     held.engine.reach(deadline).map_err(Unanswered::Unreachable)?;
+    stages.count_runs(1);
     let run = || held.engine.run(compiled.statement(), deadline);
     let answer = stages.time(Stage::Engine, run).map_err(Unanswered::Charged)?;
     let counted = compiled.counted(&answer).and_then(|mut groups| groups.pop());
