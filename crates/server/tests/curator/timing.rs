@@ -164,7 +164,9 @@ fn latencies(
                     table.execute_batch("COMMIT").unwrap();
                 });
             }
-            both[side].time(asked, number, epsilons[side], |sent| drop(told.send(sent)))
+            both[side].time(asked, number, epsilons[side], |sent| {
+                let _ = told.send(sent);
+            })
         })
     };
     let one = &one;
