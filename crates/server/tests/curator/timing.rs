@@ -35,14 +35,21 @@ fn limit() -> f64 {
     k / n
 }
 
-/// Other rows of one person make a scan take three times as long.
-const FEW: u64 = 60_000;
-const MANY: u64 = 3 * FEW;
+/// The slot, in seconds, and how long scans take of it: three times as long on the second table. Whoever has the table's
+/// lock decides how long a scan takes, however busy the machine is.
+const SLOT: f64 = 1.0;
+const SCANS: [u64; 2] = [200, 600];
 
-fn place(slot: f64, steps: u64) -> Place {
-    let place = Place::new(&people(50), (slot, 30.0), "100000", &[("team", "90000")]);
-    place.slow_down(steps);
-    place
+fn place(slot: f64) -> Place {
+    Place::new(&people(50), (slot, 30.0), "100000", &[("team", "90000")])
+}
+
+/// The table's lock: whoever asks waits for it.
+fn lock(place: &Place) -> rusqlite::Connection {
+    let table = rusqlite::Connection::open(place.path("data.db")).unwrap();
+    table.busy_timeout(Duration::from_secs(60)).unwrap();
+    table.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    table
 }
 
 /// What is asked.
@@ -59,7 +66,7 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 enum Sent {
     AtOnce,
-    /// The last byte comes a whole number of slots after the others, but for so many milliseconds.
+    /// The last byte comes so late that so many milliseconds are left of a slot.
     HeldBack(u64),
     /// In pieces.
     Slowly,
@@ -69,22 +76,28 @@ enum Sent {
 struct Measured {
     address: SocketAddr,
     token: String,
-    slot: f64,
 }
 
 impl Measured {
-    fn new(place: &Place, slot: f64) -> Self {
+    fn new(place: &Place) -> Self {
         let token = place.token(Role::Analyst, "ann", &["team"]);
         let address = place.serve();
         let gate = json!({"epsilon": 0.01, "answers": 1000, "threshold": 1e9});
         let opening =
             json!({"account": "team", "table": "visits", "key": "s", "sparse_vector": gate});
         assert_eq!(post(address, "/v1/sessions", &token, &opening).0, 200);
-        Self { address, token, slot }
+        Self { address, token }
     }
 
-    /// Asks what nobody asked before, and tells how long the answer took from the last byte.
-    fn time(&self, kind: Kind, sent: Sent, number: usize, epsilon: f64) -> Duration {
+    /// Asks what nobody asked before, and tells how long the answer took from the last byte. Whoever wants to know is told when
+    /// that was sent.
+    fn time(
+        &self,
+        (kind, sent): (Kind, Sent),
+        number: usize,
+        epsilon: f64,
+        told: impl FnOnce(Instant),
+    ) -> Duration {
         let sql = |part: usize| {
             format!("SELECT COUNT(*), AVG(age) FROM visits WHERE pay > -{number}.{part}")
         };
@@ -110,7 +123,7 @@ impl Measured {
             Sent::AtOnce => stream.write_all(most).unwrap(),
             Sent::HeldBack(milliseconds) => {
                 stream.write_all(most).unwrap();
-                let slot = Duration::from_secs_f64(self.slot);
+                let slot = Duration::from_secs_f64(SLOT);
                 std::thread::sleep(slot - Duration::from_millis(milliseconds));
             }
             Sent::Slowly => {
@@ -120,8 +133,9 @@ impl Measured {
                 }
             }
         }
-        stream.write_all(last).unwrap();
         let start = Instant::now();
+        stream.write_all(last).unwrap();
+        told(start);
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let time = start.elapsed();
@@ -130,28 +144,42 @@ impl Measured {
     }
 }
 
-/// How long two services take, in turns.
+/// How long two services take whose scans take so long.
 fn latencies(
-    places: [&Place; 2],
     slot: f64,
-    kind: Kind,
-    sent: Sent,
+    asked: (Kind, Sent),
+    scans: [u64; 2],
     epsilons: [f64; 2],
 ) -> [Vec<Duration>; 2] {
-    let both = places.map(|place| Measured::new(place, slot));
-    let mut times = [Vec::new(), Vec::new()];
-    for number in 0..often() {
-        for side in [0, 1] {
-            times[side].push(both[side].time(kind, sent, number, epsilons[side]));
-        }
-    }
-    times
+    let places = [place(slot), place(slot)];
+    let both = [0, 1].map(|side| Measured::new(&places[side]));
+    let one = |side: usize, number: usize| {
+        std::thread::scope(|scope| {
+            let (told, start) = std::sync::mpsc::channel::<Instant>();
+            if scans[side] > 0 {
+                let table = lock(&places[side]);
+                scope.spawn(move || {
+                    let until = start.recv().unwrap() + Duration::from_millis(scans[side]);
+                    std::thread::sleep(until.saturating_duration_since(Instant::now()));
+                    table.execute_batch("COMMIT").unwrap();
+                });
+            }
+            both[side].time(asked, number, epsilons[side], |sent| {
+                let _ = told.send(sent);
+            })
+        })
+    };
+    let one = &one;
+    let all = |side: usize| (0..often()).map(|number| one(side, number)).collect();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || all(1));
+        [all(0), other.join().unwrap()]
+    })
 }
 
 /// Distributions on neighbouring tables whose scans differ threefold.
-fn apart(slot: f64, kind: Kind, sent: Sent) -> (f64, String) {
-    let places = [place(slot, FEW), place(slot, MANY)];
-    let [few, many] = latencies([&places[0], &places[1]], slot, kind, sent, [1.0; 2]);
+fn apart(kind: Kind, sent: Sent, scans: [u64; 2]) -> (f64, String) {
+    let [few, many] = latencies(SLOT, (kind, sent), scans, [1.0; 2]);
     (distance(&few, &many), format!("{kind:?} {sent:?}: {few:?} {many:?}"))
 }
 
@@ -162,38 +190,40 @@ fn assert_alike((apart, times): (f64, String)) {
 
 #[test]
 fn latencies_on_neighbouring_tables_cannot_be_told_apart() {
-    assert_alike(apart(0.3, Kind::One, Sent::AtOnce));
+    assert_alike(apart(Kind::One, Sent::AtOnce, SCANS));
 }
 
 /// The time of a list is that of its questions one by one, whatever they are run together with.
 #[test]
 fn latencies_of_lists_cannot_be_told_apart() {
-    assert_alike(apart(0.15, Kind::List(6), Sent::AtOnce));
+    assert_alike(apart(Kind::List(2), Sent::AtOnce, [500, 1500]));
 }
 
 #[test]
 fn latencies_of_sessions_cannot_be_told_apart() {
-    assert_alike(apart(0.3, Kind::Step, Sent::AtOnce));
+    assert_alike(apart(Kind::Step, Sent::AtOnce, SCANS));
 }
 
 /// Time begins when the request is there: a last byte that comes so late that only the quicker scan would fit what is left of
 /// a slot tells no more than others.
 #[test]
 fn a_last_byte_that_is_held_back_tells_nothing() {
-    assert_alike(apart(0.3, Kind::One, Sent::HeldBack(60)));
-    assert_alike(apart(0.3, Kind::Step, Sent::HeldBack(60)));
+    assert_alike(apart(Kind::One, Sent::HeldBack(400), SCANS));
+}
+
+#[test]
+fn a_last_byte_of_a_session_s_question_tells_nothing() {
+    assert_alike(apart(Kind::Step, Sent::HeldBack(400), SCANS));
 }
 
 #[test]
 fn requests_that_come_slowly_tell_nothing() {
-    assert_alike(apart(0.3, Kind::One, Sent::Slowly));
+    assert_alike(apart(Kind::One, Sent::Slowly, SCANS));
 }
 
 #[test]
 fn latencies_do_not_tell_how_much_noise_there_is() {
-    let places = [place(0.2, 1), place(0.2, 1)];
-    let both = [&places[0], &places[1]];
-    let [loud, quiet] = latencies(both, 0.2, Kind::One, Sent::AtOnce, [0.01, 100.0]);
+    let [loud, quiet] = latencies(0.3, (Kind::One, Sent::AtOnce), [0; 2], [0.01, 100.0]);
     let apart = distance(&loud, &quiet);
     assert!(apart < limit(), "{apart}: {loud:?} {quiet:?}");
 }
@@ -201,9 +231,10 @@ fn latencies_do_not_tell_how_much_noise_there_is() {
 /// Others ask all the time, and all have to wait: the waiting tells nothing either.
 #[test]
 fn latencies_under_load_cannot_be_told_apart() {
-    let slot = 0.3;
-    let places = [place(slot, FEW), place(slot, MANY)];
-    let both = [0, 1].map(|side| Measured::new(&places[side], slot));
+    let places = [place(0.3), place(0.3)];
+    places[0].slow_down(60_000);
+    places[1].slow_down(180_000);
+    let both = [0, 1].map(|side| Measured::new(&places[side]));
     let is_over = AtomicBool::new(false);
     let mut times = [Vec::new(), Vec::new()];
     std::thread::scope(|scope| {
@@ -223,7 +254,7 @@ fn latencies_under_load_cannot_be_told_apart() {
         }
         for number in 0..often() {
             for side in [0, 1] {
-                times[side].push(both[side].time(Kind::One, Sent::AtOnce, number, 1.0));
+                times[side].push(both[side].time((Kind::One, Sent::AtOnce), number, 1.0, |_| ()));
             }
         }
         is_over.store(true, Ordering::Relaxed);
@@ -235,9 +266,7 @@ fn latencies_under_load_cannot_be_told_apart() {
 /// Without slots the same comparison tells tables apart: it would see what is to be seen.
 #[test]
 fn without_slots_latencies_tell_tables_apart() {
-    let places = [place(0.0, 1), place(0.0, MANY)];
-    let both = [&places[0], &places[1]];
-    let [few, many] = latencies(both, 0.0, Kind::One, Sent::AtOnce, [1.0; 2]);
+    let [few, many] = latencies(0.0, (Kind::One, Sent::AtOnce), SCANS, [1.0; 2]);
     let apart = distance(&few, &many);
     assert!(apart > limit(), "{apart}: {few:?} {many:?}");
 }
