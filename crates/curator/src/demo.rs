@@ -118,3 +118,21 @@ fn fill(file: &Path) -> rusqlite::Result<()> {
     }
     transaction.commit()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn nobody_else_can_read_the_state_of_a_demonstration() {
+        let folder = tempfile::tempdir().unwrap();
+        let (config, _) = make(folder.path()).unwrap();
+        let _open = Tokens::open(&config.state).unwrap();
+        for end in ["", "-wal", "-shm"] {
+            let name = folder.path().join(format!("state.db{end}"));
+            let mode = name.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{end}");
+        }
+    }
+}

@@ -305,13 +305,4 @@ mod tests {
         let again = Tokens::open(&folder.path().join("state.db")).unwrap();
         assert_eq!((modes(folder.path()), again.secret()), (private, tokens.secret()));
     }
-
-    #[test]
-    fn nobody_else_can_read_the_state_of_a_demonstration() {
-        let folder = tempfile::tempdir().unwrap();
-        let (config, _) = crate::demo::make(folder.path()).unwrap();
-        let _open = Tokens::open(&config.state).unwrap();
-        let private = modes(folder.path());
-        assert!(private.iter().all(|(_, mode)| *mode == 0o600), "{private:?}");
-    }
 }
