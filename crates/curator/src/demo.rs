@@ -122,7 +122,8 @@ fn fill(file: &Path) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
