@@ -211,8 +211,8 @@ fn few_scales_are_known_closely() {
 #[test]
 fn surveys_and_lattices_agree() {
     let mut random = Random::new(0x5a7e);
-    let (mut compared, mut close) = (0, 0);
-    for _ in 0..tries(300, 0.06) {
+    let (all, mut compared, mut close) = (tries(300, 0.03), 0, 0);
+    for _ in 0..all {
         let mut list: Vec<_> = (0..random.log_whole(1, 30))
             .map(|_| times(random.log_whole(1, 4), laplace(random.log_uniform(1.0, 100.0), 1.0)))
             .collect();
@@ -230,9 +230,9 @@ fn surveys_and_lattices_agree() {
         let Ok(lattice) = plan.epsilon(delta, &lattice) else { continue };
         assert!(free.overlaps(&lattice.bracket), "{list:?} {delta:?}: {free} {}", lattice.bracket);
         compared += 1;
-        close += usize::from(lattice.bracket.relative_width() < 1e-3);
+        close += u64::from(lattice.bracket.relative_width() < 1e-3);
     }
-    assert!(compared >= 10 && close >= 10, "{close} of {compared}");
+    assert!(2 * compared >= all && 2 * close >= all, "{close} and {compared} of {all}");
 }
 
 /// Many scales: every number of them is answered, and a looser tolerance is not told less.
