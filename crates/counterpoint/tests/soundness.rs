@@ -26,10 +26,10 @@ use reference::Reference;
 use std::time::Instant;
 
 /// A forced lattice route may be a bad idea: it is given up after so many reports of how far it is, which is about a tenth
-/// of a second. The exact routes are not given up.
-fn most_reports(route: Option<Route>) -> Option<u64> {
+/// of a second; contours take time in proportion to the number of releases. The exact routes are not given up.
+fn most_reports(route: Option<Route>, releases: &[Release]) -> Option<u64> {
     match route {
-        Some(Route::Contour) => Some(5_000),
+        Some(Route::Contour) => Some(5_000.min(200_000 / releases.len() as u64).max(10)),
         Some(Route::Convolution) => Some(16),
         _ => None,
     }
@@ -73,7 +73,7 @@ impl<'a> Subject<'a> {
         tolerance: f64,
         summary: &mut Summary,
     ) {
-        let limit = most_reports(route);
+        let limit = most_reports(route, self.releases);
         let describe = || {
             let how = route.map_or("automatic".into(), |route| format!("{route}"));
             format!("{how} route, tolerance {tolerance:e}, {}", replay(self.releases, question))
@@ -357,7 +357,7 @@ fn compare_routes(releases: &[Release], question: Question, summary: &mut Summar
         let name = format!("{} at {tolerance:e}", route.map_or("auto", Route::name));
         let start = Instant::now();
         let forced_lattice = route.is_some_and(|route| !is_exact(route));
-        let limit = most_reports(route);
+        let limit = most_reports(route, releases);
         let outcome = ask(&composition, question, route, tolerance, limit);
         summary.took(start.elapsed(), || format!("{name}, {}", replay(releases, question)));
         match outcome {
