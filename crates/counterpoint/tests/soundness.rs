@@ -29,7 +29,7 @@ use std::time::Instant;
 /// of a second; contours take time in proportion to the number of releases. The exact routes are not given up.
 fn most_reports(route: Option<Route>, releases: &[Release]) -> Option<u64> {
     match route {
-        Some(Route::Contour) => Some(5_000.min(200_000 / releases.len() as u64).max(10)),
+        Some(Route::Contour) => Some(5_000.min(200_000 / releases.len().max(1) as u64).max(10)),
         Some(Route::Convolution) => Some(16),
         _ => None,
     }
