@@ -348,8 +348,10 @@ impl Engine for Spark {
             whole: |number| format!("CAST(FLOOR({number}) AS BIGINT)"),
             least: "LEAST",
             greatest: "GREATEST",
+            // Equal numbers of different types have different hashes, and a list of questions widens types.
             hash: |key, numbers, person| {
-                format!("XXHASH64({key}, {}, {person})", numbers.join(", "))
+                let wide = numbers.iter().map(|number| format!("CAST({number} AS BIGINT)"));
+                format!("XXHASH64({key}, {}, {person})", wide.collect::<Vec<_>>().join(", "))
             },
             summed: Some(|units| format!("SUM(CAST({units} AS DECIMAL(38, 0)))")),
             at_most: |list, number| format!("SIZE(FILTER({list}, place -> place <= {number}))"),
