@@ -17,7 +17,7 @@ fn training(random: &mut Random) -> Plan {
 #[test]
 fn layers_and_lattices_agree() {
     let mut random = Random::new(0x1a7e5);
-    let all = tries(400, 0.04);
+    let all = tries(400, 0.01);
     let (mut compared, mut narrow) = (0, 0);
     for _ in 0..all {
         let plan = training(&mut random);
@@ -39,7 +39,7 @@ fn layers_and_lattices_agree() {
 fn epsilon_and_delta_fit_together() {
     let mut random = Random::new(0xde17a);
     let (mut asked, mut refused) = (0, 0);
-    for _ in 0..tries(200, 0.05) {
+    for _ in 0..tries(200, 0.03) {
         let plan = training(&mut random);
         let delta = random.log_uniform(1e-11, 1e-4);
         let Ok(found) = plan.epsilon(Delta::new(delta).unwrap(), &options(1e-6)) else { continue };

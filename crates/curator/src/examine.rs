@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// So few rows are made up to see what a question costs without any.
 const FEW: u64 = 1_000;
 /// So many more are made up, in turn, until they can be told from none.
-const MANY: [u64; 3] = [50_000, 500_000, 5_000_000];
+const MANY: [u64; 4] = [10_000, 100_000, 1_000_000, 5_000_000];
 /// They can, where the question takes so many times as long.
 const TELLING: f64 = 2.0;
 /// So long an engine is waited for.

@@ -104,7 +104,7 @@ fn equal_gaussians_have_the_closed_solution() {
 #[test]
 fn plans_keep_their_budget_and_their_factor() {
     let mut random = Random::new(3);
-    for round in 0..tries(200, 0.06) {
+    for round in 0..tries(200, 0.03) {
         let adjacency = [Adjacency::AddRemove, Adjacency::Replace][random.below(2) as usize];
         let rows = random.log_whole(100, 100_000);
         let statistics: Vec<Statistic> = (0..random.between(1, 8))
