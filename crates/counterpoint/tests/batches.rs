@@ -298,9 +298,9 @@ fn draws_with_replacement_by_brute_force() {
 #[test]
 fn rare_repetitions_cost_little() {
     let question = Question::Epsilon(1e-6);
-    let count = size(100, 10);
-    let without = replaced(&[times(count, subset(1.0, 1.0, 1e-4))], question);
-    let with = replaced(&[times(count, draws(1.0, 1.0, 10, 100_000))], question);
+    let number = size(10, 2);
+    let without = replaced(&[times(100, subset(1.0, 1.0, 1e-4))], question);
+    let with = replaced(&[times(100, draws(1.0, 1.0, number, 10_000 * number))], question);
     assert!(with.upper >= without.lower && with.upper <= 1.02 * without.upper, "{with} {without}");
     assert!(with.lower >= 0.98 * with.upper, "{with}");
 }

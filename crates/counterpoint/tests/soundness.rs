@@ -208,7 +208,7 @@ fn cases(full: u64, quick: u64) -> u64 {
 fn patterns() {
     let mut summary = Summary::new("patterns");
     let mut random = Random::new(1);
-    let all = cases(56_500, 2_000);
+    let all = cases(56_500, 1_000);
     while summary.cases < all && !summary.is_hopeless() {
         let k = match random.below(1000) {
             0 if is_full() => random.between(16, 20),
@@ -303,7 +303,7 @@ fn exact_step(random: &mut Random, scale: f64) -> f64 {
 fn routes() {
     let mut summary = Summary::new("routes");
     let mut random = Random::new(4);
-    let all = cases(500, 24);
+    let all = cases(500, 12);
     while summary.cases < all && !summary.is_hopeless() {
         let k = match random.below(100) {
             0 if is_full() => random.log_whole(100_000, 1_000_000),

@@ -56,7 +56,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 def test_plans_are_values(tmp_path: Path, full: bool) -> None:
     rng = random.Random(2)
-    for number in range(100 if full else 30):
+    for number in range(100 if full else 10):
         plan = some_plan(rng)
         assert pickle.loads(pickle.dumps(plan)) == plan and hash(plan) == hash(copy.deepcopy(plan))
         assert eval(repr(plan), vars(cp)) == plan

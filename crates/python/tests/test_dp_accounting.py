@@ -273,7 +273,7 @@ def some_event(rng: random.Random, relation: Any, depth: int) -> Any:
 @pytest.mark.parametrize("relation", list(Relation))
 def test_random_events_cost_what_their_pld_accountant_says(relation: Any, full: bool) -> None:
     rng = random.Random(20240711)
-    for _ in range(40 if full else 5):
+    for _ in range(40 if full else 2):
         event = some_event(rng, relation, 3)
         ours, theirs = Accountant(relation).compose(event), PLDAccountant(relation, STEP).compose(event)
         if ours.plan is None:

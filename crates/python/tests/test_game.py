@@ -40,12 +40,12 @@ def total_variation(declared: list[tuple[float, float]]) -> float:
 
 def test_the_best_player_is_as_good_as_anybody_can_be(full: bool) -> None:
     played = game()
-    games = 4_000_000 if full else 1_000_000
+    games = 4_000_000 if full else 500_000
     truths = np.arange(games) % 2 == 1
     guesses = played.best(truths)
     chance = (1 + total_variation(played.DECLARED)) / 2
     right = float(np.mean(truths == guesses))
-    # Seven standard deviations: by chance once in 10^11 runs; an error of one percent is fourteen.
+    # Seven standard deviations: by chance once in 10^11 runs; an error of one percent is nine.
     assert abs(right - chance) < 7 * math.sqrt(chance * (1 - chance) / games)
     assert f"nobody is in more than {chance:.2%}" in played.told(truths, guesses)
 

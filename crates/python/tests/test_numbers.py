@@ -1,7 +1,7 @@
 """Every number is the Rust library's, bit for bit.
 
 The Rust side is the example `bits` of the wire crate, named by COUNTERPOINT_BITS: it reads the plans as JSON,
-so that plan files are compared on the way. 300 plans in a full run, 15 in a quick one.
+so that plan files are compared on the way. 300 plans in a full run, 6 in a quick one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def test_every_number_is_the_rust_librarys(full: bool) -> None:
     assert os.path.exists(BITS), "COUNTERPOINT_BITS does not name the Rust program; crates/python/tests/run does"
     rng = random.Random(20260101)
     cases = []
-    for _ in range(300 if full else 15):
+    for _ in range(300 if full else 6):
         plan = some_plan(rng)
         if rng.random() < 0.5:
             delta = 10 ** rng.uniform(-9, -2)
@@ -54,7 +54,7 @@ def test_every_number_is_the_rust_librarys(full: bool) -> None:
 def test_one_by_one_and_all_at_once_agree(full: bool) -> None:
     rng = random.Random(7)
     deltas = np.geomspace(1e-8, 1e-2, 7)
-    for _ in range(50 if full else 3):
+    for _ in range(50 if full else 1):
         plan = some_plan(rng)
         try:
             many = plan.epsilon(deltas)

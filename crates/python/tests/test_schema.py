@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from service import demo
 
-EXAMPLES = 400 if os.environ.get("COUNTERPOINT_FULL") else 6
+EXAMPLES = 400 if os.environ.get("COUNTERPOINT_FULL") else 3
 
 
 @pytest.mark.parametrize("name", ["ann", "olga"])
