@@ -90,6 +90,14 @@ pub enum Error {
     /// The session has given all the answers it may give.
     #[error("the session is exhausted: it answers nothing more")]
     Exhausted,
+    /// A session that was opened by another process, of which this one is a fork: each would answer from the same state.
+    #[error(
+        "the session belongs to process {process}, which opened it; legal: there, or kept in a ledger"
+    )]
+    OtherProcess {
+        /// The process that opened it.
+        process: u32,
+    },
     /// A name that no session has, or that two would have.
     #[error("session {name:?} is {problem}")]
     Name {

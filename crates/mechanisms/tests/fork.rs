@@ -4,7 +4,8 @@
 
 #![allow(clippy::expect_used)]
 
-use counterpoint_mechanisms::Noise;
+use counterpoint::{Adjacency, Relation};
+use counterpoint_mechanisms::{Data, Interactive, Noise, Query, Question, Sequence};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::fs;
@@ -46,6 +47,15 @@ fn main() {
         "noise drawn ahead is used after a fork: {other}"
     );
     assert!(own.lines().all(|line| line != "refused"), "noise drawn ahead is refused: {own}");
+    let data = Data::new(Relation::one(Adjacency::AddRemove), [1.0]);
+    let recipe = Query::count().laplace(1e-6).expect("legal");
+    let declared = Sequence::new(std::iter::repeat_n(recipe.clone(), DRAWS)).expect("legal");
+    let session = Interactive::from(declared).open(&data).expect("randomness");
+    let ask = || session.ask(&Question::Measure(recipe.clone()));
+    let (own, other) =
+        forked(|| lines(|| ask().map_or_else(|_| "refused".into(), |reply| format!("{reply:?}"))));
+    assert!(other.lines().all(|line| line == "refused"), "a fork answers from a session: {other}");
+    assert!(own.lines().all(|line| line != "refused"), "a session refuses its own process: {own}");
     let (one, other) = separate();
     assert_eq!(repeated(&one, &other), 0, "noise repeated in another process");
     // The bug this looks for: a good generator that does not notice the fork.

@@ -156,7 +156,7 @@ pub(crate) fn mechanisms(error: counterpoint_mechanisms::Error) -> PyErr {
     let text = error.to_string();
     match error {
         Error::Randomness { .. } => Kind::NoRandomness.error(text),
-        Error::Exhausted => Kind::SessionEnded.error(text),
+        Error::Exhausted | Error::OtherProcess { .. } => Kind::SessionEnded.error(text),
         Error::Ask(error) => ask(error),
         _ => invalid(text),
     }
@@ -167,6 +167,23 @@ pub(crate) fn mechanisms(error: counterpoint_mechanisms::Error) -> PyErr {
 pub(crate) fn no_ledger() -> PyErr {
     let legal = "a package built with it, as it is unless --no-default-features is asked for";
     Kind::Ledger.error(format!("this package was built without the ledger; legal: {legal}"))
+}
+
+/// Of sessions that are kept in a ledger.
+#[cfg(feature = "ledger")]
+pub(crate) fn stored(error: counterpoint_curator::Error) -> PyErr {
+    use counterpoint_curator::Error;
+
+    let text = error.to_string();
+    match error {
+        Error::Ledger(error) if matches!(*error, LedgerError::Over { .. }) => session_ended(&text),
+        Error::Ledger(error) => ledger(*error),
+        Error::Mechanism(error) => mechanisms(*error),
+        Error::Busy { .. } | Error::NotBegun { .. } | Error::Unreadable { .. } => {
+            Kind::Ledger.error(text)
+        }
+        _ => invalid(text),
+    }
 }
 
 #[cfg(feature = "ledger")]

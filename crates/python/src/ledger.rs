@@ -27,7 +27,23 @@ fn head(argument: &str, text: Option<&str>) -> PyResult<Option<Head>> {
 /// Budgets that survive crashes, on SQLite or PostgreSQL.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Ledger {
-    inner: Mutex<counterpoint_ledger::Ledger>,
+    url: Url,
+    options: OpenOptions,
+    /// The process that opened it, and its connection. A fork has a copy of both, and uses neither: two processes that
+    /// speak on one connection mix what they say, and what one closes is closed for the other.
+    process: u32,
+    connection: Mutex<Option<counterpoint_ledger::Ledger>>,
+}
+
+impl Drop for Ledger {
+    /// In a fork the connection is left as it is: it is the parent's.
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            let connection = self.connection.get_mut();
+            let connection = connection.unwrap_or_else(std::sync::PoisonError::into_inner);
+            std::mem::forget(connection.take());
+        }
+    }
 }
 
 /// An amount from its exact decimal text.
@@ -57,16 +73,35 @@ impl Ledger {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(
-            &mut counterpoint_ledger::Ledger,
-        ) -> Result<T, counterpoint_ledger::LedgerError>
-        + Send,
+        work: impl FnOnce(&mut counterpoint_ledger::Ledger) -> Result<T, LedgerError> + Send,
     ) -> PyResult<T> {
-        // A panic of another thread left nothing half done: what is durable is in the database.
-        let lock = || -> MutexGuard<'_, _> {
-            self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-        };
-        py.detach(|| work(&mut lock())).map_err(errors::ledger)
+        self.work(py, work).map_err(errors::ledger)
+    }
+
+    /// The same of work that has errors of its own. A fork opens a connection each time: even the lock may be held by a
+    /// thread that only its parent has.
+    pub(crate) fn work<T: Send, E: From<LedgerError> + Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut counterpoint_ledger::Ledger) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        py.detach(|| {
+            if self.process != std::process::id() {
+                return work(&mut counterpoint_ledger::Ledger::open_with(
+                    &self.url,
+                    &self.options,
+                )?);
+            }
+            // A panic of another thread left nothing half done: what is durable is in the database.
+            let mut connection: MutexGuard<'_, _> =
+                self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            match connection.as_mut() {
+                Some(own) => work(own),
+                None => {
+                    work(&mut counterpoint_ledger::Ledger::open_with(&self.url, &self.options)?)
+                }
+            }
+        })
     }
 }
 
@@ -90,8 +125,8 @@ impl Ledger {
             true => counterpoint_ledger::Ledger::init(&url),
             false => counterpoint_ledger::Ledger::open_with(&url, &options),
         };
-        let inner = py.detach(open).map_err(errors::ledger)?;
-        Ok(Self { inner: Mutex::new(inner) })
+        let connection = Mutex::new(Some(py.detach(open).map_err(errors::ledger)?));
+        Ok(Self { url, options, process: std::process::id(), connection })
     }
 
     /// The head: sequence and hash of the newest entry.

@@ -21,6 +21,8 @@ mod rules;
 mod run;
 mod session;
 mod simulation;
+#[cfg(feature = "ledger")]
+mod stored;
 mod value;
 
 use pyo3::prelude::*;
@@ -57,4 +59,7 @@ mod _native {
     use super::session::{Declared, Sessions};
     #[pymodule_export]
     use super::simulation::simulate;
+    #[cfg(feature = "ledger")]
+    #[pymodule_export]
+    use super::stored::StoredSessions;
 }

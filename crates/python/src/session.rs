@@ -14,7 +14,7 @@ use crate::value::{number, whole};
 #[pyclass(frozen, eq, module = "counterpoint._native")]
 #[derive(PartialEq)]
 pub(crate) struct Declared {
-    declared: Interactive,
+    pub(crate) declared: Interactive,
 }
 
 /// How far a record moves a query, and the grid it is answered on, where that is said.
@@ -107,7 +107,7 @@ pub(crate) struct Sessions {
 }
 
 /// What comes back: what was asked for, whether the gate was passed, and the numbers.
-type Told = (&'static str, bool, Option<f64>, Vec<f64>);
+pub(crate) type Told = (&'static str, bool, Option<f64>, Vec<f64>);
 
 impl Sessions {
     /// Reads them while they are open. No exception is made before the lock is given back: that may have to wait for
@@ -130,7 +130,7 @@ impl Sessions {
     }
 }
 
-fn told(reply: Reply) -> PyResult<Told> {
+pub(crate) fn told(reply: Reply) -> PyResult<Told> {
     Ok(match reply {
         Reply::Above(value) => ("gate", true, value, Vec::new()),
         Reply::Below => ("gate", false, None, Vec::new()),
@@ -154,8 +154,9 @@ impl Sessions {
         Ok(Self { open: RwLock::new(Some(open)) })
     }
 
-    /// To a sparse vector: is this above the threshold?
-    fn above(&self, py: Python<'_>, name: &str, query: &Query) -> PyResult<Told> {
+    /// To a sparse vector: is this above the threshold? (Nothing is stored here, and `ask`, under which it would be, unused.)
+    fn above(&self, py: Python<'_>, name: &str, ask: &str, query: &Query) -> PyResult<Told> {
+        let _ = ask;
         self.ask(py, name, &Question::Above(query.query.clone()))
     }
 
@@ -164,14 +165,17 @@ impl Sessions {
         &self,
         py: Python<'_>,
         name: &str,
+        ask: &str,
         query: &Query,
         guess: &Bound<'_, PyAny>,
     ) -> PyResult<Told> {
+        let _ = ask;
         self.ask(py, name, &Question::Check(query.query.clone(), number("guess", guess)?))
     }
 
     /// To a sequence: run this.
-    fn measure(&self, py: Python<'_>, name: &str, recipe: &Recipe) -> PyResult<Told> {
+    fn measure(&self, py: Python<'_>, name: &str, ask: &str, recipe: &Recipe) -> PyResult<Told> {
+        let _ = ask;
         self.ask(py, name, &Question::Measure(recipe.recipe.clone()))
     }
 

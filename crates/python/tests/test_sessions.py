@@ -213,14 +213,19 @@ def test_a_ledger_is_debited_before_anything_is_drawn(ledger: cp.Ledger) -> None
         check.ask(COUNT, 5)
         assert [one["key"] for one in ledger.pending("team")["pending"]] == ["one"]
     assert ledger.pending("team")["pending"] == []
-    # What was paid for once is opened once.
-    with pytest.raises(cp.InvalidArgument, match="key 'one' was reserved before; legal: a new key"):
-        declared.open(people(), ledger=ledger, account="team", key="one")
+    # What was paid for once is opened once: under its key it is the same session, which is over.
+    again = declared.open(people(), ledger=ledger, account="team", key="one")
+    with pytest.raises(cp.SessionEnded):
+        again.ask(COUNT, 5)
+    with pytest.raises(cp.LedgerError, match="one"):
+        sessions.GuessAndCheck(0.25, corrections=2, tolerance=11).open(people(), ledger=ledger, account="team", key="one")
+    with pytest.raises(cp.InvalidArgument, match="account or key is given without a ledger"):
+        declared.open(people(), key="one")
     with pytest.raises(cp.InvalidArgument, match="account or key is missing"):
         declared.open(people(), ledger=ledger, account="team")
     # Neighbours are the account's.
     for other in (people(adjacency="replace"), people(records=2)):
-        with pytest.raises(cp.InvalidArgument, match="'team' is for data of add-remove, 1 records a person; these are of"):
+        with pytest.raises(cp.LedgerError, match="legal: that of the data set"):
             declared.open(other, ledger=ledger, account="team", key="two")
     two = {"ann": sessions.SparseVector(0.1, answers=1, threshold=9), "bob": sessions.SparseVector(0.1, answers=1, threshold=5)}
     with sessions.concurrent(two, people(), ledger=ledger, account="team", key="both") as open:

@@ -30,6 +30,8 @@ pub struct Session {
     protocol: Protocol,
     data: Data,
     state: Mutex<State>,
+    /// A fork has a copy of the state, and would answer from it once more.
+    process: u32,
 }
 
 /// Without the data and the noisy threshold: what is printed may end up in a log.
@@ -53,15 +55,18 @@ impl Interactive {
 impl Session {
     pub(super) fn begin(protocol: Protocol, data: Data) -> Result<Self, Error> {
         let state = Mutex::new(protocol.begin()?);
-        Ok(Self { protocol, data, state })
+        Ok(Self { protocol, data, state, process: std::process::id() })
     }
 
     /// Asks. The question is checked before the data are looked at, so that an error tells
     /// nothing about them. If randomness fails the session ends.
     ///
     /// # Errors
-    /// As [`Protocol::answer`].
+    /// As [`Protocol::answer`]; [`Error::OtherProcess`] in any process but the one that opened it.
     pub fn ask(&self, question: &Question) -> Result<Reply, Error> {
+        if self.process != std::process::id() {
+            return Err(Error::OtherProcess { process: self.process });
+        }
         let mut state = self.state.lock().map_err(|_| Error::Exhausted)?;
         match self.protocol.answer(&self.data, &state, question) {
             Ok((reply, next)) => {

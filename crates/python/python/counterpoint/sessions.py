@@ -16,16 +16,22 @@ Traceback (most recent call last):
 ...
 counterpoint.errors.SessionEnded: the session is closed: it answers nothing more
 
+Without a ledger a session belongs to the process that opened it, and refuses to answer in a fork of it. With one
+(``open(data, ledger=..., account=..., key=...)``) its state is in the ledger, and every answer is stored there before it is shown:
+threads, forks and other processes go on from the same state, and so does whoever opens it again under its key after a crash.
+A ``name`` given with a question stands for its answer: asked again under it, by whomever, the same answer comes back.
+
 Several that are declared together (:func:`concurrent`) may be asked in any order, by any number of threads: what everything
 costs together is the composition of what was declared (Lyu 2022, Theorem 1; Vadhan and Zhang 2023).
 """
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from .errors import InvalidArgument, SessionEnded
+from .errors import InvalidArgument, LedgerError, Refused, SessionEnded
 from .noise import Data, Query, Recipe
 
 if TYPE_CHECKING:
@@ -35,6 +41,8 @@ if TYPE_CHECKING:
     from ._native import Answer, Mechanism
     from .ledger import Ledger
     from .plan import Plan
+
+    _Open = _native.Sessions | _native.StoredSessions
 
 __all__ = [
     "Checked",
@@ -85,21 +93,25 @@ class Checked:
 
 
 class Session:
-    """An open mechanism. Leaving its ``with`` closes it for good; asking on is :class:`counterpoint.SessionEnded`."""
+    """An open mechanism. Leaving its ``with`` closes it for good, for everybody who has it open; asking on is
+    :class:`counterpoint.SessionEnded`."""
 
-    __slots__ = ("_alone", "_ledger", "_name", "_open", "releases")
+    __slots__ = ("_alone", "_name", "_open", "releases")
 
     releases: tuple[Mechanism, ...]
     """What all of it is charged as, however much of it is used."""
 
-    def __init__(
-        self, open: _native.Sessions, name: str, releases: tuple[Mechanism, ...], alone: bool
-    ) -> None:
+    def __init__(self, open: _Open, name: str, releases: tuple[Mechanism, ...], alone: bool) -> None:
         self._open = open
         self._name = name
         self._alone = alone
-        self._ledger: tuple[Ledger, str, str] | None = None
         self.releases = releases
+
+    def _ask(self, name: str | None) -> str:
+        """The name under which an answer is stored: a new one unless it is given."""
+        if name is not None and isinstance(self._open, _native.Sessions):
+            raise InvalidArgument(f"name is {name!r}, and there is no ledger that answers are stored in; legal: none")
+        return secrets.token_hex(16) if name is None else name
 
     @property
     def answered(self) -> int:
@@ -120,10 +132,11 @@ class Session:
         """Ends it. One of several that were opened together ends with them."""
         if not self._alone:
             raise InvalidArgument(f"session {self._name!r} is one of several; legal: to close all of them")
-        _closed(self._open, self._ledger)
+        self._open.close()
 
     def __enter__(self) -> Any:
-        if self.closed:
+        # What was answered under a name can be read from a ledger though the session is over.
+        if isinstance(self._open, _native.Sessions) and self.closed:
             raise SessionEnded("the session is closed: it answers nothing more")
         return self
 
@@ -146,9 +159,9 @@ class GateSession(Session):
         super().__enter__()
         return self
 
-    def ask(self, query: Query) -> Found:
+    def ask(self, query: Query, *, name: str | None = None) -> Found:
         """Is this query about at the threshold or above?"""
-        _, above, value, _ = self._open.above(self._name, query._native)
+        _, above, value, _ = self._open.above(self._name, self._ask(name), query._native)
         return Found(above, value)
 
 
@@ -161,9 +174,9 @@ class GuessSession(Session):
         super().__enter__()
         return self
 
-    def ask(self, query: Query, guess: float) -> Checked:
+    def ask(self, query: Query, guess: float, *, name: str | None = None) -> Checked:
         """Is this guess at a query's value about right?"""
-        _, wrong, value, _ = self._open.check(self._name, query._native, guess)
+        _, wrong, value, _ = self._open.check(self._name, self._ask(name), query._native, guess)
         return Checked(not wrong, value)
 
 
@@ -176,9 +189,9 @@ class SequenceSession(Session):
         super().__enter__()
         return self
 
-    def ask(self, recipe: Recipe) -> float | list[float]:
+    def ask(self, recipe: Recipe, *, name: str | None = None) -> float | list[float]:
         """Runs a recipe whose price was declared and is not yet paid."""
-        kind, _, value, table = self._open.measure(self._name, recipe._native)
+        kind, _, value, table = self._open.measure(self._name, self._ask(name), recipe._native)
         return table if kind == "table" or value is None else value
 
 
@@ -193,11 +206,8 @@ class _Declared:
         return self._native.releases(data._native)
 
     def _opened(self, data: Data, ledger: Ledger | None, account: str | None, key: str | None) -> Session:
-        releases = self.releases(data)
-        paid = _paid(releases, data, ledger, account, key)
-        session = self._session(_native.Sessions([("", self._native, data._native)]), "", releases, True)
-        session._ledger = paid
-        return session
+        open = _open({"": self}, {"": data}, ledger, account, key)
+        return self._session(open, "", self.releases(data), True)
 
     def __eq__(self, other: object) -> bool:
         return self._native == other._native if isinstance(other, _Declared) else NotImplemented
@@ -209,33 +219,35 @@ class _Declared:
         return repr(self._native)
 
 
-def _paid(
-    releases: tuple[Mechanism, ...], data: Data, ledger: Ledger | None, account: str | None, key: str | None
-) -> tuple[Ledger, str, str] | None:
-    """Debits a ledger for all of it, before anything is drawn."""
+def _open(
+    declared: Mapping[str, _Declared], data: Mapping[str, Data],
+    ledger: Ledger | None, account: str | None, key: str | None,
+) -> _Open:
+    """Opens all that is declared: in this process alone, or in a ledger, which is debited before anything is drawn."""
     if ledger is None:
-        return None
+        if account is not None or key is not None:
+            raise InvalidArgument("account or key is given without a ledger; legal: all three, or none")
+        return _native.Sessions([(name, one._native, data[name]._native) for name, one in declared.items()])
     if account is None or key is None:
         raise InvalidArgument("account or key is missing; legal: both, with a ledger")
-    (held,) = ledger.status(account)["accounts"]
-    if (held["adjacency"], held["records"]) != (data.adjacency, data.records):
-        theirs, ours = f"{held['adjacency']}, {held['records']}", f"{data.adjacency}, {data.records}"
-        raise InvalidArgument(f"account {account!r} is for data of {theirs} records a person; these are of {ours}")
-    reserved = ledger.reserve(account, list(releases), key=key)
-    if reserved.outcome != "reserved":
-        # What was paid for once is opened once: other noise would be another session.
-        raise InvalidArgument(f"key {key!r} was reserved before; legal: a new key for a new session")
-    return ledger, account, key
+    keys = {name: f"{key}/{name}" if name else key for name in declared}
+    if len(declared) > 1:
+        _afford(declared, data, ledger, account, next(iter(keys.values())))
+    each = [(name, keys[name], one._native, data[name]._native) for name, one in declared.items()]
+    return _native.StoredSessions(each, ledger, account)
 
 
-def _closed(open: _native.Sessions, paid: tuple[Ledger, str, str] | None) -> None:
-    """Closes, and says so in the ledger, once."""
-    if open.is_closed():
-        return
-    open.close()
-    if paid is not None:
-        ledger, account, key = paid
-        ledger.commit(key, b"closed", account=account)
+def _afford(
+    declared: Mapping[str, _Declared], data: Mapping[str, Data], ledger: Ledger, account: str, key: str
+) -> None:
+    """Refuses several of which only some could be paid for, unless they were opened before."""
+    try:
+        ledger.session(account, key)
+    except LedgerError:
+        releases = [release for name, one in declared.items() for release in one.releases(data[name])]
+        refusal = ledger.price(account, releases).refusal
+        if refusal is not None:
+            raise Refused(refusal) from None
 
 
 def _scaled(reach: float | None, grid: float | None) -> tuple[float, float] | None:
@@ -266,7 +278,8 @@ class SparseVector(_Declared):
     def open(
         self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
     ) -> GateSession:
-        """Opens it on data: from here on it is charged; to an account of a ledger, if one is given."""
+        """Opens it on data: from here on it is charged. With a ledger to an account there, and if it was opened under this
+        key before, it goes on where it is."""
         opened = self._opened(data, ledger, account, key)
         assert isinstance(opened, GateSession)
         return opened
@@ -293,7 +306,8 @@ class GuessAndCheck(_Declared):
     def open(
         self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
     ) -> GuessSession:
-        """Opens it on data: from here on it is charged; to an account of a ledger, if one is given."""
+        """Opens it on data: from here on it is charged. With a ledger to an account there, and if it was opened under this
+        key before, it goes on where it is."""
         opened = self._opened(data, ledger, account, key)
         assert isinstance(opened, GuessSession)
         return opened
@@ -311,7 +325,8 @@ class Sequence(_Declared):
     def open(
         self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
     ) -> SequenceSession:
-        """Opens it on data: from here on it is charged; to an account of a ledger, if one is given."""
+        """Opens it on data: from here on it is charged. With a ledger to an account there, and if it was opened under this
+        key before, it goes on where it is."""
         opened = self._opened(data, ledger, account, key)
         assert isinstance(opened, SequenceSession)
         return opened
@@ -320,16 +335,15 @@ class Sequence(_Declared):
 class Concurrent:
     """Open sessions that were declared together, by their names; see :func:`concurrent`."""
 
-    __slots__ = ("_adjacency", "_ledger", "_open", "_sessions", "releases")
+    __slots__ = ("_adjacency", "_open", "_sessions", "releases")
 
     releases: tuple[Mechanism, ...]
     """All that was declared."""
 
-    def __init__(self, open: _native.Sessions, sessions: dict[str, Session], adjacency: Any, paid: Any) -> None:
+    def __init__(self, open: _Open, sessions: dict[str, Session], adjacency: Any) -> None:
         self._open = open
         self._sessions = sessions
         self._adjacency = adjacency
-        self._ledger = paid
         self.releases = tuple(release for session in sessions.values() for release in session.releases)
 
     def __getitem__(self, name: str) -> Any:
@@ -361,10 +375,10 @@ class Concurrent:
 
     def close(self) -> None:
         """Ends all of them."""
-        _closed(self._open, self._ledger)
+        self._open.close()
 
     def __enter__(self) -> Concurrent:
-        if self.closed:
+        if isinstance(self._open, _native.Sessions) and self.closed:
             raise SessionEnded("the session is closed: it answers nothing more")
         return self
 
@@ -404,11 +418,8 @@ def concurrent(
     if not declared:
         raise InvalidArgument("nothing is declared; legal: at least one session")
     columns = {name: data if isinstance(data, Data) else data[name] for name in declared}
-    releases = {name: one.releases(columns[name]) for name, one in declared.items()}
-    first = next(iter(columns.values()))
-    paid = _paid(tuple(release for all in releases.values() for release in all), first, ledger, account, key)
-    opened = _native.Sessions([(name, one._native, columns[name]._native) for name, one in declared.items()])
+    opened = _open(declared, columns, ledger, account, key)
     sessions: dict[str, Session] = {
-        name: one._session(opened, name, releases[name], False) for name, one in declared.items()
+        name: one._session(opened, name, one.releases(columns[name]), False) for name, one in declared.items()
     }
-    return Concurrent(opened, sessions, first.adjacency, paid)
+    return Concurrent(opened, sessions, next(iter(columns.values())).adjacency)
