@@ -266,7 +266,8 @@ impl Curator {
         let ready = Ready::new(&dummy.held, &question, spend, slot(&ask.pay))?;
         let deadline = Instant::now() + self.timing.limit;
         let drawn = table::draw(&dummy.held, &ready, deadline, &Stages::default());
-        Ok(table::numbers(&drawn.map_err(failed)?, &ready, ask.confidence)?)
+        let measured = (ready.checked(), ready.measured());
+        Ok(table::numbers(&drawn.map_err(failed)?, measured, ask.confidence)?)
     }
 
     fn dummy(&self, held: &Held) -> Result<Arc<Dummy>, Failed> {
