@@ -26,6 +26,8 @@ pub enum Spend {
     Epsilon(f64),
     /// In zero-concentrated differential privacy: Gaussian noise.
     Rho(f64),
+    /// What discrete Gaussian noise of this very sigma costs: counts alone.
+    Sigma(f64),
 }
 
 /// One aggregate, resolved.
@@ -150,6 +152,12 @@ impl Checked {
         (self.rows, self.groups, self.each)
     }
 
+    /// The relation of the table.
+    #[must_use]
+    pub fn relation(&self) -> Relation {
+        self.relation
+    }
+
     /// How many groups are answered.
     #[must_use]
     pub fn cells(&self) -> usize {
@@ -245,6 +253,7 @@ pub(crate) fn recipe(
         // A choice of range eta is eta^2/8 concentrated (Cesar and Rogers 2021); those of several shares add up to less.
         Spend::Rho(rho) if chosen => part.query.exponential((8.0 * rho / parts).sqrt()),
         Spend::Rho(rho) => part.query.gaussian((0.5 * parts / rho).sqrt()),
+        Spend::Sigma(sigma) => part.query.discrete_gaussian(sigma),
     }
 }
 

@@ -10,12 +10,11 @@ use crate::illegal::Illegal;
 use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::Shown;
-use crate::spend::{least, spend_of, times};
+use crate::spend::{least, spend_in, times};
 use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner};
 use crate::tokens::{Bearer, TokenError, Tokens};
-use counterpoint::Release;
 use counterpoint_ledger::{Hash, LedgerError, OpenOptions, Pool};
 use counterpoint_wire::ledger::Cost;
 use std::collections::{BTreeMap, BTreeSet};
@@ -267,7 +266,8 @@ impl Curator {
         let ready = Ready::new(&dummy.held, &question, spend, slot(&ask.pay))?;
         let deadline = Instant::now() + self.timing.limit;
         let drawn = table::draw(&dummy.held, &ready, deadline, &Stages::default());
-        Ok(table::numbers(&drawn.map_err(failed)?, &ready, ask.confidence)?)
+        let measured = (ready.checked(), ready.measured());
+        Ok(table::numbers(&drawn.map_err(failed)?, measured, ask.confidence)?)
     }
 
     fn dummy(&self, held: &Held) -> Result<Arc<Dummy>, Failed> {
@@ -325,12 +325,7 @@ impl Curator {
             Pay::Rho(rho) => Spend::Rho(*rho),
             Pay::Slot(slot) => {
                 let declared = self.pool.with(|ledger| ledger.declared(&ask.account, slot))?;
-                let release = declared.release().map(|release| Release::from(&release));
-                release.ok().and_then(|release| spend_of(&release.mechanism)).ok_or_else(|| {
-                    let problem = "declares nothing that a question could be answered with";
-                    let legal = "laplace, gaussian, exponential, pure epsilon, rho or mu";
-                    Illegal::new(format!("slot {slot:?}"), problem, legal)
-                })?
+                spend_in(slot, &declared, &question.check(&kept.held.public)?)?
             }
             Pay::Error(error) => {
                 let concentrated = self.goes_by_rho(&ask.account)?;

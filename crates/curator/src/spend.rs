@@ -1,33 +1,67 @@
 //! What a question may spend: what a slot declares, what an error takes, and how often it fits what is left.
 
-use crate::checked::Spend;
+use crate::checked::{Checked, Spend};
 use crate::illegal::Illegal;
 use crate::question::Question;
 use crate::table::{self, Held};
-use counterpoint::Mechanism;
-use counterpoint_wire::ledger::Cost;
+use counterpoint::filter::{Query, Terms, covers};
+use counterpoint::{Count, Mechanism, Release};
+use counterpoint_mechanisms::Measurement;
+use counterpoint_wire::ledger::{Cost, Described};
 
-/// What a slot's release lets a question spend.
-pub(crate) fn spend_of(mechanism: &Mechanism) -> Option<Spend> {
-    let rho = |multiplier: f64| Spend::Rho(0.5 / (multiplier * multiplier));
+/// What a question may spend in a slot: the first of what the slot's size suggests that the slot is shown to cover. If none is,
+/// the first, and the ledger says why not: it decides on its own whether the slot covers what is run.
+pub(crate) fn spend_in(
+    slot: &str,
+    declared: &Described,
+    checked: &Checked,
+) -> Result<Spend, Illegal> {
+    let release = declared.release().map(|release| Release::from(&release));
+    let spends = release.map(|release| spends_of(&release.mechanism)).unwrap_or_default();
+    let (Some(first), Ok(declared)) = (spends.first(), declared.query()) else {
+        let problem = "declares nothing that a question could be answered with";
+        let legal = "approx-dp, laplace, geometric, gaussian, discrete-gaussian, exponential, staircase, zcdp or gdp";
+        return Err(Illegal::new(format!("slot {slot:?}"), problem, legal));
+    };
+    let declared = [declared.times(Count::ONE)];
+    let terms = Terms::new(checked.relation().adjacency());
+    let is_covered = |spend: &&Spend| {
+        checked.measured(**spend).is_ok_and(|measured| {
+            let run = measured.iter().flat_map(Measurement::releases).cloned().map(Query::from);
+            covers(&declared, &run.collect::<Vec<_>>(), terms).is_ok()
+        })
+    };
+    Ok(*spends.iter().find(is_covered).unwrap_or(first))
+}
+
+/// So much of a slot's size is left where doubles are rounded up.
+const ALL_BUT_ROUNDING: f64 = 1.0 - 1.0 / (1_u64 << 40) as f64;
+
+/// What a slot's size suggests: all of it, or all but what is rounded. Discrete Gaussian noise is within a slot of the very same
+/// sigma alone.
+fn spends_of(mechanism: &Mechanism) -> Vec<Spend> {
+    let epsilon = |epsilon: f64| [epsilon, epsilon * ALL_BUT_ROUNDING].map(Spend::Epsilon).to_vec();
+    let rho = |rho: f64| [rho, rho * ALL_BUT_ROUNDING].map(Spend::Rho).to_vec();
+    let gaussian = |multiplier: f64| rho(0.5 / (multiplier * multiplier));
     match mechanism {
-        Mechanism::ApproxDp(guarantee) => Some(Spend::Epsilon(guarantee.epsilon.get())),
+        Mechanism::ApproxDp(guarantee) => epsilon(guarantee.epsilon.get()),
         Mechanism::Laplace { scale, sensitivity } => {
-            Some(Spend::Epsilon((sensitivity.get() / scale.get()).next_down()))
+            epsilon((sensitivity.get() / scale.get()).next_down())
         }
         Mechanism::Geometric { scale, sensitivity } => {
-            Some(Spend::Epsilon((sensitivity.get() as f64 / scale.get()).next_down()))
+            epsilon((sensitivity.get() as f64 / scale.get()).next_down())
         }
-        Mechanism::Exponential { epsilon } | Mechanism::Staircase { epsilon, .. } => {
-            Some(Spend::Epsilon(epsilon.get()))
+        Mechanism::Exponential { epsilon: range } | Mechanism::Staircase { epsilon: range, .. } => {
+            epsilon(range.get())
         }
-        Mechanism::Gaussian { sigma, sensitivity } => Some(rho(sigma.get() / sensitivity.get())),
+        Mechanism::Gaussian { sigma, sensitivity } => gaussian(sigma.get() / sensitivity.get()),
         Mechanism::DiscreteGaussian { sigma, sensitivity } => {
-            Some(rho(sigma.get() / sensitivity.get() as f64))
+            let nearly = gaussian(sigma.get() / sensitivity.get() as f64);
+            nearly.into_iter().chain([Spend::Sigma(sigma.get())]).collect()
         }
-        Mechanism::Zcdp { rho, .. } => Some(Spend::Rho(rho.get())),
-        Mechanism::Gdp { mu } => Some(rho(1.0 / mu.get())),
-        _ => None,
+        Mechanism::Zcdp { rho: slope, .. } => rho(slope.get()),
+        Mechanism::Gdp { mu } => gaussian(1.0 / mu.get()),
+        _ => Vec::new(),
     }
 }
 

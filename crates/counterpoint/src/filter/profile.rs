@@ -33,6 +33,9 @@ pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Opti
         })
     };
     let slots: Vec<_> = slots.iter().filter(is_finite).cloned().collect();
+    if is_beyond(&slots, opened, terms) {
+        return Some(false);
+    }
     let above = plan(&slots, terms, Query::beneath)?;
     let below = plan(opened, terms, |query| Some(query.once()))?;
     let top_is_within = top_is_within(&slots, opened, terms);
@@ -152,21 +155,30 @@ fn top_is_within(slots: &Counted, opened: &Counted, terms: Terms) -> bool {
     let stated = |(slot, _): &(Query, u64)| {
         matches!(slot.description(), Description::ApproxDp { .. }) && terms.group.get() == 1
     };
-    let labels = |list: &Counted| -> Option<(Amount, Amount)> {
-        let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0_u64);
-        for (query, count) in list {
-            let label = charge::of(query, Currency::Sums, terms).ok()?;
-            sum = &sum + &label.main.times(*count);
-            let keep = Amount::from(1).less(&label.delta)?;
-            leaks = leaks.saturating_add(if label.delta.is_zero() { 0 } else { *count });
-            for _ in 0..if label.delta.is_zero() { 0 } else { (*count).min(65) } {
-                kept = &kept * &keep;
-            }
-        }
-        (leaks <= 64).then_some((sum, kept))
-    };
     slots.iter().all(stated)
-        && labels(slots)
-            .zip(labels(opened))
+        && labels(slots, terms)
+            .zip(labels(opened, terms))
             .is_some_and(|((most, least), (sum, kept))| sum <= most && kept >= least)
+}
+
+/// Whether the largest loss is above that of slots without a leak: then nothing has to be computed.
+fn is_beyond(slots: &Counted, opened: &Counted, terms: Terms) -> bool {
+    labels(slots, terms)
+        .zip(labels(opened, terms))
+        .is_some_and(|((most, least), (sum, _))| sum > most && least == Amount::from(1))
+}
+
+/// The largest loss and the chance that nothing leaks, all together.
+fn labels(list: &Counted, terms: Terms) -> Option<(Amount, Amount)> {
+    let (mut sum, mut kept, mut leaks) = (Amount::ZERO, Amount::from(1), 0_u64);
+    for (query, count) in list {
+        let label = charge::of(query, Currency::Sums, terms).ok()?;
+        sum = &sum + &label.main.times(*count);
+        let keep = Amount::from(1).less(&label.delta)?;
+        leaks = leaks.saturating_add(if label.delta.is_zero() { 0 } else { *count });
+        for _ in 0..if label.delta.is_zero() { 0 } else { (*count).min(65) } {
+            kept = &kept * &keep;
+        }
+    }
+    (leaks <= 64).then_some((sum, kept))
 }

@@ -10,6 +10,7 @@ mod missing;
 mod one_call;
 mod people;
 mod sessions;
+mod slots;
 mod table_sessions;
 mod tables;
 mod total;

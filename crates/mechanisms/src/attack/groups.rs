@@ -1,9 +1,11 @@
 //! Neighbours whose records are spread over groups as far as they may be: what all groups' noise is added to must not
 //! move further than is charged, and somebody must be able to move it that far.
 
+use super::chances;
 use crate::data::Data;
 use crate::noise::Noise;
 use crate::query::{Bounds, Measurement, Query, Spread, Style};
+use crate::sample::watch::{self, Seen};
 use counterpoint::{Adjacency, Guarantee, Mechanism, Relation, Release};
 use counterpoint_testing::{Random, tries};
 
@@ -172,5 +174,57 @@ fn what_is_charged_for_groups_can_be_reached() {
             let told = charged(&measurement.releases()[0]);
             assert!(cost <= told && cost >= 0.999 * told, "{cost} of {told}: {measurement:?}");
         }
+    }
+}
+
+/// How far apart the losses of all groups' choices together are at most, on two sides.
+fn range(measurement: &Measurement, sides: [&[&Records]; 2]) -> f64 {
+    let chosen = |people: &[&Records], group: usize| {
+        let own = people.iter().flat_map(|records| records.iter()).filter(|one| one.0 == group);
+        let data = Data::new(measurement.relation(), own.map(|one| one.1).collect::<Vec<_>>());
+        match watch::with(&[0], || measurement.run(&data).unwrap()).1.as_slice() {
+            [Seen::Chosen(scores, choice)] => chances(scores, choice.scale()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let of = |group: usize| {
+        let [one, other] = sides.map(|people| chosen(people, group));
+        let losses = one.iter().zip(&other).map(|(one, other)| one - other);
+        let (low, high) = losses.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), loss| {
+            (low.min(loss), high.max(loss))
+        });
+        high - low
+    };
+    (0..GROUPS).map(of).sum()
+}
+
+/// Choices in groups are charged as one choice of range epsilon: their losses lie in intervals whose lengths add up to that.
+#[test]
+fn choices_in_groups_have_the_range_that_is_charged() {
+    let mut random = Random::new(4712);
+    let ends = (0.0, 10.0);
+    for _ in 0..tries(200, 0.2) {
+        let adjacency = [Adjacency::AddRemove, Adjacency::Replace][random.below(2) as usize];
+        let numbers = [0; 3].map(|_| random.between(1, 4));
+        let spread = Spread::new(numbers[0], numbers[1], numbers[2]).unwrap();
+        let relation = Relation::new(adjacency, numbers[0]).unwrap();
+        let share = [(1, 2), (1, 4), (9, 10)][random.below(3) as usize];
+        let query = Query::quantile(share, &[1.0, 4.0, 9.0]).unwrap();
+        let measurement = query.exponential(0.7).unwrap().under_groups(relation, spread).unwrap();
+        let [release] = measurement.releases() else { panic!("{measurement:?}") };
+        let Mechanism::Exponential { epsilon } = release.mechanism else { panic!("{release:?}") };
+        assert_eq!((epsilon.get(), release.count.get()), (0.7, 1));
+        let mut most = 0.0_f64;
+        for _ in 0..100 {
+            let others = records(&mut random, spread, ends);
+            let one = records(&mut random, spread, ends);
+            let other = match adjacency {
+                Adjacency::AddRemove => Records::new(),
+                Adjacency::Replace => records(&mut random, spread, ends),
+            };
+            most = most.max(range(&measurement, [&[&others, &one], &[&others, &other]]));
+        }
+        assert!(most <= 0.7 * (1.0 + 1e-12), "{most} for {measurement:?} {spread:?}");
+        assert!(most > 0.2, "{most} for {measurement:?} {spread:?}");
     }
 }

@@ -40,6 +40,7 @@ fn recipe(hash: &mut Sha256, recipe: &Recipe) {
         Style::Gaussian { multiplier } => (1, multiplier),
         Style::Staircase { epsilon } => (2, epsilon),
         Style::Exponential { epsilon } => (3, epsilon),
+        Style::DiscreteGaussian { sigma } => (4, sigma),
     };
     feed(hash, [kind, number.to_bits()]);
 }

@@ -197,21 +197,20 @@ impl Moved {
                 let mechanism = Mechanism::Zcdp { rho: Rho::new(rho)?, delta: Delta::new(0.0)? };
                 Ok((noise, (mechanism, Count::ONE).into()))
             }
-            Style::Staircase { .. } | Style::Exponential { .. } => {
+            Style::DiscreteGaussian { .. }
+            | Style::Staircase { .. }
+            | Style::Exponential { .. } => {
                 Err(style.unsuited("groups of several records a person", "laplace, gaussian"))
             }
         }
     }
 
-    /// A choice in each group. One in which so many records move costs as large a part of epsilon as they are of all.
+    /// A choice in each group. One in which so many records move has losses in a range that is as large a part of epsilon as
+    /// they are of all, and ranges add up: all choices together have the range epsilon.
     fn choice(&self, epsilon: f64, share: (u32, u32)) -> Result<(Exponential, Release), Error> {
         let one = score_sensitivity(share, Relation::one(Adjacency::AddRemove));
         let choice = Exponential::new(epsilon, one * self.moves)?;
-        let mechanism = if self.moves == 1 {
-            choice.mechanism()
-        } else {
-            Mechanism::from(Guarantee::pure(epsilon)?)
-        };
-        Ok((choice, (mechanism, Count::ONE).into()))
+        let release = Release::from((choice.mechanism(), Count::ONE));
+        Ok((choice, release))
     }
 }

@@ -182,7 +182,7 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
             let release = (Mechanism::Zcdp { rho, delta: Delta::new(0.0)? }, Count::ONE);
             Ok((noise, release.into()))
         }
-        Style::Staircase { .. } | Style::Exponential { .. } => {
+        Style::DiscreteGaussian { .. } | Style::Staircase { .. } | Style::Exponential { .. } => {
             Err(style.unsuited("a histogram of several records a person", "laplace, gaussian"))
         }
     }
@@ -196,6 +196,7 @@ impl Style {
             Self::Gaussian { multiplier } => {
                 Self::Gaussian { multiplier: multiplier * parts.sqrt() }
             }
+            Self::DiscreteGaussian { .. } => self,
             Self::Staircase { epsilon } => Self::Staircase { epsilon: epsilon / parts },
             Self::Exponential { epsilon } => Self::Exponential { epsilon: epsilon / parts },
         }
@@ -209,6 +210,7 @@ impl Style {
         Grid::at_most(match self {
             Self::Laplace { epsilon } => (sensitivity / epsilon).min(sensitivity) / 1e9,
             Self::Gaussian { multiplier } => sensitivity * multiplier / 513_000.0,
+            Self::DiscreteGaussian { .. } => return Ok(Grid::WHOLE),
             Self::Staircase { .. } => sensitivity / 1e6,
             Self::Exponential { .. } => return Err(self.unsuited("a number", "a quantile")),
         })
@@ -230,6 +232,7 @@ impl Style {
                 let units = rounded_up(charged as f64, multiplier);
                 Noise::gaussian(units * grid.step(), distance, grid)
             }
+            Self::DiscreteGaussian { sigma } => Noise::discrete_gaussian(sigma, steps),
             Self::Staircase { epsilon } => Noise::staircase(epsilon, None, distance, grid),
             Self::Exponential { .. } => Err(self.unsuited("a number", "a quantile")),
         }

@@ -2,6 +2,7 @@
 
 use super::{Kind, Query};
 use crate::error::{Error, check};
+use crate::noise::MOST_SIGMA;
 use serde::{Deserialize, Serialize};
 
 /// A query with the noise it is to be answered with, relative to what one person can change.
@@ -30,6 +31,11 @@ pub enum Style {
     Gaussian {
         /// Of so many sensitivities.
         multiplier: f64,
+    },
+    /// Discrete Gaussian noise on counts, of one sigma whatever one person can change.
+    DiscreteGaussian {
+        /// The sigma.
+        sigma: f64,
     },
     /// Staircase noise.
     Staircase {
@@ -62,7 +68,8 @@ impl TryFrom<Unchecked> for Recipe {
 impl Recipe {
     /// # Errors
     /// [`Error::OutOfRange`] unless 2^-20 <= epsilon <= 500, for each of several quantiles, and 0.025 <= multiplier <=
-    /// 1000; [`Error::Unsuited`] unless quantiles, and only they, are chosen.
+    /// 1000, 2^-20 <= sigma <= 2^20; [`Error::Unsuited`] unless quantiles, and only they, are chosen, and a sigma is a count's or
+    /// a histogram's.
     pub fn new(query: Query, style: Style) -> Result<Self, Error> {
         style.check()?;
         let quantile = matches!(query.kind, Kind::Quantile { .. } | Kind::Quantiles { .. });
@@ -76,10 +83,12 @@ impl Recipe {
             Style::Exponential { .. } if !quantile => {
                 Err(style.unsuited(query.kind.name(), "a quantile"))
             }
-            Style::Laplace { .. } | Style::Gaussian { .. } | Style::Staircase { .. }
-                if quantile =>
+            Style::Exponential { .. } => Ok(Self { query, style }),
+            _ if quantile => Err(style.unsuited(query.kind.name(), "exponential")),
+            Style::DiscreteGaussian { .. }
+                if !matches!(query.kind, Kind::Count(_) | Kind::Histogram(_)) =>
             {
-                Err(style.unsuited(query.kind.name(), "exponential"))
+                Err(style.unsuited(query.kind.name(), "a count or a histogram"))
             }
             _ => Ok(Self { query, style }),
         }
@@ -118,6 +127,14 @@ impl Query {
         Recipe::new(self.clone(), Style::Gaussian { multiplier })
     }
 
+    /// Answered with discrete Gaussian noise of exactly this sigma.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 2^-20 <= sigma <= 2^20; [`Error::Unsuited`] unless it is a count or a histogram.
+    pub fn discrete_gaussian(&self, sigma: f64) -> Result<Recipe, Error> {
+        Recipe::new(self.clone(), Style::DiscreteGaussian { sigma })
+    }
+
     /// Answered with staircase noise, costing at most epsilon in all.
     ///
     /// # Errors
@@ -152,6 +169,10 @@ impl Style {
                 let legal = "a number from 0.025 to 1000";
                 check((0.025..=1000.0).contains(&multiplier), "multiplier", multiplier, legal)
             }
+            Self::DiscreteGaussian { sigma } => {
+                let legal = "a number from 2^-20 to 2^20";
+                check((LEAST_EPSILON..=MOST_SIGMA).contains(&sigma), "sigma", sigma, legal)
+            }
         }
     }
 
@@ -159,6 +180,7 @@ impl Style {
         match self {
             Self::Laplace { .. } => "laplace",
             Self::Gaussian { .. } => "gaussian",
+            Self::DiscreteGaussian { .. } => "discrete-gaussian",
             Self::Staircase { .. } => "staircase",
             Self::Exponential { .. } => "exponential",
         }

@@ -1,0 +1,107 @@
+//! The numbers of an answer, and how far off they are.
+
+use crate::checked::{Checked, Part};
+use crate::illegal::Illegal;
+use crate::public::Key;
+use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
+use serde::Serialize;
+
+/// One number of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Number {
+    /// The group's keys, in the order of the columns grouped by.
+    pub group: Vec<Key>,
+    /// Which aggregate it is of.
+    pub name: String,
+    /// The bin that it counts, from the first up to but not including the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin: Option<(f64, f64)>,
+    /// The share that it is the quantile of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// The number, with noise.
+    pub value: f64,
+    /// The number without noise is no further from it, with the confidence; unknown for quantiles.
+    pub half_width: Option<f64>,
+    /// It is within these.
+    pub interval: Option<(f64, f64)>,
+    /// With so much probability, for each number on its own.
+    pub confidence: f64,
+}
+
+/// The numbers of what was drawn for each group and aggregate.
+pub(crate) fn numbers(
+    drawn: &[Vec<Drawn>],
+    (checked, measured): (&Checked, &[Measurement]),
+    confidence: f64,
+) -> Result<Vec<Number>, Illegal> {
+    let mut list = Vec::new();
+    for (cell, drawn) in drawn.iter().enumerate() {
+        let group: Vec<Key> = checked.keys(cell).into_iter().cloned().collect();
+        for ((part, measurement), drawn) in checked.parts().iter().zip(measured).zip(drawn) {
+            let within = measurement.within(drawn, confidence).map_err(|error| {
+                Illegal::new("confidence", error.to_string(), "a number strictly between 0 and 1")
+            })?;
+            let (group, name) = (group.clone(), part.name.clone());
+            let first = Number {
+                group,
+                name,
+                bin: None,
+                share: None,
+                value: 0.0,
+                half_width: None,
+                interval: None,
+                confidence,
+            };
+            list.extend(of_part(&within, measurement, &first));
+        }
+    }
+    Ok(list)
+}
+
+/// The numbers of one aggregate.
+fn of_part(within: &Within, measurement: &Measurement, like: &Number) -> Vec<Number> {
+    let values = match &within.reply {
+        Reply::Table(values) => values.clone(),
+        other => other.number().into_iter().collect(),
+    };
+    let bins = match measurement.places() {
+        Some((edges, false)) => edges,
+        _ => &[],
+    };
+    let shares = measurement.recipe().query().shares();
+    let number = |(place, value): (usize, &f64)| {
+        let interval = within.intervals.get(place).map(|interval| (interval.low, interval.high));
+        let half_width = interval.map(|(low, high)| (value - low).max(high - value));
+        let bin = bins.get(place).copied().zip(bins.get(place + 1).copied());
+        let share = shares.get(place).copied();
+        Number { bin, share, value: *value, half_width, interval, ..like.clone() }
+    };
+    values.iter().enumerate().map(number).collect()
+}
+
+/// The half-widths of what is measured; none where they depend on how many rows there are, and that is not public.
+pub(crate) fn half_widths(
+    checked: &Checked,
+    measured: &[Measurement],
+    confidence: f64,
+) -> Result<Vec<(String, Option<f64>)>, Illegal> {
+    let width = |(part, measurement): (&Part, &Measurement)| {
+        // Counts, sums and bins have the same whatever their number.
+        let plain = measurement.summands().len() == 1 || measurement.noises().len() == 1;
+        let rows = match checked.public_rows(part) {
+            Some(rows) => Some(rows),
+            None if plain && !measurement.relation().is_length_public() => Some(0),
+            None => None,
+        };
+        let width = rows.map(|rows| measurement.half_width(rows, confidence)).transpose();
+        width.map(|width| (part.name.clone(), width)).map_err(|error| {
+            Illegal::new("confidence", error.to_string(), "a number strictly between 0 and 1")
+        })
+    };
+    if !(confidence > 0.0 && confidence < 1.0) {
+        let problem = format!("is {confidence}");
+        return Err(Illegal::new("confidence", problem, "a number strictly between 0 and 1"));
+    }
+    checked.parts().iter().zip(measured).map(width).collect()
+}

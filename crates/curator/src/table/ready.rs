@@ -1,0 +1,112 @@
+//! A question that is ready to be asked.
+
+use super::held::Held;
+use super::numbers::half_widths;
+use crate::checked::{Checked, Spend};
+use crate::compile::{Compiled, Wanted, compile, not_whole};
+use crate::illegal::Illegal;
+use crate::public::Table;
+use crate::question::Question;
+use crate::text;
+use counterpoint_ledger::{Hash, Request};
+use counterpoint_mechanisms::Measurement;
+use counterpoint_wire::ledger::{Asked, Described};
+use serde::Serialize;
+
+/// A question that is ready to be asked: legal, measured, and with its price described.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    checked: Checked,
+    measured: Vec<Measurement>,
+    compiled: Compiled,
+    spend: Spend,
+    asked: Asked,
+    key: String,
+    digest: Hash,
+}
+
+/// What makes two questions the same: the question, what it may cost, and what is public about the table.
+#[derive(Serialize)]
+struct Same<'a> {
+    version: u64,
+    checked: &'a Checked,
+    spend: Spend,
+    slot: Option<&'a str>,
+    public: &'a crate::public::TableText,
+}
+
+impl Ready {
+    /// Makes a question ready. The data are not looked at.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless it is legal, by what is public.
+    pub fn new(
+        held: &Held,
+        question: &Question,
+        spend: Spend,
+        slot: Option<&str>,
+    ) -> Result<Self, Illegal> {
+        let table = &held.public;
+        let checked = question.check(table)?;
+        let measured = checked.measured(spend)?;
+        let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
+        let compiled = compile(&checked, &wanted.ok_or_else(not_whole)?, table, &held.place())?;
+        let unwritable = |error: String| Illegal::new("the question", error, "other costs");
+        let described = measured.iter().flat_map(Measurement::releases).map(Described::of);
+        let described = described.collect::<Result<Vec<_>, _>>();
+        let described = described.map_err(|error| unwritable(error.to_string()))?;
+        let asked = match slot {
+            Some(name) => Asked::Slot { name: name.to_owned(), count: 1, run: described },
+            None => Asked::Described(described),
+        };
+        let same = Same { version: 1, checked: &checked, spend, slot, public: table.text() };
+        let digest = text::digest(&same).map_err(|error| unwritable(error.to_string()))?;
+        let key = format!("q-{digest}");
+        Ok(Self { checked, measured, compiled, spend, asked, key, digest })
+    }
+
+    /// The question.
+    #[must_use]
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// What it may cost.
+    #[must_use]
+    pub fn spend(&self) -> Spend {
+        self.spend
+    }
+
+    /// The key under which it is charged, once for each account.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What each aggregate is measured with.
+    #[must_use]
+    pub fn measured(&self) -> &[Measurement] {
+        &self.measured
+    }
+
+    /// For each aggregate its name, and its half-width on the worst data, as far as that is public; in ranks for
+    /// quantiles.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless the confidence is strictly between 0 and 1.
+    pub fn half_widths(&self, confidence: f64) -> Result<Vec<(String, Option<f64>)>, Illegal> {
+        half_widths(&self.checked, &self.measured, confidence)
+    }
+
+    /// What the engine is asked.
+    #[must_use]
+    pub fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    /// What the ledger is asked for by an account.
+    pub(super) fn request<'a>(&'a self, account: &'a str, table: &Table) -> Request<'a> {
+        let request = Request::new(account, &self.key, &self.asked).under(table.relation());
+        Request { question: Some(self.digest), ..request }
+    }
+}
