@@ -254,9 +254,9 @@ fn latencies_under_load_cannot_be_told_apart() {
                 }
             });
         }
-        let time =
-            |side: usize, number| both[side].time((Kind::One, Sent::AtOnce), number, 1.0, |_| ());
-        let all = |side| (0..often()).map(|number| time(side, number)).collect::<Vec<_>>();
+        let asked = (Kind::One, Sent::AtOnce);
+        let time = move |side: usize, number| both[side].time(asked, number, 1.0, |_| ());
+        let all = move |side| (0..often()).map(|number| time(side, number)).collect::<Vec<_>>();
         let other = scope.spawn(move || all(1));
         times = [all(0), other.join().unwrap()];
         is_over.store(true, Ordering::Relaxed);
