@@ -184,7 +184,7 @@ fn fill(url: &Url, entries: u64) {
              SELECT i + 1 FROM n WHERE i < {most})"
         )
     };
-    if entries > 0 {
+    if entries > 1 {
         let entry = format!(
             "INSERT INTO ledger_entry (sequence, previous, hash, account, body) {} \
              SELECT h.sequence + i, h.hash, h.hash, 'account', '{BODY}' FROM n, ledger_head h",
