@@ -17,7 +17,7 @@ import counterpoint as cp
 # Work for seconds in a single question, and for a good part of one in many.
 SLOW = "cp.compose([cp.Gaussian(1.0, rate=0.001) * 20], adjacency='add-remove')"
 DISTINCT = "cp.compose([cp.ApproxDP(0.01 * k + 0.001 * k**0.5) for k in range(1, 45)])"
-LARGE = "cp.compose([cp.ApproxDP(1e-9 * k) for k in range(1, 200_000)])"
+LARGE = "cp.compose([cp.ApproxDP(1e-9 * k) for k in range(1, 60_000)])"
 MANY = "cp.compose([cp.Gaussian(1.0, rate=0.01) * 1000], adjacency='add-remove')"
 STUDY = """dict(epsilon=1.0, delta=1e-6, data=dict(adjacency="replace", people=5000), statistic=[
     dict(kind="mean", bounds=[0, 1 + k], error=0.01 * (1 + k**0.7)) for k in range(60)])"""

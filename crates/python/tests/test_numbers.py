@@ -27,7 +27,7 @@ def test_every_number_is_the_rust_librarys(full: bool) -> None:
     assert os.path.exists(BITS), "COUNTERPOINT_BITS does not name the Rust program; crates/python/tests/run does"
     rng = random.Random(20260101)
     cases = []
-    for _ in range(300 if full else 6):
+    for _ in range(300 if full else 3):
         plan = some_plan(rng)
         if rng.random() < 0.5:
             delta = 10 ** rng.uniform(-9, -2)
