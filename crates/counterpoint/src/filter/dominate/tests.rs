@@ -18,7 +18,7 @@ macro_rules! variants {
         }
     };
 }
-variants!(Mechanism, MECHANISMS, mechanism_name: ApproxDp Laplace Geometric Gaussian
+variants!(Mechanism, MECHANISMS, mechanism_name: ApproxDp AmplifiedDp Laplace Geometric Gaussian
     DiscreteGaussian RandomizedResponse Exponential Staircase NameAndShame Zcdp Tcdp Rdp Gdp
     SparseVector AboveThreshold Finite GaussianMixture Cells GaussianSubset GaussianAllocation GaussianBatch GaussianDraws);
 variants!(Promise, PROMISES, promise_name: ApproxDp Zcdp Gdp Renyi);
