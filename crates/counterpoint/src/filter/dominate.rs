@@ -168,9 +168,21 @@ fn is_less_of_the_same(slot: &Query, opened: &Query) -> bool {
             let rate = |release: &Release| release.rate.map_or(1.0, |rate| rate.get());
             slot.beneath().is_some_and(|slot| {
                 rate(opened.release()) <= rate(&slot)
-                    && has_more_noise(&slot.mechanism, &opened.release().mechanism)
+                    && (has_more_noise(&slot.mechanism, &opened.release().mechanism)
+                        || slot.rate.is_some()
+                            && is_less_than(&slot.mechanism, &opened.release().mechanism))
             })
         }
+    }
+}
+
+/// Whether a guarantee on a sample is within another: every mechanism that has the one has the other.
+fn is_less_than(slot: &Mechanism, opened: &Mechanism) -> bool {
+    match (slot, opened) {
+        (Mechanism::ApproxDp(slot), Mechanism::ApproxDp(less)) => {
+            less.epsilon <= slot.epsilon && less.delta <= slot.delta
+        }
+        _ => false,
     }
 }
 

@@ -221,7 +221,10 @@ impl Session {
             warning,
             stopped: false,
         };
+        // Questions about the server itself are answered by the server itself, too.
+        session.run(BEGIN_READ).map_err(|error| failed(&error))?;
         session.check(access)?;
+        session.run("ROLLBACK").map_err(|error| failed(&error))?;
         Ok(session)
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use counterpoint::quantity::Order;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request};
+use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Event, Promised};
 
 use crate::{
