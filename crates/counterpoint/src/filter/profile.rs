@@ -23,11 +23,9 @@ use std::cell::Cell;
 /// With more corners than this nothing is decided.
 const MOST_CORNERS: usize = 400;
 
-/// The steps after which a question is left undecided.
+/// The steps after which a question is left undecided. One is taken for each delta that is asked for, and whenever its
+/// computation says that it goes on, every few milliseconds at most.
 const MOST_STEPS: u64 = 30_000;
-
-/// The steps that it counts as when a delta's computation says that it goes on: every few milliseconds.
-const TICK: u64 = 10;
 
 /// What is left of the work that a question may take. Steps are counted and not timed, so that it has one answer on every
 /// machine, today and when a history is verified.
@@ -55,7 +53,7 @@ impl Work {
         tolerance: Tolerance,
     ) -> Option<Bracket> {
         self.take(1)?;
-        let counted = |_: f64| if self.take(TICK).is_some() { Go::On } else { Go::Stop };
+        let counted = |_: f64| if self.take(1).is_some() { Go::On } else { Go::Stop };
         let options = Options { tolerance, watch: Watch::with(&counted), ..Options::default() };
         whole.delta(epsilon, &options).ok().map(|answer| answer.bracket)
     }
@@ -118,7 +116,8 @@ pub(super) fn total_variation(slot: &Query, terms: Terms, work: &Work) -> Option
     let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
     let [whole] = plan.compositions.as_slice() else { return None };
     let zero = Epsilon::new(0.0).ok()?;
-    work.delta(whole, zero, Tolerance::default()).map(|bracket| bracket.lower)
+    work.take(1)?;
+    whole.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
 /// Whether a description has no curve and a certain loss, in each direction.

@@ -188,13 +188,6 @@ pub(crate) fn forge_last(place: &Place, change: &dyn Fn(&str) -> String) -> Stri
     place.open().verify(None).unwrap().problem.unwrap()
 }
 
-fn text(cell: &Cell) -> String {
-    match cell {
-        Cell::Text(text) => text.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
 /// Everything that is stored, in an order of its own.
 fn read(database: &mut dyn Database) -> Result<Rows, DatabaseError> {
     let table = |(table, columns): (&str, &str)| {
