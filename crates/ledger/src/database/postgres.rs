@@ -601,11 +601,6 @@ mod tests {
         assert_eq!(outside(|| 42), Ok(42));
         assert_eq!(outside(|| -> u8 { panic!("on purpose") }), Err(gone()));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn names_of_the_ledger_are_sent_with_their_schema() {
