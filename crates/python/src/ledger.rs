@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use crate::errors::{self, invalid};
 use crate::plan::adjacency;
@@ -86,16 +86,10 @@ impl Ledger {
         work: impl FnOnce(&mut counterpoint_ledger::Ledger) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         py.detach(|| {
-            if self.process != std::process::id() {
-                return work(&mut counterpoint_ledger::Ledger::open_with(
-                    &self.url,
-                    &self.options,
-                )?);
-            }
             // A panic of another thread left nothing half done: what is durable is in the database.
-            let mut connection: MutexGuard<'_, _> =
-                self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            match connection.as_mut() {
+            let lock = || self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut connection = (self.process == std::process::id()).then(lock);
+            match connection.as_mut().and_then(|connection| connection.as_mut()) {
                 Some(own) => work(own),
                 None => {
                     work(&mut counterpoint_ledger::Ledger::open_with(&self.url, &self.options)?)

@@ -6,6 +6,7 @@ import math
 import os
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,15 @@ FULL = bool(os.environ.get("COUNTERPOINT_FULL"))
 def full() -> bool:
     """Whether tests run at full size."""
     return FULL
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> cp.Ledger:
+    """A ledger in a file, with an account \"team\" of a data set."""
+    ledger = cp.Ledger(f"sqlite:{tmp_path}/budget.db", create=True)
+    ledger.dataset("census", adjacency="add-remove", epsilon=10, delta="1e-5")
+    ledger.open_filter("team", "census", epsilon=2, delta="1e-6", filter="sums")
+    return ledger
 
 
 def some_mechanism(rng: random.Random) -> cp.Mechanism:

@@ -32,14 +32,6 @@ def people() -> noise.Data:
     return noise.Data([1.0] * 1000, adjacency="add-remove")
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> cp.Ledger:
-    ledger = cp.Ledger(f"sqlite:{tmp_path}/budget.db", create=True)
-    ledger.dataset("census", adjacency="add-remove", epsilon=10, delta="1e-5")
-    ledger.open_filter("team", "census", epsilon=2, delta="1e-6", filter="sums")
-    return ledger
-
-
 def forked(work: Callable[[], Any]) -> Any:
     """What work comes to in a fork; an exception comes back as its name and text."""
     read, write = os.pipe()
@@ -135,8 +127,25 @@ def test_threads_share_its_state(ledger: cp.Ledger) -> None:
 def test_a_ledger_serves_its_process_after_forks_used_it(ledger: cp.Ledger) -> None:
     heads = [forked(lambda key=key: ledger.reserve("team", cp.Laplace(100), key=key).head) for key in ("a", "b")]
     assert ledger.head == heads[-1] and ledger.reserve("team", cp.Laplace(100), key="a").outcome == "pending"
-    # The fork's copy goes without a word to the database.
-    assert forked(lambda: ledger.__init__ and None) is None
+    ledger.verify()
+
+
+CHILD_ENDS = """
+import os, sys
+import counterpoint as cp
+ledger = cp.Ledger(sys.argv[1])
+child = os.fork()
+if child == 0:
+    sys.exit(0)  # The interpreter drops its copy of the ledger.
+os.waitpid(child, 0)
+print(ledger.reserve("team", cp.Laplace(100), key="after").outcome)
+"""
+
+
+def test_a_fork_that_ends_leaves_its_parent_s_connection(ledger: cp.Ledger, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", CHILD_ENDS, f"sqlite:{tmp_path}/budget.db"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "reserved\n"
     ledger.verify()
 
 

@@ -197,14 +197,6 @@ def test_any_thread_may_ask() -> None:
     assert sum(above) == answers and len(above) + len(over) == 400
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> cp.Ledger:
-    ledger = cp.Ledger(f"sqlite:{tmp_path}/budget.db", create=True)
-    ledger.dataset("census", adjacency="add-remove", epsilon=10, delta="1e-5")
-    ledger.open_filter("team", "census", epsilon=2, delta="1e-6", filter="sums")
-    return ledger
-
-
 def test_a_ledger_is_debited_before_anything_is_drawn(ledger: cp.Ledger) -> None:
     declared = sessions.GuessAndCheck(0.25, corrections=2, tolerance=10)
     with declared.open(people(), ledger=ledger, account="team", key="one") as check:

@@ -42,7 +42,11 @@ pub(crate) enum NoBody {
 
 impl Room {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(MOST_KIBIBYTES)))
+        Self::of(MOST_KIBIBYTES)
+    }
+
+    pub(crate) fn of(kibibytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(kibibytes)))
     }
 
     /// Reads a body of at most so many bytes.
@@ -87,4 +91,55 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
     kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Bytes as Chunk;
+    use http_body_util::Full;
+    use http_body_util::combinators::WithTrailers;
+    use std::convert::Infallible;
+    use std::future::pending;
+    use tokio::task::yield_now;
+
+    /// A body of so many kibibytes whose sender never says that it has ended.
+    fn without_end(kibibytes: usize) -> Body {
+        let end = pending::<Option<Result<HeaderMap, Infallible>>>();
+        let all: WithTrailers<Full<Chunk>, _> =
+            Full::new(Chunk::from(vec![b' '; kibibytes * KIBIBYTE])).with_trailers(Box::pin(end));
+        Body::new(all)
+    }
+
+    /// While two clients hold all room but a kibibyte, a body of two is refused and one of a kibibyte is read; when one of
+    /// them goes away there is room again.
+    #[tokio::test]
+    async fn bodies_share_the_room() {
+        let room = Room::of(5);
+        let most = 4 * KIBIBYTE;
+        let hold = |_| {
+            let room = room.clone();
+            tokio::spawn(async move { room.read(without_end(2), most).await })
+        };
+        let held = [(); 2].map(hold);
+        // On one thread: both run until they wait.
+        yield_now().await;
+        let read = async |kibibytes| {
+            let read = room.read(Body::from(vec![b' '; kibibytes * KIBIBYTE]), most).await;
+            read.map(|read| read.bytes.len())
+        };
+        assert_eq!(read(2).await, Err(NoBody::NoRoom));
+        assert_eq!(read(1).await, Ok(KIBIBYTE), "and it gives its room back");
+        assert_eq!(read(1).await, Ok(KIBIBYTE));
+        held[0].abort();
+        yield_now().await;
+        assert_eq!(read(3).await, Ok(3 * KIBIBYTE));
+        assert_eq!(read(4).await, Err(NoBody::NoRoom));
+    }
+
+    #[test]
+    fn two_of_the_longest_studies_have_room() {
+        let room = Room::new().0.available_permits() * KIBIBYTE;
+        assert!((2 * crate::planning::MOST_BYTES..3 * crate::planning::MOST_BYTES).contains(&room));
+    }
 }

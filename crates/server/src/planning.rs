@@ -223,4 +223,12 @@ mod tests {
         let stopped = planned_study(study, &gone, &Done::default(), false).unwrap_err();
         assert!(stopped.problem.contains("stopped"), "{stopped:?}");
     }
+
+    #[tokio::test]
+    async fn a_body_without_room_is_told_to_come_later() {
+        let study = Request::post("/plan").header(CONTENT_TYPE, "application/json");
+        let places = Places::new(Room::of(0));
+        let refused = body(&places, study.body(Body::from("{}")).unwrap()).await.unwrap_err();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
 }

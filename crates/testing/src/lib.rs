@@ -10,7 +10,9 @@ pub use client::Client;
 pub use proxy::Proxy;
 pub use random::Random;
 #[cfg(feature = "postgres")]
-pub use schema::{cluster, has_own_server, new_schema, on_own_server, run, server, within};
+pub use schema::{
+    cluster, has_own_server, new_schema, on_own_server, on_own_spark, run, server, within,
+};
 
 /// The whole run rather than a sample of it.
 #[must_use]

@@ -51,18 +51,32 @@ pub fn run(server: &str, sql: &str) {
 
 const OWN: &str = "COUNTERPOINT_TEST_OWN_SERVER";
 
-/// Runs an ignored test of this program, which begins by asking [`has_own_server`], with a server of its own that it may
-/// stop; if there are servers at all.
+/// Runs an ignored test of this program, which begins by asking [`has_own_server`], with a PostgreSQL server of its own that
+/// it may stop; if there are servers at all.
 ///
 /// # Panics
 /// If it fails.
-#[allow(clippy::unwrap_used)]
 pub fn on_own_server(test: &str) {
-    if server().is_none() {
-        return;
+    if server().is_some() {
+        run_with("ledger/tests/postgres.sh", test);
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../ledger/tests/postgres.sh");
-    let own = Command::new(script)
+}
+
+/// The same with a Spark cluster of its own, if there is Spark at all.
+///
+/// # Panics
+/// If it fails.
+pub fn on_own_spark(test: &str) {
+    if std::env::var("COUNTERPOINT_SPARK").is_ok() {
+        run_with("curator/tests/spark.sh", test);
+    } else {
+        eprintln!("not tested on Spark: COUNTERPOINT_SPARK is not set");
+    }
+}
+
+#[allow(clippy::unwrap_used)]
+fn run_with(script: &str, test: &str) {
+    let own = Command::new(format!(concat!(env!("CARGO_MANIFEST_DIR"), "/../{}"), script))
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test, "--ignored", "--nocapture"])
         .env(OWN, "yes")

@@ -45,9 +45,17 @@ fn stopping_servers() {
 #[test]
 #[cfg(feature = "spark")]
 fn questions_outlive_spark() {
-    let Ok(server) = std::env::var("COUNTERPOINT_SPARK") else {
-        return eprintln!("not tested on Spark: COUNTERPOINT_SPARK is not set");
-    };
+    counterpoint_testing::on_own_spark("engines::stopping_spark");
+}
+
+#[test]
+#[cfg(feature = "spark")]
+#[ignore = "is started by another test"]
+fn stopping_spark() {
+    if !has_own_server() {
+        return;
+    }
+    let server = std::env::var("COUNTERPOINT_SPARK").unwrap();
     let folder = tempfile::Builder::new().prefix("visits").tempdir().unwrap();
     let row = |number: u64| {
         let (nr, age) = (number / 2, 20 + number % 50);

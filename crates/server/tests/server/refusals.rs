@@ -98,36 +98,6 @@ fn bodies_that_are_too_long_are_refused_before_they_are_read() {
     assert_eq!(&start, b"HTTP/1.1 413");
 }
 
-/// All bodies together have as much room as two of the longest: a third that is as long is refused, and short ones are not.
-#[test]
-fn bodies_together_have_little_room() {
-    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let address = server.address();
-    std::thread::spawn(move || server.run().unwrap());
-    let head =
-        format!("POST /plan HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n");
-    let length = 30 << 20;
-    let piece = vec![b' '; length - 1];
-    let begin = || {
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-        stream.write_all(format!("{head}Content-Length: {length}\r\n\r\n").as_bytes()).unwrap();
-        let _ = stream.write_all(&piece);
-        stream
-    };
-    // What was sent has been read but for what the system holds: there is room for a part of the third.
-    let held = [begin(), begin()];
-    let mut start = [0; 12];
-    begin().read_exact(&mut start).unwrap();
-    assert_eq!(&start, b"HTTP/1.1 503");
-    let mut short = TcpStream::connect(address).unwrap();
-    let line = format!("{head}Content-Length: {}\r\n\r\n{STUDY}", STUDY.len());
-    short.write_all(line.as_bytes()).unwrap();
-    short.read_exact(&mut start).unwrap();
-    assert_eq!(&start, b"HTTP/1.1 200");
-    drop(held);
-}
-
 #[test]
 fn other_methods_and_paths_are_refused() {
     for line in [
