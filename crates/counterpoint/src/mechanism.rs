@@ -46,6 +46,9 @@ impl Guarantee {
 pub enum Mechanism {
     /// Any mechanism with this guarantee and nothing else known about it.
     ApproxDp(Guarantee),
+    /// The same, of which a Poisson sample is taken to have the amplified guarantee and nothing less: what ledgers of
+    /// formats up to 3 charged for a guarantee with a rate. Plans have no word for it.
+    AmplifiedDp(Guarantee),
     /// A number plus Laplace noise.
     Laplace {
         /// The noise's scale.
@@ -191,14 +194,36 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// The field by which it draws people itself, if it does: what is proved of it is about people with one record.
+    /// The field that says what chance does with each record, if there is one: what is proved of such a mechanism is about
+    /// people with one record. The numbers of all others are about all that a person's records do together.
     #[must_use]
     pub fn drawn_by(&self) -> Option<&'static str> {
         match self {
+            Self::ApproxDp(_)
+            | Self::AmplifiedDp(_)
+            | Self::Laplace { .. }
+            | Self::Geometric { .. }
+            | Self::Gaussian { .. }
+            | Self::DiscreteGaussian { .. }
+            | Self::RandomizedResponse { .. }
+            | Self::Exponential { .. }
+            | Self::Staircase { .. }
+            | Self::NameAndShame { .. }
+            | Self::Zcdp { .. }
+            | Self::Tcdp { .. }
+            | Self::Rdp(_)
+            | Self::Gdp { .. }
+            | Self::SparseVector { .. }
+            | Self::AboveThreshold { .. }
+            | Self::Finite(_)
+            | Self::Cells(_) => None,
+            // One shift is that of a Gaussian; of several one is drawn, as by a sample.
+            Self::GaussianMixture { shifts, .. } => {
+                (shifts.points().len() > 1).then_some("probabilities")
+            }
             Self::GaussianSubset { .. } | Self::GaussianBatch { .. } => Some("share"),
             Self::GaussianAllocation { .. } => Some("steps"),
             Self::GaussianDraws { .. } => Some("draws"),
-            _ => None,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Declared plans: what a slot covers, and what it does not, against profiles by brute force.
 
+use crate::common::mechanisms::{mixture, times};
 use crate::common::slots;
 
 use counterpoint::filter::{
     Amount, Basis, CoverError, DeclareError, Filter, FilterError, Interleaving, Odometer,
     OpenError, PlanAccount, Query, Terms, covers,
 };
-use counterpoint::quantity::{Buckets, Noise, Steps};
+use counterpoint::quantity::{Buckets, Count, Noise, Steps};
 use counterpoint::rounding::normal_tail;
 use counterpoint::theorem::{Parameters, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
@@ -365,4 +366,26 @@ fn odometers_read_the_sum_at_first_and_less_later() {
     };
     assert!(shape("1", 4).unwrap_err().to_string().starts_with("the ratio of levels is 1; legal"));
     assert!(shape("2", 0).unwrap_err().to_string().starts_with("the number of levels is 0"));
+}
+
+/// What would take minutes to tell is left undecided after so many steps, whatever the machine.
+#[test]
+fn a_slot_is_compared_for_so_long_and_no_longer() {
+    use crate::common::mechanisms::finite;
+    let terms = Terms::new(Adjacency::AddRemove);
+    let shifts = [(0.0, 0.5), (1.0, 0.25), (2.0, 0.25)];
+    let pure = Query::from(times(1, finite(&[0.7, 0.2, 0.1], &[0.1, 0.2, 0.7])));
+    let leaky = Query::from(times(1, finite(&[0.7, 0.1, 0.2, 0.0], &[0.1, 0.7, 0.0, 0.2])));
+    for sigma in [13_562.0, 1e6] {
+        let opened = Query::from(times(1, mixture(sigma, &shifts)));
+        assert!(covers(std::slice::from_ref(&pure), &[opened], terms).is_err());
+    }
+    // Slots with many corners, and many mixtures.
+    let many = [leaky.clone(), pure].map(|slot| slot.times(Count::new(5).unwrap()));
+    let opened = Query::from(times(40, mixture(13_562.0, &shifts)));
+    let _ = covers(&many, &[opened], terms);
+    // What is plain is still told.
+    let opened = |sigma| [Query::from(times(1, mixture(sigma, &shifts)))];
+    assert!(covers(std::slice::from_ref(&leaky), &opened(0.3), terms).is_err());
+    assert!(covers(std::slice::from_ref(&leaky), &opened(20.0), terms).is_ok());
 }

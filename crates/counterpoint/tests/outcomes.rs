@@ -39,6 +39,13 @@ fn approximate_outcomes(power: &Wide, delta: &Wide) -> Pair {
     ]
 }
 
+/// The outcomes with a person who is in the sample, or not.
+fn on_sample(outcomes: &Pair, rate: f64) -> Pair {
+    let (rate, rest) = (Wide::new(rate), &one() - &Wide::new(rate));
+    let mixed = |(p, q): &(Wide, Wide)| (&(&rate * p) + &(&rest * q), q.clone());
+    outcomes.iter().map(mixed).collect()
+}
+
 /// The truth, the other truth, and all other answers together.
 fn response_outcomes(epsilon: f64, buckets: u64) -> Pair {
     let power = Wide::new(epsilon).exp();
@@ -112,9 +119,8 @@ fn random_release(random: &mut Random) -> (Mechanism, Option<Rate>, Pair) {
             let epsilon = random.log_uniform(0.01, 4.0);
             let delta = if random.once_in(2) { 0.0 } else { random.log_uniform(1e-12, 0.1) };
             let rate = if random.once_in(2) { 1.0 } else { random.log_uniform(1e-3, 1.0) };
-            let power = &Wide::new(epsilon).exp() - &one();
-            let power = &one() + &(&power * &Wide::new(rate));
-            let outcomes = approximate_outcomes(&power, &(&Wide::new(delta) * &Wide::new(rate)));
+            let whole = approximate_outcomes(&Wide::new(epsilon).exp(), &Wide::new(delta));
+            let outcomes = on_sample(&whole, rate);
             let rate = Some(Rate::new(rate).unwrap());
             (approximate(epsilon, delta), rate, outcomes)
         }

@@ -57,7 +57,14 @@ fn listed() -> Vec<(&'static str, Mechanism, Outcomes)> {
         let total: f64 = cells.iter().map(|&x| density(x)).sum();
         cells.iter().map(|&x| (density(x) / total, density(x - 1.0) / total)).collect()
     };
+    let leaky = |e: f64, d: f64| {
+        let kept = two(e).into_iter().map(|(p, q)| ((1.0 - d) * p, (1.0 - d) * q));
+        kept.chain([(d, 0.0), (0.0, d)]).collect::<Outcomes>()
+    };
     vec![
+        ("guarantee", approximate(1.2, 0.0), two(1.2)),
+        ("leaky guarantee", approximate(0.9, 0.01), leaky(0.9, 0.01)),
+        ("leak alone", approximate(0.0, 0.02), vec![(0.02, 0.0), (0.98, 0.98), (0.0, 0.02)]),
         ("geometric 1", geometric(2.0, 1), discrete(0.5, 1)),
         ("geometric 3", geometric(4.0, 3), discrete(0.25, 3)),
         ("response", response(1.2, 2), two(1.2)),
@@ -107,6 +114,62 @@ fn outcomes_on_a_sample_are_mixed() {
                 law = law.and(&one).unwrap();
             }
         }
+    }
+}
+
+/// The worst case of a guarantee on a sample, composed: values of an independent program to twelve digits. One percent
+/// would show.
+#[test]
+fn guarantees_on_a_sample_cost_what_their_worst_case_does() {
+    for (epsilon, rate, count, at, truth) in [
+        (2.0, 0.1, 100, 1e-6, 13.834_094_376_430_064),
+        (1.0, 0.01, 1000, 1e-6, 1.460_136_823_044),
+        (0.5, 0.2, 30, 1e-5, 2.213_434_542_543),
+        (1.0, 0.1, 1, 1e-2, 0.126_320_147_978),
+    ] {
+        let cost = |mechanism| {
+            let plan = plan(&[sampled(count, mechanism, rate)]);
+            ask(&plan, Question::Epsilon(at), 1e-9).unwrap().bracket
+        };
+        let bracket = cost(approximate(epsilon, 0.0));
+        let is_near = |value: f64| {
+            bracket.lower <= value * (1.0 + 1e-11) && value * (1.0 - 1e-11) <= bracket.upper
+        };
+        assert!(is_near(truth) && is_narrow(&bracket, 1e-8), "{epsilon} {rate}: {bracket}");
+        assert!(!is_near(1.01 * truth) && !is_near(0.99 * truth));
+        assert!(bracket.overlaps(&cost(response(epsilon, 2))), "{epsilon} {rate}: {bracket}");
+    }
+}
+
+/// Sums go by the amplified guarantee, whatever the pair's largest loss, and divergences by the lesser of both.
+#[test]
+fn filters_charge_guarantees_on_a_sample_at_most_what_is_amplified() {
+    use counterpoint::filter::{Amount, Filter, Query, Terms};
+    let terms = Terms::new(Adjacency::AddRemove);
+    let amount = |value: f64| Amount::from_f64(value).unwrap();
+    let sums = Filter::sums(amount(50.0), amount(0.5), terms).unwrap();
+    let renyi = Filter::renyi_budget(Order::new(4.0).unwrap(), amount(50.0), terms).unwrap();
+    for (epsilon, delta, rate) in [(2.0_f64, 0.0, 0.1), (1.0, 0.01, 0.95), (0.3, 1e-6, 0.01)] {
+        let asked = Query::from(sampled(1, approximate(epsilon, delta), rate));
+        let amplified = (rate * epsilon.exp_m1()).ln_1p();
+        let charge = sums.charge(&asked).unwrap();
+        assert!((charge.main.upper() / amplified - 1.0).abs() < 1e-12, "{charge:?}");
+        assert!((charge.delta.upper() - rate * delta).abs() < 1e-15, "{charge:?}");
+        let (charge, high) = (renyi.charge(&asked), 1.0 / (1.0 + (-amplified).exp()));
+        let moment = high * (3.0 * amplified).exp() + (1.0 - high) * (-3.0 * amplified).exp();
+        let most = moment.ln() / 3.0;
+        // The larger of both directions of the sampled response.
+        let (p, kept) = (1.0 / (1.0 + (-epsilon).exp()), 1.0 - delta);
+        let mixed = |p: f64, q: f64| ((1.0 - rate) * q + rate * p, q);
+        let pairs = [mixed(p, 1.0 - p), mixed(1.0 - p, p)];
+        let side = |a: f64, b: f64| -> f64 {
+            let term = |&(p, q): &(f64, f64)| p.powf(a) * q.powf(b);
+            (pairs.iter().map(term).sum::<f64>() * kept).ln() / 3.0
+        };
+        let pair = side(4.0, -3.0).max(side(-3.0, 4.0));
+        let found = charge.unwrap().main.upper();
+        assert!(found <= most * (1.0 + 1e-12) && found >= pair, "{found} {most} {pair}");
+        assert!(delta > 0.0 || found <= pair * (1.0 + 1e-9), "{found} {pair}");
     }
 }
 

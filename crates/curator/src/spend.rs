@@ -5,7 +5,7 @@ use crate::illegal::Illegal;
 use crate::question::Question;
 use crate::table::{self, Held};
 use counterpoint::filter::{Query, Terms, covers};
-use counterpoint::{Count, Mechanism, Release};
+use counterpoint::{Count, Mechanism};
 use counterpoint_mechanisms::Measurement;
 use counterpoint_wire::ledger::{Cost, Described};
 
@@ -16,9 +16,10 @@ pub(crate) fn spend_in(
     declared: &Described,
     checked: &Checked,
 ) -> Result<Spend, Illegal> {
-    let release = declared.release().map(|release| Release::from(&release));
-    let spends = release.map(|release| spends_of(&release.mechanism)).unwrap_or_default();
-    let (Some(first), Ok(declared)) = (spends.first(), declared.query()) else {
+    let query = declared.query().ok();
+    let spends = query.as_ref().map(|query| spends_of(&query.release().mechanism));
+    let spends = spends.unwrap_or_default();
+    let (Some(first), Some(declared)) = (spends.first(), query) else {
         let problem = "declares nothing that a question could be answered with";
         let legal = "approx-dp, laplace, geometric, gaussian, discrete-gaussian, exponential, staircase, zcdp or gdp";
         return Err(Illegal::new(format!("slot {slot:?}"), problem, legal));

@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use counterpoint_wire::ledger::{Asked, Cost, Event};
 
 use crate::cells::{Known, damaged};
-use crate::chain::Head;
-use crate::database::{Access, Database, Row, Statement, Url, VERSION};
+use crate::chain::{Hash, Head};
+use crate::database::{Access, Database, DatabaseError, Row, Statement, Url, VERSION};
 use crate::error::LedgerError;
 use crate::rows::Account;
 use crate::tables::Tables;
@@ -111,10 +111,16 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// Whether it is of a version, with nothing more and nothing less than its tables: a trigger could undo what is
+    /// written.
     fn check_version(&mut self, legal: i64) -> Result<(), LedgerError> {
         match self.version()? {
-            found if found == legal => Ok(()),
-            found => Err(LedgerError::Version { found }),
+            found if found == legal => {}
+            found => return Err(LedgerError::Version { found }),
+        }
+        match self.read(|tables| tables.difference(legal))? {
+            None => Ok(()),
+            Some(problem) => Err(LedgerError::Damaged(problem)),
         }
     }
 
@@ -242,10 +248,22 @@ fn create(database: &mut dyn Database) -> Result<Head, LedgerError> {
         return Err(LedgerError::Initialised);
     }
     tables.create()?;
-    let event = Event::Init { at: now(), format: VERSION.unsigned_abs() };
+    let (format, identity) = (VERSION.unsigned_abs(), Some(new_identity()?));
+    let event = Event::Init { at: now(), format, identity };
     let head = append(&mut tables, Head::NONE, &event)?;
     tables.write()?;
     Ok(head)
+}
+
+/// A ledger's name for itself: random, in the first entry or that of its upgrade, so that no two ledgers have a head in
+/// common.
+pub(crate) fn new_identity() -> Result<String, LedgerError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        let problem = format!("the system gives no random bytes for an identity: {error}");
+        LedgerError::from(DatabaseError::Unusable(problem))
+    })?;
+    Ok(Hash(bytes).to_string())
 }
 
 /// Writes an event after the head.

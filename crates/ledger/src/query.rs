@@ -1,18 +1,25 @@
 //! What a release asks for, of data in which a person may have several records.
 
-use counterpoint::Relation;
 use counterpoint::filter::Query;
+use counterpoint::{Mechanism, Relation};
 use counterpoint_wire::ledger::Described;
 
 use crate::error::LedgerError;
 
-/// What a release asks for. A person with several records may be in several parts of the data,
+/// What a release asks for in a ledger of a format. A person with several records may be in several parts of the data,
 /// and in a sample by any of their records: what is proved of parts and of samples is about
 /// people with one.
-pub(crate) fn query(relation: Relation, described: &Described) -> Result<Query, LedgerError> {
-    let query = described.query()?;
+pub(crate) fn query(
+    relation: Relation,
+    described: &Described,
+    format: u64,
+) -> Result<Query, LedgerError> {
+    let query = described.query_in(format)?;
     let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
-    let drawn_by = query.release().mechanism.drawn_by();
+    let mechanism = &query.release().mechanism;
+    // Before 4 a shift that is drawn was taken for a person's.
+    let is_shift = matches!(mechanism, Mechanism::GaussianMixture { .. });
+    let drawn_by = mechanism.drawn_by().filter(|_| format >= 4 || !is_shift);
     let field = match query.part() {
         Some(_) => Some("partition"),
         None if is_sampled => Some("rate"),

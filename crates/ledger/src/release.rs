@@ -9,6 +9,7 @@ use crate::batch::{
 };
 use crate::cells::{damaged, unwritable};
 use crate::chain::{Hash, Head};
+use crate::database::VERSION;
 use crate::error::{LedgerError, Refusal};
 use crate::ledger::Ledger;
 use crate::rows::{Account, Release, Slot};
@@ -173,7 +174,7 @@ impl Ledger {
             }
             _ => None,
         };
-        let price = rules::price(account, slot.as_ref(), asked)?;
+        let price = rules::price(account, slot.as_ref(), asked, VERSION.unsigned_abs())?;
         if self.prices.len() >= MOST_PRICES {
             self.prices.clear();
         }

@@ -37,6 +37,9 @@ pub(crate) struct Books {
 /// The first version of the format that has aliases.
 pub(crate) const ALIASES: u64 = 3;
 
+/// The first version of the format in which a ledger has an identity.
+const IDENTITY: u64 = 4;
+
 /// What became of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -52,21 +55,19 @@ impl Books {
     /// One event later.
     pub(crate) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), Problem> {
         match event {
-            Event::Init { format, .. } => {
+            Event::Init { format, identity, .. } => {
                 let legal = OLDEST.unsigned_abs()..=VERSION.unsigned_abs();
                 if sequence != 1 || !legal.contains(format) {
                     return Err("a ledger begins here".to_owned());
                 }
-                self.format = *format;
-                Ok(())
+                self.begin(*format, identity.as_deref())
             }
             _ if sequence == 1 => Err("the history does not begin with init".to_owned()),
-            Event::Upgrade { format, .. } => {
+            Event::Upgrade { format, identity, .. } => {
                 if !(self.format + 1..=VERSION.unsigned_abs()).contains(format) {
                     return Err(format!("the format goes from {} to {format}", self.format));
                 }
-                self.format = *format;
-                Ok(())
+                self.begin(*format, identity.as_deref())
             }
             Event::Dataset { name, adjacency, records, filter, .. } => {
                 if rules::overstated(filter, *adjacency).map_err(text)? {
@@ -127,6 +128,18 @@ impl Books {
         }
     }
 
+    /// A format from here on, with the identity that ledgers have from 4 on.
+    fn begin(&mut self, format: u64, identity: Option<&str>) -> Result<(), Problem> {
+        self.format = format;
+        // Prices are those of the format that they were charged in.
+        self.prices.clear();
+        match identity.map(Hash::read) {
+            Some(Some(_)) if format >= IDENTITY => Ok(()),
+            None if format < IDENTITY => Ok(()),
+            _ => Err("the ledger's identity is none".to_owned()),
+        }
+    }
+
     fn alias(
         &mut self,
         sequence: u64,
@@ -178,6 +191,7 @@ impl Books {
         let parent = parent.ok_or("its data set was not there")?;
         let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
+            Rule::Plan(plan) if !slots::is_of(plan, self.format) => Ok(true),
             Rule::Plan(plan) => slots::understated(plan, relation),
             Rule::Filter(filter) => rules::overstated(filter, adjacency),
             _ => Ok(true),
@@ -194,7 +208,7 @@ impl Books {
         if let Some(parent) = self.accounts.get_mut(dataset) {
             parent.balance = balance;
         }
-        self.add_slots(account, slots)?;
+        self.add_slots(account, slots, slots::format_of(rule))?;
         self.add(Account {
             rule: kept,
             ..Account::new(account, Some(dataset), sequence, relation, rule.clone())
@@ -254,16 +268,17 @@ impl Books {
             self.slot(account, &slot.name)?.used = used;
         }
         self.account(account)?.balance = balance;
-        self.add_slots(account, into.iter().cloned().map(unused).collect())
+        let format = slots::format_of(&found.rule);
+        self.add_slots(account, into.iter().cloned().map(unused).collect(), format)
     }
 
-    fn add_slots(&mut self, account: &str, slots: Vec<Slot>) -> Result<(), Problem> {
+    fn add_slots(&mut self, account: &str, slots: Vec<Slot>, format: u64) -> Result<(), Problem> {
         for slot in slots {
             name::words("slot", &slot.name).map_err(text)?;
             let part = slot.release.part();
             part.map_or(Ok(()), |part| name::words("partition", part)).map_err(text)?;
-            if slot.release.query().map_err(|error| error.to_string())?.count().get() != slot.total
-            {
+            let query = slot.release.query_in(format).map_err(|error| error.to_string())?;
+            if query.count().get() != slot.total {
                 return Err("a slot opens more often than was declared".to_owned());
             }
             let place = (account.to_owned(), slot.name.clone());
@@ -349,12 +364,12 @@ impl Books {
         if let Some(price) = self.prices.get(&known) {
             return Ok(price.clone());
         }
-        let account = self.account(request.account)?.clone();
+        let (account, format) = (self.account(request.account)?.clone(), self.format);
         let slot = match request.asked {
             Asked::Slot { name, .. } => Some(&*self.slot(request.account, name)?),
             _ => None,
         };
-        let price = rules::price(&account, slot, request.asked).map_err(text)?;
+        let price = rules::price(&account, slot, request.asked, format).map_err(text)?;
         self.prices.insert(known, price.clone());
         Ok(price)
     }

@@ -177,12 +177,13 @@ pub(crate) struct Debit {
     pub(crate) used: Option<u64>,
 }
 
-/// What a release costs. It depends on the description alone, and in a plan account on
-/// what its slot declares.
+/// What a release costs in a ledger of a format. It depends on the description alone, and in a
+/// plan account on what its slot declares.
 pub(crate) fn price(
     account: &Account,
     slot: Option<&Slot>,
     asked: &Asked,
+    format: u64,
 ) -> Result<Cost, LedgerError> {
     if asked.described().len() > MOST_TOGETHER {
         let problem = format!("is asked for {} releases under one key", asked.described().len());
@@ -192,14 +193,14 @@ pub(crate) fn price(
         name::words("partition", label)?;
     }
     match (&account.rule, asked) {
-        (Rule::Filter(_), Asked::Described(list)) => together(account, list),
+        (Rule::Filter(_), Asked::Described(list)) => together(account, list, format),
         (Rule::Plan(_), Asked::Slot { name, count: 0, .. }) => {
             Err(account.unfit(&format!("slot {name:?}, 0 times"), "a count from 1"))
         }
         (Rule::Plan(_), Asked::Slot { count, run, .. }) => {
             if !run.is_empty() {
                 let slot = slot.ok_or_else(|| damaged(&account.name))?;
-                slots::runs(account, slot, *count, run)?;
+                slots::runs(account, slot, *count, run, format)?;
             }
             Ok(releases(*count))
         }
@@ -215,14 +216,14 @@ fn cost(filter: &Filter, charge: Charge) -> Cost {
 }
 
 /// What releases cost together: the sum. Each must be about the account's part of the data.
-fn together(account: &Account, list: &[Described]) -> Result<Cost, LedgerError> {
+fn together(account: &Account, list: &[Described], format: u64) -> Result<Cost, LedgerError> {
     if list.is_empty() {
         return Err(account.unfit("is asked for no release", "1 to 1000"));
     }
     let filter = filter_of(account)?;
     let mut total = Charge::default();
     for described in list {
-        let query = query(account.relation, described)?;
+        let query = query(account.relation, described, format)?;
         is_within_part(account.part.as_deref(), &query)?;
         total = total.plus(&filter.charge(&query)?);
     }

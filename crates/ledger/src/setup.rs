@@ -251,8 +251,8 @@ pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
 /// The slots as rows, and the rule without them: accounts are read for every decision.
 pub(crate) fn without_slots(rule: Rule) -> (Vec<rows::Slot>, Rule) {
     match rule {
-        Rule::Plan(PlanRecord { epsilon, delta, slots }) => {
-            let kept = PlanRecord { epsilon, delta, slots: Vec::new() };
+        Rule::Plan(PlanRecord { epsilon, delta, slots, format }) => {
+            let kept = PlanRecord { epsilon, delta, slots: Vec::new(), format };
             (slots.into_iter().map(unused).collect(), Rule::Plan(kept))
         }
         rule => (Vec::new(), rule),

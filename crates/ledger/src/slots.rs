@@ -9,9 +9,13 @@ use counterpoint::{Options, Relation};
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::{self as wire, Described, PlanRecord, Rule};
 
+use crate::database::VERSION;
 use crate::error::{LedgerError, Refusal};
 use crate::query::query;
 use crate::rows::{Account, Balance, Slot};
+
+/// The last format in which plans did not say how their slots are read.
+const BEFORE: u64 = 3;
 
 /// What all slots cost together: optimal composition, certified, at the delta or epsilon
 /// asked for, which is rounded to the safe side.
@@ -20,8 +24,9 @@ pub(crate) fn certify(
     slots: Vec<wire::Slot>,
     relation: Relation,
 ) -> Result<PlanRecord, LedgerError> {
-    let plan = composed(&slots, relation)?;
-    let (question, given) = question;
+    let format = VERSION.unsigned_abs();
+    let plan = composed(&slots, relation, format)?;
+    let (format, (question, given)) = (Some(format), question);
     let out_of_range =
         |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
     let found = match question {
@@ -37,16 +42,29 @@ pub(crate) fn certify(
         .ok_or_else(|| LedgerError::Uncertified("the cost is not finite".to_owned()))?;
     Ok(match question {
         // Deltas may be far below the grid: they are kept as they are.
-        Question::DeltaAt(_) => PlanRecord { epsilon: given.clone(), delta: upper, slots },
+        Question::DeltaAt(_) => PlanRecord { epsilon: given.clone(), delta: upper, slots, format },
         Question::EpsilonAt(_) => {
-            PlanRecord { epsilon: upper.ceil(GRID_PLACES), delta: given.clone(), slots }
+            PlanRecord { epsilon: upper.ceil(GRID_PLACES), delta: given.clone(), slots, format }
         }
     })
 }
 
+/// Whether a plan's slots are read as a ledger of this format reads them.
+pub(crate) fn is_of(plan: &PlanRecord, format: u64) -> bool {
+    plan.format.unwrap_or(BEFORE) == format.max(BEFORE)
+}
+
+/// The format whose reading the slots of an account have.
+pub(crate) fn format_of(rule: &Rule) -> u64 {
+    match rule {
+        Rule::Plan(plan) => plan.format.unwrap_or(BEFORE),
+        _ => BEFORE,
+    }
+}
+
 /// Whether the slots are known to cost more than a stored plan says.
 pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool, LedgerError> {
-    let composed = composed(&plan.slots, relation)?;
+    let composed = composed(&plan.slots, relation, plan.format.unwrap_or(BEFORE))?;
     let out_of_range =
         |error: counterpoint::OutOfRange| LedgerError::from(FilterError::from(error));
     let epsilon = Epsilon::new(plan.epsilon.upper()).map_err(out_of_range)?;
@@ -56,9 +74,13 @@ pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool,
 }
 
 /// Slots that a data set with this relation may declare together.
-fn composed(slots: &[wire::Slot], relation: Relation) -> Result<PlanAccount, LedgerError> {
+fn composed(
+    slots: &[wire::Slot],
+    relation: Relation,
+    format: u64,
+) -> Result<PlanAccount, LedgerError> {
     let queries: Result<Vec<Query>, _> =
-        slots.iter().map(|slot| query(relation, &slot.release)).collect();
+        slots.iter().map(|slot| query(relation, &slot.release, format)).collect();
     plan(relation, queries?)
 }
 
@@ -69,9 +91,10 @@ pub(crate) fn runs(
     slot: &Slot,
     count: u64,
     run: &[Described],
+    format: u64,
 ) -> Result<(), LedgerError> {
-    let declared = slot.release.query()?;
-    let query = |one: &Described| query(account.relation, one);
+    let declared = slot.release.query_in(format_of(&account.rule))?;
+    let query = |one: &Described| query(account.relation, one, format);
     let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
     // More openings than there can be are refused later, by the slot's balance.
     let count = Count::new(count.min(slot.total)).unwrap_or(Count::ONE);
@@ -91,7 +114,7 @@ pub(crate) fn runs(
 
 /// Whether one opening of a slot dominates all that an open account promises.
 pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Result<(), LedgerError> {
-    let mut plan = plan(account.relation, vec![slot.release.query()?])?;
+    let mut plan = plan(account.relation, vec![slot.release.query_in(format_of(&account.rule))?])?;
     plan.open_filter(0, filter).map_err(|error| uncovered(account, error))?;
     Ok(())
 }
@@ -102,9 +125,10 @@ pub(crate) fn dominate(
     unused: &[(Slot, u64)],
     into: &[wire::Slot],
 ) -> Result<(), LedgerError> {
+    let format = format_of(&account.rule);
     let declared: Result<Vec<Query>, _> =
-        unused.iter().map(|(slot, _)| slot.release.query()).collect();
-    let query = |slot: &wire::Slot| query(account.relation, &slot.release);
+        unused.iter().map(|(slot, _)| slot.release.query_in(format)).collect();
+    let query = |slot: &wire::Slot| query(account.relation, &slot.release, format);
     let wanted: Result<Vec<Query>, LedgerError> = into.iter().map(query).collect();
     let openings: Vec<(usize, u64)> =
         unused.iter().enumerate().map(|(index, (_, count))| (index, *count)).collect();

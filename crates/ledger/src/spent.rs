@@ -12,8 +12,8 @@ use counterpoint_wire::ledger::{
     Asked, Event, LevelRead, OdometerRead, Promised, Rule, SpentEpsilon,
 };
 
+use crate::database::OLDEST;
 use crate::error::LedgerError;
-use crate::query::query;
 use crate::rows::Account;
 use crate::rules;
 
@@ -78,7 +78,10 @@ impl Spent {
                 self.seen += 1;
                 for described in list {
                     let text = format!("{:?}", described.normal());
-                    self.put(text, || query(account.relation, described))?;
+                    // It was charged, whatever would be charged now.
+                    let query =
+                        || described.query().or_else(|_| described.query_in(OLDEST.unsigned_abs()));
+                    self.put(text, || Ok(query()?))?;
                 }
             }
             Event::Open { parent, slot: None, rule, .. } if *parent == account.name => {

@@ -8,7 +8,9 @@ use crate::cells::{
     spent_cells, stored, unwritable, whole,
 };
 use crate::chain::{Hash, Head};
-use crate::database::{Cell, Database, Dialect, Row, Statement, VERSION, added, schema};
+use crate::database::{
+    Cell, Database, Dialect, Row, Statement, VERSION, added, difference, schema,
+};
 use crate::error::LedgerError;
 use crate::rows::{Account, Alias, Balance, Release, Share, Slot, sortable};
 
@@ -64,6 +66,12 @@ impl<'a> Tables<'a> {
             [_] => Err(damaged("ledger_version has a row that is not of id 1")),
             rows => Err(damaged(&format!("ledger_version has {} rows", rows.len()))),
         }
+    }
+
+    /// What the database has otherwise than a ledger of a version, but for rows: tables, indexes, triggers, rules.
+    pub(crate) fn difference(&mut self, version: i64) -> Outcome<Option<String>> {
+        self.write()?;
+        Ok(difference(self.database, version)?)
     }
 
     /// What the database itself finds wrong with its file, if it can look.

@@ -7,7 +7,7 @@ use counterpoint_wire::ledger::Event;
 use crate::chain::Head;
 use crate::database::{OLDEST, Url, VERSION};
 use crate::error::LedgerError;
-use crate::ledger::{Ledger, append, now};
+use crate::ledger::{Ledger, append, new_identity, now};
 
 impl Ledger {
     /// Brings a ledger of an earlier format to this one. It is verified first, and copied to a new file as it was; its history
@@ -31,7 +31,8 @@ impl Ledger {
                 now if now == found => tables.upgrade(found, VERSION)?,
                 found => return Err(LedgerError::Version { found }),
             }
-            append(tables, head, &Event::Upgrade { at: now(), format: VERSION.unsigned_abs() })
+            let (format, identity) = (VERSION.unsigned_abs(), Some(new_identity()?));
+            append(tables, head, &Event::Upgrade { at: now(), format, identity })
         })?;
         is_sound(&mut ledger)?;
         Ok(head)

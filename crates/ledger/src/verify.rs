@@ -60,6 +60,10 @@ fn verify(
     if let Some(problem) = tables.own_problem()? {
         return Ok(Some(format!("the database: {problem}")));
     }
+    let version = tables.version()?;
+    if let Some(problem) = tables.difference(version)? {
+        return Ok(Some(problem));
+    }
     if expected.is_some_and(|known| known.sequence == 0 && known != Head::NONE) {
         return Ok(Some(format!("every history begins at {}, not as expected", Head::NONE)));
     }
@@ -80,7 +84,7 @@ fn verify(
     if let Some(problem) = accounts(tables, &books)? {
         return Ok(Some(problem));
     }
-    if tables.version()? != books.format.cast_signed() {
+    if version != books.format.cast_signed() {
         return Ok(Some(format!("ledger_version is not {}, which the history says", books.format)));
     }
     let due = std::mem::take(&mut books.sessions);

@@ -107,7 +107,7 @@ fn decimal(value: &Value<'_>) -> Option<(u128, u32)> {
     let text = match *value {
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
-        Value::Written(ref number) => number.nearest.to_string(),
+        Value::Written(ref number) => number.to_string(),
         _ => return None,
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));

@@ -7,7 +7,7 @@ use super::query::{Description, Query};
 use super::terms::{Charge, Currency, Interleaving, Terms};
 use crate::composition::Part;
 use crate::loss::{self, Direction, Loss, Meaning};
-use crate::mechanism::{Adjacency, Mechanism};
+use crate::mechanism::{Adjacency, Mechanism, Release};
 use crate::quantity::Order;
 use crate::rounding::{Dd, STEP, Wide, normal_tail};
 use crate::route::mixed::{largest, renyi, smooth};
@@ -47,7 +47,7 @@ pub(super) fn name(query: &Query) -> String {
 
 fn kind(mechanism: &Mechanism) -> &'static str {
     match mechanism {
-        Mechanism::ApproxDp(_) => "approx-dp",
+        Mechanism::ApproxDp(_) | Mechanism::AmplifiedDp(_) => "approx-dp",
         Mechanism::Laplace { .. } => "laplace",
         Mechanism::Geometric { .. } => "geometric",
         Mechanism::Gaussian { .. } => "gaussian",
@@ -76,9 +76,13 @@ fn kind(mechanism: &Mechanism) -> &'static str {
 /// it: for Rényi curves with a leak beside them, none is known for interleaved queries.
 pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
     let release = query.once();
-    // A sample without replacement has a pair of its own, which slots of a plan may cover.
-    let subset = matches!(release.mechanism, Mechanism::GaussianSubset { .. });
-    if release.mechanism.drawn_by().is_some() && !subset {
+    // (A sample without replacement has a pair of its own, which slots of a plan may cover.)
+    if matches!(
+        release.mechanism,
+        Mechanism::GaussianAllocation { .. }
+            | Mechanism::GaussianBatch { .. }
+            | Mechanism::GaussianDraws { .. }
+    ) {
         return Err(plans_only(query, terms));
     }
     let one = |direction| loss::of(&release, direction, Some(terms.adjacency), terms.group);
@@ -115,15 +119,15 @@ fn leak(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
         {
             delta.clone()
         }
-        _ => {
-            let larger = meanings.iter().map(|meaning| meaning.leak.1).fold(0.0, f64::max);
-            Amount::from_f64(larger).unwrap_or_default()
-        }
+        _ => meanings.iter().map(leaked_by).max().unwrap_or_default(),
     }
 }
 
 /// A mechanism's own (epsilon, delta): its largest loss and its leak.
 fn label(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
+    if let Some(whole) = amplified(query, terms) {
+        return Some((largest(&whole)?, leaked_by(&whole)));
+    }
     let epsilon = match exact_epsilon(query, terms) {
         Some(epsilon) => epsilon,
         None => {
@@ -196,8 +200,25 @@ fn divergence(
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
         line => meanings.iter().map(|meaning| least(tau(meaning, t), line.clone())).collect(),
     };
-    let main = curves.and_then(|list| list.into_iter().max()).ok_or_else(none)?;
-    Ok((main, leaked(query, terms, meanings)))
+    let main = curves.and_then(|list| list.into_iter().max());
+    let by_pair = main.map(|main| (main, leaked(query, terms, meanings)));
+    let by_guarantee =
+        amplified(query, terms).and_then(|whole| Some((tau(&whole, t)?, leaked_by(&whole))));
+    by_guarantee.into_iter().chain(by_pair).min_by(|a, b| a.0.cmp(&b.0)).ok_or_else(none)
+}
+
+/// The guarantee of a guarantee on a sample. Its pair leaks in one direction and may lose more in the other, so that sums
+/// of epsilons and deltas are better off with the guarantee.
+fn amplified(query: &Query, terms: Terms) -> Option<Meaning> {
+    let release = query.once();
+    let Mechanism::ApproxDp(guarantee) = release.mechanism else { return None };
+    let release = Release { mechanism: Mechanism::AmplifiedDp(guarantee), ..release };
+    query.is_sampled().then_some(())?;
+    loss::of(&release, Direction::Remove, Some(terms.adjacency), terms.group).ok()
+}
+
+fn leaked_by(meaning: &Meaning) -> Amount {
+    Amount::from_f64(meaning.leak.1).unwrap_or_default()
 }
 
 /// What is stated about an order and one person, exactly; about a lower one too, as divergences do not fall

@@ -10,7 +10,7 @@ use super::amount::Amount;
 use super::charge;
 use super::curves;
 use super::error::FilterError;
-use super::profile;
+use super::profile::{self, Work};
 use super::query::{Description, Query};
 use super::roc;
 use super::terms::{Currency, Terms};
@@ -91,11 +91,12 @@ pub fn covers(slots: &[Query], opened: &[Query], terms: Terms) -> Result<Basis, 
     for query in slots.iter().chain(opened) {
         charge::meanings(query, terms)?;
     }
+    let work = Work::default();
     let shown = match (slots, opened) {
-        ([slot], [one]) if slot.count() >= one.count() => single(slot, one, terms),
+        ([slot], [one]) if slot.count() >= one.count() => single(slot, one, terms, &work),
         _ => None,
     };
-    let shown = shown.or_else(|| several(slots, opened, terms));
+    let shown = shown.or_else(|| several(slots, opened, terms, &work));
     shown.ok_or_else(|| NotCovered { slots: names(slots), opened: names(opened) }.into())
 }
 
@@ -115,7 +116,8 @@ fn names(list: &[Query]) -> String {
 }
 
 /// One slot and one query, whatever their counts.
-fn single(slot: &Query, opened: &Query, terms: Terms) -> Option<Basis> {
+fn single(slot: &Query, opened: &Query, terms: Terms, work: &Work) -> Option<Basis> {
+    work.take(1)?;
     if slot.part().is_some() && slot.part() != opened.part() {
         return None;
     }
@@ -127,8 +129,8 @@ fn single(slot: &Query, opened: &Query, terms: Terms) -> Option<Basis> {
         (Basis::Guarantee, &|| guarantee_is_within(slot, opened, alone)),
         (Basis::Divergences, &|| curves::cover(&above, &below, alone)),
         (Basis::Outcomes, &|| outcomes_are_within(slot, opened)),
-        (Basis::TotalVariation, &|| is_as_far_apart(slot, opened, terms)),
-        (Basis::Profile, &|| profile::dominates(&above, &below, terms).unwrap_or(false)),
+        (Basis::TotalVariation, &|| is_as_far_apart(slot, opened, terms, work)),
+        (Basis::Profile, &|| profile::dominates(&above, &below, terms, work).unwrap_or(false)),
     ];
     rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
 }
@@ -166,9 +168,21 @@ fn is_less_of_the_same(slot: &Query, opened: &Query) -> bool {
             let rate = |release: &Release| release.rate.map_or(1.0, |rate| rate.get());
             slot.beneath().is_some_and(|slot| {
                 rate(opened.release()) <= rate(&slot)
-                    && has_more_noise(&slot.mechanism, &opened.release().mechanism)
+                    && (has_more_noise(&slot.mechanism, &opened.release().mechanism)
+                        || slot.rate.is_some()
+                            && is_less_than(&slot.mechanism, &opened.release().mechanism))
             })
         }
+    }
+}
+
+/// Whether a guarantee on a sample is within another: every mechanism that has the one has the other.
+fn is_less_than(slot: &Mechanism, opened: &Mechanism) -> bool {
+    match (slot, opened) {
+        (Mechanism::ApproxDp(slot), Mechanism::ApproxDp(less)) => {
+            less.epsilon <= slot.epsilon && less.delta <= slot.delta
+        }
+        _ => false,
     }
 }
 
@@ -241,19 +255,19 @@ fn outcomes_are_within(slot: &Query, opened: &Query) -> bool {
 /// Randomized response's test curve is two lines that meet where both errors are
 /// 1/(1 + e^e). A symmetric slot's is convex; at its own point of equal errors, which is
 /// determined by total variation, it is no higher, so it is below both lines.
-fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms) -> bool {
+fn is_as_far_apart(slot: &Query, opened: &Query, terms: Terms, work: &Work) -> bool {
     let Ok(label) = charge::of(opened, Currency::Sums, terms) else { return false };
     if !label.delta.is_zero() {
         return false;
     }
     let Ok(pure) = Guarantee::pure(label.main.upper()) else { return false };
     let asked = convert::total_variation(pure).upper;
-    profile::total_variation(slot, terms).is_some_and(|least| asked <= least)
+    profile::total_variation(slot, terms, work).is_some_and(|least| asked <= least)
 }
 
 /// Lists: what both have is taken off first; that the rest covers the rest is enough. Slots
 /// that a rule has no use for are given up.
-fn several(slots: &[Query], opened: &[Query], terms: Terms) -> Option<Basis> {
+fn several(slots: &[Query], opened: &[Query], terms: Terms, work: &Work) -> Option<Basis> {
     let part = slots.first().and_then(Query::part);
     if slots.iter().chain(opened).any(|query| query.part() != part) {
         return None;
@@ -264,13 +278,13 @@ fn several(slots: &[Query], opened: &[Query], terms: Terms) -> Option<Basis> {
     let (mut above, mut below) = (counted(slots), counted(opened));
     assign(&mut above, &mut below, is_same);
     let (mut free, mut open) = (above.clone(), below.clone());
-    assign(&mut free, &mut open, |slot, query| single(slot, query, terms).is_some());
+    assign(&mut free, &mut open, |slot, query| single(slot, query, terms, work).is_some());
     let alone = Terms { group: Group::ONE, ..terms };
     let rules: [(Basis, &dyn Fn() -> bool); 4] = [
         (Basis::OneByOne, &|| open.is_empty()),
         (Basis::Gaussians, &|| squares_are_within(&above, &below)),
         (Basis::Divergences, &|| curves::cover(&above, &below, alone)),
-        (Basis::Profile, &|| profile::dominates(&above, &below, terms).unwrap_or(false)),
+        (Basis::Profile, &|| profile::dominates(&above, &below, terms, work).unwrap_or(false)),
     ];
     rules.iter().find(|(_, holds)| holds()).map(|(basis, _)| *basis)
 }

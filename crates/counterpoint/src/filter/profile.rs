@@ -10,14 +10,54 @@ use super::charge;
 use super::query::{Description, Query};
 use super::terms::{Currency, Terms};
 use crate::ask::Options;
+use crate::bracket::Bracket;
 use crate::composition::{Composition, Part, Plan};
 use crate::loss::{Direction, Loss, Meaning};
 use crate::mechanism::Release;
 use crate::quantity::{Count, Epsilon, Tolerance};
 use crate::rounding::{Dd, STEP, UNIT};
+use crate::route::mixed::largest;
+use crate::watch::{Go, Watch};
+use std::cell::Cell;
 
 /// With more corners than this nothing is decided.
 const MOST_CORNERS: usize = 400;
+
+/// The steps after which a question is left undecided. One is taken for each delta that is asked for, and whenever its
+/// computation says that it goes on, every few milliseconds at most.
+const MOST_STEPS: u64 = 30_000;
+
+/// What is left of the work that a question may take. Steps are counted and not timed, so that it has one answer on every
+/// machine, today and when a history is verified.
+pub(super) struct Work(Cell<u64>);
+
+impl Default for Work {
+    fn default() -> Self {
+        Self(Cell::new(MOST_STEPS))
+    }
+}
+
+impl Work {
+    /// Takes so many steps; `None` if they are not left.
+    pub(super) fn take(&self, steps: u64) -> Option<()> {
+        let left = self.0.get().checked_sub(steps);
+        self.0.set(left.unwrap_or(0));
+        left.map(drop)
+    }
+
+    /// The delta of losses at an epsilon, if there is work left for it.
+    fn delta(
+        &self,
+        whole: &Composition,
+        epsilon: Epsilon,
+        tolerance: Tolerance,
+    ) -> Option<Bracket> {
+        self.take(1)?;
+        let counted = |_: f64| if self.take(1).is_some() { Go::On } else { Go::Stop };
+        let options = Options { tolerance, watch: Watch::with(&counted), ..Options::default() };
+        whole.delta(epsilon, &options).ok().map(|answer| answer.bracket)
+    }
+}
 
 /// Queries and how many of each.
 type Counted = [(Query, u64)];
@@ -25,7 +65,12 @@ type Counted = [(Query, u64)];
 /// Whether finitely many losses dominate others; `None` if that cannot be told. Slots that
 /// are no pairs are left out, as there is no profile that they surely reach, and so are those
 /// with more losses.
-pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Option<bool> {
+pub(super) fn dominates(
+    slots: &Counted,
+    opened: &Counted,
+    terms: Terms,
+    work: &Work,
+) -> Option<bool> {
     let is_finite = |(slot, _): &&(Query, u64)| {
         stands_for(slot, terms, |meaning| match &meaning.loss {
             Some(Loss::Atoms(atoms)) => atoms.cut <= 0.0,
@@ -46,13 +91,17 @@ pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Opti
     };
     for &direction in directions {
         let (above, below) = (whole(&above, direction)?, whole(&below, direction)?);
+        // Beyond the slots' largest loss nothing is left for what has none.
+        if above.leaks.below.is_empty() && largest::largest(&below.losses).is_none() {
+            return Some(false);
+        }
         let mut corners = corners(&above.losses)?;
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
         // The slots' epsilons were rounded down, by one unit in the last place at most.
         let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
         let known = usize::from(top_is_within);
         for &corner in corners.iter().skip(known) {
-            if !is_within(above, below, corner, rounded)? {
+            if !is_within(above, below, (corner, rounded), work)? {
                 return Some(false);
             }
         }
@@ -61,7 +110,7 @@ pub(super) fn dominates(slots: &Counted, opened: &Counted, terms: Terms) -> Opti
 }
 
 /// The least that a symmetric pair is apart in total variation: delta at epsilon zero.
-pub(super) fn total_variation(slot: &Query, terms: Terms) -> Option<f64> {
+pub(super) fn total_variation(slot: &Query, terms: Terms, work: &Work) -> Option<f64> {
     // A range stands for all mechanisms with it, and its Rényi curve is lower than its pair's.
     let is_a_pair = |meaning: &Meaning| {
         !matches!(meaning.loss, Some(Loss::Range { .. } | Loss::SampledRange { .. }))
@@ -70,6 +119,7 @@ pub(super) fn total_variation(slot: &Query, terms: Terms) -> Option<f64> {
     let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
     let [whole] = plan.compositions.as_slice() else { return None };
     let zero = Epsilon::new(0.0).ok()?;
+    work.take(1)?;
     whole.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
@@ -126,7 +176,12 @@ fn each(sums: &[Dd], losses: &[Dd]) -> Option<Vec<Dd>> {
 
 /// Whether a profile is within another at a corner of it, known to some 80 bits but for how
 /// it was rounded: a little to the left for the one, a little to the right for the other.
-fn is_within(above: &Composition, below: &Composition, corner: Dd, rounded: f64) -> Option<bool> {
+fn is_within(
+    above: &Composition,
+    below: &Composition,
+    (corner, rounded): (Dd, f64),
+    work: &Work,
+) -> Option<bool> {
     let error = Dd::from(rounded + 4096.0 * STEP * (1.0 + corner.hi.abs()));
     let (left, right) = ((corner - error).lower(), (corner + error).upper());
     if right < 0.0 {
@@ -136,9 +191,8 @@ fn is_within(above: &Composition, below: &Composition, corner: Dd, rounded: f64)
     // Most are told apart by a few digits.
     for digits in [1e-3, 1e-6, 1e-9] {
         let tolerance = Tolerance::new(digits).ok()?;
-        let options = Options { tolerance, ..Options::default() };
-        let most = above.delta(legal(right.max(1e-100))?, &options).ok()?.bracket;
-        let asked = below.delta(legal(left)?, &options).ok()?.bracket;
+        let most = work.delta(above, legal(right.max(1e-100))?, tolerance)?;
+        let asked = work.delta(below, legal(left)?, tolerance)?;
         if asked.upper <= most.lower {
             return Some(true);
         }

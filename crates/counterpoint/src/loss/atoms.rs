@@ -166,6 +166,11 @@ const NOTHING: f64 = 1e-250;
 /// By falling loss, without masses that are next to nothing or have underflowed to nothing.
 fn in_order(mut list: Vec<Atom>) -> Vec<Atom> {
     list.retain(|atom| atom.mass.hi > NOTHING);
+    largest_first(list)
+}
+
+/// By falling loss.
+fn largest_first(mut list: Vec<Atom>) -> Vec<Atom> {
     list.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
     list
 }
@@ -442,6 +447,37 @@ pub(super) fn sampled(whole: &Atoms, rate: f64, direction: Direction) -> Atoms {
         false => Atoms::capped(list, whole.cut, false),
     };
     atoms.together()
+}
+
+/// A pair that is its own mirror image, or nothing, but for a leak in each direction, on a Poisson sample: the outcomes
+/// (delta, 0), (1 - delta) times those of the pair, and (0, delta). Of a leaky randomized response that is the worst case
+/// of its guarantee.
+pub(super) fn sampled_leaky(
+    whole: Option<&Atoms>,
+    delta: f64,
+    rate: f64,
+    direction: Direction,
+) -> Result<Meaning, LossError> {
+    let pair = whole.map(|whole| sampled(whole, rate, direction));
+    if delta <= 0.0 {
+        return Ok(pair.map_or_else(Meaning::default, Meaning::from));
+    }
+    let shown = Dd::product(rate, delta);
+    let (delta, rest) = (Dd::from(delta), Dd::ONE - Dd::from(rate));
+    let missed = (-Dd::from(rate)).ln_1p();
+    // What P leaks, what it keeps, and the outcome that only Q0 has.
+    let (leak, kept, only) = match direction {
+        Direction::Remove => (shown, Dd::ONE - shown, Atom { loss: missed, mass: rest * delta }),
+        Direction::Add => (Dd::ZERO, Dd::ONE, Atom { loss: -missed, mass: delta }),
+    };
+    let nothing = [Atom { loss: Dd::ZERO, mass: Dd::ONE }];
+    let pair_list = pair.as_ref().map_or(&nothing[..], |pair| &pair.list[..]);
+    let scale = (Dd::ONE - delta) / kept;
+    let scaled = pair_list.iter().map(|atom| Atom { mass: atom.mass * scale, ..*atom });
+    let only = Atom { mass: only.mass / kept, ..only };
+    let list = largest_first(scaled.chain([only]).collect());
+    let atoms = Atoms::capped(list, pair.map_or(0.0, |pair| pair.cut), false).together();
+    Ok(Meaning { leak: bracketed(leak), ..atoms.into() })
 }
 
 /// Outcomes with their P and Q mass, Q being without the person, on a Poisson sample.

@@ -2,8 +2,8 @@
 
 use super::amplified::amplified;
 use super::atoms::{
-    self, Atoms, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_outcomes,
-    staircase, two,
+    self, Atoms, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_leaky,
+    sampled_outcomes, staircase, two,
 };
 use super::group::chained;
 use super::sparse::sparse_list;
@@ -22,7 +22,7 @@ pub(super) fn for_group(
 ) -> Result<Meaning, LossError> {
     let (epsilon, delta) = match mechanism {
         _ if rate <= 0.0 => return Ok(Meaning::default()),
-        Mechanism::ApproxDp(guarantee) => {
+        Mechanism::ApproxDp(guarantee) | Mechanism::AmplifiedDp(guarantee) => {
             (Dd::from(guarantee.epsilon.get()), guarantee.delta.get())
         }
         Mechanism::RandomizedResponse { epsilon, .. } => (Dd::from(epsilon.get()), 0.0),
@@ -39,7 +39,7 @@ pub(super) fn for_group(
     let epsilon = if epsilon.is_positive() { amplified(rate, epsilon) } else { Dd::ZERO };
     let all = chained(epsilon, Dd::product(rate, delta), group)?;
     match mechanism {
-        Mechanism::ApproxDp(_) => Ok(all),
+        Mechanism::AmplifiedDp(_) => Ok(all),
         // Nothing is claimed from below: what one person shows has a direction, and this has none.
         _ => Ok(all.above(Meaning::default())),
     }
@@ -57,6 +57,13 @@ pub(super) fn sampled(
     }
     match mechanism {
         Mechanism::ApproxDp(guarantee) => {
+            let whole = match guarantee.epsilon.get() {
+                epsilon if epsilon > 0.0 => Some(two(Dd::from(epsilon))?),
+                _ => None,
+            };
+            sampled_leaky(whole.as_ref(), guarantee.delta.get(), rate, direction)
+        }
+        Mechanism::AmplifiedDp(guarantee) => {
             let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
             let leak = bracketed(Dd::product(rate, delta));
             if epsilon <= 0.0 {
@@ -88,15 +95,7 @@ pub(super) fn sampled(
             }
             Ok(Loss::SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
         }
-        Mechanism::NameAndShame { delta } => {
-            let delta = Dd::from(delta.get());
-            let rest = Dd::ONE - delta;
-            let shamed = [(delta, Dd::ZERO), (rest, rest), (Dd::ZERO, delta)];
-            match delta.is_positive() {
-                true => sampled_outcomes(&shamed, rate, direction),
-                false => Ok(Meaning::default()),
-            }
-        }
+        Mechanism::NameAndShame { delta } => sampled_leaky(None, delta.get(), rate, direction),
         Mechanism::GaussianMixture { sigma, shifts } => {
             mixture::mixture(shifts, sigma.get(), rate, direction)
         }

@@ -24,7 +24,9 @@ pub(super) fn whole(
 ) -> Result<Meaning, LossError> {
     let people = group.get() as f64;
     match mechanism {
-        Mechanism::ApproxDp(guarantee) => approximate(*guarantee, group),
+        Mechanism::ApproxDp(guarantee) | Mechanism::AmplifiedDp(guarantee) => {
+            approximate(*guarantee, group)
+        }
         Mechanism::Laplace { scale, sensitivity } => {
             let epsilon = Dd::from(sensitivity.get()) / scale.get() * people;
             Ok(Loss::Laplace { epsilon: legal("sensitivity / scale", epsilon)? }.into())

@@ -179,6 +179,14 @@ def sampled_discrete_gaussian(sigma, steps, rate, direction):
     return ("atoms", [(l, m) for l, m in atoms if m > 1e-190])
 
 
+def sampled_guarantee(epsilon, delta, rate, direction):
+    """Leaky randomized response on a sample: the worst of all mechanisms with its guarantee."""
+    large = (1 - delta) / (1 + (-epsilon).exp())
+    small = 1 - delta - large
+    p, q = [delta, large, small, arb(0)], [arb(0), small, large, delta]
+    return finite([(1 - rate) * q + rate * p for p, q in zip(p, q)], q, direction)
+
+
 def laws_of(name, args, rate, direction):
     """The laws one release is made of."""
     if name == "finite":
@@ -189,7 +197,7 @@ def laws_of(name, args, rate, direction):
     if name == "approx-dp":
         epsilon, delta = (x + [arb(0)])[:2]
         if rate is not None:
-            epsilon, delta = (1 + rate * epsilon.expm1()).log(), rate * delta
+            return sampled_guarantee(epsilon, delta, rate, direction)
         return [("leak", delta)] + ([response(epsilon)] if epsilon > 0 else [])
     if name == "laplace":
         e = x[1] / x[0]
@@ -242,7 +250,7 @@ def is_symmetric(plan):
             cut = args.index("/")
             pairs = list(zip(map(float, args[:cut]), map(float, args[cut + 1:])))
             return sorted(pairs) == sorted((q, p) for p, q in pairs)
-        return rate is None or name == "approx-dp"
+        return rate is None
     return all(one(name, args, rate) for _, name, args, rate in parse(plan))
 
 
@@ -857,6 +865,8 @@ def cases():
     # On a Poisson sample.
     for rate in ("0.001", "0.1", "0.5", "1"):
         yield from ask(f"1 approx-dp(1 1e-6)@{rate}", ["0.0005"], ["1e-3" if rate != "1" else "0.1"])
+    yield from ask("20 approx-dp(1 1e-6)@0.1", ["0.5"], ["1e-3"])
+    yield from ask("3 approx-dp(0.7 0.01)@0.3 + 1 gaussian(2 1)", ["1"], ["0.05"])
     for rate in ("0.01", "0.3", "0.9"):
         yield from ask(f"1 gaussian(1 1)@{rate}", ["0.005", "1"], ["1e-6", "1e-30"])
         yield from ask(f"1 laplace(0.5 1)@{rate}", ["0.004", "0.8"], ["1e-3"])

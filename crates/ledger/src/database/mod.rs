@@ -1,6 +1,7 @@
 //! The one small interface to a database. All statements are in `tables`, in SQL that
 //! both databases understand; what differs between them is here.
 
+mod compare;
 mod copy;
 mod files;
 mod mounts;
@@ -15,6 +16,7 @@ use std::str::FromStr;
 pub use self::postgres::{Postgres, outside};
 pub use self::sqlite::Sqlite;
 pub use self::tls::Target;
+pub(crate) use compare::difference;
 pub(crate) use files::{beside, make_private, sync_folder};
 pub(crate) use schema::{OLDEST, VERSION, added, schema};
 

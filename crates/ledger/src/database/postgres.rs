@@ -1,18 +1,18 @@
 //! PostgreSQL, over one connection.
 
-use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
+use futures_util::TryStreamExt;
 use futures_util::future::{join, join3};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Statement as Prepared};
 
 use super::replicas::{FOUND, Replicas, WAITED_FOR};
 use super::tls::{Target, described, failed};
@@ -46,7 +46,8 @@ struct Session {
     client: Client,
     /// What carries the client's messages, until the server has taken its leave.
     connection: tokio::task::JoinHandle<()>,
-    statements: HashMap<String, Prepared>,
+    /// The schema that the ledger is in, quoted.
+    schema: String,
     /// The beginning of a transaction, which is sent with its first statement.
     beginning: Option<Beginning>,
     /// What commits wait for.
@@ -61,7 +62,7 @@ struct Session {
 /// The beginning of a transaction, and how to find out about replicas if it writes and they matter.
 struct Beginning {
     sql: &'static str,
-    found: Option<(Replicas, Prepared)>,
+    found: Option<Replicas>,
 }
 
 /// What must be on for a commit to be durable.
@@ -70,12 +71,15 @@ const NEEDED: [&str; 2] = ["fsync", "full_page_writes"];
 /// So often others have their turn before a connection is believed to be there.
 const TURNS: u32 = 4;
 
-const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Names are looked up where nobody but the server's owner makes any; the ledger's own are sent with their schema. Said in
+/// every transaction, as all settings are: between two of them a pooler may have exchanged the session for another.
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+                          SET LOCAL search_path = pg_catalog, pg_temp";
 
-/// Said in every transaction that writes: between two of them a pooler may have exchanged the
-/// session, with its settings, for another. A commit that is cancelled while it waits for a replica succeeds, with a
+/// A commit that is cancelled while it waits for a replica succeeds, with a
 /// warning, which must be sent.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+                           SET LOCAL search_path = pg_catalog, pg_temp; \
                            SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'; \
                            SET LOCAL client_min_messages = warning";
 
@@ -204,19 +208,23 @@ impl Session {
         let kept = Arc::clone(&warning);
         let warned = move |text| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         let (client, connection) = runtime.block_on(target.connect(warned))?;
-        let (statements, beginning, replicas) = (HashMap::new(), None, target.replicas());
+        let (beginning, replicas) = (None, target.replicas());
+        let schema = format!("\"{}\"", target.schema()?);
         let session = Self {
             runtime,
             client,
             connection,
-            statements,
+            schema,
             beginning,
             replicas,
             waits: false,
             warning,
             stopped: false,
         };
+        // Questions about the server itself are answered by the server itself, too.
+        session.run(BEGIN_READ).map_err(|error| failed(&error))?;
         session.check(access)?;
+        session.run("ROLLBACK").map_err(|error| failed(&error))?;
         Ok(session)
     }
 
@@ -245,7 +253,7 @@ impl Session {
 
     /// The one text that a statement gives.
     fn text(&self, sql: &str) -> Result<String, DatabaseError> {
-        let row = self.runtime.block_on(self.client.query_one(sql, &[]));
+        let row = self.runtime.block_on(self.client.query_typed_one(sql, &[]));
         row.and_then(|row| row.try_get(0)).map_err(|error| failed(&error))
     }
 
@@ -274,23 +282,12 @@ impl Session {
         self.runtime.block_on(self.client.batch_execute(sql))
     }
 
-    fn statement(&mut self, sql: &str) -> Outcome<Prepared> {
-        if let Some(known) = self.statements.get(sql) {
-            return Ok(known.clone());
-        }
-        let statement = self.runtime.block_on(self.client.prepare(sql))?;
-        self.statements.insert(sql.to_owned(), statement.clone());
-        Ok(statement)
-    }
-
     /// The rows of several statements. They are sent one after the other without waiting for what the server says; after
     /// one that fails it does none.
     fn rows(&mut self, reads: &[(&str, &[Cell])]) -> Result<Vec<Vec<Row>>, Fault> {
-        let mut prepared = Vec::new();
-        for (sql, cells) in reads {
-            prepared.push((self.statement(sql)?, references(cells)));
-        }
-        let all = all(prepared.iter().map(|(sql, cells)| self.client.query(sql, cells)));
+        let sent: Vec<_> =
+            reads.iter().map(|(sql, cells)| (self.sent(sql), typed(cells))).collect();
+        let all = all(sent.iter().map(|(sql, cells)| self.client.query_typed(sql, cells)));
         let beginning = self.beginning.take();
         let (waits, found) = self.runtime.block_on(after(beginning, &self.client, all))?;
         self.waits |= waits;
@@ -300,27 +297,19 @@ impl Session {
 
     /// What several statements change, sent in the same way.
     fn changed(&mut self, writes: &[(&str, &[Cell])]) -> Result<Vec<u64>, Fault> {
-        let mut prepared = Vec::new();
-        for (sql, cells) in writes {
-            prepared.push((self.statement(sql)?, references(cells)));
-        }
-        let all = all(prepared.iter().map(|(sql, cells)| self.client.execute(sql, cells)));
+        let sent: Vec<_> =
+            writes.iter().map(|(sql, cells)| (self.sent(sql), typed(cells))).collect();
+        let all = all(sent.iter().map(|(sql, cells)| changed(&self.client, sql, cells)));
         let beginning = self.beginning.take();
         let (waits, changed) = self.runtime.block_on(after(beginning, &self.client, all))?;
         self.waits |= waits;
         Ok(changed)
     }
 
-    /// Statements that fail unless they change one row, so that a COMMIT which is sent right after them makes nothing
-    /// durable then. Those that are new to the server are sent to it all at once.
-    fn guarded(&mut self, writes: &[Statement]) -> Outcome<Vec<Prepared>> {
-        let texts: Vec<String> = writes.iter().map(|write| guard(write.sql)).collect();
-        let is_new = |text: &&String| !self.statements.contains_key(*text);
-        let new: BTreeSet<&String> = texts.iter().filter(is_new).collect();
-        let prepared = all(new.iter().map(|text| self.client.prepare(text)));
-        let prepared = self.runtime.block_on(prepared)?;
-        self.statements.extend(new.into_iter().cloned().zip(prepared));
-        texts.iter().map(|text| self.statement(text)).collect()
+    /// A statement with its tables' names in full. It is not kept on the server: the next transaction may be with another
+    /// session there.
+    fn sent(&self, sql: &str) -> String {
+        qualified(sql, &self.schema)
     }
 
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
@@ -329,18 +318,14 @@ impl Session {
         self.beginning = Some(match access {
             Access::Read => Beginning { sql: BEGIN_READ, found: None },
             // The lock is the head's row, taken before anything else is read.
-            Access::Write => Beginning { sql: BEGIN_WRITE, found: self.found()? },
+            Access::Write => Beginning { sql: BEGIN_WRITE, found: self.found() },
         });
         Ok(())
     }
 
-    /// How to find out about replicas, if they matter.
-    fn found(&mut self) -> Result<Option<(Replicas, Prepared)>, DatabaseError> {
-        if !self.replicas.matter() {
-            return Ok(None);
-        }
-        let statement = self.statement(FOUND).map_err(|error| self.failed(error.into()))?;
-        Ok(Some((self.replicas, statement)))
+    /// What the URL says of replicas, if they matter.
+    fn found(&self) -> Option<Replicas> {
+        self.replicas.matter().then_some(self.replicas)
     }
 
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
@@ -366,7 +351,7 @@ impl Session {
         if self.beginning.take().is_some() {
             return Ok(());
         }
-        let found = if self.waits { self.found()? } else { None };
+        let found = if self.waits { self.found() } else { None };
         self.warned();
         let committed = self.runtime.block_on(committed(&self.client, found));
         self.acknowledged(committed)
@@ -392,16 +377,16 @@ impl Session {
     /// the server takes the COMMIT for a ROLLBACK.
     fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
         self.running()?;
-        let prepared = self.guarded(writes).map_err(|error| self.failed(error.into()))?;
         if self.beginning.is_some() {
             // What is found out with the beginning has to be known first.
             self.query_all(&[])?;
         }
-        let found = if self.waits { self.found()? } else { None };
+        let found = if self.waits { self.found() } else { None };
         self.warned();
-        let cells: Vec<_> = writes.iter().map(|write| references(&write.parameters)).collect();
-        let sent = prepared.iter().zip(&cells);
-        let writes = in_order(sent.map(|(sql, cells)| self.client.execute(sql, cells)));
+        let guarded = |write: &Statement| guard(&self.sent(write.sql));
+        let sent: Vec<_> =
+            writes.iter().map(|write| (guarded(write), typed(&write.parameters))).collect();
+        let writes = in_order(sent.iter().map(|(sql, cells)| self.client.query_typed(sql, cells)));
         let both = join(writes, committed(&self.client, found));
         let (written, committed) = self.runtime.block_on(both);
         let failed = written
@@ -499,16 +484,16 @@ async fn all<T, F: Future<Output = Outcome<T>>>(
 }
 
 /// Commits, and looks at replicas once more if it waits for any: names that are taken away let commits go that wait.
-async fn committed(client: &Client, found: Option<(Replicas, Prepared)>) -> Result<(), Fault> {
+async fn committed(client: &Client, found: Option<Replicas>) -> Result<(), Fault> {
     let (done, found) = join(client.batch_execute("COMMIT"), safe(client, found)).await;
     done?;
     found.map(drop)
 }
 
 /// Whether commits wait for a replica; an error if there are some that they do not wait for.
-async fn safe(client: &Client, found: Option<(Replicas, Prepared)>) -> Result<bool, Fault> {
-    let Some((replicas, statement)) = found else { return Ok(false) };
-    let row = client.query_one(&statement, &[]).await?;
+async fn safe(client: &Client, found: Option<Replicas>) -> Result<bool, Fault> {
+    let Some(replicas) = found else { return Ok(false) };
+    let row = client.query_typed_one(FOUND, &[]).await?;
     let found = row.try_get(0)?;
     match replicas.problem(found) {
         None => Ok(found == WAITED_FOR),
@@ -521,8 +506,49 @@ fn gone() -> DatabaseError {
     DatabaseError::Failed("the connection is gone".to_owned())
 }
 
-fn references(parameters: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
-    parameters.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect()
+/// Parameters with their types; of nothing the server finds it out.
+fn typed(parameters: &[Cell]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    let kind = |cell: &Cell| match cell {
+        Cell::Null => Type::UNKNOWN,
+        Cell::Whole(_) => Type::INT8,
+        Cell::Text(_) => Type::TEXT,
+        Cell::Bytes(_) => Type::BYTEA,
+    };
+    parameters.iter().map(|cell| (cell as &(dyn ToSql + Sync), kind(cell))).collect()
+}
+
+/// How many rows a statement changes.
+async fn changed(
+    client: &Client,
+    sql: &str,
+    parameters: &[(&(dyn ToSql + Sync), Type)],
+) -> Outcome<u64> {
+    let typed = parameters.iter().map(|(cell, kind)| (*cell, kind.clone()));
+    let mut rows = pin!(client.query_typed_raw(sql, typed).await?);
+    while rows.try_next().await?.is_some() {}
+    Ok(rows.rows_affected().unwrap_or_default())
+}
+
+/// A statement with the schema before every name of a table or function of the ledger: before every word that begins with
+/// `ledger_`, but for the names of new indexes and triggers, which are in their table's schema.
+fn qualified(sql: &str, schema: &str) -> String {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let mut text = String::with_capacity(sql.len() + 64);
+    let (mut rest, mut last) = (sql, "");
+    while let Some(letter) = rest.chars().next() {
+        let end = rest.find(|next| is_word(next) != is_word(letter)).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        if is_word(letter) {
+            if piece.starts_with("ledger_") && !["INDEX", "TRIGGER"].contains(&last) {
+                text.push_str(schema);
+                text.push('.');
+            }
+            last = piece;
+        }
+        text.push_str(piece);
+        rest = after;
+    }
+    text
 }
 
 fn cells(row: &tokio_postgres::Row) -> Outcome<Row> {
@@ -574,5 +600,24 @@ mod tests {
     async fn work_that_panics_within_a_runtime_is_an_error() {
         assert_eq!(outside(|| 42), Ok(42));
         assert_eq!(outside(|| -> u8 { panic!("on purpose") }), Err(gone()));
+    }
+
+    #[test]
+    fn names_of_the_ledger_are_sent_with_their_schema() {
+        for (sql, sent) in [
+            ("SELECT 1 FROM ledger_head", "SELECT 1 FROM \"s\".ledger_head"),
+            ("to_regclass('ledger_version')", "to_regclass('\"s\".ledger_version')"),
+            (
+                "CREATE INDEX ledger_a ON ledger_b (x)",
+                "CREATE INDEX ledger_a ON \"s\".ledger_b (x)",
+            ),
+            (
+                "CREATE TRIGGER ledger_a BEFORE UPDATE ON ledger_b EXECUTE FUNCTION ledger_a()",
+                "CREATE TRIGGER ledger_a BEFORE UPDATE ON \"s\".ledger_b EXECUTE FUNCTION \"s\".ledger_a()",
+            ),
+            ("DECLARE all_ledger_a CURSOR", "DECLARE all_ledger_a CURSOR"),
+        ] {
+            assert_eq!(qualified(sql, "\"s\""), sent);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::Dialect;
 
 /// The version this program reads and writes.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 /// The first version that can be upgraded.
 pub(crate) const OLDEST: i64 = 2;

@@ -27,6 +27,7 @@ pub struct Target {
     /// Whose word is taken for the server; `None` without TLS.
     roots: Option<Roots>,
     replicas: Replicas,
+    schema: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -43,19 +44,20 @@ impl std::fmt::Debug for Target {
 }
 
 impl Target {
-    /// Reads a URL, with `sslmode`, `sslrootcert` and `replicas` in it.
+    /// Reads a URL, with `sslmode`, `sslrootcert`, `replicas` and `schema` in it.
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if it is none, or says something else about TLS or replicas.
     pub fn read(url: &str) -> Result<Self, DatabaseError> {
         let (place, settings) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut file, mut rest) = (None, None, Vec::new());
-        let mut replicas = Replicas::default();
+        let (mut replicas, mut schema) = (Replicas::default(), None);
         for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
             match setting.split_once('=') {
                 Some(("sslmode", value)) => mode = Some(value),
                 Some(("sslrootcert", value)) => file = Some(decoded(value)?),
                 Some(("replicas", value)) => replicas = Replicas::read(value)?,
+                Some(("schema", value)) => schema = Some(value.to_owned()),
                 _ => rest.push(setting),
             }
         }
@@ -73,7 +75,19 @@ impl Target {
         };
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
         let roots = encrypted.then(|| file.map_or(Roots::System, Roots::File));
-        Ok(Self { config, roots, replicas })
+        let schema = schema.or_else(|| first_searched(config.get_options()?));
+        Ok(Self { config, roots, replicas, schema })
+    }
+
+    /// The schema that a ledger is in: `schema` in the URL, a search path among its options, or public.
+    pub(super) fn schema(&self) -> Result<&str, DatabaseError> {
+        let name = self.schema.as_deref().unwrap_or("public");
+        if is_schema(name) {
+            return Ok(name);
+        }
+        let problem =
+            format!("schema is {name:?}; legal: 1 to 63 of a-z, 0-9 and _, no digit first");
+        Err(DatabaseError::Unusable(problem))
     }
 
     /// What it says of replicas.
@@ -112,6 +126,22 @@ impl Target {
         })?;
         Ok((client, tokio::spawn(carried(connection, warned))))
     }
+}
+
+/// The one schema of a search path among a URL's options, if they set one.
+fn first_searched(options: &str) -> Option<String> {
+    options.split_whitespace().find_map(|option| {
+        let path = option.strip_prefix("-c").unwrap_or(option).strip_prefix("search_path=")?;
+        Some(path.to_owned())
+    })
+}
+
+fn is_schema(name: &str) -> bool {
+    let legal =
+        |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
+    (1..=63).contains(&name.len())
+        && name.bytes().all(legal)
+        && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Carries messages until the connection ends.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use counterpoint::Adjacency;
+use counterpoint::quantity::Order;
+use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Event, Promised};
@@ -349,5 +350,69 @@ impl Database for Recording {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+}
+
+/// Where a person may have several records, whatever says what chance does with a record is refused, and nothing else is.
+#[test]
+fn records_that_chance_picks_are_refused_where_a_person_has_several() {
+    let place = Place::sqlite();
+    let mut ledger = Ledger::init(&place.url()).unwrap();
+    for (name, records) in [("one", 1), ("many", 5)] {
+        let relation = Relation::new(Adjacency::AddRemove, records).unwrap();
+        ledger.dataset(name, relation, &budget(Kind::Sums, "1000000", "0.5")).unwrap();
+        let mut filter = budget(Kind::Renyi, "100", "0.001");
+        filter.order = Some(Order::new(4.0).unwrap());
+        let account = format!("{name}-account");
+        ledger.open_account(&account, name, &NewAccount::Filter(filter)).unwrap();
+    }
+    let kinds: [(&str, Option<&str>); 27] = [
+        (r#""approx-dp","epsilon":0.3"#, None),
+        (r#""laplace","scale":3"#, None),
+        (r#""geometric","scale":3"#, None),
+        (r#""gaussian","sigma":3"#, None),
+        (r#""discrete-gaussian","sigma":3"#, None),
+        (r#""randomized-response","epsilon":0.3"#, None),
+        (r#""exponential","epsilon":0.3"#, None),
+        (r#""staircase","epsilon":0.3"#, None),
+        (r#""name-and-shame","delta":1e-9"#, None),
+        (r#""zcdp","rho":0.01"#, None),
+        (r#""tcdp","rho":0.01,"omega":30"#, None),
+        (r#""rdp","orders":[4],"epsilons":[0.1]"#, None),
+        (r#""gdp","mu":0.1"#, None),
+        (r#""sparse-vector","epsilon_threshold":0.1,"epsilon_queries":0.1"#, None),
+        (r#""above-threshold","epsilon_threshold":0.1,"epsilon_queries":0.1"#, None),
+        (r#""finite","p":[0.75,0.25],"q":[0.25,0.75]"#, None),
+        (r#""gaussian-mixture","sigma":3,"sensitivities":[1],"probabilities":[1]"#, None),
+        (r#""approx-dp","epsilon":0.3,"rate":0.01"#, Some("rate")),
+        (r#""gaussian","sigma":3,"rate":0.01"#, Some("rate")),
+        (r#""gaussian","sigma":3,"examples":100,"batch":1,"count":1"#, Some("rate")),
+        (r#""gaussian","sigma":3,"partition":"north""#, Some("partition")),
+        // The same as a Gaussian on a sample of rate 0.01.
+        (
+            r#""gaussian-mixture","sigma":3,"sensitivities":[0,1],"probabilities":[0.99,0.01]"#,
+            Some("probabilities"),
+        ),
+        (
+            r#""gaussian-mixture","sigma":3,"sensitivities":[1,2],"probabilities":[0.99,0.01]"#,
+            Some("probabilities"),
+        ),
+        (r#""gaussian-subset","sigma":3,"share":0.01"#, Some("share")),
+        (r#""gaussian-batch","sigma":3,"share":0.01"#, Some("share")),
+        (r#""gaussian-allocation","sigma":3,"steps":9"#, Some("steps")),
+        (r#""gaussian-draws","sigma":3,"records":99,"draws":1"#, Some("draws")),
+    ];
+    for (fields, field) in kinds {
+        let asked = described(&format!("{{\"mechanism\":{fields}}}"));
+        let one = ledger.price(&Request::new("one-account", "k", &asked));
+        assert!(!matches!(one, Err(LedgerError::SeveralRecords { .. })), "{fields}: {one:?}");
+        let many = ledger.price(&Request::new("many-account", "k", &asked));
+        match field {
+            None => assert_eq!(many.unwrap().charge, one.unwrap().charge, "{fields}"),
+            Some(field) => {
+                let expected = LedgerError::SeveralRecords { field, records: 5 };
+                assert_eq!(many.err(), Some(expected), "{fields}");
+            }
+        }
     }
 }

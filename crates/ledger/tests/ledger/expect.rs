@@ -9,7 +9,7 @@ use counterpoint_ledger::{
 };
 use counterpoint_wire::ledger::Openings;
 
-use crate::tamper::{forge, unguard};
+use crate::tamper::{forge, guard, unguard};
 use crate::{
     Place, Random, add_remove, amount, answer, budget, pay, plan, release, shown, size, slot,
     with_account,
@@ -184,6 +184,7 @@ fn a_handle_finds_that_what_it_was_told_is_missing() {
         ] {
             assert_eq!(database.execute(sql, &[]), Ok(1), "{sql}");
         }
+        guard(&mut *database);
         assert_eq!(ledger.head(), Ok(before));
         for outcome in writes(&mut ledger) {
             is_other(outcome, known);

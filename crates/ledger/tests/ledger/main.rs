@@ -17,6 +17,7 @@ mod files;
 mod leaks;
 mod replicas;
 mod requests;
+mod schema;
 mod sessions;
 mod slots;
 mod tamper;

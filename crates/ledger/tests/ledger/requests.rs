@@ -279,7 +279,7 @@ fn a_history_with_a_charge_to_a_closed_account_is_found() {
                UPDATE ledger_entry SET account = 'account' \
                WHERE sequence = (SELECT max(sequence) FROM ledger_entry); \
                CREATE TRIGGER ledger_entry_fixed BEFORE UPDATE ON ledger_entry \
-               BEGIN SELECT 1; END";
+               BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END";
     connection.execute_batch(sql).unwrap();
     drop(connection);
     let problem = forge_last(&place, &|_: &str| event.body().unwrap());
@@ -476,7 +476,7 @@ fn a_ledger_of_an_older_format_says_what_to_do() {
         database.execute("UPDATE ledger_version SET version = 1", &[]).unwrap();
         database.commit().unwrap();
         let error = Ledger::open(&place.url()).err().unwrap().to_string();
-        let expected = "the ledger's format is version 1; legal: 3; keep this one as a record, \
+        let expected = "the ledger's format is version 1; legal: 4; keep this one as a record, \
                         with the program that wrote it, and start a new ledger whose data sets \
                         have what they had less what was spent";
         assert_eq!(error, expected);

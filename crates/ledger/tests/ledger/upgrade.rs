@@ -5,12 +5,18 @@ use counterpoint_ledger::{
     DatabaseError, Hash, Head, Ledger, LedgerError, NewAnswer, OpenOptions, Pool, Request, Url,
 };
 use counterpoint_testing::run;
+use counterpoint_wire::ledger::{Asked, Described, Event};
 
 use crate::{Place, amount, release};
 
 /// A ledger with something of everything, as the earlier program made it: its tables and its rows.
 const SQLITE: &str = include_str!("format2.sqlite.sql");
 const POSTGRES: &str = include_str!("format2.postgres.sql");
+
+/// A ledger with releases that later formats read otherwise, price otherwise or refuse, as the program of its time charged
+/// them; and its last head.
+const FORMAT3: &str = include_str!("format3.sqlite.sql");
+const HEAD3: &str = "77:1e7ec41db8eb7f01d7e27719a7ec01befc1ec1325b95d56ed6e632adae0f5e6f";
 
 /// Its last head.
 const HEAD: &str = include_str!("format2.head");
@@ -54,7 +60,7 @@ fn an_earlier_format_is_refused_in_words_that_name_the_command() {
         for error in errors {
             assert_eq!(
                 error.unwrap().to_string(),
-                "the ledger's format is version 2; legal: 3; counterpoint ledger --url URL upgrade --backup FILE \
+                "the ledger's format is version 2; legal: 4; counterpoint ledger --url URL upgrade --backup FILE \
                  brings it there"
             );
         }
@@ -107,7 +113,7 @@ fn an_upgrade_keeps_everything_and_a_backup_of_it() {
         // There is nothing more to do.
         let (_other, unused) = self::file();
         let error = Ledger::upgrade(&place.url(), &unused, None).unwrap_err();
-        assert_eq!(error, LedgerError::Version { found: 3 });
+        assert_eq!(error, LedgerError::Version { found: 4 });
         assert!(error.to_string().ends_with("there is nothing to upgrade") && !unused.exists());
         // The backup is the ledger as it was.
         let backup: Url = format!("sqlite:{}", file.display()).parse().unwrap();
@@ -143,5 +149,48 @@ fn what_is_not_sound_is_left_as_it_is() {
         let error = Ledger::upgrade(&place.url(), &file, None).unwrap_err();
         assert!(matches!(error, LedgerError::Damaged(_)), "{error}");
         assert!(version(&place) == Cell::Whole(2) && !file.exists());
+    }
+}
+
+/// What was charged is verified as it was charged then; what is asked now is charged as it is now.
+#[test]
+fn what_was_charged_keeps_its_price() {
+    let (_folder, file) = file();
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection.execute_batch(FORMAT3).unwrap();
+    drop(connection);
+    let url: Url = format!("sqlite:{}", file.display()).parse().unwrap();
+    let before: Head = HEAD3.parse().unwrap();
+    let (_other, backup) = self::file();
+    Ledger::upgrade(&url, &backup, Some(before)).unwrap();
+    let mut ledger = Ledger::open(&url).unwrap();
+    // The same twice, before the upgrade and after it: in divergences a guarantee on a sample now costs less.
+    let text = r#"{"epsilon":"2","mechanism":"approx-dp","rate":"0.1"}"#;
+    let asked = Asked::Described(vec![Described::read(text).unwrap()]);
+    let mut charged = Vec::new();
+    let mut note = |ledger: &mut Ledger| {
+        ledger
+            .history(Some("renyi"), None, |entry| match &entry.event {
+                Event::Reserve { release, charge, .. } if *release == asked => {
+                    charged.push(charge.main.clone());
+                }
+                _ => {}
+            })
+            .unwrap();
+    };
+    ledger.reserve(&Request::new("renyi", "again", &asked)).unwrap();
+    note(&mut ledger);
+    let [then, now] = charged.as_slice() else { panic!("{charged:?}") };
+    assert!(now < then, "{now} {then}");
+    // Slots have the pairs that were paid for.
+    let paid = r#"{"epsilon":"0.49","mechanism":"approx-dp"}"#;
+    let run = vec![Described::read(paid).unwrap()];
+    let opening = Asked::Slot { name: "sampled".to_owned(), count: 1, run };
+    ledger.reserve(&Request::new("plan", "opened", &opening)).unwrap();
+    let head = ledger.head().unwrap();
+    assert_eq!(ledger.verify(Some(before)).unwrap().problem, None);
+    assert_eq!(ledger.verify(Some(head)).unwrap().problem, None);
+    for account in ["sums", "renyi", "zcdp", "persons"] {
+        ledger.status(Some(account)).unwrap();
     }
 }

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
 
 use super::canonical::{NotCanonical, canonical};
+use super::safe::{self, side};
 use crate::error::PlanError;
 use crate::plan::{Format, Plan, Question, Release};
 use crate::sample::Sample;
@@ -33,6 +34,9 @@ const DEFAULTS: [(&str, &str, &[&str]); 7] = [
     ("norm", "1", &[]),
     ("each", "1", &[]),
 ];
+
+/// The first format of a ledger whose numbers are rounded to the safe side.
+const SAFE: u64 = 4;
 
 /// A release, its fields in alphabetical order and its numbers as decimal text in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +105,9 @@ impl Described {
     /// # Errors
     /// [`PlanError`] if it has no place in the format.
     pub fn of(release: &counterpoint::Release) -> Result<Self, PlanError> {
+        if matches!(release.mechanism, Mechanism::Cells(_)) {
+            return Err(cells());
+        }
         let sample = release.rate.map(|rate| Box::new(Sample { rate, batches: None }));
         let release = Release {
             name: None,
@@ -138,6 +145,9 @@ impl Described {
     }
 
     fn canonical(fields: BTreeMap<String, Field>) -> Result<Self, PlanError> {
+        if fields.get("mechanism") == Some(&Field::One("cells".to_owned())) {
+            return Err(cells());
+        }
         let mut canonical = BTreeMap::new();
         for (key, field) in fields {
             let number = |text: String| {
@@ -208,12 +218,33 @@ impl Described {
     }
 
     /// What it asks of an account. Guarantees, Laplace and Gaussian noise, zCDP, GDP and the
-    /// divergence at one Rényi order are taken exactly; of the others, and on Poisson samples, numbers mean the nearest doubles.
+    /// divergence at one Rényi order are taken exactly; of the others, and on Poisson samples, numbers are rounded to doubles
+    /// that cost at least as much.
     ///
     /// # Errors
     /// [`PlanError`] if the fields do not describe a release.
     pub fn query(&self) -> Result<Query, PlanError> {
+        self.asked(self.rounded()?.release()?)
+    }
+
+    /// What it asked of an account of a ledger of some format. Before 4 numbers that are not taken exactly meant the
+    /// nearest doubles, and a guarantee on a sample the amplified guarantee.
+    ///
+    /// # Errors
+    /// As [`Described::query`].
+    pub fn query_in(&self, format: u64) -> Result<Query, PlanError> {
+        if format >= SAFE {
+            return self.query();
+        }
         let mut release = self.release()?;
+        if let (Mechanism::ApproxDp(guarantee), Some(_)) = (&release.mechanism, &release.sample) {
+            release.mechanism = Mechanism::AmplifiedDp(*guarantee);
+        }
+        self.asked(release)
+    }
+
+    /// The query of a release in doubles, its own numbers where they are taken exactly.
+    fn asked(&self, mut release: Release) -> Result<Query, PlanError> {
         // A sample of everything is none.
         release.sample = release.sample.filter(|sample| sample.rate.get() < 1.0);
         let noise = ["scale", "sigma"].iter().any(|noise| self.0.contains_key(*noise));
@@ -222,7 +253,7 @@ impl Described {
             return Ok(Query::from(counterpoint::Release::from(&release)));
         }
         let exact = match &release.mechanism {
-            Mechanism::ApproxDp(_) => {
+            Mechanism::ApproxDp(_) | Mechanism::AmplifiedDp(_) => {
                 Query::approx_dp(self.amount("epsilon", "0")?, self.amount("delta", "0")?)
             }
             Mechanism::Laplace { .. } => {
@@ -243,6 +274,58 @@ impl Described {
         Ok(exact.times(release.count).about(release.partition.clone()))
     }
 
+    /// The same with every number that is not taken exactly as a double that costs at least as much.
+    fn rounded(&self) -> Result<Self, PlanError> {
+        let mut fields = BTreeMap::new();
+        for (key, field) in &self.0 {
+            let side = side(self.mechanism(), key);
+            let number = |text: &String| match side {
+                Some(side) => {
+                    let whole =
+                        || PlanError::field(key, format!("is {text}; legal: a whole number"));
+                    Ok(side.of(&read(key, text)?).ok_or_else(whole)?.to_string())
+                }
+                None => Ok(text.clone()),
+            };
+            let field = match field {
+                Field::One(text) => Field::One(number(text)?),
+                Field::Many(list) => {
+                    Field::Many(list.iter().map(number).collect::<Result<_, PlanError>>()?)
+                }
+            };
+            fields.insert(key.clone(), field);
+        }
+        self.with_probabilities(Self(fields))
+    }
+
+    /// The same with lists of probabilities as doubles, rounded together.
+    fn with_probabilities(&self, mut rounded: Self) -> Result<Self, PlanError> {
+        let texts = |list: Vec<Amount>| Field::Many(list.iter().map(Amount::to_string).collect());
+        let too_large = |key: &str| PlanError::field(key, "is too large; legal: probabilities");
+        match self.mechanism() {
+            "finite" => {
+                let (p, q) = safe::pair(&self.amounts("p")?, &self.amounts("q")?)
+                    .ok_or_else(|| too_large("p"))?;
+                rounded.0.extend([("p".to_owned(), texts(p)), ("q".to_owned(), texts(q))]);
+            }
+            "gaussian-mixture" => {
+                let key = "probabilities";
+                let list = safe::shifts(&self.amounts("sensitivities")?, &self.amounts(key)?);
+                let list = list.ok_or_else(|| too_large(key))?;
+                rounded.0.insert(key.to_owned(), texts(list));
+            }
+            _ => {}
+        }
+        Ok(rounded)
+    }
+
+    fn amounts(&self, key: &str) -> Result<Vec<Amount>, PlanError> {
+        match self.0.get(key) {
+            Some(Field::Many(list)) => list.iter().map(|text| read(key, text)).collect(),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// A Rényi divergence at one order: the order is a double, the divergence exact.
     fn at_one_order(&self, curve: &RenyiCurve) -> Result<Result<Query, OutOfRange>, PlanError> {
         let order = curve.points().first().map_or(f64::NAN, |point| point.0);
@@ -250,7 +333,7 @@ impl Described {
             Some(Field::Many(list)) => list.first().map_or("0", String::as_str),
             _ => "0",
         };
-        let tau = amount(tau).map_err(|problem| PlanError::field("epsilons", problem))?;
+        let tau = read("epsilons", tau)?;
         Ok(Order::new(order).and_then(|order| Query::renyi(order, tau)))
     }
 
@@ -280,12 +363,11 @@ impl Described {
 
     /// Text that is a number and nothing more.
     fn number(&self, text: &str, key: &str) -> Result<String, PlanError> {
-        let amount = amount(text).map_err(|problem| PlanError::field(key, problem))?;
-        Ok(amount.to_string())
+        Ok(read(key, text)?.to_string())
     }
 
     fn amount(&self, key: &str, default: &str) -> Result<Amount, PlanError> {
-        amount(self.word(key).unwrap_or(default)).map_err(|problem| PlanError::field(key, problem))
+        read(key, self.word(key).unwrap_or(default))
     }
 
     fn word(&self, key: &str) -> Option<&str> {
@@ -294,6 +376,17 @@ impl Described {
             _ => None,
         }
     }
+}
+
+/// Bounds on a loss are negative, and no amounts.
+fn cells() -> PlanError {
+    let problem = "is cells, which a ledger has no charge for; legal: finite, with the outcomes of a pair that dominates \
+                   the cells, or any other kind";
+    PlanError::field("mechanism", problem)
+}
+
+fn read(key: &str, text: &str) -> Result<Amount, PlanError> {
+    amount(text).map_err(|problem| PlanError::field(key, problem))
 }
 
 /// A value with every digit of its doubles.

@@ -14,9 +14,19 @@ use super::record::{Cost, FilterRecord, PlanRecord, Slot, neighbours};
 #[allow(missing_docs)] // The fields are those of docs/ledger.md.
 pub enum Event {
     /// The ledger began.
-    Init { at: u64, format: u64 },
+    Init {
+        at: u64,
+        format: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        identity: Option<String>,
+    },
     /// The ledger was given a later format.
-    Upgrade { at: u64, format: u64 },
+    Upgrade {
+        at: u64,
+        format: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        identity: Option<String>,
+    },
     /// A data set got its relation and its budget.
     Dataset {
         at: u64,

@@ -5,6 +5,7 @@ mod canonical;
 mod described;
 mod event;
 mod record;
+mod safe;
 mod told;
 
 pub use canonical::NotCanonical;

@@ -89,6 +89,9 @@ pub struct PlanRecord {
     pub delta: Amount,
     /// What may be opened.
     pub slots: Vec<Slot>,
+    /// The ledger's format when the slots were priced, which says how their numbers are read; none before 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<u64>,
 }
 
 /// A release declared up front.

@@ -128,5 +128,5 @@ fn a_ledger_of_an_earlier_format_is_upgraded_after_a_backup() {
     assert_eq!((&verified["outcome"], &verified["head"]), (&json!("verified"), &done["head"]));
     let again = ledger.run(&["upgrade", "--backup", &format!("{backup}-2")]);
     assert!(again.error().contains("there is nothing to upgrade"), "{}", again.stderr);
-    assert!(ledger.run(&["history"]).answer().contains("to format 3"));
+    assert!(ledger.run(&["history"]).answer().contains("to format 4"));
 }

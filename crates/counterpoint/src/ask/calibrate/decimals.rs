@@ -1,11 +1,11 @@
 //! Numbers as other readers take them: from their decimal text, exactly.
 //!
-//! Plans are handed on as text. A ledger reads some amounts of a plan as the decimals they are written in and rounds
+//! Plans are handed on as text. A ledger reads the numbers of a plan as the decimals they are written in and rounds
 //! them to the safe side, so that a double may come back as its neighbour. What is certified here is to hold there, too.
 
 use crate::exact::{self, Ratio};
 use crate::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
-use crate::quantity::{Delta, Mu, Noise, Rho, Sensitivity};
+use crate::quantity::{Delta, Epsilon, Mu, Noise, Order, Rate, Rho, Sensitivity, Share};
 use std::cmp::Ordering;
 
 /// The double, or the next one below if a text of it is less than it is.
@@ -36,12 +36,12 @@ fn decimal(text: &str) -> Option<Ratio> {
     Some(if places < 0 { Ratio::from(digits) / power } else { Ratio::from(digits) * power })
 }
 
-/// The release as a ledger may read it: what costs rounded up, noise rounded down. The numbers of samples and of
-/// other mechanisms are doubles there as well.
+/// The release as a ledger may read it: what costs rounded up, noise rounded down. (Lists of probabilities, where a unit in
+/// the last place goes to what shows most, are left as they are.)
 pub(super) fn rounded(release: &Release) -> Release {
-    let sampled = release.rate.is_some_and(|rate| rate.get() < 1.0);
-    let mechanism = if sampled { None } else { dearer(&release.mechanism) };
-    Release { mechanism: mechanism.unwrap_or_else(|| release.mechanism.clone()), ..release.clone() }
+    let mechanism = dearer(&release.mechanism).unwrap_or_else(|| release.mechanism.clone());
+    let rate = release.rate.map(|rate| Rate::new(above(rate.get()).min(1.0)).unwrap_or(rate));
+    Release { mechanism, rate, ..release.clone() }
 }
 
 /// `None` where nothing is rounded, or rounding leaves the legal range.
@@ -49,6 +49,7 @@ fn dearer(mechanism: &Mechanism) -> Option<Mechanism> {
     let noise = |noise: Noise| Noise::new(below(noise.get())).ok();
     let moved = |by: Sensitivity| Sensitivity::new(above(by.get())).ok();
     let leak = |delta: Delta| Delta::new(above(delta.get())).ok();
+    let more = |epsilon: Epsilon| Epsilon::new(above(epsilon.get())).ok();
     Some(match mechanism {
         Mechanism::ApproxDp(each) => {
             let epsilon = above(each.epsilon.get());
@@ -64,10 +65,43 @@ fn dearer(mechanism: &Mechanism) -> Option<Mechanism> {
             Mechanism::Zcdp { rho: Rho::new(above(rho.get())).ok()?, delta: leak(*delta)? }
         }
         Mechanism::Gdp { mu } => Mechanism::Gdp { mu: Mu::new(above(mu.get())).ok()? },
-        Mechanism::Rdp(curve) => match curve.points() {
-            &[(order, tau)] => Mechanism::Rdp(RenyiCurve::new(&[order], &[above(tau)]).ok()?),
-            _ => return None,
+        Mechanism::Rdp(curve) => {
+            let points = curve.points().iter().map(|&(order, tau)| (below(order), above(tau)));
+            let (orders, taus): (Vec<f64>, Vec<f64>) = points.unzip();
+            Mechanism::Rdp(RenyiCurve::new(&orders, &taus).ok()?)
+        }
+        Mechanism::Tcdp { rho, omega } => Mechanism::Tcdp {
+            rho: Rho::new(above(rho.get())).ok()?,
+            omega: Order::new(below(omega.get())).ok()?,
         },
+        Mechanism::Geometric { scale, sensitivity } => {
+            Mechanism::Geometric { scale: noise(*scale)?, sensitivity: *sensitivity }
+        }
+        Mechanism::DiscreteGaussian { sigma, sensitivity } => {
+            Mechanism::DiscreteGaussian { sigma: noise(*sigma)?, sensitivity: *sensitivity }
+        }
+        Mechanism::RandomizedResponse { epsilon, buckets } => {
+            Mechanism::RandomizedResponse { epsilon: more(*epsilon)?, buckets: *buckets }
+        }
+        Mechanism::Exponential { epsilon } => Mechanism::Exponential { epsilon: more(*epsilon)? },
+        Mechanism::Staircase { epsilon, gamma } => {
+            let half = |gamma: Share| match gamma.get() {
+                low if low < 0.5 => Share::new(above(low)).ok(),
+                high => Share::new(below(high)).ok(),
+            };
+            let gamma = gamma.map_or(Some(None), |gamma| half(gamma).map(Some))?;
+            Mechanism::Staircase { epsilon: more(*epsilon)?, gamma }
+        }
+        Mechanism::NameAndShame { delta } => Mechanism::NameAndShame { delta: leak(*delta)? },
+        Mechanism::SparseVector { threshold, queries } => {
+            Mechanism::SparseVector { threshold: more(*threshold)?, queries: more(*queries)? }
+        }
+        Mechanism::AboveThreshold { threshold, queries } => {
+            Mechanism::AboveThreshold { threshold: more(*threshold)?, queries: more(*queries)? }
+        }
+        Mechanism::GaussianMixture { sigma, shifts } => {
+            Mechanism::GaussianMixture { sigma: noise(*sigma)?, shifts: shifts.clone() }
+        }
         _ => return None,
     })
 }
