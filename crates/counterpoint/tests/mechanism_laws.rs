@@ -98,7 +98,7 @@ fn a_larger_sample_never_costs_less() {
             let mut last = times(count, family());
             for rate in [0.5, 0.1, 0.1 - 1e-9, 0.01]
                 .into_iter()
-                .take(counterpoint_testing::size(4, 3) as usize)
+                .take(counterpoint_testing::size(4, 2) as usize)
             {
                 let smaller = sampled(count, family(), rate);
                 assert_at_most(std::slice::from_ref(&smaller), &[last]);

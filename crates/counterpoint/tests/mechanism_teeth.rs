@@ -55,7 +55,7 @@ fn random_release(random: &mut Random) -> Release {
 fn the_contour_and_the_lattice_agree() {
     const TOLERANCE: f64 = 1e-4;
     let random = &mut Random::new(0x7465_6574_6833);
-    let wanted = if is_full() { 200 } else { 3 };
+    let wanted = if is_full() { 200 } else { 2 };
     let (mut compared, mut cases) = (0, 0);
     while compared < wanted {
         cases += 1;

@@ -65,6 +65,9 @@ fn epsilon_and_delta_fit_together() {
 /// quadrature (tests/reference).
 #[test]
 fn what_hardly_falls_is_given_up() {
+    if !counterpoint_testing::is_full() {
+        return;
+    }
     let plan = plan(&[sampled(2, gaussian(4.0, 1.0), 1e-4)]);
     let exact = 0.000_231_498_241_859_431;
     if let Ok(found) = plan.epsilon(Delta::new(1e-10).unwrap(), &options(1e-6)) {

@@ -1,7 +1,7 @@
 //! Who has more rows than allowed: which of them are used, and on what that depends.
 
 use super::*;
-use counterpoint_testing::{Random, tries};
+use counterpoint_testing::{Random, size, tries};
 use sha2::Digest;
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ fn beyond(one: &[Row], other: &[Row]) -> usize {
 fn neighbouring_tables_differ_in_as_many_rows_as_a_person_may_have() {
     let mut random = Random::new(7);
     let mut most = 0;
-    for _ in 0..3_000 {
+    for _ in 0..size(3_000, 600) {
         let (rows, key, records) = (table(&mut random), key(&mut random), random.between(1, 4));
         let others = of_others(&rows, 0);
         let width = rows.first().map_or(1, |(_, values)| values.len());
