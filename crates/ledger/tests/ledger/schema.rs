@@ -98,6 +98,24 @@ fn planted_on_a_server() {
     }
 }
 
+/// Somebody's own function, found before the server's by whoever looks for it by name alone.
+#[test]
+fn functions_of_another_schema_are_not_called() {
+    let Some(server) = server() else { return };
+    let (own, other) = (new_schema(&server), new_schema(&server));
+    run(
+        &server,
+        &format!(
+            "CREATE FUNCTION {other}.starts_with(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT false'"
+        ),
+    );
+    let url = format!("{server}?schema={own}&options=-csearch_path%3D{other}%2Cpg_catalog");
+    let place = Place { url, folder: None };
+    let mut ledger = with_account(&place, "1");
+    pay(&mut ledger, "a").unwrap();
+    assert_sound(&mut place.open());
+}
+
 /// Somebody's own tables, found first by whoever looks for them by name alone.
 #[test]
 fn another_schema_is_not_believed() {
