@@ -176,6 +176,8 @@ struct SourceText {
     #[serde(default)]
     rows: Option<u64>,
     #[serde(default)]
+    row_number: Option<String>,
+    #[serde(default)]
     groups: Option<u64>,
     adjacency: String,
     #[serde(default)]
@@ -290,6 +292,7 @@ fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {
         name: text.name,
         person: text.person,
         rows: text.rows.unwrap_or(1),
+        row_number: text.row_number,
         groups: text.groups,
         adjacency: text.adjacency,
         people: text.people,

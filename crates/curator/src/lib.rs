@@ -57,7 +57,7 @@ pub use answer::{answer, price};
 pub use asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Part, Spend};
-pub use compile::{Compiled, Counted, Together, Wanted, compile, together};
+pub use compile::{Compiled, Counted, PersonRows, Together, Wanted, compile, together};
 pub use config::{Config, ConfigError, Location, QueueSizes, Source, Timing, Tls};
 pub use curator::{Curator, Kept, Prepared, SetupError};
 pub use error::Error;

@@ -97,6 +97,9 @@ pub struct TableText {
     /// How many rows a person may contribute to an answer.
     #[serde(default = "one")]
     pub rows: u64,
+    /// The column that numbers each person's rows from 1 on: the first of them are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_number: Option<String>,
     /// How many groups a person may contribute to, where answers are given for groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
@@ -141,7 +144,7 @@ impl Table {
     /// [`PublicError`], naming the place.
     pub fn new(text: TableText) -> Result<Self, PublicError> {
         let place = format!("table {:?}", text.name);
-        let names = [Some(&text.name), text.person.as_ref()];
+        let names = [Some(&text.name), text.person.as_ref(), text.row_number.as_ref()];
         let columns = text.columns.iter().map(|column| &column.name);
         if let Some(bad) = names.into_iter().flatten().chain(columns).find(|name| !is_name(name)) {
             return Err(PublicError::new(place, format!("a name is {bad:?}"), LEGAL_NAME));
@@ -192,6 +195,12 @@ impl Table {
         self.text.rows
     }
 
+    /// The column that numbers each person's rows, if the first of them are used.
+    #[must_use]
+    pub fn row_number(&self) -> Option<&str> {
+        self.text.row_number.as_deref()
+    }
+
     /// How many groups a person contributes to at most.
     #[must_use]
     pub fn groups(&self) -> u64 {
@@ -235,6 +244,10 @@ fn relation(text: &TableText, place: &str) -> Result<Relation, PublicError> {
     if text.person.is_none() && text.rows != 1 {
         let problem = format!("rows is {} and no person column is named", text.rows);
         return Err(PublicError::new(place, problem, "rows = 1 where a row is a person"));
+    }
+    if let (None, Some(row_number)) = (&text.person, &text.row_number) {
+        let problem = format!("row_number is {row_number:?} and no person column is named");
+        return Err(PublicError::new(place, problem, "row_number beside person"));
     }
     if text.groups == Some(0) {
         return Err(PublicError::new(place, "groups is 0", "a whole number from 1"));

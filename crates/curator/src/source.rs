@@ -5,6 +5,8 @@ use crate::public::{Key, Kind, Table};
 
 /// A name of our own, which no declared column can have: whose a row is.
 pub(crate) const PERSON: &str = "\"~person\"";
+/// Another: which of that person's rows it is.
+pub(crate) const ROW: &str = "\"~row\"";
 
 /// A name in SQL. Names are letters, digits and underscores; see [`crate::public`].
 pub(crate) fn quoted(name: &str) -> String {
@@ -98,6 +100,9 @@ pub(crate) fn normal(
     }
     if let Some(person) = table.person() {
         add(person, Read::Person, PERSON.to_owned());
+    }
+    if let Some(row_number) = table.row_number() {
+        add(row_number, Read::Whole, ROW.to_owned());
     }
     if !problems.is_empty() {
         return Err(Failed::new(problems.join("; ")));

@@ -146,8 +146,19 @@ pub struct Origin<'a> {
     pub from: &'a str,
     /// How the engine's SQL differs.
     pub dialect: Dialect,
-    /// Whether no two rows are of the same person, so that there is nothing to choose among.
-    pub is_unique: bool,
+    /// What its engine knows of a person's rows.
+    pub rows: PersonRows,
+}
+
+/// What an engine sees to about the rows of one person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PersonRows {
+    /// There is one at most, so that there is nothing to choose among.
+    One,
+    /// No two have the same number.
+    Numbered,
+    /// Nothing.
+    Any,
 }
 
 fn compiled(

@@ -4,11 +4,11 @@
 //! that number. A question alone has neither.
 
 use super::writer::Writer;
-use super::{Added, Origin, Places, Sum};
+use super::{Added, Origin, PersonRows, Places, Sum};
 use crate::checked::Checked;
 use crate::engine::{Statement, Value};
 use crate::public::Table;
-use crate::source::PERSON;
+use crate::source::{PERSON, ROW};
 
 /// A sum of units has so many bits in its lower part, where it is in two: so that none of 64 bits overflows.
 pub(super) const LOWER_BITS: u32 = 21;
@@ -149,7 +149,7 @@ impl Source<'_> {
 
     fn people(&self) -> String {
         match self.table.person() {
-            Some(_) if !self.origin.is_unique => {
+            Some(_) if self.origin.rows != PersonRows::One => {
                 format!("COUNT(DISTINCT {})", self.sums_alone(PERSON))
             }
             _ => "COUNT(*)".to_owned(),
@@ -168,7 +168,8 @@ impl Source<'_> {
     /// person no more than is allowed.
     ///
     /// Which ones are is decided by a keyed hash of the person, the group and the units, and where hashes are equal by those
-    /// themselves: it depends on that person's own rows alone, and rows that are tied are the same to the question.
+    /// themselves: it depends on that person's own rows alone, and rows that are tied are the same to the question. Where the
+    /// rows of each person are numbered, no two alike, they are those with the first numbers, whatever the filter.
     fn rows(&self, writer: &mut Writer<'_>, units: &[(String, String)]) -> String {
         let cell = self.by_each(|asked| writer.cell(asked.checked.groupings()));
         let mut chosen = format!("SELECT {}{cell} AS {CELL}", self.asked());
@@ -180,9 +181,15 @@ impl Source<'_> {
             let rows = format!("({chosen} FROM {from}{filter})");
             return format!("(SELECT * FROM {rows} AS chosen WHERE {CELL} IS NOT NULL) AS used");
         }
+        let mut known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
+        let numbered = self.origin.rows == PersonRows::Numbered;
+        if numbered {
+            chosen += &format!(", {ROW}");
+            known += &format!(" AND {ROW} BETWEEN 1 AND {}", self.most_rows());
+        }
         let chosen = format!("({chosen}, {PERSON} FROM {from}{filter})");
-        let known = format!("{CELL} IS NOT NULL AND {PERSON} IS NOT NULL");
-        if self.origin.is_unique {
+        let limits_groups = self.questions.iter().any(Asked::limits_groups);
+        if self.origin.rows == PersonRows::One || numbered && !limits_groups {
             return format!("(SELECT * FROM {chosen} AS chosen WHERE {known}) AS used");
         }
         let order = self.by_each(|asked| {
@@ -246,11 +253,16 @@ impl Source<'_> {
                 "(SELECT * FROM {rows} AS ranked WHERE {GROUP_RANK} <= {groups} AND {RANK_WITHIN} <= {each})"
             );
         }
-        let most = self.by_each(|asked| asked.checked.contribution().0.to_string());
+        let most = self.most_rows();
         format!(
             "(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {asked}{PERSON} ORDER BY {order}) AS {RANK} \
              FROM {rows} AS grouped) AS ordered WHERE {RANK} <= {most}) AS used"
         )
+    }
+
+    /// How many rows a person may contribute.
+    fn most_rows(&self) -> String {
+        self.by_each(|asked| asked.checked.contribution().0.to_string())
     }
 
     /// Every row once for the sums, and once for each column whose places are counted.

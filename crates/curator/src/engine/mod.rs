@@ -93,12 +93,12 @@ pub trait Engine: Send + Sync {
     /// How its SQL differs from others'.
     fn dialect(&self) -> Dialect;
 
-    /// A condition that holds of every row, or makes a statement fail, as long as no two rows of a table have the same value in a
-    /// column, where the engine sees to it that none have. It does not depend on the rows.
+    /// A condition that holds of every row as long as the engine sees to it that no two rows of a table have the same values
+    /// in these columns, and that makes a statement fail afterwards. It does not depend on the rows. `None` if the engine does not.
     ///
     /// # Errors
     /// [`Failed`] if there is no connection.
-    fn unique(&self, _table: &str, _column: &str) -> Result<Option<String>, Failed> {
+    fn unique(&self, _table: &str, _columns: &[&str]) -> Result<Option<String>, Failed> {
         Ok(None)
     }
 

@@ -228,16 +228,19 @@ impl Engine for Postgres {
         Ok(rows)
     }
 
-    fn unique(&self, table: &str, column: &str) -> Result<Option<String>, Failed> {
+    fn unique(&self, table: &str, columns: &[&str]) -> Result<Option<String>, Failed> {
         let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let names: Vec<String> = columns.iter().map(|column| text(column)).collect();
         let unique = format!(
             "FROM pg_index AS i INNER JOIN pg_class AS c ON c.oid = i.indrelid \
-             INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] \
-             WHERE c.oid = to_regclass({}) AND a.attname = {} AND c.relkind = 'r' AND NOT c.relhassubclass \
-             AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1 \
-             AND i.indpred IS NULL AND i.indexprs IS NULL",
+             WHERE c.oid = to_regclass({}) AND c.relkind = 'r' AND NOT c.relhassubclass \
+             AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = {count} \
+             AND i.indpred IS NULL AND i.indexprs IS NULL \
+             AND (SELECT COUNT(*) FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname IN ({}) \
+             AND a.attnum = ANY ((i.indkey::int2[])[0:{count} - 1])) = {count}",
             text(&quoted(table)),
-            text(column)
+            names.join(", "),
+            count = columns.len(),
         );
         let sql = format!("SELECT COUNT(*) {unique}");
         let count = self.with(soon(), |link| {

@@ -1,7 +1,7 @@
 //! A table that is held: what is public about it, and where its rows are.
 
-use crate::compile::Origin;
-use crate::engine::{Engine, Failed};
+use crate::compile::{Origin, PersonRows};
+use crate::engine::{Engine, Failed, Found};
 use crate::public::Table;
 use crate::source::{find, made_up, normal};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ pub struct Held {
     pub public: Table,
     /// Its rows as all engines see them, in SQL.
     source: String,
-    /// Whether no two of them are of the same person.
-    is_unique: bool,
+    /// What its engine knows of a person's rows.
+    rows: PersonRows,
     /// Where its rows are.
     pub engine: Arc<dyn Engine>,
 }
@@ -30,16 +30,15 @@ impl Held {
     /// [`Failed`], naming what is wrong, for the operator alone.
     pub fn new(public: Table, from: &str, engine: Arc<dyn Engine>) -> Result<Self, Failed> {
         let found = engine.columns(from)?;
-        let own = public.person().and_then(|person| find(&found, person));
-        let unique = own.map(|own| engine.unique(from, &own.name)).transpose()?.flatten();
-        let source = normal(&public, (from, unique.as_deref()), &found, &engine.dialect())?;
-        Ok(Self { public, source, is_unique: unique.is_some(), engine })
+        let (rows, condition) = person_rows(&public, from, &found, &*engine)?;
+        let source = normal(&public, (from, condition.as_deref()), &found, &engine.dialect())?;
+        Ok(Self { public, source, rows, engine })
     }
 
     /// The same with so many rows that the engine makes up: none of the table's is looked at.
     pub(crate) fn made_up(public: Table, rows: u64, engine: Arc<dyn Engine>) -> Self {
         let source = made_up(&public, rows, &engine.dialect());
-        Self { public, source, is_unique: false, engine }
+        Self { public, source, rows: PersonRows::Any, engine }
     }
 
     /// Whether its engine can be reached now.
@@ -52,8 +51,32 @@ impl Held {
     #[must_use]
     pub fn place(&self) -> Origin<'_> {
         let (from, dialect) = (&self.source, self.engine.dialect());
-        Origin { from, dialect, is_unique: self.is_unique }
+        Origin { from, dialect, rows: self.rows }
     }
+}
+
+/// What an engine sees to about each person's rows, and the condition under which it still does.
+fn person_rows(
+    public: &Table,
+    from: &str,
+    found: &[Found],
+    engine: &dyn Engine,
+) -> Result<(PersonRows, Option<String>), Failed> {
+    let own = |name| find(found, name).map(|column| column.name.as_str());
+    let Some(person) = public.person().and_then(own) else { return Ok((PersonRows::Any, None)) };
+    if let Some(condition) = engine.unique(from, &[person])? {
+        return Ok((PersonRows::One, Some(condition)));
+    }
+    let Some(row_number) = public.row_number().and_then(own) else {
+        return Ok((PersonRows::Any, None));
+    };
+    let condition = engine.unique(from, &[person, row_number])?.ok_or_else(|| {
+        Failed::new(format!(
+            "row_number is {row_number:?}, and no unique index on {person:?} and {row_number:?} keeps a person's rows apart; \
+             legal: a PostgreSQL table that has one"
+        ))
+    })?;
+    Ok((PersonRows::Numbered, Some(condition)))
 }
 
 impl std::fmt::Debug for Held {

@@ -4,7 +4,7 @@ use crate::Place;
 use counterpoint_curator::engine::{Engine, Postgres, Sqlite};
 use counterpoint_curator::public::{Table, TableText};
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Held, Ready, Spend};
+use counterpoint_curator::{Held, PersonRows, Ready, Spend};
 use rusqlite::types::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -216,7 +216,7 @@ fn unique_people_need_no_choice() {
         Held::new(public(1), "visits", engine).unwrap()
     };
     let held = hold();
-    assert!(held.place().is_unique);
+    assert_eq!(held.place().rows, PersonRows::One);
     assert_eq!(asked(&held, None), [50, 50, 50]);
     let twice = "INSERT INTO visits VALUES ('1', 1, 'north')";
     // Another column that is called the same but for its case is another.
@@ -232,7 +232,7 @@ fn unique_people_need_no_choice() {
     for other in others {
         // Some are refused by the server.
         let _ = client.batch_execute(other);
-        assert!(!hold().place().is_unique, "{other}");
+        assert_eq!(hold().place().rows, PersonRows::Any, "{other}");
     }
     let question = "SELECT COUNT(*) FROM visits";
     let question =
@@ -245,8 +245,64 @@ fn unique_people_need_no_choice() {
     assert_eq!(asked(&hold(), None), [50, 50, 50]);
     client.batch_execute("DELETE FROM visits; CREATE UNIQUE INDEX ON visits (nr)").unwrap();
     let held = hold();
-    assert!(held.place().is_unique);
+    assert_eq!(held.place().rows, PersonRows::One);
     client.batch_execute("CREATE TABLE more () INHERITS (visits)").unwrap();
     held.engine.run(ready.compiled().statement(), deadline()).unwrap_err();
-    assert!(!hold().place().is_unique);
+    assert_eq!(hold().place().rows, PersonRows::Any);
+}
+
+/// Where an index keeps a person's numbered rows apart, those with the first numbers are used: no more, whatever numbers there
+/// are. Without the index there is no such table, and statements fail once it is gone.
+#[test]
+fn numbered_rows_need_no_choice() {
+    let Some(place) = Place::postgres() else { return };
+    let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    // Numbers from -1 to 5; one person has none, and nobody has some.
+    let create = "CREATE TABLE visits (nr text, visit integer, pay double precision, region text); \
+                  INSERT INTO visits SELECT p, v, 1, CASE v % 2 WHEN 0 THEN 'north' ELSE 'south' END \
+                  FROM generate_series(1, 20) AS p, generate_series(-1, 5) AS v; \
+                  INSERT INTO visits VALUES ('21', NULL, 1, 'north'), ('21', NULL, 1, 'north'), (NULL, 1, 1, 'north')";
+    client.batch_execute(create).unwrap();
+    let hold = |rows| {
+        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+        let row_number = Some("Visit".to_owned());
+        let public = Table::new(TableText { row_number, ..public(rows).text().clone() }).unwrap();
+        Held::new(public, "visits", engine)
+    };
+    let others = [
+        "CREATE INDEX ON visits (nr, visit)",
+        "CREATE UNIQUE INDEX ON visits (nr, visit) WHERE pay > 5",
+        "CREATE UNIQUE INDEX ON visits (nr, visit, region)",
+        "CREATE UNIQUE INDEX ON visits (nr, (visit % 7))",
+        "CREATE UNIQUE INDEX ON visits (nr, visit) NULLS NOT DISTINCT WHERE visit > 0",
+    ];
+    for other in others {
+        // Some are refused by the server.
+        let _ = client.batch_execute(other);
+        let error = hold(2).unwrap_err().why;
+        assert!(error.contains("no unique index on \"nr\" and \"visit\""), "{other}: {error}");
+    }
+    client.batch_execute("CREATE UNIQUE INDEX kept ON visits (visit, nr) INCLUDE (pay)").unwrap();
+    for rows in [1, 2, 3] {
+        let held = hold(rows).unwrap();
+        assert_eq!(held.place().rows, PersonRows::Numbered);
+        let all = 20 * i128::from(rows);
+        assert_eq!(asked(&held, None), [all, 20, all]);
+        // Chosen before they are filtered: of 1, 2 and 3 the second.
+        let north = 20 * i128::from(rows / 2);
+        assert_eq!(asked(&held, Some("north")), [north, north, north]);
+    }
+    // A number twice is what the index keeps out.
+    client.batch_execute("INSERT INTO visits VALUES ('1', 1, 1, 'south')").unwrap_err();
+    let held = hold(2).unwrap();
+    let question = "SELECT COUNT(*) FROM visits";
+    let question =
+        counterpoint_curator::question::sql::read(question, |_| Some(&held.public)).unwrap();
+    let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
+    client.batch_execute("DROP INDEX kept").unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    held.engine.run(ready.compiled().statement(), deadline).unwrap_err();
+    let nobody = TableText { person: None, rows: 1, ..held.public.text().clone() };
+    let error = Table::new(nobody).unwrap_err().to_string();
+    assert!(error.contains("row_number is \"Visit\" and no person column is named"), "{error}");
 }

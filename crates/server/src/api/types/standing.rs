@@ -27,6 +27,9 @@ pub(crate) struct TableShown {
     person: Option<String>,
     /// How many rows of a person are used at most.
     rows: u64,
+    /// The column that numbers each person's rows, if those with the first numbers are used, whatever the filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_number: Option<String>,
     /// How many groups of a person are used at most.
     groups: u64,
     /// Which tables are neighbours.
@@ -51,6 +54,7 @@ impl From<&TableText> for TableShown {
             name: text.name.clone(),
             person: text.person.clone(),
             rows: text.rows,
+            row_number: text.row_number.clone(),
             groups: text.groups.unwrap_or(text.rows).min(text.rows),
             adjacency: text.adjacency.clone(),
             people: text.people,
