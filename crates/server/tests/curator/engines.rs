@@ -125,7 +125,7 @@ impl<'a> Asked<'a> {
     /// Questions by fours, and something stopped when the first or the second of them is debited and none can be answered; then
     /// one in peace. How many failed.
     fn while_stopped(&mut self, stopped: Stopped, rounds: u64) -> u64 {
-        let (mut child, mut address) = self.place.start();
+        let (mut child, mut address) = self.place.start_when_ready();
         let mut failed = 0;
         for _ in 0..rounds {
             let numbers = self.count..self.count + 4;
@@ -155,7 +155,7 @@ impl<'a> Asked<'a> {
             });
             if stopped == Stopped::Curator {
                 child.wait().unwrap();
-                (child, address) = self.place.start();
+                (child, address) = self.place.start_when_ready();
             }
             for (number, answer) in numbers.zip(told) {
                 failed += u64::from(answer.0 != 200);
@@ -194,7 +194,7 @@ impl<'a> Asked<'a> {
 
     /// Everything is told once more as it was, whatever became of it then, and debited once.
     fn all_again(&self) {
-        let (mut child, address) = self.place.start();
+        let (mut child, address) = self.place.start_when_ready();
         for number in 0..self.count {
             let answer = ask_one(address, &self.tokens, number);
             assert_eq!(answer.0, 200, "{}", answer.1);

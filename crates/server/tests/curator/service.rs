@@ -185,6 +185,16 @@ impl Place {
 
     /// The same by a command that starts this program.
     pub(crate) fn start_by(&self, command: &mut Command) -> (Child, SocketAddr) {
+        self.try_start(command).expect("the service does not start: see its log")
+    }
+
+    /// The same where an engine may not answer yet: without its tables a service does not start.
+    pub(crate) fn start_when_ready(&self) -> (Child, SocketAddr) {
+        let start = |_| self.try_start(&mut Command::new(std::env::current_exe().unwrap()));
+        (0..20).find_map(start).expect("the service does not start: see its log")
+    }
+
+    fn try_start(&self, command: &mut Command) -> Option<(Child, SocketAddr)> {
         let log = std::fs::File::options().create(true).append(true).open(self.path("log"));
         let mut child = command
             .args(["service::child", "--ignored", "--exact", "--nocapture"])
@@ -196,9 +206,12 @@ impl Place {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // On one processor the test's name comes before it, in the same line.
         let said = |line: &str| line.split_once("listening on ").map(|(_, rest)| rest.to_owned());
-        let address = lines.find_map(|line| said(&line.unwrap()));
+        let Some(address) = lines.find_map(|line| said(&line.unwrap())) else {
+            child.wait().unwrap();
+            return None;
+        };
         std::thread::spawn(move || lines.for_each(drop));
-        (child, address.unwrap().parse().unwrap())
+        Some((child, address.parse().unwrap()))
     }
 
     /// The ledger, beside the service.
