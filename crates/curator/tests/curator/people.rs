@@ -263,12 +263,13 @@ fn numbered_rows_need_no_choice() {
                   FROM generate_series(1, 20) AS p, generate_series(-1, 5) AS v; \
                   INSERT INTO visits VALUES ('21', NULL, 1, 'north'), ('21', NULL, 1, 'north'), (NULL, 1, 1, 'north')";
     client.batch_execute(create).unwrap();
-    let hold = |rows| {
+    let hold_by = |row_number: &str, rows| {
         let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
-        let row_number = Some("Visit".to_owned());
+        let row_number = Some(row_number.to_owned());
         let public = Table::new(TableText { row_number, ..public(rows).text().clone() }).unwrap();
         Held::new(public, "visits", engine)
     };
+    let hold = |rows| hold_by("Visit", rows);
     let others = [
         "CREATE INDEX ON visits (nr, visit)",
         "CREATE UNIQUE INDEX ON visits (nr, visit) WHERE pay > 5",
@@ -292,6 +293,13 @@ fn numbered_rows_need_no_choice() {
         let north = 20 * i128::from(rows / 2);
         assert_eq!(asked(&held, Some("north")), [north, north, north]);
     }
+    // Of texts several would be one number; of a column with itself there is no pair.
+    let labels = "ALTER TABLE visits ADD COLUMN label text; UPDATE visits SET label = ctid; \
+                  CREATE UNIQUE INDEX ON visits (nr, label)";
+    client.batch_execute(labels).unwrap();
+    let error = hold_by("label", 2).unwrap_err().why;
+    assert!(error.contains("is of type text, which is not a whole number"), "{error}");
+    assert!(hold_by("nr", 2).unwrap_err().why.contains("no unique index"));
     // A number twice is what the index keeps out.
     client.batch_execute("INSERT INTO visits VALUES ('1', 1, 1, 'south')").unwrap_err();
     let held = hold(2).unwrap();
