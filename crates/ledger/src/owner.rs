@@ -204,7 +204,8 @@ pub(crate) fn transfer(
         _ => false,
     };
     let by_sums = whole.kind == Kind::Sums.name() && is_sum(gives) && is_sum(gets);
-    if !by_sums && !(is_paid(gives) && is_paid(gets)) {
+    let is_same = is_paid(gives) && is_paid(gets);
+    if !(by_sums || is_same) {
         let kinds = format!("adds up other things than {:?} and {:?}", to.name, dataset.name);
         return Err(unlike(from, &kinds));
     }
@@ -217,7 +218,7 @@ pub(crate) fn transfer(
     };
     let left = Balance { capacity: taken(from, amount)?, ..from.balance.clone() };
     if !left.holds() {
-        return Err(short(from, amount).into());
+        return Err(short(from, amount));
     }
     Ok((left, Balance { capacity: added, ..to.balance.clone() }))
 }
@@ -234,18 +235,21 @@ fn taken(from: &Account, amount: &Cost) -> Result<Cost, LedgerError> {
 }
 
 /// An account has less left than it is to give.
-fn short(from: &Account, amount: &Cost) -> Refusal {
+fn short(from: &Account, amount: &Cost) -> LedgerError {
     let Balance { capacity, spent, .. } = &from.balance;
     let left = |total: &Amount, spent: &Amount| total.less(spent).unwrap_or_default();
     let place = format!("account {:?}", from.name);
     let of_delta = left(&capacity.delta, &spent.delta);
     if amount.delta > of_delta {
         let totals = [amount.delta.clone(), of_delta, capacity.delta.clone()];
-        return Refusal::new(place, "delta".to_owned(), totals);
+        return Refusal::new(place, "delta".to_owned(), totals).into();
     }
-    let of_main = left(&capacity.main, &spent.main);
-    let totals = [amount.main.clone(), of_main, capacity.main.clone()];
-    Refusal::new(place, from.unit().to_owned(), totals)
+    let main = (from.unit(), &capacity.main, &spent.main);
+    // While all is pure the sum of epsilons is what there is.
+    let pure = capacity.pure.as_ref().zip(spent.pure.as_ref());
+    let (unit, most, spent) = pure.map_or(main, |(most, sum)| ("epsilon", most, sum));
+    let totals = [amount.main.clone(), left(most, spent), most.clone()];
+    Refusal::new(place, unit.to_owned(), totals).into()
 }
 
 fn record(account: &Account) -> Result<&FilterRecord, LedgerError> {

@@ -15,6 +15,9 @@ use crate::rules::{self, Kind, NewFilter};
 use crate::tables::Tables;
 use crate::{MOST_SLOTS, name, slots};
 
+/// How many entries are read at a time.
+const PAGE: u64 = 1000;
+
 /// What kind of account is to be opened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -271,11 +274,11 @@ fn spent_before(
 ) -> Result<Balance, LedgerError> {
     let mut balance = Balance::new(account.balance.capacity.clone());
     let shared: u64 = tables.shares(&account.name)?.iter().map(|share| share.balance.charges).sum();
-    let mut after = 0;
-    while shared < account.balance.charges {
-        let page = tables.entries_of(&account.name, after, 1000)?;
-        let Some(last) = page.last() else { break };
-        after = last.sequence;
+    let (mut after, mut is_more) = (0, shared < account.balance.charges);
+    while is_more {
+        let page = tables.entries_of(&account.name, after, PAGE)?;
+        is_more = page.last().is_some();
+        after = page.last().map_or(after, |last| last.sequence);
         for stored in page {
             let event = Event::read(&stored.body);
             let event = event.map_err(|error| LedgerError::Damaged(error.problem))?;
