@@ -177,7 +177,7 @@ pub(crate) fn spent_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
     Ok(std::iter::once(whole(balance.charges)?).chain(cost_cells(&balance.spent)).collect())
 }
 
-fn cost_cells(cost: &Cost) -> [Cell; 3] {
+pub(crate) fn cost_cells(cost: &Cost) -> [Cell; 3] {
     let text = |amount| Cell::Text(sortable(amount));
     let pure = cost.pure.as_ref().map_or(Cell::Null, text);
     [text(&cost.main), text(&cost.delta), pure]

@@ -2,6 +2,7 @@
 
 use counterpoint::filter::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
+use counterpoint_wire::ledger::Room;
 
 use crate::chain::Head;
 use crate::database::{DatabaseError, OLDEST, VERSION};
@@ -179,7 +180,8 @@ fn advice(found: i64) -> &'static str {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "refused by {place}: {asked} of {what} is asked for and {left} is left of {capacity}; legal: at most what is \
-     left; {}",
+     left{}; {}",
+    self.fitting(),
     self.remedy()
 )]
 pub struct Refusal {
@@ -193,9 +195,30 @@ pub struct Refusal {
     pub left: Amount,
     /// What there was at first.
     pub capacity: Amount,
+    /// With so many times the noise what is asked for would fit, where that is known.
+    pub noise: Option<Amount>,
+    /// What would still fit, where that is known.
+    pub room: Option<Room>,
 }
 
 impl Refusal {
+    /// A budget that does not cover what is asked for: that, what is left, and what there was.
+    pub(crate) fn new(place: String, what: String, [asked, left, capacity]: [Amount; 3]) -> Self {
+        Self { place, what, asked, left, capacity, noise: None, room: None }
+    }
+
+    /// What would still fit, in words.
+    fn fitting(&self) -> String {
+        let Some(room) = &self.room else { return String::new() };
+        let noise =
+            self.noise.as_ref().map(|factor| format!("the same with {factor} times the noise"));
+        let list: Vec<String> = noise.into_iter().chain(room.words()).collect();
+        if list.is_empty() {
+            return "; nothing more fits".to_owned();
+        }
+        format!("; one of these still fits: {}", list.join(", "))
+    }
+
     /// What would help.
     #[must_use]
     pub fn remedy(&self) -> &'static str {

@@ -105,8 +105,12 @@ impl Pool {
     /// Those of [`Ledger::reserve`] and [`Pool::with`].
     pub fn reserve(&self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
         let new = self.with(|ledger| ledger.new_release(request))?;
-        match self.wait_for(Step::Reserve(Box::new(new)))? {
-            Done::Reserved(reservation) => Ok(reservation),
+        match self.wait_for(Step::Reserve(Box::new(new))) {
+            Ok(Done::Reserved(reservation)) => Ok(reservation),
+            Err(error @ LedgerError::Refused(_)) => {
+                Err(self.with(|ledger| Ok::<_, LedgerError>(ledger.explain(error, request)))?)
+            }
+            Err(error) => Err(error),
             _ => Err(damaged("a reservation was taken for something else")),
         }
     }

@@ -445,7 +445,7 @@ fn quota(share: &Share) -> QuotaStatus {
 }
 
 fn summary(account: &Account) -> Result<AccountStatus, LedgerError> {
-    let promise = rules::promise(&account.rule);
+    let promise = rules::promise_of(account);
     let promise = promise.ok_or_else(|| damaged("a rule promises nothing"))?;
     let (kind, order) = match &account.rule {
         Rule::Filter(record) => (record.kind.clone(), record.order.clone()),
@@ -469,5 +469,6 @@ fn summary(account: &Account) -> Result<AccountStatus, LedgerError> {
         slots: Vec::new(),
         quotas: Vec::new(),
         spent_epsilon: None,
+        room: None,
     })
 }

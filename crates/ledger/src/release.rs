@@ -81,8 +81,9 @@ impl Ledger {
     /// [`LedgerError::Refused`] if a budget does not allow it.
     pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
         let new = self.new_release(request)?;
-        match self.apply_one(Step::Reserve(Box::new(new)))? {
-            Done::Reserved(reservation) => Ok(reservation),
+        match self.apply_one(Step::Reserve(Box::new(new))) {
+            Ok(Done::Reserved(reservation)) => Ok(reservation),
+            Err(error) => Err(self.explain(error, request)),
             _ => Err(damaged("a reservation was taken for something else")),
         }
     }
@@ -107,7 +108,7 @@ impl Ledger {
         })?;
         let refusal = match refused {
             Ok(()) => None,
-            Err(LedgerError::Refused(refusal)) => Some(*refusal),
+            Err(LedgerError::Refused(refusal)) => Some(self.explained(*refusal, request)),
             Err(error) => return Err(error),
         };
         Ok(Price { charge, refusal, head })

@@ -1,6 +1,6 @@
 //! The balances, derived from the history once more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterpoint::Relation;
 use counterpoint_wire::ledger::{self as wire, Asked, Cost, Event, Openings, Rule};
@@ -13,7 +13,7 @@ use crate::release::{Request, digest};
 use crate::rows::{Account, Balance, Share, Slot};
 use crate::session::Sessions;
 use crate::setup::{unused, without_slots};
-use crate::{name, plan, rows, rules, slots};
+use crate::{name, owner, plan, rows, rules, slots};
 
 /// Everything that follows from a history.
 #[derive(Debug, Default)]
@@ -23,6 +23,10 @@ pub(crate) struct Books {
     pub(crate) slots: BTreeMap<(String, String), Slot>,
     /// By account and analyst.
     pub(crate) shares: BTreeMap<(String, String), Share>,
+    /// What analysts spent without a share, by account and analyst.
+    unshared: BTreeMap<Place, Balance>,
+    /// The moves of budget, by the account that gave and key.
+    moves: BTreeSet<Place>,
     /// By account and key.
     pub(crate) releases: BTreeMap<Place, Kept>,
     /// By account, analyst (empty where nobody is named) and the key's digest: the release's key, and the entry.
@@ -39,6 +43,9 @@ pub(crate) const ALIASES: u64 = 3;
 
 /// The first version of the format in which a ledger has an identity.
 const IDENTITY: u64 = 4;
+
+/// The first version of the format in which owners close data sets, change quotas and move budget.
+const OWNERS: u64 = 4;
 
 /// What became of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +92,14 @@ impl Books {
                 self.open_in_slot(sequence, account, (parent, slot, part), rule, charge)
             }
             Event::Recut { account, unused, into, .. } => self.recut(account, unused, into),
-            Event::Quota { account, analyst, capacity, .. } => {
+            Event::Quota { account, analyst, capacity, changed: false, .. } => {
                 self.quota(account, analyst, capacity)
+            }
+            Event::Quota { account, analyst, capacity, changed: true, .. } => {
+                self.change_quota(account, analyst, capacity)
+            }
+            Event::Move { account, to, key, amount, .. } => {
+                self.transfer((account, to), key, amount)
             }
             Event::Reserve {
                 account, key, analyst, session, question, release, charge, ..
@@ -117,14 +130,78 @@ impl Books {
                 self.kept(account, key, true)?;
                 self.sessions.apply(sequence, (account, key), event)
             }
-            Event::Close { account, .. } => {
-                let found = self.account(account)?;
-                match found.closed.replace(sequence) {
-                    None => Ok(()),
-                    Some(_) => Err("the account was closed before".to_owned()),
-                }
-            }
+            Event::Close { account, .. } => self.close(sequence, account),
             _ => Err("the event is of no known kind".to_owned()),
+        }
+    }
+
+    /// Closes an account, or a data set whose accounts are closed.
+    fn close(&mut self, sequence: u64, account: &str) -> Result<(), Problem> {
+        let is_dataset = self.accounts.get(account).is_some_and(|found| found.parent.is_none());
+        if is_dataset {
+            self.is_owners()?;
+            let is_open = |one: &Account| one.closed.is_none() && one.name != account;
+            if self.accounts.values().any(|one| is_open(one) && self.dataset_of(one) == account) {
+                return Err("an account of the data set is open".to_owned());
+            }
+        }
+        let found = self.accounts.get_mut(account).ok_or("its account was not there")?;
+        match found.closed.replace(sequence) {
+            None => Ok(()),
+            Some(_) => Err("it was closed before".to_owned()),
+        }
+    }
+
+    /// The data set that an account is under, however deep.
+    fn dataset_of<'a>(&'a self, mut account: &'a Account) -> &'a str {
+        // Parents were opened before.
+        while let Some(parent) = account.parent.as_ref().and_then(|name| self.accounts.get(name)) {
+            account = parent;
+        }
+        &account.name
+    }
+
+    /// Whether the format has what owners do once releases were made.
+    fn is_owners(&self) -> Result<(), Problem> {
+        if self.format >= OWNERS {
+            return Ok(());
+        }
+        Err("the format has no such event yet".to_owned())
+    }
+
+    fn change_quota(
+        &mut self,
+        account: &str,
+        analyst: &str,
+        capacity: &Cost,
+    ) -> Result<(), Problem> {
+        self.is_owners()?;
+        rules::is_open(self.account(account)?).map_err(text)?;
+        let share = self.shares.get_mut(&(account.to_owned(), analyst.to_owned()));
+        let share = share.ok_or("the analyst had no quota")?;
+        let changed = owner::changed_share(share, capacity);
+        *share = changed.ok_or("more is spent than the quota has")?;
+        Ok(())
+    }
+
+    fn transfer(
+        &mut self,
+        (from, to): (&str, &str),
+        key: &str,
+        amount: &Cost,
+    ) -> Result<(), Problem> {
+        self.is_owners()?;
+        name::word("key", key).map_err(text)?;
+        let [gives, gets] = [self.account(from)?.clone(), self.account(to)?.clone()];
+        let dataset = gives.parent.as_ref().and_then(|parent| self.accounts.get(parent));
+        let dataset = dataset.filter(|found| found.parent.is_none());
+        let dataset = dataset.ok_or("the account is within a slot")?;
+        let (less, more) = owner::transfer(dataset, &gives, &gets, amount).map_err(text)?;
+        self.account(from)?.balance = less;
+        self.account(to)?.balance = more;
+        match self.moves.insert((from.to_owned(), key.to_owned())) {
+            true => Ok(()),
+            false => Err("the key was moved before".to_owned()),
         }
     }
 
@@ -189,6 +266,7 @@ impl Books {
     ) -> Result<(), Problem> {
         let parent = self.accounts.get(dataset).filter(|found| found.parent.is_none());
         let parent = parent.ok_or("its data set was not there")?;
+        rules::is_open(parent).map_err(text)?;
         let (relation, adjacency) = (parent.relation, parent.relation.adjacency());
         let wrong = match rule {
             Rule::Plan(plan) if !slots::is_of(plan, self.format) => Ok(true),
@@ -296,14 +374,20 @@ impl Books {
 
     fn quota(&mut self, account: &str, analyst: &str, capacity: &Cost) -> Result<(), Problem> {
         name::word("analyst", analyst).map_err(text)?;
+        let format = self.format;
         let found = self.account(account)?;
         rules::is_open(found).map_err(text)?;
-        if found.quotas == 0 && found.balance.charges > 0 {
+        if format < OWNERS && found.quotas == 0 && found.balance.charges > 0 {
             return Err("releases were made without a quota".to_owned());
         }
         found.quotas += 1;
+        let unspent = Balance::new(found.balance.capacity.clone());
         let (place, analyst) = ((account.to_owned(), analyst.to_owned()), analyst.to_owned());
-        let balance = Balance::new(capacity.clone());
+        let spent = self.unshared.remove(&place).unwrap_or(unspent);
+        let balance = Balance { capacity: capacity.clone(), ..spent };
+        if !balance.holds() {
+            return Err("more is spent than the quota has".to_owned());
+        }
         match self.shares.insert(place, Share { analyst, balance }) {
             None => Ok(()),
             Some(_) => Err("the analyst had a quota".to_owned()),
@@ -333,6 +417,11 @@ impl Books {
             return Err("its analyst had no quota".to_owned());
         }
         let debit = rules::reserve(account, slot, share, request.asked, due).map_err(text)?;
+        if let (Some(place), None) = (&share_place, &debit.share) {
+            let none = Balance::new(account.balance.capacity.clone());
+            let before = self.unshared.get(place).unwrap_or(&none).plus(&debit.charge);
+            self.unshared.insert(place.clone(), before);
+        }
         self.account(&name)?.balance = debit.account;
         if let (Some(place), Some(used)) = (slot_place, debit.used)
             && let Some(slot) = self.slots.get_mut(&place)

@@ -110,6 +110,33 @@ impl Balance {
         Self { capacity, spent: Cost { pure, ..Cost::default() }, charges: 0 }
     }
 
+    /// With a charge added, whether or not it fits.
+    pub(crate) fn plus(&self, charge: &Cost) -> Self {
+        let Cost { main, delta, pure } = &self.spent;
+        let pure = pure.as_ref().zip(charge.pure.as_ref()).map(|(sum, charge)| sum + charge);
+        self.charged(Cost { main: main + &charge.main, delta: delta + &charge.delta, pure })
+    }
+
+    /// Whether what is spent is within what there is, by either rule.
+    pub(crate) fn holds(&self) -> bool {
+        let Self { capacity, spent, .. } = self;
+        let pure = spent.pure.as_ref().zip(capacity.pure.as_ref());
+        (spent.main <= capacity.main && spent.delta <= capacity.delta)
+            || pure.is_some_and(|(sum, most)| sum <= most)
+    }
+
+    /// The same spent of something else; of what is already spent where that is more, so that nothing is left.
+    pub(crate) fn of(&self, capacity: Cost) -> Self {
+        let new = Self { capacity, ..self.clone() };
+        if new.holds() {
+            return new;
+        }
+        let (Cost { main, delta, pure }, spent) = (new.capacity, new.spent.clone());
+        let (main, delta) = (main.max(spent.main.clone()), delta.max(spent.delta.clone()));
+        let pure = pure.map(|pure| spent.pure.clone().map_or(pure.clone(), |sum| pure.max(sum)));
+        Self { capacity: Cost { main, delta, pure }, spent, charges: new.charges }
+    }
+
     /// One more charge.
     pub(crate) fn charged(&self, spent: Cost) -> Self {
         Self { capacity: self.capacity.clone(), spent, charges: self.charges + 1 }
@@ -146,12 +173,13 @@ impl Account {
         }
     }
 
-    /// The filter of a data set or an open account.
+    /// The filter of a data set or an open account, with what there is to spend now.
     pub(crate) fn filter(&self) -> Option<Filter> {
-        match &self.rule {
-            Rule::Filter(record) => record.filter(self.relation.adjacency()),
-            _ => None,
-        }
+        let Rule::Filter(record) = &self.rule else { return None };
+        let filter = record.filter(self.relation.adjacency())?;
+        let (currency, promise, terms) =
+            (filter.currency(), filter.promise().clone(), filter.terms());
+        Some(Filter::restored(currency, promise, self.balance.capacity.clone().into(), terms))
     }
 
     /// What its first total is a total of.

@@ -3,7 +3,7 @@
 
 use counterpoint::Adjacency;
 use counterpoint::filter::{
-    Amount, Charge, Filter, FilterError, Promise, Query, Terms, is_within_part,
+    Amount, Charge, Currency, Filter, FilterError, Promise, Query, Terms, is_within_part,
 };
 use counterpoint::quantity::Order;
 use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Promised, Rule};
@@ -156,6 +156,23 @@ pub(crate) fn promise(rule: &Rule) -> Option<Promised> {
     }
 }
 
+/// What an account promises with what it has to spend now: of what was moved to it or from it so much more or less.
+pub(crate) fn promise_of(account: &Account) -> Option<Promised> {
+    let promised = promise(&account.rule)?;
+    let Rule::Filter(record) = &account.rule else { return Some(promised) };
+    let (first, now) = (&record.capacity, &account.balance.capacity);
+    let shifted = |total: &Amount, first: &Amount, now: &Amount| (total + now).less(first);
+    Some(match promised {
+        Promised::ApproxDp { epsilon, delta } => Promised::ApproxDp {
+            epsilon: shifted(&epsilon, &first.main, &now.main)?,
+            delta: shifted(&delta, &first.delta, &now.delta)?,
+        },
+        Promised::Zcdp { .. } => Promised::Zcdp { rho: now.main.clone(), delta: now.delta.clone() },
+        Promised::Renyi { order, .. } => Promised::Renyi { order, tau: now.main.clone() },
+        promised => promised,
+    })
+}
+
 /// Opening an account is one charge to the data set, in full: the charge, and the data set's
 /// balance after it.
 pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance), LedgerError> {
@@ -252,15 +269,19 @@ pub(crate) fn reserve(
         (Asked::Slot { count, .. }, Some(slot)) => Some(slots::opened(account, slot, *count)?),
         _ => None,
     };
+    let unit = || {
+        let unit = account.unit();
+        account.filter().map_or(unit.to_owned(), |filter| measured(filter.currency(), unit))
+    };
     let spent_of = |share: &Share| {
         let place = format!("the quota of {:?} in account {:?}", share.analyst, account.name);
-        within(&share.balance, &charge, &place, account.unit())
+        within(&share.balance, &charge, &place, &unit)
     };
     let share = share.map(spent_of).transpose()?;
     let place = format!("account {:?}", account.name);
     let balance = match account.rule {
         Rule::Filter(_) => charged(&filter_of(account)?, &account.balance, &charge, &place)?,
-        _ => within(&account.balance, &charge, &place, account.unit())?,
+        _ => within(&account.balance, &charge, &place, &unit)?,
     };
     Ok(Debit { charge, account: balance, share, used })
 }
@@ -274,14 +295,21 @@ fn charged(
     place: &str,
 ) -> Result<Balance, LedgerError> {
     let admitted = filter.admit(&balance.spent.clone().into(), &charge.clone().into());
-    let spent = admitted.map_err(|refused| Refusal {
-        place: place.to_owned(),
-        what: refused.what.to_owned(),
-        asked: refused.asked,
-        left: refused.left,
-        capacity: refused.capacity,
+    let spent = admitted.map_err(|refused| {
+        let what = measured(filter.currency(), refused.what);
+        Refusal::new(place.to_owned(), what, [refused.asked, refused.left, refused.capacity])
     })?;
     Ok(balance.charged(spent.into()))
+}
+
+/// A total's name, with the order that divergences are of.
+fn measured(currency: Currency, what: &str) -> String {
+    match currency {
+        Currency::Renyi { order } if what == currency.unit() => {
+            format!("{what} at order {}", order.get())
+        }
+        _ => what.to_owned(),
+    }
 }
 
 /// The balance after a charge, where totals are compared and nothing more.
@@ -289,27 +317,23 @@ fn within(
     balance: &Balance,
     charge: &Cost,
     place: &str,
-    unit: &str,
+    unit: &dyn Fn() -> String,
 ) -> Result<Balance, LedgerError> {
     let Balance { capacity, spent, .. } = balance;
-    let total = |what: &str, capacity: &Amount, spent: &Amount, asked: &Amount| {
+    let total = |what: &dyn Fn() -> String, capacity: &Amount, spent: &Amount, asked: &Amount| {
         if spent + asked <= *capacity {
             return Ok(());
         }
-        Err(LedgerError::from(Refusal {
-            place: place.to_owned(),
-            what: what.to_owned(),
-            asked: asked.clone(),
-            left: capacity.less(spent).unwrap_or_default(),
-            capacity: capacity.clone(),
-        }))
+        let left = capacity.less(spent).unwrap_or_default();
+        let totals = [asked.clone(), left, capacity.clone()];
+        Err(LedgerError::from(Refusal::new(place.to_owned(), what(), totals)))
     };
     let pure = plus(spent.pure.as_ref(), charge.pure.as_ref());
     let (main, delta) = (&spent.main + &charge.main, &spent.delta + &charge.delta);
     let is_pure = pure.as_ref().zip(capacity.pure.as_ref()).is_some_and(|(sum, most)| sum <= most);
     if !is_pure {
         total(unit, &capacity.main, &spent.main, &charge.main)?;
-        total("delta", &capacity.delta, &spent.delta, &charge.delta)?;
+        total(&|| "delta".to_owned(), &capacity.delta, &spent.delta, &charge.delta)?;
     }
     Ok(balance.charged(Cost { main, delta, pure }))
 }

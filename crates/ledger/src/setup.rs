@@ -15,6 +15,9 @@ use crate::rules::{self, Kind, NewFilter};
 use crate::tables::Tables;
 use crate::{MOST_SLOTS, name, slots};
 
+/// How many entries are read at a time.
+const PAGE: u64 = 1000;
+
 /// What kind of account is to be opened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -86,6 +89,7 @@ impl Ledger {
         self.write(|tables, head| {
             vacant(tables, account)?;
             let parent = find_dataset(tables, dataset)?;
+            rules::is_open(&parent)?;
             let (charge, balance) = rules::open(&parent, &rule)?;
             let (slots, kept) = without_slots(rule.clone());
             let event = Event::Open {
@@ -111,10 +115,11 @@ impl Ledger {
     }
 
     /// Gives an analyst a share of an account, once. From then on every release in the account
-    /// must name an analyst who has one.
+    /// must name an analyst who has one. What the analyst asked for before is spent of it; of a share
+    /// that is below that nothing is left.
     ///
     /// # Errors
-    /// [`LedgerError`] if the analyst has one, or releases were made without.
+    /// [`LedgerError`] if the analyst has one.
     pub fn quota(
         &mut self,
         account: &str,
@@ -129,15 +134,12 @@ impl Ledger {
                 let name = analyst.to_owned();
                 return Err(LedgerError::Exists { what: "a quota of analyst", name });
             }
-            if found.quotas == 0 && found.balance.charges > 0 {
-                let legal = "quotas before the account's first release";
-                return Err(found.unfit("has releases without a quota", legal));
-            }
-            let capacity = capacity_of(&found, quota)?;
+            let spent = spent_before(tables, &found, analyst)?;
+            let balance = spent.of(capacity_of(&found, quota)?);
             let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
-            let balance = Balance::new(capacity.clone());
+            let (capacity, changed) = (balance.capacity.clone(), false);
             let share = Share { analyst: analyst.clone(), balance };
-            let event = Event::Quota { at, account: account_, analyst, capacity };
+            let event = Event::Quota { at, account: account_, analyst, capacity, changed };
             let head = append(tables, head, &event)?;
             tables.count_quota(&found)?;
             tables.add_share(account, &share)?;
@@ -177,7 +179,7 @@ pub(crate) fn vacant(tables: &mut Tables<'_>, name: &str) -> Result<(), LedgerEr
     }
 }
 
-fn find_dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerError> {
+pub(crate) fn find_dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account, LedgerError> {
     let legal = "the name of one that was added";
     let unknown = || LedgerError::Unknown { what: "data set", name: name.to_owned(), legal };
     tables.account(name)?.filter(|found| found.parent.is_none()).ok_or_else(unknown)
@@ -264,11 +266,37 @@ pub(crate) fn unused(slot: Slot) -> rows::Slot {
     rows::Slot { name: slot.name, total: slot.count, used: 0, release: slot.release }
 }
 
+/// What a quota that is given late finds spent: all that the analyst asked for in the account before.
+fn spent_before(
+    tables: &mut Tables<'_>,
+    account: &Account,
+    analyst: &str,
+) -> Result<Balance, LedgerError> {
+    let mut balance = Balance::new(account.balance.capacity.clone());
+    let shared: u64 = tables.shares(&account.name)?.iter().map(|share| share.balance.charges).sum();
+    let (mut after, mut is_more) = (0, shared < account.balance.charges);
+    while is_more {
+        let page = tables.entries_of(&account.name, after, PAGE)?;
+        is_more = page.last().is_some();
+        after = page.last().map_or(after, |last| last.sequence);
+        for stored in page {
+            let event = Event::read(&stored.body);
+            let event = event.map_err(|error| LedgerError::Damaged(error.problem))?;
+            if let Event::Reserve { analyst: Some(who), charge, .. } = event
+                && who == analyst
+            {
+                balance = balance.plus(&charge);
+            }
+        }
+    }
+    Ok(balance)
+}
+
 /// Digits after the point that a share of an amount is kept to, well within what can be read.
 const SHARE_PLACES: u32 = 2000;
 
 /// What an analyst may spend, in the account's currency.
-fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
+pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost, LedgerError> {
     let Cost { main, delta, pure } = &account.balance.capacity;
     match (&account.rule, quota) {
         (_, NewQuota::Share(share)) if share.is_zero() || *share > Amount::from(1) => {

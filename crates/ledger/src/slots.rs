@@ -145,7 +145,7 @@ pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64, 
     }
     let place = format!("slot {:?} of account {:?}", slot.name, account.name);
     let (asked, left, capacity) = (count.into(), left.into(), slot.total.into());
-    Err(Refusal { place, what: "uses".to_owned(), asked, left, capacity }.into())
+    Err(Refusal::new(place, "uses".to_owned(), [asked, left, capacity]).into())
 }
 
 /// What a recut leaves: how often each slot is used then, and the account's balance.

@@ -4,7 +4,7 @@
 //! people. The core's odometer, whose levels depend on nothing but what the account was opened with, makes it an epsilon.
 //! An account is read for its releases, a data set for what its accounts promise, which is what it is charged with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterpoint::filter::{Amount, Level, Mileage, Odometer, Query, Terms};
 use counterpoint::quantity::Count;
@@ -29,6 +29,10 @@ pub(crate) struct Spent {
     /// How many charges there are, and how many of them were seen.
     charges: u64,
     seen: u64,
+    /// The accounts of a data set, and whether budget was moved between them: what they promise is then no longer what
+    /// each was opened with, and divergences of promises do not add up to the same.
+    accounts: BTreeSet<String>,
+    is_moved: bool,
 }
 
 impl Spent {
@@ -66,6 +70,8 @@ impl Spent {
             releases: BTreeMap::new(),
             charges: account.balance.charges,
             seen: 0,
+            accounts: BTreeSet::new(),
+            is_moved: false,
         })
     }
 
@@ -84,8 +90,14 @@ impl Spent {
                     self.put(text, || Ok(query()?))?;
                 }
             }
-            Event::Open { parent, slot: None, rule, .. } if *parent == account.name => {
+            Event::Move { account: from, .. } if self.accounts.contains(from) => {
+                self.is_moved = true;
+            }
+            Event::Open { account: opened, parent, slot: None, rule, .. }
+                if *parent == account.name =>
+            {
                 self.seen += 1;
+                self.accounts.insert(opened.clone());
                 let Some(promised) = rules::promise(rule) else { return Ok(()) };
                 let damaged = || LedgerError::Damaged("a rule promises nothing".to_owned());
                 self.put(format!("{promised:?}"), || {
@@ -113,7 +125,7 @@ impl Spent {
 
     /// What all of it costs at every level; `None` if not all of it is known.
     fn mileage(&self) -> Option<Mileage> {
-        if self.releases.len() > MOST || self.seen != self.charges {
+        if self.releases.len() > MOST || self.seen != self.charges || self.is_moved {
             return None;
         }
         let mut spent = self.odometer.start();
@@ -142,6 +154,10 @@ impl Spent {
         account: &Account,
         head: String,
     ) -> Result<OdometerRead, LedgerError> {
+        if self.is_moved {
+            let legal = "a data set whose accounts have what they were opened with";
+            return Err(account.unfit("has accounts between which budget was moved", legal));
+        }
         let legal =
             "an account with at most 1000 different releases, each of which is known at some level";
         let spent = self.mileage();

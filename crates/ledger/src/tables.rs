@@ -4,8 +4,8 @@ use counterpoint_wire::adjacency_name;
 
 pub(crate) use crate::cells::damaged;
 use crate::cells::{
-    Reader, Stored, account, alias, balance_cells, only_head, optional, release, share, slot,
-    spent_cells, stored, unwritable, whole,
+    Reader, Stored, account, alias, balance_cells, cost_cells, only_head, optional, release, share,
+    slot, spent_cells, stored, unwritable, whole,
 };
 use crate::chain::{Hash, Head};
 use crate::database::{
@@ -181,6 +181,13 @@ impl<'a> Tables<'a> {
         rows.iter().map(|row| stored(row)).collect()
     }
 
+    /// The bodies of the entries by which budget left an account.
+    pub(crate) fn moves_of(&mut self, account: &str) -> Outcome<Vec<String>> {
+        let sql = "SELECT body FROM ledger_entry WHERE account = $1 AND body LIKE $2";
+        let rows = self.rows(sql, &[account.into(), "{\"event\":\"move\",%".into()])?;
+        rows.iter().map(|row| Reader(row).text(0)).collect()
+    }
+
     /// Any entry that is not after the first: there must be none.
     pub(crate) fn has_entry_before_the_first(&mut self) -> Outcome<bool> {
         let sql = "SELECT sequence FROM ledger_entry WHERE sequence < 1 LIMIT 1";
@@ -261,6 +268,19 @@ impl<'a> Tables<'a> {
         self.one(sql, cells.into())
     }
 
+    /// Writes what there is to spend, if all of the balance is what was read.
+    pub(crate) fn change_capacity(&mut self, old: &Account, new: &Balance) -> Outcome<()> {
+        let sql = "UPDATE ledger_account SET capacity_main = $1, capacity_delta = $2, \
+                   capacity_pure = $3 WHERE name = $4 AND charges = $5 AND capacity_main = $6 \
+                   AND capacity_delta = $7 AND capacity_pure IS NOT DISTINCT FROM $8 \
+                   AND spent_main = $9 AND spent_delta = $10 \
+                   AND spent_pure IS NOT DISTINCT FROM $11 AND closed IS NULL";
+        let mut cells = cost_cells(&new.capacity).to_vec();
+        cells.push(old.name.as_str().into());
+        cells.extend(balance_cells(&old.balance)?);
+        self.one(sql, cells)
+    }
+
     /// Counts one more quota, if as many as were read are still there.
     pub(crate) fn count_quota(&mut self, account: &Account) -> Outcome<()> {
         let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
@@ -312,6 +332,24 @@ impl<'a> Tables<'a> {
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
         let mut cells = vec![account.into(), share.analyst.as_str().into()];
         cells.extend(balance_cells(&share.balance)?);
+        self.one(sql, cells)
+    }
+
+    /// Writes what there is of a share, if all of its balance is what was read.
+    pub(crate) fn change_share(
+        &mut self,
+        account: &str,
+        old: &Share,
+        new: &Balance,
+    ) -> Outcome<()> {
+        let sql = "UPDATE ledger_quota SET capacity_main = $1, capacity_delta = $2, \
+                   capacity_pure = $3 WHERE account = $4 AND analyst = $5 AND charges = $6 \
+                   AND capacity_main = $7 AND capacity_delta = $8 \
+                   AND capacity_pure IS NOT DISTINCT FROM $9 AND spent_main = $10 \
+                   AND spent_delta = $11 AND spent_pure IS NOT DISTINCT FROM $12";
+        let mut cells = cost_cells(&new.capacity).to_vec();
+        cells.extend([account.into(), old.analyst.as_str().into()]);
+        cells.extend(balance_cells(&old.balance)?);
         self.one(sql, cells)
     }
 

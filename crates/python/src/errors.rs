@@ -199,6 +199,9 @@ pub(crate) fn ledger(error: LedgerError) -> PyErr {
             detail.set_item("asked", refusal.asked.to_string())?;
             detail.set_item("left", refusal.left.to_string())?;
             detail.set_item("capacity", refusal.capacity.to_string())?;
+            detail.set_item("noise", refusal.noise.as_ref().map(ToString::to_string))?;
+            let fits = refusal.room.as_ref().map(counterpoint_wire::ledger::Room::words);
+            detail.set_item("fits", fits)?;
             error.value(py).setattr("detail", detail)
         };
         fill().err().unwrap_or_else(|| error.clone_ref(py))

@@ -3,7 +3,7 @@
 use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Delta, Epsilon, Relation};
 use counterpoint_ledger::{
-    Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request, Url,
+    Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request, Transfer, Url,
 };
 use counterpoint_wire::ledger::{Asked, ExactPlan, Export, History, Openings, Promised};
 use counterpoint_wire::{Format, Question};
@@ -244,7 +244,7 @@ impl Ledger {
     }
 
     /// Gives an analyst a share of an account.
-    #[pyo3(name = "_quota", signature = (account, analyst, share, releases, epsilon, delta))]
+    #[pyo3(name = "_quota", signature = (account, analyst, share, releases, epsilon, delta, change))]
     #[allow(clippy::too_many_arguments)]
     fn quota(
         &self,
@@ -255,6 +255,7 @@ impl Ledger {
         releases: Option<u64>,
         epsilon: Option<&str>,
         delta: Option<&str>,
+        change: bool,
     ) -> PyResult<String> {
         let quota = match (share, releases, epsilon, delta) {
             (Some(share), None, None, None) => NewQuota::Share(amount("share", share)?),
@@ -269,7 +270,29 @@ impl Ledger {
                 ));
             }
         };
-        self.with(py, |ledger| Ok(ledger.quota(account, analyst, &quota)?.to_string()))
+        self.with(py, |ledger| {
+            let head = match change {
+                true => ledger.change_quota(account, analyst, &quota)?,
+                false => ledger.quota(account, analyst, &quota)?,
+            };
+            Ok(head.to_string())
+        })
+    }
+
+    /// Moves unspent budget from an account to another of the same data set.
+    #[pyo3(name = "_move", signature = (source, to, key, amount, delta))]
+    fn transfer(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        to: &str,
+        key: &str,
+        amount: &str,
+        delta: &str,
+    ) -> PyResult<String> {
+        let new = Transfer::new(source, to, key, self::amount("amount", amount)?);
+        let new = new.with_delta(self::amount("delta", delta)?);
+        self.with(py, |ledger| Ok(ledger.move_budget(&new)?.to_string()))
     }
 
     /// Debits a release: one slot of a plan account, or releases described in JSON.
@@ -360,6 +383,11 @@ impl Ledger {
         self.with(py, |ledger| Ok(ledger.close(account)?.to_string()))
     }
 
+    /// Closes a data set for good, with all of its accounts; what was reserved goes on. The head.
+    fn close_dataset(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.with(py, |ledger| Ok(ledger.close_dataset(name)?.to_string()))
+    }
+
     /// Ends a session: there are no more answers. The head.
     fn end(&self, py: Python<'_>, account: &str, key: &str) -> PyResult<String> {
         self.with(py, |ledger| Ok(ledger.end(account, key)?.to_string()))
@@ -401,6 +429,7 @@ impl Ledger {
             let mut status = ledger.status(account)?;
             if let (Some(name), [one]) = (account, status.accounts.as_mut_slice()) {
                 one.spent_epsilon = ledger.spent_epsilon(name)?;
+                one.room = ledger.room(name, None)?;
             }
             Ok(status)
         })?;

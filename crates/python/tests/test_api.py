@@ -339,6 +339,29 @@ def test_the_ledger_of_several_people(tmp_path: Path) -> None:
         reader.close("one")
 
 
+def test_owners_move_budget_and_accounts_tell_what_fits(tmp_path: Path) -> None:
+    ledger = cp.Ledger(f"sqlite:{tmp_path / 'owners.db'}", create=True)
+    ledger.dataset("census", adjacency="add-remove", epsilon=2, delta="1e-5")
+    for account in ("one", "two"):
+        ledger.open_filter(account, "census", filter="renyi", epsilon=1, delta="1e-6")
+    room = ledger.status("one")["accounts"][0]["room"]
+    assert room["pure"] == "1" and float(room["gaussian"]["sigma"]) > 1 and room["sampled"]["steps"] == 1000
+    with pytest.raises(cp.Refused) as refused:
+        ledger.reserve("one", cp.Gaussian(float(room["gaussian"]["sigma"]) / 2), key="a")
+    assert refused.value.detail["noise"] and refused.value.detail["fits"][0] == "a pure release of epsilon 1"
+    assert ledger.reserve("one", cp.ApproxDP(0.25), key="a", analyst="ann").outcome == "reserved"
+    head = ledger.move("one", "two", "0.125", key="m")
+    assert ledger.move("one", "two", "0.125", key="m") == head
+    assert ledger.status("two")["accounts"][0]["room"]["pure"] == "1.125"
+    ledger.quota("one", "ann", share="0.5")
+    ledger.quota("one", "ann", share="0.9", change=True)
+    assert ledger.status("one")["accounts"][0]["quotas"][0]["spent"]["pure"] == "0.25"
+    ledger.close_dataset("census")
+    with pytest.raises(cp.LedgerError, match="is closed"):
+        ledger.reserve("two", cp.ApproxDP(0.01), key="late")
+    assert ledger.verify() == ledger.head
+
+
 def test_accounts_promise_what_they_add_up(tmp_path: Path) -> None:
     ledger = cp.Ledger(f"sqlite:{tmp_path / 'curves.db'}", create=True)
     ledger.dataset("census", adjacency="add-remove", epsilon=9, delta="1e-3")

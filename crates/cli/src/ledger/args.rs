@@ -66,6 +66,14 @@ pub(crate) enum LedgerCommand {
         #[arg(value_name = "ACCOUNT")]
         account: String,
     },
+    /// Close a data set for good, with all of its accounts; what was reserved goes on
+    CloseDataset {
+        /// The data set
+        #[arg(value_name = "NAME")]
+        dataset: String,
+    },
+    /// Move unspent budget from an account to another of the same data set
+    Move(MoveArgs),
     /// Tell what is promised, spent and left
     Status {
         /// A data set or an account [default: all]
@@ -246,6 +254,33 @@ pub(crate) struct QuotaArgs {
     /// In a plan account: how many releases
     #[arg(long, value_name = "N", conflicts_with = "epsilon")]
     pub(crate) releases: Option<u64>,
+
+    /// Change the quota that the analyst has, from now on
+    #[arg(long)]
+    pub(crate) change: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MoveArgs {
+    /// The account that gives
+    #[arg(value_name = "FROM")]
+    pub(crate) from: String,
+
+    /// The account that gets
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+
+    /// How much, in the unit that status shows
+    #[arg(long, value_name = "X", value_parser = amount, allow_hyphen_values = true)]
+    pub(crate) amount: Amount,
+
+    /// How much of the delta for the releases' own [default: 0]
+    #[arg(long, value_name = "D", value_parser = amount, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Amount>,
+
+    /// Your name for this move, in the account that gives; the same key is moved once
+    #[arg(long, value_name = "K")]
+    pub(crate) key: String,
 }
 
 #[derive(Debug, clap::Args)]

@@ -35,6 +35,8 @@ fn short(refusal: &Refusal) -> Short {
         asked: refusal.asked.clone(),
         left: refusal.left.clone(),
         capacity: refusal.capacity.clone(),
+        noise: refusal.noise.clone(),
+        room: refusal.room.clone(),
     }
 }
 
@@ -71,6 +73,8 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Recut(args) => warned(setup::recut(ledger, args)?, json),
         LedgerCommand::Quota(args) => done(setup::quota(ledger, args)?, json),
         LedgerCommand::Close { account } => done(ledger.close(account)?, json),
+        LedgerCommand::CloseDataset { dataset } => done(ledger.close_dataset(dataset)?, json),
+        LedgerCommand::Move(args) => done(setup::transfer(ledger, args)?, json),
         LedgerCommand::Price(args) => release::price(ledger, args, json),
         LedgerCommand::Reserve(args) => release::reserve(ledger, args, json),
         LedgerCommand::Commit(args) => release::commit(ledger, args, json),

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result, bail};
 use counterpoint::filter::Amount;
 use counterpoint::{Delta, Epsilon, Relation};
-use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewFilter, NewQuota};
+use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewFilter, NewQuota, Transfer};
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::Promised;
 
-use super::args::{DatasetArgs, OpenArgs, QuotaArgs, RecutArgs};
+use super::args::{DatasetArgs, MoveArgs, OpenArgs, QuotaArgs, RecutArgs};
 use crate::input;
 
 pub(super) fn dataset(ledger: &mut Ledger, args: &DatasetArgs) -> Result<Head> {
@@ -102,5 +102,14 @@ pub(super) fn quota(ledger: &mut Ledger, args: &QuotaArgs) -> Result<Head> {
         }
         _ => bail!("no quota is given; legal: --share, --epsilon and --delta, or --releases"),
     };
-    Ok(ledger.quota(&args.account, &args.analyst, &quota)?)
+    let (account, analyst) = (&args.account, &args.analyst);
+    Ok(match args.change {
+        true => ledger.change_quota(account, analyst, &quota)?,
+        false => ledger.quota(account, analyst, &quota)?,
+    })
+}
+
+pub(super) fn transfer(ledger: &mut Ledger, args: &MoveArgs) -> Result<Head> {
+    let new = Transfer::new(&args.from, &args.to, &args.key, args.amount.clone());
+    Ok(ledger.move_budget(&new.with_delta(args.delta.clone().unwrap_or_default()))?)
 }

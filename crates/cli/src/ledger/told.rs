@@ -16,6 +16,7 @@ pub(super) fn status(ledger: &mut Ledger, account: Option<&str>, json: bool) -> 
     let mut status = ledger.status(account)?;
     if let (Some(name), [one]) = (account, status.accounts.as_mut_slice()) {
         one.spent_epsilon = ledger.spent_epsilon(name)?;
+        one.room = ledger.room(name, None)?;
         if one.parent.is_none() {
             let all = ledger.status(None)?.accounts;
             status.accounts.extend(beneath(name, all));

@@ -164,18 +164,13 @@ fn a_share_of_any_account_is_that_part_of_what_it_has_to_spend() {
 }
 
 #[test]
-fn quotas_are_given_once_and_before_the_first_release() {
+fn quotas_are_given_once() {
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");
     let share = NewQuota::Cost { epsilon: amount("0.5"), delta: amount("0") };
     ledger.quota("account", "ann", &share).unwrap();
     let error = ledger.quota("account", "ann", &share).unwrap_err();
     assert!(matches!(error, LedgerError::Exists { .. }), "{error}");
-    let account = NewAccount::Filter(budget(Kind::Sums, "1", "0"));
-    ledger.open_account("other", "data", &account).unwrap();
-    ledger.reserve(&Request::new("other", "k", &release("0.1"))).unwrap();
-    let error = ledger.quota("other", "ann", &share).unwrap_err().to_string();
-    assert!(error.contains("has releases without a quota"), "{error}");
     assert_sound(&mut ledger);
 }
 

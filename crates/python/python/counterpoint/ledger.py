@@ -218,12 +218,24 @@ class Ledger(_native.Ledger):
         releases: int | None = None,
         epsilon: Amount | None = None,
         delta: Amount | None = None,
+        change: bool = False,
     ) -> str:
-        """Caps what one analyst may spend of an account; returns the head."""
+        """Caps what one analyst may spend of an account; returns the head.
+
+        What the analyst spent before counts. With ``change`` the quota that the analyst has is another one from now on;
+        of one below what is spent nothing is left.
+        """
         return self._quota(
             account, analyst, _maybe("share", share), releases,
-            _maybe("epsilon", epsilon), _maybe("delta", delta),
+            _maybe("epsilon", epsilon), _maybe("delta", delta), change,
         )
+
+    def move(self, source: str, to: str, amount: Amount, *, key: str, delta: Amount = 0) -> str:
+        """Moves unspent budget from an account to another of the same data set; returns the head.
+
+        The amount is in the accounts' unit (epsilon, divergence or rho). The same key is moved once.
+        """
+        return self._move(source, to, key, _maybe("amount", amount) or "0", _maybe("delta", delta) or "0")
 
     def reserve(
         self,
@@ -271,7 +283,8 @@ class Ledger(_native.Ledger):
     def status(self, account: str | None = None) -> dict[str, Any]:
         """What is spent and what is left, of one account or all.
 
-        Of one open account also ``spent_epsilon``, what is spent so far as an epsilon that holds at all times at once.
+        Of one open account also ``spent_epsilon``, what is spent so far as an epsilon that holds at all times at once, and
+        ``room``, the largest single releases that still fit.
         """
         return _loads(self._status(account))
 

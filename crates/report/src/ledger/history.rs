@@ -43,8 +43,16 @@ fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String
             let list = |names: Vec<String>| names.join("; ");
             (format!("{} into {}", list(given.collect()), list(made.collect())), None)
         }
-        Event::Quota { analyst, capacity, .. } => {
-            (format!("{analyst}: {} to spend", down(&capacity.main)), None)
+        Event::Quota { analyst, capacity, changed, .. } => {
+            let from_now_on = if *changed { " from now on" } else { "" };
+            (format!("{analyst}: {} to spend{from_now_on}", down(&capacity.main)), None)
+        }
+        Event::Move { to, key, amount, .. } => {
+            let delta = match amount.delta.is_zero() {
+                true => String::new(),
+                false => format!(" and delta {}", up(&amount.delta)),
+            };
+            (format!("{key}: {}{delta} to {to}", up(&amount.main)), None)
         }
         Event::Reserve { key, analyst, session, release, charge, .. } => {
             let asked = asked(release);

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use counterpoint::filter::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
-    AccountStatus, Cost, PendingKey, Promised, QuotaStatus, SlotStatus, SpentEpsilon, SpentSetting,
-    Status, Verified,
+    AccountStatus, Cost, PendingKey, Promised, QuotaStatus, Room, SlotStatus, SpentEpsilon,
+    SpentSetting, Status, Verified,
 };
 
 use crate::columns::Side::{Left, Right};
@@ -157,6 +157,7 @@ fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
         ("kind", kind),
         ("promise", format!("{promise}\n(for all of it, however little is spent)")),
         ("spent", spent + &account.spent_epsilon.as_ref().map(so_far).unwrap_or_default()),
+        ("still fits", account.room.as_ref().map_or_else(|| "nothing".to_owned(), fitting)),
         ("charges", account.charges.to_string()),
     ]);
     let open = keys(&account.name, pending);
@@ -173,6 +174,14 @@ fn account(account: &AccountStatus, pending: &[PendingKey]) -> String {
         text += &format!("\n{}", quotas(account.unit, &account.quotas));
     }
     text
+}
+
+/// The largest single releases that fit, one or the other.
+fn fitting(room: &Room) -> String {
+    match room.words() {
+        list if list.is_empty() => "nothing".to_owned(),
+        list => list.join("\nor "),
+    }
 }
 
 /// What is spent so far as an epsilon, and the setting in which that holds.

@@ -38,6 +38,11 @@ const DEFAULTS: [(&str, &str, &[&str]); 7] = [
 /// The first format of a ledger whose numbers are rounded to the safe side.
 const SAFE: u64 = 4;
 
+/// The fields that say how much noise there is.
+const NOISE: [&str; 2] = ["scale", "sigma"];
+/// The fields that say how much is lost where none says how much noise there is.
+const LOSSES: [&str; 5] = ["epsilon", "epsilon_queries", "epsilon_threshold", "mu", "rho"];
+
 /// A release, its fields in alphabetical order and its numbers as decimal text in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -181,6 +186,23 @@ impl Described {
         self.0.retain(|key, _| key != "epsilon" && key != "delta");
         self.0.insert(name.to_owned(), Field::One(amount.to_string()));
         Ok(self)
+    }
+
+    /// The same release with so many times the noise, or that part of the guarantee; `None` where it has neither.
+    #[must_use]
+    pub fn noisier(&self, factor: &Amount) -> Option<Self> {
+        let mut fields = self.0.clone();
+        let mut is_changed = false;
+        let has_noise = NOISE.iter().any(|key| fields.contains_key(*key));
+        for (key, field) in &mut fields {
+            let is_one = if has_noise { &NOISE[..] } else { &LOSSES[..] }.contains(&key.as_str());
+            let Field::One(text) = field else { continue };
+            let Some(old) = amount(text).ok().filter(|_| is_one) else { continue };
+            let new = if has_noise { Some(&old * factor) } else { old.under(factor) };
+            *text = new?.to_string();
+            is_changed = true;
+        }
+        is_changed.then_some(Self(fields))
     }
 
     /// The release as text.

@@ -50,8 +50,17 @@ pub enum Event {
     },
     /// Unused openings of a plan account were exchanged for slots that they dominate.
     Recut { at: u64, account: String, unused: Vec<Openings>, into: Vec<Slot> },
-    /// An analyst got a share of an account.
-    Quota { at: u64, account: String, analyst: String, capacity: Cost },
+    /// An analyst got a share of an account, or from here on another one.
+    Quota {
+        at: u64,
+        account: String,
+        analyst: String,
+        capacity: Cost,
+        #[serde(default, skip_serializing_if = "is_false")]
+        changed: bool,
+    },
+    /// Unspent budget went from an account to another of the same data set.
+    Move { at: u64, account: String, to: String, key: String, amount: Cost },
     /// A release was debited, or a whole session.
     Reserve {
         at: u64,
@@ -86,7 +95,7 @@ pub enum Event {
     },
     /// A session was ended.
     End { at: u64, account: String, key: String },
-    /// An account was closed for good.
+    /// An account was closed for good, or a data set, all of whose accounts are closed.
     Close { at: u64, account: String },
 }
 
@@ -212,6 +221,7 @@ impl Event {
             | Self::Open { at, .. }
             | Self::Recut { at, .. }
             | Self::Quota { at, .. }
+            | Self::Move { at, .. }
             | Self::Reserve { at, .. }
             | Self::Commit { at, .. }
             | Self::Begin { at, .. }
@@ -230,6 +240,7 @@ impl Event {
             Self::Open { account, .. }
             | Self::Recut { account, .. }
             | Self::Quota { account, .. }
+            | Self::Move { account, .. }
             | Self::Reserve { account, .. }
             | Self::Alias { account, .. }
             | Self::Commit { account, .. }
@@ -274,6 +285,7 @@ impl Event {
             Self::Open { .. } => "open",
             Self::Recut { .. } => "recut",
             Self::Quota { .. } => "quota",
+            Self::Move { .. } => "move",
             Self::Reserve { .. } => "reserve",
             Self::Alias { .. } => "alias",
             Self::Commit { .. } => "commit",

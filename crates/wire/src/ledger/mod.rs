@@ -13,7 +13,7 @@ pub use described::{Described, ExactPlan};
 pub use event::{Asked, Event, Openings, Rule};
 pub use record::{Cost, FilterRecord, PlanRecord, Promised, Slot};
 pub use told::{
-    AccountStatus, Committed, Done, Export, History, HistoryEntry, LevelRead, No, OdometerRead,
-    Pending, PendingKey, Price, QuotaStatus, Reserved, Response, Responses, SessionStatus, Short,
-    SlotStatus, SpentEpsilon, SpentSetting, Status, Verified,
+    AccountStatus, Committed, Done, Export, GaussianRoom, History, HistoryEntry, LevelRead, No,
+    OdometerRead, Pending, PendingKey, Price, QuotaStatus, Reserved, Response, Responses, Room,
+    SampledRoom, SessionStatus, Short, SlotStatus, SpentEpsilon, SpentSetting, Status, Verified,
 };

@@ -59,6 +59,86 @@ pub struct AccountStatus {
     /// What is spent so far as an epsilon, if asked for and known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent_epsilon: Option<SpentEpsilon>,
+    /// What still fits an open account, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<Room>,
+}
+
+/// The largest single releases that an account admits now, rounded to the safe side: each is admitted as it is described,
+/// one or the other. `None` where nothing of the kind fits, or the account does not charge the kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Room {
+    /// The epsilon of one release with delta 0, such as Laplace noise of scale 1/epsilon and sensitivity 1.
+    #[serde(with = "optional_amount")]
+    pub pure: Option<Amount>,
+    /// One release of Gaussian noise.
+    pub gaussian: Option<GaussianRoom>,
+    /// Steps of Gaussian noise on Poisson samples.
+    pub sampled: Option<SampledRoom>,
+}
+
+impl Room {
+    /// What fits, for people.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let pure = self.pure.as_ref().map(|epsilon| format!("a pure release of epsilon {epsilon}"));
+        let gaussian = self.gaussian.as_ref().map(|room| {
+            let as_epsilon = room.epsilon.as_ref().zip(room.delta.as_ref());
+            let as_epsilon = as_epsilon.map(|(epsilon, delta)| {
+                format!(" (epsilon {epsilon} at delta {})", short_power(delta))
+            });
+            let (sigma, as_epsilon) = (&room.sigma, as_epsilon.unwrap_or_default());
+            format!("Gaussian noise of sigma {sigma} for sensitivity 1{as_epsilon}")
+        });
+        let sampled = self.sampled.as_ref().map(|room| {
+            let SampledRoom { rate, sigma, steps } = room;
+            format!(
+                "{steps} steps of Gaussian noise of sigma {sigma} on Poisson samples of rate {rate}"
+            )
+        });
+        pure.into_iter().chain(gaussian).chain(sampled).collect()
+    }
+}
+
+/// A small number with a power of ten.
+fn short_power(amount: &Amount) -> String {
+    let text = amount.to_string();
+    let Some(digits) = text.strip_prefix("0.").map(|rest| rest.trim_start_matches('0')) else {
+        return text;
+    };
+    let power = text.len() - 1 - digits.len();
+    match digits.split_at_checked(1) {
+        Some((first, "")) if power > 3 => format!("{first}e-{power}"),
+        Some((first, rest)) if power > 3 => format!("{first}.{rest}e-{power}"),
+        _ => text,
+    }
+}
+
+/// The least Gaussian noise that fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GaussianRoom {
+    /// Its standard deviation for sensitivity 1.
+    #[serde(with = "amount")]
+    pub sigma: Amount,
+    /// The epsilon of a Gaussian release that fits, at `delta`.
+    #[serde(with = "optional_amount", skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<Amount>,
+    /// The delta that the account promises, if it promises one.
+    #[serde(with = "optional_amount", skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Amount>,
+}
+
+/// The least noise with which a training fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SampledRoom {
+    /// The rate of the samples.
+    #[serde(with = "amount")]
+    pub rate: Amount,
+    /// How many steps it has.
+    pub steps: u64,
+    /// The standard deviation of each step's noise for sensitivity 1.
+    #[serde(with = "amount")]
+    pub sigma: Amount,
 }
 
 /// What is spent of an open account so far: a bound that holds at all times at once, whatever is asked next.
@@ -386,6 +466,12 @@ pub struct Short {
     /// What there was.
     #[serde(with = "amount")]
     pub capacity: Amount,
+    /// With so many times the noise what was asked for would fit, where that is known.
+    #[serde(with = "optional_amount", skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Amount>,
+    /// What would still fit, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<Room>,
 }
 
 /// `verify`, where nothing is wrong.

@@ -3,6 +3,7 @@
 mod accounts;
 mod history;
 mod odometer;
+mod owners;
 mod refusals;
 mod release;
 mod status;

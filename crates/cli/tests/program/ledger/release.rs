@@ -32,7 +32,8 @@ fn a_release_from_budget_to_answer() {
     let release = r#"{"mechanism": "laplace", "scale": 1000000}"#;
     let no = ledger.no(&["reserve", "team", release, "--key", "wednesday"]);
     let expected = json!({"by": "account \"team\"", "what": "epsilon", "asked": "0.000001",
-                          "left": "0", "capacity": "0.3"});
+                          "left": "0", "capacity": "0.3",
+                          "room": {"pure": null, "gaussian": null, "sampled": null}});
     assert_eq!((&no["outcome"], &no["refusal"]), (&json!("refused"), &expected));
     let run = ledger.run(&["reserve", "team", release, "--key", "wednesday"]);
     assert_eq!((run.status, run.stdout.as_str()), (1, ""));
