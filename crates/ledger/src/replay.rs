@@ -30,8 +30,12 @@ pub(crate) struct Books {
     pub(crate) sessions: Sessions,
     /// The version of the format so far.
     pub(crate) format: u64,
+    /// The entry that these books begin after, from which only what was not over is known; 0 if all of it is.
+    pub(crate) after: u64,
+    /// Keys that are not known from there on, and were named: they must have been reserved before.
+    pub(crate) earlier: Vec<Place>,
     /// What was already priced: prices depend on the account's rule and the description alone.
-    prices: BTreeMap<(String, Hash), Cost>,
+    prices: BTreeMap<Place, Cost>,
 }
 
 /// The first version of the format that has aliases.
@@ -52,6 +56,11 @@ pub(crate) struct Kept {
 }
 
 impl Books {
+    /// Empty books of a format that begin after an entry.
+    pub(crate) fn after(after: u64, format: u64) -> Self {
+        Self { after, format, ..Self::default() }
+    }
+
     /// One event later.
     pub(crate) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), Problem> {
         match event {
@@ -150,8 +159,11 @@ impl Books {
             return Err("the format has no aliases yet".to_owned());
         }
         analyst.map_or(Ok(()), |name| name::word("analyst", name)).map_err(text)?;
-        if !self.releases.contains_key(&(account.to_owned(), key.to_owned())) {
-            return Err("the key was not reserved in this account".to_owned());
+        let place = (account.to_owned(), key.to_owned());
+        match self.releases.contains_key(&place) {
+            true => {}
+            false if self.after > 0 => self.earlier.push(place),
+            false => return Err("the key was not reserved in this account".to_owned()),
         }
         let alias = Hash::read(alias).ok_or("the alias is no digest")?;
         let place = (account.to_owned(), analyst.unwrap_or_default().to_owned(), alias);
@@ -359,8 +371,8 @@ impl Books {
     }
 
     fn price(&mut self, request: &Request<'_>) -> Result<Cost, Problem> {
-        let same = Request { key: "", analyst: None, session: false, ..*request };
-        let known = (request.account.to_owned(), digest(&same));
+        let asked = request.asked.text().map_err(|error| error.to_string())?;
+        let known = (request.account.to_owned(), asked);
         if let Some(price) = self.prices.get(&known) {
             return Ok(price.clone());
         }
