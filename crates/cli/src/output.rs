@@ -1,6 +1,6 @@
 //! Standard output, standard error and the exit status.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -50,6 +50,22 @@ impl Outcome {
             Some(object) => Self { no: true, ..Self::json(object) },
             None => Self { remarks: vec![reason], no: true, ..Self::default() },
         }
+    }
+}
+
+/// Writes to standard output piece by piece, for what may be too long to be kept.
+pub(crate) fn written(
+    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> Result<()>,
+) -> Result<Outcome> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let done = write(&mut out).and_then(|()| Ok(out.flush()?));
+    let is_closed = |error: &anyhow::Error| {
+        error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    };
+    match done {
+        // The reader has seen enough.
+        Err(error) if is_closed(&error) => Ok(Outcome::default()),
+        done => done.map(|()| Outcome::default()),
     }
 }
 

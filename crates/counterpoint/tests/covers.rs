@@ -17,9 +17,9 @@ use counterpoint_testing::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Games in the full run, and a twentieth of them in the quick one.
+/// Games in the full run, and one of two hundred in the quick one.
 fn games(full: usize) -> usize {
-    if crate::common::is_full() { full } else { full / 20 }
+    if crate::common::is_full() { full } else { full / 200 }
 }
 
 /// About the largest size for which something holds.
@@ -80,7 +80,7 @@ impl Score {
 /// One slot of any kind, against releases and accounts of any kind.
 #[test]
 fn no_slot_covers_more_than_it_promises() {
-    let (mut random, all, mut score) = (Random::new(31), games(10_000), Score::default());
+    let (mut random, all, mut score) = (Random::new(31), games(100_000), Score::default());
     let (mut played, mut turns) = (0, (0..KINDS as usize + 3).cycle());
     while played < all {
         let group = random.of(&[1, 1, 1, 2, 3]);
@@ -168,7 +168,7 @@ fn no_slot_covers_more_than_it_promises() {
 /// Lists of slots that are re-cut.
 #[test]
 fn no_slots_are_recut_into_more() {
-    let (mut random, all, mut score) = (Random::new(32), games(10_000), Score::default());
+    let (mut random, all, mut score) = (Random::new(32), games(100_000), Score::default());
     let mut played = 0;
     while played < all {
         // Mostly of one family, as otherwise little is ever covered.

@@ -72,7 +72,7 @@ fn epsilon_is_what_arbitrary_precision_says() {
 fn splines_agree_with_contours_and_lattices() {
     let mut random = Random::new(0x5b11);
     let (mut close, mut all) = (0, 0);
-    for _ in 0..tries(400, 0.04) {
+    for _ in 0..tries(400, 0.02) {
         let (count, scale) = (random.log_whole(2, 3000), random.log_uniform(0.3, 300.0));
         let plan = plan(&[times(count, laplace(scale, 1.0))]);
         let delta = Delta::new(random.log_uniform(1e-12, 0.1)).unwrap();
@@ -87,7 +87,7 @@ fn splines_agree_with_contours_and_lattices() {
         assert!(a.overlaps(&b), "{count} of {scale} at {delta:?}: {a} and {b}");
         close += usize::from(b.relative_width() < 1e-4);
     }
-    assert!(2 * close >= all && all >= 10, "{close} of {all}");
+    assert!(2 * close >= all && all >= 5, "{close} of {all}");
 }
 
 /// What one asks other libraries about: no count and no scale is refused, and epsilon and delta fit together.

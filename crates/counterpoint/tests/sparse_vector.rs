@@ -228,7 +228,10 @@ fn no_adversary_tells_more_than_a_sparse_vector_is_charged() {
         ((1, 2), (1, 3)),
         ((4, 5), (9, 10)),
         ((1, 50), (1, 2)),
-    ] {
+    ]
+    .into_iter()
+    .take(counterpoint_testing::size(5, 2) as usize)
+    {
         let decays = Decays::new(threshold, query);
         let square = &decays.query * &decays.query;
         let outcomes = claimed(&(Ratio::ONE / &decays.threshold), &(Ratio::ONE / square));

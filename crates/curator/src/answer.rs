@@ -2,7 +2,7 @@
 
 use crate::bill::Bill;
 use crate::error::Error;
-use crate::shown::Shown;
+use crate::shown::{Shown, Stored};
 use crate::text;
 use counterpoint_ledger::{Ledger, Price};
 use counterpoint_mechanisms::{Data, Recipe};
@@ -28,7 +28,12 @@ pub fn answer(
     let request = bill.request(&asked, data.relation(), text::digest(recipe)?, false);
     let debit = ledger.reserve(&request)?;
     if let Some(stored) = debit.response {
-        return Shown::stored(stored, debit.entry, true, debit.head);
+        return Shown::stored(Stored {
+            bytes: stored,
+            entry: debit.entry,
+            is_repeated: true,
+            head: debit.head,
+        });
     }
     let drawn = text::write(&measurement.run(data)?)?;
     let stored = ledger.commit(bill.account, bill.key, &drawn)?;

@@ -4,9 +4,8 @@ use crate::checked::Spend;
 use crate::illegal::Illegal;
 use crate::question::Question;
 use crate::table::{Number, Unanswered};
-use crate::table_session::Declared;
+use crate::table_session::{Declared, Runs};
 use counterpoint_ledger::{LedgerError, Refusal};
-use counterpoint_mechanisms::Interactive;
 use counterpoint_wire::ledger::{AccountStatus, Cost};
 
 /// A question as it is written.
@@ -131,7 +130,7 @@ pub struct Standing {
     /// The table that it is about.
     pub table: String,
     /// What was declared.
-    pub declared: Interactive,
+    pub declared: Runs,
     /// How many answers it has given.
     pub answered: u64,
     /// Whether it gives no more.
@@ -153,6 +152,34 @@ pub struct Asking {
     pub guess: Option<f64>,
     /// What it costs of a sequence.
     pub spend: Option<Spend>,
+}
+
+/// A session of a registered mechanism that is to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnOpening {
+    /// The account that pays.
+    pub account: String,
+    /// What the asker calls it.
+    pub key: String,
+    /// The table that it is about.
+    pub table: String,
+    /// The mechanism's name.
+    pub mechanism: String,
+    /// The slot that it opens, in a plan account.
+    pub slot: Option<String>,
+}
+
+/// A question to a session of a registered mechanism.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnAsking {
+    /// The account that paid.
+    pub account: String,
+    /// What the asker calls the session.
+    pub key: String,
+    /// What the asker calls the question.
+    pub name: String,
+    /// The question, as JSON.
+    pub question: String,
 }
 
 /// What is left of an account for somebody.

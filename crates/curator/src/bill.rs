@@ -3,6 +3,7 @@
 use crate::error::Error;
 use counterpoint::{Relation, Release};
 use counterpoint_ledger::{Hash, Request};
+use counterpoint_wire::PlanError;
 use counterpoint_wire::ledger::{Asked, Described};
 use std::sync::Arc;
 
@@ -37,7 +38,22 @@ impl<'a> Bill<'a> {
             let release = Release { part: part.cloned(), ..release.clone() };
             Described::of(&release).map_err(|error| Error::Unwritable(error.to_string()))
         };
-        let releases: Vec<Described> = releases.iter().map(described).collect::<Result<_, _>>()?;
+        self.of(releases.iter().map(described).collect::<Result<_, _>>()?)
+    }
+
+    /// The same of releases that are described already, about a part or all of the data.
+    pub(crate) fn described(
+        &self,
+        releases: Vec<Described>,
+        part: Option<&Arc<str>>,
+    ) -> Result<Asked, Error> {
+        let unwritable = |error: PlanError| Error::Unwritable(error.to_string());
+        let about =
+            |release: Described| release.about(part.map(|part| &**part)).map_err(unwritable);
+        self.of(releases.into_iter().map(about).collect::<Result<_, _>>()?)
+    }
+
+    fn of(&self, releases: Vec<Described>) -> Result<Asked, Error> {
         match self.slot {
             // A slot that is told nothing is not checked.
             _ if releases.is_empty() => Err(Error::Unwritable("it costs nothing".to_owned())),

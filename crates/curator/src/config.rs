@@ -1,7 +1,10 @@
 //! What a curator is told when it starts: the ledger, the tables, and what is public about them.
 
+use crate::own::{Own, Registered};
 use crate::public::{PublicError, Table, TableText};
 use counterpoint_ledger::Url;
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::ExactPlan;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -102,6 +105,8 @@ pub struct Config {
     pub state: PathBuf,
     /// The tables.
     pub tables: Vec<Source>,
+    /// The owner's own mechanisms.
+    pub mechanisms: Vec<Registered>,
     /// When answers leave.
     pub timing: Timing,
     /// How many questions each engine takes.
@@ -124,6 +129,18 @@ struct Text {
     #[serde(default)]
     tls: Option<TlsText>,
     table: Vec<SourceText>,
+    #[serde(default)]
+    mechanism: Vec<MechanismText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MechanismText {
+    name: String,
+    table: String,
+    /// A plan file.
+    guarantee: PathBuf,
+    program: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -214,6 +231,13 @@ impl Config {
                 ));
             }
         }
+        let mechanisms = read.mechanism.into_iter().map(|text| mechanism(text, &tables, folder));
+        let mechanisms: Vec<Registered> = mechanisms.collect::<Result<_, _>>()?;
+        for (place, one) in mechanisms.iter().enumerate() {
+            if mechanisms.iter().take(place).any(|other| other.own.own == one.own.own) {
+                return Err(illegal("mechanism", &one.own.own, "different names"));
+            }
+        }
         let timing = Timing {
             slot: seconds("timing.slot", read.timing.slot, 0.0)?,
             limit: seconds("timing.limit", read.timing.limit, 0.001)?,
@@ -230,7 +254,7 @@ impl Config {
         if matches!(&ledger, Url::Sqlite(path) if Path::new(path) == state) {
             return Err(illegal("state", read.state, "another file than the ledger's"));
         }
-        Ok(Self { ledger, state, tables, timing, queue, tls })
+        Ok(Self { ledger, state, tables, mechanisms, timing, queue, tls })
     }
 }
 
@@ -277,6 +301,37 @@ fn location(field: &str, text: &str, folder: &Path) -> Result<Location, ConfigEr
 fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> {
     let path = text.strip_prefix("sqlite:").filter(|path| !path.is_empty());
     path.map(|path| folder.join(path)).ok_or_else(|| illegal(field, text, "sqlite:PATH"))
+}
+
+/// A mechanism of the owner's own. Its guarantee is read now: another one later would be another mechanism.
+fn mechanism(
+    text: MechanismText,
+    tables: &[Source],
+    folder: &Path,
+) -> Result<Registered, ConfigError> {
+    let field = |name: &str| format!("mechanism {:?}, {name}", text.name);
+    let table = tables.iter().find(|table| table.public.name() == text.table);
+    let table = table.ok_or_else(|| illegal(&field("table"), &text.table, "a [[table]]'s name"))?;
+    if text.program.is_empty() {
+        return Err(illegal(&field("program"), "[]", "a program and its arguments"));
+    }
+    let file = folder.join(&text.guarantee);
+    let unread = |error: String| {
+        ConfigError::Text(format!("{}, {}: {error}", field("guarantee"), file.display()))
+    };
+    let bytes = std::fs::read(&file).map_err(|error| unread(error.to_string()))?;
+    let plan = ExactPlan::parse(&bytes, Format::detect(Some(&file), &bytes));
+    let plan = plan.map_err(|error| unread(error.to_string()))?;
+    let adjacency = table.public.relation().adjacency();
+    if plan.adjacency.is_some_and(|said| said != adjacency) || plan.group != 1 {
+        return Err(unread("it is about other neighbours than the table".to_owned()));
+    }
+    Ok(Registered {
+        own: Own { own: text.name, guarantee: plan.releases },
+        table: text.table,
+        program: text.program,
+        folder: folder.to_owned(),
+    })
 }
 
 fn source(text: SourceText, folder: &Path) -> Result<Source, ConfigError> {

@@ -1,19 +1,23 @@
 //! A curator: tables, a ledger and tokens, and what may be asked of them.
 
-use crate::asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
+use crate::asked::{
+    Answer, Ask, Asking, Denied, Left, Opening, OwnAsking, OwnOpening, Pay, Priced, Standing,
+    Written,
+};
 use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Location, QueueSizes, Timing};
 use crate::dummy::Dummy;
 use crate::engine::{self, Failed};
 use crate::examine::unlike;
 use crate::illegal::Illegal;
+use crate::own::Registered;
 use crate::question::{Question, sql};
 use crate::session::Opened;
-use crate::shown::Shown;
+use crate::shown::{Shown, Stored};
 use crate::spend::{least, spend_in, times};
 use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
-use crate::table_session::{self, Asked, Declaration, Owner};
+use crate::table_session::{self, Asked, Declaration, Owner, Runs};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint_ledger::{Hash, LedgerError, OpenOptions, Pool};
 use counterpoint_wire::ledger::Cost;
@@ -74,6 +78,7 @@ pub struct Curator {
     pool: Pool,
     tokens: Tokens,
     tables: BTreeMap<String, Kept>,
+    mechanisms: BTreeMap<String, Registered>,
     /// The data sets of accounts, and the parts that they are about, which never change.
     about: Mutex<BTreeMap<String, About>>,
     /// Made up when they are first asked.
@@ -115,6 +120,11 @@ impl Curator {
             pool,
             tokens,
             tables,
+            mechanisms: config
+                .mechanisms
+                .iter()
+                .map(|one| (one.own.own.clone(), one.clone()))
+                .collect(),
             about: Mutex::default(),
             dummies: Mutex::default(),
             timing: config.timing,
@@ -418,11 +428,82 @@ impl Curator {
         Ok((kept.location.clone(), shown))
     }
 
+    /// The owner's own mechanisms, in order of their names.
+    pub fn mechanisms(&self) -> impl Iterator<Item = &Registered> {
+        self.mechanisms.values()
+    }
+
+    /// Opens a session of a mechanism that the owner registered, and debits all of it.
+    ///
+    /// # Errors
+    /// [`Denied`]; no data are looked at.
+    pub fn open_own_session(&self, asker: &Bearer, opening: &OwnOpening) -> Result<Opened, Denied> {
+        may_use(asker, &opening.account)?;
+        let (registered, kept) = self.registered(&opening.mechanism)?;
+        if !kept.held.public.name().eq_ignore_ascii_case(&opening.table) {
+            let place = format!("table {:?}", opening.table);
+            let legal = format!("{:?}, which the mechanism is about", registered.table);
+            return Err(Illegal::new(place, "is another", legal).into());
+        }
+        self.pays(&opening.account, kept)?;
+        let (owner, slot) = (owner(asker, &opening.account, &opening.key), opening.slot.as_deref());
+        Ok(table_session::open_registered(&self.pool, &kept.held, &owner, slot, registered)?)
+    }
+
+    /// Asks a session of a mechanism that the owner registered.
+    ///
+    /// # Errors
+    /// [`Denied`]; what it says never depends on the data, but for that the mechanism failed, after which the session is over.
+    pub fn ask_own_session(&self, asker: &Bearer, asking: &OwnAsking) -> Result<Stored, Denied> {
+        let (registered, _) = self.put_own(asker, asking)?;
+        let owner = owner(asker, &asking.account, &asking.key);
+        let asked = (asking.name.as_str(), asking.question.as_str());
+        let deadline = Instant::now() + self.timing.limit;
+        Ok(table_session::ask_registered(&self.pool, &owner, asked, registered, deadline)?)
+    }
+
+    /// Where the table of such a session is, and the answer if it is stored.
+    ///
+    /// # Errors
+    /// [`Denied`], as when it is asked.
+    pub fn remembered_in_own_session(
+        &self,
+        asker: &Bearer,
+        asking: &OwnAsking,
+    ) -> Result<(Location, Option<Stored>), Denied> {
+        let (_, kept) = self.put_own(asker, asking)?;
+        let owner = owner(asker, &asking.account, &asking.key);
+        let asked = (asking.name.as_str(), asking.question.as_str());
+        let stored = table_session::remembered_registered(&self.pool, &owner, asked)?;
+        Ok((kept.location.clone(), stored))
+    }
+
+    /// The mechanism that a session was opened of, as it is registered now: with the guarantee that was charged.
+    fn put_own(&self, asker: &Bearer, asking: &OwnAsking) -> Result<(&Registered, &Kept), Denied> {
+        let standing = self.session(asker, &asking.account, &asking.key)?;
+        let Runs::Own(own) = standing.declared else {
+            let legal = "sql or question: the session is of a mechanism of ours";
+            return Err(Illegal::new("own", "is there", legal).into());
+        };
+        let (registered, kept) = self.registered(&own.own)?;
+        if registered.own != own {
+            let place = format!("mechanism {:?}", own.own);
+            let legal = "the guarantee that the session was charged for";
+            return Err(Illegal::new(place, "has another guarantee now", legal).into());
+        }
+        Ok((registered, kept))
+    }
+
+    fn registered(&self, name: &str) -> Result<(&Registered, &Kept), Denied> {
+        let registered = self.mechanisms.get(name).ok_or_else(|| not_yours("mechanism", name))?;
+        Ok((registered, self.kept(&registered.table)?))
+    }
+
     /// The table that a session's question is about, and the question.
     fn put(&self, asker: &Bearer, asking: &Asking) -> Result<(&Kept, Asked), Denied> {
         let Asking { account, key, written, guess, spend, .. } = asking;
         // Whether it is there comes before what is asked of it.
-        self.session(asker, account, key)?;
+        self.session(asker, account, key)?.declared.ours()?;
         let question = self.read(written)?;
         let kept = self.kept(&question.table)?;
         self.pays(account, kept)?;

@@ -41,6 +41,8 @@ pub mod engine;
 mod error;
 mod examine;
 mod illegal;
+mod own;
+mod program;
 pub mod public;
 pub mod question;
 mod session;
@@ -54,7 +56,10 @@ mod text;
 mod tokens;
 
 pub use answer::{answer, price};
-pub use asked::{Answer, Ask, Asking, Denied, Left, Opening, Pay, Priced, Standing, Written};
+pub use asked::{
+    Answer, Ask, Asking, Denied, Left, Opening, OwnAsking, OwnOpening, Pay, Priced, Standing,
+    Written,
+};
 pub use bill::Bill;
 pub use checked::{Checked, Grouping, Part, Spend};
 pub use compile::{Compiled, Counted, PersonRows, Together, Wanted, compile, together};
@@ -63,8 +68,9 @@ pub use curator::{Curator, Kept, Prepared, SetupError};
 pub use error::Error;
 pub use examine::{Examined, Pace, examine};
 pub use illegal::Illegal;
-pub use session::{Opened, ask, close, open};
-pub use shown::Shown;
+pub use own::{About, Own, Registered, Step, Unfinished, ask_own, open_own};
+pub use session::{Opened, Reach, ask, close, open};
+pub use shown::{Shown, Stored};
 pub use stages::{Stage, Stages};
 pub use table::{Due, Held, Number, Payer, Ready, Told, Unanswered, price_of, tell, tell_all};
 

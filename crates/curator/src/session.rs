@@ -4,13 +4,15 @@
 
 use crate::bill::Bill;
 use crate::error::Error;
-use crate::shown::Shown;
+use crate::shown::{Shown, Stored};
 use crate::text;
 use counterpoint_ledger::{Answer, Hash, Head, Ledger, LedgerError, NewAnswer, Pool, Session};
 use counterpoint_mechanisms::{
     Data, Error as Refusal, Interactive, Protocol, Question, Reply, State,
 };
 use counterpoint_wire::ledger::Cost;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// How often a question is tried again because another was answered in between.
@@ -18,7 +20,7 @@ const MOST_TRIES: usize = 1000;
 
 /// What a state takes beside the list of what is left of a sequence, which is shorter than its
 /// declaration.
-const MOST_STATE: usize = 1 << 12;
+pub(crate) const MOST_STATE: usize = 1 << 12;
 
 /// A session that is open, or was.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,18 +37,22 @@ pub struct Opened {
 }
 
 /// How a ledger is reached, for one short step at a time.
-pub(crate) trait Reach {
-    fn with<T>(
+pub trait Reach {
+    /// Does one step.
+    ///
+    /// # Errors
+    /// The step's, and those of reaching the ledger.
+    fn with<T: Send>(
         &mut self,
-        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
+        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError> + Send,
     ) -> Result<T, LedgerError>;
 }
 
 /// A handle of one's own.
 impl Reach for Ledger {
-    fn with<T>(
+    fn with<T: Send>(
         &mut self,
-        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
+        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError> + Send,
     ) -> Result<T, LedgerError> {
         step(self)
     }
@@ -54,9 +60,9 @@ impl Reach for Ledger {
 
 /// A handle for each step: none is held in between.
 impl Reach for &Pool {
-    fn with<T>(
+    fn with<T: Send>(
         &mut self,
-        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError>,
+        step: impl FnOnce(&mut Ledger) -> Result<T, LedgerError> + Send,
     ) -> Result<T, LedgerError> {
         Pool::with(self, step)
     }
@@ -96,8 +102,14 @@ pub(crate) fn opened(
             ledger.begin(bill.account, bill.key, declaration, &state)?
         }
     };
-    let Session { answered, ended, head, .. } = session;
-    Ok(Opened { charge: debit.charge, answered, is_over: ended.is_some(), head })
+    Ok(Opened::of(debit.charge, session))
+}
+
+impl Opened {
+    pub(crate) fn of(charge: Option<Cost>, session: Session) -> Self {
+        let Session { answered, ended, head, .. } = session;
+        Self { charge, answered, is_over: ended.is_some(), head }
+    }
 }
 
 /// Asks an open session. `name` is the caller's for this question, in the session: asked again
@@ -117,44 +129,79 @@ pub fn ask(
         text::fits(recipe)?;
     }
     let asked = (name, text::digest(question)?);
-    answered(ledger, place, asked, data.part(), |declaration, state| {
-        let declared: Interactive = text::read("a session's declaration", declaration)?;
-        Ok(declared.under(data.relation())?.answer(data, state, question))
-    })
+    let stored = answered(ledger, place, asked, data.part(), |declaration, state| {
+        let drawn = || {
+            let declared: Interactive = text::read("a session's declaration", declaration)?;
+            Ok(declared.under(data.relation())?.answer(data, state, question))
+        };
+        drawn_by_ours::<Error>(drawn())
+    });
+    Shown::stored(stored?)
+}
+
+/// An answer that was drawn and is not stored yet, and the state after it.
+pub(crate) struct Drawn<S> {
+    pub(crate) response: Vec<u8>,
+    pub(crate) state: S,
+    /// Whether it is the last.
+    pub(crate) last: bool,
+}
+
+/// Why nothing was drawn.
+pub(crate) enum Stop<E> {
+    /// The session is as before.
+    Refused(E),
+    /// The mechanism failed. Whoever asks sees that it did, so that it must not be tried again: the session is over.
+    Failed(E),
+}
+
+/// An answer of one of our mechanisms, which fail for want of randomness alone.
+pub(crate) fn drawn_by_ours<E: From<Error>>(
+    drawn: Result<Result<(Reply, State), Refusal>, E>,
+) -> Result<Drawn<State>, Stop<E>> {
+    let (reply, state) = match drawn.map_err(Stop::Refused)? {
+        Err(refusal @ Refusal::Randomness { .. }) => {
+            return Err(Stop::Failed(Error::from(refusal).into()));
+        }
+        drawn => drawn.map_err(|refusal| Stop::Refused(Error::from(refusal).into()))?,
+    };
+    let response = text::write(&reply).map_err(|error| Stop::Refused(error.into()))?;
+    let last = state.is_exhausted();
+    Ok(Drawn { response, state, last })
 }
 
 /// What is stored under a question's name, or else what is drawn from the stored state, once it
 /// is stored with the state after it.
-pub(crate) fn answered<E: From<Error>>(
+pub(crate) fn answered<S: Serialize + DeserializeOwned, E: From<Error>>(
     ledger: &mut impl Reach,
     (account, key): (&str, &str),
     (name, question): (&str, Hash),
     part: Option<&Arc<str>>,
-    mut draw: impl FnMut(&[u8], &State) -> Result<Result<(Reply, State), Refusal>, E>,
-) -> Result<Shown, E> {
-    if let Some(shown) = stored(ledger, (account, key), (name, question))? {
-        return Ok(shown);
+    mut draw: impl FnMut(&[u8], &S) -> Result<Drawn<S>, Stop<E>>,
+) -> Result<Stored, E> {
+    if let Some(stored) = stored(ledger, (account, key), (name, question))? {
+        return Ok(stored);
     }
     for _ in 0..MOST_TRIES {
         let session = ledger.with(|ledger| ledger.session(account, key)).map_err(Error::from)?;
         let session = session.ok_or_else(|| Error::NotBegun { key: key.to_owned() })?;
         let over = || Error::from(Refusal::Exhausted);
         let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes(), part)?;
-        let (reply, next) = match draw(&session.declaration, &state)? {
-            Err(refusal @ Refusal::Randomness { .. }) => {
+        let Drawn { response, state, last } = match draw(&session.declaration, &state) {
+            Err(Stop::Failed(error)) => {
                 ledger.with(|ledger| ledger.end(account, key)).map_err(Error::from)?;
-                return Err(Error::from(refusal).into());
+                return Err(error);
             }
-            drawn => drawn.map_err(Error::from)?,
+            Err(Stop::Refused(error)) => return Err(error),
+            Ok(drawn) => drawn,
         };
-        let (response, last) = (text::write(&reply)?, next.is_exhausted());
-        let state = text::salted(next, part)?;
+        let state = text::salted(state, part)?;
         let (response, state, after) = (&response[..], &state[..], session.answered);
         let new = NewAnswer { ask: name, question, after, response, state, last };
         match ledger.with(|ledger| ledger.answer(account, key, &new)) {
             // What was drawn is forgotten: nobody saw it, and why does not depend on it.
             Err(LedgerError::Moved { .. }) => {}
-            Ok(stored) => return Ok(shown(stored.answer, stored.repeated, stored.head)?),
+            Ok(added) => return Ok(entered(added.answer, added.repeated, added.head)),
             Err(error) => return Err(Error::from(error).into()),
         }
     }
@@ -166,7 +213,7 @@ pub(crate) fn stored(
     ledger: &mut impl Reach,
     (account, key): (&str, &str),
     (name, question): (&str, Hash),
-) -> Result<Option<Shown>, Error> {
+) -> Result<Option<Stored>, Error> {
     let stored = ledger.with(|ledger| {
         let answer = ledger.answered(account, key, name)?;
         answer.map(|answer| Ok((answer, ledger.head()?))).transpose()
@@ -183,13 +230,13 @@ pub fn close(ledger: &mut Ledger, (account, key): (&str, &str)) -> Result<Head, 
 }
 
 /// An answer that was stored before.
-fn repeated(answer: Answer, question: Hash, name: &str, head: Head) -> Result<Shown, Error> {
+fn repeated(answer: Answer, question: Hash, name: &str, head: Head) -> Result<Stored, Error> {
     if answer.question != question {
         return Err(LedgerError::KeyInUse { key: name.to_owned() }.into());
     }
-    shown(answer, true, head)
+    Ok(entered(answer, true, head))
 }
 
-fn shown(answer: Answer, is_repeated: bool, head: Head) -> Result<Shown, Error> {
-    Shown::stored(answer.response, answer.entry, is_repeated, head)
+fn entered(answer: Answer, is_repeated: bool, head: Head) -> Stored {
+    Stored { bytes: answer.response, entry: answer.entry, is_repeated, head }
 }

@@ -18,20 +18,38 @@ pub struct Shown {
     head: Head,
 }
 
+/// Bytes that an entry of the ledger stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stored {
+    /// The answer.
+    pub bytes: Vec<u8>,
+    /// The entry.
+    pub entry: u64,
+    /// Whether an earlier call stored it.
+    pub is_repeated: bool,
+    /// The ledger's head.
+    pub head: Head,
+}
+
+impl From<Shown> for Stored {
+    fn from(shown: Shown) -> Self {
+        let Shown { bytes, entry, is_repeated, head, .. } = shown;
+        Self { bytes, entry, is_repeated, head }
+    }
+}
+
 impl Shown {
-    /// Bytes that an entry stored, whether now or before.
-    pub(crate) fn stored(
-        bytes: Vec<u8>,
-        entry: u64,
-        is_repeated: bool,
-        head: Head,
-    ) -> Result<Self, Error> {
+    /// What an entry stored, whether now or before.
+    pub(crate) fn stored(stored: Stored) -> Result<Self, Error> {
+        let Stored { bytes, entry, is_repeated, head } = stored;
         let reply = text::read("an answer", &bytes)?;
         Ok(Self { reply, bytes, entry, is_repeated, charge: None, head })
     }
 
-    pub(crate) fn committed(stored: Committed) -> Result<Self, Error> {
-        Self::stored(stored.response, stored.entry, stored.repeated, stored.head)
+    pub(crate) fn committed(committed: Committed) -> Result<Self, Error> {
+        let Committed { response: bytes, entry, repeated: is_repeated, head, .. } = committed;
+        Self::stored(Stored { bytes, entry, is_repeated, head })
     }
 
     pub(crate) fn charged(self, charge: Option<Cost>) -> Self {

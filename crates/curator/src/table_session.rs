@@ -8,18 +8,20 @@ use crate::compile::{Counted, Wanted, compile, not_whole};
 use crate::engine::Failed;
 use crate::error::Error;
 use crate::illegal::Illegal;
+use crate::own::{About, Own, Registered, Step, Unfinished, ask_own, declared_own};
+use crate::program;
 use crate::public::{Table, TableText};
 use crate::question::{Aggregate, Of, Question};
-use crate::session::{Opened, answered, opened, stored};
-use crate::shown::Shown;
+use crate::session::{Opened, answered, drawn_by_ours, opened, stored};
+use crate::shown::{Shown, Stored};
 use crate::stages::{Stage, Stages};
 use crate::table::{Held, Unanswered};
 use crate::text;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Hash, Head, Pool};
 use counterpoint_mechanisms::{
-    Bounds, Found, Grid, GuessAndCheck, Interactive, Needed, Question as Step, Sequence,
-    SparseVector,
+    Bounds, Found, Grid, GuessAndCheck, Interactive, Needed, Question as Put, Sequence,
+    SparseVector, State,
 };
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -96,7 +98,30 @@ pub struct Declaration {
     /// The table that it is about.
     pub table: String,
     /// What was declared.
-    pub declared: Interactive,
+    pub declared: Runs,
+}
+
+/// What a session runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Runs {
+    /// A mechanism that the owner registered.
+    Own(Own),
+    /// One of ours.
+    Ours(Interactive),
+}
+
+impl Runs {
+    /// The mechanism, if it is one of ours.
+    pub(crate) fn ours(&self) -> Result<&Interactive, Illegal> {
+        match self {
+            Self::Ours(declared) => Ok(declared),
+            Self::Own(own) => {
+                let legal = format!("own: what mechanism {:?} is to be asked", own.own);
+                Err(Illegal::new("the question", "is about a table", legal))
+            }
+        }
+    }
 }
 
 /// What makes two questions to a session the same.
@@ -233,7 +258,7 @@ impl Declaration {
     }
 
     /// The question that a question about the table is to this session, if it is about its table.
-    fn step(&self, checked: &Checked, asked: &Asked) -> Result<Step, Illegal> {
+    fn step(&self, checked: &Checked, asked: &Asked) -> Result<Put, Illegal> {
         if checked.table() != self.table {
             let place = format!("table {:?}", checked.table());
             let legal = format!("questions about {:?}", self.table);
@@ -248,12 +273,12 @@ impl Declaration {
         }
         rows_only(part)?;
         let query = part.query.clone();
-        match (&self.declared, asked.guess, asked.spend) {
-            (Interactive::SparseVector(_), None, None) => Ok(Step::Above(query)),
-            (Interactive::GuessAndCheck(_), Some(guess), None) => Ok(Step::Check(query, guess)),
+        match (self.declared.ours()?, asked.guess, asked.spend) {
+            (Interactive::SparseVector(_), None, None) => Ok(Put::Above(query)),
+            (Interactive::GuessAndCheck(_), Some(guess), None) => Ok(Put::Check(query, guess)),
             (Interactive::Sequence(_), None, Some(spend)) => {
                 let wrong = |error| told(&part.name, &error);
-                Ok(Step::Measure(checked::recipe(part, spend, 1.0).map_err(wrong)?))
+                Ok(Put::Measure(checked::recipe(part, spend, 1.0).map_err(wrong)?))
             }
             _ => {
                 let legal = "a guess for guess-and-check, an epsilon or rho for a sequence, neither for sparse vector";
@@ -279,6 +304,7 @@ pub fn open(
     let declared = declared.made(table)?;
     let protocol = declared.under(relation(table)).map_err(|error| told("the session", &error))?;
     let (own, name) = (owner.key.to_owned(), table.name().to_owned());
+    let declared = Runs::Ours(declared);
     let declaration = text::write(&Declaration { version: 1, key: own, table: name, declared })?;
     let bill = Bill { account: owner.account, key: &key, analyst: Some(owner.analyst), slot };
     Ok(pool.with(|ledger| opened(ledger, &bill, &protocol, &declaration, None))?)
@@ -317,20 +343,25 @@ pub fn timed(
     let digest = digest(&checked, asked, table)?;
     // Added up once, however often others come first.
     let mut found: Option<Found> = None;
-    answered(&mut &*pool, (owner.account, &key), (name, digest), None, |declaration, state| {
+    let place = (owner.account, key.as_str());
+    let mut draw = |declaration: &[u8], state: &State| {
         let declaration = Declaration::read(declaration)?;
         let step = declaration.step(&checked, asked)?;
-        if let Step::Measure(recipe) = &step {
+        if let Put::Measure(recipe) = &step {
             text::fits(recipe)?;
         }
-        let protocol = declaration.declared.under(relation(table)).map_err(Error::from)?;
+        let protocol = declaration.declared.ours()?.under(relation(table)).map_err(Error::from)?;
         let needed = protocol.needs(state, &step).map_err(Error::from)?;
         let found = match &mut found {
             Some(found) => &*found,
             none => none.insert(found_out(held, &checked, &needed, deadline, stages)?),
         };
         Ok(stages.time(Stage::Noise, || protocol.answer_from(state, &step, found)))
-    })
+    };
+    let stored = answered(&mut &*pool, place, (name, digest), None, |declaration, state| {
+        drawn_by_ours::<Unanswered>(draw(declaration, state))
+    });
+    Ok(Shown::stored(stored?)?)
 }
 
 fn digest(checked: &Checked, asked: &Asked, table: &Table) -> Result<Hash, Error> {
@@ -383,7 +414,63 @@ pub fn remembered(
 ) -> Result<Option<Shown>, Unanswered> {
     let (key, table) = (owner.ledger_key()?, &held.public);
     let digest = digest(&asked.question.check(table)?, asked, table)?;
-    Ok(stored(&mut &*pool, (owner.account, &key), (name, digest))?)
+    let found = stored(&mut &*pool, (owner.account, &key), (name, digest))?;
+    Ok(found.map(Shown::stored).transpose()?)
+}
+
+/// Opens a session of a mechanism that the owner registered, and debits all of it. The program is not run.
+///
+/// # Errors
+/// [`Unanswered`]; it does not depend on the data.
+pub fn open_registered(
+    pool: &Pool,
+    held: &Held,
+    owner: &Owner<'_>,
+    slot: Option<&str>,
+    registered: &Registered,
+) -> Result<Opened, Unanswered> {
+    let (key, own) = (owner.ledger_key()?, &registered.own);
+    let declared = Runs::Own(own.clone());
+    let (name, table) = (owner.key.to_owned(), registered.table.clone());
+    let declaration = text::write(&Declaration { version: 1, key: name, table, declared })?;
+    let bill = Bill { account: owner.account, key: &key, analyst: Some(owner.analyst), slot };
+    let about = About { relation: Some(held.public.relation()), part: None };
+    Ok(declared_own(&mut &*pool, &bill, own, &about, &declaration)?)
+}
+
+/// Asks an open session of a mechanism that the owner registered a question, as JSON, until the deadline.
+///
+/// # Errors
+/// [`Unanswered`]: [`Unanswered::Ended`] if the program fails.
+pub fn ask_registered(
+    pool: &Pool,
+    owner: &Owner<'_>,
+    (name, question): (&str, &str),
+    registered: &Registered,
+    deadline: Instant,
+) -> Result<Stored, Unanswered> {
+    let key = owner.ledger_key()?;
+    let (place, about) = ((owner.account, key.as_str()), About::default());
+    ask_own(&mut &*pool, place, (name, question), &about, |state, question| {
+        // How long a reply is may tell of the data, and is for the operator alone.
+        let fits = |step: Step| step.fits().map(|()| step).map_err(Failed::new);
+        let step = program::step(registered, state, question, deadline).and_then(fits);
+        step.map_err(|failed| Unfinished::Failed(Unanswered::Ended(failed)))
+    })
+}
+
+/// The answer that is stored under a name of a registered mechanism's session, if there is one.
+///
+/// # Errors
+/// [`Unanswered`] if it is stored for another question, or the ledger fails.
+pub fn remembered_registered(
+    pool: &Pool,
+    owner: &Owner<'_>,
+    (name, question): (&str, &str),
+) -> Result<Option<Stored>, Unanswered> {
+    let key = owner.ledger_key()?;
+    let asked = (name, Hash::of(question.as_bytes()));
+    Ok(stored(&mut &*pool, (owner.account, &key), asked)?)
 }
 
 /// Ends a session for good. It is not refunded.

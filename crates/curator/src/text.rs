@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use counterpoint_ledger::{Hash, MOST_RESPONSE};
-use counterpoint_mechanisms::{Recipe, State};
+use counterpoint_mechanisms::Recipe;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -43,22 +43,25 @@ pub(crate) fn digest<T: Serialize>(question: &T) -> Result<Hash, Error> {
 /// thresholds that are likely could be found by trying: the salt is what keeps them secret.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Salted {
+struct Salted<S> {
     salt: [u8; 32],
     /// The part of the data that the session was charged for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     part: Option<String>,
-    state: State,
+    state: S,
 }
 
 /// A state of a session about a part of the data, or all of it.
-pub(crate) fn salted(state: State, part: Option<&Arc<str>>) -> Result<Vec<u8>, Error> {
+pub(crate) fn salted<S: Serialize>(state: S, part: Option<&Arc<str>>) -> Result<Vec<u8>, Error> {
     let part = part.map(|part| part.to_string());
     write(&Salted { salt: counterpoint_mechanisms::secret()?, part, state })
 }
 
 /// What was stored, if it is of a session about this part.
-pub(crate) fn state(bytes: &[u8], part: Option<&Arc<str>>) -> Result<State, Error> {
+pub(crate) fn state<S: DeserializeOwned>(
+    bytes: &[u8],
+    part: Option<&Arc<str>>,
+) -> Result<S, Error> {
     let Salted { part: session, state, .. } = read("a session's state", bytes)?;
     let data = part.map(|part| part.to_string());
     if session == data { Ok(state) } else { Err(Error::OtherPart { session, data }) }

@@ -17,6 +17,19 @@ impl Ledger {
     /// [`DatabaseError::Unusable`] if there is such a file or it cannot be written,
     /// [`LedgerError::Damaged`] if the copy does not verify.
     pub fn backup(&mut self, file: &Path) -> Result<Head, LedgerError> {
+        self.back_up(file, true)
+    }
+
+    /// The same for auditors: the file has digests in the place of private states. It verifies, can be read, and is not
+    /// opened to write.
+    ///
+    /// # Errors
+    /// As [`Ledger::backup`].
+    pub fn backup_without_secrets(&mut self, file: &Path) -> Result<Head, LedgerError> {
+        self.back_up(file, false)
+    }
+
+    fn back_up(&mut self, file: &Path, secrets: bool) -> Result<Head, LedgerError> {
         let file =
             &std::path::absolute(file).map_err(|error| unusable(file, &error.to_string()))?;
         let unfinished = beside(file, "-unfinished");
@@ -28,7 +41,7 @@ impl Ledger {
         // What is in the copy is told, and must not be lost here.
         self.settle()?;
         make_private(&unfinished).map_err(|problem| unusable(&unfinished, &problem))?;
-        let copied = self.copy_to(&unfinished).and_then(|head| {
+        let copied = self.copy_to(&unfinished, secrets).and_then(|head| {
             rename(&unfinished, file)?;
             Ok(head)
         });
@@ -41,9 +54,9 @@ impl Ledger {
     }
 
     /// The copy under a name that says that it may not be complete.
-    fn copy_to(&mut self, file: &Path) -> Result<Head, LedgerError> {
+    fn copy_to(&mut self, file: &Path, secrets: bool) -> Result<Head, LedgerError> {
         let name = file.to_str().ok_or_else(|| unusable(file, "is no text; legal: a path"))?;
-        self.copy(name)?;
+        self.copy(name, secrets)?;
         let synced = std::fs::File::open(file).and_then(|file| file.sync_all());
         synced.map_err(|error| unusable(file, &error.to_string()))?;
         let options = OpenOptions { read_only: true, expect: None };

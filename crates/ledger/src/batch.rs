@@ -50,6 +50,7 @@ pub(crate) struct NewRelease {
     pub(crate) analyst: Option<String>,
     pub(crate) session: bool,
     pub(crate) question: Option<Hash>,
+    pub(crate) own: Option<String>,
     pub(crate) asked: Asked,
     /// The digest of the analyst's own key, if there is one.
     pub(crate) alias: Option<Hash>,
@@ -334,6 +335,7 @@ impl<'a> Batch<'a> {
             analyst: new.analyst.clone(),
             session: new.session,
             question: new.question.map(|question| question.to_string()),
+            own: new.own.clone(),
             release: new.asked.clone(),
             charge: debit.charge.clone(),
         };

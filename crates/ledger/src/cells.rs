@@ -32,15 +32,18 @@ pub(crate) fn only_head(rows: &[Row]) -> Outcome<Head> {
     }
 }
 
-pub(crate) fn stored(row: &[Cell]) -> Outcome<Stored> {
-    let row = Reader(row);
-    Ok(Stored {
-        sequence: row.count(0)?,
-        previous: row.bytes(1)?,
-        hash: row.bytes(2)?,
-        account: row.optional_text(3)?,
-        body: row.text(4)?,
-    })
+/// An entry; there are many, and nothing is copied.
+pub(crate) fn stored(row: Row) -> Outcome<Stored> {
+    let sequence = Reader(&row).count(0)?;
+    match <[Cell; 5]>::try_from(row) {
+        Ok(
+            [_, Cell::Bytes(previous), Cell::Bytes(hash), Cell::Text(account), Cell::Text(body)],
+        ) => Ok(Stored { sequence, previous, hash, account: Some(account), body }),
+        Ok([_, Cell::Bytes(previous), Cell::Bytes(hash), Cell::Null, Cell::Text(body)]) => {
+            Ok(Stored { sequence, previous, hash, account: None, body })
+        }
+        _ => Err(damaged("a cell of an entry is of another type")),
+    }
 }
 
 pub(crate) fn account(row: &[Cell]) -> Outcome<Account> {

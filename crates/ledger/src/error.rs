@@ -154,13 +154,15 @@ pub enum LedgerError {
     },
     /// Something that one who only reads cannot do.
     #[error(
-        "the ledger is open to read only; legal: status, history, head and verify, and on a \
-         read-only medium responses too"
+        "the ledger is open to read only; legal: what reads: status, history, responses, export, verify, backup"
     )]
     ReadOnly,
     /// A stored row that says nothing a ledger writes; `verify` says more.
     #[error("the ledger is damaged: {0}; try verify, which says more, and a backup")]
     Damaged(String),
+    /// A file that is no checkpoint, or not one to rely on.
+    #[error("{0}; legal: a checkpoint that verification wrote, mode 600")]
+    Checkpoint(String),
 }
 
 /// What to do with a ledger of another version.

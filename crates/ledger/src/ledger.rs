@@ -184,8 +184,8 @@ impl Ledger {
     /// Waits until all that was read is durable. Whoever wrote it may have died between its write
     /// and its sync, and answers that are shown must not be lost: a retry would draw others.
     pub(crate) fn settle(&mut self) -> Result<(), LedgerError> {
-        if self.read_only && self.database.is_immutable() {
-            return Ok(());
+        if self.read_only {
+            return Ok(self.database.settle()?);
         }
         self.write(|tables, head| tables.touch(head))
     }
@@ -227,9 +227,13 @@ impl Ledger {
         }
     }
 
-    /// Writes a copy of everything to a new file.
-    pub(crate) fn copy(&mut self, file: &str) -> Result<(), LedgerError> {
-        Ok(self.database.copy(file)?)
+    /// Writes a copy of everything, or of everything but secrets, to a new file.
+    pub(crate) fn copy(&mut self, file: &str, secrets: bool) -> Result<(), LedgerError> {
+        Ok(if secrets {
+            self.database.copy(file)
+        } else {
+            self.database.copy_without_secrets(file)
+        }?)
     }
 }
 

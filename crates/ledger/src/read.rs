@@ -23,8 +23,8 @@ use crate::{name, rows, rules};
 /// How many entries are read at a time.
 const PAGE: u64 = 1000;
 
-/// How many releases are read at a time, with their responses.
-const RELEASES: u64 = 100;
+/// How many answers of a session are read at a time.
+const ANSWERS: u64 = 10;
 
 /// A session that has begun, without what is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,19 @@ pub struct OpenedSession {
     pub answered: u64,
     /// The entry that ended it, if it is over.
     pub ended: Option<u64>,
+}
+
+/// A part of an export, in the order in which they come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // There is one at a time.
+pub enum Exported {
+    /// The head that the export is of.
+    Head(Head),
+    /// An entry of the history.
+    Entry(HistoryEntry),
+    /// A stored response, or an answer of a session.
+    Response(Response),
 }
 
 impl Ledger {
@@ -141,15 +154,33 @@ impl Ledger {
         account: Option<&str>,
         analyst: Option<&str>,
     ) -> Result<Responses, LedgerError> {
-        let told = self.read(|tables| {
+        let mut responses = Vec::new();
+        let head = self.each_response(account, analyst, |part| {
+            if let Exported::Response(response) = part {
+                responses.push(response);
+            }
+            Ok::<_, LedgerError>(())
+        })?;
+        Ok(Responses { head: head.to_string(), responses })
+    }
+
+    /// Gives the head to a function and then the same responses, one by one. An error of the function ends it.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read, or the function's.
+    pub fn each_response<E: From<LedgerError>>(
+        &mut self,
+        account: Option<&str>,
+        analyst: Option<&str>,
+        mut each: impl FnMut(Exported) -> Result<(), E>,
+    ) -> Result<Head, E> {
+        self.durable(|tables, head| {
             if let Some(name) = account {
                 known(tables, name)?;
             }
-            let responses = responses(tables, account, analyst)?;
-            Ok(Responses { head: tables.head()?.to_string(), responses })
-        })?;
-        self.settle()?;
-        Ok(told)
+            each(Exported::Head(head))?;
+            responses(tables, (account, analyst), head, &mut each)
+        })
     }
 
     /// What is debited, in one account or in all, and has no response, or is a session that is
@@ -190,9 +221,12 @@ impl Ledger {
     ) -> Result<SessionStatus, LedgerError> {
         name::place(account, key)?;
         self.read(|tables| {
-            let release = find_session(tables, account, key)?;
+            // Without its response, which not everybody may read.
+            let release = match tables.digested_release(account, key)? {
+                Some((release, _)) if release.session => release,
+                _ => find_session(tables, account, key)?,
+            };
             let found = tables.session(account, key)?;
-            let answers = tables.answers_of(account, key)?;
             Ok(SessionStatus {
                 account: release.account,
                 key: release.key,
@@ -200,7 +234,7 @@ impl Ledger {
                 entry: release.reserved,
                 begun: found.as_ref().map(|found| found.begun),
                 ended: found.and_then(|found| found.ended),
-                answers: answers.into_iter().map(|answer| answer.ask).collect(),
+                answers: tables.asks(account, key)?,
                 head: tables.head()?.to_string(),
             })
         })
@@ -254,22 +288,52 @@ impl Ledger {
         self.read(|tables| Ok(known(tables, account)?.relation))
     }
 
-    /// Gives each entry to a function; the head, and all stored responses in the order of
-    /// their reservations.
+    /// Gives the head to a function, then every entry up to it, and then every response that was stored by then, in the
+    /// order of their reservations: one by one, so that a ledger of any length takes little memory. They may be shown: they
+    /// are durable. An error of the function ends it.
     ///
     /// # Errors
-    /// [`LedgerError`] if the ledger cannot be read.
-    pub fn export(
+    /// [`LedgerError`] if the ledger cannot be read, or the function's.
+    pub fn export<E: From<LedgerError>>(
         &mut self,
-        mut each: impl FnMut(HistoryEntry),
-    ) -> Result<(Head, Vec<Response>), LedgerError> {
-        let told = self.read(|tables| {
-            entries(tables, None, &mut each)?;
-            let responses = responses(tables, None, None)?;
-            Ok((tables.head()?, responses))
-        })?;
+        mut each: impl FnMut(Exported) -> Result<(), E>,
+    ) -> Result<Head, E> {
+        self.durable(|tables, head| {
+            each(Exported::Head(head))?;
+            each_entry(tables, None, head.sequence, &mut |entry| each(Exported::Entry(entry)))?;
+            responses(tables, (None, None), head, &mut each)
+        })
+    }
+
+    /// The same without the responses, whose digests are in the entries: for a role that may not read them.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read, or the function's.
+    pub fn export_entries<E: From<LedgerError>>(
+        &mut self,
+        mut each: impl FnMut(Exported) -> Result<(), E>,
+    ) -> Result<Head, E> {
+        self.durable(|tables, head| {
+            each(Exported::Head(head))?;
+            each_entry(tables, None, head.sequence, &mut |entry| each(Exported::Entry(entry)))
+        })
+    }
+
+    /// Tells what the ledger holds up to a head, all of which is durable before any of it is told. What others write
+    /// meanwhile comes after that head.
+    fn durable<E: From<LedgerError>>(
+        &mut self,
+        tell: impl FnOnce(&mut Tables<'_>, Head) -> Result<(), E>,
+    ) -> Result<Head, E> {
+        let head = self.head()?;
         self.settle()?;
-        Ok(told)
+        self.read(|tables| {
+            if !tables.contains(head)? {
+                return Err(LedgerError::OtherHistory { expected: head, head: tables.head()? });
+            }
+            Ok(tell(tables, head))
+        })??;
+        Ok(head)
     }
 
     /// The data set that an account is under, however deep, and the part of it that the account is about, if not all.
@@ -332,35 +396,58 @@ fn is_of(event: &Event, analyst: &str, keys: &mut BTreeSet<(String, String)>) ->
     place.is_some_and(|place| keys.contains(&place))
 }
 
-/// Responses and answers, in the order of their reservations.
-fn responses(
+/// Gives responses and answers that were stored up to a head to a function, in the order of their reservations.
+fn responses<E: From<LedgerError>>(
     tables: &mut Tables<'_>,
-    account: Option<&str>,
-    analyst: Option<&str>,
-) -> Result<Vec<Response>, LedgerError> {
-    let (mut list, mut after) = (Vec::new(), 0);
-    loop {
-        let page = tables.releases(after, RELEASES)?;
-        let Some(last) = page.last() else { return Ok(list) };
-        after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
+    (account, analyst): (Option<&str>, Option<&str>),
+    head: Head,
+    each: &mut impl FnMut(Exported) -> Result<(), E>,
+) -> Result<(), E> {
+    let last = i64::try_from(head.sequence).unwrap_or(i64::MAX);
+    let mut after = 0;
+    while after < last {
+        let page = tables.releases(after)?;
+        let Some(newest) = page.last() else { return Ok(()) };
+        after = i64::try_from(newest.reserved).unwrap_or(i64::MAX);
         let is_asked = |release: &Release| {
-            account.is_none_or(|name| name == release.account)
+            release.reserved <= head.sequence
+                && account.is_none_or(|name| name == release.account)
                 && analyst.is_none_or(|who| Some(who) == release.analyst.as_deref())
         };
         for release in page.into_iter().filter(is_asked) {
+            let is_stored = release.committed.is_some_and(|entry| entry <= head.sequence);
             let Release { account, key, analyst, session, response, .. } = release;
-            let own = |ask: Option<String>, bytes: Vec<u8>| Response {
-                account: account.clone(),
-                key: key.clone(),
-                ask,
-                analyst: analyst.clone(),
-                bytes,
-            };
             if session {
-                let answers = tables.answers_of(&account, &key)?;
-                list.extend(answers.into_iter().map(|one| own(Some(one.ask), one.response)));
+                answers(tables, (&account, &key, &analyst), head, each)?;
             }
-            list.extend(response.map(|bytes| own(None, bytes)));
+            if let Some(bytes) = response.filter(|_| is_stored) {
+                each(Exported::Response(Response { account, key, ask: None, analyst, bytes }))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same of the answers of a session.
+fn answers<E: From<LedgerError>>(
+    tables: &mut Tables<'_>,
+    (account, key, analyst): (&str, &str, &Option<String>),
+    head: Head,
+    each: &mut impl FnMut(Exported) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut after = 0;
+    loop {
+        let page = tables.answers_after(account, key, after, ANSWERS)?;
+        let Some(newest) = page.last() else { return Ok(()) };
+        after = newest.number;
+        for answer in page.into_iter().take_while(|answer| answer.entry <= head.sequence) {
+            each(Exported::Response(Response {
+                account: account.to_owned(),
+                key: key.to_owned(),
+                ask: Some(answer.ask),
+                analyst: analyst.clone(),
+                bytes: answer.response,
+            }))?;
         }
     }
 }
@@ -371,18 +458,32 @@ fn entries(
     account: Option<&str>,
     each: &mut impl FnMut(HistoryEntry),
 ) -> Result<(), LedgerError> {
+    each_entry(tables, account, u64::MAX, &mut |entry| {
+        each(entry);
+        Ok(())
+    })
+}
+
+/// Gives each entry up to one, of one account or of all, to a function.
+fn each_entry<E: From<LedgerError>>(
+    tables: &mut Tables<'_>,
+    account: Option<&str>,
+    last: u64,
+    each: &mut impl FnMut(HistoryEntry) -> Result<(), E>,
+) -> Result<(), E> {
     let mut after = 0;
-    loop {
+    while after < last {
         let page = match account {
             Some(name) => tables.entries_of(name, after, PAGE)?,
             None => tables.entries(after, PAGE)?,
         };
-        let Some(last) = page.last() else { return Ok(()) };
-        after = last.sequence;
-        for stored in page {
-            each(entry(stored)?);
+        let Some(newest) = page.last() else { return Ok(()) };
+        after = newest.sequence;
+        for stored in page.into_iter().take_while(|stored| stored.sequence <= last) {
+            each(entry(stored)?)?;
         }
     }
+    Ok(())
 }
 
 /// Everything that an account, or a data set, was charged with.

@@ -36,6 +36,8 @@ pub struct Request<'a> {
     /// The digest of the question that is asked at this price, if that is said: the key stands
     /// for it too.
     pub question: Option<Hash>,
+    /// The name of the owner's own mechanism that answers, if it is one: what it is charged as is the owner's word.
+    pub own: Option<&'a str>,
     /// The digest of the analyst's own key for this request, if there is one. It stands for the release from now on, and
     /// under it nothing else is reserved.
     pub alias: Option<Hash>,
@@ -49,8 +51,18 @@ impl<'a> Request<'a> {
     /// A request by nobody in particular.
     #[must_use]
     pub fn new(account: &'a str, key: &'a str, asked: &'a Asked) -> Self {
-        let (analyst, question, alias, adjacency, records) = (None, None, None, None, None);
-        Self { account, key, analyst, asked, session: false, question, alias, adjacency, records }
+        Self {
+            account,
+            key,
+            analyst: None,
+            asked,
+            session: false,
+            question: None,
+            own: None,
+            alias: None,
+            adjacency: None,
+            records: None,
+        }
     }
 
     /// The same about data with this relation, which must be the data set's.
@@ -123,6 +135,7 @@ impl Ledger {
     /// A release, and what its account would charge.
     fn priced(&mut self, request: &Request<'_>) -> Result<NewRelease, LedgerError> {
         request.analyst.map_or(Ok(()), |analyst| name::word("analyst", analyst))?;
+        request.own.map_or(Ok(()), |own| name::word("mechanism", own))?;
         let known = self.known(request.account)?;
         agree(request.adjacency, request.records, known.account.relation)?;
         let charge = self.known_price(&known.account, request.asked)?;
@@ -132,6 +145,7 @@ impl Ledger {
             analyst: request.analyst.map(str::to_owned),
             session: request.session,
             question: request.question,
+            own: request.own.map(str::to_owned),
             alias: request.alias,
             asked: request.asked.clone(),
             digest: digest(request),
@@ -251,6 +265,7 @@ pub(crate) fn digest(request: &Request<'_>) -> Hash {
         analyst: request.analyst.map(str::to_owned),
         session: request.session,
         question: request.question.map(|question| question.to_string()),
+        own: request.own.map(str::to_owned),
         release: request.asked.normal(),
         charge: Cost::default(),
     };

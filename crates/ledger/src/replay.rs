@@ -23,10 +23,7 @@ pub(crate) struct Books {
     pub(crate) slots: BTreeMap<(String, String), Slot>,
     /// By account and analyst.
     pub(crate) shares: BTreeMap<(String, String), Share>,
-    /// What analysts spent without a share, by account and analyst.
-    unshared: BTreeMap<Place, Balance>,
-    /// The moves of budget, by the account that gave and key.
-    moves: BTreeSet<Place>,
+    pub(crate) unstored: Unstored,
     /// By account and key.
     pub(crate) releases: BTreeMap<Place, Kept>,
     /// By account, analyst (empty where nobody is named) and the key's digest: the release's key, and the entry.
@@ -34,8 +31,21 @@ pub(crate) struct Books {
     pub(crate) sessions: Sessions,
     /// The version of the format so far.
     pub(crate) format: u64,
+    /// The entry that these books begin after, from which only what was not over is known; 0 if all of it is.
+    pub(crate) after: u64,
+    /// Keys that are not known from there on, and were named: they must have been reserved before.
+    pub(crate) earlier: Vec<Place>,
     /// What was already priced: prices depend on the account's rule and the description alone.
-    prices: BTreeMap<(String, Hash), Cost>,
+    prices: BTreeMap<Place, Cost>,
+}
+
+/// What follows from the history alone: no table has it.
+#[derive(Debug, Default)]
+pub(crate) struct Unstored {
+    /// What analysts spent without a share, by account and analyst.
+    pub(crate) unshared: BTreeMap<Place, Balance>,
+    /// The moves of budget, by the account that gave and key.
+    pub(crate) moves: BTreeSet<Place>,
 }
 
 /// The first version of the format that has aliases.
@@ -44,7 +54,7 @@ pub(crate) const ALIASES: u64 = 3;
 /// The first version of the format in which a ledger has an identity.
 const IDENTITY: u64 = 4;
 
-/// The first version of the format in which owners close data sets, change quotas and move budget.
+/// The first version of the format in which owners close data sets, change quotas, move budget and bring mechanisms.
 const OWNERS: u64 = 4;
 
 /// What became of a key.
@@ -59,6 +69,11 @@ pub(crate) struct Kept {
 }
 
 impl Books {
+    /// Empty books of a format that begin after an entry.
+    pub(crate) fn after(after: u64, format: u64) -> Self {
+        Self { after, format, ..Self::default() }
+    }
+
     /// One event later.
     pub(crate) fn apply(&mut self, sequence: u64, event: &Event) -> Result<(), Problem> {
         match event {
@@ -102,13 +117,23 @@ impl Books {
                 self.transfer((account, to), key, amount)
             }
             Event::Reserve {
-                account, key, analyst, session, question, release, charge, ..
+                account,
+                key,
+                analyst,
+                session,
+                question,
+                own,
+                release,
+                charge,
+                ..
             } => {
+                own.as_ref().map_or(Ok(()), |_| self.has_owners())?;
                 let digest = |text: &String| Hash::read(text).ok_or("its question has no digest");
                 let request = Request {
                     analyst: analyst.as_deref(),
                     session: *session,
                     question: question.as_ref().map(digest).transpose()?,
+                    own: own.as_deref(),
                     ..Request::new(account, key, release)
                 };
                 self.reserve(sequence, &request, charge)
@@ -139,7 +164,7 @@ impl Books {
     fn close(&mut self, sequence: u64, account: &str) -> Result<(), Problem> {
         let is_dataset = self.accounts.get(account).is_some_and(|found| found.parent.is_none());
         if is_dataset {
-            self.is_owners()?;
+            self.has_owners()?;
             let is_open = |one: &Account| one.closed.is_none() && one.name != account;
             if self.accounts.values().any(|one| is_open(one) && self.dataset_of(one) == account) {
                 return Err("an account of the data set is open".to_owned());
@@ -161,8 +186,8 @@ impl Books {
         &account.name
     }
 
-    /// Whether the format has what owners do once releases were made.
-    fn is_owners(&self) -> Result<(), Problem> {
+    /// Whether the format has what owners do.
+    fn has_owners(&self) -> Result<(), Problem> {
         if self.format >= OWNERS {
             return Ok(());
         }
@@ -175,7 +200,7 @@ impl Books {
         analyst: &str,
         capacity: &Cost,
     ) -> Result<(), Problem> {
-        self.is_owners()?;
+        self.has_owners()?;
         rules::is_open(self.account(account)?).map_err(text)?;
         let share = self.shares.get_mut(&(account.to_owned(), analyst.to_owned()));
         let share = share.ok_or("the analyst had no quota")?;
@@ -190,7 +215,7 @@ impl Books {
         key: &str,
         amount: &Cost,
     ) -> Result<(), Problem> {
-        self.is_owners()?;
+        self.has_owners()?;
         name::word("key", key).map_err(text)?;
         let [gives, gets] = [self.account(from)?.clone(), self.account(to)?.clone()];
         let dataset = gives.parent.as_ref().and_then(|parent| self.accounts.get(parent));
@@ -199,7 +224,7 @@ impl Books {
         let (less, more) = owner::transfer(dataset, &gives, &gets, amount).map_err(text)?;
         self.account(from)?.balance = less;
         self.account(to)?.balance = more;
-        match self.moves.insert((from.to_owned(), key.to_owned())) {
+        match self.unstored.moves.insert((from.to_owned(), key.to_owned())) {
             true => Ok(()),
             false => Err("the key was moved before".to_owned()),
         }
@@ -227,8 +252,11 @@ impl Books {
             return Err("the format has no aliases yet".to_owned());
         }
         analyst.map_or(Ok(()), |name| name::word("analyst", name)).map_err(text)?;
-        if !self.releases.contains_key(&(account.to_owned(), key.to_owned())) {
-            return Err("the key was not reserved in this account".to_owned());
+        let place = (account.to_owned(), key.to_owned());
+        match self.releases.contains_key(&place) {
+            true => {}
+            false if self.after > 0 => self.earlier.push(place),
+            false => return Err("the key was not reserved in this account".to_owned()),
         }
         let alias = Hash::read(alias).ok_or("the alias is no digest")?;
         let place = (account.to_owned(), analyst.unwrap_or_default().to_owned(), alias);
@@ -383,7 +411,7 @@ impl Books {
         found.quotas += 1;
         let unspent = Balance::new(found.balance.capacity.clone());
         let (place, analyst) = ((account.to_owned(), analyst.to_owned()), analyst.to_owned());
-        let spent = self.unshared.remove(&place).unwrap_or(unspent);
+        let spent = self.unstored.unshared.remove(&place).unwrap_or(unspent);
         let balance = Balance { capacity: capacity.clone(), ..spent };
         if !balance.holds() {
             return Err("more is spent than the quota has".to_owned());
@@ -402,6 +430,7 @@ impl Books {
     ) -> Result<(), Problem> {
         name::word("key", request.key).map_err(text)?;
         request.analyst.map_or(Ok(()), |name| name::word("analyst", name)).map_err(text)?;
+        request.own.map_or(Ok(()), |name| name::word("mechanism", name)).map_err(text)?;
         let due = self.price(request)?;
         if due != *charge {
             return Err("the charge is not what the release costs".to_owned());
@@ -419,8 +448,8 @@ impl Books {
         let debit = rules::reserve(account, slot, share, request.asked, due).map_err(text)?;
         if let (Some(place), None) = (&share_place, &debit.share) {
             let none = Balance::new(account.balance.capacity.clone());
-            let before = self.unshared.get(place).unwrap_or(&none).plus(&debit.charge);
-            self.unshared.insert(place.clone(), before);
+            let before = self.unstored.unshared.get(place).unwrap_or(&none).plus(&debit.charge);
+            self.unstored.unshared.insert(place.clone(), before);
         }
         self.account(&name)?.balance = debit.account;
         if let (Some(place), Some(used)) = (slot_place, debit.used)
@@ -448,8 +477,8 @@ impl Books {
     }
 
     fn price(&mut self, request: &Request<'_>) -> Result<Cost, Problem> {
-        let same = Request { key: "", analyst: None, session: false, ..*request };
-        let known = (request.account.to_owned(), digest(&same));
+        let asked = request.asked.text().map_err(|error| error.to_string())?;
+        let known = (request.account.to_owned(), asked);
         if let Some(price) = self.prices.get(&known) {
             return Ok(price.clone());
         }

@@ -9,7 +9,7 @@ use crate::cells::{
 };
 use crate::chain::{Hash, Head};
 use crate::database::{
-    Cell, Database, Dialect, Row, Statement, VERSION, added, difference, schema,
+    Cell, Database, Dialect, Row, Statement, VERSION, WITHOUT_SECRETS, added, difference, schema,
 };
 use crate::error::LedgerError;
 use crate::rows::{Account, Alias, Balance, Release, Share, Slot, sortable};
@@ -21,13 +21,22 @@ pub(crate) struct Tables<'a> {
     pub(crate) head: Head,
     /// What is to be written before anything more is read: each must change one row.
     writes: Vec<Statement>,
+    /// Whether the server tells digests, once that is known.
+    has_digests: Option<bool>,
 }
+
+/// A row without its response, and the response's digest and length.
+pub(crate) type Digested<T> = (T, Option<(Hash, u64)>);
 
 type Outcome<T> = Result<T, LedgerError>;
 
+/// How many releases are read at a time, and how many bytes their responses have together if there are several.
+const RELEASES: u64 = 500;
+const RESPONSES: u64 = 1 << 20;
+
 impl<'a> Tables<'a> {
     pub(crate) fn new(database: &'a mut dyn Database) -> Self {
-        Self { database, head: Head::NONE, writes: Vec::new() }
+        Self { database, head: Head::NONE, writes: Vec::new(), has_digests: None }
     }
 
     /// Makes the tables.
@@ -79,7 +88,11 @@ impl<'a> Tables<'a> {
         if self.database.dialect() != Dialect::Sqlite {
             return Ok(None);
         }
-        let rows = self.rows("PRAGMA integrity_check(1)", &[])?;
+        // Every row is looked up in every index: most of them are then in memory.
+        self.rows("PRAGMA cache_size = -131072", &[])?;
+        let rows = self.rows("PRAGMA integrity_check(1)", &[]);
+        self.rows("PRAGMA cache_size = -2000", &[])?;
+        let rows = rows?;
         let first = Reader(rows.first().map_or(&[][..], |row| row)).text(0)?;
         Ok((first != "ok").then_some(first))
     }
@@ -165,7 +178,7 @@ impl<'a> Tables<'a> {
         let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
                    WHERE sequence > $1 ORDER BY sequence LIMIT $2";
         let rows = self.rows(sql, &[whole(after)?, whole(most)?])?;
-        rows.iter().map(|row| stored(row)).collect()
+        rows.into_iter().map(stored).collect()
     }
 
     /// The same about one account.
@@ -178,7 +191,7 @@ impl<'a> Tables<'a> {
         let sql = "SELECT sequence, previous, hash, account, body FROM ledger_entry \
                    WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
         let rows = self.rows(sql, &[account.into(), whole(after)?, whole(most)?])?;
-        rows.iter().map(|row| stored(row)).collect()
+        rows.into_iter().map(stored).collect()
     }
 
     /// The bodies of the entries by which budget left an account.
@@ -380,16 +393,77 @@ impl<'a> Tables<'a> {
         self.rows(sql, &[key.into()])?.iter().map(|row| Reader(row).text(0)).collect()
     }
 
-    /// Releases reserved after an entry, in order, at most so many.
-    pub(crate) fn releases(&mut self, after: i64, most: u64) -> Outcome<Vec<Release>> {
+    /// Some of the releases reserved after an entry, in order; none if there are none. How many depends on how long their
+    /// responses are: together they take little memory.
+    pub(crate) fn releases(&mut self, after: i64) -> Outcome<Vec<Release>> {
+        let sql = "SELECT reserved, CAST(coalesce(length(response), 0) AS BIGINT) FROM ledger_release \
+                   WHERE reserved > $1 ORDER BY reserved LIMIT $2";
+        let (mut last, mut bytes) = (None, 0);
+        for row in self.rows(sql, &[after.into(), whole(RELEASES)?])? {
+            bytes += Reader(&row).count(1)?;
+            if last.is_some() && bytes > RESPONSES {
+                break;
+            }
+            last = Some(Reader(&row).whole(0)?);
+        }
+        let Some(last) = last else { return Ok(Vec::new()) };
         let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
-                   FROM ledger_release WHERE reserved > $1 ORDER BY reserved LIMIT $2";
-        self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| release(row)).collect()
+                   FROM ledger_release WHERE reserved > $1 AND reserved <= $2 ORDER BY reserved";
+        self.rows(sql, &[after.into(), last.into()])?.iter().map(|row| release(row)).collect()
+    }
+
+    /// Some of the releases reserved after an entry, in order, with their responses' digests and lengths alone.
+    pub(crate) fn digested_releases(&mut self, after: i64) -> Outcome<Vec<Digested<Release>>> {
+        if !self.has_digests()? {
+            return Ok(self.releases(after)?.into_iter().map(digested).collect());
+        }
+        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response, length \
+                   FROM ledger_release_digest WHERE reserved > $1 ORDER BY reserved LIMIT $2";
+        let rows = self.rows(sql, &[after.into(), whole(RELEASES)?])?;
+        rows.iter().map(|row| digested_release(row)).collect()
+    }
+
+    /// The same of one.
+    pub(crate) fn digested_release(
+        &mut self,
+        account: &str,
+        key: &str,
+    ) -> Outcome<Option<Digested<Release>>> {
+        if !self.has_digests()? {
+            return Ok(self.release(account, key)?.map(digested));
+        }
+        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response, length \
+                   FROM ledger_release_digest WHERE key = $1 AND account = $2";
+        let rows = self.rows(sql, &[key.into(), account.into()])?;
+        rows.first().map(|row| digested_release(row)).transpose()
+    }
+
+    /// Whether the server tells digests of states and responses.
+    pub(crate) fn has_digests(&mut self) -> Outcome<bool> {
+        if self.database.dialect() == Dialect::Sqlite {
+            return Ok(false);
+        }
+        match self.has_digests {
+            Some(known) => Ok(known),
+            None => {
+                let known = self.version()? >= 4;
+                Ok(*self.has_digests.insert(known))
+            }
+        }
+    }
+
+    /// Whether it is a file with digests in the place of private states.
+    pub(crate) fn lacks_secrets(&mut self) -> Outcome<bool> {
+        if self.database.dialect() != Dialect::Sqlite {
+            return Ok(false);
+        }
+        let rows = self.rows("PRAGMA application_id", &[])?;
+        Ok(rows == [[Cell::Whole(WITHOUT_SECRETS)]])
     }
 
     /// Releases without a response, sessions among them, in the order of their reservations.
     pub(crate) fn uncommitted(&mut self) -> Outcome<Vec<Release>> {
-        let sql = "SELECT key, account, analyst, session, request, reserved, committed, response \
+        let sql = "SELECT key, account, analyst, session, request, reserved, committed \
                    FROM ledger_release WHERE committed IS NULL ORDER BY reserved";
         self.rows(sql, &[])?.iter().map(|row| release(row)).collect()
     }
@@ -516,6 +590,21 @@ impl<'a> Tables<'a> {
 fn unlike(write: Option<&Statement>) -> LedgerError {
     let start: String = write.map_or("", |write| write.sql).chars().take(32).collect();
     damaged(&format!("{start}... did not change one row"))
+}
+
+fn digested(mut release: Release) -> Digested<Release> {
+    let response = release.response.take();
+    (release, response.map(|bytes| (Hash::of(&bytes), bytes.len() as u64)))
+}
+
+/// A release whose response is a digest, with the length after it.
+fn digested_release(row: &[Cell]) -> Outcome<Digested<Release>> {
+    let found = Release { response: None, ..release(row)? };
+    let response = match Reader(row).cell(7) {
+        Cell::Null => None,
+        _ => Some((Reader(row).hash(7)?, Reader(row).count(8)?)),
+    };
+    Ok((found, response))
 }
 
 /// Whether an entry is in the history.

@@ -237,7 +237,7 @@ fn within(
     widths: &[f64],
     shares: [f64; 3],
 ) -> Vec<[f64; 3]> {
-    let runs = tries(100_000, 0.05);
+    let runs = tries(100_000, 0.025);
     let mut counts = vec![[0.0; 3]; truth.len()];
     for _ in 0..runs {
         let found = numbers(&ready.run(data).unwrap());
@@ -258,7 +258,7 @@ fn answers_on_examples_are_as_close_as_promised() {
     let mut random = Random::new(31);
     let limits = [bounds(-1.0, 3.0), bounds(0.0, 10.0)];
     let columns = table(&mut random, &limits, 3_000);
-    let slack = 6.0 * (0.09 / tries(100_000, 0.05) as f64).sqrt();
+    let slack = 6.0 * (0.09 / tries(100_000, 0.025) as f64).sqrt();
     let product = covariance(&columns[1], &columns[2]);
     for relation in BOTH {
         let data = Data::table(relation, columns.clone()).unwrap();

@@ -3,13 +3,15 @@
 use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Delta, Epsilon, Relation};
 use counterpoint_ledger::{
-    Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request, Transfer, Url,
+    Exported, Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request,
+    Transfer, Url,
 };
-use counterpoint_wire::ledger::{Asked, ExactPlan, Export, History, Openings, Promised};
+use counterpoint_wire::ledger::{Asked, ExactPlan, ExportWriter, History, Openings, Promised};
 use counterpoint_wire::{Format, Question};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -59,7 +61,7 @@ fn kind(name: &str) -> PyResult<Kind> {
     })
 }
 
-fn plan(text: &[u8], path: Option<&str>) -> PyResult<ExactPlan> {
+pub(crate) fn plan(text: &[u8], path: Option<&str>) -> PyResult<ExactPlan> {
     let format = Format::detect(path.map(Path::new), text);
     ExactPlan::parse(text, format).map_err(|error| invalid(error.to_string()))
 }
@@ -460,12 +462,20 @@ impl Ledger {
 
     /// Everything, as JSON.
     fn export(&self, py: Python<'_>) -> PyResult<String> {
-        let export = self.with(py, |ledger| {
-            let mut entries = Vec::new();
-            let (head, responses) = ledger.export(|entry| entries.push(entry))?;
-            Ok(Export { version: 2, head: head.to_string(), entries, responses })
-        })?;
-        json(export.json())
+        let bytes = self.work(py, |ledger| export(ledger, Vec::new())).map_err(unexported)?;
+        String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// Everything, as JSON, to a new file, part by part.
+    #[pyo3(signature = (file))]
+    fn export_to(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let out = BufWriter::new(options.open(&file)?);
+        let mut out = self.work(py, |ledger| export(ledger, out)).map_err(unexported)?;
+        Ok(out.flush()?)
     }
 
     /// Recomputes everything. None, or what is wrong.
@@ -479,6 +489,46 @@ impl Ledger {
         let verification = self.with(py, |ledger| ledger.verify(expected))?;
         Ok((verification.head.to_string(), verification.problem))
     }
+}
+
+/// Why there is no export.
+enum Unexported {
+    Ledger(LedgerError),
+    File(std::io::Error),
+}
+
+impl From<LedgerError> for Unexported {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+impl From<std::io::Error> for Unexported {
+    fn from(error: std::io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+fn unexported(error: Unexported) -> PyErr {
+    match error {
+        Unexported::Ledger(error) => errors::ledger(error),
+        Unexported::File(error) => error.into(),
+    }
+}
+
+/// Everything, as JSON, part by part.
+fn export<W: Write>(ledger: &mut counterpoint_ledger::Ledger, out: W) -> Result<W, Unexported> {
+    let mut writer = ExportWriter::export(out);
+    ledger.export(|part| {
+        match part {
+            Exported::Head(head) => writer.head(&head.to_string())?,
+            Exported::Entry(entry) => writer.entry(&entry)?,
+            Exported::Response(response) => writer.response(&response)?,
+            _ => {}
+        }
+        Ok::<_, Unexported>(())
+    })?;
+    Ok(writer.end()?)
 }
 
 fn entry<'py>(

@@ -61,5 +61,5 @@ mod _native {
     use super::simulation::simulate;
     #[cfg(feature = "ledger")]
     #[pymodule_export]
-    use super::stored::StoredSessions;
+    use super::stored::{OwnDeclared, StoredSessions};
 }

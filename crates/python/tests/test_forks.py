@@ -158,23 +158,51 @@ def test_several_are_paid_for_together_or_not_at_all(ledger: cp.Ledger) -> None:
 
 
 WORKER = """
+import os
 import sys
+import threading
 import counterpoint as cp
 from counterpoint import noise, sessions
 url, key, number = sys.argv[1:]
+number = int(number)
 count = noise.Query.count().laplace(1e-6)
 data = noise.Data([1.0] * 1000, adjacency="add-remove")
-session = sessions.Sequence([count] * int(number)).open(data, ledger=cp.Ledger(url), account="team", key=key)
-for number in range(int(number)):
-    print(number, session.ask(count, name=f"q{number}"), flush=True)
+ledger = cp.Ledger(url)
+if key.endswith("own"):
+    each = noise.laplace(1e6)
+    own = sessions.Own("own", cp.ApproxDP(number * 1e-6), start=lambda data, random: 0,
+        answer=lambda asked, question, random: (each.release(1000).value, asked + 1))
+    session = own.open(data, ledger=ledger, account="team", key=key)
+    question = "how many"
+else:
+    session = sessions.Sequence([count] * number).open(data, ledger=ledger, account="team", key=key)
+    question = count
+
+def ask(one):
+    print(one, session.ask(question, name=f"q{one}"), flush=True)
+
+for one in range(number):
+    if one % 3 == 0:
+        ask(one)
+    elif one % 3 == 1:
+        thread = threading.Thread(target=ask, args=(one,))
+        thread.start()
+        thread.join()
+    else:
+        child = os.fork()
+        if child == 0:
+            ask(one)
+            os._exit(0)
+        os.waitpid(child, 0)
 """
 
 
 def test_kills_lose_and_repeat_nothing(ledger: cp.Ledger, tmp_path: Path, full: bool) -> None:
-    """Two processes ask the same session; one is killed after a line that it printed. What was printed stays."""
+    """Two processes ask the same session, themselves, by threads and by forks; one is killed after a line that was printed. What
+    was printed stays."""
     url, number = f"sqlite:{tmp_path}/budget.db", 6
     for round in range(500 if full else 4):
-        command = [sys.executable, "-c", WORKER, url, f"k{round}", str(number)]
+        command = [sys.executable, "-c", WORKER, url, f"k{round}{round % 2 * '-own'}", str(number)]
         both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
         said: dict[str, str] = {}
         for worker, lines in zip(both, (round % number + 1, number), strict=True):

@@ -26,6 +26,7 @@ fn stored(release: &Described) -> String {
         analyst: None,
         session: false,
         question: None,
+        own: None,
         release: Asked::Described(vec![release.clone()]),
         charge: Cost::default(),
     };
@@ -407,7 +408,7 @@ const ROUNDED: [(&str, &[(&str, &str)]); 21] = [
 #[test]
 fn decimals_are_exact_or_rounded_to_the_safe_side() {
     let mut random = Random::new(37);
-    for round in 0..size(40, 2000) {
+    for round in 0..size(15, 2000) {
         for (kind, fields) in ROUNDED {
             let mut written = Vec::new();
             for (name, spec) in fields {

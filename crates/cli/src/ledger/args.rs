@@ -91,14 +91,26 @@ pub(crate) enum LedgerCommand {
     /// List stored responses
     Responses(PartArgs),
     /// Derive everything from the history again and compare
-    Verify,
+    Verify {
+        /// Begin at the checkpoint in this file if it is there, and keep a new one in it
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<String>,
+    },
     /// Print the history with all responses as one JSON object
-    Export,
+    Export {
+        /// The history alone, which has the responses' digests: for a role that may not read responses
+        #[arg(long)]
+        without_responses: bool,
+    },
     /// Copy the ledger to a new SQLite file, verified and durable, and print the copy's head
     Backup {
         /// The new file
         #[arg(value_name = "FILE")]
         file: String,
+
+        /// For auditors: digests in the place of sessions' private states; the copy verifies and cannot be written to
+        #[arg(long)]
+        without_secrets: bool,
     },
     /// Bring a ledger of an earlier format to this one, after a backup of it as it is
     Upgrade {

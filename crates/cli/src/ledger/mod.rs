@@ -55,7 +55,7 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         }
         return done(Ledger::upgrade(&url, Path::new(backup), args.expect_head)?, json);
     }
-    let is_verify = matches!(args.command, LedgerCommand::Verify);
+    let is_verify = matches!(args.command, LedgerCommand::Verify { .. });
     // To verify is to say what is wrong, with the expected head too.
     let expect = args.expect_head.filter(|_| !is_verify);
     let options = OpenOptions { read_only: args.read_only, expect };
@@ -86,9 +86,17 @@ fn outcome(args: &LedgerArgs) -> Result<Outcome> {
         LedgerCommand::Odometer { account } => told::odometer(ledger, account, json),
         LedgerCommand::History(args) => told::history(ledger, args, json),
         LedgerCommand::Responses(args) => told::responses(ledger, args, json),
-        LedgerCommand::Verify => told::verified(&ledger.verify(args.expect_head)?, json),
-        LedgerCommand::Backup { file } => done(ledger.backup(Path::new(file))?, json),
-        LedgerCommand::Export => told::export(ledger),
+        LedgerCommand::Verify { checkpoint } => {
+            let file = checkpoint.as_ref().map(Path::new);
+            told::verify(ledger, file, args.expect_head, json)
+        }
+        LedgerCommand::Backup { file, without_secrets: false } => {
+            done(ledger.backup(Path::new(file))?, json)
+        }
+        LedgerCommand::Backup { file, without_secrets: true } => {
+            done(ledger.backup_without_secrets(Path::new(file))?, json)
+        }
+        LedgerCommand::Export { without_responses } => told::export(ledger, !without_responses),
     }
 }
 

@@ -1,15 +1,17 @@
 //! What a ledger tells.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
-use counterpoint_ledger::{Ledger, Verification};
+use counterpoint_ledger::{Checkpoint, Exported, Head, Ledger, Verification};
 use counterpoint_report::ledger as tables;
-use counterpoint_wire::ledger::{AccountStatus, Export, History, Verified};
+use counterpoint_wire::ledger::{AccountStatus, ExportWriter, History, Verified};
 
 use super::args::{PartArgs, SessionArgs};
 use super::{no, told};
-use crate::output::Outcome;
+use crate::output::{Outcome, written};
 
 /// Of a data set with all that is under it, of one account in full, or of all.
 pub(super) fn status(ledger: &mut Ledger, account: Option<&str>, json: bool) -> Result<Outcome> {
@@ -66,18 +68,86 @@ pub(super) fn history(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Resul
 }
 
 pub(super) fn responses(ledger: &mut Ledger, args: &PartArgs, json: bool) -> Result<Outcome> {
-    let responses = ledger.responses(args.account.as_deref(), args.analyst.as_deref())?;
-    told(json, || responses.json(), || tables::responses(&responses))
+    let (account, analyst) = (args.account.as_deref(), args.analyst.as_deref());
+    if !json {
+        return written(|out| list_responses(ledger, account, analyst, out));
+    }
+    written(|out| {
+        let mut writer = ExportWriter::responses(out);
+        ledger.each_response(account, analyst, |part| add(&mut writer, part))?;
+        Ok(writeln!(writer.end()?)?)
+    })
 }
 
-pub(super) fn export(ledger: &mut Ledger) -> Result<Outcome> {
-    let mut entries = Vec::new();
-    let (head, responses) = ledger.export(|entry| entries.push(entry))?;
-    let export = Export { version: 2, head: head.to_string(), entries, responses };
-    Ok(Outcome::json(export.json()?))
+/// A table for people, of so many lines at a time.
+const LINES: usize = 1000;
+
+fn list_responses(
+    ledger: &mut Ledger,
+    account: Option<&str>,
+    analyst: Option<&str>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let (mut lines, mut is_first) = (Vec::new(), true);
+    let head = ledger.each_response(account, analyst, |part| {
+        if let Exported::Response(response) = part {
+            lines.push(response);
+        }
+        if lines.len() == LINES {
+            out.write_all(tables::responses(&lines, is_first).as_bytes())?;
+            lines.clear();
+            is_first = false;
+        }
+        Ok::<_, anyhow::Error>(())
+    })?;
+    out.write_all(tables::responses(&lines, is_first).as_bytes())?;
+    Ok(out.write_all(tables::responses_end(&head.to_string()).as_bytes())?)
 }
 
-pub(super) fn verified(verification: &Verification, json: bool) -> Result<Outcome> {
+pub(super) fn export(ledger: &mut Ledger, with_responses: bool) -> Result<Outcome> {
+    written(|out| {
+        let writer = if with_responses {
+            let mut writer = ExportWriter::export(out);
+            ledger.export(|part| add(&mut writer, part))?;
+            writer
+        } else {
+            let mut writer = ExportWriter::entries(out);
+            ledger.export_entries(|part| add(&mut writer, part))?;
+            writer
+        };
+        Ok(writeln!(writer.end()?)?)
+    })
+}
+
+fn add<W: Write>(writer: &mut ExportWriter<W>, part: Exported) -> Result<()> {
+    match part {
+        Exported::Head(head) => writer.head(&head.to_string())?,
+        Exported::Entry(entry) => writer.entry(&entry)?,
+        Exported::Response(response) => writer.response(&response)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// From the checkpoint in a file, if there is one, which the next one takes the place of.
+pub(super) fn verify(
+    ledger: &mut Ledger,
+    file: Option<&Path>,
+    expected: Option<Head>,
+    json: bool,
+) -> Result<Outcome> {
+    let known = match file {
+        Some(file) if file.symlink_metadata().is_ok() => Some(Checkpoint::load(file)?),
+        _ => None,
+    };
+    let (verification, checkpoint) = ledger.verify_from(known.as_ref(), expected)?;
+    if let (Some(file), Some(checkpoint)) = (file, checkpoint) {
+        checkpoint.save(file)?;
+    }
+    verified(&verification, json)
+}
+
+fn verified(verification: &Verification, json: bool) -> Result<Outcome> {
     if let Some(problem) = &verification.problem {
         return no("broken", format!("verification failed: {problem}"), None, json);
     }
@@ -85,6 +155,7 @@ pub(super) fn verified(verification: &Verification, json: bool) -> Result<Outcom
         outcome: "verified",
         head: verification.head.to_string(),
         expected: verification.expected.map(|head| head.to_string()),
+        after: verification.after.map(|head| head.to_string()),
         not_excluded: not_excluded(verification),
     };
     told(json, || verified.json(), || tables::verified(&verified))
@@ -92,14 +163,26 @@ pub(super) fn verified(verification: &Verification, json: bool) -> Result<Outcom
 
 /// What a consistent history does not rule out.
 fn not_excluded(verification: &Verification) -> Vec<String> {
-    let Some(expected) = verification.expected else {
-        return vec![
+    let mut list = Vec::new();
+    if verification.lacks_secrets {
+        list.push("that private states were changed: the file has their digests alone".to_owned());
+    }
+    if let Some(after) = verification.after {
+        list.push(format!(
+            "that entries before {0}, or what was over by then (responses, answers, sessions, aliases), were changed since \
+             entry {0} was verified: they were counted, and not read; without a checkpoint they are",
+            after.sequence
+        ));
+    }
+    // An entry that was seen before is as good as one that is expected.
+    let known = verification.expected.into_iter().chain(verification.after);
+    match known.map(|head| head.sequence).max() {
+        None => list.extend([
             "that the newest entries were cut off, or an old backup restored".to_owned(),
             "that the whole history was made up by somebody with write access".to_owned(),
-        ];
-    };
-    if expected == verification.head {
-        return Vec::new();
+        ]),
+        Some(last) if last == verification.head.sequence => {}
+        Some(last) => list.push(format!("that entries after {last} were cut off or made up")),
     }
-    vec![format!("that entries after {} were cut off or made up", expected.sequence)]
+    list
 }

@@ -28,6 +28,9 @@ pub enum Unanswered {
     /// What came after the debit failed: it stays charged, and may be asked again. Why is for the operator alone.
     #[error("the question was charged, and failed; asked again it costs nothing more")]
     Charged(#[source] Failed),
+    /// The owner's own mechanism failed, and its session is over. Why is for the operator alone.
+    #[error("the mechanism failed, and the session is over; nothing is refunded")]
+    Ended(#[source] Failed),
     /// Rows could not be made up, or asked. Nothing was charged.
     #[error("the made-up rows gave no answer; nothing was charged")]
     Dummy(#[source] Failed),

@@ -8,7 +8,7 @@ use counterpoint_curator::public::Table;
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
 use counterpoint_curator::{Held, Payer, Ready, Spend, Told, tell};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, OpenOptions, Pool, Url};
-use counterpoint_testing::size;
+use counterpoint_testing::{is_full, size};
 use rusqlite::types::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -116,6 +116,9 @@ fn the_whole_way_keeps_its_claim() {
     assert!(told <= 1.0, "{told}");
     // Something is seen: the audit is not blind.
     assert!(told > 0.05, "{told}");
+    if !is_full() {
+        return;
+    }
     let pay = Of::Sum(Values { column: "pay".to_owned(), bounds: Some((0.0, 7.5)) });
     // In the middle between 20 and 22, where errors of both kinds are as rare.
     let told = found(Fault::None, &pay, 7.5 * 21.0);

@@ -8,7 +8,8 @@ use super::{Cell, Database, DatabaseError, Dialect, Row, schema};
 const SQLITE: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
 
 /// The same in PostgreSQL, a line each: relations whose names begin as a ledger's do, in the schema that the ledger is in,
-/// and whatever belongs to its tables. (Names come out with their schema, which is taken off again.)
+/// and whatever belongs to its tables. (Names come out with their schema, which is taken off again; columns of views with their
+/// table up to PostgreSQL 15, and without it from 16 on.)
 const POSTGRES: &str = "\
     WITH home AS (SELECT n.oid, quote_ident(n.nspname) || '.' AS prefix FROM pg_class c \
             JOIN pg_namespace n ON n.oid = c.relnamespace \
@@ -33,6 +34,9 @@ const POSTGRES: &str = "\
         FROM own o JOIN pg_trigger t ON t.tgrelid = o.oid WHERE t.tgisinternal AND t.tgenabled <> 'O' \
     UNION ALL SELECT concat_ws(' ', 'rule', o.relname, r.rulename) \
         FROM own o JOIN pg_rewrite r ON r.ev_class = o.oid \
+    UNION ALL SELECT concat_ws(' ', 'view', o.relname, o.reloptions, \
+            regexp_replace(replace(pg_get_viewdef(o.oid), h.prefix, ''), 'ledger' || '_[a-z]+[.]', '', 'g')) \
+        FROM own o, home h WHERE o.relkind = 'v' \
     UNION ALL SELECT concat_ws(' ', 'policy', o.relname, p.polname) \
         FROM own o JOIN pg_policy p ON p.polrelid = o.oid \
     UNION ALL SELECT concat_ws(' ', 'inheritance', o.relname) \
@@ -91,7 +95,10 @@ fn made_in_sqlite(version: i64) -> Result<Vec<String>, DatabaseError> {
 
 /// What a version makes in PostgreSQL.
 fn made_in_postgres(version: i64) -> Vec<String> {
-    let is_there = |line: &&str| version >= 3 || !line.contains("ledger_alias");
+    let is_there = |line: &&str| {
+        (version >= 3 || !line.contains("ledger_alias"))
+            && (version >= 4 || !line.contains("_digest"))
+    };
     let lines = MADE_IN_POSTGRES.lines().filter(|line| !line.is_empty()).filter(is_there);
     let mut lines: Vec<String> = lines.map(str::to_owned).collect();
     lines.sort_unstable();

@@ -1,14 +1,20 @@
-//! A copy of a server's tables in a SQLite file.
+//! A copy of a ledger's tables in a SQLite file, row by row.
 
 use rusqlite::{Connection, OpenFlags, params_from_iter};
+use sha2::{Digest, Sha256};
 
-use super::{Access, Cell, Database, DatabaseError, Dialect, schema};
+use super::{Access, Cell, Database, DatabaseError, Dialect, Row, WITHOUT_SECRETS, schema};
 
 /// How many rows are read at a time; some hold responses.
 const PAGE: usize = 100;
 
-/// Copies all tables, in one snapshot, to a new file.
-pub(super) fn tables(source: &mut dyn Database, file: &str) -> Result<(), DatabaseError> {
+/// Copies all tables, in one snapshot, to a new file. Without secrets the file has digests in the place of private states,
+/// and says so.
+pub(super) fn tables(
+    source: &mut dyn Database,
+    file: &str,
+    secrets: bool,
+) -> Result<(), DatabaseError> {
     let unusable = |error: rusqlite::Error| DatabaseError::Unusable(format!("{file}: {error}"));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
@@ -16,6 +22,10 @@ pub(super) fn tables(source: &mut dyn Database, file: &str) -> Result<(), Databa
     let mut target = Connection::open_with_flags(file, flags).map_err(unusable)?;
     // Rows come in any order: what they refer to may come later.
     target.execute_batch("PRAGMA foreign_keys = OFF").map_err(unusable)?;
+    if !secrets {
+        let marked = format!("PRAGMA application_id = {WITHOUT_SECRETS}");
+        target.execute_batch(&marked).map_err(unusable)?;
+    }
     let transaction = target.transaction().map_err(unusable)?;
     source.begin(Access::Read)?;
     let copied = version(source).and_then(|version| {
@@ -24,7 +34,7 @@ pub(super) fn tables(source: &mut dyn Database, file: &str) -> Result<(), Databa
             transaction.execute_batch(statement).map_err(unusable)?;
         }
         let mut names = statements.iter().filter_map(|statement| table(statement));
-        names.try_for_each(|name| rows(source, &transaction, name, unusable))
+        names.try_for_each(|name| rows(source, &transaction, (name, secrets, version), unusable))
     });
     source.rollback();
     copied.and_then(|()| transaction.commit().map_err(unusable))
@@ -48,19 +58,55 @@ fn table(statement: &str) -> Option<&str> {
 fn rows(
     source: &mut dyn Database,
     target: &Connection,
-    name: &str,
+    (name, secrets, version): (&str, bool, i64),
     unusable: impl Fn(rusqlite::Error) -> DatabaseError,
 ) -> Result<(), DatabaseError> {
-    source
-        .execute(&format!("DECLARE all_{name} NO SCROLL CURSOR FOR SELECT * FROM {name}"), &[])?;
+    let is_withheld = name == "ledger_state" && !secrets;
+    // A server tells digests to roles that may not read the states themselves.
+    let has_digests = is_withheld && source.dialect() == Dialect::Postgres && version >= 4;
+    let from = if has_digests { "ledger_state_digest" } else { name };
+    let mut after = begin(source, name, from)?;
     loop {
-        let page = source.query(&format!("FETCH {PAGE} FROM all_{name}"), &[])?;
+        let page = page(source, name, &mut after)?;
         let Some(first) = page.first() else { return Ok(()) };
         let places: Vec<String> = (1..=first.len()).map(|number| format!("?{number}")).collect();
         let sql = format!("INSERT INTO {name} VALUES ({})", places.join(", "));
         let mut statement = target.prepare_cached(&sql).map_err(&unusable)?;
-        for row in page {
+        for mut row in page {
+            if let Some(Cell::Bytes(state)) = row.last_mut().filter(|_| is_withheld && !has_digests)
+            {
+                *state = Sha256::digest(&*state).to_vec();
+            }
             statement.execute(params_from_iter(row)).map_err(&unusable)?;
         }
     }
+}
+
+/// Begins to read a table: the row of a file to go on after.
+fn begin(source: &mut dyn Database, name: &str, from: &str) -> Result<Option<i64>, DatabaseError> {
+    if source.dialect() == Dialect::Sqlite {
+        return Ok(Some(i64::MIN));
+    }
+    let sql = format!("DECLARE all_{name} NO SCROLL CURSOR FOR SELECT * FROM {from}");
+    source.execute(&sql, &[])?;
+    Ok(None)
+}
+
+/// The next rows of a table.
+fn page(
+    source: &mut dyn Database,
+    name: &str,
+    after: &mut Option<i64>,
+) -> Result<Vec<Row>, DatabaseError> {
+    let Some(after) = after else {
+        return source.query(&format!("FETCH {PAGE} FROM all_{name}"), &[]);
+    };
+    let sql = format!("SELECT rowid, * FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {PAGE}");
+    let mut page = source.query(&sql, &[Cell::Whole(*after)])?;
+    for row in &mut page {
+        if let Cell::Whole(number) = row.remove(0) {
+            *after = number;
+        }
+    }
+    Ok(page)
 }

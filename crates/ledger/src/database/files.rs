@@ -6,7 +6,7 @@
 //! names lead to is looked up again before anything is acknowledged.
 //!
 //! Files are looked at by name and never opened: to close a file drops the locks that SQLite has
-//! on it in this process.
+//! on it in this process. (It has none on the log.)
 //!
 //! Names are many and looks take time. A folder's time of change tells
 //! whether any name in it was made, taken or moved, so that a look at the folder does for all of
@@ -264,6 +264,25 @@ impl Files {
             Some(marker) if marker.exists() => {
                 let problem = format!("another process had to stop: see {}", marker.display());
                 Err(Change { problem, stops_others: false })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Syncs the log: whoever wrote what was read may have died before its own sync. What is in the database itself was
+    /// synced in the log before, and a log is emptied only after the database was synced.
+    pub(super) fn sync_log(&self) -> Result<(), String> {
+        let Some((database, _)) = self.watched.first() else { return Ok(()) };
+        let (log, marker) = (beside(database, "-wal"), beside(database, "-stopped"));
+        let synced = std::fs::File::open(&log).and_then(|log| log.sync_all());
+        match synced {
+            // The kernel tells each error once, to whoever asks first.
+            _ if marker.exists() => Err(format!(
+                "a process had to stop here, and what it wrote may be lost: see {}",
+                marker.display()
+            )),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(format!("{} cannot be synced: {error}", log.display()))
             }
             _ => Ok(()),
         }

@@ -20,6 +20,9 @@ pub(crate) use compare::difference;
 pub(crate) use files::{beside, make_private, sync_folder};
 pub(crate) use schema::{OLDEST, VERSION, added, schema};
 
+/// The `application_id` of a file that has digests in the place of private states: "audt".
+pub(crate) const WITHOUT_SECRETS: i64 = 0x6175_6474;
+
 /// A value in a row or a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
@@ -154,16 +157,29 @@ pub trait Database: Send {
     /// [`DatabaseError::Unusable`] if the file cannot be written.
     fn copy(&mut self, file: &str) -> Result<(), DatabaseError>;
 
+    /// The same with digests in the place of private states.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unusable`] if the file cannot be written.
+    fn copy_without_secrets(&mut self, _file: &str) -> Result<(), DatabaseError> {
+        Err(DatabaseError::Unusable("secrets cannot be left out here".to_owned()))
+    }
+
+    /// Waits until everything that was read is durable, and changes no row: for a handle that only reads.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    fn settle(&mut self) -> Result<(), DatabaseError> {
+        let problem =
+            "whether what was read is durable is not known here; legal: to open it to write";
+        Err(DatabaseError::Unusable(problem.to_owned()))
+    }
+
     /// Whether it stopped at a failure.
     fn is_stopped(&self) -> bool;
 
     /// Whether its connection was closed by the other side, as far as that is known without asking.
     fn is_lost(&mut self) -> bool {
-        false
-    }
-
-    /// Whether nobody can change it, so that all that is read of it is durable.
-    fn is_immutable(&self) -> bool {
         false
     }
 

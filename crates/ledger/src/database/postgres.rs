@@ -83,6 +83,10 @@ const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
                            SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'; \
                            SET LOCAL client_min_messages = warning";
 
+/// A message in the server's log, which every role may leave there: its commit waits, as any other does, until the log up to
+/// it is durable, here and on the replicas that commits wait for.
+const MESSAGE: &str = "SELECT CAST(pg_logical_emit_message(true, 'counterpoint', '') AS text)";
+
 impl Postgres {
     /// Connects to a server that can be written to.
     ///
@@ -182,7 +186,25 @@ impl Database for Postgres {
     }
 
     fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
-        super::copy::tables(self, file)
+        super::copy::tables(self, file, true)
+    }
+
+    fn copy_without_secrets(&mut self, file: &str) -> Result<(), DatabaseError> {
+        super::copy::tables(self, file, false)
+    }
+
+    fn settle(&mut self) -> Result<(), DatabaseError> {
+        self.begin(Access::Read)?;
+        let standby = self.query("SELECT CAST(pg_is_in_recovery() AS text)", &[]);
+        self.rollback();
+        if standby? == [[Cell::Text("true".to_owned())]] {
+            let problem = "the server is a standby, and whether what it shows is durable is known to its primary \
+                           alone; legal: its primary";
+            return Err(DatabaseError::Unusable(problem.to_owned()));
+        }
+        self.begin(Access::Write)?;
+        self.query(MESSAGE, &[])?;
+        self.commit()
     }
 
     fn is_stopped(&self) -> bool {

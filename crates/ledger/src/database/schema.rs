@@ -20,9 +20,20 @@ pub(crate) fn schema(dialect: Dialect, version: i64) -> Vec<String> {
 pub(crate) fn added(dialect: Dialect, version: i64) -> Vec<String> {
     match version {
         3 => vec![spelled(ALIASES, dialect)],
+        4 if dialect == Dialect::Postgres => DIGESTS.map(str::to_owned).into(),
         _ => Vec::new(),
     }
 }
+
+/// What verification needs of private states and responses: for roles that may not read the tables themselves. (A file has
+/// no roles.)
+const DIGESTS: [&str; 3] = [
+    "CREATE VIEW ledger_state_digest AS SELECT key, account, sha256(state) AS state FROM ledger_state",
+    "CREATE VIEW ledger_release_digest AS SELECT key, account, analyst, session, request, reserved, committed, \
+     sha256(response) AS response, CAST(length(response) AS bigint) AS length FROM ledger_release",
+    "CREATE VIEW ledger_answer_digest AS SELECT key, account, number, ask, question, entry, \
+     sha256(response) AS response, CAST(length(response) AS bigint) AS length FROM ledger_answer",
+];
 
 /// What analysts' own keys stand for. Where nobody is named the analyst is the empty text.
 const ALIASES: &str = "CREATE TABLE ledger_alias (

@@ -11,7 +11,7 @@ use rusqlite::{
 };
 
 use super::files::{Change, Files, Place, make_private, sync_folder};
-use super::{Access, Cell, Database, DatabaseError, Dialect, Row};
+use super::{Access, Cell, Database, DatabaseError, Dialect, Row, WITHOUT_SECRETS};
 
 /// The first version without the WAL-reset bug: 3.51.3.
 const FIRST_SOUND: i32 = 3_051_003;
@@ -74,6 +74,13 @@ impl Sqlite {
             return Err("cannot be written to; legal: to read only".to_owned());
         }
         prepare(&mut connection, create)?;
+        let id: i64 =
+            connection.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(text)?;
+        if id == WITHOUT_SECRETS {
+            return Err(
+                "is a copy for auditors, without private states; legal: to read only".to_owned()
+            );
+        }
         write_ahead(&connection)?;
         if create {
             sync_folder(&place.path)?;
@@ -209,12 +216,21 @@ impl Database for Sqlite {
         copied.map(drop).map_err(|error| unusable(file, &error.to_string()))
     }
 
-    fn is_stopped(&self) -> bool {
-        self.stopped
+    fn copy_without_secrets(&mut self, file: &str) -> Result<(), DatabaseError> {
+        super::copy::tables(self, file, false)
     }
 
-    fn is_immutable(&self) -> bool {
-        self.immutable
+    fn settle(&mut self) -> Result<(), DatabaseError> {
+        self.running()?;
+        if self.immutable {
+            return Ok(());
+        }
+        self.files.sync_log().map_err(DatabaseError::Unusable)?;
+        self.check().map_err(DatabaseError::Failed)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     fn dialect(&self) -> Dialect {

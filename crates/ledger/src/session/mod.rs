@@ -17,7 +17,7 @@ use crate::release::{find_release, fits};
 use crate::tables::Tables;
 use crate::{LEAST_STATE, name, rows};
 
-pub(crate) use replay::Sessions;
+pub(crate) use replay::{Kept as KeptSession, Sessions};
 pub(crate) use verify::sessions;
 
 /// What nobody but the mechanism may see.

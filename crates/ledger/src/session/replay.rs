@@ -42,6 +42,14 @@ pub(crate) struct KeptAnswer {
 }
 
 impl Sessions {
+    /// Those that were not over at some entry, with the questions that they had answered.
+    pub(crate) fn resumed(
+        sessions: BTreeMap<Place, Kept>,
+        asks: BTreeSet<(Place, String)>,
+    ) -> Self {
+        Self { sessions, answers: BTreeMap::new(), asks }
+    }
+
     /// One event later, about a key that was reserved for a session.
     pub(crate) fn apply(
         &mut self,

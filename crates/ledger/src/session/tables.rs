@@ -1,10 +1,11 @@
 //! Every statement about sessions.
 
-use crate::cells::{Reader, answer, session, whole};
-use crate::database::Cell;
+use crate::cells::{Reader, answer, damaged, session, whole};
+use crate::chain::Hash;
+use crate::database::{Cell, Row};
 use crate::error::LedgerError;
 use crate::rows::{Answer, Session};
-use crate::tables::Tables;
+use crate::tables::{Digested, Tables};
 
 type Outcome<T> = Result<T, LedgerError>;
 
@@ -45,8 +46,32 @@ impl Tables<'_> {
         self.one(sql, vec![key, account, state.into()])
     }
 
+    /// The digest of that state.
+    pub(crate) fn state_digest(&mut self, account: &str, key: &str) -> Outcome<Option<Hash>> {
+        let sql = if self.has_digests()? {
+            "SELECT state FROM ledger_state_digest WHERE key = $1 AND account = $2"
+        } else {
+            "SELECT state FROM ledger_state WHERE key = $1 AND account = $2"
+        };
+        let rows = self.rows(sql, &[key.into(), account.into()])?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        if self.has_digests()? || self.lacks_secrets()? {
+            return Reader(row).hash(0).map(Some);
+        }
+        Ok(Some(Hash::of(&Reader(row).bytes(0)?)))
+    }
+
+    /// How many states there are.
+    pub(crate) fn states(&mut self) -> Outcome<usize> {
+        let table = if self.has_digests()? { "ledger_state_digest" } else { "ledger_state" };
+        Ok(self.counts([table])?[0])
+    }
+
     /// The private state of a session that is not over.
     pub(crate) fn state(&mut self, account: &str, key: &str) -> Outcome<Option<Vec<u8>>> {
+        if self.lacks_secrets()? {
+            return Err(damaged("it is a copy for auditors, without private states"));
+        }
         let sql = "SELECT state FROM ledger_state WHERE key = $1 AND account = $2";
         let rows = self.rows(sql, &[key.into(), account.into()])?;
         rows.first().map(|row| Reader(row).bytes(0)).transpose()
@@ -102,17 +127,46 @@ impl Tables<'_> {
         rows.first().map(|row| answer(row)).transpose()
     }
 
-    /// The answers of a session, in order.
-    pub(crate) fn answers_of(&mut self, account: &str, key: &str) -> Outcome<Vec<Answer>> {
-        let sql = "SELECT key, account, number, ask, question, entry, response \
-                   FROM ledger_answer WHERE key = $1 AND account = $2 ORDER BY number";
-        self.rows(sql, &[key.into(), account.into()])?.iter().map(|row| answer(row)).collect()
+    /// The names of the questions that a session answered, in order.
+    pub(crate) fn asks(&mut self, account: &str, key: &str) -> Outcome<Vec<String>> {
+        let sql = "SELECT ask FROM ledger_answer WHERE key = $1 AND account = $2 ORDER BY number";
+        let rows = self.rows(sql, &[key.into(), account.into()])?;
+        rows.iter().map(|row| Reader(row).text(0)).collect()
     }
 
-    /// Answers stored after an entry, in order, at most so many.
-    pub(crate) fn answers(&mut self, after: i64, most: u64) -> Outcome<Vec<Answer>> {
+    /// The answers of a session after one, in order, at most so many.
+    pub(crate) fn answers_after(
+        &mut self,
+        account: &str,
+        key: &str,
+        after: u64,
+        most: u64,
+    ) -> Outcome<Vec<Answer>> {
+        let sql = "SELECT key, account, number, ask, question, entry, response FROM ledger_answer \
+                   WHERE key = $1 AND account = $2 AND number > $3 ORDER BY number LIMIT $4";
+        let cells = [key.into(), account.into(), whole(after)?, whole(most)?];
+        self.rows(sql, &cells)?.iter().map(|row| answer(row)).collect()
+    }
+
+    /// Answers stored after an entry, in order, at most so many, with their responses' digests and lengths alone.
+    pub(crate) fn answers(&mut self, after: i64, most: u64) -> Outcome<Vec<Digested<Answer>>> {
+        let cells = [after.into(), whole(most)?];
+        if self.has_digests()? {
+            let sql = "SELECT key, account, number, ask, question, entry, response, length \
+                       FROM ledger_answer_digest WHERE entry > $1 ORDER BY entry LIMIT $2";
+            let digested = |row: &Row| {
+                let digest = (Reader(row).hash(6)?, Reader(row).count(7)?);
+                Ok((Answer { response: Vec::new(), ..answer(row)? }, Some(digest)))
+            };
+            return self.rows(sql, &cells)?.iter().map(digested).collect();
+        }
         let sql = "SELECT key, account, number, ask, question, entry, response \
                    FROM ledger_answer WHERE entry > $1 ORDER BY entry LIMIT $2";
-        self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| answer(row)).collect()
+        let digested = |row: &Row| {
+            let mut answer = answer(row)?;
+            let response = std::mem::take(&mut answer.response);
+            Ok((answer, Some((Hash::of(&response), response.len() as u64))))
+        };
+        self.rows(sql, &cells)?.iter().map(digested).collect()
     }
 }

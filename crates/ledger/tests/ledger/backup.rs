@@ -4,22 +4,20 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use counterpoint_ledger::database::DatabaseError;
-use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Url};
+use counterpoint_ledger::{Exported, Ledger, LedgerError, OpenOptions, Url};
+use counterpoint_wire::ledger::Status;
 
 use crate::child::say;
 use crate::tamper::{forge, rich};
-use crate::{Place, assert_sound, pay, with_account};
+use crate::{Place, assert_sound, exported, pay, with_account};
 
 fn at(file: &Path) -> Url {
     Url::Sqlite(file.to_str().unwrap().to_owned())
 }
 
 /// Everything that a ledger tells.
-fn told(ledger: &mut Ledger) -> (Vec<String>, String) {
-    let mut entries = Vec::new();
-    let (head, responses) = ledger.export(|entry| entries.push(format!("{entry:?}"))).unwrap();
-    let status = ledger.status(None).unwrap();
-    (entries, format!("{head} {:?} {status:?}", responses))
+fn told(ledger: &mut Ledger) -> (Vec<Exported>, Status) {
+    (exported(ledger), ledger.status(None).unwrap())
 }
 
 #[test]

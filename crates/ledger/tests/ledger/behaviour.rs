@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use counterpoint::quantity::Order;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
-use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
+use counterpoint_ledger::{Exported, Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Event, Promised};
 
 use crate::{
-    Place, add_remove, amount, assert_sound, budget, described, plan, refused, release, replace,
-    slot, with_account,
+    Place, add_remove, amount, assert_sound, budget, described, exported, plan, refused, release,
+    replace, slot, with_account,
 };
 
 #[test]
@@ -258,8 +258,9 @@ fn the_history_tells_everything_in_order() {
         let Event::Commit { length: 2, sha256, .. } = &of_account[2].event else { panic!() };
         // printf 42 | sha256sum
         assert_eq!(sha256, "73475cb40a568e8da8a045ced110137e159f890ac4da883b6b17dc651b3a8049");
-        let (exported, responses) = ledger.export(|_| ()).unwrap();
-        assert_eq!((exported, responses[0].bytes.as_slice()), (head, &b"42"[..]));
+        let parts = exported(&mut ledger);
+        let Some(Exported::Response(response)) = parts.last() else { panic!("{parts:?}") };
+        assert_eq!((&parts[0], response.bytes.as_slice()), (&Exported::Head(head), &b"42"[..]));
     }
 }
 

@@ -203,6 +203,7 @@ fn run() {
         ["show", url, key, what] => show(url, key, what),
         ["loop", url, prefix, most] => many(url, prefix, most.parse().unwrap()),
         ["pool", url, prefix, most] => many_at_once(url, prefix, most.parse().unwrap()),
+        ["export", url] => crate::auditors::export(url),
         ["look", url] => crate::files::look(url),
         ["backup", url, file] => crate::backup::back_up(url, file),
         _ => panic!("no such orders: {orders:?}"),
@@ -271,11 +272,13 @@ fn once(url: &str, key: &str) {
 
 /// A stored response.
 fn show(url: &str, key: &str, what: &str) {
-    let mut ledger = Ledger::open(&url.parse().unwrap()).unwrap();
+    let (read_only, what) = what.strip_prefix("only ").map_or((false, what), |what| (true, what));
+    let options = OpenOptions { read_only, expect: None };
+    let mut ledger = Ledger::open_with(&url.parse().unwrap(), &options).unwrap();
     say("ready");
     let shown = match what {
         "response" => ledger.response("account", key).is_ok(),
-        _ => ledger.export(|_| ()).is_ok(),
+        _ => ledger.export(|_| Ok::<_, LedgerError>(())).is_ok(),
     };
     say(if shown { "shown" } else { "error" });
 }

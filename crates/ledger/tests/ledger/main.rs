@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aliases;
+mod auditors;
 mod backup;
 mod bad_input;
 mod behaviour;
@@ -29,7 +30,9 @@ mod upgrade;
 
 use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
-use counterpoint_ledger::{Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url};
+use counterpoint_ledger::{
+    Exported, Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url,
+};
 use counterpoint_testing::{Random, is_full, new_schema, server, size, within};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, ExactPlan};
@@ -119,6 +122,17 @@ fn answer(key: &str) -> String {
 /// What was shown under a key.
 fn shown(ledger: &mut Ledger, key: &str) -> Result<Option<Vec<u8>>, LedgerError> {
     ledger.response("account", key)
+}
+
+/// Everything that a ledger exports.
+fn exported(ledger: &mut Ledger) -> Vec<Exported> {
+    let mut parts = Vec::new();
+    let head = ledger.export(|part| {
+        parts.push(part);
+        Ok::<_, LedgerError>(())
+    });
+    assert_eq!(parts.first(), Some(&Exported::Head(head.unwrap())));
+    parts
 }
 
 fn plan(text: &str) -> ExactPlan {

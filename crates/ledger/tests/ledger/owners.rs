@@ -5,8 +5,8 @@ use std::sync::Barrier;
 use counterpoint::quantity::Order;
 use counterpoint_ledger::database::{Access, Cell};
 use counterpoint_ledger::{
-    Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota, Request,
-    Transfer,
+    Checkpoint, Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota,
+    Request, Transfer,
 };
 use counterpoint_wire::ledger::{Event, Promised};
 
@@ -350,9 +350,11 @@ fn nobody_gains_by_racing_a_move() {
     }
 }
 
-/// What is found of a history with one more entry that nobody wrote.
-fn forged(place: &Place, event: &Event) -> Option<String> {
-    let head = place.open().head().unwrap();
+/// What is found of a history with one more entry that nobody wrote: from the first entry, and from a checkpoint before it.
+fn forged(place: &Place, event: &Event) -> [Option<String>; 2] {
+    let checkpoint = place.open().verify_from(None, None).unwrap().1.unwrap();
+    let checkpoint = Checkpoint::read(&checkpoint.text()).unwrap();
+    let head = checkpoint.head();
     let body = event.body().unwrap();
     let next = head.then(&body);
     let mut database = forge(place);
@@ -372,7 +374,32 @@ fn forged(place: &Place, event: &Event) -> Option<String> {
     database.execute("UPDATE ledger_head SET sequence = $1, hash = $2", &moved).unwrap();
     database.commit().unwrap();
     drop(database);
-    place.open().verify(None).unwrap().problem
+    [None, Some(&checkpoint)].map(|from| place.open().verify_from(from, None).unwrap().0.problem)
+}
+
+/// What only the history says is kept in a checkpoint: what was spent before a quota, and the keys of moves.
+#[test]
+fn what_owners_do_is_verified_from_a_checkpoint() {
+    for place in Place::all() {
+        let mut ledger = pair(&place);
+        let tenth = release("0.1");
+        for analyst in ["ann", "bob"] {
+            let one = Request { analyst: Some(analyst), ..Request::new("a", analyst, &tenth) };
+            ledger.reserve(&one).unwrap();
+        }
+        ledger.move_budget(&give("m", "0.1")).unwrap();
+        let kept = ledger.verify_from(None, None).unwrap().1.unwrap();
+        let kept = Checkpoint::read(&kept.text()).unwrap();
+        ledger.quota("a", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
+        ledger.move_budget(&give("n", "0.1")).unwrap();
+        let (found, next) = ledger.verify_from(Some(&kept), None).unwrap();
+        assert_eq!(found.problem, None);
+        assert_eq!(next, ledger.verify_from(None, None).unwrap().1);
+        // A quota of bob's is told of what bob spent, two checkpoints before.
+        ledger.quota("a", "bob", &NewQuota::Share(amount("0.5"))).unwrap();
+        ledger.close_dataset("data").unwrap();
+        assert_eq!(ledger.verify_from(next.as_ref(), None).unwrap().0.problem, None);
+    }
 }
 
 /// Entries that nobody could have written are found, whatever the balances say.
@@ -419,8 +446,10 @@ fn forged_entries_of_owners_are_found() {
             ledger.reserve(&ann).unwrap();
             ledger.quota("a", "ann", &NewQuota::Share(amount("0.5"))).unwrap();
             drop(ledger);
-            let found = forged(&place, &event).unwrap_or_default();
-            assert!(found.contains(problem), "{event:?}: {found}");
+            for found in forged(&place, &event) {
+                let found = found.unwrap_or_default();
+                assert!(found.contains(problem), "{event:?}: {found}");
+            }
         }
     }
     // A capacity that no entry gave.

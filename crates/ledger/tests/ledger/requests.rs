@@ -2,14 +2,14 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{
-    Hash, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota, Request,
+    Exported, Hash, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota, Request,
 };
 use counterpoint_wire::ledger::{Asked, Event, Promised};
 
 use crate::tamper::forge_last;
 use crate::{
-    Place, Random, add_remove, amount, assert_sound, budget, described, plan, refused, release,
-    slot, with_account,
+    Place, Random, add_remove, amount, assert_sound, budget, described, exported, plan, refused,
+    release, slot, with_account,
 };
 
 /// A mean under add-remove is a sum and a count: both are paid for, or neither is.
@@ -267,6 +267,7 @@ fn a_history_with_a_charge_to_a_closed_account_is_found() {
         analyst: None,
         session: false,
         question: None,
+        own: None,
         release: release("0.1"),
         charge: counterpoint_wire::ledger::Cost { main: amount("0.1"), ..Default::default() },
     };
@@ -341,8 +342,15 @@ fn an_analyst_has_a_history_and_responses_of_their_own() {
         assert_eq!(responses(None, None).len(), 5);
         assert!(responses(None, Some("eve")).is_empty());
         assert!(ledger.responses(Some("nobody"), None).is_err());
-        let (_, exported) = ledger.export(|_| ()).unwrap();
-        assert_eq!(exported, ledger.responses(None, None).unwrap().responses);
+        let mut parts = exported(&mut ledger).into_iter();
+        let head = ledger.head().unwrap();
+        assert_eq!(parts.next(), Some(Exported::Head(head)));
+        let entries = parts.by_ref().take(head.sequence as usize);
+        assert!(entries.enumerate().all(|(index, part)| matches!(
+            part, Exported::Entry(entry) if entry.sequence == index as u64 + 1)));
+        let responses = ledger.responses(None, None).unwrap();
+        assert_eq!(responses.head, head.to_string());
+        assert!(parts.eq(responses.responses.into_iter().map(Exported::Response)));
     }
 }
 

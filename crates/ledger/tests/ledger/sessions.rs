@@ -11,8 +11,8 @@ use counterpoint_wire::ledger::Event;
 use crate::child::{hex, start};
 use crate::tamper::{forge, forge_last};
 use crate::{
-    Kind, Place, Random, add_remove, amount, assert_sound, budget, plan, refused, release, size,
-    slot, with_account,
+    Kind, Place, Random, add_remove, amount, assert_sound, budget, exported, plan, refused,
+    release, size, slot, with_account,
 };
 
 /// The questions of a whole session; the last ends it.
@@ -260,8 +260,7 @@ fn a_state_is_told_to_nobody() {
             format!("{:?}", ledger.answered("account", "s", "one").unwrap()),
         ];
         ledger.history(None, None, |entry| told.push(format!("{entry:?}"))).unwrap();
-        let (_, responses) = ledger.export(|entry| told.push(format!("{entry:?}"))).unwrap();
-        told.push(format!("{responses:?}"));
+        told.extend(exported(&mut ledger).iter().map(|part| format!("{part:?}")));
         told.push(ledger.status(None).unwrap().json().unwrap());
         told.push(ledger.status(Some("account")).unwrap().json().unwrap());
         told.push(ledger.pending(None).unwrap().json().unwrap());

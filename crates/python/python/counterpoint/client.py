@@ -243,11 +243,14 @@ class Client:
         sparse_vector: SparseVectorOf | None = None,
         guess_and_check: GuessAndCheckOf | None = None,
         sequence: Sequence[Step] | None = None,
+        own: str | None = None,
         account: str | None = None,
         key: str | None = None,
         slot: str | None = None,
     ) -> Session:
         """Opens a session about a table: all of it is charged now, however much of it is used.
+
+        ``own`` is the name of a mechanism that the owner registered, which is asked by :meth:`Session.ask_own`.
 
         ``with client.session("visits", sparse_vector={"epsilon": 0.1, "answers": 3, "threshold": 500}) as session:`` asks
         ``session.ask(...)`` and ends it. ``key`` is your own name for the session: opened again under it, with the same
@@ -255,7 +258,7 @@ class Client:
         """
         import uuid
 
-        declared: dict[str, Any] = {"sparse_vector": sparse_vector, "guess_and_check": guess_and_check}
+        declared: dict[str, Any] = {"sparse_vector": sparse_vector, "guess_and_check": guess_and_check, "own": own}
         declared["sequence"] = None if sequence is None else [_step(step) for step in sequence]
         given = {name: what for name, what in declared.items() if what is not None}
         if len(given) != 1:
@@ -368,6 +371,19 @@ class Session:
         reply = Reply.read(self._service.post(f"{self._path}/questions", body))
         self.answered, self.over = reply.answered, reply.over
         return reply
+
+    def ask_own(self, question: Any, *, name: str | None = None) -> Any:
+        """Asks a mechanism that the owner registered, anything that JSON can say; the reply is what it says.
+
+        That it costs no more than was charged is the owner's word. ``name`` is as in :meth:`ask`; without one every call is a
+        question of its own.
+        """
+        import uuid
+
+        body = {"own": question, "name": uuid.uuid4().hex if name is None else str(name)}
+        found = self._service.post(f"{self._path}/questions", body)
+        self.answered, self.over = found["answered"], found["over"]
+        return found["reply"]
 
     def close(self) -> None:
         """Ends it for good. It is not refunded."""

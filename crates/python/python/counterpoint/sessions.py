@@ -27,7 +27,9 @@ costs together is the composition of what was declared (Lyu 2022, Theorem 1; Vad
 
 from __future__ import annotations
 
+import json
 import secrets
+import sys
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -35,7 +37,8 @@ from .errors import InvalidArgument, LedgerError, Refused, SessionEnded
 from .noise import Data, Query, Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from random import SystemRandom
     from types import TracebackType
 
     from ._native import Answer, Mechanism
@@ -51,6 +54,8 @@ __all__ = [
     "GuessAndCheck",
     "GuessSession",
     "GateSession",
+    "Own",
+    "OwnSession",
     "Sequence",
     "SequenceSession",
     "Session",
@@ -199,15 +204,22 @@ class _Declared:
     __slots__ = ("_native",)
     _session: type[Session] = Session
 
-    _native: _native.Declared
+    _native: _native.Declared | _native.OwnDeclared
 
     def releases(self, data: Data) -> tuple[Mechanism, ...]:
         """What all of it is charged as on data, however much of it is used. Nothing is opened."""
+        assert isinstance(self._native, _native.Declared)
         return self._native.releases(data._native)
 
-    def _opened(self, data: Data, ledger: Ledger | None, account: str | None, key: str | None) -> Session:
-        open = _open({"": self}, {"": data}, ledger, account, key)
-        return self._session(open, "", self.releases(data), True)
+    def _opened(
+        self, data: Any, ledger: Ledger | None, account: str | None, key: str | None,
+        analyst: str | None, slot: str | None,
+    ) -> Session:
+        open = _open({"": self}, {"": data}, ledger, account, key, analyst, slot)
+        return self._as_session(open, "", data, True)
+
+    def _as_session(self, open: _Open, name: str, data: Any, alone: bool) -> Session:
+        return self._session(open, name, self.releases(data), alone)
 
     def __eq__(self, other: object) -> bool:
         return self._native == other._native if isinstance(other, _Declared) else NotImplemented
@@ -220,25 +232,32 @@ class _Declared:
 
 
 def _open(
-    declared: Mapping[str, _Declared], data: Mapping[str, Data],
+    declared: Mapping[str, _Declared], data: Mapping[str, Any],
     ledger: Ledger | None, account: str | None, key: str | None,
+    analyst: str | None = None, slot: str | None = None,
 ) -> _Open:
     """Opens all that is declared: in this process alone, or in a ledger, which is debited before anything is drawn."""
     if ledger is None:
-        if account is not None or key is not None:
-            raise InvalidArgument("account or key is given without a ledger; legal: all three, or none")
-        return _native.Sessions([(name, one._native, data[name]._native) for name, one in declared.items()])
+        if not (account is None and key is None and analyst is None and slot is None):
+            raise InvalidArgument("account, key, analyst or slot is given without a ledger; legal: with a ledger")
+        ours = []
+        for name, one in declared.items():
+            if not isinstance(one._native, _native.Declared):
+                raise InvalidArgument("ledger is missing; legal: one, which keeps the state of a mechanism of one's own")
+            ours.append((name, one._native, data[name]._native))
+        return _native.Sessions(ours)
     if account is None or key is None:
         raise InvalidArgument("account or key is missing; legal: both, with a ledger")
     keys = {name: f"{key}/{name}" if name else key for name in declared}
     if len(declared) > 1:
         _afford(declared, data, ledger, account, next(iter(keys.values())))
-    each = [(name, keys[name], one._native, data[name]._native) for name, one in declared.items()]
-    return _native.StoredSessions(each, ledger, account)
+    known = {name: one._native if isinstance(one, Data) else None for name, one in data.items()}
+    each = [(name, keys[name], one._native, known[name]) for name, one in declared.items()]
+    return _native.StoredSessions(each, ledger, account, analyst, slot)
 
 
 def _afford(
-    declared: Mapping[str, _Declared], data: Mapping[str, Data], ledger: Ledger, account: str, key: str
+    declared: Mapping[str, _Declared], data: Mapping[str, Any], ledger: Ledger, account: str, key: str
 ) -> None:
     """Refuses several of which only some could be paid for, unless they were opened before."""
     try:
@@ -276,11 +295,12 @@ class SparseVector(_Declared):
         self._native = _native.Declared.sparse_vector(epsilon, answers, threshold, values, redrawn, scale)
 
     def open(
-        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
+        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None,
+        analyst: str | None = None, slot: str | None = None,
     ) -> GateSession:
-        """Opens it on data: from here on it is charged. With a ledger to an account there, and if it was opened under this
-        key before, it goes on where it is."""
-        opened = self._opened(data, ledger, account, key)
+        """Opens it on data: from here on it is charged. With a ledger to an account there, or one opening of its ``slot``, and
+        if it was opened under this key before, it goes on where it is."""
+        opened = self._opened(data, ledger, account, key, analyst, slot)
         assert isinstance(opened, GateSession)
         return opened
 
@@ -304,11 +324,12 @@ class GuessAndCheck(_Declared):
         self._native = _native.Declared.guess_and_check(epsilon, corrections, tolerance, redrawn, scale)
 
     def open(
-        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
+        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None,
+        analyst: str | None = None, slot: str | None = None,
     ) -> GuessSession:
-        """Opens it on data: from here on it is charged. With a ledger to an account there, and if it was opened under this
-        key before, it goes on where it is."""
-        opened = self._opened(data, ledger, account, key)
+        """Opens it on data: from here on it is charged. With a ledger to an account there, or one opening of its ``slot``, and
+        if it was opened under this key before, it goes on where it is."""
+        opened = self._opened(data, ledger, account, key, analyst, slot)
         assert isinstance(opened, GuessSession)
         return opened
 
@@ -323,13 +344,137 @@ class Sequence(_Declared):
         self._native = _native.Declared.sequence([recipe._native for recipe in recipes])
 
     def open(
-        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None
+        self, data: Data, *, ledger: Ledger | None = None, account: str | None = None, key: str | None = None,
+        analyst: str | None = None, slot: str | None = None,
     ) -> SequenceSession:
-        """Opens it on data: from here on it is charged. With a ledger to an account there, and if it was opened under this
-        key before, it goes on where it is."""
-        opened = self._opened(data, ledger, account, key)
+        """Opens it on data: from here on it is charged. With a ledger to an account there, or one opening of its ``slot``, and
+        if it was opened under this key before, it goes on where it is."""
+        opened = self._opened(data, ledger, account, key, analyst, slot)
         assert isinstance(opened, SequenceSession)
         return opened
+
+
+class OwnSession(Session):
+    """An open :class:`Own`."""
+
+    __slots__ = ("_data", "_own")
+
+    def __init__(self, open: _Open, name: str, own: Own, data: Any, alone: bool) -> None:
+        super().__init__(open, name, own.releases(data), alone)
+        self._own = own
+        self._data = data
+
+    def __enter__(self) -> OwnSession:
+        super().__enter__()
+        return self
+
+    def ask(self, question: Any, *, name: str | None = None) -> Any:
+        """Asks it. The reply is what is stored, as it is read from JSON.
+
+        What ``start`` or ``answer`` raises ends the session: whoever asks sees that it failed, and must not try until it does
+        not. Interrupts from outside (``KeyboardInterrupt``) leave it as it is.
+        """
+        assert isinstance(self._open, _native.StoredSessions)
+        own, data = self._own, self._data
+        told = self._open.own(self._name, self._ask(name), _text(question), lambda state, text: _step(own, data, state, text))
+        return json.loads(told)
+
+
+def _step(own: Own, data: Any, state: str | None, question: str) -> tuple[str, str | None]:
+    """A reply and the state after it, as JSON."""
+    random = secrets.SystemRandom()
+    if state is None:
+        state = _text(own._start(data, random))
+    reply, after = own._answer(json.loads(state), json.loads(question), random)
+    return _text(reply), None if after is None else _text(after)
+
+
+class Own(_Declared):
+    """An interactive mechanism of one's own, with a guarantee that somebody proved.
+
+    Composition covers any interactive mechanism, whatever it does inside: it is charged what is declared, and that this is true
+    is the word of whoever declares it; the ledger's history says so, by its ``name``. ``guarantee`` is a mechanism or a list of them whose
+    cost all answers together never exceed, on data as the ledger's account has them.
+
+    ``start(data, random)`` returns the first state, ``answer(state, question, random)`` a reply and the state after it, or
+    ``None`` after the last. States, questions and replies are what JSON can say; each reply is stored in the ledger with the state
+    after it before it is shown, so that forks, threads, other processes and whoever comes after a crash go on from the same state.
+    ``random`` is a :class:`random.SystemRandom`; exact noise is in :mod:`counterpoint.noise`. Both functions may be called more
+    often than there are answers, where many ask at once, and only what is stored counts: they must not tell anybody anything. The time
+    that they take is not part of the guarantee.
+
+    A count of those who are at least so old, for three questions at most, with the noise of a third of the guarantee each:
+
+    >>> import counterpoint as cp
+    >>> from counterpoint import noise, sessions
+    >>> ages = [31, 45, 27, 62, 38]
+    >>> each = noise.geometric(scale=30)
+    >>> def start(data, random):
+    ...     return 3
+    >>> def answer(left, question, random):
+    ...     count = each.release(sum(age >= question["from"] for age in ages))
+    ...     return count, left - 1 if left > 1 else None
+    >>> counter = sessions.Own("older-than", cp.ApproxDP(0.1), start=start, answer=answer)
+    """
+
+    __slots__ = ("_answer", "_guarantee", "_start", "name")
+    _session = OwnSession
+
+    name: str
+    """What history calls it."""
+
+    def __init__(
+        self,
+        name: str,
+        guarantee: Mechanism | Iterable[Mechanism],
+        *,
+        start: Callable[[Any, SystemRandom], Any],
+        answer: Callable[[Any, Any, SystemRandom], tuple[Any, Any]],
+    ) -> None:
+        from .ledger import _releases
+
+        several = [guarantee] if isinstance(guarantee, _native.Mechanism) else list(guarantee)
+        self._native = _native.OwnDeclared(name, _releases(several, 1))
+        self._guarantee = tuple(several)
+        self._start = start
+        self._answer = answer
+        self.name = name
+
+    def releases(self, data: Any) -> tuple[Mechanism, ...]:
+        """What all of it is charged as."""
+        return self._guarantee
+
+    def open(
+        self, data: Any, *, ledger: Ledger, account: str, key: str, analyst: str | None = None, slot: str | None = None
+    ) -> OwnSession:
+        """Opens it on data, of whatever type ``start`` takes: from here on it is charged to the account, or to one opening of its
+        ``slot``. If it was opened under this key before, it goes on where it is."""
+        opened = self._opened(data, ledger, account, key, analyst, slot)
+        assert isinstance(opened, OwnSession)
+        return opened
+
+    def serve(self, data: Any) -> None:
+        """One step as a program: reads a state and a question from standard input, writes a reply and the state after it.
+
+        So a curator runs a mechanism that its owner registered (``[[mechanism]]`` in its configuration); there the guarantee
+        is what is registered.
+        """
+        told = json.load(sys.stdin)
+        state, question = (None if one is None else _text(one) for one in (told["state"], told["question"]))
+        assert question is not None
+        reply, after = _step(self, data, state, question)
+        print(f'{{"reply": {reply}, "state": {"null" if after is None else after}}}', flush=True)
+
+    def _as_session(self, open: _Open, name: str, data: Any, alone: bool) -> Session:
+        return OwnSession(open, name, self, data, alone)
+
+    def __repr__(self) -> str:
+        return f"Own({self.name!r}, {list(self._guarantee)!r})"
+
+
+def _text(value: Any) -> str:
+    """A value as JSON; the same text for the same value."""
+    return json.dumps(value, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 class Concurrent:
@@ -392,8 +537,8 @@ class Concurrent:
 
 
 def concurrent(
-    declared: Mapping[str, SparseVector | GuessAndCheck | Sequence],
-    data: Data | Mapping[str, Data],
+    declared: Mapping[str, SparseVector | GuessAndCheck | Sequence | Own],
+    data: Data | Mapping[str, Any],
     *,
     ledger: Ledger | None = None,
     account: str | None = None,
@@ -419,7 +564,6 @@ def concurrent(
         raise InvalidArgument("nothing is declared; legal: at least one session")
     columns = {name: data if isinstance(data, Data) else data[name] for name in declared}
     opened = _open(declared, columns, ledger, account, key)
-    sessions: dict[str, Session] = {
-        name: one._session(opened, name, one.releases(columns[name]), False) for name, one in declared.items()
-    }
-    return Concurrent(opened, sessions, next(iter(columns.values())).adjacency)
+    sessions = {name: one._as_session(opened, name, columns[name], False) for name, one in declared.items()}
+    adjacencies = [column.adjacency for column in columns.values() if isinstance(column, Data)]
+    return Concurrent(opened, sessions, next(iter(adjacencies), None))

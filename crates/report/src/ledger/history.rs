@@ -54,11 +54,13 @@ fn line(entry: &HistoryEntry, units: &BTreeMap<String, &'static str>) -> [String
             };
             (format!("{key}: {}{delta} to {to}", up(&amount.main)), None)
         }
-        Event::Reserve { key, analyst, session, release, charge, .. } => {
+        Event::Reserve { key, analyst, session, own, release, charge, .. } => {
             let asked = asked(release);
             let session = if *session { "session, " } else { "" };
             let by = analyst.as_ref().map(|analyst| format!(" by {analyst}"));
-            (format!("{key}: {session}{asked}{}", by.unwrap_or_default()), Some(charge))
+            let own = own.as_ref().map(|own| format!(", on the word of the owner of {own}"));
+            let (own, by) = (own.unwrap_or_default(), by.unwrap_or_default());
+            (format!("{key}: {session}{asked}{own}{by}"), Some(charge))
         }
         Event::Alias { key, analyst, .. } => {
             let by = analyst.as_ref().map(|analyst| format!(" by {analyst}"));

@@ -21,7 +21,7 @@ use crate::words::TABLE_DIGITS;
 pub use history::history;
 pub use odometer::odometer;
 use release::standing;
-pub use release::{committed, pending, price, reserved, responses, session};
+pub use release::{committed, pending, price, reserved, responses, responses_end, session};
 
 /// How many characters a bar is long.
 const BAR: usize = 20;

@@ -1,7 +1,7 @@
 //! Releases and sessions: their price, what became of them, what was answered.
 
 use counterpoint_wire::ledger::{
-    Committed, Cost, Pending, PendingKey, Price, Reserved, Response, Responses, SessionStatus,
+    Committed, Cost, Pending, PendingKey, Price, Reserved, Response, SessionStatus,
 };
 
 use super::{down, up};
@@ -83,7 +83,7 @@ pub fn session(session: &SessionStatus) -> String {
 
 /// Stored responses, a line each: in full where they are short and plain.
 #[must_use]
-pub fn responses(responses: &Responses) -> String {
+pub fn responses(responses: &[Response], is_first: bool) -> String {
     let heading = ["account", "key", "ask", "analyst", "response"];
     let row = |one: &Response| {
         let Response { account, key, ask, analyst, bytes } = one;
@@ -95,11 +95,15 @@ pub fn responses(responses: &Responses) -> String {
         let or_none = |word: &Option<String>| word.clone().unwrap_or_default();
         [account.clone(), key.clone(), or_none(ask), or_none(analyst), response]
     };
-    let rows: Vec<_> = std::iter::once(heading.map(str::to_owned))
-        .chain(responses.responses.iter().map(row))
-        .collect();
-    let table = columns([Left, Left, Left, Left, Left], &rows);
-    format!("{table}\n{}", listed([("head", responses.head.clone())]))
+    let heading = is_first.then(|| heading.map(str::to_owned));
+    let rows: Vec<_> = heading.into_iter().chain(responses.iter().map(row)).collect();
+    columns([Left, Left, Left, Left, Left], &rows)
+}
+
+/// What follows the last of them.
+#[must_use]
+pub fn responses_end(head: &str) -> String {
+    format!("\n{}", listed([("head", head.to_owned())]))
 }
 
 /// What `reserve` came to, and what to do next.

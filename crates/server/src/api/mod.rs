@@ -13,9 +13,11 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Shown};
+use counterpoint_curator::table_session::Runs;
+use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Stored};
 use counterpoint_wire::ledger::Cost;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -33,7 +35,8 @@ use types::question::{
     Quote, Remaining,
 };
 use types::session::{
-    SessionAnswer, SessionAsked, SessionOpened, SessionQuestion, SessionShown, Sessions,
+    Asks, Opens, SessionAnswer, SessionAsked, SessionOpened, SessionQuestion, SessionShown,
+    Sessions,
 };
 use types::standing::{
     AccountShown, Accounts, ColumnShown, Health, Me, Readiness, SlotShown, TableShown, Tables,
@@ -419,12 +422,15 @@ async fn open_session(
 ) -> Result<Response, Problem> {
     let opening = asked.opening()?;
     let opened = shared.work(move |curator| {
-        let opened = curator.open_session(&bearer, &opening)?;
-        let left = curator.left(&bearer, &opening.account, opened.charge.as_ref())?;
+        let (opened, account, key) = match opening {
+            Opens::Ours(one) => (curator.open_session(&bearer, &one)?, one.account, one.key),
+            Opens::Own(one) => (curator.open_own_session(&bearer, &one)?, one.account, one.key),
+        };
+        let left = curator.left(&bearer, &account, opened.charge.as_ref())?;
         let cost = opened.charge.unwrap_or_default();
         let _ = record.cost.set(cost.main.to_string());
         Ok(SessionOpened {
-            key: opening.key,
+            key,
             cost: Charge::of(&cost, left.status.unit),
             left: Remaining::of(&left.status, left.more),
             answered: opened.answered,
@@ -466,8 +472,14 @@ async fn ask_session(
     let both = (bearer, question.asking(account, key)?);
     let asked = both.clone();
     let looked_up = shared.work(move |curator| {
-        let (location, shown) = curator.remembered_in_session(&asked.0, &asked.1)?;
-        let stored = shown.map(|shown| step(curator, &asked, &shown)).transpose()?;
+        let (location, stored) = match &asked.1 {
+            Asks::Ours(asking) => {
+                let (location, shown) = curator.remembered_in_session(&asked.0, asking)?;
+                (location, shown.map(Stored::from))
+            }
+            Asks::Own(asking) => curator.remembered_in_own_session(&asked.0, asking)?,
+        };
+        let stored = stored.map(|stored| step(curator, &asked, stored)).transpose()?;
         Ok((location, stored))
     });
     let (location, stored) = looked_up.await?;
@@ -478,8 +490,14 @@ async fn ask_session(
     let Entered::Places(places) = entered else { return Err(FAILED.of("this is a bug")) };
     // Always for a slot: what is refused may have been added up all the same, where others asked meanwhile.
     let run = shared.run(places, &record, 1, move |curator, record| {
-        let shown = curator.timed_session(&both.0, &both.1, &record.stages);
-        let told = shown.map_err(Problem::from).and_then(|shown| step(curator, &both, &shown));
+        let (bearer, asks) = &both;
+        let stored = match asks {
+            Asks::Ours(asking) => {
+                curator.timed_session(bearer, asking, &record.stages).map(Stored::from)
+            }
+            Asks::Own(asking) => curator.ask_own_session(bearer, asking),
+        };
+        let told = stored.map_err(Problem::from).and_then(|stored| step(curator, &both, stored));
         told.inspect_err(|problem| note(record, problem))
     });
     Ok(json(&run.await??))
@@ -488,16 +506,24 @@ async fn ask_session(
 /// A session's answer, and how it stands.
 fn step(
     curator: &Curator,
-    (bearer, asking): &(Bearer, counterpoint_curator::Asking),
-    shown: &Shown,
+    (bearer, asks): &(Bearer, Asks),
+    stored: Stored,
 ) -> Result<SessionAnswer, Problem> {
-    let standing = curator.session(bearer, &asking.account, &asking.key)?;
+    let (account, key) = asks.place();
+    let standing = curator.session(bearer, account, key)?;
+    let reply =
+        String::from_utf8(stored.bytes).ok().and_then(|text| RawValue::from_string(text).ok());
+    let own = match standing.declared {
+        Runs::Own(own) => Some(own.own),
+        Runs::Ours(_) => None,
+    };
     Ok(SessionAnswer {
-        reply: shown.reply().clone(),
+        reply: reply.ok_or_else(|| FAILED.of("what is stored is no answer"))?,
+        own,
         answered: standing.answered,
         over: standing.is_over,
-        entry: shown.entry(),
-        repeated: shown.is_repeated(),
+        entry: stored.entry,
+        repeated: stored.is_repeated,
     })
 }
 

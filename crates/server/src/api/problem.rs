@@ -113,6 +113,11 @@ impl From<Denied> for Problem {
                 tracing::debug!(why = failed.why, "a question was charged, and failed");
                 CHARGED.of(Unanswered::Charged(failed).to_string())
             }
+            Denied::Unanswered(Unanswered::Ended(failed)) => {
+                tracing::warn!("a mechanism failed, and its session is over");
+                tracing::debug!(why = failed.why, "a mechanism failed, and its session is over");
+                CHARGED.of(Unanswered::Ended(failed).to_string())
+            }
             Denied::Unanswered(error @ Unanswered::Dummy(_)) => BUSY.of(error.to_string()),
             Denied::Unanswered(Unanswered::Session(error)) => session(&error),
             _ => FAILED.of("what was stored cannot be read"),

@@ -205,6 +205,22 @@ impl Described {
         is_changed.then_some(Self(fields))
     }
 
+    /// The same release about a part of the data; as it is if that is all of them.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it is about another part.
+    pub fn about(mut self, part: Option<&str>) -> Result<Self, PlanError> {
+        let named = self.part().map(str::to_owned);
+        if let (Some(named), true) = (&named, named.as_deref() != part) {
+            let problem = format!("is {named:?}; legal: the part that the data are of, or none");
+            return Err(PlanError::field("partition", problem));
+        }
+        if let Some(part) = part {
+            self.0.insert("partition".to_owned(), Field::One(part.to_owned()));
+        }
+        Ok(self)
+    }
+
     /// The release as text.
     ///
     /// # Errors

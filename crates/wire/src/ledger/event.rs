@@ -71,6 +71,8 @@ pub enum Event {
         session: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own: Option<String>,
         release: Asked,
         charge: Cost,
     },

@@ -6,14 +6,16 @@ mod described;
 mod event;
 mod record;
 mod safe;
+mod stream;
 mod told;
 
 pub use canonical::NotCanonical;
 pub use described::{Described, ExactPlan};
 pub use event::{Asked, Event, Openings, Rule};
 pub use record::{Cost, FilterRecord, PlanRecord, Promised, Slot};
+pub use stream::ExportWriter;
 pub use told::{
-    AccountStatus, Committed, Done, Export, GaussianRoom, History, HistoryEntry, LevelRead, No,
+    AccountStatus, Committed, Done, GaussianRoom, History, HistoryEntry, LevelRead, No,
     OdometerRead, Pending, PendingKey, Price, QuotaStatus, Reserved, Response, Responses, Room,
     SampledRoom, SessionStatus, Short, SlotStatus, SpentEpsilon, SpentSetting, Status, Verified,
 };

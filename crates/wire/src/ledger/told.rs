@@ -275,19 +275,6 @@ pub struct History {
     pub entries: Vec<HistoryEntry>,
 }
 
-/// `export`: the history with every stored response.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Export {
-    /// The version of this format.
-    pub version: u64,
-    /// The last entry's number and hash.
-    pub head: String,
-    /// The entries, in order.
-    pub entries: Vec<HistoryEntry>,
-    /// The stored responses, in the order of their reservations.
-    pub responses: Vec<Response>,
-}
-
 /// `responses`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Responses {
@@ -483,6 +470,9 @@ pub struct Verified {
     pub head: String,
     /// The head that was expected, and found.
     pub expected: Option<String>,
+    /// The head of the checkpoint that verification began at, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// What is not excluded.
     pub not_excluded: Vec<String>,
 }
@@ -505,7 +495,6 @@ json!(
     OdometerRead,
     Status,
     History,
-    Export,
     Responses,
     Response,
     Pending,

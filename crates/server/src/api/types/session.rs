@@ -2,14 +2,16 @@
 
 use counterpoint_curator::question::{Of, Question};
 use counterpoint_curator::table_session::{Declared, Summed};
-use counterpoint_curator::{Opening, Spend, Standing};
+use counterpoint_curator::{Opening, OwnAsking, OwnOpening, Spend, Standing};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::question::{Charge, Remaining, written};
 use crate::api::problem::{ILLEGAL, Problem};
 
-/// A session that is to be opened: one of `sparse_vector`, `guess_and_check` and `sequence`. All of it is charged now.
+/// A session that is to be opened: one of `sparse_vector`, `guess_and_check`, `sequence` and `own`. All of it is charged now.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionAsked {
@@ -28,6 +30,15 @@ pub(crate) struct SessionAsked {
     guess_and_check: Option<GuessAndCheckAsked>,
     #[serde(default)]
     sequence: Option<Vec<StepAsked>>,
+    /// A mechanism that the owner registered, by its name. What it costs, and that it costs no more, is the owner's word.
+    #[serde(default)]
+    own: Option<String>,
+}
+
+/// What is to be opened.
+pub(crate) enum Opens {
+    Ours(Opening),
+    Own(OwnOpening),
 }
 
 /// Which counts, or sums, are above a threshold. Costs 3 epsilon, and a fourth with values.
@@ -82,7 +93,16 @@ struct StepAsked {
 }
 
 impl SessionAsked {
-    pub(crate) fn opening(self) -> Result<Opening, Problem> {
+    pub(crate) fn opening(self) -> Result<Opens, Problem> {
+        let one = "legal: exactly one of sparse_vector, guess_and_check, sequence and own";
+        let is_ours = self.sparse_vector.is_some() || self.guess_and_check.is_some();
+        if let Some(mechanism) = self.own {
+            if is_ours || self.sequence.is_some() {
+                return Err(ILLEGAL.of(one));
+            }
+            let Self { account, key, table, slot, .. } = self;
+            return Ok(Opens::Own(OwnOpening { account, key, table, mechanism, slot }));
+        }
         let declared = match (self.sparse_vector, self.guess_and_check, self.sequence) {
             (Some(asked), None, None) => {
                 let SparseVectorAsked { epsilon, answers, threshold, values, column, bounds } =
@@ -103,13 +123,10 @@ impl SessionAsked {
                 };
                 Declared::Sequence(list.into_iter().map(step).collect::<Result<_, _>>()?)
             }
-            _ => {
-                let legal = "legal: exactly one of sparse_vector, guess_and_check and sequence";
-                return Err(ILLEGAL.of(legal));
-            }
+            _ => return Err(ILLEGAL.of(one)),
         };
         let Self { account, key, table, slot, .. } = self;
-        Ok(Opening { account, key, table, declared, slot })
+        Ok(Opens::Ours(Opening { account, key, table, declared, slot }))
     }
 }
 
@@ -144,7 +161,7 @@ pub(crate) struct SessionShown {
     table: String,
     /// What was declared.
     #[schema(value_type = Object)]
-    declared: counterpoint_curator::Interactive,
+    declared: counterpoint_curator::table_session::Runs,
     /// How many answers it has given.
     answered: u64,
     /// Whether it gives no more.
@@ -164,7 +181,8 @@ pub(crate) struct Sessions {
     pub(crate) sessions: Vec<SessionShown>,
 }
 
-/// A question to a session: one of `sql` and `question`, a filter and one aggregate, about the session's table.
+/// A question to a session: one of `sql` and `question`, a filter and one aggregate, about the session's table; or `own`, to
+/// a mechanism that the owner registered.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionQuestion {
@@ -186,26 +204,55 @@ pub(crate) struct SessionQuestion {
     /// What it costs of a sequence.
     #[serde(default)]
     rho: Option<f64>,
+    /// What a mechanism of the owner's own is asked: any JSON.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    own: Option<Value>,
+}
+
+/// A question to a mechanism of ours, or of the owner's.
+#[derive(Clone)]
+pub(crate) enum Asks {
+    Ours(counterpoint_curator::Asking),
+    Own(OwnAsking),
+}
+
+impl Asks {
+    /// The account that paid, and the session's key.
+    pub(crate) fn place(&self) -> (&str, &str) {
+        match self {
+            Self::Ours(asking) => (&asking.account, &asking.key),
+            Self::Own(asking) => (&asking.account, &asking.key),
+        }
+    }
 }
 
 impl SessionQuestion {
-    pub(crate) fn asking(
-        self,
-        account: String,
-        key: String,
-    ) -> Result<counterpoint_curator::Asking, Problem> {
+    pub(crate) fn asking(self, account: String, key: String) -> Result<Asks, Problem> {
+        if let Some(own) = &self.own {
+            let others = [self.sql.is_some(), self.question.is_some(), self.guess.is_some()];
+            if others.contains(&true) || self.epsilon.is_some() || self.rho.is_some() {
+                return Err(ILLEGAL.of("legal: own alone, or a question about the session's table"));
+            }
+            let (name, question) = (self.name, own.to_string());
+            return Ok(Asks::Own(OwnAsking { account, key, name, question }));
+        }
         let (written, spend) = (written(self.sql, self.question)?, spend(self.epsilon, self.rho)?);
         let (name, guess) = (self.name, self.guess);
-        Ok(counterpoint_curator::Asking { account, key, name, written, guess, spend })
+        Ok(Asks::Ours(counterpoint_curator::Asking { account, key, name, written, guess, spend }))
     }
 }
 
 /// An answer of a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SessionAnswer {
-    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`.
+    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`; whatever a
+    /// mechanism of the owner's own says.
     #[schema(value_type = Object)]
-    pub(crate) reply: counterpoint_curator::Reply,
+    pub(crate) reply: Box<RawValue>,
+    /// The owner's own mechanism that answered, if one did: that it costs no more than was charged is the owner's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) own: Option<String>,
     /// How many answers the session has given.
     pub(crate) answered: u64,
     /// Whether it gives no more.

@@ -3,6 +3,7 @@
 
 mod life;
 mod odd;
+mod own;
 
 use crate::service::*;
 use counterpoint_curator::Role;

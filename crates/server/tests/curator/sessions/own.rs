@@ -1,0 +1,146 @@
+//! Mechanisms that the owner registered: programs that are told a state and a question. Who gains: whoever has one answer
+//! twice from one state, or try until it does not fail, or sees from an error or the time what it read.
+
+use super::*;
+use std::time::{Duration, Instant};
+
+/// Replies the number of the state, and what it was asked; on words of its own it fails in various ways.
+const PROGRAM: &str = r#"
+import json, sys, time
+told = json.load(sys.stdin)
+state, question = told["state"], told["question"]
+if state is None:
+    state = {"number": 0, "secret": "in the state"}
+if question == "fail":
+    sys.exit("the secret is 42")
+if question == "sleep":
+    time.sleep(60)
+if question == "babble":
+    print("no JSON: 42")
+    sys.exit()
+if question == "long":
+    print(json.dumps({"reply": "x" * (1 << 20), "state": state}))
+    sys.exit()
+state["number"] += 1
+print(json.dumps({"reply": [state["number"], question], "state": None if question == "last" else state}))
+"#;
+
+const GUARANTEE: &str = "delta = 1e-6\n[[release]]\nmechanism = \"approx-dp\"\nepsilon = 0.5\n";
+
+fn with_program(timing: (f64, f64), budget: &str) -> Place {
+    let place = Place::new(&people(PEOPLE), timing, "100000", &[("team", budget)]);
+    std::fs::write(place.path("own.py"), PROGRAM).unwrap();
+    std::fs::write(place.path("own.toml"), GUARANTEE).unwrap();
+    place.configure(
+        "[[mechanism]]\nname = \"counts\"\ntable = \"visits\"\nguarantee = \"own.toml\"\n\
+         program = [\"python3\", \"own.py\"]\n",
+    );
+    place
+}
+
+fn own() -> Value {
+    json!({"own": "counts"})
+}
+
+fn asked(name: &str, question: &str) -> Value {
+    json!({"name": name, "own": question})
+}
+
+#[test]
+fn a_registered_mechanism_is_charged_as_declared_and_goes_on_at_any_process() {
+    let place = with_program((0.0, 30.0), "1");
+    let (one, other) = (place.serve(), place.serve());
+    let ann = Analyst::new(&place, one, "ann");
+    for _ in 0..2 {
+        ann.opens("s", &own());
+        assert_eq!(place.spent("team"), "0.5");
+    }
+    let answer = read(&ann.asks("s", &asked("a", "first")));
+    assert_eq!(answer["reply"], json!([1, "first"]));
+    assert_eq!(answer["own"], "counts");
+    let elsewhere = ann.at(other);
+    assert_eq!(elsewhere.hears("s", &asked("b", "second")), json!([2, "second"]));
+    assert_eq!(elsewhere.hears("s", &asked("a", "first")), json!([1, "first"]));
+    assert_problem(&ann.asks("s", &asked("a", "other")), 409, "key-in-use");
+    assert_eq!(ann.hears("s", &asked("c", "last")), json!([3, "last"]));
+    assert_problem(&ann.asks("s", &asked("d", "more")), 409, "session-over");
+    // The owner reads whose word the guarantee is; nobody reads the state.
+    let owner = place.token(Role::Owner, "olga", &[]);
+    let history = get(one, "/v1/history", &owner).1;
+    assert!(
+        history.contains("\"own\":\"counts\"") && !history.contains("in the state"),
+        "{history}"
+    );
+    assert_eq!(place.ledger().verify(None).unwrap().problem, None);
+}
+
+#[test]
+fn a_program_that_fails_ends_its_session_and_says_nothing() {
+    let place = with_program((0.0, 2.0), "100");
+    let ann = Analyst::new(&place, place.serve(), "ann");
+    for question in ["fail", "sleep", "babble", "long"] {
+        ann.opens(question, &own());
+        ann.hears(question, &asked("a", "first"));
+        let failed = ann.asks(question, &asked("b", question));
+        assert!(failed.0 >= 400 && !failed.1.contains("42"), "{failed:?}");
+        // Nobody tries again until it does not fail; what was answered stays.
+        assert_problem(&ann.asks(question, &asked("b", question)), 409, "session-over");
+        assert_problem(&ann.asks(question, &asked("c", "first")), 409, "session-over");
+        assert_eq!(ann.hears(question, &asked("a", "first")), json!([1, "first"]));
+    }
+}
+
+#[test]
+fn answers_of_a_program_leave_in_slots() {
+    let place = with_program((2.0, 30.0), "100");
+    let ann = Analyst::new(&place, place.serve(), "ann");
+    ann.opens("s", &own());
+    let start = Instant::now();
+    ann.hears("s", &asked("a", "first"));
+    assert!(start.elapsed() >= Duration::from_millis(1990));
+}
+
+#[test]
+fn what_is_not_registered_or_declared_is_refused() {
+    let place = with_program((0.0, 30.0), "0.7");
+    let ann = Analyst::new(&place, place.serve(), "ann");
+    assert_problem(&ann.tries("s", &json!({"own": "other"})), 404, "not-found");
+    let both =
+        json!({"own": "counts", "sparse_vector": {"epsilon": 1, "answers": 1, "threshold": 1}});
+    assert_problem(&ann.tries("s", &both), 422, "illegal");
+    ann.opens("s", &own());
+    assert_problem(&ann.tries("t", &own()), 402, "over-budget");
+    assert_problem(&ann.asks("s", &named("a", ALL)), 422, "illegal");
+    let mixed = json!({"name": "a", "own": 1, "epsilon": 1});
+    assert_problem(&ann.asks("s", &mixed), 422, "illegal");
+    let ben = Analyst { token: place.token(Role::Analyst, "ben", &["team"]), ..ann.clone() };
+    assert_problem(&ben.asks("s", &asked("a", "first")), 404, "not-found");
+    // A gate of ours is no program's.
+    ann.opens("g", &gate(0.05, 1, 0.0));
+    assert_problem(&ann.asks("g", &asked("a", "first")), 422, "illegal");
+    // Another guarantee is another mechanism: what was charged for this one is not run.
+    std::fs::write(place.path("own.toml"), GUARANTEE.replace("0.5", "0.6")).unwrap();
+    assert_problem(&ann.at(place.serve()).asks("s", &asked("a", "first")), 422, "illegal");
+}
+
+#[test]
+fn mechanisms_are_checked_when_they_are_registered() {
+    let registered = |from: &str, to: &str| {
+        let place = with_program((0.0, 30.0), "1");
+        let text = std::fs::read_to_string(place.path("config.toml")).unwrap();
+        counterpoint_curator::Config::parse(&text.replacen(from, to, 1), place.folder())
+            .map(|config| config.mechanisms.len())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(registered("", ""), Ok(1));
+    for (from, to, problem) in [
+        ("table = \"visits\"", "table = \"visit\"", "table is \"visit\""),
+        ("[\"python3\", \"own.py\"]", "[]", "program is \"[]\""),
+        ("own.toml", "none.toml", "none.toml"),
+        ("own.toml", "own.py", "guarantee"),
+        ("guarantee =", "promise =", "unknown field"),
+    ] {
+        let error = registered(from, to).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+}
