@@ -401,32 +401,6 @@ fn groups_of_guarantees_on_a_sample() {
     }
 }
 
-/// Geometric noise keeps a guarantee, and its pair for a group is known: a guarantee's bracket has it below its upper end, and
-/// its lower end claims no more than mechanisms show. For a group of one the guarantee's own pair is attained.
-#[test]
-fn groups_of_guarantees_claim_no_more_than_is_attained() {
-    for epsilon in [1e-12, 0.05, 0.5, 3.0] {
-        for people in [2, 3, 4, 7] {
-            for count in [1_u32, 5, 40] {
-                let question = Question::Delta(0.3 * epsilon * f64::from(count));
-                let bracket = |mechanism: Mechanism| {
-                    let plan = for_group(&[times(u64::from(count), mechanism)], people);
-                    ask_best(&plan, question, TOLERANCE).unwrap().bracket
-                };
-                let noise = bracket(geometric(1.0 / epsilon, 1));
-                let pure = bracket(approximate(epsilon, 0.0));
-                let what = format!("{epsilon} {people} {count}: {pure} and {noise}");
-                assert!(pure.lower <= noise.upper && noise.lower <= pure.upper, "{what}");
-                // A test between 0 and the group shows a good part of it.
-                assert!(count > 1 || pure.lower > 0.3 * noise.lower, "{what}");
-                // With a leak: beside it geometric noise keeps the guarantee too.
-                let leaky = bracket(approximate(epsilon, 1e-12));
-                assert!(leaky.lower >= pure.lower && leaky.lower < leaky.upper, "{what}");
-            }
-        }
-    }
-}
-
 /// A Gaussian's own curve: for a group the truth is known, and the bound is above it.
 #[test]
 fn a_group_of_curves_is_no_less_than_the_truth() {

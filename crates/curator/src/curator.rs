@@ -458,8 +458,8 @@ impl Curator {
         let (registered, _) = self.put_own(asker, asking)?;
         let owner = owner(asker, &asking.account, &asking.key);
         let asked = (asking.name.as_str(), asking.question.as_str());
-        let deadline = Instant::now() + self.timing.limit;
-        Ok(table_session::ask_registered(&self.pool, &owner, asked, registered, deadline)?)
+        let limit = self.timing.limit;
+        Ok(table_session::ask_registered(&self.pool, &owner, asked, registered, limit)?)
     }
 
     /// Where the table of such a session is, and the answer if it is stored.

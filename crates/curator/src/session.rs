@@ -189,7 +189,12 @@ pub(crate) fn answered<S: Serialize + DeserializeOwned, E: From<Error>>(
         let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes(), part)?;
         let Drawn { response, state, last } = match draw(&session.declaration, &state) {
             Err(Stop::Failed(error)) => {
-                ledger.with(|ledger| ledger.end(account, key)).map_err(Error::from)?;
+                let after = session.answered;
+                match ledger.with(|ledger| ledger.end_after(account, key, after)) {
+                    // Nobody saw that it failed from a state that somebody else was answered from.
+                    Err(LedgerError::Moved { .. }) => continue,
+                    ended => ended.map_err(Error::from)?,
+                };
                 return Err(error);
             }
             Err(Stop::Refused(error)) => return Err(error),

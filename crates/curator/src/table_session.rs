@@ -24,7 +24,7 @@ use counterpoint_mechanisms::{
     SparseVector, State,
 };
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a gate's queries are: sums of numbers within bounds, a column's own or these; counts, if neither is said.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -438,7 +438,8 @@ pub fn open_registered(
     Ok(declared_own(&mut &*pool, &bill, own, &about, &declaration)?)
 }
 
-/// Asks an open session of a mechanism that the owner registered a question, as JSON, until the deadline.
+/// Asks an open session of a mechanism that the owner registered a question, as JSON. Each time that the program is run it has so
+/// long.
 ///
 /// # Errors
 /// [`Unanswered`]: [`Unanswered::Ended`] if the program fails.
@@ -447,13 +448,14 @@ pub fn ask_registered(
     owner: &Owner<'_>,
     (name, question): (&str, &str),
     registered: &Registered,
-    deadline: Instant,
+    limit: Duration,
 ) -> Result<Stored, Unanswered> {
     let key = owner.ledger_key()?;
     let (place, about) = ((owner.account, key.as_str()), About::default());
     ask_own(&mut &*pool, place, (name, question), &about, |state, question| {
         // How long a reply is may tell of the data, and is for the operator alone.
         let fits = |step: Step| step.fits().map(|()| step).map_err(Failed::new);
+        let deadline = Instant::now() + limit;
         let step = program::step(registered, state, question, deadline).and_then(fits);
         step.map_err(|failed| Unfinished::Failed(Unanswered::Ended(failed)))
     })

@@ -7,6 +7,8 @@ mechanism is charged less than it says; an auditor who is not told that a guaran
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,29 @@ def test_a_failure_is_an_outcome_and_ends_it(ledger: cp.Ledger, reply: Any) -> N
     assert calls == [1]
 
 
+def test_a_failure_and_an_answer_are_not_of_one_state(ledger: cp.Ledger) -> None:
+    """Somebody else is answered while it fails: nobody is told of that failure, and it is tried again from the state after."""
+    calls: list[tuple[int, str]] = []
+
+    def answer(state: int, question: str, random: Any) -> Any:
+        calls.append((state, question))
+        if question == "fail":
+            if len(calls) == 1:
+                assert other.ask("number") == 0
+            raise ValueError(f"after {state}")
+        return state, state + 1
+
+    own = sessions.Own("fails", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
+    open, other = (own.open(PEOPLE, ledger=ledger, account="team", key="k") for _ in range(2))
+    with pytest.raises(ValueError, match="after 1"):
+        open.ask("fail")
+    assert calls == [(0, "fail"), (0, "number"), (1, "fail")]
+    # Of two that fail one is told so, and the other that the session is over.
+    with pytest.raises(cp.SessionEnded):
+        other.ask("number")
+    ledger.verify()
+
+
 def test_an_interrupt_leaves_it_as_it_is(ledger: cp.Ledger) -> None:
     raised = [KeyboardInterrupt()]
 
@@ -160,6 +185,28 @@ def test_ours_and_theirs_are_asked_in_any_order(ledger: cp.Ledger) -> None:
         open["own"].ask(40)
         assert open["own"].exhausted and not open["gate"].exhausted
         assert len(open.releases) == 2
+
+
+PROGRAM = """
+import sys
+from counterpoint import ApproxDP, sessions
+
+def answer(state, question, random):
+    return [state, question], state + 1 if state < 2 else None
+
+sessions.Own("program", ApproxDP(0.1), start=lambda data, random: len(data), answer=answer).serve(sys.argv[1:])
+"""
+
+
+def test_it_serves_as_a_program() -> None:
+    """What a curator runs: a state and a question come in, a reply and the state after it go out."""
+
+    def step(told: Any) -> Any:
+        run = [sys.executable, "-c", PROGRAM, "one"]
+        return json.loads(subprocess.run(run, input=json.dumps(told), capture_output=True, text=True, check=True).stdout)
+
+    assert step({"state": None, "question": {"b": 1, "a": None}}) == {"reply": [1, {"a": None, "b": 1}], "state": 2}
+    assert step({"state": 2, "question": "last"}) == {"reply": [2, "last"], "state": None}
 
 
 def test_quotas_as_slots_of_one_plan_cost_far_less_than_their_sum(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_a_ledger_is_debited_before_anything_is_drawn(ledger: cp.Ledger) -> None
         again.ask(COUNT, 5)
     with pytest.raises(cp.LedgerError, match="one"):
         sessions.GuessAndCheck(0.25, corrections=2, tolerance=11).open(people(), ledger=ledger, account="team", key="one")
-    with pytest.raises(cp.InvalidArgument, match="account or key is given without a ledger"):
+    with pytest.raises(cp.InvalidArgument, match="account, key, analyst or slot is given without a ledger"):
         declared.open(people(), key="one")
     with pytest.raises(cp.InvalidArgument, match="account or key is missing"):
         declared.open(people(), ledger=ledger, account="team")

@@ -13,34 +13,9 @@ pub(super) fn pure(epsilon: Dd, one: Meaning, group: Group) -> Result<Meaning, L
     }
 }
 
-/// A guarantee: for g people at most what the chain gives, which no mechanism attains; at least what a test of geometric noise of
-/// that epsilon shows of them, and a leak of each.
 pub(super) fn approximate(guarantee: Guarantee, group: Group) -> Result<Meaning, LossError> {
-    let (epsilon, delta) = (guarantee.epsilon.get(), guarantee.delta.get());
-    let most = chained(Dd::from(epsilon), Dd::from(delta), group)?;
-    if group.get() == 1 || epsilon == 0.0 {
-        return Ok(most);
-    }
-    let least = response(shown_by_geometric(Dd::from(epsilon), group))?;
-    Ok(most.above(Meaning { leak: leak_for(delta, group)?.leak, ..least }))
+    chained(Dd::from(guarantee.epsilon.get()), Dd::from(guarantee.delta.get()), group)
 }
-
-/// The epsilon of randomized response that tells whether geometric noise is around 0 or around g, from below. Past the
-/// middle there is e^-(m eps)/2 of it where g = 2m, and e^-(m eps)/(1 + e^-eps) where g = 2m - 1: the odds are e^(m eps) (1 + x)
-/// with x = 1 - e^-(m eps), or e^-eps - e^-(m eps).
-fn shown_by_geometric(epsilon: Dd, group: Group) -> Dd {
-    let (m, is_even) = (group.get().div_ceil(2), group.get().is_multiple_of(2));
-    let falls = |steps: u64| -(epsilon * -(steps as f64)).expm1();
-    let x = if is_even { falls(m) } else { falls(m - 1) * (epsilon * -1.0).exp() };
-    // ln(1 + x) >= x - x^2/2, which is all there is of it where x is small.
-    let small = x * (Dd::ONE - x * 0.5);
-    let log = (Dd::ONE + x).ln() - Dd::from(SLACK);
-    let log = if log.lower() > small.lower() { log } else { small };
-    (epsilon * m as f64 + log) * (Dd::ONE - Dd::from(SLACK))
-}
-
-/// More than what a dozen operations of two doubles are off by, each good to 2^-94.
-const SLACK: f64 = f64::EPSILON * f64::EPSILON * 4096.0;
 
 /// For g people (g eps, delta (e^(g eps) - 1)/(e^eps - 1)): the chain of g neighbours.
 pub(super) fn chained(epsilon: Dd, delta: Dd, group: Group) -> Result<Meaning, LossError> {

@@ -244,13 +244,40 @@ impl Ledger {
                 tables.touch(head)?;
                 return Ok(head);
             }
-            let (at, account_, key_) = (now(), account.to_owned(), key.to_owned());
-            let event = Event::End { at, account: account_, key: key_ };
-            let head = append(tables, head, &event)?;
-            tables.end(account, key, head.sequence)?;
-            Ok(head)
+            ended(tables, head, account, key)
         })
     }
+
+    /// Ends a session whose mechanism failed after so many answers, if those are all there are. That it failed is an outcome
+    /// of that state, and may be told once this has returned.
+    ///
+    /// # Errors
+    /// [`LedgerError::Moved`] if somebody else was answered in between, [`LedgerError::Over`] if the session is over.
+    pub fn end_after(&mut self, account: &str, key: &str, after: u64) -> Result<Head, LedgerError> {
+        name::place(account, key)?;
+        self.write(|tables, head| {
+            let session = begun(tables, account, key)?;
+            if session.ended.is_some() {
+                return Err(LedgerError::Over { key: session.key });
+            }
+            if session.answered != after {
+                return Err(LedgerError::Moved { key: session.key, answered: session.answered });
+            }
+            ended(tables, head, account, key)
+        })
+    }
+}
+
+fn ended(
+    tables: &mut Tables<'_>,
+    head: Head,
+    account: &str,
+    key: &str,
+) -> Result<Head, LedgerError> {
+    let event = Event::End { at: now(), account: account.to_owned(), key: key.to_owned() };
+    let head = append(tables, head, &event)?;
+    tables.end(account, key, head.sequence)?;
+    Ok(head)
 }
 
 /// One more answer.

@@ -27,7 +27,6 @@ costs together is the composition of what was declared (Lyu 2022, Theorem 1; Vad
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 from typing import TYPE_CHECKING, Any
@@ -374,6 +373,8 @@ class OwnSession(Session):
         What ``start`` or ``answer`` raises ends the session: whoever asks sees that it failed, and must not try until it does
         not. Interrupts from outside (``KeyboardInterrupt``) leave it as it is.
         """
+        import json
+
         assert isinstance(self._open, _native.StoredSessions)
         own, data = self._own, self._data
         told = self._open.own(self._name, self._ask(name), _text(question), lambda state, text: _step(own, data, state, text))
@@ -382,6 +383,8 @@ class OwnSession(Session):
 
 def _step(own: Own, data: Any, state: str | None, question: str) -> tuple[str, str | None]:
     """A reply and the state after it, as JSON."""
+    import json
+
     random = secrets.SystemRandom()
     if state is None:
         state = _text(own._start(data, random))
@@ -459,6 +462,8 @@ class Own(_Declared):
         So a curator runs a mechanism that its owner registered (``[[mechanism]]`` in its configuration); there the guarantee
         is what is registered.
         """
+        import json
+
         told = json.load(sys.stdin)
         state, question = (None if one is None else _text(one) for one in (told["state"], told["question"]))
         assert question is not None
@@ -474,6 +479,8 @@ class Own(_Declared):
 
 def _text(value: Any) -> str:
     """A value as JSON; the same text for the same value."""
+    import json
+
     return json.dumps(value, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
