@@ -197,13 +197,14 @@ export function readable(detail) {
 }
 
 /**
- * Long numbers to six digits, unless two of them would look alike.
+ * Long numbers to six digits, unless two of them would look alike in what is wrong.
  * @param {string} text
  */
 function shortened(text) {
   const long = /\d+\.\d{6,}/g;
   const short = (/** @type {string} */ digits) => String(Number(Number(digits).toPrecision(6)));
-  const numbers = text.match(/\d+(\.\d+)?/g) ?? [];
+  const [wrong = ''] = text.split('; legal');
+  const numbers = wrong.match(/\d+(\.\d+)?/g) ?? [];
   const before = new Set(numbers).size;
   const after = new Set(numbers.map((digits) => (/\.\d{6,}$/.test(digits) ? short(digits) : digits))).size;
   return before === after ? text.replace(long, short) : text;

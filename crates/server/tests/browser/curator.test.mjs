@@ -263,15 +263,15 @@ test('what is not understood stands beside the editor', async () => {
   await done(page);
 });
 
-const REMEDY =
-  'Possible: at most what is left; try more noise or fewer releases (price says what they cost), or another account.';
+const remedy = (fits) =>
+  `Possible: at most what is left; one of these still fits: ${fits}; try more noise or fewer releases (price says what they cost), or another account.`;
 
 test('over the budget: said before it is asked', async () => {
   const page = await console_('cleo');
   await page.fill('#amount', '7');
   await page.fill('#sql', 'SELECT COUNT(*) FROM visits');
   await page.waitForSelector('#price-wrong:visible');
-  assert.equal(await page.textContent('#price-wrong'), `Refused by account "cleo": 7 of epsilon is asked for and 3 is left of 3. ${REMEDY}`);
+  assert.equal(await page.textContent('#price-wrong'), `Refused by account "cleo": 7 of epsilon is asked for and 3 is left of 3. ${remedy('the same with 2.334 times the noise, a pure release of epsilon 3')}`);
   assert.equal(await page.getAttribute('#ask', 'aria-disabled'), 'true');
   await page.click('#ask', { force: true });
   await page.press('#sql', 'Control+Enter');
@@ -292,7 +292,7 @@ test('two tabs: what one spends the other does not have, and what one asked is f
   const answer = await ask(one);
   assert.equal((await ask(other)).code, 'over-budget');
   await other.waitForSelector('#trouble[role=alert]:visible');
-  assert.equal(await other.textContent('#trouble'), `Refused by account "ben": 2 of epsilon is asked for and 1 is left of 3. ${REMEDY}`);
+  assert.equal(await other.textContent('#trouble'), `Refused by account "ben": 2 of epsilon is asked for and 1 is left of 3. ${remedy('the same with 2 times the noise, a pure release of epsilon 1')}`);
   await other.waitForSelector('#price-wrong:visible');
   await price(other, 'SELECT COUNT(*) FROM visits', 2);
   await other.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask again for nothing');
@@ -418,19 +418,19 @@ test('slots of a plan are offered, and names of tables are text and are quoted',
 test('the owner: accounts, spending, history, and that it is whole', async () => {
   const page = await inside('/owner.html', 'olga');
   assert.equal(await page.textContent('#who'), 'olga, owner');
-  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9 of 10 epsilon given away/);
-  assert.equal(await page.locator('#tree ul > li').count(), 3);
+  assert.match(await page.locator('#tree > li').textContent(), /^visits data set, sums9.824 of 10 epsilon given away/);
+  assert.equal(await page.locator('#tree > li > ul > li').count(), 4);
   assert.match(await page.locator('#tree ul > li').nth(1).textContent(), /^ben account, sums2 of 3 epsilon spent/);
   assert.ok(await page.isVisible('#none-pending'));
   const captions = await page.locator('#spending figcaption').allTextContents();
-  assert.ok(captions.includes('visits: 9 of 10 epsilon in 3 charges') && captions.includes('ben: 2 of 3 epsilon in 1 charges'), captions.join());
+  assert.ok(captions.includes('visits: 9.824 of 10 epsilon in 4 charges') && captions.includes('ben: 2 of 3 epsilon in 1 charges'), captions.join());
   const path = () => page.locator('#spending .stairs').first().getAttribute('d');
   const byTime = await path();
   await page.check('input[name=axis][value=sequence]', { force: true });
   assert.notEqual(await path(), byTime);
-  // Three accounts were opened under the data set, each for 3 of 10: three equal steps up.
+  // Three accounts were opened under the data set, each for 3 of 10: three equal steps up. Then the class, for 0.824.
   const ups = [...(await path()).matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y));
-  assert.equal(ups.length, 3);
+  assert.equal(ups.length, 4);
   assert.ok(near(ups[0] - ups[1], ups[1] - ups[2]) && ups[0] > ups[1]);
   const first = await page.locator('#history tbody tr').first().locator('td').allTextContents();
   const last = await page.locator('#history tbody tr').last().locator('td').allTextContents();
