@@ -1,10 +1,11 @@
 //! Who is one person: what is written the same, byte for byte, whatever a column's type and collation are.
 
 use crate::Place;
+use crate::engines::{counted, counted_together};
 use counterpoint_curator::engine::{Engine, Postgres, Sqlite};
 use counterpoint_curator::public::{Table, TableText};
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Held, PersonRows, Ready, Spend};
+use counterpoint_curator::{Counted, Held, PersonRows, Ready, Spend};
 use rusqlite::types::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -249,6 +250,42 @@ fn unique_people_need_no_choice() {
     client.batch_execute("CREATE TABLE more () INHERITS (visits)").unwrap();
     held.engine.run(ready.compiled().statement(), deadline()).unwrap_err();
     assert_eq!(hold().place().rows, PersonRows::Any);
+}
+
+/// Of numbered rows too people count in so many groups alone, and questions that are run together use the rows that each uses alone.
+#[test]
+fn numbered_rows_are_the_same_in_lists_and_in_groups() {
+    let Some(place) = Place::postgres() else { return };
+    let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
+    let create = "CREATE TABLE visits (nr text, visit integer, pay double precision, region text, UNIQUE (nr, visit)); \
+                  INSERT INTO visits SELECT p, v, 1, CASE v % 2 WHEN 0 THEN 'north' ELSE 'NORTH' END \
+                  FROM generate_series(1, 30) AS p, generate_series(1, 6) AS v";
+    client.batch_execute(create).unwrap();
+    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+    let row_number = Some("visit".to_owned());
+    let text = TableText { row_number, groups: Some(1), ..public(3).text().clone() };
+    let held = Held::new(Table::new(text).unwrap(), "visits", engine).unwrap();
+    assert_eq!(held.place().rows, PersonRows::Numbered);
+    let questions = [
+        "SELECT COUNT(*) FROM visits",
+        "SELECT region, COUNT(*) FROM visits GROUP BY region",
+        "SELECT COUNT(*) FROM visits WHERE region = 'north'",
+        "SELECT region, SUM(pay) FROM visits GROUP BY region",
+    ];
+    let questions = questions.map(|text| {
+        counterpoint_curator::question::sql::read(text, |_| Some(&held.public)).unwrap()
+    });
+    let spend = Spend::Epsilon(1.0);
+    let alone = questions
+        .each_ref()
+        .map(|question| counted(&held, &Ready::new(&held, question, spend, None).unwrap()));
+    let rows = |groups: &[Counted]| groups.iter().map(|group| group.rows).sum::<u64>();
+    // The first three are used: two in one region and one in the other, of which one region counts.
+    assert_eq!(rows(&alone[0]), 90);
+    assert!((30..=60).contains(&rows(&alone[1])), "{:?}", alone[1]);
+    assert_eq!(rows(&alone[2]), 30);
+    let asked = questions.iter().map(|question| (question, spend));
+    assert!(counted_together(&held, asked) == alone);
 }
 
 /// Where an index keeps a person's numbered rows apart, those with the first numbers are used: no more, whatever numbers there

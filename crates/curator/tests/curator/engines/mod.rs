@@ -180,14 +180,14 @@ fn write_postgres(url: &str, types: &Types, rows: &[Row]) {
     client.batch_execute(&sql).unwrap();
 }
 
-fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
+pub(crate) fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
     let deadline = Instant::now() + Duration::from_secs(120);
     let answer = held.engine.run(ready.compiled().statement(), deadline).unwrap();
     ready.compiled().counted(&answer).unwrap()
 }
 
 /// In one pass through the table.
-fn counted_together<'a>(
+pub(crate) fn counted_together<'a>(
     held: &Held,
     questions: impl Iterator<Item = (&'a Question, Spend)>,
 ) -> Vec<Vec<Counted>> {
