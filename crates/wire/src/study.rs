@@ -1,5 +1,7 @@
 //! Studies: what a planner is asked.
 
+use std::collections::BTreeMap;
+
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Guarantee, Relation};
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::{
@@ -74,10 +76,24 @@ pub fn study_of(table: Table<'_>) -> Result<Study, PlanError> {
         list.push(statistic(value, index, (&public, delta))?);
     }
     let names: Vec<String> = list.iter().map(|statistic| statistic.name.clone()).collect();
+    different(&names)?;
     Study::new(public, budget, goal, list).map_err(|error| placed(&error, &names))
 }
 
 const LEGAL_STATISTICS: &str = "1 to 10^5 statistics, each a table";
+
+/// A name stands for one statistic in everything that is made of a study.
+fn different(names: &[String]) -> Result<(), PlanError> {
+    let mut known = BTreeMap::new();
+    for (index, name) in names.iter().enumerate() {
+        if let Some(first) = known.insert(name, index + 1) {
+            let problem =
+                format!("is {name:?}, which is the name of statistic {first}; legal: another");
+            return Err(PlanError::field("name", problem).in_statistic(index + 1, Some(name)));
+        }
+    }
+    Ok(())
+}
 
 /// An error of the planner, with the name of the statistic it is about.
 #[must_use]

@@ -154,6 +154,11 @@ fn what_is_wrong_with_a_study() {
             "sample_of is given for other neighbours",
         ),
         ("version = 1", "version = 2", ""),
+        (
+            "[[statistic]]",
+            "[[statistic]]\nname = \"mean income\"\nkind = \"held-back\"\nepsilon = 0.01\n[[statistic]]",
+            "statistic 2 (\"mean income\"): name is \"mean income\", which is the name of statistic 1; legal: another",
+        ),
     ] {
         let text = STUDY.replacen(from, to, 1);
         if text == STUDY {
