@@ -119,9 +119,13 @@ fn a_head_alone_is_answered_without_a_body() {
 /// 100,000 statistics fit. What makes this one quick is that the last of them is wrong.
 #[test]
 fn a_study_of_the_largest_size_is_read() {
-    let one = r#"{"name": "a count of those who are in it", "kind": "count", "error": 50, "confidence": 0.95},"#;
+    let one = |at: u32| {
+        format!(
+            r#"{{"name": "those who are in it, {at}", "kind": "count", "error": 50, "confidence": 0.95}},"#
+        )
+    };
     let last = r#"{"kind": "count", "error": 0}"#;
-    let list = one.repeat(99_999) + last;
+    let list = (1..100_000).map(one).collect::<String>() + last;
     let study = format!(
         "{{\"delta\": 1e-6, \"data\": {{\"adjacency\": \"replace\"}}, \"statistic\": [{list}]}}"
     );
