@@ -73,7 +73,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
 pub(crate) fn config(file: &Path) -> Result<Config> {
     let place = || file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(place)?;
-    let folder = file.parent().unwrap_or(Path::new("."));
+    // A bare name has an empty folder, in which no program could be started.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     Config::parse(&text, folder).with_context(place)
 }
 

@@ -480,17 +480,18 @@ impl Curator {
 
     /// The mechanism that a session was opened of, as it is registered now: with the guarantee that was charged.
     fn put_own(&self, asker: &Bearer, asking: &OwnAsking) -> Result<(&Registered, &Kept), Denied> {
-        let standing = self.session(asker, &asking.account, &asking.key)?;
-        let Runs::Own(own) = standing.declared else {
+        let Standing { declared, table, .. } = self.session(asker, &asking.account, &asking.key)?;
+        let Runs::Own(own) = declared else {
             let legal = "sql or question: the session is of a mechanism of ours";
             return Err(Illegal::new("own", "is there", legal).into());
         };
         let (registered, kept) = self.registered(&own.own)?;
-        if registered.own != own {
+        if registered.own != own || registered.table != table {
             let place = format!("mechanism {:?}", own.own);
-            let legal = "the guarantee that the session was charged for";
-            return Err(Illegal::new(place, "has another guarantee now", legal).into());
+            let legal = "those that the session was charged for";
+            return Err(Illegal::new(place, "has another guarantee or table now", legal).into());
         }
+        self.pays(&asking.account, kept)?;
         Ok((registered, kept))
     }
 

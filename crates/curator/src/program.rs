@@ -30,13 +30,27 @@ struct Output {
 /// How long a program that has said everything has to end.
 const END: Duration = Duration::from_secs(1);
 
+/// Why a program made no step.
+pub(crate) enum Fault {
+    /// It was not started, and saw nothing.
+    NotStarted(Failed),
+    /// It failed.
+    Failed(Failed),
+}
+
+impl From<Failed> for Fault {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
 /// One step of a mechanism, state and question as JSON.
 pub(crate) fn step(
     registered: &Registered,
     state: Option<&str>,
     question: &str,
     deadline: Instant,
-) -> Result<Step, Failed> {
+) -> Result<Step, Fault> {
     let raw = |text| serde_json::from_str::<&RawValue>(text).map_err(Failed::new);
     let input = Input { state: state.map(raw).transpose()?, question: raw(question)? };
     let input = serde_json::to_vec(&input).map_err(Failed::new)?;
@@ -46,23 +60,23 @@ pub(crate) fn step(
     Ok(Step { reply: reply.get().to_owned(), state })
 }
 
-fn run(registered: &Registered, input: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, Failed> {
+fn run(registered: &Registered, input: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, Fault> {
     let (program, arguments) =
         registered.program.split_first().ok_or_else(|| Failed::new("none"))?;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(&registered.folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(Failed::new)?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(&registered.folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    // Whoever stops the service stops it alone: it waits for what runs, which is not to be taken for a failure.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(|error| Fault::NotStarted(Failed::new(error)))?;
     let said = talk(&mut child, input, deadline);
     let status = end(&mut child, deadline.min(Instant::now() + END));
     match (said, status) {
         (Ok(said), Some(status)) if status.success() => Ok(said),
-        (Ok(_), Some(status)) => Err(Failed::new(format!("{program}: {status}"))),
-        (Ok(_), None) => Err(Failed::new(format!("{program} did not end"))),
-        (Err(failed), _) => Err(failed),
+        (Ok(_), Some(status)) => Err(Failed::new(format!("{program}: {status}")).into()),
+        (Ok(_), None) => Err(Failed::new(format!("{program} did not end")).into()),
+        (Err(failed), _) => Err(failed.into()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::engine::Failed;
 use crate::error::Error;
 use crate::illegal::Illegal;
 use crate::own::{About, Own, Registered, Step, Unfinished, ask_own, declared_own};
-use crate::program;
+use crate::program::{self, Fault};
 use crate::public::{Table, TableText};
 use crate::question::{Aggregate, Of, Question};
 use crate::session::{Opened, answered, drawn_by_ours, opened, stored};
@@ -454,10 +454,14 @@ pub fn ask_registered(
     let (place, about) = ((owner.account, key.as_str()), About::default());
     ask_own(&mut &*pool, place, (name, question), &about, |state, question| {
         // How long a reply is may tell of the data, and is for the operator alone.
-        let fits = |step: Step| step.fits().map(|()| step).map_err(Failed::new);
+        let fits =
+            |step: Step| step.fits().map(|()| step).map_err(|error| Failed::new(error).into());
         let deadline = Instant::now() + limit;
         let step = program::step(registered, state, question, deadline).and_then(fits);
-        step.map_err(|failed| Unfinished::Failed(Unanswered::Ended(failed)))
+        step.map_err(|fault| match fault {
+            Fault::NotStarted(failed) => Unfinished::Stopped(Unanswered::Unreachable(failed)),
+            Fault::Failed(failed) => Unfinished::Failed(Unanswered::Ended(failed)),
+        })
     })
 }
 

@@ -168,7 +168,9 @@ fn go_on(
     let found = tables.entries(before, 1)?.into_iter().next();
     let is_same = found.is_some_and(|entry| {
         let previous = <[u8; 32]>::try_from(entry.previous.as_slice()).map(Hash);
+        let event = Event::read(&entry.body);
         entry.sequence == kept.sequence
+            && event.is_ok_and(|event| event.account() == entry.account.as_deref())
             && entry.hash == kept.hash.0
             && previous.is_ok_and(|hash| Head { sequence: before, hash }.then(&entry.body) == kept)
     });

@@ -6,7 +6,7 @@ use counterpoint_curator::{
 };
 use counterpoint_ledger::LedgerError;
 use counterpoint_mechanisms as mechanisms;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors::{invalid, stored as refused};
@@ -151,8 +151,8 @@ impl StoredSessions {
         Ok(Self { ledger, account, all })
     }
 
-    /// To somebody's own mechanism: what `step` makes of the state and the question, all of them JSON. An exception of
-    /// `step` ends the session, unless it comes from outside, as an interrupt does.
+    /// To somebody's own mechanism: what `step` makes of the state and the question, all of them JSON. What `step` raises
+    /// ends the session, but for an interrupt of the keyboard, which comes from outside.
     fn own(
         &self,
         py: Python<'_>,
@@ -168,10 +168,11 @@ impl StoredSessions {
             let told = step.call1((state, question));
             match told.and_then(|told| told.extract::<(String, Option<String>)>()) {
                 Ok((reply, state)) => Ok(Step { reply, state }),
-                Err(error) if error.is_instance_of::<PyException>(py) => {
-                    Err(Unfinished::Failed(Fault::Python(error)))
+                // Whatever else it raises may depend on the data: exits and cancellations too.
+                Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                    Err(Unfinished::Stopped(Fault::Python(error)))
                 }
-                Err(error) => Err(Unfinished::Stopped(Fault::Python(error))),
+                Err(error) => Err(Unfinished::Failed(Fault::Python(error))),
             }
         };
         match curator::ask_own(&mut steps, place, (ask, question), &one.about(), run) {

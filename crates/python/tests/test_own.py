@@ -84,19 +84,19 @@ def test_what_it_may_not_cost_is_refused_before_it_is_run(ledger: cp.Ledger) -> 
             counter(1, name).open(PEOPLE, ledger=ledger, account="team", key="k")
 
 
-@pytest.mark.parametrize("reply", [ValueError("unlucky"), float("nan"), {1, 2}, "x" * (1 << 20)])
+@pytest.mark.parametrize("reply", [ValueError("unlucky"), SystemExit(), GeneratorExit(), BaseException(), float("nan"), {1, 2}, "x" * (1 << 20)])
 def test_a_failure_is_an_outcome_and_ends_it(ledger: cp.Ledger, reply: Any) -> None:
     calls = []
 
     def answer(state: Any, question: Any, random: Any) -> Any:
         calls.append(question)
-        if isinstance(reply, Exception):
+        if isinstance(reply, BaseException):
             raise reply
         return reply, state
 
     session = sessions.Own("fails", cp.ApproxDP(0.1), start=lambda *_: 0, answer=answer)
     open = session.open(PEOPLE, ledger=ledger, account="team", key="k")
-    with pytest.raises(Exception) as failure:
+    with pytest.raises(BaseException) as failure:
         open.ask(1)
     assert not isinstance(failure.value, cp.SessionEnded)
     # Nobody tries again until it does not fail.

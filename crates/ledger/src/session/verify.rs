@@ -54,6 +54,10 @@ pub(crate) fn sessions(
             }
         }
     }
+    // What is filed before all that is read was on no page.
+    if let Some((_, key)) = due.sessions.keys().next() {
+        return Ok(Some(format!("session {key:?} was begun and is missing")));
+    }
     self::answers(tables, due, from)
 }
 
@@ -83,7 +87,7 @@ fn answers(
 ) -> Result<Option<String>, LedgerError> {
     loop {
         let page = tables.answers(after, PAGE)?;
-        let Some((last, _)) = page.last() else { return Ok(None) };
+        let Some((last, _)) = page.last() else { break };
         after = i64::try_from(last.entry).unwrap_or(i64::MAX);
         for (answer, response) in page {
             let response = response.map(|(hash, length)| (hash.to_string(), length));
@@ -101,4 +105,6 @@ fn answers(
             }
         }
     }
+    let missing = due.answers.values().next();
+    Ok(missing.map(|due| format!("answer {:?} of {:?} is missing", due.ask, due.place.1)))
 }

@@ -622,3 +622,41 @@ fn a_checkpoint_is_its_owners_file() {
     let error = Checkpoint::load(&file).unwrap_err().to_string();
     assert!(error.contains("others can write to it"), "{error}");
 }
+
+/// What is filed before all that is read is on no page: that it is missing there is found all the same.
+#[test]
+fn rows_that_are_filed_too_early_are_found() {
+    for place in Place::all() {
+        let (_, head) = rich(&place);
+        let mut ledger = place.open();
+        let kept = ledger.verify_from(None, None).unwrap().1.unwrap();
+        go_on(&mut ledger);
+        drop(ledger);
+        // The first page begins after the least number that there is.
+        for entry in [2, i64::MIN] {
+            for (change, back) in [
+                ("UPDATE ledger_session SET begun = $1 WHERE key = 'later'", "begun"),
+                ("UPDATE ledger_answer SET entry = $1 WHERE key = 'later'", "entry"),
+            ] {
+                let mut database = forge(&place);
+                let key = "FROM ledger_session WHERE key = 'later'";
+                let table =
+                    if back == "begun" { key.to_owned() } else { key.replace("session", "answer") };
+                let old = database.query(&format!("SELECT {back} {table}"), &[]).unwrap();
+                database.begin(Access::Write).unwrap();
+                database.execute(change, &[Cell::Whole(entry)]).unwrap();
+                database.commit().unwrap();
+                drop(database);
+                for from in [None, Some(&kept)] {
+                    let found = place.open().verify_from(from, Some(head)).unwrap().0.problem;
+                    assert!(found.is_some(), "{change} {entry} {}", from.is_some());
+                }
+                let mut database = forge(&place);
+                database.begin(Access::Write).unwrap();
+                database.execute(change, &old[0]).unwrap();
+                database.commit().unwrap();
+            }
+        }
+        assert_eq!(place.open().verify(None).unwrap().problem, None);
+    }
+}

@@ -371,7 +371,7 @@ class OwnSession(Session):
         """Asks it. The reply is what is stored, as it is read from JSON.
 
         What ``start`` or ``answer`` raises ends the session: whoever asks sees that it failed, and must not try until it does
-        not. Interrupts from outside (``KeyboardInterrupt``) leave it as it is.
+        not. Only ``KeyboardInterrupt``, which comes from outside, leaves it as it is: a mechanism must not raise it itself.
         """
         import json
 

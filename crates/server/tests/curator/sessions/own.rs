@@ -90,6 +90,38 @@ fn a_program_that_fails_ends_its_session_and_says_nothing() {
     }
 }
 
+/// A program that cannot be started saw nothing: the session is as it was. One that is registered for another table now is
+/// not asked for what was paid for the first.
+#[test]
+fn what_an_owner_changes_ends_no_session_and_moves_none() {
+    let place = with_program((0.0, 30.0), "100");
+    let ann = Analyst::new(&place, place.serve(), "ann");
+    ann.opens("s", &own());
+    assert_eq!(ann.hears("s", &asked("a", "first")), json!([1, "first"]));
+    let config = std::fs::read_to_string(place.path("config.toml")).unwrap();
+    let changed = |from: &str, to: &str| {
+        std::fs::write(place.path("config.toml"), config.replacen(from, to, 1)).unwrap();
+        ann.at(place.serve()).asks("s", &asked("b", "second"))
+    };
+    assert_problem(&changed("\"python3\"", "\"no-such-program\""), 503, "unavailable");
+    // Another table, of another data set.
+    let (before, table) = config.split_once("[[table]]").unwrap();
+    let other = table.replacen("visits", "others", 1);
+    let relation = place.config().tables[0].public.relation();
+    place.ledger().dataset("others", relation, &pure("1")).unwrap();
+    let source = rusqlite::Connection::open(place.path("data.db")).unwrap();
+    source.execute_batch("CREATE TABLE others AS SELECT * FROM visits").unwrap();
+    let both = format!("{before}[[table]]{table}[[table]]{other}").replacen(
+        "table = \"visits\"",
+        "table = \"others\"",
+        1,
+    );
+    std::fs::write(place.path("config.toml"), both).unwrap();
+    let moved = ann.at(place.serve()).asks("s", &asked("b", "second"));
+    assert_problem(&moved, 422, "illegal");
+    assert_eq!(read(&changed("", ""))["reply"], json!([2, "second"]));
+}
+
 #[test]
 fn answers_of_a_program_leave_in_slots() {
     let place = with_program((2.0, 30.0), "100");
