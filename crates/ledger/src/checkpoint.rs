@@ -182,7 +182,7 @@ impl Checkpoint {
         read().ok_or_else(|| wrong("has not the fields of one"))
     }
 
-    /// Reads a checkpoint from a file that nobody but its owner can write to.
+    /// Reads a checkpoint from a file of one's own that nobody else can write to.
     ///
     /// # Errors
     /// [`LedgerError::Checkpoint`] if others can, or it is no checkpoint.
@@ -191,10 +191,15 @@ impl Checkpoint {
             |problem: String| LedgerError::Checkpoint(format!("{}: {problem}", file.display()));
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
+            use std::os::unix::fs::{MetadataExt, PermissionsExt};
             let metadata = file.metadata().map_err(|error| wrong(error.to_string()))?;
             if metadata.permissions().mode() & 0o022 != 0 {
                 return Err(wrong("others can write to it; legal: mode 600".to_owned()));
+            }
+            // A process owns its own entry there; where there is none, the mode has to do.
+            let own = Path::new("/proc/self").metadata().map(|process| process.uid());
+            if own.is_ok_and(|own| metadata.uid() != own) {
+                return Err(wrong("somebody else owns it; legal: a file of one's own".to_owned()));
             }
         }
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;

@@ -621,6 +621,13 @@ fn a_checkpoint_is_its_owners_file() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o660)).unwrap();
     let error = Checkpoint::load(&file).unwrap_err().to_string();
     assert!(error.contains("others can write to it"), "{error}");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(Checkpoint::load(&file).as_ref(), Ok(&kept));
+    // Only root gives files away.
+    if std::os::unix::fs::chown(&file, Some(65_534), None).is_ok() {
+        let error = Checkpoint::load(&file).unwrap_err().to_string();
+        assert!(error.contains("somebody else owns it"), "{error}");
+    }
 }
 
 /// What is filed before all that is read is on no page: that it is missing there is found all the same.
