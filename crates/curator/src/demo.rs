@@ -56,7 +56,7 @@ categories = [2023, 2024, 2025]
 "#;
 
 /// A hundred quotas for a class. What its students do with theirs is a hundred interactive mechanisms, and together they cost what
-/// their composition does: 0.824 at delta 1e-6, not the sum of 2 (Lyu 2022; Kairouz, Oh and Viswanath 2015, Theorem 3.3).
+/// their composition does: 0.824 at delta 1e-6, not the sum of 2 (Lyu 2022; Kairouz, Oh and Viswanath 2015).
 const CLASS: &str = r#"{"delta": 1e-6, "release": [
     {"name": "student", "mechanism": "approx-dp", "epsilon": 0.02, "delta": 1e-10, "count": 100}]}"#;
 

@@ -1,5 +1,5 @@
 //! Interactive mechanisms that people bring. Concurrent composition covers any interactive mechanism that has a guarantee
-//! (Vadhan and Zhang 2023, Theorem 1.8; Lyu 2022), whoever wrote it: it is charged what it is declared to cost, and
+//! (Lyu 2022, Theorem 1; Vadhan and Zhang 2023), whoever wrote it: it is charged what it is declared to cost, and
 //! that this is true is the word of whoever brings it. Everything else is as for ours: all of it is debited when it is opened, and each
 //! reply is stored, with the state after it, before it is shown.
 

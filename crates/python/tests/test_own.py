@@ -211,7 +211,7 @@ def test_it_serves_as_a_program() -> None:
 
 def test_quotas_as_slots_of_one_plan_cost_far_less_than_their_sum(tmp_path: Path) -> None:
     """Analysts' quotas are interactive mechanisms, and together they cost what their composition does: 0.824 at 1e-6 for 100
-    quotas of (0.02, 1e-10), by Kairouz, Oh and Viswanath 2015, Theorem 3.3, and not 2."""
+    quotas of (0.02, 1e-10), by Kairouz, Oh and Viswanath 2015, and not 2."""
     ledger = cp.Ledger(f"sqlite:{tmp_path}/quotas.db", create=True)
     ledger.dataset("census", adjacency="add-remove", epsilon="0.825", delta="1e-6")
     quotas = cp.compose([cp.ApproxDP("0.02", "1e-10") * 100])
