@@ -1,6 +1,6 @@
 //! Standard output, standard error and the exit status.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -54,10 +54,11 @@ impl Outcome {
 }
 
 /// Writes to standard output piece by piece, for what may be too long to be kept.
+#[cfg(feature = "ledger")]
 pub(crate) fn written(
-    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> Result<()>,
+    write: impl FnOnce(&mut io::BufWriter<io::StdoutLock<'static>>) -> Result<()>,
 ) -> Result<Outcome> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(io::stdout().lock());
     let done = write(&mut out).and_then(|()| Ok(out.flush()?));
     let is_closed = |error: &anyhow::Error| {
         error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
