@@ -5,7 +5,7 @@
 
 use crate::bill::Bill;
 use crate::error::Error;
-use crate::session::{Drawn, MOST_STATE, Opened, Reach, Stop, answered};
+use crate::session::{Drawn, MOST_STATE, Opened, Reach, Unfinished, answered};
 use crate::shown::Stored;
 use crate::text;
 use counterpoint::Relation;
@@ -62,15 +62,6 @@ impl Step {
         let state = self.state.as_ref().map_or(0, |state| 2 * state.len() + MOST_STATE);
         text::short("a reply", self.reply.len()).and(text::short("a state", state))
     }
-}
-
-/// Why a mechanism gave no reply.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Unfinished<E> {
-    /// It failed. Whoever asks sees that it did: the session is over, so that nobody tries until it does not.
-    Failed(E),
-    /// It was stopped from outside. Nobody saw anything, and the session is as before.
-    Stopped(E),
 }
 
 /// The state of a session before its mechanism has been started, and after.
@@ -144,12 +135,8 @@ pub fn ask_own<E: From<Error>>(
     let part = about.part.as_ref();
     let asked = (name, Hash::of(question.as_bytes()));
     answered(ledger, place, asked, part, |_, state: &State| {
-        let step = match step(state.started.as_deref(), question) {
-            Ok(step) => step,
-            Err(Unfinished::Failed(error)) => return Err(Stop::Failed(error)),
-            Err(Unfinished::Stopped(error)) => return Err(Stop::Refused(error)),
-        };
-        step.fits().map_err(|error| Stop::Failed(error.into()))?;
+        let step = step(state.started.as_deref(), question)?;
+        step.fits().map_err(|error| Unfinished::Failed(error.into()))?;
         let Step { reply, state } = step;
         let last = state.is_none();
         Ok(Drawn { response: reply.into_bytes(), state: State { started: state }, last })

@@ -147,25 +147,26 @@ pub(crate) struct Drawn<S> {
     pub(crate) last: bool,
 }
 
-/// Why nothing was drawn.
-pub(crate) enum Stop<E> {
-    /// The session is as before.
-    Refused(E),
-    /// The mechanism failed. Whoever asks sees that it did, so that it must not be tried again: the session is over.
+/// Why nothing was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unfinished<E> {
+    /// The mechanism failed. Whoever asks sees that it did: the session is over, so that nobody tries until it does not.
     Failed(E),
+    /// It was refused, or stopped from outside. Nobody saw anything, and the session is as before.
+    Stopped(E),
 }
 
 /// An answer of one of our mechanisms, which fail for want of randomness alone.
 pub(crate) fn drawn_by_ours<E: From<Error>>(
     drawn: Result<Result<(Reply, State), Refusal>, E>,
-) -> Result<Drawn<State>, Stop<E>> {
-    let (reply, state) = match drawn.map_err(Stop::Refused)? {
+) -> Result<Drawn<State>, Unfinished<E>> {
+    let (reply, state) = match drawn.map_err(Unfinished::Stopped)? {
         Err(refusal @ Refusal::Randomness { .. }) => {
-            return Err(Stop::Failed(Error::from(refusal).into()));
+            return Err(Unfinished::Failed(Error::from(refusal).into()));
         }
-        drawn => drawn.map_err(|refusal| Stop::Refused(Error::from(refusal).into()))?,
+        drawn => drawn.map_err(|refusal| Unfinished::Stopped(Error::from(refusal).into()))?,
     };
-    let response = text::write(&reply).map_err(|error| Stop::Refused(error.into()))?;
+    let response = text::write(&reply).map_err(|error| Unfinished::Stopped(error.into()))?;
     let last = state.is_exhausted();
     Ok(Drawn { response, state, last })
 }
@@ -177,7 +178,7 @@ pub(crate) fn answered<S: Serialize + DeserializeOwned, E: From<Error>>(
     (account, key): (&str, &str),
     (name, question): (&str, Hash),
     part: Option<&Arc<str>>,
-    mut draw: impl FnMut(&[u8], &S) -> Result<Drawn<S>, Stop<E>>,
+    mut draw: impl FnMut(&[u8], &S) -> Result<Drawn<S>, Unfinished<E>>,
 ) -> Result<Stored, E> {
     if let Some(stored) = stored(ledger, (account, key), (name, question))? {
         return Ok(stored);
@@ -188,7 +189,7 @@ pub(crate) fn answered<S: Serialize + DeserializeOwned, E: From<Error>>(
         let over = || Error::from(Refusal::Exhausted);
         let state = text::state(session.state.as_ref().ok_or_else(over)?.bytes(), part)?;
         let Drawn { response, state, last } = match draw(&session.declaration, &state) {
-            Err(Stop::Failed(error)) => {
+            Err(Unfinished::Failed(error)) => {
                 let after = session.answered;
                 match ledger.with(|ledger| ledger.end_after(account, key, after)) {
                     // Nobody saw that it failed from a state that somebody else was answered from.
@@ -197,7 +198,7 @@ pub(crate) fn answered<S: Serialize + DeserializeOwned, E: From<Error>>(
                 };
                 return Err(error);
             }
-            Err(Stop::Refused(error)) => return Err(error),
+            Err(Unfinished::Stopped(error)) => return Err(error),
             Ok(drawn) => drawn,
         };
         let state = text::salted(state, part)?;
