@@ -1,11 +1,11 @@
 //! What is asked of a curator, and what comes back.
 
-use crate::checked::Spend;
-use crate::illegal::Illegal;
-use crate::question::Question;
 use crate::table::{Number, Unanswered};
 use crate::table_session::{Declared, Runs};
 use counterpoint_ledger::{LedgerError, Refusal};
+use counterpoint_questions::Illegal;
+use counterpoint_questions::Spend;
+use counterpoint_questions::question::Question;
 use counterpoint_wire::ledger::{AccountStatus, Cost};
 
 /// A question as it is written.

@@ -1,8 +1,8 @@
 //! What a curator is told when it starts: the ledger, the tables, and what is public about them.
 
 use crate::own::{Own, Registered};
-use crate::public::{PublicError, Table, TableText};
 use counterpoint_ledger::Url;
+use counterpoint_questions::public::{PublicError, Table, TableText};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;
 use serde::Deserialize;
@@ -201,7 +201,7 @@ struct SourceText {
     people: Option<u64>,
     #[serde(default)]
     size: Option<u64>,
-    column: Vec<crate::public::ColumnText>,
+    column: Vec<counterpoint_questions::public::ColumnText>,
 }
 
 impl Config {

@@ -4,14 +4,11 @@ use crate::asked::{
     Answer, Ask, Asking, Denied, Left, Opening, OwnAsking, OwnOpening, Pay, Priced, Standing,
     Written,
 };
-use crate::checked::Spend;
 use crate::config::{Config, ConfigError, Location, QueueSizes, Timing};
 use crate::dummy::Dummy;
 use crate::engine::{self, Failed};
 use crate::examine::unlike;
-use crate::illegal::Illegal;
 use crate::own::Registered;
-use crate::question::{Question, sql};
 use crate::session::Opened;
 use crate::shown::{Shown, Stored};
 use crate::spend::{least, spend_in, times};
@@ -20,6 +17,9 @@ use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner, Runs};
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint_ledger::{Hash, LedgerError, OpenOptions, Pool};
+use counterpoint_questions::Illegal;
+use counterpoint_questions::Spend;
+use counterpoint_questions::question::{Question, sql};
 use counterpoint_wire::ledger::Cost;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

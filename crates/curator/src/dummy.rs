@@ -2,8 +2,8 @@
 //! before anything is asked.
 
 use crate::engine::{Failed, Sqlite};
-use crate::public::{Key, Kind, Table};
 use crate::table::Held;
+use counterpoint_questions::public::{Key, Kind, Table};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::sync::Arc;

@@ -1,15 +1,15 @@
 //! What an operator wants to know before anybody asks: whether every source is as it was declared, and how long questions
 //! will take. The second is found out on rows that the engine makes up, from what is public alone.
 
-use crate::checked::{MOST_AGGREGATES, Spend};
 use crate::config::{Config, Source};
 use crate::engine::{self, Engine, Failed, Found};
-use crate::public::{Kind, Table};
-use crate::question::{Aggregate, Of, Question, Values};
 use crate::source::find;
 use crate::table::{Held, Ready};
 use crate::tokens::Tokens;
 use counterpoint_ledger::{OpenOptions, Pool};
+use counterpoint_questions::public::{Kind, Table};
+use counterpoint_questions::question::{Aggregate, Of, Question, Values};
+use counterpoint_questions::{MOST_AGGREGATES, Spend};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

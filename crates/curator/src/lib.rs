@@ -31,7 +31,6 @@
 mod answer;
 mod asked;
 mod bill;
-mod checked;
 mod compile;
 mod config;
 mod curator;
@@ -40,11 +39,8 @@ mod dummy;
 pub mod engine;
 mod error;
 mod examine;
-mod illegal;
 mod own;
 mod program;
-pub mod public;
-pub mod question;
 mod session;
 mod shown;
 mod source;
@@ -61,13 +57,11 @@ pub use asked::{
     Written,
 };
 pub use bill::Bill;
-pub use checked::{Checked, Grouping, Part, Spend};
 pub use compile::{Compiled, Counted, PersonRows, Together, Wanted, compile, together};
 pub use config::{Config, ConfigError, Location, QueueSizes, Source, Timing, Tls};
 pub use curator::{Curator, Kept, Prepared, SetupError};
 pub use error::Error;
 pub use examine::{Examined, Pace, examine};
-pub use illegal::Illegal;
 pub use own::{About, Own, Registered, Step, ask_own, open_own};
 pub use session::{Opened, Reach, Unfinished, ask, close, open};
 pub use shown::{Shown, Stored};
@@ -76,4 +70,5 @@ pub use table::{Due, Held, Number, Payer, Ready, Told, Unanswered, price_of, tel
 
 pub use counterpoint_mechanisms::Error as Refusal;
 pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe, Reply};
+pub use counterpoint_questions::{Checked, Grouping, Illegal, Part, Spend, public, question};
 pub use tokens::{Bearer, Role, TokenError, Tokens};

@@ -1,7 +1,7 @@
 //! A table as all engines see it alike.
 
 use crate::engine::{Dialect, Failed, Found, Read};
-use crate::public::{Key, Kind, Table};
+use counterpoint_questions::public::{Key, Kind, Table};
 
 /// A name of our own, which no declared column can have: whose a row is.
 pub(crate) const PERSON: &str = "\"~person\"";

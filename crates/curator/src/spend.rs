@@ -1,12 +1,12 @@
 //! What a question may spend: what a slot declares, what an error takes, and how often it fits what is left.
 
-use crate::checked::{Checked, Spend};
-use crate::illegal::Illegal;
-use crate::question::Question;
 use crate::table::{self, Held};
 use counterpoint::filter::{Query, Terms, covers};
 use counterpoint::{Count, Mechanism};
 use counterpoint_mechanisms::Measurement;
+use counterpoint_questions::Illegal;
+use counterpoint_questions::question::Question;
+use counterpoint_questions::{Checked, Spend};
 use counterpoint_wire::ledger::{Cost, Described};
 
 /// What a question may spend in a slot: the first of what the slot's size suggests that the slot is shown to cover. If none is,

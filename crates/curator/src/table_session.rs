@@ -3,15 +3,11 @@
 //! engine runs.
 
 use crate::bill::Bill;
-use crate::checked::{self, Checked, Spend};
 use crate::compile::{Counted, Wanted, compile, not_whole};
 use crate::engine::Failed;
 use crate::error::Error;
-use crate::illegal::Illegal;
 use crate::own::{About, Own, Registered, Step, ask_own, declared_own};
 use crate::program::{self, Fault};
-use crate::public::{Table, TableText};
-use crate::question::{Aggregate, Of, Question};
 use crate::session::{Opened, Unfinished, answered, drawn_by_ours, opened, stored};
 use crate::shown::{Shown, Stored};
 use crate::stages::{Stage, Stages};
@@ -23,6 +19,10 @@ use counterpoint_mechanisms::{
     Bounds, Found, Grid, GuessAndCheck, Interactive, Needed, Question as Put, Sequence,
     SparseVector, State,
 };
+use counterpoint_questions::Illegal;
+use counterpoint_questions::public::{Table, TableText};
+use counterpoint_questions::question::{Aggregate, Of, Question};
+use counterpoint_questions::{Checked, Spend};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -146,7 +146,8 @@ const BETWEEN: char = '/';
 impl Summed {
     /// How far a record moves a query, and the grid that they are on; `None` for counts.
     fn reach(&self, table: &Table) -> Result<Option<(f64, Grid)>, Illegal> {
-        let column = self.column.as_deref().map(|column| checked::number(column, table));
+        let column =
+            self.column.as_deref().map(|column| counterpoint_questions::number(column, table));
         let own = column.transpose()?.map(|(_, bounds)| bounds);
         let bounds = match self.bounds {
             Some((low, high)) => {
@@ -192,9 +193,12 @@ impl Declared {
             }
             Self::Sequence(list) => {
                 let recipe = |(of, spend): &(Of, Spend)| {
-                    let part = checked::part(&Aggregate { name: None, of: of.clone() }, table)?;
+                    let part = counterpoint_questions::part(
+                        &Aggregate { name: None, of: of.clone() },
+                        table,
+                    )?;
                     rows_only(&part)?;
-                    checked::recipe(&part, *spend, 1.0).map_err(wrong)
+                    counterpoint_questions::recipe(&part, *spend, 1.0).map_err(wrong)
                 };
                 let recipes = list.iter().map(recipe).collect::<Result<Vec<_>, _>>()?;
                 Ok(Sequence::new(recipes).map_err(wrong)?.into())
@@ -208,7 +212,7 @@ fn told(place: &str, error: &counterpoint_mechanisms::Error) -> Illegal {
 }
 
 /// People are counted once whatever they have; a session's noise is for all their rows.
-fn rows_only(part: &checked::Part) -> Result<(), Illegal> {
+fn rows_only(part: &counterpoint_questions::Part) -> Result<(), Illegal> {
     if part.people {
         let legal = "a count of rows, or a question of its own";
         return Err(Illegal::new(&part.name, "counts people, in a session", legal));
@@ -278,7 +282,7 @@ impl Declaration {
             (Interactive::GuessAndCheck(_), Some(guess), None) => Ok(Put::Check(query, guess)),
             (Interactive::Sequence(_), None, Some(spend)) => {
                 let wrong = |error| told(&part.name, &error);
-                Ok(Put::Measure(checked::recipe(part, spend, 1.0).map_err(wrong)?))
+                Ok(Put::Measure(counterpoint_questions::recipe(part, spend, 1.0).map_err(wrong)?))
             }
             _ => {
                 let legal = "a guess for guess-and-check, an epsilon or rho for a sequence, neither for sparse vector";

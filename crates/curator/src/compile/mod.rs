@@ -5,11 +5,11 @@ mod guess;
 mod writer;
 mod statement;
 
-use crate::checked::{Checked, Part};
 use crate::engine::{Dialect, Rows, Statement};
-use crate::illegal::Illegal;
-use crate::public::Table;
 use counterpoint_mechanisms::{Measurement, Of, Summand, Tally};
+use counterpoint_questions::Illegal;
+use counterpoint_questions::public::Table;
+use counterpoint_questions::{Checked, Part};
 use statement::{Asked, LOWER_BITS, Source};
 use std::collections::BTreeMap;
 

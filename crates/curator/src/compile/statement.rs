@@ -5,10 +5,10 @@
 
 use super::writer::Writer;
 use super::{Added, Origin, PersonRows, Places, Sum};
-use crate::checked::Checked;
 use crate::engine::{Statement, Value};
-use crate::public::Table;
 use crate::source::{PERSON, ROW};
+use counterpoint_questions::Checked;
+use counterpoint_questions::public::Table;
 
 /// A sum of units has so many bits in its lower part, where it is in two: so that none of 64 bits overflows.
 pub(super) const LOWER_BITS: u32 = 21;

@@ -2,12 +2,12 @@
 
 use super::guess::Guess;
 use super::{Added, Places};
-use crate::checked::Grouping;
 use crate::engine::{Dialect, Value};
-use crate::public::{Key, Kind, Table};
-use crate::question::Condition;
 use crate::source::{quoted, texts, wholes};
 use counterpoint_mechanisms::{Bounds, Of, Summand};
+use counterpoint_questions::Grouping;
+use counterpoint_questions::public::{Key, Kind, Table};
+use counterpoint_questions::question::Condition;
 
 /// Fewer places or keys are compared one by one. A longer list is one value, so that no statement is planned for longer than it
 /// runs.

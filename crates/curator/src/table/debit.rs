@@ -5,10 +5,10 @@ use super::numbers::{Number, numbers};
 use super::ready::Ready;
 use crate::engine::Failed;
 use crate::error::Error;
-use crate::illegal::Illegal;
 use crate::text;
 use counterpoint_ledger::{Hash, Head, Ledger, LedgerError, Pool, Price, Request};
 use counterpoint_mechanisms::Drawn;
+use counterpoint_questions::Illegal;
 use counterpoint_wire::ledger::Cost;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use crate::compile::{Origin, PersonRows};
 use crate::engine::{Engine, Failed, Found};
-use crate::public::Table;
 use crate::source::{find, made_up, normal};
+use counterpoint_questions::public::Table;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,9 @@
 //! The numbers of an answer, and how far off they are.
 
-use crate::checked::{Checked, Part};
-use crate::illegal::Illegal;
-use crate::public::Key;
 use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
+use counterpoint_questions::Illegal;
+use counterpoint_questions::public::Key;
+use counterpoint_questions::{Checked, Part};
 use serde::Serialize;
 
 /// One number of an answer.

@@ -2,14 +2,14 @@
 
 use super::held::Held;
 use super::numbers::half_widths;
-use crate::checked::{Checked, Spend};
 use crate::compile::{Compiled, Wanted, compile, not_whole};
-use crate::illegal::Illegal;
-use crate::public::Table;
-use crate::question::Question;
 use crate::text;
 use counterpoint_ledger::{Hash, Request};
 use counterpoint_mechanisms::Measurement;
+use counterpoint_questions::Illegal;
+use counterpoint_questions::public::Table;
+use counterpoint_questions::question::Question;
+use counterpoint_questions::{Checked, Spend};
 use counterpoint_wire::ledger::{Asked, Described};
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ struct Same<'a> {
     checked: &'a Checked,
     spend: Spend,
     slot: Option<&'a str>,
-    public: &'a crate::public::TableText,
+    public: &'a counterpoint_questions::public::TableText,
 }
 
 impl Ready {

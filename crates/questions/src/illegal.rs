@@ -13,7 +13,9 @@ pub struct Illegal {
 }
 
 impl Illegal {
-    pub(crate) fn new(
+    /// What is wrong at a place, and what would be legal.
+    #[must_use]
+    pub fn new(
         place: impl Into<String>,
         problem: impl Into<String>,
         legal: impl Into<String>,

@@ -9,11 +9,11 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The most aggregates of a question.
-pub(crate) const MOST_AGGREGATES: usize = 20;
+pub const MOST_AGGREGATES: usize = 20;
 /// The most groups that a question answers for, and the most numbers of an answer.
-pub(crate) const MOST_CELLS: usize = 10_000;
+pub const MOST_CELLS: usize = 10_000;
 /// The most edges and candidates, and conditions.
-pub(crate) const MOST_PLACES: usize = 2_000;
+pub const MOST_PLACES: usize = 2_000;
 const MOST_CONDITIONS: usize = 200;
 /// Where nothing is said, a quantile is one of so many numbers.
 const CANDIDATES: usize = 1_001;
@@ -241,7 +241,7 @@ impl Checked {
 }
 
 /// A recipe for an aggregate that may cost so much, shared equally by so many parts.
-pub(crate) fn recipe(
+pub fn recipe(
     part: &Part,
     spend: Spend,
     parts: f64,
@@ -268,7 +268,7 @@ fn find<'a>(column: &str, table: &'a Table) -> Result<&'a Column, Illegal> {
 }
 
 /// A column of numbers.
-pub(crate) fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
+pub fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
     let found = find(column, table)?;
     match found.kind {
         Kind::Number(bounds) => Ok((found.name.clone(), bounds)),
@@ -409,7 +409,7 @@ fn finite(column: &str, number: f64) -> Result<(), Illegal> {
 }
 
 /// An aggregate, if it is legal.
-pub(crate) fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
+pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
     let name = aggregate.name.clone().unwrap_or_else(|| aggregate.of.name());
     if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
         let legal = "1 to 200 characters that can be seen";
