@@ -30,7 +30,14 @@ fn statistic(index: usize, quantiles: bool, wish: impl Fn(f64) -> Wish) -> Stati
         3 => (Query::proportion(bounds(size)), 0.005 + 1e-5 * index as f64),
         _ => (Query::histogram(&[0.0, 1.0, 2.0, 3.0]).unwrap(), 30.0 + index as f64),
     };
-    let wanted = Wanted { query, noise: None, confidence: 0.95, wish: wish(error), scale: error };
+    let wanted = Wanted {
+        query,
+        noise: None,
+        confidence: 0.95,
+        wish: wish(error),
+        scale: error,
+        population: None,
+    };
     Statistic { name: format!("statistic {index}"), ask: Ask::Query(wanted) }
 }
 

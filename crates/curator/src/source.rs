@@ -1,7 +1,7 @@
 //! A table as all engines see it alike.
 
 use crate::engine::{Dialect, Failed, Found, Read};
-use counterpoint_questions::public::{Key, Kind, Table};
+use counterpoint_questions::public::{Column, Key, Kind, Table};
 
 /// A name of our own, which no declared column can have: whose a row is.
 pub(crate) const PERSON: &str = "\"~person\"";
@@ -61,6 +61,16 @@ pub(crate) fn find<'a>(found: &'a [Found], name: &str) -> Option<&'a Found> {
     found.iter().find(|column| column.name.eq_ignore_ascii_case(name))
 }
 
+/// A column's number after missing codes and the number that is used instead: [`Column::value`] in SQL.
+fn value(column: &Column, read: String) -> String {
+    // A number in this form is a double to SQLite and Spark, and is compared as one by PostgreSQL.
+    let coded = column.codes.iter().fold(read, |text, code| format!("NULLIF({text}, {code:e})"));
+    match column.instead {
+        Some(number) => format!("COALESCE({coded}, {number:e})"),
+        None => coded,
+    }
+}
+
 /// A table as all engines see it alike: numbers are doubles, categories whole numbers or texts of their own, and what cannot
 /// be read is NULL. All columns that cannot be are told. `from` is its name, with a condition that its rows are read under.
 ///
@@ -73,36 +83,39 @@ pub(crate) fn normal(
     dialect: &Dialect,
 ) -> Result<String, Failed> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
-    let mut add = |name: &str, read: Read, called: String| {
+    let mut add = |name: &str, read: Read, called: String, then: &dyn Fn(String) -> String| {
         let Some(Found { name: own, kind }) = find(found, name) else {
             return problems.push(format!("the source has no column {name:?}"));
         };
         match (dialect.read)(&quoted(own), kind, read) {
-            Some(text) => columns.push(format!("{text} AS {called}")),
+            Some(text) => columns.push(format!("{} AS {called}", then(text))),
             None => problems.push(format!(
                 "column {name:?} of the source is of type {kind}, which is not {}",
                 read.name()
             )),
         }
     };
+    let as_read = |text: String| text;
     for column in table.columns() {
         match &column.kind {
-            Kind::Number(_) => add(&column.name, Read::Number, quoted(&column.name)),
+            Kind::Number(_) => {
+                add(&column.from, Read::Number, quoted(&column.name), &|text| value(column, text));
+            }
             Kind::Category(keys) => {
                 if keys.iter().any(|key| matches!(key, Key::Whole(_))) {
-                    add(&column.name, Read::Whole, wholes(&column.name));
+                    add(&column.from, Read::Whole, wholes(&column.name), &as_read);
                 }
                 if keys.iter().any(|key| matches!(key, Key::Text(_))) {
-                    add(&column.name, Read::Text, texts(&column.name));
+                    add(&column.from, Read::Text, texts(&column.name), &as_read);
                 }
             }
         }
     }
     if let Some(person) = table.person() {
-        add(person, Read::Person, PERSON.to_owned());
+        add(person, Read::Person, PERSON.to_owned(), &as_read);
     }
     if let Some(row_number) = table.row_number() {
-        add(row_number, Read::Whole, ROW.to_owned());
+        add(row_number, Read::Whole, ROW.to_owned(), &as_read);
     }
     if !problems.is_empty() {
         return Err(Failed::new(problems.join("; ")));

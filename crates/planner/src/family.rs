@@ -2,9 +2,9 @@
 
 use crate::price;
 use crate::root::{Crossing, Kind, Search, inward, search};
-use crate::study::{Noise, Public, StudyError, Wanted};
+use crate::study::{Noise, Population, Public, StudyError, Wanted};
 use counterpoint::{Mechanism, Release};
-use counterpoint_mechanisms::{Error, Measurement, Query, Recipe};
+use counterpoint_mechanisms::{Contribution, Error, Measurement, Query, Recipe};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,7 +16,8 @@ pub(crate) struct Family {
     pub(crate) noise: Noise,
     query: Query,
     confidence: f64,
-    public: Public,
+    contribution: Contribution,
+    rows: u64,
     range: (f64, f64),
     slack: f64,
     /// Levels that were looked at, rising, with their errors.
@@ -71,11 +72,23 @@ const MIDDLE: f64 = 0.1;
 impl Family {
     /// The ways in which a question can be answered.
     pub(crate) fn all(wanted: &Wanted, public: &Public) -> Result<Vec<Self>, StudyError> {
+        let whole = Population {
+            contribution: Contribution::Rows(public.relation),
+            rows: public.rows,
+            groups: 1,
+        };
+        let population = wanted.population.as_ref().unwrap_or(&whole);
+        // The noises of groups are independent: all of them keep the error if each does so with the root of the confidence.
+        let confidence = match population.groups {
+            0 | 1 => wanted.confidence,
+            groups => wanted.confidence.powf(1.0 / groups as f64).next_up().next_up(),
+        };
         let family = |noise| Self {
             noise,
             query: wanted.query.clone(),
-            confidence: wanted.confidence,
-            public: *public,
+            confidence,
+            contribution: population.contribution,
+            rows: population.rows.unwrap_or(1),
             range: if noise == Noise::Gaussian { INVERSES } else { EPSILONS },
             slack: 0.0,
             seen: RefCell::default(),
@@ -126,12 +139,12 @@ impl Family {
 
     /// What runs at a level.
     pub(crate) fn measurement(&self, level: f64) -> Result<Measurement, Error> {
-        self.recipe(level)?.under(self.public.relation)
+        self.recipe(level)?.bounded(self.contribution)
     }
 
     /// The half-width of what runs at a level, of all of its numbers at once.
     pub(crate) fn error(&self, level: f64) -> Result<f64, Error> {
-        self.measurement(level)?.half_width_all(self.public.rows.unwrap_or(1), self.confidence)
+        self.measurement(level)?.half_width_all(self.rows, self.confidence)
     }
 
     pub(crate) fn releases(&self, level: f64) -> Result<Vec<Release>, Error> {
@@ -359,6 +372,7 @@ mod tests {
                     confidence: 0.95,
                     wish: Wish::Weight(1.0),
                     scale: 1.0,
+                    population: None,
                 };
                 for family in Family::all(&wanted, &public(adjacency)).unwrap() {
                     for _ in 0..tries(500, 0.1) {

@@ -20,6 +20,7 @@
 //!     confidence: 0.95,
 //!     wish: Wish::Error(error),
 //!     scale: 1.0,
+//!     population: None,
 //! });
 //! let income = Query::mean(Bounds::new(0.0, 200_000.0)?);
 //! let statistics = vec![
@@ -61,5 +62,6 @@ pub use others::Other;
 pub use plan::{Line, Planned, Runs, least, plan};
 pub use spare::Spare;
 pub use study::{
-    Ask, Budget, Goal, MOST_STATISTICS, Noise, Public, Statistic, Study, StudyError, Wanted, Wish,
+    Ask, Budget, Goal, MOST_STATISTICS, Noise, Population, Public, Statistic, Study, StudyError,
+    Wanted, Wish,
 };

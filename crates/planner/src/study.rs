@@ -2,7 +2,7 @@
 
 use counterpoint::quantity::{Delta, Epsilon};
 use counterpoint::{Adjacency, Guarantee, Relation};
-use counterpoint_mechanisms::Query;
+use counterpoint_mechanisms::{Contribution, Query};
 use std::fmt;
 
 /// What is public about the data. Errors and costs depend on this alone.
@@ -66,6 +66,19 @@ pub struct Wanted {
     pub wish: Wish,
     /// What errors are relative to where they have weights: how large an answer can be.
     pub scale: f64,
+    /// The rows that it is about; all rows of the data if `None`.
+    pub population: Option<Population>,
+}
+
+/// The rows that a statistic is about, if a filter, groups or missing values leave some of them out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Population {
+    /// What one person contributes at most.
+    pub contribution: Contribution,
+    /// The number of rows in each group that errors are computed for; it is an assumption, not a promise.
+    pub rows: Option<u64>,
+    /// The number of groups that are answered.
+    pub groups: usize,
 }
 
 impl Wanted {
@@ -73,6 +86,7 @@ impl Wanted {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.noise == other.noise
             && self.confidence.to_bits() == other.confidence.to_bits()
+            && self.population == other.population
             && self.query == other.query
     }
 }

@@ -184,7 +184,8 @@ fn planned_of(
     let statistic = |(index, (query, wish)): (usize, &(Query, Wish))| {
         let kind = |gaussian: &bool| if *gaussian { Noise::Gaussian } else { Noise::Laplace };
         let (query, noise) = (query.clone(), gaussian.get(index).map(kind));
-        let wanted = Wanted { query, noise, confidence: 0.95, wish: *wish, scale: 1.0 };
+        let wanted =
+            Wanted { query, noise, confidence: 0.95, wish: *wish, scale: 1.0, population: None };
         Statistic { name: String::new(), ask: Ask::Query(wanted) }
     };
     let mut statistics: Vec<Statistic> = asked.iter().enumerate().map(statistic).collect();

@@ -15,7 +15,7 @@ type Asked = (Query, Option<Noise>, Wish);
 fn study(budget: (f64, f64), goal: Goal, sample_of: Option<u64>, asked: &[Asked]) -> Study {
     let statistic = |(query, noise, wish): &Asked| {
         let (query, noise, wish) = (query.clone(), *noise, *wish);
-        let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0 };
+        let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0, population: None };
         Statistic { name: String::new(), ask: Ask::Query(wanted) }
     };
     let statistics = asked.iter().map(statistic).collect();
@@ -134,7 +134,7 @@ fn bounds_allow_for_pins_shares_and_samples() {
     let delta = 1.0 - (1.0 - 1e-6) / (1.0 - 5e-7);
     let of = |(query, noise, wish): &Asked| {
         let (query, noise, wish) = (query.clone(), *noise, *wish);
-        let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0 };
+        let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0, population: None };
         Statistic { name: String::new(), ask: Ask::Query(wanted) }
     };
     let mut statistics: Vec<Statistic> = gaussians.iter().map(of).collect();

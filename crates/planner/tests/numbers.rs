@@ -61,7 +61,7 @@ fn within(share: f64, outside: f64) -> f64 {
 }
 
 fn wanted(noise: Noise, query: Query, wish: Wish) -> Wanted {
-    Wanted { query, noise: Some(noise), confidence: 0.95, wish, scale: 1.0 }
+    Wanted { query, noise: Some(noise), confidence: 0.95, wish, scale: 1.0, population: None }
 }
 
 /// A sum of numbers from 0 to `most`, which one more person moves by that.

@@ -24,7 +24,7 @@ fn one() -> Budget {
 fn count(wish: Wish) -> Statistic {
     let (query, noise) =
         (Query::count_within(Bounds::new(0.0, 1.0).unwrap()), Some(Noise::Laplace));
-    let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0 };
+    let wanted = Wanted { query, noise, confidence: 0.95, wish, scale: 1.0, population: None };
     Statistic { name: "count".into(), ask: Ask::Query(wanted) }
 }
 

@@ -19,7 +19,8 @@ fn budget(epsilon: f64, delta: f64) -> Budget {
 }
 
 fn asked(query: Query, wish: Wish) -> Statistic {
-    let wanted = Wanted { query, noise: None, confidence: 0.95, wish, scale: 1.0 };
+    let wanted =
+        Wanted { query, noise: None, confidence: 0.95, wish, scale: 1.0, population: None };
     Statistic { name: String::new(), ask: Ask::Query(wanted) }
 }
 

@@ -19,7 +19,8 @@ fn study(count: usize, epsilon: Option<f64>, wish: impl Fn(f64) -> Wish) -> Stud
             _ => (Query::quantile((1, 2), &[0.0, 1.0, 2.0, 3.0]).unwrap(), 100.0),
         };
         let wish = wish(error);
-        let wanted = Wanted { query, noise: None, confidence: 0.9, wish, scale: error };
+        let wanted =
+            Wanted { query, noise: None, confidence: 0.9, wish, scale: error, population: None };
         Statistic { name: format!("{index}"), ask: Ask::Query(wanted) }
     };
     let public =

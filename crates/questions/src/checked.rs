@@ -2,9 +2,9 @@
 
 use crate::illegal::Illegal;
 use crate::public::{Column, Key, Kind, Table};
-use crate::question::{Aggregate, Condition, Of, Question, Values};
+use crate::question::{Aggregate, Condition, Of, Question, Share, Values};
 use counterpoint::Relation;
-use counterpoint_mechanisms::{Bounds, Measurement, Query, Recipe, Spread};
+use counterpoint_mechanisms::{Bounds, Contribution, Measurement, Query, Recipe, Spread, Style};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -28,6 +28,8 @@ pub enum Spend {
     Rho(f64),
     /// What discrete Gaussian noise of this very sigma costs: counts alone.
     Sigma(f64),
+    /// What this very noise costs, for a question of one aggregate: what was planned.
+    Style(Style),
 }
 
 /// One aggregate, resolved.
@@ -38,8 +40,14 @@ pub struct Part {
     pub name: String,
     /// What is asked of the rows of a group.
     pub query: Query,
-    /// The column that it is about; none if rows or people are counted.
+    /// The column that it is about, the first of the query's if there are several; none if rows or people are counted.
     pub column: Option<String>,
+    /// The query's other columns, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
+    /// Where this holds, the value of a row is 1, and 0 where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indicator: Option<Condition>,
     /// Whether people are counted, not rows.
     pub people: bool,
     /// Whether rows without a value of the column are left out, so that how many are used is not public.
@@ -195,19 +203,27 @@ impl Checked {
 
     fn measurement(&self, part: &Part, spend: Spend) -> Result<Measurement, Illegal> {
         let recipe = recipe(part, spend, self.parts.len() as f64);
-        let made = recipe.and_then(|recipe| {
-            let (rows, each) =
-                if part.people { (self.rows.min(self.groups), 1) } else { (self.rows, self.each) };
-            if self.groupings.is_empty() {
-                let rows = if part.people { 1 } else { self.rows };
-                recipe.under(self.within(rows, part)?)
-            } else {
-                recipe.under_groups(self.relation, Spread::new(rows, each, self.groups)?)
-            }
-        });
+        let made = recipe.and_then(|recipe| recipe.bounded(self.contribution_to(part)?));
         made.map_err(|error| {
             Illegal::new(&part.name, format!("cannot be measured: {error}"), "other costs")
         })
+    }
+
+    /// The bound on what one person contributes to a part's answer.
+    ///
+    /// # Errors
+    /// [`counterpoint_mechanisms::Error`] for more rows of a person than can be bounded.
+    pub fn contribution_to(
+        &self,
+        part: &Part,
+    ) -> Result<Contribution, counterpoint_mechanisms::Error> {
+        if self.groupings.is_empty() {
+            let rows = if part.people { 1 } else { self.rows };
+            return Ok(Contribution::Rows(self.within(rows, part)?));
+        }
+        let (rows, each) =
+            if part.people { (self.rows.min(self.groups), 1) } else { (self.rows, self.each) };
+        Ok(Contribution::Groups(self.relation, Spread::new(rows, each, self.groups)?))
     }
 
     /// The relation of the rows that a part uses, of which a person has so many: at most, unless every row is used.
@@ -254,6 +270,7 @@ pub fn recipe(
         Spend::Rho(rho) if chosen => part.query.exponential((8.0 * rho / parts).sqrt()),
         Spend::Rho(rho) => part.query.gaussian((0.5 * parts / rho).sqrt()),
         Spend::Sigma(sigma) => part.query.discrete_gaussian(sigma),
+        Spend::Style(style) => Recipe::new(part.query.clone(), style),
     }
 }
 
@@ -423,20 +440,27 @@ pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
         let Some((low, high)) = values.bounds else { return Ok((column, declared)) };
         Ok((column, Bounds::new(low, high).map_err(told)?))
     };
-    let (query, column, people) = match &aggregate.of {
-        Of::Count => (Query::count(), None, false),
-        Of::People => (Query::count(), None, true),
+    let plain = |query, column| (query, vec![column], None);
+    let (query, columns, indicator) = match &aggregate.of {
+        Of::Count | Of::People => (Query::count(), Vec::new(), None),
         Of::Sum(values) => {
             let (column, bounds) = bounded(values)?;
-            (Query::sum(bounds), Some(column), false)
+            plain(Query::sum(bounds), column)
         }
         Of::Mean(values) => {
             let (column, bounds) = bounded(values)?;
-            (Query::mean(bounds), Some(column), false)
+            plain(Query::mean(bounds), column)
         }
         Of::Variance(values) => {
             let (column, bounds) = bounded(values)?;
-            (Query::variance(bounds), Some(column), false)
+            plain(Query::variance(bounds), column)
+        }
+        Of::Proportion(share) => {
+            let column = find(&share.column, table)?.name.clone();
+            let holds = condition(&holds(share)?, table, true, &mut Size::default())?;
+            // Of values 0 and 1 those that are 1.
+            let one = Bounds::new(0.5, 1.5).map_err(told)?;
+            (Query::proportion(one), vec![column], Some(holds))
         }
         Of::Quantiles { column, shares, candidates } => {
             let (column, bounds) = number(column, table)?;
@@ -444,17 +468,50 @@ pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
             let shares = shares.collect::<Result<Vec<_>, _>>()?;
             let candidates = candidates.clone().unwrap_or_else(|| evenly(bounds, CANDIDATES));
             few(&name, candidates.len())?;
-            (Query::quantiles(&shares, &candidates).map_err(told)?, Some(column), false)
+            plain(Query::quantiles(&shares, &candidates).map_err(told)?, column)
         }
         Of::Histogram { column, edges } => {
             let (column, _) = number(column, table)?;
             few(&name, edges.len())?;
-            (Query::histogram(edges).map_err(told)?, Some(column), false)
+            plain(Query::histogram(edges).map_err(told)?, column)
+        }
+        Of::Cdf { column, edges } => {
+            let (column, _) = number(column, table)?;
+            few(&name, edges.len())?;
+            plain(Query::cumulative(edges).map_err(told)?, column)
+        }
+        Of::Covariance { column, with } => {
+            let ((x, x_bounds), (y, y_bounds)) = (number(column, table)?, number(with, table)?);
+            (Query::covariance(x_bounds, y_bounds), vec![x, y], None)
+        }
+        Of::Regression { column, predictors } => {
+            let predictors = predictors.iter().map(|column| number(column, table));
+            let predictors = predictors.collect::<Result<Vec<_>, _>>()?;
+            let (outcome, outcome_bounds) = number(column, table)?;
+            let bounds: Vec<Bounds> = predictors.iter().map(|(_, bounds)| *bounds).collect();
+            let query = Query::regression(&bounds, outcome_bounds).map_err(told)?;
+            let columns = predictors.into_iter().map(|(column, _)| column).chain([outcome]);
+            (query, columns.collect(), None)
         }
     };
-    let found = column.as_deref().and_then(|column| table.column(column));
-    let skips_missing = found.is_some_and(|column| !column.complete);
-    Ok(Part { name, query, column, people, skips_missing })
+    let is_complete = |name: &String| table.column(name).is_some_and(|column| column.complete);
+    let skips_missing = !columns.iter().all(is_complete);
+    let people = matches!(aggregate.of, Of::People);
+    let mut columns = columns.into_iter();
+    let (column, others) = (columns.next(), columns.collect());
+    Ok(Part { name, query, column, others, indicator, people, skips_missing })
+}
+
+/// The condition whose share of the rows is asked for.
+fn holds(share: &Share) -> Result<Condition, Illegal> {
+    let column = share.column.clone();
+    match (share.bounds, &share.keys) {
+        (Some((from, to)), None) => {
+            Ok(Condition::Between { column, from: Some(from), to: Some(to) })
+        }
+        (None, Some(keys)) => Ok(Condition::In { column, keys: keys.clone() }),
+        _ => Err(Illegal::new(column, "has a share of nothing", "bounds, or categories")),
+    }
 }
 
 fn few(name: &str, length: usize) -> Result<(), Illegal> {

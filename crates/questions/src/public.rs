@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 /// The most columns a table may declare.
 pub const MOST_COLUMNS: usize = 500;
+/// The most missing codes of a column.
+pub const MOST_CODES: usize = 100;
 /// The most categories of a column.
 pub const MOST_CATEGORIES: usize = 10_000;
 
@@ -60,12 +62,48 @@ pub enum Kind {
 /// A column as it is declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name, in questions and in the source.
+    /// Its name in questions.
     pub name: String,
+    /// Its name in the source.
+    pub from: String,
     /// What it holds.
     pub kind: Kind,
     /// Whether no value is missing. One that is missing all the same is added up as the lower bound.
     pub complete: bool,
+    /// The number that is used in place of a missing value, if rows without a value are used.
+    pub instead: Option<f64>,
+    /// Numbers that stand for a missing value.
+    pub codes: Vec<f64>,
+}
+
+impl Column {
+    /// The value of a row after missing codes and the number that is used instead are applied.
+    #[must_use]
+    pub fn value(&self, read: Option<f64>) -> Option<f64> {
+        let is_code =
+            |value: &f64| self.codes.iter().any(|code| code.total_cmp(&(value + 0.0)).is_eq());
+        read.filter(|value| !is_code(value)).or(self.instead)
+    }
+}
+
+/// What is done with rows whose value is missing, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum MissingText {
+    /// This number is used in place of the value.
+    Number(f64),
+    /// `skip`: such rows are left out, as in SQL.
+    Word(String),
+}
+
+/// A code that stands for a missing value, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CodeText {
+    /// A number.
+    Number(f64),
+    /// A text. It is no number, and no category unless it is declared: it is missing in any case.
+    Text(String),
 }
 
 /// A column as it is written.
@@ -83,6 +121,31 @@ pub struct ColumnText {
     /// Whether no value of a column of numbers is missing, so that the number of values that are used is that of rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub complete: bool,
+    /// Its name in the source, if that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What is done with rows whose value is missing: `skip`, the default, or a number to use instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingText>,
+    /// Values that stand for a missing one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_codes: Vec<CodeText>,
+}
+
+impl ColumnText {
+    /// A column of which only the name is said.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            bounds: None,
+            categories: None,
+            complete: false,
+            from: None,
+            missing: None,
+            missing_codes: Vec::new(),
+        }
+    }
 }
 
 /// What is public about a table, as it is written.
@@ -276,7 +339,71 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
         let problem = "it has categories and is declared complete";
         return Err(PublicError::new(place, problem, "complete for a column with bounds"));
     }
-    Ok(Column { name: text.name.clone(), kind, complete: text.complete })
+    let instead = instead(text, &kind, &place)?;
+    let from = text.from.clone().unwrap_or_else(|| text.name.clone());
+    if from.is_empty() || from.chars().any(char::is_control) || from.contains('"') {
+        let problem = format!("from is {from:?}");
+        return Err(PublicError::new(
+            place,
+            problem,
+            "the name of a column in the source, without quotes",
+        ));
+    }
+    let codes = codes(text, &kind, &place)?;
+    let complete = text.complete || instead.is_some();
+    Ok(Column { name: text.name.clone(), from, kind, complete, instead, codes })
+}
+
+/// The number that is used in place of a missing value.
+fn instead(text: &ColumnText, kind: &Kind, place: &str) -> Result<Option<f64>, PublicError> {
+    let legal = "\"skip\", or a number within the bounds of a column that has bounds";
+    match (&text.missing, kind) {
+        (None, _) => Ok(None),
+        (Some(MissingText::Word(word)), _) if word == "skip" && !text.complete => Ok(None),
+        (Some(MissingText::Number(number)), Kind::Number(bounds))
+            if (bounds.low()..=bounds.high()).contains(number) && !text.complete =>
+        {
+            Ok(Some(*number + 0.0))
+        }
+        (Some(MissingText::Number(number)), _) => {
+            Err(PublicError::new(place, format!("missing is {number}"), legal))
+        }
+        (Some(MissingText::Word(word)), _) => {
+            Err(PublicError::new(place, format!("missing is {word:?}"), legal))
+        }
+    }
+}
+
+/// The numbers among the codes that stand for a missing value.
+fn codes(text: &ColumnText, kind: &Kind, place: &str) -> Result<Vec<f64>, PublicError> {
+    let is_category = |code: &CodeText| {
+        match (kind, code) {
+        (Kind::Category(keys), CodeText::Text(text)) => keys.contains(&Key::Text(text.clone())),
+        (Kind::Category(keys), CodeText::Number(number)) => {
+            keys.iter().any(|key| matches!(key, Key::Whole(whole) if (*whole as f64).total_cmp(&(number + 0.0)).is_eq()))
+        }
+        _ => false,
+    }
+    };
+    if text.missing_codes.len() > MOST_CODES {
+        let problem = format!("it has {} missing_codes", text.missing_codes.len());
+        return Err(PublicError::new(place, problem, "at most 100"));
+    }
+    if text.missing_codes.iter().any(is_category) {
+        let problem = "a missing code is one of its categories";
+        return Err(PublicError::new(place, problem, "codes that are no categories"));
+    }
+    let number = |code: &CodeText| match code {
+        CodeText::Number(number) => Some(*number + 0.0),
+        CodeText::Text(_) => None,
+    };
+    let numbers: Vec<f64> = text.missing_codes.iter().filter_map(number).collect();
+    match numbers.iter().find(|number| !number.is_finite()) {
+        Some(bad) => {
+            Err(PublicError::new(place, format!("a missing code is {bad}"), "finite numbers"))
+        }
+        None => Ok(numbers),
+    }
 }
 
 fn check_categories(categories: &[Key], place: &str) -> Result<Vec<Key>, PublicError> {

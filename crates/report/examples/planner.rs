@@ -85,6 +85,7 @@ fn planned(wishes: &[Wished]) -> Planned {
             confidence: CONFIDENCE,
             wish: Wish::Error(*error),
             scale: 1.0,
+            population: None,
         }),
     };
     let public = Public { relation: relation(), rows: Some(PEOPLE), sample_of: None };

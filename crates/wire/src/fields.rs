@@ -80,6 +80,15 @@ impl<'a> Fields<'a> {
         self.take(name).map(|value| whole(name, &value, check, legal)).transpose()
     }
 
+    /// Whether a field is true; false if it is not there.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, PlanError> {
+        match self.take(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(other) => Err(illegal(name, &other, "true, false")),
+        }
+    }
+
     /// A list of numbers.
     pub(crate) fn numbers(&mut self, name: &str) -> Result<Vec<f64>, PlanError> {
         let legal = "a list of numbers";
@@ -134,7 +143,7 @@ pub(crate) fn whole<T>(
     checked.ok_or_else(|| illegal(name, value, legal))
 }
 
-fn real(value: &Value<'_>) -> Option<f64> {
+pub(crate) fn real(value: &Value<'_>) -> Option<f64> {
     match *value {
         Value::Real(number) => Some(number),
         // Rounds to nearest, as reading the text as an f64 would.

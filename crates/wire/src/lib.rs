@@ -64,6 +64,8 @@ pub use simulation::{
     FileSystem, Left, MOST_SAMPLES, NotSimulated, Refuted, Simulated, SimulatedStage,
     SimulatedSystem, Simulation, written,
 };
-pub use study::{placed_in_study, read_study, study_of};
+pub use study::{
+    DataSource, StudyFile, placed_in_study, read_study, read_study_file, study_file_of, study_of,
+};
 pub use value::{Table, Value};
 pub use written::{Written, fraction, power};

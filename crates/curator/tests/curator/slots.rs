@@ -221,6 +221,7 @@ fn larger(spend: Spend) -> Spend {
         Spend::Epsilon(epsilon) => Spend::Epsilon(epsilon * 1.01),
         Spend::Rho(rho) => Spend::Rho(rho * 1.01 * 1.01),
         Spend::Sigma(sigma) => Spend::Sigma(sigma / 1.01),
+        Spend::Style(_) => panic!("no slot here was planned"),
     }
 }
 

@@ -61,7 +61,7 @@ fn scale(noise: &Noise) -> f64 {
 
 /// What is charged for one number of the tally: epsilon, or rho.
 fn charged(release: &Release) -> f64 {
-    match &release.mechanism {
+    let one = match &release.mechanism {
         Mechanism::Geometric { scale, sensitivity } => sensitivity.get() as f64 / scale.get(),
         Mechanism::Laplace { scale, sensitivity } => sensitivity.get() / scale.get(),
         Mechanism::ApproxDp(Guarantee { epsilon, .. }) => epsilon.get(),
@@ -73,7 +73,8 @@ fn charged(release: &Release) -> f64 {
         }
         Mechanism::Zcdp { rho, .. } => rho.get(),
         other => panic!("{other:?}"),
-    }
+    };
+    one * release.count.get() as f64
 }
 
 #[test]

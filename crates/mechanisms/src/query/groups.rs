@@ -86,7 +86,27 @@ impl Spread {
     }
 }
 
+/// The bound on what one person contributes to the rows that a question is answered from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contribution {
+    /// One answer from rows of this relation.
+    Rows(Relation),
+    /// An answer for each of several groups of the rows.
+    Groups(Relation, Spread),
+}
+
 impl Recipe {
+    /// The measurement under a contribution bound.
+    ///
+    /// # Errors
+    /// As for [`Recipe::under`] and [`Recipe::under_groups`].
+    pub fn bounded(&self, contribution: Contribution) -> Result<Measurement, Error> {
+        match contribution {
+            Contribution::Rows(relation) => self.under(relation),
+            Contribution::Groups(relation, spread) => self.under_groups(relation, spread),
+        }
+    }
+
     /// Made ready to be answered for each of several groups of the records of data of this relation, *all of them
     /// charged together*: [`Measurement::releases`] is what all groups' answers cost. No record is in two groups.
     ///
@@ -169,13 +189,20 @@ impl Moved {
     }
 
     /// The noise for numbers of which one record moves one by so many steps up or down, and what all of them cost. Where one
-    /// record moves, one number does, and is charged as it is.
+    /// record moves, one number does, and is charged as it is. Where one record is replaced by another and records only move
+    /// numbers upward, two numbers move by so many steps, or one by no more than that: two releases, as for the bins of a
+    /// histogram. (If records moved numbers both ways, one number could move by twice as many steps.)
     fn noise(&self, style: Style, ends: [u64; 2], grid: Grid) -> Result<(Noise, Release), Error> {
         let [up, down] = ends;
         let steps = up.max(down).max(1);
         if self.moves == 1 {
             let noise = style.noise(steps, grid)?;
             let release = Release::from((noise.mechanism(), Count::ONE));
+            return Ok((noise, release));
+        }
+        if self.moves == 2 && self.spread.rows == 1 && up.min(down) == 0 {
+            let noise = style.shared(2.0).noise(steps, grid)?;
+            let release = Release::from((noise.mechanism(), Count::new(2)?));
             return Ok((noise, release));
         }
         let all = self.moves.saturating_mul(steps);

@@ -23,7 +23,7 @@ mod interval;
 #[cfg(test)]
 mod tests;
 
-pub use groups::Spread;
+pub use groups::{Contribution, Spread};
 pub use interval::{Drawn, Interval, Within};
 pub use measurement::Measurement;
 pub use prefixes::monotone;

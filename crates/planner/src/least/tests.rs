@@ -26,6 +26,7 @@ fn the_least_of_a_row_is_below_all_its_levels() {
                 confidence: 0.95,
                 wish: Wish::Weight(1.0),
                 scale: 1.0,
+                population: None,
             };
             let statistic = Statistic { name: String::new(), ask: Ask::Query(wanted) };
             let budget = Budget {

@@ -105,6 +105,8 @@ pub enum Of {
     Mean(Values),
     /// The variance of a column, clamped.
     Variance(Values),
+    /// The share of the rows with a value for which a condition on that column holds.
+    Proportion(Share),
     /// Shares of a column.
     Quantiles {
         /// The column.
@@ -122,6 +124,41 @@ pub enum Of {
         /// The edges of the bins, increasing.
         edges: Vec<f64>,
     },
+    /// How many rows are below each edge.
+    Cdf {
+        /// The column.
+        column: String,
+        /// The edges, increasing.
+        edges: Vec<f64>,
+    },
+    /// The covariance of two columns, clamped.
+    Covariance {
+        /// One column.
+        column: String,
+        /// The other.
+        with: String,
+    },
+    /// The coefficients of a linear regression by least squares, all columns clamped.
+    Regression {
+        /// The outcome.
+        column: String,
+        /// The predictors.
+        predictors: Vec<String>,
+    },
+}
+
+/// The values of a column whose share is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The column.
+    pub column: String,
+    /// Numbers from the first to the second, both included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<(f64, f64)>,
+    /// These categories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Vec<Key>>,
 }
 
 /// A column of numbers that are added up.
@@ -153,8 +190,12 @@ impl Of {
             Self::Sum(values) => format!("sum of {}", values.column),
             Self::Mean(values) => format!("mean of {}", values.column),
             Self::Variance(values) => format!("variance of {}", values.column),
+            Self::Proportion(share) => format!("proportion of {}", share.column),
             Self::Quantiles { column, .. } => format!("quantiles of {column}"),
             Self::Histogram { column, .. } => format!("histogram of {column}"),
+            Self::Cdf { column, .. } => format!("cdf of {column}"),
+            Self::Covariance { column, with } => format!("covariance of {column} and {with}"),
+            Self::Regression { column, .. } => format!("regression of {column}"),
         }
     }
 }

@@ -11,6 +11,7 @@ use sqlparser::ast::{
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
 
 /// The longest text that is read.
 pub const MOST_TEXT: usize = 1 << 16;
@@ -36,15 +37,41 @@ pub fn read<'a>(
     text: &str,
     find: impl Fn(&str) -> Option<&'a Table> + Send,
 ) -> Result<Question, Illegal> {
+    on_a_deep_stack(text, || parsed(text, find))
+}
+
+/// Reads a condition, as it stands after `WHERE`.
+///
+/// # Errors
+/// [`Illegal`], naming what is not understood.
+pub fn read_condition(text: &str, table: &Table) -> Result<Condition, Illegal> {
+    on_a_deep_stack(text, || {
+        let parser = Parser::new(&GenericDialect {}).with_recursion_limit(MOST_DEPTH);
+        let parsed = parser.try_with_sql(text).and_then(|mut parser| {
+            let expression = parser.parse_expr()?;
+            parser.expect_token(&Token::EOF)?;
+            Ok(expression)
+        });
+        let parsed = parsed.map_err(|error| {
+            Illegal::new("the condition", format!("is no SQL: {error}"), CONDITIONS)
+        })?;
+        condition(&parsed, table, MOST_DEPTH)
+    })
+}
+
+/// Parsers recurse as deep as texts nest, and so does dropping what they made: this runs on a stack that is deep enough for
+/// any text of legal length.
+fn on_a_deep_stack<T: Send>(
+    text: &str,
+    read: impl FnOnce() -> Result<T, Illegal> + Send,
+) -> Result<T, Illegal> {
     if text.len() > MOST_TEXT {
         return Err(Illegal::new("the text", "is too long", "at most 65536 bytes"));
     }
-    // Parsers go as deep as texts do, and so does letting go of what they made: on a stack that is deep enough for any
-    // text of this length.
     let deep = std::thread::Builder::new().stack_size(STACK);
     let unread = || Illegal::new("the text", "cannot be read now", "the same text, a little later");
     std::thread::scope(|scope| {
-        let reader = deep.spawn_scoped(scope, || parsed(text, find)).map_err(|_| unread())?;
+        let reader = deep.spawn_scoped(scope, read).map_err(|_| unread())?;
         reader.join().unwrap_or_else(|_| Err(unread()))
     })
 }

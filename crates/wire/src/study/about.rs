@@ -1,0 +1,233 @@
+//! Statistics about columns of described data: each is a question of the algebra.
+
+use counterpoint::Count;
+use counterpoint_mechanisms::Contribution;
+use counterpoint_planner::Population;
+use counterpoint_questions::public::{Kind, Table};
+use counterpoint_questions::question::{Aggregate, Of, Question, Share, Values, sql};
+use counterpoint_questions::{Checked, Illegal, Part};
+
+use super::{bare, data};
+use crate::error::PlanError;
+use crate::fields::{Fields, illegal, missing};
+use crate::value::Value;
+
+/// The fields of every statistic about columns, besides those of its kind.
+pub(super) const FIELDS: [&str; 4] = ["column", "where", "by", "expected"];
+
+/// A statistic about columns.
+pub(super) struct About {
+    pub(super) checked: Checked,
+    pub(super) population: Population,
+    /// How large its answer can be.
+    pub(super) scale: f64,
+    /// The fields of its kind.
+    pub(super) own: &'static [&'static str],
+}
+
+/// Whether a statistic is about columns: it names one, or rows by a condition or groups, or counts rows.
+pub(super) fn is_about(kind: &str, fields: &Fields<'_>) -> bool {
+    FIELDS.iter().any(|field| fields.has(field)) || (kind == "count" && !fields.has("bounds"))
+}
+
+pub(super) fn read(
+    kind: &'static str,
+    name: &str,
+    fields: &mut Fields<'_>,
+    table: &Table,
+) -> Result<About, PlanError> {
+    let filter = match fields.text("where")? {
+        Some(text) => Some(sql::read_condition(&text, table).map_err(|error| at("where", &error))?),
+        None => None,
+    };
+    let mut group = by(fields)?;
+    let expected = fields.whole("expected", (Count::new, Count::LEGAL))?.map(Count::get);
+    let (of, own) = of(kind, fields, table)?;
+    let of = match of {
+        Asked::Of(of) => of,
+        // The categories of a column are counted by grouping.
+        Asked::Categories(column) => {
+            group.push(column);
+            Of::Count
+        }
+    };
+    let question = Question {
+        table: table.name().to_owned(),
+        filter,
+        group,
+        aggregates: vec![Aggregate { name: Some(name.to_owned()), of }],
+        rows: None,
+        groups: None,
+        rows_in_group: None,
+    };
+    let checked = question.check(table).map_err(|error| at("column", &error))?;
+    let [part] = checked.parts() else { return Err(missing("kind", "one statistic")) };
+    let contribution = checked.contribution_to(part);
+    let contribution =
+        contribution.map_err(|error| PlanError::field("kind", format!("is not legal: {error}")))?;
+    let groups = checked.cells();
+    let everybody = checked
+        .public_rows(part)
+        .or_else(|| table.people().map(|people| (people / groups.max(1) as u64).max(1)));
+    let rows = expected.or(everybody);
+    if rows.is_none() && depends_on_rows(part, contribution) {
+        let problem = format!(
+            "is missing: the error of a {kind} depends on the number of rows; legal: how many rows are expected in each group, or \
+             people in data"
+        );
+        return Err(PlanError::field("expected", problem));
+    }
+    let scale = scale(kind, part, table, rows.unwrap_or(1) as f64);
+    Ok(About { population: Population { contribution, rows, groups }, scale, own, checked })
+}
+
+/// An error of the algebra, at a field.
+fn at(field: &str, error: &Illegal) -> PlanError {
+    PlanError::field(field, format!("is not legal: {error}"))
+}
+
+/// The columns that a statistic is grouped by.
+fn by(fields: &mut Fields<'_>) -> Result<Vec<String>, PlanError> {
+    let legal = "a column of categories, or a list of them";
+    match fields.take("by") {
+        None => Ok(Vec::new()),
+        Some(Value::Text(text)) => Ok(vec![text.into_owned()]),
+        Some(Value::List(list)) => {
+            let column = |value: Value<'_>| match value {
+                Value::Text(text) => Ok(text.into_owned()),
+                other => Err(illegal("by", &other, legal)),
+            };
+            list.into_iter().map(column).collect()
+        }
+        Some(other) => Err(illegal("by", &other, legal)),
+    }
+}
+
+/// What is computed.
+enum Asked {
+    Of(Of),
+    /// The number of rows with each category of a column.
+    Categories(String),
+}
+
+fn of(
+    kind: &'static str,
+    fields: &mut Fields<'_>,
+    table: &Table,
+) -> Result<(Asked, &'static [&'static str]), PlanError> {
+    if kind == "count" {
+        return Ok((Asked::Of(Of::Count), &[]));
+    }
+    let column = fields.text("column")?.map(|column| column.into_owned());
+    let column = column.ok_or_else(|| missing("column", "the name of a column"))?;
+    let declared = table.column(&column);
+    let is_category = declared.is_some_and(|column| matches!(column.kind, Kind::Category(_)));
+    Ok(match kind {
+        "proportion" => {
+            let keys = fields.take("categories").map(data::keys).transpose()?;
+            let bounds = if fields.has("bounds") { Some(pair(fields)?) } else { None };
+            if keys.is_some() == bounds.is_some() {
+                let legal = "bounds of a column of numbers, or categories";
+                return Err(missing("categories", legal));
+            }
+            (Asked::Of(Of::Proportion(Share { column, bounds, keys })), &["bounds", "categories"])
+        }
+        "sum" | "mean" | "variance" => {
+            let bounds = if fields.has("bounds") { Some(pair(fields)?) } else { None };
+            let values = Values { column, bounds };
+            let of = match kind {
+                "sum" => Of::Sum(values),
+                "mean" => Of::Mean(values),
+                _ => Of::Variance(values),
+            };
+            (Asked::Of(of), &["bounds"])
+        }
+        "histogram" if is_category => (Asked::Categories(column), &[]),
+        "histogram" => {
+            let edges = places(fields, table, &column, "bins", 21)?;
+            (Asked::Of(Of::Histogram { column, edges }), &["bins", "points"])
+        }
+        "cdf" => {
+            let edges = places(fields, table, &column, "bins", 20)?;
+            (Asked::Of(Of::Cdf { column, edges }), &["bins", "points"])
+        }
+        "quantiles" => {
+            let shares = if fields.has("shares") { fields.numbers("shares")? } else { vec![0.5] };
+            let candidates = Some(places(fields, table, &column, "candidates", 101)?);
+            let of = Of::Quantiles { column, shares, candidates };
+            (Asked::Of(of), &["shares", "candidates", "points"])
+        }
+        "covariance" => {
+            let with = fields.text("with")?.map(|with| with.into_owned());
+            let with = with.ok_or_else(|| missing("with", "the name of another column"))?;
+            (Asked::Of(Of::Covariance { column, with }), &["with"])
+        }
+        _ => {
+            let legal = "a list of names of columns";
+            let predictors = match fields.take("predictors") {
+                Some(Value::List(list)) => list,
+                Some(other) => return Err(illegal("predictors", &other, legal)),
+                None => return Err(missing("predictors", legal)),
+            };
+            let name = |value: Value<'_>| match value {
+                Value::Text(text) => Ok(text.into_owned()),
+                other => Err(illegal("predictors", &other, legal)),
+            };
+            let predictors = predictors.into_iter().map(name).collect::<Result<_, _>>()?;
+            (Asked::Of(Of::Regression { column, predictors }), &["predictors"])
+        }
+    })
+}
+
+fn pair(fields: &mut Fields<'_>) -> Result<(f64, f64), PlanError> {
+    let bounds = bare::bounds(fields, "bounds")?;
+    Ok((bounds.low(), bounds.high()))
+}
+
+/// A list of numbers, or evenly spaced ones over the column's bounds.
+fn places(
+    fields: &mut Fields<'_>,
+    table: &Table,
+    column: &str,
+    name: &'static str,
+    usual: u64,
+) -> Result<Vec<f64>, PlanError> {
+    if let Some(Kind::Number(bounds)) = table.column(column).map(|column| &column.kind)
+        && !fields.has(name)
+        && !fields.has("bounds")
+    {
+        let ends = [bounds.low(), bounds.high()].map(Value::Real).to_vec();
+        fields.fill("bounds", Value::List(ends));
+    }
+    bare::places(fields, name, usual)
+}
+
+/// Whether the error depends on the number of rows: means and their like, and ranks.
+fn depends_on_rows(part: &Part, contribution: Contribution) -> bool {
+    let is_plain = part.query.laplace(1.0).and_then(|recipe| recipe.bounded(contribution));
+    !is_plain.is_ok_and(|measurement| measurement.noises().len() == 1)
+}
+
+/// How large an answer can be.
+fn scale(kind: &str, part: &Part, table: &Table, rows: f64) -> f64 {
+    let bounds = |column: Option<&String>| match column.and_then(|column| table.column(column)) {
+        Some(column) => match column.kind {
+            Kind::Number(bounds) => (bounds.low(), bounds.high()),
+            Kind::Category(_) => (0.0, 1.0),
+        },
+        None => (0.0, 1.0),
+    };
+    let (low, high) = bounds(part.column.as_ref());
+    let half = 0.5 * (high - low);
+    match kind {
+        "proportion" | "regression" => 1.0,
+        "sum" => rows * low.abs().max(high.abs()),
+        "mean" => high - low,
+        "variance" => half * half,
+        "covariance" => {
+            let (low, high) = bounds(part.others.first());
+            half * 0.5 * (high - low)
+        }
+        _ => rows,
+    }
+}
