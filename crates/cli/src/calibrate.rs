@@ -22,7 +22,7 @@ fn outcome(args: &CalibrateArgs, progress: &Progress) -> Result<Outcome> {
     let mut plan = input::plan(&args.plan, Some(blank))?;
     let (epsilon, delta) = target(args, &plan)?;
     let varying = varying(args, &plan)?;
-    let releases: Vec<Release> = plan.releases.iter().map(Release::from).collect();
+    let releases: Vec<Release> = plan.singles()?;
     let (adjacency, group) = (plan.adjacency, plan.group);
     let search = Search { releases: &releases, varying: &varying, unknown, adjacency, group };
     let callback = |fraction| progress.at(fraction);

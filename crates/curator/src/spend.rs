@@ -16,6 +16,12 @@ pub(crate) fn spend_in(
     declared: &Described,
     checked: &Checked,
 ) -> Result<Spend, Illegal> {
+    // What was planned is what is drawn.
+    if let (Some(recipe), [part]) = (declared.recipe(), checked.parts())
+        && recipe.query() == &part.query
+    {
+        return Ok(Spend::Style(recipe.style()));
+    }
     let query = declared.query().ok();
     let spends = query.as_ref().map(|query| spends_of(&query.release().mechanism));
     let spends = spends.unwrap_or_default();

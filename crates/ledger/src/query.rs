@@ -1,7 +1,7 @@
 //! What a release asks for, of data in which a person may have several records.
 
-use counterpoint::filter::Query;
-use counterpoint::{Mechanism, Relation};
+use counterpoint::filter::{FilterError, Query};
+use counterpoint::{Count, Mechanism, Relation};
 use counterpoint_wire::ledger::Described;
 
 use crate::error::LedgerError;
@@ -14,7 +14,30 @@ pub(crate) fn query(
     described: &Described,
     format: u64,
 ) -> Result<Query, LedgerError> {
-    let query = described.query_in(format)?;
+    legal(relation, described.query_in(format)?, format)
+}
+
+/// What one opening of a slot asks for: all that is run in it together.
+pub(crate) fn opening(
+    relation: Relation,
+    described: &Described,
+    format: u64,
+) -> Result<Vec<Query>, LedgerError> {
+    let opening = described.opening_in(format)?.into_iter();
+    opening.map(|query| legal(relation, query, format)).collect()
+}
+
+/// So many openings: each of their queries so many times as often.
+pub(crate) fn times(opening: Vec<Query>, count: Count) -> Result<Vec<Query>, LedgerError> {
+    let times = |query: Query| {
+        let all = query.count().get().checked_mul(count.get()).unwrap_or(u64::MAX);
+        let all = Count::new(all).map_err(FilterError::from)?;
+        Ok(query.times(all))
+    };
+    opening.into_iter().map(times).collect()
+}
+
+fn legal(relation: Relation, query: Query, format: u64) -> Result<Query, LedgerError> {
     let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
     let mechanism = &query.release().mechanism;
     // Before 4 a shift that is drawn was taken for a person's.

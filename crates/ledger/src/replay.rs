@@ -383,8 +383,9 @@ impl Books {
             name::words("slot", &slot.name).map_err(text)?;
             let part = slot.release.part();
             part.map_or(Ok(()), |part| name::words("partition", part)).map_err(text)?;
-            let query = slot.release.query_in(format).map_err(|error| error.to_string())?;
-            if query.count().get() != slot.total {
+            slot.release.opening_in(format).map_err(|error| error.to_string())?;
+            let declared = slot.release.count().map_err(|error| error.to_string())?;
+            if declared != slot.total {
                 return Err("a slot opens more often than was declared".to_owned());
             }
             let place = (account.to_owned(), slot.name.clone());

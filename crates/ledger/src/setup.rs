@@ -244,7 +244,7 @@ pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<Slot>, LedgerError> {
             let problem = format!("names two releases {name:?}");
             return Err(unfit_plan(problem, "a name of its own for each"));
         }
-        let count = release.query()?.count().get();
+        let count = release.count()?;
         Ok(Slot { name, count, release: release.clone() })
     };
     plan.releases.iter().enumerate().map(slot).collect()

@@ -11,7 +11,7 @@ use counterpoint_wire::ledger::{self as wire, Described, PlanRecord, Rule};
 
 use crate::database::VERSION;
 use crate::error::{LedgerError, Refusal};
-use crate::query::query;
+use crate::query::{opening, query, times};
 use crate::rows::{Account, Balance, Slot};
 
 /// The last format in which plans did not say how their slots are read.
@@ -79,9 +79,21 @@ fn composed(
     relation: Relation,
     format: u64,
 ) -> Result<PlanAccount, LedgerError> {
-    let queries: Result<Vec<Query>, _> =
-        slots.iter().map(|slot| query(relation, &slot.release, format)).collect();
-    plan(relation, queries?)
+    plan(relation, all_openings(slots, relation, format)?)
+}
+
+/// The queries of all openings of slots.
+fn all_openings(
+    slots: &[wire::Slot],
+    relation: Relation,
+    format: u64,
+) -> Result<Vec<Query>, LedgerError> {
+    let mut queries = Vec::with_capacity(slots.len());
+    for slot in slots {
+        let count = Count::new(slot.count).map_err(FilterError::from)?;
+        queries.extend(times(opening(relation, &slot.release, format)?, count)?);
+    }
+    Ok(queries)
 }
 
 /// Whether a slot, opened so many times, dominates what is run in it each time. Releases that
@@ -93,7 +105,7 @@ pub(crate) fn runs(
     run: &[Described],
     format: u64,
 ) -> Result<(), LedgerError> {
-    let declared = slot.release.query_in(format_of(&account.rule))?;
+    let declared = slot.release.opening_in(format_of(&account.rule))?;
     let query = |one: &Described| query(account.relation, one, format);
     let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
     // More openings than there can be are refused later, by the slot's balance.
@@ -108,13 +120,17 @@ pub(crate) fn runs(
         }
     };
     let terms = Terms::new(account.relation.adjacency());
-    let covered = covers(&[declared.times(count)], &queries, terms);
+    let covered = covers(&times(declared, count)?, &queries, terms);
     covered.map(drop).map_err(|error| uncovered(account, error.into()))
 }
 
 /// Whether one opening of a slot dominates all that an open account promises.
 pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Result<(), LedgerError> {
-    let mut plan = plan(account.relation, vec![slot.release.query_in(format_of(&account.rule))?])?;
+    let opening = slot.release.opening_in(format_of(&account.rule))?;
+    if opening.len() > 1 {
+        return Err(account.unfit("has several releases in the slot", "a slot of one release"));
+    }
+    let mut plan = plan(account.relation, opening)?;
     plan.open_filter(0, filter).map_err(|error| uncovered(account, error))?;
     Ok(())
 }
@@ -126,14 +142,20 @@ pub(crate) fn dominate(
     into: &[wire::Slot],
 ) -> Result<(), LedgerError> {
     let format = format_of(&account.rule);
-    let declared: Result<Vec<Query>, _> =
-        unused.iter().map(|(slot, _)| slot.release.query_in(format)).collect();
-    let query = |slot: &wire::Slot| query(account.relation, &slot.release, format);
-    let wanted: Result<Vec<Query>, LedgerError> = into.iter().map(query).collect();
-    let openings: Vec<(usize, u64)> =
-        unused.iter().enumerate().map(|(index, (_, count))| (index, *count)).collect();
-    let mut plan = plan(account.relation, declared?)?;
-    plan.recut(&openings, wanted?).map_err(|error| uncovered(account, error))?;
+    // The queries of one opening of each slot, and how often each is given up.
+    let (mut declared, mut openings) = (Vec::new(), Vec::new());
+    for (slot, count) in unused {
+        let total = Count::new(slot.total).map_err(FilterError::from)?;
+        let opening = slot.release.opening_in(format)?;
+        for (one, all) in opening.iter().zip(times(opening.clone(), total)?) {
+            let given = one.count().get().saturating_mul(*count);
+            openings.push((declared.len(), given));
+            declared.push(all);
+        }
+    }
+    let wanted = all_openings(into, account.relation, format)?;
+    let mut plan = plan(account.relation, declared)?;
+    plan.recut(&openings, wanted).map_err(|error| uncovered(account, error))?;
     Ok(())
 }
 

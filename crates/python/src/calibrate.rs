@@ -133,7 +133,13 @@ pub(crate) fn calibrate(
         let legal = "that it varies, or a number";
         return Err(invalid(format!("mechanisms[{index}]: {name} is UNKNOWN; legal: {legal}")));
     }
-    let list: Vec<Release> = described.iter().map(Release::from).collect();
+    if let Some(index) = described.iter().position(|one| one.parts().count() > 1) {
+        let legal = "mechanisms that stand alone";
+        return Err(invalid(format!(
+            "mechanisms[{index}]: several are made together; legal: {legal}"
+        )));
+    }
+    let list: Vec<Release> = described.iter().map(counterpoint_wire::Release::alone).collect();
     let (adjacency, group) = (self::adjacency(adjacency)?, self::group(group)?);
     let how = How::new(tolerance, None, progress)?;
     let ask = move |options: &counterpoint::Options<'_>| {

@@ -258,7 +258,7 @@ fn without_blank<'py>(
 /// Sets what is unknown in proportion to what it hides, as in a plan that leaves it out.
 fn clear(release: &mut Release, unknown: Unknown) -> PyResult<()> {
     let name = name_of(unknown);
-    let mut cleared = counterpoint::Release::from(&*release);
+    let mut cleared = release.alone();
     if unknown.value(&cleared).is_none() {
         return Err(invalid(format!("{name} is UNKNOWN; legal: a number, or the noise itself")));
     }
@@ -325,6 +325,7 @@ pub(crate) fn wrap_releases<'py>(
         count: release.count,
         partition: release.part.clone(),
         written: Vec::new(),
+        bundle: None,
     };
     wrap_all(py, &releases.iter().map(described).collect::<Vec<_>>())
 }

@@ -102,7 +102,7 @@ impl Calibrated {
             else {
                 continue;
             };
-            let before = counterpoint::Release::from(&*release);
+            let before = release.alone();
             let was = self.unknown.value(&before).filter(|_| !plan.blanks.contains(&index));
             release.mechanism = is.mechanism.clone();
             release.count = is.count;

@@ -272,7 +272,7 @@ const KINDS: [Kind; 22] = [
 ];
 
 /// The fields every release has.
-const COMMON: [&str; 4] = ["name", "mechanism", "count", "partition"];
+const COMMON: [&str; 6] = ["name", "mechanism", "count", "partition", "also", "recipe"];
 
 /// The fields a release on a Poisson sample has.
 const SAMPLED: [&str; 4] = ["rate", "examples", "batch", "epochs"];

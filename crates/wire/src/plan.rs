@@ -5,6 +5,7 @@ use std::sync::Arc;
 use counterpoint::ask::Unknown;
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Epsilon, Mechanism};
+use counterpoint_mechanisms::Recipe;
 
 use crate::columns;
 use crate::error::{PlanError, quoted};
@@ -49,9 +50,42 @@ pub struct Release {
     /// Numbers of guarantees as they are written, where those are no doubles, by their fields; they count as long as the mechanism has the doubles
     /// next to them.
     pub written: Vec<(Box<str>, Written)>,
+    /// What else it consists of, and how it is to be run; boxed, as few releases say so.
+    pub bundle: Option<Box<Bundle>>,
+}
+
+/// What else a release consists of, and how it is to be run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bundle {
+    /// The releases that are made together with it, each time that it is made.
+    pub also: Vec<Release>,
+    /// The query and its noise, as they were planned.
+    pub recipe: Option<Recipe>,
 }
 
 impl Release {
+    /// All releases that it consists of, each as often as it is made.
+    pub fn parts(&self) -> impl Iterator<Item = counterpoint::Release> + '_ {
+        let also = self.bundle.as_ref().map_or(&[][..], |bundle| &bundle.also);
+        let also = also.iter().map(|one| {
+            // The product was checked when the plan was read.
+            let count = times(one.count, self.count).unwrap_or(one.count);
+            counterpoint::Release { count, part: self.partition.clone(), ..one.alone() }
+        });
+        [self.alone()].into_iter().chain(also)
+    }
+
+    /// The release itself, without those that are made together with it.
+    #[must_use]
+    pub fn alone(&self) -> counterpoint::Release {
+        counterpoint::Release {
+            mechanism: self.mechanism.clone(),
+            rate: self.sample.as_ref().map(|sample| sample.rate),
+            count: self.count,
+            part: self.partition.clone(),
+        }
+    }
+
     /// Reads one release from its fields, as they stand in a plan.
     ///
     /// # Errors
@@ -64,24 +98,13 @@ impl Release {
 impl Release {
     /// Sets what was left out in proportion to what it hides.
     fn clear(&mut self, unknown: Unknown) -> Result<(), PlanError> {
-        let mut cleared = counterpoint::Release::from(&*self);
+        let mut cleared = self.alone();
         unknown.clear(&mut cleared).map_err(|error| {
             let legal = format!("{} to be given here", name_of(unknown));
             PlanError::field("sensitivity", format!("is {}; legal: {legal}", error.value))
         })?;
         (self.mechanism, self.count) = (cleared.mechanism, cleared.count);
         Ok(())
-    }
-}
-
-impl From<&Release> for counterpoint::Release {
-    fn from(release: &Release) -> Self {
-        Self {
-            mechanism: release.mechanism.clone(),
-            rate: release.sample.as_ref().map(|sample| sample.rate),
-            count: release.count,
-            part: release.partition.clone(),
-        }
     }
 }
 
@@ -128,8 +151,30 @@ impl Plan {
     /// [`PlanError`] if a release has no meaning, or the counts or the epsilons add up to too
     /// much.
     pub fn prepare(&self) -> Result<counterpoint::Plan, PlanError> {
-        counterpoint::Plan::with(&self.releases, self.adjacency, self.group)
+        counterpoint::Plan::with(self.parts(), self.adjacency, self.group)
             .map_err(|error| self.place(&error))
+    }
+
+    /// All releases, those that are made together one by one.
+    pub fn parts(&self) -> impl Iterator<Item = counterpoint::Release> + '_ {
+        self.releases.iter().flat_map(Release::parts)
+    }
+
+    /// The releases one by one, none of which is made together with others.
+    ///
+    /// # Errors
+    /// [`PlanError`], naming the first that is.
+    pub fn singles(&self) -> Result<Vec<counterpoint::Release>, PlanError> {
+        let single = |(index, release): (usize, &Release)| {
+            let is_several = release.bundle.as_ref().is_some_and(|bundle| !bundle.also.is_empty());
+            let problem = "is given; legal: a plan whose releases stand alone";
+            let several = || PlanError::field("also", problem);
+            match is_several {
+                true => Err(several().in_release(index + 1, release.name.as_deref())),
+                false => Ok(release.alone()),
+            }
+        };
+        self.releases.iter().enumerate().map(single).collect()
     }
 
     /// Names the release and the field an error of the core is about.
@@ -138,7 +183,14 @@ impl Plan {
         let counterpoint::PlanError::Release { index, error } = error else {
             return PlanError::plan(error.to_string());
         };
-        let name = self.releases.get(*index).and_then(|release| release.name.as_deref());
+        let also = |release: &Release| release.bundle.as_ref().map_or(0, |one| one.also.len());
+        let mut parts = self.releases.iter().enumerate();
+        let mut before = 0;
+        let at = parts.find(|(_, release)| {
+            before += 1 + also(release);
+            *index < before
+        });
+        let (index, name) = at.map_or((*index, None), |(at, one)| (at, one.name.as_deref()));
         PlanError::starting(error.field(), &error.to_string()).in_release(index + 1, name)
     }
 
@@ -318,15 +370,49 @@ impl Builder {
         let mechanism = self.mechanism(kind, &mut fields)?;
         let (sample, count) = sample::read(&mut fields, kind.sampled)?;
         let partition = fields.text("partition")?.map(|label| self.label(&label));
+        let bundle = self.bundle(&mut fields)?.map(Box::new);
         let written = fields.written();
         let written = if kind::is_guarantee(&mechanism) { written } else { Vec::new() };
         fields.finish(kind.name, &kind.legal_fields())?;
         let sample = sample.map(Box::new);
-        let mut release = Release { name, mechanism, sample, count, partition, written };
+        let mut release = Release { name, mechanism, sample, count, partition, written, bundle };
         if let Some(unknown) = blank {
             release.clear(unknown)?;
         }
+        let also = release.bundle.as_ref().map_or(&[][..], |bundle| &bundle.also);
+        if also.iter().any(|one| times(one.count, release.count).is_none()) {
+            let problem =
+                format!("is {}; legal: {}, times those of also", count.get(), Count::LEGAL);
+            return Err(PlanError::field("count", problem));
+        }
         Ok(release)
+    }
+
+    /// What is made together with a release, and how it is run.
+    fn bundle(&mut self, fields: &mut Fields<'_>) -> Result<Option<Bundle>, PlanError> {
+        let legal = "a list of releases without names, partitions or others within them";
+        let also = match fields.take("also") {
+            None => Vec::new(),
+            Some(Value::List(list)) => {
+                let part = |value: Value<'_>| {
+                    let Value::Table(table) = value else {
+                        return Err(illegal("also", &value, legal));
+                    };
+                    let release = self.read(Fields::new(table))?;
+                    let plain = release.name.is_none()
+                        && release.partition.is_none()
+                        && release.bundle.is_none();
+                    let problem =
+                        || PlanError::field("also", format!("is not plain; legal: {legal}"));
+                    if plain { Ok(release) } else { Err(problem()) }
+                };
+                list.into_iter().map(part).collect::<Result<Vec<_>, _>>()?
+            }
+            Some(other) => return Err(illegal("also", &other, legal)),
+        };
+        let recipe = fields.take("recipe").map(recipe).transpose()?;
+        let is_some = !also.is_empty() || recipe.is_some();
+        Ok(is_some.then_some(Bundle { also, recipe }))
     }
 
     /// Puts something in the place of what is to be found; what that is, if it was left out.
@@ -420,6 +506,19 @@ impl Builder {
         releases.shrink_to_fit();
         Ok(Plan { question, adjacency, group, target, releases, blanks, asked })
     }
+}
+
+/// So many times as many.
+fn times(one: Count, other: Count) -> Option<Count> {
+    one.get().checked_mul(other.get()).and_then(|all| Count::new(all).ok())
+}
+
+/// A query and its noise.
+fn recipe(value: Value<'_>) -> Result<Recipe, PlanError> {
+    let read = serde_json::to_value(&value).and_then(serde_json::from_value);
+    read.map_err(|error: serde_json::Error| {
+        PlanError::field("recipe", format!("is not legal: {error}; legal: a query and a style"))
+    })
 }
 
 /// What releases are to be calibrated to, and its delta as it is written.

@@ -1,15 +1,16 @@
 //! A planned study: as one JSON object, and as a plan.
 
-use counterpoint::quantity::Group;
-use counterpoint::{Adjacency, Bracket};
+use counterpoint::quantity::{Group, Noise, Sensitivity};
+use counterpoint::{Adjacency, Bracket, Count, Mechanism};
 use counterpoint_planner::{Least, Line, Other, Study};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::iter::repeat;
 
 use crate::answer::{Ends, InSetting, number, setting};
 use crate::decimal;
 use crate::error::PlanError;
-use crate::plan::{Plan, Question, Release};
+use crate::plan::{Bundle, Plan, Question, Release};
 use crate::value::{Table, Value};
 
 /// What a study came to.
@@ -30,7 +31,7 @@ impl Planned {
     /// The plan of all releases, as `compose` and `ledger open` take it. Releases are named after their statistics.
     #[must_use]
     pub fn plan(&self) -> Plan {
-        let releases = self.planned.statistics.iter().flat_map(releases).collect();
+        let releases = self.planned.statistics.iter().filter_map(release).collect();
         Plan {
             question: Some(Question::EpsilonAt(self.planned.delta_within)),
             adjacency: Some(self.adjacency),
@@ -76,21 +77,54 @@ impl Planned {
     }
 }
 
-/// The releases of a statistic: one of its name, or several, counted.
-fn releases(line: &Line) -> Vec<Release> {
-    let many = line.releases.len() > 1;
-    let named = |(index, release): (usize, &counterpoint::Release)| Release {
-        name: Some(match many {
-            true => format!("{} ({})", line.name, index + 1).into(),
-            false => line.name.as_str().into(),
-        }),
-        mechanism: release.mechanism.clone(),
+/// A statistic as one release of its name, in the units of its answer, with all that is released together for it and how it
+/// is run. `None` if nothing is released.
+fn release(line: &Line) -> Option<Release> {
+    let grids = line.runs.as_ref().map(|runs| runs.measurement.noises()).unwrap_or_default();
+    let grids = grids.into_iter().map(|noise| noise.grid().step()).map(Some).chain(repeat(None));
+    let alone = |mechanism, count, partition| Release {
+        name: None,
+        mechanism,
         sample: None,
-        count: release.count,
-        partition: release.part.clone(),
+        count,
+        partition,
         written: Vec::new(),
+        bundle: None,
     };
-    line.releases.iter().enumerate().map(named).collect()
+    let mut also = Vec::new();
+    for (release, step) in line.releases.iter().zip(grids) {
+        let mechanism = in_units(&release.mechanism, step.unwrap_or(1.0));
+        also.push(alone(mechanism, release.count, release.part.clone()));
+    }
+    let first = also.first_mut()?;
+    // A release that is made several times for one answer is made once, and together with it once less.
+    let rest = Count::new(first.count.get() - 1).ok();
+    let mut whole = alone(first.mechanism.clone(), Count::ONE, first.partition.take());
+    match rest {
+        Some(rest) => first.count = rest,
+        None => drop(also.remove(0)),
+    }
+    let recipe = line.runs.as_ref().map(|runs| runs.measurement.recipe().clone());
+    whole.name = Some(line.name.as_str().into());
+    whole.bundle = Some(Box::new(Bundle { also, recipe }));
+    Some(whole)
+}
+
+/// A mechanism on whole numbers of grid steps, in the units of the numbers: its privacy is the same. Steps are powers of two,
+/// so that nothing is rounded.
+fn in_units(mechanism: &Mechanism, step: f64) -> Mechanism {
+    let scaled = |noise: Noise, sensitivity: Sensitivity| {
+        let noise = Noise::new(noise.get() * step).ok()?;
+        Some((noise, Sensitivity::new(sensitivity.get() * step).ok()?))
+    };
+    let found = match mechanism {
+        Mechanism::Laplace { scale, sensitivity } => scaled(*scale, *sensitivity)
+            .map(|(scale, sensitivity)| Mechanism::Laplace { scale, sensitivity }),
+        Mechanism::Gaussian { sigma, sensitivity } => scaled(*sigma, *sensitivity)
+            .map(|(sigma, sensitivity)| Mechanism::Gaussian { sigma, sensitivity }),
+        _ => None,
+    };
+    found.unwrap_or_else(|| mechanism.clone())
 }
 
 fn statistic(line: &Line, outlook: fn(f64) -> Outlook) -> Result<Statistic<'_>, PlanError> {
@@ -102,8 +136,10 @@ fn statistic(line: &Line, outlook: fn(f64) -> Outlook) -> Result<Statistic<'_>, 
         };
         Ok::<Value<'static>, PlanError>(Value::Table(own.map(owned).collect::<Table<'static>>()))
     };
-    let mut list = releases(line).iter().map(fields).collect::<Result<Vec<_>, _>>()?;
-    let mechanism = if list.len() == 1 { list.remove(0) } else { Value::List(list) };
+    let mechanism = match release(line) {
+        Some(release) => fields(&release)?,
+        None => Value::Null,
+    };
     let runs = line.runs.as_ref();
     let finite = |value: f64| value.is_finite().then_some(value);
     Ok(Statistic {

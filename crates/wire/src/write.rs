@@ -67,6 +67,18 @@ impl Release {
         if let Some(label) = self.partition.as_deref() {
             table.push(("partition".into(), Value::Text(label.into())));
         }
+        if let Some(bundle) = &self.bundle {
+            let also = bundle.also.iter().map(|release| release.fields().map(Value::Table));
+            let also = also.collect::<Result<Vec<_>, _>>()?;
+            if !also.is_empty() {
+                table.push(("also".into(), Value::List(also)));
+            }
+            let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
+            if let Some(recipe) = &bundle.recipe {
+                let value = serde_json::to_value(recipe).map_err(wrong)?;
+                table.push(("recipe".into(), Value::of_json(value)));
+            }
+        }
         Ok(table)
     }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use counterpoint::Adjacency;
 use counterpoint::Mechanism;
-use counterpoint::OutOfRange;
 use counterpoint::filter::{Amount, Query};
 use counterpoint::mechanism::RenyiCurve;
 use counterpoint::quantity::Order;
+use counterpoint::{Count, OutOfRange};
+use counterpoint_mechanisms::Recipe;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
@@ -21,7 +22,7 @@ use crate::value::Value;
 use crate::written::amount;
 
 /// The fields of a release that are words; all others are numbers.
-const WORDS: [&str; 3] = ["name", "mechanism", "partition"];
+const WORDS: [&str; 4] = ["name", "mechanism", "partition", "recipe"];
 
 /// What a field that is left out stands for, and the kinds that may leave it out (all that have
 /// it, if none is named).
@@ -53,6 +54,8 @@ pub struct Described(BTreeMap<String, Field>);
 enum Field {
     One(String),
     Many(Vec<String>),
+    /// The releases that are made together with it.
+    Parts(Vec<Described>),
 }
 
 /// A plan whose amounts are read exactly.
@@ -94,8 +97,9 @@ impl ExactPlan {
         });
         let mut releases = Vec::with_capacity(raw.releases.len());
         for (index, fields) in raw.releases.into_iter().enumerate() {
-            let name = plan.releases.get(index).and_then(|release| release.name.as_deref());
-            let described = Described::canonical(fields);
+            let release = plan.releases.get(index);
+            let name = release.and_then(|release| release.name.as_deref());
+            let described = Described::canonical(with_recipe(fields, release));
             releases.push(described.map_err(|error| error.in_release(index + 1, name))?);
         }
         let (adjacency, group, warnings) = (plan.adjacency, plan.group.get(), plan.warnings());
@@ -121,6 +125,7 @@ impl Described {
             count: release.count,
             partition: release.part.clone(),
             written: Vec::new(),
+            bundle: None,
         };
         let mut fields = BTreeMap::new();
         for (key, value) in release.fields()? {
@@ -165,6 +170,10 @@ impl Described {
                 Field::Many(list) => {
                     Field::Many(list.into_iter().map(number).collect::<Result<_, _>>()?)
                 }
+                Field::Parts(list) => {
+                    let parts = list.into_iter().map(|part| Self::canonical(part.0));
+                    Field::Parts(parts.collect::<Result<_, _>>()?)
+                }
             };
             canonical.insert(key, field);
         }
@@ -191,6 +200,7 @@ impl Described {
     /// The same release with so many times the noise, or that part of the guarantee; `None` where it has neither.
     #[must_use]
     pub fn noisier(&self, factor: &Amount) -> Option<Self> {
+        self.is_one().ok()?;
         let mut fields = self.0.clone();
         let mut is_changed = false;
         let has_noise = NOISE.iter().any(|key| fields.contains_key(*key));
@@ -255,6 +265,52 @@ impl Described {
         self.word("partition")
     }
 
+    /// The query and its noise, if the release says how it was planned.
+    #[must_use]
+    pub fn recipe(&self) -> Option<Recipe> {
+        serde_json::from_str(self.word("recipe")?).ok()
+    }
+
+    /// How often it is made: how many openings it has as a slot.
+    ///
+    /// # Errors
+    /// As [`Described::query`].
+    pub fn count(&self) -> Result<u64, PlanError> {
+        Ok(self.release()?.count.get())
+    }
+
+    /// What each of its parts asks of an account when it is made once: the release itself, and those that are made together
+    /// with it.
+    ///
+    /// # Errors
+    /// As [`Described::query`].
+    pub fn opening_in(&self, format: u64) -> Result<Vec<Query>, PlanError> {
+        let first = self.alone().query_in(format)?;
+        let part = first.part().cloned();
+        let also = self.also().iter().map(|one| Ok(one.query_in(format)?.about(part.clone())));
+        let also = also.collect::<Result<Vec<_>, PlanError>>()?;
+        Ok([first.clone().times(Count::ONE)].into_iter().chain(also).collect())
+    }
+
+    /// The release itself, without those that are made together with it.
+    fn alone(&self) -> Self {
+        let own = self.0.iter().filter(|(key, _)| *key != "also" && *key != "recipe");
+        Self(own.map(|(key, field)| (key.clone(), field.clone())).collect())
+    }
+
+    fn also(&self) -> &[Self] {
+        match self.0.get("also") {
+            Some(Field::Parts(list)) => list,
+            _ => &[],
+        }
+    }
+
+    /// An error where one release is meant, and it consists of several.
+    fn is_one(&self) -> Result<(), PlanError> {
+        let problem = "is given where one release is meant; legal: in the slots of a plan";
+        if self.0.contains_key("also") { Err(PlanError::field("also", problem)) } else { Ok(()) }
+    }
+
     /// What it asks of an account. Guarantees, Laplace and Gaussian noise, zCDP, GDP and the
     /// divergence at one Rényi order are taken exactly; of the others, and on Poisson samples, numbers are rounded to doubles
     /// that cost at least as much.
@@ -262,6 +318,7 @@ impl Described {
     /// # Errors
     /// [`PlanError`] if the fields do not describe a release.
     pub fn query(&self) -> Result<Query, PlanError> {
+        self.is_one()?;
         self.asked(self.rounded()?.release()?)
     }
 
@@ -274,6 +331,7 @@ impl Described {
         if format >= SAFE {
             return self.query();
         }
+        self.is_one()?;
         let mut release = self.release()?;
         if let (Mechanism::ApproxDp(guarantee), Some(_)) = (&release.mechanism, &release.sample) {
             release.mechanism = Mechanism::AmplifiedDp(*guarantee);
@@ -288,7 +346,7 @@ impl Described {
         let noise = ["scale", "sigma"].iter().any(|noise| self.0.contains_key(*noise));
         let noisy = matches!(self.mechanism(), "laplace" | "gaussian");
         if release.sample.is_some() || noisy && !noise {
-            return Ok(Query::from(counterpoint::Release::from(&release)));
+            return Ok(Query::from(release.alone()));
         }
         let exact = match &release.mechanism {
             Mechanism::ApproxDp(_) | Mechanism::AmplifiedDp(_) => {
@@ -305,7 +363,7 @@ impl Described {
             }
             Mechanism::Gdp { .. } => Query::gdp(self.amount("mu", "0")?),
             Mechanism::Rdp(curve) if curve.points().len() == 1 => self.at_one_order(curve)?,
-            _ => return Ok(Query::from(counterpoint::Release::from(&release))),
+            _ => return Ok(Query::from(release.alone())),
         };
         let exact = exact
             .map_err(|error: OutOfRange| PlanError::starting(error.quantity, &error.to_string()))?;
@@ -329,6 +387,10 @@ impl Described {
                 Field::One(text) => Field::One(number(text)?),
                 Field::Many(list) => {
                     Field::Many(list.iter().map(number).collect::<Result<_, PlanError>>()?)
+                }
+                Field::Parts(list) => {
+                    let parts = list.iter().map(Self::rounded);
+                    Field::Parts(parts.collect::<Result<_, PlanError>>()?)
                 }
             };
             fields.insert(key.clone(), field);
@@ -380,10 +442,18 @@ impl Described {
     /// # Errors
     /// [`PlanError`] if the fields do not describe one.
     pub fn release(&self) -> Result<Release, PlanError> {
+        let text = format!("{{\"release\":[{}]}}", self.json()?);
+        let mut plan = Plan::parse(text.as_bytes(), Format::Json)?;
+        plan.releases.pop().ok_or_else(|| PlanError::plan("there is no release"))
+    }
+
+    /// The release as an entry of a plan.
+    fn json(&self) -> Result<String, PlanError> {
         let mut fields = Vec::with_capacity(self.0.len());
         for (key, field) in &self.0 {
             let quoted = |text: &str| serde_json::Value::from(text).to_string();
             let value = match field {
+                Field::One(text) if key == "recipe" => text.clone(),
                 Field::One(text) if WORDS.contains(&key.as_str()) => quoted(text),
                 Field::One(text) => self.number(text, key)?,
                 Field::Many(list) => {
@@ -391,12 +461,14 @@ impl Described {
                         list.iter().map(|text| self.number(text, key)).collect();
                     format!("[{}]", list?.join(","))
                 }
+                Field::Parts(list) => {
+                    let list: Result<Vec<_>, _> = list.iter().map(Self::json).collect();
+                    format!("[{}]", list?.join(","))
+                }
             };
             fields.push(format!("{}:{value}", quoted(key)));
         }
-        let text = format!("{{\"release\":[{{{}}}]}}", fields.join(","));
-        let mut plan = Plan::parse(text.as_bytes(), Format::Json)?;
-        plan.releases.pop().ok_or_else(|| PlanError::plan("there is no release"))
+        Ok(format!("{{{}}}", fields.join(",")))
     }
 
     /// Text that is a number and nothing more.
@@ -460,9 +532,10 @@ struct RawJson<'a> {
     release: Vec<BTreeMap<String, &'a RawValue>>,
 }
 
-fn raw_json(text: &str) -> Result<Raw, PlanError> {
-    let wrong = |error: serde_json::Error| PlanError::plan(error.to_string());
-    let raw: RawJson<'_> = serde_json::from_str(text).map_err(wrong)?;
+/// The fields of a release, its numbers as they are written.
+fn raw_fields(
+    fields: BTreeMap<String, &RawValue>,
+) -> Result<BTreeMap<String, Field>, serde_json::Error> {
     let field = |(key, value): (String, &RawValue)| {
         let text = value.get();
         Ok((
@@ -471,14 +544,26 @@ fn raw_json(text: &str) -> Result<Raw, PlanError> {
                 Some(b'"') => Field::One(serde_json::from_str(text)?),
                 Some(b'[') => {
                     let list: Vec<&RawValue> = serde_json::from_str(text)?;
-                    Field::Many(list.into_iter().map(|item| item.get().to_owned()).collect())
+                    if list.first().is_some_and(|item| item.get().starts_with('{')) {
+                        let parts = list.into_iter().map(|item| {
+                            raw_fields(serde_json::from_str(item.get())?).map(Described)
+                        });
+                        Field::Parts(parts.collect::<Result<_, serde_json::Error>>()?)
+                    } else {
+                        Field::Many(list.into_iter().map(|item| item.get().to_owned()).collect())
+                    }
                 }
                 _ => Field::One(text.to_owned()),
             },
         ))
     };
-    let release = |fields: BTreeMap<String, &RawValue>| fields.into_iter().map(field).collect();
-    let releases: Result<_, serde_json::Error> = raw.release.into_iter().map(release).collect();
+    fields.into_iter().map(field).collect()
+}
+
+fn raw_json(text: &str) -> Result<Raw, PlanError> {
+    let wrong = |error: serde_json::Error| PlanError::plan(error.to_string());
+    let raw: RawJson<'_> = serde_json::from_str(text).map_err(wrong)?;
+    let releases: Result<_, serde_json::Error> = raw.release.into_iter().map(raw_fields).collect();
     let of_target = raw.target.as_ref().and_then(|target| target.get("delta").copied());
     let question = raw.delta.or(raw.epsilon).or(of_target);
     let question = question.map(|value| value.get().trim_matches('"').to_owned());
@@ -497,21 +582,46 @@ fn raw_toml(text: &str) -> Result<Raw, PlanError> {
     let mut releases = Vec::new();
     if let Some(DeValue::Array(list)) = table.get("release").map(|value| value.get_ref()) {
         for item in list.iter() {
-            let DeValue::Table(fields) = item.get_ref() else { continue };
-            let field = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-                let key: &std::borrow::Cow<'_, str> = key.get_ref();
-                let field = match value.get_ref() {
-                    DeValue::Array(list) => {
-                        Field::Many(list.iter().map(|item| number_text(item.get_ref())).collect())
-                    }
-                    value => Field::One(number_text(value)),
-                };
-                (key.clone().into_owned(), field)
-            };
-            releases.push(fields.iter().map(field).collect());
+            if let DeValue::Table(fields) = item.get_ref() {
+                releases.push(toml_fields(fields));
+            }
         }
     }
     Ok(Raw { question, releases })
+}
+
+/// The fields of a release, its numbers as they are written.
+fn toml_fields(fields: &DeTable<'_>) -> BTreeMap<String, Field> {
+    let field = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+        let key: &std::borrow::Cow<'_, str> = key.get_ref();
+        let table = |item: &toml::Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::Table(fields) => Some(Described(toml_fields(fields))),
+            _ => None,
+        };
+        let field = match value.get_ref() {
+            DeValue::Array(list) => match list.iter().map(table).collect::<Option<Vec<_>>>() {
+                Some(parts) if !parts.is_empty() => Field::Parts(parts),
+                _ => Field::Many(list.iter().map(|item| number_text(item.get_ref())).collect()),
+            },
+            value => Field::One(number_text(value)),
+        };
+        (key.clone().into_owned(), field)
+    };
+    fields.iter().map(field).collect()
+}
+
+/// The fields of a release with its recipe as JSON.
+fn with_recipe(
+    mut fields: BTreeMap<String, Field>,
+    release: Option<&Release>,
+) -> BTreeMap<String, Field> {
+    let bundle = release.and_then(|release| release.bundle.as_ref());
+    let recipe = bundle.and_then(|bundle| bundle.recipe.as_ref());
+    fields.remove("recipe");
+    if let Some(text) = recipe.and_then(|recipe| serde_json::to_string(recipe).ok()) {
+        fields.insert("recipe".to_owned(), Field::One(text));
+    }
+    fields
 }
 
 /// The text of a number, or a string as it is.

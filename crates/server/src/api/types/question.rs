@@ -299,7 +299,7 @@ impl Quote {
         let (epsilon, rho) = match priced.spend {
             Spend::Epsilon(epsilon) => (Some(epsilon), None),
             Spend::Rho(rho) => (None, Some(rho)),
-            Spend::Sigma(_) => (None, None),
+            Spend::Sigma(_) | Spend::Style(_) => (None, None),
         };
         let expected = priced.half_widths.into_iter();
         Self {
