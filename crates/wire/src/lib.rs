@@ -33,6 +33,7 @@ pub mod ledger;
 mod losses;
 mod parse;
 mod plan;
+pub mod publication;
 mod region;
 mod rules;
 mod sample;

@@ -524,7 +524,7 @@ fn what_is_left_out_is_in_proportion_to_sensitivity() {
     let scales: Vec<f64> = plan
         .releases
         .iter()
-        .map(|release| Unknown::Scale.value(&counterpoint::Release::from(release)).unwrap())
+        .map(|release| Unknown::Scale.value(&release.alone()).unwrap())
         .collect();
     assert_eq!(scales, [1.0, 200.0, 3.0]);
 }
