@@ -189,16 +189,11 @@ impl Publication {
     }
 }
 
-/// A field of a CSV file, in quotes where RFC 4180 wants them. A text that a spreadsheet would take for a formula begins with an
-/// apostrophe.
+/// A field of a CSV file, in quotes where RFC 4180 wants them.
 fn quoted(text: &str) -> String {
-    let text = match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{text}"),
-        false => text.to_owned(),
-    };
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text
+        text.to_owned()
     }
 }
