@@ -48,8 +48,9 @@ impl Dummy {
 
 fn fill(public: &Table, file: &NamedTempFile) -> rusqlite::Result<()> {
     // Who a row is of may be a column that can be asked about, too.
-    let person = public.person().filter(|name| public.column(name).is_none());
-    let names = public.columns().iter().map(|column| column.name.as_str()).chain(person);
+    let is_column = |name: &&str| public.columns().iter().any(|column| column.from == **name);
+    let person = public.person().filter(|name| !is_column(name));
+    let names = public.columns().iter().map(|column| column.from.as_str()).chain(person);
     let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
     let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
     let mut connection = Connection::open(file.path())?;

@@ -41,6 +41,7 @@ mod error;
 mod examine;
 mod own;
 mod program;
+mod release;
 mod session;
 mod shown;
 mod source;
@@ -63,6 +64,9 @@ pub use curator::{Curator, Kept, Prepared, SetupError};
 pub use error::Error;
 pub use examine::{Examined, Pace, examine};
 pub use own::{About, Own, Registered, Step, ask_own, open_own};
+pub use release::{
+    Charged, Release, ReleaseError, check_release, rehearse_release, release, table_of,
+};
 pub use session::{Opened, Reach, Unfinished, ask, close, open};
 pub use shown::{Shown, Stored};
 pub use stages::{Stage, Stages};

@@ -66,7 +66,8 @@ pub use simulation::{
     SimulatedSystem, Simulation, written,
 };
 pub use study::{
-    DataSource, StudyFile, placed_in_study, read_study, read_study_file, study_file_of, study_of,
+    DataSource, StudyFile, StudyQuestion, placed_in_study, read_study, read_study_file,
+    study_file_of, study_of,
 };
 pub use value::{Table, Value};
 pub use written::{Written, fraction, power};

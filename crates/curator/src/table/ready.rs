@@ -46,8 +46,20 @@ impl Ready {
         spend: Spend,
         slot: Option<&str>,
     ) -> Result<Self, Illegal> {
+        Self::of(held, question.check(&held.public)?, spend, slot)
+    }
+
+    /// Makes a question ready that was checked against the table's own description.
+    ///
+    /// # Errors
+    /// [`Illegal`] if no noise can be had for the cost.
+    pub(crate) fn of(
+        held: &Held,
+        checked: Checked,
+        spend: Spend,
+        slot: Option<&str>,
+    ) -> Result<Self, Illegal> {
         let table = &held.public;
-        let checked = question.check(table)?;
         let measured = checked.measured(spend)?;
         let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
         let compiled = compile(&checked, &wanted.ok_or_else(not_whole)?, table, &held.place())?;

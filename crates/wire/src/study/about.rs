@@ -15,9 +15,24 @@ use crate::value::Value;
 /// The fields of every statistic about columns, besides those of its kind.
 pub(super) const FIELDS: [&str; 4] = ["column", "where", "by", "expected"];
 
+/// The question of a statistic about columns, and its words.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StudyQuestion {
+    /// The question, of one aggregate.
+    pub checked: Checked,
+    /// The kind of the statistic.
+    pub kind: &'static str,
+    /// The condition on its rows, as it is written.
+    pub condition: Option<String>,
+    /// The number of columns that it is grouped by. A further column that the question groups by is one whose categories are
+    /// counted.
+    pub by: usize,
+}
+
 /// A statistic about columns.
 pub(super) struct About {
-    pub(super) checked: Checked,
+    pub(super) question: StudyQuestion,
     pub(super) population: Population,
     /// How large its answer can be.
     pub(super) scale: f64,
@@ -36,11 +51,11 @@ pub(super) fn read(
     fields: &mut Fields<'_>,
     table: &Table,
 ) -> Result<About, PlanError> {
-    let filter = match fields.text("where")? {
-        Some(text) => Some(sql::read_condition(&text, table).map_err(|error| at("where", &error))?),
-        None => None,
-    };
+    let condition = fields.text("where")?.map(|text| text.into_owned());
+    let filter = condition.as_ref().map(|text| sql::read_condition(text, table)).transpose();
+    let filter = filter.map_err(|error| at("where", &error))?;
     let mut group = by(fields)?;
+    let by = group.len();
     let expected = fields.whole("expected", (Count::new, Count::LEGAL))?.map(Count::get);
     let (of, own) = of(kind, fields, table)?;
     let of = match of {
@@ -78,7 +93,8 @@ pub(super) fn read(
         return Err(PlanError::field("expected", problem));
     }
     let scale = scale(kind, part, table, rows.unwrap_or(1) as f64);
-    Ok(About { population: Population { contribution, rows, groups }, scale, own, checked })
+    let question = StudyQuestion { checked, kind, condition, by };
+    Ok(About { question, population: Population { contribution, rows, groups }, scale, own })
 }
 
 /// An error of the algebra, at a field.

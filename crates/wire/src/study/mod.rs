@@ -4,6 +4,7 @@ mod about;
 mod bare;
 mod data;
 
+pub use about::StudyQuestion;
 pub use data::DataSource;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,6 @@ use counterpoint::{Delta, Epsilon, Guarantee};
 use counterpoint_planner::{
     Ask, Budget, Goal, Noise, Public, Statistic, Study, StudyError, Wanted, Wish,
 };
-use counterpoint_questions::Checked;
 
 use crate::error::PlanError;
 use crate::fields::{Fields, illegal, missing, number};
@@ -47,7 +47,7 @@ pub struct StudyFile {
     /// The data, if the study describes their columns.
     pub data: Option<DataSource>,
     /// For each statistic its question about the data, if it names the rows and columns that it is computed from.
-    pub questions: Vec<Option<Checked>>,
+    pub questions: Vec<Option<StudyQuestion>>,
 }
 
 /// Reads a study file.
@@ -164,7 +164,7 @@ fn statistic(
     value: Value<'_>,
     index: usize,
     within: &Within<'_>,
-) -> Result<(Statistic, Option<Checked>), PlanError> {
+) -> Result<(Statistic, Option<StudyQuestion>), PlanError> {
     let Value::Table(table) = value else {
         let error = PlanError::plan(format!("is {value}; legal: a table"));
         return Err(error.in_statistic(index + 1, None));
@@ -190,7 +190,7 @@ struct Read {
     name: String,
     own: &'static [&'static str],
     ask: Ask,
-    question: Option<Checked>,
+    question: Option<StudyQuestion>,
 }
 
 fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Read, PlanError> {
@@ -216,10 +216,10 @@ fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Rea
         _ => None,
     };
     let (query, scale, own, population, question) = match about {
-        Some(about::About { checked, population, scale, own }) => {
-            let query = checked.parts().first().map(|part| part.query.clone());
+        Some(about::About { question, population, scale, own }) => {
+            let query = question.checked.parts().first().map(|part| part.query.clone());
             let query = query.ok_or_else(|| missing("kind", &known))?;
-            (query, scale, own, Some(population), Some(checked))
+            (query, scale, own, Some(population), Some(question))
         }
         None => {
             let (query, scale, own) = bare::query(kind, fields, within.public)?;
