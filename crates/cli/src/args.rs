@@ -16,7 +16,7 @@ use counterpoint_wire::{MOST_SAMPLES, fraction, name_of, power};
 #[cfg(feature = "ledger")]
 use crate::ledger::LedgerArgs;
 #[cfg(feature = "serve")]
-use crate::{serve::ServeArgs, token::TokenArgs};
+use crate::{release::ReleaseArgs, serve::ServeArgs, token::TokenArgs};
 
 /// What many private releases cost together, as a certified bracket.
 #[derive(Debug, clap::Parser)]
@@ -36,6 +36,9 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     /// Plan a study: from wanted errors, or a budget, to mechanisms that keep to them
     Plan(PlanArgs),
+    /// Release a study: from its rows to published numbers, each charged, drawn and stored once
+    #[cfg(feature = "serve")]
+    Release(ReleaseArgs),
     /// Serve the planner page, and a curator of tables if one is configured
     #[cfg(feature = "serve")]
     Serve(ServeArgs),

@@ -16,6 +16,8 @@ mod output;
 mod plan;
 mod progress;
 mod region;
+#[cfg(feature = "serve")]
+mod release;
 mod rules;
 #[cfg(feature = "serve")]
 mod serve;
@@ -59,6 +61,8 @@ fn run(command: &Command) -> Result<Outcome> {
             drop(progress);
             serve::run(args)
         }
+        #[cfg(feature = "serve")]
+        Command::Release(args) => release::run(args, &progress),
         Command::Region(args) => region::run(args, &progress),
         Command::Audit(args) => audit::run(args, &progress),
         Command::Convert(args) => rules::convert(args),

@@ -354,21 +354,23 @@ fn is_planned_alike(
     Ok(())
 }
 
-/// The budget of a data set whose first release this is: that of the study, or what the plan costs where the study has none, or
-/// where secrecy of the sample is part of what it promises.
+/// The budget of a data set whose first release this is: the one that is declared for it, or that of the study, or what the plan
+/// costs where the study has none, or where secrecy of the sample is part of what it promises.
 fn first_budget(release: &Release<'_>) -> Result<NewFilter, ReleaseError> {
     let study = &release.study.study;
-    let delta = Amount::from_f64(study.budget().delta.get()).unwrap_or_default();
+    let declared = release.study.data.as_ref().and_then(|data| data.budget);
     let plain = study.public().sample_of.is_none();
-    let (epsilon, delta) = match study.budget().epsilon.filter(|_| plain) {
-        Some(epsilon) => (Amount::from_f64(epsilon.get()), delta),
-        None => {
-            let (epsilon, delta) = cost(release)?;
-            (Amount::from_f64(epsilon), Amount::from_f64(delta).unwrap_or_default())
-        }
+    let (epsilon, delta) = match (declared, study.budget().epsilon) {
+        (Some(budget), _) => (budget.epsilon.get(), budget.delta.get()),
+        (None, Some(epsilon)) if plain => (epsilon.get(), study.budget().delta.get()),
+        _ => cost(release)?,
     };
-    let epsilon = epsilon.ok_or_else(|| ReleaseError::Untold("epsilon is no amount".to_owned()))?;
-    Ok(NewFilter::new(Kind::Sums, epsilon, delta))
+    // As they are written, not as the doubles next to that.
+    let amount = |number: f64| number.to_string().parse::<Amount>();
+    match (amount(epsilon), amount(delta)) {
+        (Ok(epsilon), Ok(delta)) => Ok(NewFilter::new(Kind::Sums, epsilon, delta)),
+        _ => Err(ReleaseError::Untold("the budget cannot be written as a decimal".to_owned())),
+    }
 }
 
 /// What the plan costs: an upper end of epsilon at its delta.

@@ -34,6 +34,7 @@ mod losses;
 mod parse;
 mod plan;
 pub mod publication;
+mod recipe;
 mod region;
 mod rules;
 mod sample;

@@ -11,6 +11,7 @@ use crate::columns;
 use crate::error::{PlanError, quoted};
 use crate::fields::{Fields, illegal, number, unknown, whole, written};
 use crate::kind;
+use crate::recipe;
 use crate::sample::{self, Sample};
 use crate::value::{Table, Value};
 use crate::written::Written;
@@ -73,6 +74,11 @@ impl Release {
             counterpoint::Release { count, part: self.partition.clone(), ..one.alone() }
         });
         [self.alone()].into_iter().chain(also)
+    }
+
+    /// Whether it says how it is run.
+    pub(crate) fn is_planned(&self) -> bool {
+        self.bundle.as_ref().is_some_and(|bundle| bundle.recipe.is_some())
     }
 
     /// The release itself, without those that are made together with it.
@@ -515,7 +521,7 @@ fn times(one: Count, other: Count) -> Option<Count> {
 
 /// A query and its noise.
 fn recipe(value: Value<'_>) -> Result<Recipe, PlanError> {
-    let read = serde_json::to_value(&value).and_then(serde_json::from_value);
+    let read = serde_json::to_value(&value).and_then(recipe::read);
     read.map_err(|error: serde_json::Error| {
         PlanError::field("recipe", format!("is not legal: {error}; legal: a query and a style"))
     })

@@ -5,6 +5,7 @@ use counterpoint::Count;
 use crate::error::PlanError;
 use crate::kind;
 use crate::plan::{Plan, Question, Release, adjacency_name};
+use crate::recipe;
 use crate::sample::{Batches, Sample};
 use crate::value::{Table, Value};
 
@@ -75,7 +76,7 @@ impl Release {
             }
             let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
             if let Some(recipe) = &bundle.recipe {
-                let value = serde_json::to_value(recipe).map_err(wrong)?;
+                let value = recipe::write(recipe).map_err(wrong)?;
                 table.push(("recipe".into(), Value::of_json(value)));
             }
         }

@@ -9,6 +9,7 @@ mod failures;
 mod missing;
 mod one_call;
 mod people;
+mod released;
 mod sessions;
 mod slots;
 mod table_sessions;

@@ -17,6 +17,7 @@ use super::canonical::{NotCanonical, canonical};
 use super::safe::{self, side};
 use crate::error::PlanError;
 use crate::plan::{Format, Plan, Question, Release};
+use crate::recipe;
 use crate::sample::Sample;
 use crate::value::Value;
 use crate::written::amount;
@@ -99,7 +100,10 @@ impl ExactPlan {
         for (index, fields) in raw.releases.into_iter().enumerate() {
             let release = plan.releases.get(index);
             let name = release.and_then(|release| release.name.as_deref());
-            let described = Described::canonical(with_recipe(fields, release));
+            let described = match release {
+                Some(release) if release.is_planned() => Described::of_planned(release),
+                _ => Described::canonical(fields),
+            };
             releases.push(described.map_err(|error| error.in_release(index + 1, name))?);
         }
         let (adjacency, group, warnings) = (plan.adjacency, plan.group.get(), plan.warnings());
@@ -138,6 +142,29 @@ impl Described {
         // What cannot be read again could not be charged.
         described.release()?;
         Ok(described)
+    }
+
+    /// A release that says how it is run: its numbers are the doubles that it is run with, whatever their texts.
+    fn of_planned(release: &Release) -> Result<Self, PlanError> {
+        let mut whole = Self::of(&release.alone())?;
+        let mut word = |key: &str, text: &str| {
+            whole.0.insert(key.to_owned(), Field::One(text.to_owned()));
+        };
+        if let Some(name) = &release.name {
+            word("name", name);
+        }
+        let bundle = release.bundle.as_deref();
+        if let Some(recipe) = bundle.and_then(|bundle| bundle.recipe.as_ref()) {
+            let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
+            word("recipe", &recipe::write(recipe).map_err(wrong)?.to_string());
+        }
+        let also = bundle.map_or(&[][..], |bundle| &bundle.also);
+        if !also.is_empty() {
+            let parts = also.iter().map(|one| Self::of(&one.alone()));
+            let parts = Field::Parts(parts.collect::<Result<_, _>>()?);
+            whole.0.insert("also".to_owned(), parts);
+        }
+        Ok(whole)
     }
 
     /// The same release with nothing said that goes without saying: a default that is spelled
@@ -268,7 +295,7 @@ impl Described {
     /// The query and its noise, if the release says how it was planned.
     #[must_use]
     pub fn recipe(&self) -> Option<Recipe> {
-        serde_json::from_str(self.word("recipe")?).ok()
+        recipe::read(serde_json::from_str(self.word("recipe")?).ok()?).ok()
     }
 
     /// How often it is made: how many openings it has as a slot.
@@ -608,20 +635,6 @@ fn toml_fields(fields: &DeTable<'_>) -> BTreeMap<String, Field> {
         (key.clone().into_owned(), field)
     };
     fields.iter().map(field).collect()
-}
-
-/// The fields of a release with its recipe as JSON.
-fn with_recipe(
-    mut fields: BTreeMap<String, Field>,
-    release: Option<&Release>,
-) -> BTreeMap<String, Field> {
-    let bundle = release.and_then(|release| release.bundle.as_ref());
-    let recipe = bundle.and_then(|bundle| bundle.recipe.as_ref());
-    fields.remove("recipe");
-    if let Some(text) = recipe.and_then(|recipe| serde_json::to_string(recipe).ok()) {
-        fields.insert("recipe".to_owned(), Field::One(text));
-    }
-    fields
 }
 
 /// The text of a number, or a string as it is.

@@ -1,6 +1,6 @@
 //! The description of data: the `[data]` of a study.
 
-use counterpoint::{Adjacency, Count, Relation};
+use counterpoint::{Adjacency, Count, Delta, Epsilon, Guarantee, Relation};
 use counterpoint_planner::Public;
 use counterpoint_questions::public::{CodeText, ColumnText, Key, MissingText, Table, TableText};
 
@@ -9,7 +9,7 @@ use crate::fields::{Fields, illegal, missing, real};
 use crate::plan::{adjacency, adjacency_name};
 use crate::value::Value;
 
-const DATA: [&str; 11] = [
+const DATA: [&str; 12] = [
     "adjacency",
     "people",
     "rows",
@@ -20,6 +20,7 @@ const DATA: [&str; 11] = [
     "row_number",
     "groups",
     "name",
+    "budget",
     "column",
 ];
 const COLUMN: [&str; 7] =
@@ -34,6 +35,8 @@ pub struct DataSource {
     pub source: Option<String>,
     /// The name of the table there, in a database.
     pub from: Option<String>,
+    /// What all releases of the data may cost together, if that is more than this study may.
+    pub budget: Option<Guarantee>,
 }
 
 /// The name that a table has if the study gives it none.
@@ -58,6 +61,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Result<(Public, Option<DataSource
     let (source, from, name) = (text("source")?, text("from")?, text("name")?);
     let (person, row_number) = (text("person")?, text("row_number")?);
     let columns = columns(&mut data)?;
+    let budget = data.take("budget").map(budget).transpose()?;
     data.finish("data", &DATA)?;
     let rows = rows.map_or(1, Count::get);
     let relation = Relation::new(adjacency, rows)
@@ -78,7 +82,20 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Result<(Public, Option<DataSource
         columns,
     };
     let table = Table::new(text).map_err(|error| PlanError::plan(format!("data: {error}")))?;
-    Ok((public, Some(DataSource { table, source, from })))
+    Ok((public, Some(DataSource { table, source, from, budget })))
+}
+
+/// What all releases may cost together.
+fn budget(value: Value<'_>) -> Result<Guarantee, PlanError> {
+    let Value::Table(table) = value else {
+        return Err(illegal("budget", &value, "a table with epsilon and delta"));
+    };
+    let mut fields = Fields::new(table);
+    let epsilon = fields.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL));
+    let delta = fields.number("delta", Some(0.0), (Delta::new, Delta::LEGAL));
+    let read = epsilon.and_then(|epsilon| Ok(Guarantee { epsilon, delta: delta? }));
+    let read = read.and_then(|read| fields.finish("budget", &["epsilon", "delta"]).map(|()| read));
+    read.map_err(|error| PlanError::field("budget", format!("is a table: {error}")))
 }
 
 fn columns(data: &mut Fields<'_>) -> Result<Vec<ColumnText>, PlanError> {

@@ -1,0 +1,241 @@
+//! `counterpoint release`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use counterpoint::ask::Options;
+use counterpoint::watch::Watch;
+use counterpoint_curator::{
+    Charged, Held, Location, Release, ReleaseError, Source, Tokens, check_release,
+    rehearse_release, release, table_of,
+};
+use counterpoint_ledger::{Hash, Ledger, LedgerError, OpenOptions, Pool, Url};
+use counterpoint_planner::{PlanningError, plan};
+use counterpoint_wire::ledger::ExactPlan;
+use counterpoint_wire::publication::Publication;
+use counterpoint_wire::{Format, Planned, StudyFile, placed_in_study, read_study_file};
+
+use crate::files;
+use crate::input;
+use crate::output::Outcome;
+use crate::progress::Progress;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReleaseArgs {
+    /// Study file in TOML or JSON
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: String,
+
+    /// Read the rows from this file, not from the study's source
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Release what this plan of the study says, as plan --out wrote it
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// Charge this ledger: sqlite:PATH or postgres://...; DIR/ledger.db if it is not given
+    #[arg(long, value_name = "URL")]
+    pub(crate) ledger: Option<Url>,
+
+    /// Release made-up rows: nothing is charged, and no rows are read
+    #[arg(long, conflicts_with_all = ["changed", "ledger"])]
+    pub(crate) dry_run: bool,
+
+    /// Release rows that are not those of earlier releases: people who are in both are charged twice
+    #[arg(long)]
+    pub(crate) changed: bool,
+
+    /// Write release.csv, release.json, report.html and metadata.json to this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+/// The file of the default ledger.
+const LEDGER: &str = "ledger.db";
+/// The file of the key that fingerprints are made with. Nobody but the owner of the data may read it.
+const SECRET: &str = "secret.db";
+/// A file is read through once before anything is charged, for so long at most.
+const CHECK: Duration = Duration::from_secs(3600);
+
+pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
+    let shown = || input::shown(&args.study);
+    let bytes = input::bytes(&args.study).with_context(shown)?;
+    let path = Path::new(&args.study);
+    let study = read_study_file(&bytes, Format::detect(Some(path), &bytes)).with_context(shown)?;
+    let plan = match &args.plan {
+        Some(file) => given_plan(file).with_context(|| file.display().to_string())?,
+        None => match planned(&study, progress).with_context(shown)? {
+            Ok(plan) => plan,
+            Err(no) => return Ok(Outcome::no(format!("{}: {no}", shown()), None)),
+        },
+    };
+    let title = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
+    let asked = Asked { args, study: &study, plan: &plan, title: &title };
+    let published = if args.dry_run { asked.rehearsed() } else { asked.released() };
+    match published.with_context(shown) {
+        Ok(published) => written(args, &published),
+        Err(error) => match error.downcast_ref::<ReleaseError>() {
+            Some(no) if no.is_refusal() => Ok(Outcome::no(format!("{}: {no}", shown()), None)),
+            _ => Err(error),
+        },
+    }
+}
+
+/// The plan of a study; or why its budget allows none.
+fn planned(study: &StudyFile, progress: &Progress) -> Result<Result<ExactPlan, String>> {
+    let callback = |fraction| progress.at(fraction);
+    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+    match plan(&study.study, &options) {
+        Ok(planned) => {
+            let text = Planned::new(&study.study, planned).plan().to_json()?;
+            Ok(Ok(ExactPlan::parse(text.as_bytes(), Format::Json)?))
+        }
+        Err(PlanningError::Study(error)) => Err(placed_in_study(&study.study, &error).into()),
+        Err(error @ PlanningError::OverBudget { .. }) => Ok(Err(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn given_plan(file: &Path) -> Result<ExactPlan> {
+    let bytes = input::bytes(&file.display().to_string())?;
+    Ok(ExactPlan::parse(&bytes, Format::detect(Some(file), &bytes))?)
+}
+
+/// What is asked for.
+struct Asked<'a> {
+    args: &'a ReleaseArgs,
+    study: &'a StudyFile,
+    plan: &'a ExactPlan,
+    title: &'a str,
+}
+
+impl Asked<'_> {
+    fn rehearsed(&self) -> Result<Publication> {
+        let json = self.args.out.join("release.json");
+        let earlier = fs::read(&json).ok();
+        let earlier = earlier.and_then(|bytes| serde_json::from_slice::<Publication>(&bytes).ok());
+        if earlier.is_some_and(|earlier| !earlier.made_up) {
+            bail!("{} is of real rows; legal: another --out for a dry run", json.display());
+        }
+        let release = self.release("made-up rows");
+        let published = rehearse_release(&release)?;
+        make_folder(&self.args.out)?;
+        Ok(published)
+    }
+
+    fn released(&self) -> Result<Publication> {
+        let source = self.source()?;
+        let name = source_name(&source.location);
+        let release = self.release(&name);
+        // Everything that can be wrong with a study or a file is found before anything is written or charged.
+        let probe = Held::open(&source, [0; 32]).map_err(|error| told(&error.why))?;
+        check_release(&release, &probe)?;
+        probe.check(Instant::now() + CHECK).map_err(|error| told(&error.why))?;
+        make_folder(&self.args.out)?;
+        let secret = Tokens::open(&self.args.out.join(SECRET))?.secret()?;
+        let held = Held::open(&source, secret).map_err(|error| told(&error.why))?;
+        let fingerprint = held.fingerprint().map_err(|error| told(&error.why))?;
+        let fingerprint = match fingerprint {
+            Some(rows) => keyed(&secret, b"rows", &rows),
+            // The rows of a database are its owner's to keep as they are.
+            None => keyed(&secret, b"place", format!("{}", source.from).as_bytes()),
+        };
+        let pool = self.ledger()?;
+        let charged = Charged { dataset: &source.dataset, fingerprint, changed: self.args.changed };
+        Ok(counterpoint_curator::release(&release, &charged, &pool, &held)?)
+    }
+
+    fn release<'a>(&'a self, source: &'a str) -> Release<'a> {
+        Release { study: self.study, plan: self.plan, title: self.title, source }
+    }
+
+    /// Where the rows are.
+    fn source(&self) -> Result<Source> {
+        let public = table_of(self.study)?.clone();
+        let data = self.study.data.as_ref();
+        let folder = Path::new(&self.args.study).parent().unwrap_or(Path::new(""));
+        let location = match (&self.args.data, data.and_then(|data| data.source.as_deref())) {
+            (Some(file), _) => Location::File(file.clone()),
+            (None, Some(text)) => Location::parse(text, folder)?,
+            (None, None) => bail!("data has no source; legal: source in [data], or --data FILE"),
+        };
+        let from = data.and_then(|data| data.from.clone());
+        let from = from.unwrap_or_else(|| public.name().to_owned());
+        let dataset = public.name().to_owned();
+        Ok(Source { public, dataset, location, from, size: None })
+    }
+
+    fn ledger(&self) -> Result<Pool> {
+        let own = self.args.out.join(LEDGER);
+        let url = match &self.args.ledger {
+            Some(url) => url.clone(),
+            None => Url::Sqlite(own.display().to_string()),
+        };
+        if self.args.ledger.is_none() && !own.exists() {
+            match Ledger::init(&url) {
+                // Another process may have been quicker.
+                Ok(_) | Err(LedgerError::Exists { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Pool::new(&url, &OpenOptions::default(), 2)?)
+    }
+}
+
+fn told(why: &str) -> anyhow::Error {
+    anyhow::anyhow!("{why}")
+}
+
+/// A hash that nobody without the key can compare guesses with.
+fn keyed(secret: &[u8; 32], what: &[u8], bytes: &[u8]) -> Hash {
+    let inner = Hash::of(&[&secret[..], what, b"\0", bytes].concat());
+    Hash::of(&[&secret[..], inner.to_string().as_bytes()].concat())
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))
+}
+
+/// What a source is called in what is published: no path, address or password.
+fn source_name(location: &Location) -> String {
+    match location {
+        Location::File(file) | Location::Sqlite(file) => {
+            file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        }
+        Location::Postgres(_) => "PostgreSQL".to_owned(),
+        Location::Spark(_) => "Spark".to_owned(),
+        _ => "a database".to_owned(),
+    }
+}
+
+/// Writes what is published.
+fn written(args: &ReleaseArgs, published: &Publication) -> Result<Outcome> {
+    let files = [
+        ("release.csv", published.csv()),
+        ("release.json", published.json()?),
+        ("report.html", counterpoint_report::publication_page(published)),
+        ("metadata.json", counterpoint_report::publication_metadata(published)),
+    ];
+    for (name, text) in files {
+        let path = args.out.join(name);
+        files::write_whole(&path, text.as_bytes())
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    let count = published.statistics.len();
+    let numbers: usize = published.statistics.iter().map(|one| one.numbers.len()).sum();
+    let (epsilon, delta) = (published.privacy.epsilon, published.privacy.delta);
+    let folder = args.out.display();
+    let head = if published.made_up {
+        format!("{count} statistics of MADE-UP rows, {numbers} numbers; nothing was charged")
+    } else {
+        format!("{count} statistics, {numbers} numbers: epsilon {epsilon:.6} at delta {delta:e}")
+    };
+    let text = format!(
+        "{head}\nnumbers   {folder}/release.csv, {folder}/release.json\nreport    {folder}/report.html\nmetadata  \
+         {folder}/metadata.json\n"
+    );
+    Ok(Outcome::text(text, Vec::new()))
+}
