@@ -39,6 +39,9 @@ pub(crate) enum Command {
     /// Release a study: from its rows to published numbers, each charged, drawn and stored once
     #[cfg(feature = "serve")]
     Release(ReleaseArgs),
+    /// Begin a study of a data file
+    #[command(arg_required_else_help = false)]
+    Study(StudyArgs),
     /// Serve the planner page, and a curator of tables if one is configured
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
@@ -238,6 +241,29 @@ pub(crate) struct PlanArgs {
     /// Draw the plan beside other theorems, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub(crate) command: StudyCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Print a study file with every column of a data file and what has to be declared of it. Only the header is read
+    New(StudyNewArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StudyNewArgs {
+    /// Data file: .csv, .jsonl or .parquet
+    #[arg(value_name = "FILE")]
+    pub(crate) data: String,
+
+    /// Take bounds, categories and missing codes from a Frictionless table schema, CSVW metadata or a DDI codebook
+    #[arg(long, value_name = "FILE")]
+    pub(crate) codebook: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

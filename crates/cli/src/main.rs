@@ -22,6 +22,7 @@ mod rules;
 #[cfg(feature = "serve")]
 mod serve;
 mod simulate;
+mod study;
 #[cfg(feature = "serve")]
 mod token;
 
@@ -56,6 +57,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Compare(args) => compare::run(args, &progress),
         Command::Calibrate(args) => calibrate::run(args, &progress),
         Command::Plan(args) => plan::run(args, &progress),
+        Command::Study(args) => study::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => {
             drop(progress);

@@ -23,6 +23,7 @@ mod session;
 mod simulation;
 #[cfg(feature = "ledger")]
 mod stored;
+mod study;
 mod value;
 
 use pyo3::prelude::*;
@@ -62,4 +63,6 @@ mod _native {
     #[cfg(feature = "ledger")]
     #[pymodule_export]
     use super::stored::{OwnDeclared, StoredSessions};
+    #[pymodule_export]
+    use super::study::study_new;
 }

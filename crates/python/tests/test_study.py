@@ -179,3 +179,16 @@ def test_other_errors() -> None:
         cp.plan_study("no-such-study.toml")
     with pytest.raises(TypeError, match="progress"):
         cp.plan_study(STUDY, progress=3)  # type: ignore[arg-type]
+
+
+def test_a_study_begins_with_a_header(tmp_path: Path) -> None:
+    data = tmp_path / "survey.csv"
+    data.write_text("respondent,age\n1,44\n")
+    text = cp.study_new(data)
+    assert '# name = "age"' in text and "44" not in text
+    book = tmp_path / "book.json"
+    book.write_text('{"fields": [{"name": "age", "type": "integer", "constraints": {"minimum": 18, "maximum": 99}}]}')
+    with pytest.warns(UserWarning, match="does not describe these columns of the data file: \"respondent\""):
+        assert "\nbounds = [18, 99]\n" in cp.study_new(str(data), codebook=book)
+    with pytest.raises(cp.InvalidArgument, match="none.csv: cannot be read"):
+        cp.study_new(tmp_path / "none.csv")

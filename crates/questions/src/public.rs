@@ -188,8 +188,9 @@ pub struct Table {
     columns: Vec<Column>,
 }
 
-/// A name that means the same to everybody: `[A-Za-z_][A-Za-z0-9_]*`.
-fn is_name(text: &str) -> bool {
+/// Whether a text is a name that means the same to everybody: `[A-Za-z_][A-Za-z0-9_]*`.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !text.as_bytes().first().is_none_or(u8::is_ascii_digit)
         && text.len() <= 63

@@ -22,11 +22,13 @@
 mod answer;
 mod calibrated;
 mod audit;
+mod codebook;
 mod columns;
 pub mod decimal;
 mod error;
 mod exactly;
 mod fields;
+mod header;
 mod json;
 mod kind;
 pub mod ledger;
@@ -40,6 +42,7 @@ mod rules;
 mod sample;
 mod simulation;
 mod study;
+mod study_new;
 mod planned;
 mod toml;
 mod value;
@@ -52,7 +55,9 @@ mod fuzz;
 pub use answer::{Asked, Composed};
 pub use audit::Audited;
 pub use calibrated::{Calibrated, Change, OutOfReach};
+pub use codebook::{Category, Codebook, CodebookColumn, CodebookFormat, Holds};
 pub use error::PlanError;
+pub use header::{DataFormat, Header};
 pub use losses::{Loss, Losses};
 pub use plan::{
     Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
@@ -70,5 +75,6 @@ pub use study::{
     DataSource, StudyFile, StudyQuestion, placed_in_study, read_study, read_study_file,
     study_file_of, study_of,
 };
+pub use study_new::{NewStudy, begin_study, new_study};
 pub use value::{Table, Value};
 pub use written::{Written, fraction, power};

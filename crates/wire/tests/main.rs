@@ -7,3 +7,4 @@ mod ledger;
 mod mechanisms;
 mod plan;
 mod simulations;
+mod study_new;

@@ -19,6 +19,7 @@ mod rules;
 mod serve;
 mod simulations;
 mod streams;
+mod studies;
 mod usage;
 
 use std::io::Write;

@@ -74,7 +74,7 @@ from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .region import Region, Verdict
 from .rules import convert, noise_rules, pairs
 from .simulation import simulate
-from .study import Planned, PlannedStatistic, plan_study
+from .study import Planned, PlannedStatistic, plan_study, study_new
 
 if TYPE_CHECKING:
     from .client import Client, Condition, Question, Session, column, connect
@@ -176,4 +176,5 @@ __all__ = [
     "plan_study",
     "sessions",
     "simulate",
+    "study_new",
 ]

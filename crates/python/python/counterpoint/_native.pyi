@@ -42,6 +42,7 @@ __all__ = [
     "plan_study",
     "secret",
     "simulate",
+    "study_new",
 ]
 
 _Progress = Callable[[float], bool | None] | None
@@ -245,6 +246,7 @@ class Planned:
 def plan_study(
     study: dict[str, Any] | bytes, path: str | None = None, *, progress: _Progress = None
 ) -> Planned: ...
+def study_new(path: str, codebook: str | None = None) -> tuple[str, list[str]]: ...
 @final
 class Region:
     def outer_points(self) -> _Ends: ...

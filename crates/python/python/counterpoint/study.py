@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from ._native import Answer, Bracket, Mechanism
 
-__all__ = ["Least", "Other", "Planned", "PlannedStatistic", "plan_study"]
+__all__ = ["Least", "Other", "Planned", "PlannedStatistic", "plan_study", "study_new"]
 
 
 class PlannedStatistic(NamedTuple):
@@ -211,3 +212,23 @@ def plan_study(
     with open(study, "rb") as file:
         text = file.read()
     return Planned(_native.plan_study(text, os.fspath(study), progress=progress))
+
+
+def study_new(path: str | os.PathLike[str], codebook: str | os.PathLike[str] | None = None) -> str:
+    """The text of a study file of a data file (.csv, .jsonl, .parquet), to be completed.
+
+    Only the header of the file is read: no data value is. The text lists every column with what has to be declared of
+    it. A codebook (a Frictionless table schema, CSVW metadata or a DDI codebook) gives bounds, categories and missing
+    codes; a warning names columns that only one of the two files has.
+
+    >>> import counterpoint as cp, pathlib, tempfile
+    >>> data = pathlib.Path(tempfile.mkdtemp()) / "survey.csv"
+    >>> _ = data.write_text("respondent,age\\n1,44\\n")
+    >>> '# name = "age"' in cp.study_new(data)
+    True
+    """
+    described = None if codebook is None else os.fspath(codebook)
+    text, remarks = _native.study_new(os.fspath(path), described)
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=2)
+    return text
