@@ -314,7 +314,7 @@ fn declaration(name: &str, holds: &Holds) -> Option<String> {
         }
         _ => return None,
     };
-    let column = ColumnText { name: name.to_owned(), bounds, categories, complete: false };
+    let column = ColumnText { bounds, categories, ..ColumnText::named(name) };
     let table = TableText {
         name: "data".to_owned(),
         person: None,
