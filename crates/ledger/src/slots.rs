@@ -90,7 +90,7 @@ fn all_openings(
 ) -> Result<Vec<Query>, LedgerError> {
     let mut queries = Vec::with_capacity(slots.len());
     for slot in slots {
-        let count = Count::new(slot.count).map_err(FilterError::from)?;
+        let count = Count::new(slot.release.count()?).map_err(FilterError::from)?;
         queries.extend(times(opening(relation, &slot.release, format)?, count)?);
     }
     Ok(queries)

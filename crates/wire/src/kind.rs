@@ -272,7 +272,10 @@ const KINDS: [Kind; 22] = [
 ];
 
 /// The fields every release has.
-const COMMON: [&str; 6] = ["name", "mechanism", "count", "partition", "also", "recipe"];
+const COMMON: [&str; 4] = ["name", "mechanism", "count", "partition"];
+
+/// The fields a planned release may have.
+const PLANNED: [&str; 2] = ["also", "recipe"];
 
 /// The fields a release on a Poisson sample has.
 const SAMPLED: [&str; 4] = ["rate", "examples", "batch", "epochs"];
@@ -325,7 +328,8 @@ impl Kind {
     pub(crate) fn legal_fields(&self) -> Vec<&'static str> {
         let sampled = if self.sampled { &SAMPLED[..] } else { &[] };
         let instead = self.fields.iter().flat_map(|field| self.in_place_of(field));
-        COMMON.iter().chain(self.fields).chain(instead).chain(sampled).copied().collect()
+        let own = COMMON.iter().chain(self.fields).chain(instead);
+        own.chain(sampled).chain(&PLANNED).copied().collect()
     }
 }
 

@@ -106,7 +106,9 @@ fn release(line: &Line) -> Option<Release> {
     }
     let recipe = line.runs.as_ref().map(|runs| runs.measurement.recipe().clone());
     whole.name = Some(line.name.as_str().into());
-    whole.bundle = Some(Box::new(Bundle { also, recipe }));
+    if !also.is_empty() || recipe.is_some() {
+        whole.bundle = Some(Box::new(Bundle { also, recipe }));
+    }
     Some(whole)
 }
 

@@ -273,7 +273,7 @@ const WHOLE: [&str; 22] = [
 
 /// What fields stand for if they are left out, as the plan format has it; `None` where leaving
 /// one out says something that no value of it does.
-const DEFAULTS: [(&str, Option<&str>); 16] = [
+const DEFAULTS: [(&str, Option<&str>); 18] = [
     ("count", Some("1")),
     ("rate", Some("1")),
     ("delta", Some("0")),
@@ -290,6 +290,8 @@ const DEFAULTS: [(&str, Option<&str>); 16] = [
     ("people", None),
     ("csv", None),
     ("most", None),
+    ("also", None),
+    ("recipe", None),
 ];
 
 #[test]

@@ -7,4 +7,5 @@ mod ledger;
 mod mechanisms;
 mod plan;
 mod simulations;
+mod studies;
 mod study_new;

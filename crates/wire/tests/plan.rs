@@ -136,7 +136,7 @@ fn unknown_missing_and_repeated_fields() {
         (
             toml_release("mechanism = \"approx-dp\"\nepsilon = 1\nsigma = 2"),
             "release 1: sigma is not a field of approx-dp; \
-             legal: name, mechanism, count, partition, epsilon, delta, rate, examples, batch, epochs",
+             legal: name, mechanism, count, partition, epsilon, delta, rate, examples, batch, epochs, also, recipe",
         ),
         (
             toml("epsilom = 1"),

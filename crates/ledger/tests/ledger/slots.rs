@@ -460,3 +460,69 @@ fn parts_and_samples_are_refused_where_people_have_several_records() {
         assert_sound(&mut ledger);
     }
 }
+
+/// A slot of several releases that are made together: each opening runs all of them, and nothing that is a hundredth more.
+#[test]
+fn a_slot_may_consist_of_several_releases() {
+    const TOGETHER: &str = r#"{"delta": 1e-6, "release": [
+        {"name": "mean", "mechanism": "geometric", "scale": 20, "count": 3,
+         "also": [{"mechanism": "laplace", "scale": 300, "sensitivity": 20}]},
+        {"name": "regions", "mechanism": "discrete-gaussian", "sigma": 10,
+         "also": [{"mechanism": "discrete-gaussian", "sigma": 10}]}]}"#;
+    const ONE_BY_ONE: &str = r#"{"delta": 1e-6, "release": [
+        {"name": "a", "mechanism": "geometric", "scale": 20, "count": 3},
+        {"name": "b", "mechanism": "laplace", "scale": 300, "sensitivity": 20, "count": 3},
+        {"name": "c", "mechanism": "discrete-gaussian", "sigma": 10, "count": 2}]}"#;
+    for place in Place::all() {
+        let mut ledger = Ledger::init(&place.url()).unwrap();
+        ledger.dataset("d", add_remove(), &budget(Kind::Sums, "9", "1e-3")).unwrap();
+        ledger.open_account("plan", "d", &NewAccount::Plan(plan(TOGETHER), None)).unwrap();
+        ledger.open_account("same", "d", &NewAccount::Plan(plan(ONE_BY_ONE), None)).unwrap();
+        // What is made together costs what it costs one by one.
+        let promise = |ledger: &mut Ledger, account: &str| {
+            ledger.status(Some(account)).unwrap().accounts.remove(0).promise
+        };
+        assert_eq!(promise(&mut ledger, "plan"), promise(&mut ledger, "same"));
+        let run = |name: &str, count: u64, list: &[&str]| {
+            let one = |text: &&str| match described(text) {
+                Asked::Described(run) => run,
+                other => panic!("{other:?}"),
+            };
+            let run = list.iter().flat_map(one).collect();
+            Asked::Slot { name: name.to_owned(), count, run }
+        };
+        let (count, sum) = (
+            r#"{"mechanism":"geometric","scale":20}"#,
+            r#"{"mechanism":"laplace","scale":600,"sensitivity":40}"#,
+        );
+        let two = r#"{"mechanism":"discrete-gaussian","sigma":10,"count":2}"#;
+        for (key, asked) in [
+            ("a", run("mean", 1, &[count, sum])),
+            ("b", run("mean", 1, &[sum])),
+            ("c", run("regions", 1, &[two])),
+        ] {
+            ledger.reserve(&Request::new("plan", key, &asked)).unwrap();
+        }
+        assert_eq!((used(&mut ledger, "mean"), used(&mut ledger, "regions")), ((2, 3), (1, 1)));
+        let more = r#"{"mechanism":"laplace","scale":594,"sensitivity":40}"#;
+        let noise = r#"{"mechanism":"geometric","scale":19.8}"#;
+        for list in [&[count, more][..], &[noise, sum], &[count, sum, sum], &[count; 3]] {
+            uncovered(ledger.reserve(&Request::new("plan", "x", &run("mean", 1, list))));
+        }
+        refused(ledger.reserve(&Request::new("plan", "x", &run("regions", 1, &[two]))));
+        // No account is opened in it, and it is cut anew as a whole.
+        let filter = budget(Kind::Sums, "0.01", "0");
+        let error = ledger.open_in_slot("within", "plan", "mean", &filter).unwrap_err();
+        assert!(error.to_string().contains("several releases in the slot"), "{error}");
+        let into = r#"{"release": [{"name": "new", "mechanism": "geometric", "scale": 20},
+            {"name": "sum", "mechanism": "laplace", "scale": 300, "sensitivity": 20}]}"#;
+        ledger.recut("plan", &openings(&[("mean", 1)]), &plan(into)).unwrap();
+        assert_eq!(used(&mut ledger, "mean"), (3, 3));
+        assert_sound(&mut ledger);
+        // A described release is one.
+        let asked = plan(TOGETHER).releases;
+        let error =
+            ledger.reserve(&Request::new("plan", "y", &Asked::Described(asked))).unwrap_err();
+        assert!(!matches!(error, LedgerError::Refused(_)), "{error}");
+    }
+}
