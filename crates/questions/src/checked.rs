@@ -455,6 +455,10 @@ pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
             let (column, bounds) = bounded(values)?;
             plain(Query::variance(bounds), column)
         }
+        Of::Deviation(values) => {
+            let (column, bounds) = bounded(values)?;
+            plain(Query::deviation(bounds), column)
+        }
         Of::Proportion(share) => {
             let column = find(&share.column, table)?.name.clone();
             let holds = condition(&holds(share)?, table, true, &mut Size::default())?;
@@ -483,6 +487,10 @@ pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
         Of::Covariance { column, with } => {
             let ((x, x_bounds), (y, y_bounds)) = (number(column, table)?, number(with, table)?);
             (Query::covariance(x_bounds, y_bounds), vec![x, y], None)
+        }
+        Of::Correlation { column, with } => {
+            let ((x, x_bounds), (y, y_bounds)) = (number(column, table)?, number(with, table)?);
+            (Query::correlation(x_bounds, y_bounds), vec![x, y], None)
         }
         Of::Regression { column, predictors } => {
             let predictors = predictors.iter().map(|column| number(column, table));

@@ -303,9 +303,10 @@ fn turning(query: &Query) -> Vec<f64> {
         Kind::Count(None) => Vec::new(),
         Kind::Count(Some(bounds)) | Kind::Sum(bounds) => within(bounds),
         Kind::Mean(bounds) | Kind::Variance(bounds) | Kind::Proportion(bounds) => within(bounds),
+        Kind::Deviation(bounds) => within(bounds),
         Kind::Histogram(places) | Kind::Quantile { candidates: places, .. } => places.to_vec(),
         Kind::Cumulative(places) | Kind::Quantiles { candidates: places, .. } => places.to_vec(),
         // Tables have attacks of their own.
-        Kind::Covariance(..) | Kind::Regression { .. } => Vec::new(),
+        Kind::Covariance(..) | Kind::Correlation(..) | Kind::Regression { .. } => Vec::new(),
     }
 }

@@ -68,7 +68,7 @@ impl Asker {
 
 fn bounds_of(query: &Query) -> Vec<Bounds> {
     match &query.kind {
-        Kind::Covariance(x, y) => vec![*x, *y],
+        Kind::Covariance(x, y) | Kind::Correlation(x, y) => vec![*x, *y],
         Kind::Regression { predictors, outcome } => {
             predictors.iter().copied().chain([*outcome]).collect()
         }

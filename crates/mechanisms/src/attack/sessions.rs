@@ -21,7 +21,9 @@ impl Asker {
             (Kind::Mean(bounds), _) => Query::mean(mirrored(bounds, shift)),
             (Kind::Variance(bounds), _) => Query::variance(mirrored(bounds, shift)),
             (Kind::Quantile { .. } | Kind::Quantiles { .. }, _) => self.query(),
-            (Kind::Covariance(..) | Kind::Regression { .. }, _) => self.query(),
+            (Kind::Deviation(bounds), _) => Query::deviation(mirrored(bounds, shift)),
+            (Kind::Covariance(..) | Kind::Correlation(..), _) => self.query(),
+            (Kind::Regression { .. }, _) => self.query(),
             (Kind::Proportion(bounds), _) => Query::proportion(mirrored(bounds, shift)),
             (Kind::Cumulative(_), _) => {
                 let bounds = self.bounds();

@@ -63,6 +63,8 @@ fn query(hash: &mut Sha256, query: &Query) {
             (8, (shares.len() as u32, 0), numbers)
         }
         Kind::Covariance(x, y) => (16, (0, 0), [within(x), within(y)].concat()),
+        Kind::Deviation(bounds) => (18, (0, 0), within(bounds)),
+        Kind::Correlation(x, y) => (19, (0, 0), [within(x), within(y)].concat()),
         Kind::Regression { predictors, outcome } => {
             let all = predictors.iter().chain([outcome]);
             (17, (0, 0), all.flat_map(within).collect())

@@ -22,6 +22,10 @@ enum Answer {
     Mean(Mean),
     Variance(Variance),
     Covariance(Covariance),
+    /// The root of a variance, which is at most half the width of the bounds.
+    Deviation(Variance, f64),
+    /// A number from -1 to 1, of which nothing less holds for all data.
+    Correlation,
     /// Several numbers, of which nothing finite holds for all data.
     Line,
     Choice(Choice),
@@ -59,6 +63,11 @@ impl Measurement {
                 let halves = [x.half(), y.half()];
                 Covariance::new(sums, rows, halves).map(Answer::Covariance).ok_or(no_sum)
             }
+            (Body::Sums(sums), Kind::Deviation(bounds)) => {
+                let (half, variance) = (bounds.half(), Variance::new(sums, rows, bounds.half()));
+                variance.map(|variance| Answer::Deviation(variance, half)).ok_or(no_sum)
+            }
+            (Body::Sums(_), Kind::Correlation(..)) => Ok(Answer::Correlation),
             (Body::Sums(_), Kind::Regression { .. }) => Ok(Answer::Line),
             (Body::Sums(sums), _) => {
                 let (_, noise) = sums.first().ok_or(no_sum)?;
@@ -93,6 +102,7 @@ impl Measurement {
             Kind::Mean(_) | Kind::Proportion(_) if !self.relation().is_length_public() => 0.004,
             Kind::Cumulative(_) => 0.01,
             Kind::Variance(_) | Kind::Covariance(..) | Kind::Regression { .. } => 0.05,
+            Kind::Deviation(_) => 0.05,
             _ => 0.0,
         }
     }
@@ -120,6 +130,9 @@ impl Measurement {
             Answer::Mean(mean) => mean.half_width(alpha),
             Answer::Variance(variance) => variance.half_width(alpha),
             Answer::Covariance(covariance) => covariance.half_width(alpha),
+            // |root a - root b| <= root |a - b|.
+            Answer::Deviation(variance, half) => variance.half_width(alpha).sqrt().min(half),
+            Answer::Correlation => 2.0,
             Answer::Line => f64::INFINITY,
             Answer::Choice(choice) => choice.half_width(alpha),
             Answer::Prefixes(mut chain, edges) => chain.half_width(prefixes::deepest(edges), alpha),
@@ -165,6 +178,9 @@ impl Measurement {
             Ok(Answer::Mean(mean)) => mean.expected(),
             Ok(Answer::Variance(variance)) => variance.expected(),
             Ok(Answer::Covariance(covariance)) => covariance.expected(),
+            // The mean of roots is at most the root of the mean.
+            Ok(Answer::Deviation(variance, half)) => variance.expected().sqrt().min(half),
+            Ok(Answer::Correlation) => 2.0,
             Ok(Answer::Line) => f64::INFINITY,
             Ok(Answer::Choice(choice)) => choice.expected(),
             Ok(Answer::Prefixes(mut chain, edges)) => chain.expected(prefixes::deepest(edges)),
@@ -197,7 +213,7 @@ impl Measurement {
                 let (mean, square) = self.moments(data);
                 variance.half_width_on(mean, square, alpha)
             }
-            Answer::Covariance(_) | Answer::Line => {
+            Answer::Covariance(_) | Answer::Deviation(..) | Answer::Correlation | Answer::Line => {
                 let trials =
                     self.trials(example, simulation::count(confidence, self.releases().len())?);
                 trials.half_widths(confidence).into_iter().fold(0.0, f64::max)
@@ -227,7 +243,7 @@ impl Measurement {
         confident(confidence)?;
         self.suits(example)?;
         match self.answer(example.rows() as u64)? {
-            Answer::Covariance(_) | Answer::Line => {
+            Answer::Covariance(_) | Answer::Deviation(..) | Answer::Correlation | Answer::Line => {
                 let trials =
                     self.trials(example, simulation::count(confidence, self.releases().len())?);
                 Ok(trials.half_widths(confidence))
@@ -269,7 +285,7 @@ impl Measurement {
                 let (mean, square) = self.moments(data);
                 variance.expected_on(mean, square)
             }
-            Answer::Covariance(_) | Answer::Line => {
+            Answer::Covariance(_) | Answer::Deviation(..) | Answer::Correlation | Answer::Line => {
                 let trials = self.trials(example, simulation::count(0.5, self.releases().len())?);
                 trials.expected().into_iter().fold(0.0, f64::max)
             }

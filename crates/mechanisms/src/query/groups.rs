@@ -1,7 +1,7 @@
 //! One question answered for each of several groups of the records: how far one person moves all answers together, and
 //! what that is charged as (docs/theorems.md, *Answers for groups*).
 
-use super::measurement::{Body, Measurement, parts, rounded_up};
+use super::measurement::{Body, Measurement, placed, rounded_up};
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::{Kind, score_sensitivity};
@@ -111,8 +111,7 @@ impl Recipe {
     /// charged together*: [`Measurement::releases`] is what all groups' answers cost. No record is in two groups.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] for staircase noise where several records move, and for questions other than counts,
-    /// proportions, sums, means, variances, histograms and quantiles; [`Error::OutOfRange`] for Gaussian noise that would be beyond 2^20
+    /// [`Error::Unsuited`] for staircase noise where several records move, and for cumulative counts; [`Error::OutOfRange`] for Gaussian noise that would be beyond 2^20
     /// grid steps, and where a person and another have more than 10,000 records.
     pub fn under_groups(&self, relation: Relation, spread: Spread) -> Result<Measurement, Error> {
         let moves = spread.moves(relation);
@@ -140,12 +139,16 @@ impl Recipe {
                 | Kind::Sum(_)
                 | Kind::Mean(_)
                 | Kind::Variance(_)
-                | Kind::Proportion(_),
+                | Kind::Deviation(_)
+                | Kind::Proportion(_)
+                | Kind::Covariance(..)
+                | Kind::Correlation(..)
+                | Kind::Regression { .. },
                 style,
             ) => {
-                let list = parts(&self.query.kind, within);
+                let list = placed(&self.query.kind, within);
                 let style = style.shared(list.len() as f64);
-                let sums = list.into_iter().map(|of| moved.sum(style, of));
+                let sums = list.into_iter().map(|(of, columns)| moved.sum(style, of, columns));
                 let sums = sums.collect::<Result<Vec<_>, Error>>()?;
                 let (sums, releases) = sums.into_iter().unzip();
                 (Body::Sums(sums), releases)
@@ -169,7 +172,12 @@ struct Moved {
 }
 
 impl Moved {
-    fn sum(&self, style: Style, of: Of) -> Result<((Summand, Noise), Release), Error> {
+    fn sum(
+        &self,
+        style: Style,
+        of: Of,
+        columns: [usize; 2],
+    ) -> Result<((Summand, Noise), Release), Error> {
         let (low, high) = of.range();
         let reach = match style {
             Style::Gaussian { .. } => {
@@ -182,7 +190,7 @@ impl Moved {
             (Of::Ones(_), _) => Grid::WHOLE,
             _ => style.grid(reach)?,
         };
-        let summand = Summand::new(of, grid);
+        let summand = Summand::at(of, columns, grid);
         // Each group's sum is rounded on its own: a record counts as whole steps.
         let (noise, release) = self.noise(style, summand.steps_of_one(), grid)?;
         Ok(((summand, noise), release))

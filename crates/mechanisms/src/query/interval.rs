@@ -54,6 +54,24 @@ impl Interval {
         Self { low, high: one.max(other) }
     }
 
+    fn times(self, other: Self) -> Self {
+        let ends = [
+            self.low * other.low,
+            self.low * other.high,
+            self.high * other.low,
+            self.high * other.high,
+        ];
+        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self {
+            low: ends.into_iter().fold(low, f64::min),
+            high: ends.into_iter().fold(high, f64::max),
+        }
+    }
+
+    fn root(self) -> Self {
+        Self { low: self.low.max(0.0).sqrt(), high: self.high.max(0.0).sqrt() }
+    }
+
     fn minus(self, other: Self) -> Self {
         Self { low: self.low - other.high, high: self.high - other.low }
     }
@@ -90,7 +108,7 @@ impl Measurement {
     /// The answer that was drawn, and from it alone where the one without noise is: each number's interval holds that
     /// with at least this probability, whatever the data are.
     ///
-    /// Quantiles, cumulative counts, covariances and regressions have no intervals here.
+    /// Quantiles and regressions have no intervals here.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1, [`Error::Question`] if something else was drawn.
@@ -114,7 +132,13 @@ impl Measurement {
                 let intervals = bins.iter().map(|bin| Interval::around(*bin, half)).collect();
                 Ok(Within { reply: Reply::Table(bins.clone()), intervals })
             }
-            (Body::Choice(_) | Body::Nodes(_) | Body::Choices(_), Drawn::Reply(reply)) => {
+            (Body::Nodes(_), Drawn::Reply(Reply::Table(counts))) => {
+                // The same whatever the number of rows.
+                let half = self.half_width(0, confidence)?;
+                let intervals = counts.iter().map(|count| Interval::around(*count, half)).collect();
+                Ok(Within { reply: Reply::Table(counts.clone()), intervals })
+            }
+            (Body::Choice(_) | Body::Choices(_), Drawn::Reply(reply)) => {
                 Ok(Within { reply: reply.clone(), intervals: Vec::new() })
             }
             _ => Err(Error::Question { legal: "the question that it was drawn for" }),
@@ -143,13 +167,39 @@ fn of_sums(kind: &Kind, sums: &[Interval], public: Option<f64>) -> Option<Interv
         (Kind::Proportion(_), [ones]) if public.is_some() => Some(ones.over(rows).cut(0.0, 1.0)),
         (Kind::Proportion(_), [sides]) => Some(sides.over(rows).plus(0.5).cut(0.0, 1.0)),
         (Kind::Variance(bounds), [offsets, squares]) => {
-            let half = bounds.half();
-            let offset = offsets.over(rows).cut(-half, half);
-            let spread = squares.over(rows).minus(offset.squared());
-            Some(spread.cut(0.0, half * half))
+            Some(spread(*offsets, *squares, rows, *bounds))
+        }
+        (Kind::Deviation(bounds), [offsets, squares]) => {
+            Some(spread(*offsets, *squares, rows, *bounds).root())
+        }
+        (Kind::Covariance(x, y), [first, second, products]) => {
+            Some(together([*first, *second, *products], rows, [*x, *y]))
+        }
+        (Kind::Correlation(x, y), [first, second, products, xs, ys]) => {
+            let covariance = together([*first, *second, *products], rows, [*x, *y]);
+            let (x, y) = (spread(*first, *xs, rows, *x), spread(*second, *ys, rows, *y));
+            let scale = x.root().times(y.root());
+            // Where a column may not vary at all, nothing is known.
+            let anything = Interval { low: -1.0, high: 1.0 };
+            Some(if scale.low > 0.0 { covariance.over(scale).cut(-1.0, 1.0) } else { anything })
         }
         _ => None,
     }
+}
+
+/// Where a covariance is: of sums of both columns' offsets, and of their products.
+fn together(sums: [Interval; 3], rows: Interval, bounds: [Bounds; 2]) -> Interval {
+    let ([first, second, products], [x, y]) = (sums, bounds);
+    let mean = |sum: Interval, bounds: Bounds| sum.over(rows).cut(-bounds.half(), bounds.half());
+    let most = x.half() * y.half();
+    products.over(rows).minus(mean(first, x).times(mean(second, y))).cut(-most, most)
+}
+
+/// Where a variance is.
+fn spread(offsets: Interval, squares: Interval, rows: Interval, bounds: Bounds) -> Interval {
+    let half = bounds.half();
+    let offset = offsets.over(rows).cut(-half, half);
+    squares.over(rows).minus(offset.squared()).cut(0.0, half * half)
 }
 
 fn mean(offsets: Interval, rows: Interval, bounds: Bounds) -> Interval {
@@ -183,6 +233,68 @@ mod tests {
         held as f64 / (2 * trials) as f64
     }
 
+    /// Of sixty-four pairs, of which the second is the first plus another number: their covariance is 5.25, their correlation
+    /// the root of a half.
+    #[test]
+    fn intervals_of_pairs_hold_the_answer_as_often_as_they_say() {
+        let pairs = (0..64).map(|i| (f64::from(i / 8), f64::from(i / 8 + i % 8)));
+        let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        let bounds = |high: f64| Bounds::new(0.0, high).unwrap();
+        let trials = tries(4_000, 0.1);
+        let slack = 5.0 * (0.09_f64 / trials as f64).sqrt();
+        for relation in [Relation::one(Adjacency::AddRemove), Relation::one(Adjacency::Replace)] {
+            for (query, truth) in [
+                (Query::covariance(bounds(7.0), bounds(14.0)), 5.25),
+                (Query::correlation(bounds(7.0), bounds(14.0)), 0.5_f64.sqrt()),
+            ] {
+                let measurement = query.laplace(20.0).unwrap().under(relation).unwrap();
+                let data = Data::table(relation, [x.clone(), y.clone()]).unwrap();
+                let tally = measurement.tally(&data).unwrap();
+                let (mut held, mut narrow) = (0, 0);
+                for _ in 0..trials {
+                    let within =
+                        measurement.within(&measurement.draw(&tally).unwrap(), 0.9).unwrap();
+                    let [Interval { low, high }] = within.intervals[..] else { panic!() };
+                    held += u64::from(low <= truth && truth <= high);
+                    let middle = within.reply.number().unwrap();
+                    let half = 0.2 * (high - low);
+                    narrow += u64::from((middle - truth).abs() <= half);
+                }
+                let share = |count: u64| count as f64 / trials as f64;
+                assert!(share(held) >= 0.9 - slack, "{query:?} {relation}: {}", share(held));
+                // Two fifths of it are too narrow.
+                assert!(share(narrow) < 0.9 + slack, "{query:?} {relation}: {}", share(narrow));
+            }
+        }
+    }
+
+    /// Counts below edges, each within its own interval.
+    #[test]
+    fn intervals_of_cumulative_counts_hold_them_as_often_as_they_say() {
+        let edges: Vec<f64> = (1..=12).map(f64::from).collect();
+        let data: Vec<f64> = (0..100).map(|i| f64::from(i % 13)).collect();
+        let truth: Vec<usize> =
+            edges.iter().map(|edge| data.iter().filter(|x| *x < edge).count()).collect();
+        let relation = Relation::one(Adjacency::AddRemove);
+        let query = Query::cumulative(&edges).unwrap();
+        let measurement = query.laplace(1.0).unwrap().under(relation).unwrap();
+        let tally = measurement.tally(&Data::new(relation, data)).unwrap();
+        let trials = tries(20_000, 0.1);
+        let mut held = vec![0_u64; edges.len()];
+        for _ in 0..trials {
+            let within = measurement.within(&measurement.draw(&tally).unwrap(), 0.9).unwrap();
+            for ((held, interval), truth) in held.iter_mut().zip(&within.intervals).zip(&truth) {
+                let truth = *truth as f64;
+                *held += u64::from(interval.low <= truth && truth <= interval.high);
+            }
+        }
+        let slack = 5.0 * (0.09_f64 / trials as f64).sqrt();
+        let shares: Vec<f64> = held.iter().map(|held| *held as f64 / trials as f64).collect();
+        assert!(shares.iter().all(|share| *share >= 0.9 - slack), "{shares:?}");
+        // The edge that is furthest down the tree is not much surer than it says.
+        assert!(shares.iter().any(|share| *share < 0.95), "{shares:?}");
+    }
+
     /// Of forty numbers from 0 to 9: their mean is 4.5, their variance 8.25.
     #[test]
     fn intervals_hold_the_answer_as_often_as_they_say() {
@@ -202,6 +314,7 @@ mod tests {
                 (Query::sum(bounds), 180.0),
                 (Query::mean(bounds), 4.5),
                 (Query::variance(bounds), 8.25),
+                (Query::deviation(bounds), 8.25_f64.sqrt()),
                 (Query::proportion(low), 0.4),
             ] {
                 let held = covers(&query, relation, truth, 1.0);

@@ -101,22 +101,27 @@ pub(super) fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
         Kind::Sum(bounds) => vec![Of::Values(*bounds)],
         Kind::Mean(bounds) if public => vec![Of::Offsets(*bounds)],
         Kind::Mean(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds)],
-        Kind::Variance(bounds) if public => vec![Of::Offsets(*bounds), Of::Squares(*bounds)],
-        Kind::Variance(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)],
+        Kind::Variance(bounds) | Kind::Deviation(bounds) if public => {
+            vec![Of::Offsets(*bounds), Of::Squares(*bounds)]
+        }
+        Kind::Variance(bounds) | Kind::Deviation(bounds) => {
+            vec![Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)]
+        }
         Kind::Proportion(bounds) if public => vec![Of::Ones(Some(*bounds))],
         Kind::Proportion(bounds) => vec![Of::Ones(None), Of::Sides(*bounds)],
         // These are no sums.
         Kind::Histogram(_) | Kind::Quantile { .. } => Vec::new(),
         Kind::Cumulative(_) | Kind::Quantiles { .. } => Vec::new(),
         // These are of several columns.
-        Kind::Covariance(..) | Kind::Regression { .. } => Vec::new(),
+        Kind::Covariance(..) | Kind::Correlation(..) | Kind::Regression { .. } => Vec::new(),
     }
 }
 
 /// The same with the columns that each is of.
-fn placed(kind: &Kind, relation: Relation) -> Vec<(Of, [usize; 2])> {
+pub(super) fn placed(kind: &Kind, relation: Relation) -> Vec<(Of, [usize; 2])> {
     match kind {
         Kind::Covariance(x, y) => moments::of_two(*x, *y, relation.is_length_public()),
+        Kind::Correlation(x, y) => moments::of_correlation(*x, *y, relation.is_length_public()),
         Kind::Regression { predictors, outcome } => {
             moments::of_line(predictors, *outcome, relation.is_length_public())
         }
@@ -464,6 +469,10 @@ impl Measurement {
                 let records = self.relation.is_length_public().then_some(records);
                 moments::covariance(*x, *y, noisy, records)
             }
+            Kind::Correlation(x, y) => {
+                let records = self.relation.is_length_public().then_some(records);
+                moments::correlation(*x, *y, noisy, records)
+            }
             _ => self.finish(noisy, records),
         }
     }
@@ -484,6 +493,12 @@ impl Measurement {
             }
             (Kind::Variance(bounds), &[ones, offsets, squares]) => {
                 spread(offsets, squares, ones.max(1.0), bounds.half())
+            }
+            (Kind::Deviation(bounds), &[offsets, squares]) if public => {
+                spread(offsets, squares, records.max(1.0), bounds.half()).sqrt()
+            }
+            (Kind::Deviation(bounds), &[ones, offsets, squares]) => {
+                spread(offsets, squares, ones.max(1.0), bounds.half()).sqrt()
             }
             (Kind::Proportion(_), &[ones]) => (ones / records.max(1.0)).clamp(0.0, 1.0),
             (Kind::Proportion(_), &[ones, sides]) => (0.5 + sides / ones.max(1.0)).clamp(0.0, 1.0),

@@ -168,6 +168,10 @@ pub(crate) enum Kind {
     },
     /// Of two columns.
     Covariance(Bounds, Bounds),
+    /// The root of the variance.
+    Deviation(Bounds),
+    /// Of two columns.
+    Correlation(Bounds, Bounds),
     /// Of several columns, the last of which is explained by the others.
     Regression {
         predictors: Arc<[Bounds]>,
@@ -188,6 +192,8 @@ impl Kind {
             Self::Cumulative(_) => "a cumulative count",
             Self::Quantiles { .. } => "several quantiles",
             Self::Covariance(..) => "a covariance",
+            Self::Deviation(_) => "a standard deviation",
+            Self::Correlation(..) => "a correlation",
             Self::Regression { .. } => "a regression",
         }
     }
@@ -212,6 +218,7 @@ impl TryFrom<Kind> for Query {
             Kind::Regression { predictors, outcome } => Self::regression(&predictors, outcome),
             Kind::Count(_) | Kind::Sum(_) | Kind::Mean(_) | Kind::Variance(_) => Ok(Self { kind }),
             Kind::Proportion(_) | Kind::Covariance(..) => Ok(Self { kind }),
+            Kind::Deviation(_) | Kind::Correlation(..) => Ok(Self { kind }),
         }
     }
 }
@@ -281,10 +288,22 @@ impl Query {
     #[must_use]
     pub fn columns(&self) -> usize {
         match &self.kind {
-            Kind::Covariance(..) => 2,
+            Kind::Covariance(..) | Kind::Correlation(..) => 2,
             Kind::Regression { predictors, .. } => predictors.len() + 1,
             _ => 1,
         }
+    }
+
+    /// The standard deviation of the numbers, each clamped: the root of their variance.
+    #[must_use]
+    pub fn deviation(bounds: Bounds) -> Self {
+        Self { kind: Kind::Deviation(bounds) }
+    }
+
+    /// The correlation of two columns of a [table](crate::Data::table), each number clamped: 0 where a column does not vary.
+    #[must_use]
+    pub fn correlation(x: Bounds, y: Bounds) -> Self {
+        Self { kind: Kind::Correlation(x, y) }
     }
 
     /// The covariance of two columns of a [table](crate::Data::table), each number clamped.

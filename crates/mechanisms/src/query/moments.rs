@@ -12,6 +12,12 @@ pub(super) fn of_two(x: Bounds, y: Bounds, public: bool) -> Vec<(Of, [usize; 2])
     (!public).then_some(ones).into_iter().chain(rest).collect()
 }
 
+/// What is added up for a correlation: as for a covariance, and the squares of both columns.
+pub(super) fn of_correlation(x: Bounds, y: Bounds, public: bool) -> Vec<(Of, [usize; 2])> {
+    let squares = [(Of::Squares(x), [0, 0]), (Of::Squares(y), [1, 1])];
+    of_two(x, y, public).into_iter().chain(squares).collect()
+}
+
 /// What is added up for a regression: ones, offsets of each column, and products of each predictor with itself, those
 /// after it and the outcome. A record in a corner of the bounds has all of them as large as they may be, so that
 /// no noise for all at once would be smaller than one for each, where people are added or removed.
@@ -47,6 +53,19 @@ pub(super) fn covariance(x: Bounds, y: Bounds, noisy: &[f64], public: Option<f64
     let mean = |sum: f64, bounds: Bounds| cut(sum / records, -bounds.half(), bounds.half());
     let most = x.half() * y.half();
     cut(products / records - mean(first, x) * mean(second, y), -most, most)
+}
+
+/// The covariance over the root of the product of variances, within what is possible; 0 where a column does not vary.
+pub(super) fn correlation(x: Bounds, y: Bounds, noisy: &[f64], public: Option<f64>) -> f64 {
+    let (records, &[first, second, products, xs, ys]) = split(noisy, public) else { return 0.0 };
+    let together = covariance(x, y, &[first, second, products], Some(records));
+    let variance = |sum: f64, squares: f64, bounds: Bounds| {
+        let mean = cut(sum / records, -bounds.half(), bounds.half());
+        cut(squares / records - mean * mean, 0.0, bounds.half() * bounds.half())
+    };
+    // The root of each, as their product may be too small to be a number.
+    let scale = variance(first, xs, x).sqrt() * variance(second, ys, y).sqrt();
+    if scale > 0.0 { cut(together / scale, -1.0, 1.0) } else { 0.0 }
 }
 
 /// A regression's shape.

@@ -105,6 +105,8 @@ pub enum Of {
     Mean(Values),
     /// The variance of a column, clamped.
     Variance(Values),
+    /// The standard deviation of a column, clamped.
+    Deviation(Values),
     /// The share of the rows with a value for which a condition on that column holds.
     Proportion(Share),
     /// Shares of a column.
@@ -133,6 +135,13 @@ pub enum Of {
     },
     /// The covariance of two columns, clamped.
     Covariance {
+        /// One column.
+        column: String,
+        /// The other.
+        with: String,
+    },
+    /// The correlation of two columns, clamped.
+    Correlation {
         /// One column.
         column: String,
         /// The other.
@@ -190,11 +199,13 @@ impl Of {
             Self::Sum(values) => format!("sum of {}", values.column),
             Self::Mean(values) => format!("mean of {}", values.column),
             Self::Variance(values) => format!("variance of {}", values.column),
+            Self::Deviation(values) => format!("standard deviation of {}", values.column),
             Self::Proportion(share) => format!("proportion of {}", share.column),
             Self::Quantiles { column, .. } => format!("quantiles of {column}"),
             Self::Histogram { column, .. } => format!("histogram of {column}"),
             Self::Cdf { column, .. } => format!("cdf of {column}"),
             Self::Covariance { column, with } => format!("covariance of {column} and {with}"),
+            Self::Correlation { column, with } => format!("correlation of {column} and {with}"),
             Self::Regression { column, .. } => format!("regression of {column}"),
         }
     }

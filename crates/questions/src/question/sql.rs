@@ -1,6 +1,6 @@
 //! A subset of SQL, as the algebra. What is not understood is refused by naming it; no text is ever passed on.
 
-use super::{Aggregate, Condition, Of, Question, Values};
+use super::{Aggregate, Condition, Of, Question, Share, Values};
 use crate::illegal::Illegal;
 use crate::public::{Key, Kind, Table};
 use sqlparser::ast::{
@@ -20,8 +20,10 @@ const MOST_DEPTH: usize = 50;
 
 const SHAPE: &str =
     "SELECT columns and aggregates FROM one table [WHERE conditions] [GROUP BY columns]";
-const AGGREGATES: &str = "COUNT(*), COUNT(DISTINCT person), SUM(column), AVG(column), VARIANCE(column), MEDIAN(column), \
-                          QUANTILE(column, share), HISTOGRAM(column, edge, edge, ...), of a column or CLAMP(column, low, high)";
+const AGGREGATES: &str = "COUNT(*), COUNT(DISTINCT person), SUM(column), AVG(column), VARIANCE(column), STDDEV(column), MEDIAN(column), \
+                          QUANTILE(column, share), HISTOGRAM(column, edge, edge, ...), CDF(column, edge, ...), PROPORTION(column, category, ...), \
+                          PROPORTION(column, low, high), COVAR_POP(column, column), CORR(column, column), REGRESSION(outcome, predictor, ...); \
+                          AVG, SUM, VARIANCE and STDDEV also of CLAMP(column, low, high)";
 const CONDITIONS: &str =
     "comparisons of a column with a constant, BETWEEN, IN, IS NULL, IS NOT NULL, AND, OR, NOT";
 
@@ -335,6 +337,31 @@ fn aggregate(function: &Function, table: &Table) -> Result<Of, Illegal> {
         ("VARIANCE" | "VAR_POP", [FunctionArgExpr::Expr(values)]) => {
             Ok(Of::Variance(self::values(values)?))
         }
+        ("STDDEV" | "STDDEV_POP", [FunctionArgExpr::Expr(values)]) => {
+            Ok(Of::Deviation(self::values(values)?))
+        }
+        ("COVAR_POP", [FunctionArgExpr::Expr(x), FunctionArgExpr::Expr(y)]) => {
+            Ok(Of::Covariance { column: column(x)?, with: column(y)? })
+        }
+        ("CORR", [FunctionArgExpr::Expr(x), FunctionArgExpr::Expr(y)]) => {
+            Ok(Of::Correlation { column: column(x)?, with: column(y)? })
+        }
+        ("REGRESSION", [FunctionArgExpr::Expr(outcome), predictors @ ..])
+            if !predictors.is_empty() =>
+        {
+            let predictor = |argument: &&FunctionArgExpr| match argument {
+                FunctionArgExpr::Expr(expression) => column(expression),
+                other => Err(refused(format!("{other}"), "the name of a column")),
+            };
+            let predictors = predictors.iter().map(predictor).collect::<Result<_, _>>()?;
+            Ok(Of::Regression { column: column(outcome)?, predictors })
+        }
+        ("PROPORTION", [FunctionArgExpr::Expr(values), rest @ ..]) if !rest.is_empty() => {
+            share(column(values)?, rest, table)
+        }
+        ("CDF", [FunctionArgExpr::Expr(values), edges @ ..]) if !edges.is_empty() => {
+            Ok(Of::Cdf { column: column(values)?, edges: numbers(edges)? })
+        }
         ("MEDIAN", [FunctionArgExpr::Expr(values)]) => quantiles(column(values)?, vec![0.5]),
         ("QUANTILE" | "QUANTILES", [FunctionArgExpr::Expr(values), shares @ ..])
             if !shares.is_empty() =>
@@ -361,6 +388,25 @@ fn aggregate(function: &Function, table: &Table) -> Result<Of, Illegal> {
         }
         _ => Err(refused(function.to_string(), AGGREGATES)),
     }
+}
+
+/// The share of some categories of a column, or of the numbers between two.
+fn share(column: String, rest: &[&FunctionArgExpr], table: &Table) -> Result<Of, Illegal> {
+    let is_category = |column: &crate::public::Column| matches!(column.kind, Kind::Category(_));
+    if !table.column(&column).is_some_and(is_category) {
+        return match numbers(rest)?.as_slice() {
+            &[low, high] => {
+                Ok(Of::Proportion(Share { column, bounds: Some((low, high)), keys: None }))
+            }
+            _ => Err(refused("PROPORTION of numbers", "PROPORTION(column, low, high)")),
+        };
+    }
+    let key = |argument: &&FunctionArgExpr| match argument {
+        FunctionArgExpr::Expr(expression) => constant(expression).map(key),
+        other => Err(refused(format!("{other}"), "a category")),
+    };
+    let keys = rest.iter().map(key).collect::<Result<Vec<_>, _>>()?;
+    Ok(Of::Proportion(Share { column, bounds: None, keys: Some(keys) }))
 }
 
 fn quantiles(column: String, shares: Vec<f64>) -> Result<Of, Illegal> {
@@ -425,6 +471,17 @@ fn numbers(arguments: &[&FunctionArgExpr]) -> Result<Vec<f64>, Illegal> {
 enum Constant {
     Number(f64),
     Text(String),
+}
+
+/// A constant as a category.
+fn key(constant: Constant) -> Key {
+    match constant {
+        Constant::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+            Key::Whole(number as i64)
+        }
+        Constant::Number(number) => Key::Text(number.to_string()),
+        Constant::Text(text) => Key::Text(text),
+    }
 }
 
 fn constant(expression: &Expr) -> Result<Constant, Illegal> {
@@ -541,14 +598,7 @@ fn compared(
     let column = name.to_owned();
     let kind = table.column(name).map(|column| &column.kind);
     if let Some(Kind::Category(_)) = kind {
-        let key = match constant {
-            Constant::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
-                Key::Whole(number as i64)
-            }
-            Constant::Number(number) => Key::Text(number.to_string()),
-            Constant::Text(text) => Key::Text(text),
-        };
-        let keys = Condition::In { column, keys: vec![key] };
+        let keys = Condition::In { column, keys: vec![key(constant)] };
         return match op {
             BinaryOperator::Eq => Ok(keys),
             BinaryOperator::NotEq => Ok(Condition::Not(Box::new(keys))),

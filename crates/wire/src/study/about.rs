@@ -148,12 +148,13 @@ fn of(
             }
             (Asked::Of(Of::Proportion(Share { column, bounds, keys })), &["bounds", "categories"])
         }
-        "sum" | "mean" | "variance" => {
+        "sum" | "mean" | "variance" | "standard-deviation" => {
             let bounds = if fields.has("bounds") { Some(pair(fields)?) } else { None };
             let values = Values { column, bounds };
             let of = match kind {
                 "sum" => Of::Sum(values),
                 "mean" => Of::Mean(values),
+                "standard-deviation" => Of::Deviation(values),
                 _ => Of::Variance(values),
             };
             (Asked::Of(of), &["bounds"])
@@ -173,10 +174,14 @@ fn of(
             let of = Of::Quantiles { column, shares, candidates };
             (Asked::Of(of), &["shares", "candidates", "points"])
         }
-        "covariance" => {
+        "covariance" | "correlation" => {
             let with = fields.text("with")?.map(|with| with.into_owned());
             let with = with.ok_or_else(|| missing("with", "the name of another column"))?;
-            (Asked::Of(Of::Covariance { column, with }), &["with"])
+            let of = match kind {
+                "covariance" => Of::Covariance { column, with },
+                _ => Of::Correlation { column, with },
+            };
+            (Asked::Of(of), &["with"])
         }
         _ => {
             let legal = "a list of names of columns";
@@ -236,10 +241,11 @@ fn scale(kind: &str, part: &Part, table: &Table, rows: f64) -> f64 {
     let (low, high) = bounds(part.column.as_ref());
     let half = 0.5 * (high - low);
     match kind {
-        "proportion" | "regression" => 1.0,
+        "proportion" | "regression" | "correlation" => 1.0,
         "sum" => rows * low.abs().max(high.abs()),
         "mean" => high - low,
         "variance" => half * half,
+        "standard-deviation" => half,
         "covariance" => {
             let (low, high) = bounds(part.others.first());
             half * 0.5 * (high - low)

@@ -15,8 +15,10 @@ pub(super) fn query(
     public: &Public,
 ) -> Result<(Query, f64, &'static [&'static str]), PlanError> {
     let rows = public.rows.map_or(1.0, |rows| rows as f64);
-    let needs_rows =
-        matches!(kind, "proportion" | "mean" | "variance" | "quantiles" | "covariance");
+    let needs_rows = matches!(
+        kind,
+        "proportion" | "mean" | "variance" | "standard-deviation" | "quantiles" | "covariance"
+    );
     if needs_rows && public.rows.is_none() {
         let problem =
             format!("is missing: the error of a {kind} depends on it; legal: people in data");
@@ -47,6 +49,11 @@ pub(super) fn query(
             let half = 0.5 * (bounds.high() - bounds.low());
             Ok((Query::variance(bounds), half * half, &["bounds"]))
         }
+        "standard-deviation" => {
+            let bounds = bounds(fields, "bounds")?;
+            let half = 0.5 * (bounds.high() - bounds.low());
+            Ok((Query::deviation(bounds), half, &["bounds"]))
+        }
         "histogram" => {
             let edges = match fields.take("categories") {
                 Some(Value::List(list)) if !list.is_empty() => {
@@ -73,6 +80,10 @@ pub(super) fn query(
             let candidates = places(fields, "candidates", 101)?;
             let query = Query::quantiles(&shares, &candidates).map_err(wrong("shares"))?;
             Ok((query, rows, &["shares", "candidates", "bounds", "points"]))
+        }
+        "correlation" => {
+            let (x, y) = (bounds(fields, "bounds")?, bounds(fields, "with")?);
+            Ok((Query::correlation(x, y), 1.0, &["bounds", "with"]))
         }
         "covariance" => {
             let (x, y) = (bounds(fields, "bounds")?, bounds(fields, "with")?);

@@ -21,16 +21,18 @@ use crate::plan::Format;
 use crate::value::{Table, Value};
 
 const TOP: [&str; 6] = ["version", "delta", "epsilon", "goal", "data", "statistic"];
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 13] = [
     "count",
     "proportion",
     "sum",
     "mean",
     "variance",
+    "standard-deviation",
     "histogram",
     "quantiles",
     "cdf",
     "covariance",
+    "correlation",
     "regression",
     "held-back",
 ];
@@ -230,8 +232,10 @@ fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Rea
     let (wish, pinned_by_epsilon) = wish(fields)?;
     // Gaussian noise has no finite epsilon at delta zero.
     let noise = noise(fields, kind, pinned_by_epsilon || within.delta.get() <= 0.0)?;
-    if kind == "regression" && !pinned_by_epsilon {
-        let problem = "is missing: no error of a regression holds for all data; legal: pin = true with an epsilon";
+    if matches!(kind, "regression" | "correlation") && !pinned_by_epsilon {
+        let problem = format!(
+            "is missing: no error of a {kind} holds for all data; legal: pin = true with an epsilon"
+        );
         return Err(PlanError::field("epsilon", problem));
     }
     let ask = Ask::Query(Wanted { query, noise, confidence, wish, scale, population });
