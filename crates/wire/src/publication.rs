@@ -120,6 +120,9 @@ pub struct PublishedStatistic {
     pub condition: Option<String>,
     /// The columns that it is grouped by.
     pub by: Vec<String>,
+    /// The values whose share a proportion is, as a condition on its column: `status IN ('employed')`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<String>,
     /// The noise that was added, in words: `laplace`, `gaussian`, `exponential`; `none` for a public number.
     pub noise: String,
     /// An upper bound on the epsilon of this statistic alone, at the delta of the release.

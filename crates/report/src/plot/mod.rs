@@ -28,6 +28,7 @@ mod ticks;
 
 pub use bars::{Bar, Bars, Group};
 pub use letters::FontError;
+pub(crate) use text::escaped;
 pub(crate) use ticks::{scientific, superscript};
 
 /// Charts with a title, a caption and one legend.
@@ -64,6 +65,8 @@ pub struct Chart {
     pub notes: Vec<Note>,
     /// Whether the plot area is a square.
     pub square: bool,
+    /// How tall the plot area is, in pixels; none for the usual size.
+    pub height: Option<f64>,
 }
 
 /// An axis.
@@ -78,6 +81,8 @@ pub struct Axis {
     pub scale: Scale,
     /// From where to where; none to fit the data, ending at round numbers.
     pub range: Option<(f64, f64)>,
+    /// Names that stand at places of the axis instead of round numbers; empty for numbers.
+    pub names: Vec<(f64, String)>,
 }
 
 /// How numbers become distances.
@@ -234,7 +239,8 @@ impl Chart {
     #[must_use]
     pub fn new(x: Axis, y: Axis) -> Self {
         let title = String::new();
-        Self { title, x, y, areas: vec![], series: vec![], notes: vec![], square: false }
+        let (areas, series, notes) = (vec![], vec![], vec![]);
+        Self { title, x, y, areas, series, notes, square: false, height: None }
     }
 
     /// With a title above the plot area.
@@ -248,12 +254,19 @@ impl Chart {
     pub fn square(self) -> Self {
         Self { square: true, ..self }
     }
+
+    /// On a plot area this tall, in pixels.
+    #[must_use]
+    pub fn tall(self, height: f64) -> Self {
+        Self { height: Some(height), ..self }
+    }
 }
 
 impl Axis {
     /// A linear axis that fits the data.
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), unit: None, scale: Scale::Linear, range: None }
+        let (unit, scale, range, names) = (None, Scale::Linear, None, Vec::new());
+        Self { label: label.into(), unit, scale, range, names }
     }
 
     /// In a unit.
@@ -272,6 +285,12 @@ impl Axis {
     #[must_use]
     pub fn range(self, from: f64, to: f64) -> Self {
         Self { range: Some((from, to)), ..self }
+    }
+
+    /// With names at places instead of round numbers.
+    #[must_use]
+    pub fn names(self, names: impl IntoIterator<Item = (f64, String)>) -> Self {
+        Self { names: names.into_iter().collect(), ..self }
     }
 }
 

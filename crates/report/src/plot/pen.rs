@@ -122,7 +122,9 @@ impl Drawing {
 
     pub(super) fn upright(&mut self, at: Point, text: &str, font: Font) {
         let font = Font { anchor: Anchor::Middle, ..font };
-        self.marks.push(Mark::Upright { at, text: text.to_owned(), font });
+        if !text.is_empty() {
+            self.marks.push(Mark::Upright { at, text: text.to_owned(), font });
+        }
     }
 
     pub(super) fn paragraph(

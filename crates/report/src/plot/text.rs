@@ -53,7 +53,7 @@ fn tied(text: &str) -> String {
 
 /// With the characters that mean something to XML written so that they do not, and without
 /// those it does not allow.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -31,10 +31,20 @@ impl Ruler {
             None => Some((x, x)),
         });
         let given = axis.range.filter(|(from, to)| legal(from) && legal(to) && from < to);
-        match axis.scale {
+        let ruler = match axis.scale {
             Scale::Linear => linear(given, ends.unwrap_or((0.0, 1.0))),
             Scale::Log => log(given, ends.unwrap_or((1.0, 10.0))),
+        };
+        match axis.names.is_empty() {
+            true => ruler,
+            false => ruler.with_names(&axis.names),
         }
+    }
+
+    /// The same axis with names instead of numbers.
+    fn with_names(self, names: &[(f64, String)]) -> Self {
+        let major = names.iter().filter(|(place, _)| self.holds(*place)).cloned().collect();
+        Self { major, minor: Vec::new(), ..self }
     }
 
     /// How far along the axis a number is: 0 at its start, 1 at its end; none if it has no place.
