@@ -152,6 +152,16 @@ impl Query {
     }
 
     #[staticmethod]
+    fn deviation(ends: Ends<'_>) -> PyResult<Self> {
+        Ok(mechanisms::Query::deviation(bounds(&ends)?).into())
+    }
+
+    #[staticmethod]
+    fn correlation(x: Ends<'_>, y: Ends<'_>) -> PyResult<Self> {
+        Ok(mechanisms::Query::correlation(bounds(&x)?, bounds(&y)?).into())
+    }
+
+    #[staticmethod]
     fn proportion(ends: Ends<'_>) -> PyResult<Self> {
         Ok(mechanisms::Query::proportion(bounds(&ends)?).into())
     }

@@ -160,6 +160,8 @@ class Aggregate:
     numbers: tuple[float, ...] = ()
     candidates: tuple[float, ...] | None = None
     name: str | None = None
+    others: tuple[str, ...] = ()
+    keys: tuple[str | int, ...] | None = None
 
     def of(self) -> str | dict[str, Any]:
         """What it is, as the service reads it."""
@@ -168,8 +170,14 @@ class Aggregate:
         about: dict[str, Any] = {"column": self.column}
         if self.kind == "quantiles":
             about["shares"] = list(self.numbers)
-        if self.kind == "histogram":
+        if self.kind in ("histogram", "cdf"):
             about["edges"] = list(self.numbers)
+        if self.kind in ("covariance", "correlation"):
+            about["with"] = self.others[0]
+        if self.kind == "regression":
+            about["predictors"] = list(self.others)
+        if self.keys is not None:
+            about["keys"] = list(self.keys)
         if self.candidates is not None:
             about["candidates"] = list(self.candidates)
         if self.bounds is not None:
@@ -248,6 +256,43 @@ class Question:
     def variance(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
         """The variance of a column, clamped to its bounds or to these."""
         return self._with(Aggregate("variance", _name("column", column), _bounds(bounds), name=name))
+
+    def deviation(self, column: str, *, bounds: tuple[Real, Real] | None = None, name: str | None = None) -> Question:
+        """The standard deviation of a column, clamped to its bounds or to these."""
+        return self._with(Aggregate("deviation", _name("column", column), _bounds(bounds), name=name))
+
+    def proportion(
+        self,
+        column: str,
+        *categories: str | int,
+        bounds: tuple[Real, Real] | None = None,
+        name: str | None = None,
+    ) -> Question:
+        """The share of the rows with a value whose value is one of these categories, or within these bounds."""
+        if bool(categories) == (bounds is not None):
+            raise InvalidArgument("categories are given with bounds, or neither; legal: one of the two")
+        keys = tuple(categories) or None
+        return self._with(Aggregate("proportion", _name("column", column), _bounds(bounds), keys=keys, name=name))
+
+    def covariance(self, column: str, other: str, *, name: str | None = None) -> Question:
+        """The covariance of two columns, each clamped to its bounds."""
+        others = (_name("other", other),)
+        return self._with(Aggregate("covariance", _name("column", column), others=others, name=name))
+
+    def correlation(self, column: str, other: str, *, name: str | None = None) -> Question:
+        """The correlation of two columns, each clamped to its bounds."""
+        others = (_name("other", other),)
+        return self._with(Aggregate("correlation", _name("column", column), others=others, name=name))
+
+    def regression(self, column: str, *predictors: str, name: str | None = None) -> Question:
+        """The coefficients of a linear regression of a column on predictors: the intercept, and one each."""
+        others = tuple(_name("a predictor", one) for one in predictors)
+        return self._with(Aggregate("regression", _name("column", column), others=others, name=name))
+
+    def cdf(self, column: str, *edges: Real, name: str | None = None) -> Question:
+        """How many rows are below each edge."""
+        numbers = tuple(_number("an edge", edge) for edge in edges)
+        return self._with(Aggregate("cdf", _name("column", column), None, numbers, name=name))
 
     def quantiles(
         self, column: str, *shares: Real, candidates: Iterable[Real] | None = None, name: str | None = None

@@ -80,6 +80,16 @@ class Query:
         return cls(_native.Query.variance(bounds))
 
     @classmethod
+    def deviation(cls, bounds: Bounds) -> Query:
+        """The standard deviation of the numbers, each clamped."""
+        return cls(_native.Query.deviation(bounds))
+
+    @classmethod
+    def correlation(cls, x: Bounds, y: Bounds) -> Query:
+        """The correlation of two columns, each number clamped; 0 where a column does not vary."""
+        return cls(_native.Query.correlation(x, y))
+
+    @classmethod
     def proportion(cls, bounds: Bounds) -> Query:
         """The share of the numbers that is within bounds, both ends included."""
         return cls(_native.Query.proportion(bounds))
