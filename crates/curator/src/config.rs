@@ -1,9 +1,10 @@
 //! What a curator is told when it starts: the ledger, the tables, and what is public about them.
 
+use crate::format::Format;
 use crate::own::{Own, Registered};
 use counterpoint_ledger::Url;
 use counterpoint_questions::public::{PublicError, Table, TableText};
-use counterpoint_wire::Format;
+use counterpoint_wire::Format as TextFormat;
 use counterpoint_wire::ledger::ExactPlan;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,8 @@ pub enum Location {
     Postgres(String),
     /// On a Spark cluster.
     Spark(String),
+    /// In a file of CSV, Parquet or JSON lines.
+    File(PathBuf),
 }
 
 /// Without passwords and tokens.
@@ -50,6 +53,7 @@ impl std::fmt::Debug for Location {
             Self::Sqlite(file) => f.debug_tuple("Sqlite").field(file).finish(),
             Self::Postgres(_) => f.write_str("Postgres"),
             Self::Spark(_) => f.write_str("Spark"),
+            Self::File(file) => f.debug_tuple("File").field(file).finish(),
         }
     }
 }
@@ -286,16 +290,24 @@ fn url(field: &str, text: &str, folder: &Path) -> Result<Url, ConfigError> {
     })
 }
 
+impl Location {
+    /// Reads where rows are. Files are beside `folder`, if they are not absolute. `None` if it is none of these.
+    #[must_use]
+    pub fn parse(text: &str, folder: &Path) -> Option<Self> {
+        if text.starts_with("sc://") {
+            return Some(Self::Spark(text.to_owned()));
+        }
+        match text.parse() {
+            Ok(Url::Sqlite(path)) => Some(Self::Sqlite(folder.join(path))),
+            Ok(Url::Postgres(url)) => Some(Self::Postgres(url)),
+            _ => Format::of(Path::new(text)).map(|_| Self::File(folder.join(text))),
+        }
+    }
+}
+
 fn location(field: &str, text: &str, folder: &Path) -> Result<Location, ConfigError> {
-    if text.starts_with("sc://") {
-        return Ok(Location::Spark(text.to_owned()));
-    }
-    let legal = "sqlite:PATH, postgres://... or sc://...";
-    match text.parse() {
-        Ok(Url::Sqlite(path)) => Ok(Location::Sqlite(folder.join(path))),
-        Ok(Url::Postgres(url)) => Ok(Location::Postgres(url)),
-        _ => Err(illegal(field, text, legal)),
-    }
+    let legal = "FILE.csv, FILE.parquet, FILE.jsonl, sqlite:PATH, postgres://... or sc://...";
+    Location::parse(text, folder).ok_or_else(|| illegal(field, text, legal))
 }
 
 fn file(field: &str, text: &str, folder: &Path) -> Result<PathBuf, ConfigError> {
@@ -320,7 +332,7 @@ fn mechanism(
         ConfigError::Text(format!("{}, {}: {error}", field("guarantee"), file.display()))
     };
     let bytes = std::fs::read(&file).map_err(|error| unread(error.to_string()))?;
-    let plan = ExactPlan::parse(&bytes, Format::detect(Some(&file), &bytes));
+    let plan = ExactPlan::parse(&bytes, TextFormat::detect(Some(&file), &bytes));
     let plan = plan.map_err(|error| unread(error.to_string()))?;
     let adjacency = table.public.relation().adjacency();
     if plan.adjacency.is_some_and(|said| said != adjacency) || plan.group != 1 {

@@ -6,7 +6,7 @@ use crate::asked::{
 };
 use crate::config::{Config, ConfigError, Location, QueueSizes, Timing};
 use crate::dummy::Dummy;
-use crate::engine::{self, Failed};
+use crate::engine::Failed;
 use crate::examine::unlike;
 use crate::own::Registered;
 use crate::session::Opened;
@@ -23,10 +23,12 @@ use counterpoint_questions::question::{Question, sql};
 use counterpoint_wire::ledger::Cost;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So many handles of the ledger are open at most.
 const HANDLES: usize = 16;
+/// So long the rows of a file may be checked when the curator starts.
+const CHECK: Duration = Duration::from_secs(3600);
 
 /// Why a curator cannot start.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -111,8 +113,8 @@ impl Curator {
                 return Err(wrong(unlike(&source.dataset, &relation, &source.public.relation())));
             }
             let told = |error: Failed| wrong(error.why);
-            let engine = engine::open(&source.location, secret).map_err(told)?;
-            let held = Held::new(source.public.clone(), &source.from, engine).map_err(told)?;
+            let held = Held::open(source, secret).map_err(told)?;
+            held.check(Instant::now() + CHECK).map_err(told)?;
             let (dataset, location) = (source.dataset.clone(), source.location.clone());
             tables.insert(name.to_ascii_lowercase(), Kept { held, dataset, location });
         }
@@ -275,9 +277,10 @@ impl Curator {
         let dummy = self.dummy(&kept.held).map_err(failed)?;
         let ready = Ready::new(&dummy.held, &question, spend, slot(&ask.pay))?;
         let deadline = Instant::now() + self.timing.limit;
-        let drawn = table::draw(&dummy.held, &ready, deadline, &Stages::default());
+        let counted = dummy.held.count(&[ready.tabulation()], deadline).map_err(failed)?;
+        let drawn = table::drawn(ready.measured(), counted.concat()).map_err(failed)?;
         let measured = (ready.checked(), ready.measured());
-        Ok(table::numbers(&drawn.map_err(failed)?, measured, ask.confidence)?)
+        Ok(table::numbers(&drawn, measured, ask.confidence)?)
     }
 
     fn dummy(&self, held: &Held) -> Result<Arc<Dummy>, Failed> {

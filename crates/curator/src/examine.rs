@@ -2,7 +2,7 @@
 //! will take. The second is found out on rows that the engine makes up, from what is public alone.
 
 use crate::config::{Config, Source};
-use crate::engine::{self, Engine, Failed, Found};
+use crate::engine::{Failed, Found};
 use crate::source::find;
 use crate::table::{Held, Ready};
 use crate::tokens::Tokens;
@@ -10,7 +10,6 @@ use counterpoint_ledger::{OpenOptions, Pool};
 use counterpoint_questions::public::{Kind, Table};
 use counterpoint_questions::question::{Aggregate, Of, Question, Values};
 use counterpoint_questions::{MOST_AGGREGATES, Spend};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// So few rows are made up to see what a question costs without any.
@@ -21,6 +20,8 @@ const MANY: [u64; 4] = [10_000, 100_000, 1_000_000, 5_000_000];
 const TELLING: f64 = 2.0;
 /// So long an engine is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// So long the rows of a file may be checked.
+const CHECK: Duration = Duration::from_secs(3600);
 
 /// What was found out about a table.
 #[derive(Clone, Debug)]
@@ -70,7 +71,8 @@ impl Pace {
     }
 }
 
-/// Looks at everything that a configuration names. Of tables' rows nothing is looked at but about how many there are.
+/// Looks at everything that a configuration names. Of tables in SQL engines no row is looked at; files are read once, to see that
+/// every row can be.
 #[must_use]
 pub fn examine(config: &Config) -> Vec<Examined> {
     let pool = Pool::new(&config.ledger, &OpenOptions::default(), 1);
@@ -126,29 +128,29 @@ impl Examined {
     }
 
     fn looked(&mut self, source: &Source, secret: [u8; 32], limit: Duration) -> Result<(), Failed> {
-        let engine = engine::open(&source.location, secret)?;
-        let found = engine.columns(&source.from)?;
-        self.columns = held(&source.public, &found);
-        let held = Held::new(source.public.clone(), &source.from, Arc::clone(&engine))?;
-        let about = engine.about(&source.from, source.public.person())?;
+        let held = Held::open(source, secret)?;
+        let (found, about) = held.about(&source.from)?;
+        self.columns = declared(&source.public, &found);
+        let inspection = held.check(Instant::now() + CHECK)?;
         self.warnings.extend(about.warnings);
         let (people, kept) = (source.public.people(), source.public.rows());
         let most = people.map(|people| people.saturating_mul(kept));
-        self.rows = self.rows.or(about.rows).or(most);
+        let there = inspection.map(|inspection| inspection.rows);
+        self.rows = self.rows.or(there).or(about.rows).or(most);
         let mut usual = usual(&source.public);
         usual.push(largest(&source.public));
         for (_, question) in &usual {
             let ready = Ready::new(&held, question, Spend::Epsilon(1.0), None);
-            engine.plan(ready.map_err(Failed::new)?.compiled().statement())?;
+            held.plan(ready.map_err(Failed::new)?.tabulation())?;
         }
         let largest = usual.pop();
         for (name, question) in usual {
-            let pace = pace(&source.public, &engine, name, &question)?;
+            let pace = pace(&held, name, &question)?;
             self.problems.extend(self.late(&pace, limit));
             self.times.push(pace);
         }
         if let Some((name, question)) = largest {
-            match pace(&source.public, &engine, name.clone(), &question) {
+            match pace(&held, name.clone(), &question) {
                 Ok(pace) => {
                     self.warnings.extend(self.late(&pace, limit));
                     self.times.push(pace);
@@ -173,7 +175,7 @@ impl Examined {
 }
 
 /// What the source says of what was declared.
-fn held(public: &Table, found: &[Found]) -> Vec<(String, String)> {
+fn declared(public: &Table, found: &[Found]) -> Vec<(String, String)> {
     let names = public.columns().iter().map(|column| column.name.as_str()).chain(public.person());
     let kind = |name: &str| find(found, name).map(|column| column.kind.clone()).unwrap_or_default();
     names.map(|name| (name.to_owned(), kind(name))).collect()
@@ -236,17 +238,11 @@ fn largest(public: &Table) -> Named {
 }
 
 /// How long a question takes about rows that the engine makes up.
-fn pace(
-    public: &Table,
-    engine: &Arc<dyn Engine>,
-    name: String,
-    question: &Question,
-) -> Result<Pace, Failed> {
-    let held = |rows| Made { public, engine, question, rows };
-    let few = held(FEW).took()?.min(held(FEW).took()?);
+fn pace(held: &Held, name: String, question: &Question) -> Result<Pace, Failed> {
+    let few = took(held, question, FEW)?.min(took(held, question, FEW)?);
     let (mut many, mut rows) = (few, FEW);
     for more in MANY {
-        (many, rows) = (held(more).took()?, more);
+        (many, rows) = (took(held, question, more)?, more);
         if many >= TELLING * few {
             break;
         }
@@ -254,24 +250,13 @@ fn pace(
     Ok(Pace::between(name, (FEW, few), (rows, many)))
 }
 
-/// A question about rows that are made up.
-struct Made<'a> {
-    public: &'a Table,
-    engine: &'a Arc<dyn Engine>,
-    question: &'a Question,
-    rows: u64,
-}
-
-impl Made<'_> {
-    /// Seconds until it is answered.
-    fn took(&self) -> Result<f64, Failed> {
-        let held = Held::made_up(self.public.clone(), self.rows, Arc::clone(self.engine));
-        let ready = Ready::new(&held, self.question, Spend::Epsilon(1.0), None);
-        let ready = ready.map_err(Failed::new)?;
-        let start = Instant::now();
-        self.engine.run(ready.compiled().statement(), start + PATIENCE)?;
-        Ok(start.elapsed().as_secs_f64())
-    }
+/// Seconds until a question about so many rows that are made up is answered.
+fn took(held: &Held, question: &Question, rows: u64) -> Result<f64, Failed> {
+    let held = held.made_up(rows);
+    let ready = Ready::new(&held, question, Spend::Epsilon(1.0), None).map_err(Failed::new)?;
+    let start = Instant::now();
+    held.count(&[ready.tabulation()], start + PATIENCE)?;
+    Ok(start.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ mod dummy;
 pub mod engine;
 mod error;
 mod examine;
+mod files;
+mod format;
 mod own;
 mod program;
 mod release;
@@ -48,6 +50,7 @@ mod source;
 mod spend;
 mod stages;
 mod table;
+mod tabulation;
 pub mod table_session;
 mod text;
 mod tokens;
@@ -58,11 +61,13 @@ pub use asked::{
     Written,
 };
 pub use bill::Bill;
-pub use compile::{Compiled, Counted, PersonRows, Together, Wanted, compile, together};
+pub use compile::{Compiled, PersonRows};
 pub use config::{Config, ConfigError, Location, QueueSizes, Source, Timing, Tls};
 pub use curator::{Curator, Kept, Prepared, SetupError};
 pub use error::Error;
 pub use examine::{Examined, Pace, examine};
+pub use files::{Inspection, RowSource, Values};
+pub use format::Format;
 pub use own::{About, Own, Registered, Step, ask_own, open_own};
 pub use release::{
     Charged, Release, ReleaseError, check_release, rehearse_release, release, table_of,
@@ -71,6 +76,8 @@ pub use session::{Opened, Reach, Unfinished, ask, close, open};
 pub use shown::{Shown, Stored};
 pub use stages::{Stage, Stages};
 pub use table::{Due, Held, Number, Payer, Ready, Told, Unanswered, price_of, tell, tell_all};
+
+pub use tabulation::{Counted, Tabulation, Wanted};
 
 pub use counterpoint_mechanisms::Error as Refusal;
 pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe, Reply};

@@ -3,7 +3,6 @@
 //! engine runs.
 
 use crate::bill::Bill;
-use crate::compile::{Counted, Wanted, compile, not_whole};
 use crate::engine::Failed;
 use crate::error::Error;
 use crate::own::{About, Own, Registered, Step, ask_own, declared_own};
@@ -11,7 +10,8 @@ use crate::program::{self, Fault};
 use crate::session::{Opened, Unfinished, answered, drawn_by_ours, opened, stored};
 use crate::shown::{Shown, Stored};
 use crate::stages::{Stage, Stages};
-use crate::table::{Held, Unanswered};
+use crate::table::{Held, Unanswered, unlike};
+use crate::tabulation::{Counted, Tabulation, Wanted, not_whole};
 use crate::text;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{Hash, Head, Pool};
@@ -387,13 +387,14 @@ fn found_out(
         _ => None,
     };
     let wanted = wanted.ok_or_else(not_whole)?;
-    let compiled = compile(checked, &[wanted], &held.public, &held.place())?;
-    let failed = || Unanswered::Charged(Failed::new("the engine's rows are not what was asked"));
-    held.engine.reach(deadline).map_err(Unanswered::Unreachable)?;
+    let tabulation = Tabulation::new(checked, &[wanted])?;
+    held.compiled(&[&tabulation])?;
+    let failed = || Unanswered::Charged(unlike());
+    held.reach(deadline).map_err(Unanswered::Unreachable)?;
     stages.count_runs(1);
-    let run = || held.engine.run(compiled.statement(), deadline);
-    let answer = stages.time(Stage::Engine, run).map_err(Unanswered::Charged)?;
-    let counted = compiled.counted(&answer).and_then(|mut groups| groups.pop());
+    let count = || held.count(&[&tabulation], deadline);
+    let counted = stages.time(Stage::Engine, count).map_err(Unanswered::Charged)?;
+    let counted = counted.into_iter().flatten().next_back();
     let Counted { rows, mut numbers } = counted.ok_or_else(failed)?;
     let numbers = numbers.pop().ok_or_else(failed)?;
     match needed {

@@ -4,10 +4,10 @@
 //! that number. A question alone has neither.
 
 use super::writer::Writer;
-use super::{Added, Origin, PersonRows, Places, Sum};
+use super::{Origin, PersonRows};
 use crate::engine::{Statement, Value};
 use crate::source::{PERSON, ROW};
-use counterpoint_questions::Checked;
+use crate::tabulation::Tabulation;
 use counterpoint_questions::public::Table;
 
 /// A sum of units has so many bits in its lower part, where it is in two: so that none of 64 bits overflows.
@@ -25,41 +25,16 @@ const GROUP_RANK: &str = "\"~group rank\"";
 const RANK_WITHIN: &str = "\"~rank within\"";
 const RANK: &str = "\"~rank\"";
 
-/// What is asked of the rows for one question.
-#[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub checked: &'a Checked,
-    /// What is added up.
-    pub sums: &'a [Sum],
-    /// What is counted between places.
-    pub counts: &'a [Places],
-}
-
-impl<'a> Asked<'a> {
-    fn units(&self) -> impl Iterator<Item = &'a Added> + use<'a> {
-        self.sums.iter().filter_map(|sum| match sum {
-            Sum::Units(added) => Some(added),
-            _ => None,
-        })
-    }
-
-    /// The names of what a row counts for: units, then places.
-    fn names(&self) -> Vec<String> {
-        let units = self.units().enumerate().map(|(number, _)| units(number));
-        let places = (1..=self.counts.len()).map(place);
-        units.chain(places).collect()
-    }
-
-    /// Whether it says how many groups a person is in, or how many rows in each.
-    fn limits_groups(&self) -> bool {
-        let (most, groups, each) = self.checked.contribution();
-        !self.checked.groupings().is_empty() && (groups < most || each < most)
-    }
+/// The names of what a row counts for in a question: units, then places.
+fn names(question: &Tabulation) -> Vec<String> {
+    let units = question.units().enumerate().map(|(number, _)| units(number));
+    let places = (1..=question.counts.len()).map(place);
+    units.chain(places).collect()
 }
 
 /// Questions, and the table that they are about.
 pub(super) struct Source<'a> {
-    pub questions: &'a [Asked<'a>],
+    pub questions: &'a [&'a Tabulation],
     pub table: &'a Table,
     pub origin: Origin<'a>,
 }
@@ -72,7 +47,7 @@ impl Source<'_> {
             Writer { dialect: self.origin.dialect, table: self.table, values: Vec::new() };
         let units = self.units(&mut writer)?;
         let mut columns = vec!["COUNT(*)".to_owned()];
-        if self.questions.iter().any(|asked| asked.sums.contains(&Sum::People)) {
+        if self.questions.iter().any(|asked| asked.counts_people()) {
             columns.push(self.people());
         }
         columns.extend(
@@ -85,8 +60,8 @@ impl Source<'_> {
     }
 
     /// The most that a question has of something.
-    fn most(&self, of: impl Fn(&Asked<'_>) -> usize) -> usize {
-        self.questions.iter().map(of).max().unwrap_or_default()
+    fn most(&self, of: impl Fn(&Tabulation) -> usize) -> usize {
+        self.questions.iter().map(|asked| of(asked)).max().unwrap_or_default()
     }
 
     /// The number of the question, before other keys; nothing where there is one alone.
@@ -108,8 +83,8 @@ impl Source<'_> {
     }
 
     /// The same for what every question has.
-    fn by_each(&self, of: impl FnMut(&Asked<'_>) -> String) -> String {
-        self.by_question(&self.questions.iter().map(of).map(Some).collect::<Vec<_>>())
+    fn by_each(&self, mut of: impl FnMut(&Tabulation) -> String) -> String {
+        self.by_question(&self.questions.iter().map(|asked| Some(of(asked))).collect::<Vec<_>>())
     }
 
     /// What a row counts for, and what that is called.
@@ -188,12 +163,12 @@ impl Source<'_> {
             known += &format!(" AND {ROW} BETWEEN 1 AND {}", self.most_rows());
         }
         let chosen = format!("({chosen}, {PERSON} FROM {from}{filter})");
-        let limits_groups = self.questions.iter().any(Asked::limits_groups);
+        let limits_groups = self.questions.iter().any(|asked| asked.limits_groups());
         if self.origin.rows == PersonRows::One || numbered && !limits_groups {
             return format!("(SELECT * FROM {chosen} AS chosen WHERE {known}) AS used");
         }
         let order = self.by_each(|asked| {
-            let names = asked.names();
+            let names = names(asked);
             let names: Vec<&str> =
                 [CELL].into_iter().chain(names.iter().map(String::as_str)).collect();
             self.hash(writer, &names)
@@ -234,7 +209,7 @@ impl Source<'_> {
     /// Of each person no more rows than are allowed.
     fn bounded(&self, writer: &mut Writer<'_>, rows: &str, order: &str) -> String {
         let (mut rows, asked) = (rows.to_owned(), self.asked());
-        if self.questions.iter().any(Asked::limits_groups) {
+        if self.questions.iter().any(|asked| asked.limits_groups()) {
             let group = self.hash(writer, &[CELL]);
             rows = format!(
                 "(SELECT *, DENSE_RANK() OVER (PARTITION BY {asked}{PERSON} ORDER BY {GROUP}, {CELL}) AS {GROUP_RANK}, \
@@ -242,7 +217,7 @@ impl Source<'_> {
                  FROM (SELECT *, {group} AS {GROUP} FROM {rows} AS known) AS placed)"
             );
             // Where nothing is said of groups, any number will do.
-            let limit = |of: fn(&Asked<'_>) -> u64| {
+            let limit = |of: fn(&Tabulation) -> u64| {
                 self.by_each(|asked| {
                     if asked.limits_groups() { of(asked).to_string() } else { i64::MAX.to_string() }
                 })

@@ -1,9 +1,9 @@
 //! Expressions about one row, in an engine's SQL.
 
 use super::guess::Guess;
-use super::{Added, Places};
 use crate::engine::{Dialect, Value};
 use crate::source::{quoted, texts, wholes};
+use crate::tabulation::{Added, Places};
 use counterpoint_mechanisms::{Bounds, Of, Summand};
 use counterpoint_questions::Grouping;
 use counterpoint_questions::public::{Key, Kind, Table};

@@ -147,6 +147,9 @@ pub fn open(location: &Location, secret: [u8; 32]) -> Result<Arc<dyn Engine>, Fa
     Ok(match location {
         Location::Sqlite(file) => Arc::new(Sqlite::open(file, secret)?),
         Location::Postgres(url) => Arc::new(Postgres::open(url, secret)?),
+        Location::File(file) => {
+            return Err(Failed::new(format!("{} is in no SQL engine", file.display())));
+        }
         #[cfg(feature = "spark")]
         Location::Spark(url) => Arc::new(Spark::open(url, secret)?),
         #[cfg(not(feature = "spark"))]

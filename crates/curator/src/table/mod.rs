@@ -9,8 +9,9 @@ mod tell;
 
 pub(crate) use debit::remembered;
 pub use debit::{Due, Payer, Told, Unanswered, price_of};
-pub(crate) use draw::draw;
+pub(crate) use draw::drawn;
 pub use held::Held;
+pub(crate) use held::unlike;
 pub use numbers::Number;
 pub(crate) use numbers::{half_widths, numbers};
 pub use ready::Ready;

@@ -2,7 +2,7 @@
 
 use super::held::Held;
 use super::numbers::half_widths;
-use crate::compile::{Compiled, Wanted, compile, not_whole};
+use crate::tabulation::{Tabulation, Wanted, not_whole};
 use crate::text;
 use counterpoint_ledger::{Hash, Request};
 use counterpoint_mechanisms::Measurement;
@@ -18,7 +18,7 @@ use serde::Serialize;
 pub struct Ready {
     checked: Checked,
     measured: Vec<Measurement>,
-    compiled: Compiled,
+    tabulation: Tabulation,
     spend: Spend,
     asked: Asked,
     key: String,
@@ -62,7 +62,8 @@ impl Ready {
         let table = &held.public;
         let measured = checked.measured(spend)?;
         let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
-        let compiled = compile(&checked, &wanted.ok_or_else(not_whole)?, table, &held.place())?;
+        let tabulation = Tabulation::new(&checked, &wanted.ok_or_else(not_whole)?)?;
+        held.compiled(&[&tabulation])?;
         let unwritable = |error: String| Illegal::new("the question", error, "other costs");
         let described = measured.iter().flat_map(Measurement::releases).map(Described::of);
         let described = described.collect::<Result<Vec<_>, _>>();
@@ -74,7 +75,7 @@ impl Ready {
         let same = Same { version: 1, checked: &checked, spend, slot, public: table.text() };
         let digest = text::digest(&same).map_err(|error| unwritable(error.to_string()))?;
         let key = format!("q-{digest}");
-        Ok(Self { checked, measured, compiled, spend, asked, key, digest })
+        Ok(Self { checked, measured, tabulation, spend, asked, key, digest })
     }
 
     /// The question.
@@ -110,10 +111,10 @@ impl Ready {
         half_widths(&self.checked, &self.measured, confidence)
     }
 
-    /// What the engine is asked.
+    /// What is counted for it.
     #[must_use]
-    pub fn compiled(&self) -> &Compiled {
-        &self.compiled
+    pub fn tabulation(&self) -> &Tabulation {
+        &self.tabulation
     }
 
     /// What the ledger is asked for by an account.

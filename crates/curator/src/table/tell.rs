@@ -1,8 +1,8 @@
 //! Questions, answered in turn: debited, run together, stored.
 
 use super::debit::{Debited, Due, Payer, Told, Unanswered, debit, keep, remembered};
-use super::draw::{draw_all, unlike};
-use super::held::{Held, REACH};
+use super::draw::draw_all;
+use super::held::{Held, REACH, unlike};
 use super::ready::Ready;
 use crate::engine::Failed;
 use crate::stages::{Stage, Stages};
@@ -83,7 +83,7 @@ fn unreachable<'a>(questions: &[Due<'a>]) -> Vec<(&'a Held, Failed)> {
         }
     }
     let reach = |held: &'a Held| {
-        let failed = held.engine.reach(Instant::now() + REACH).err()?;
+        let failed = held.reach(Instant::now() + REACH).err()?;
         Some((held, failed))
     };
     tables.into_iter().filter_map(reach).collect()

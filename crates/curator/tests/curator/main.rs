@@ -6,6 +6,7 @@ mod child;
 mod crash;
 mod engines;
 mod failures;
+mod files;
 mod missing;
 mod one_call;
 mod people;

@@ -68,14 +68,15 @@ fn ready(held: &Held, text: &str) -> Ready {
 fn answered(held: &Held, text: &str) -> Vec<f64> {
     let ready = ready(held, text);
     let deadline = Instant::now() + Duration::from_secs(60);
-    let rows = held.engine.run(ready.compiled().statement(), deadline).unwrap();
-    let tallies = ready.compiled().tallies(ready.measured(), &rows).unwrap();
-    let replies = ready.measured().iter().zip(&tallies[0]);
-    let numbers =
-        replies.flat_map(|(measurement, tally)| match measurement.release(tally).unwrap() {
+    let counted = held.count(&[ready.tabulation()], deadline).unwrap().remove(0).remove(0);
+    let numbers = ready.measured().iter().zip(counted.numbers);
+    let numbers = numbers.flat_map(|(measurement, numbers)| {
+        let tally = measurement.tallied(counted.rows, numbers).unwrap();
+        match measurement.release(&tally).unwrap() {
             Reply::Table(list) => list,
             other => other.number().into_iter().collect(),
-        });
+        }
+    });
     numbers.collect()
 }
 
@@ -176,8 +177,8 @@ fn a_missing_value_moves_no_more_than_is_charged() {
                 let numbers = |values: &[&Value]| -> (u64, Vec<f64>) {
                     add(&file, values);
                     let deadline = Instant::now() + Duration::from_secs(60);
-                    let rows = held.engine.run(ready.compiled().statement(), deadline).unwrap();
-                    let counted = ready.compiled().counted(&rows).unwrap().remove(0);
+                    let counted = held.count(&[ready.tabulation()], deadline).unwrap();
+                    let counted = &counted[0][0];
                     let summands = ready.measured()[0].summands();
                     let unit = |place: usize| summands.get(place).map_or(1.0, |one| one.unit());
                     let numbers = counted.numbers[0].iter().enumerate();

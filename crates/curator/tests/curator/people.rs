@@ -74,8 +74,7 @@ fn asked(held: &Held, region: Option<&str>) -> Vec<i128> {
     };
     let ready = Ready::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    let rows = held.engine.run(ready.compiled().statement(), deadline).unwrap();
-    let counted = ready.compiled().counted(&rows).unwrap();
+    let counted = held.count(&[ready.tabulation()], deadline).unwrap().remove(0);
     let one = ready.measured()[2].summands()[0].ends().1;
     // In whole numbers of the bound.
     let numbers = &counted[0].numbers;
@@ -217,7 +216,7 @@ fn unique_people_need_no_choice() {
         Held::new(public(1), "visits", engine).unwrap()
     };
     let held = hold();
-    assert_eq!(held.place().rows, PersonRows::One);
+    assert_eq!(held.person_rows(), PersonRows::One);
     assert_eq!(asked(&held, None), [50, 50, 50]);
     let twice = "INSERT INTO visits VALUES ('1', 1, 'north')";
     // Another column that is called the same but for its case is another.
@@ -233,23 +232,23 @@ fn unique_people_need_no_choice() {
     for other in others {
         // Some are refused by the server.
         let _ = client.batch_execute(other);
-        assert_eq!(hold().place().rows, PersonRows::Any, "{other}");
+        assert_eq!(hold().person_rows(), PersonRows::Any, "{other}");
     }
     let question = "SELECT COUNT(*) FROM visits";
     let question =
         counterpoint_curator::question::sql::read(question, |_| Some(&held.public)).unwrap();
     let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = || Instant::now() + Duration::from_secs(60);
-    held.engine.run(ready.compiled().statement(), deadline()).unwrap_err();
+    held.count(&[ready.tabulation()], deadline()).unwrap_err();
     client.batch_execute("DROP INDEX visits_nr_pay_idx").unwrap();
     client.batch_execute(twice).unwrap();
     assert_eq!(asked(&hold(), None), [50, 50, 50]);
     client.batch_execute("DELETE FROM visits; CREATE UNIQUE INDEX ON visits (nr)").unwrap();
     let held = hold();
-    assert_eq!(held.place().rows, PersonRows::One);
+    assert_eq!(held.person_rows(), PersonRows::One);
     client.batch_execute("CREATE TABLE more () INHERITS (visits)").unwrap();
-    held.engine.run(ready.compiled().statement(), deadline()).unwrap_err();
-    assert_eq!(hold().place().rows, PersonRows::Any);
+    held.count(&[ready.tabulation()], deadline()).unwrap_err();
+    assert_eq!(hold().person_rows(), PersonRows::Any);
 }
 
 /// Of numbered rows too people count in so many groups alone, and questions that are run together use the rows that each uses alone.
@@ -265,7 +264,7 @@ fn numbered_rows_are_the_same_in_lists_and_in_groups() {
     let row_number = Some("visit".to_owned());
     let text = TableText { row_number, groups: Some(1), ..public(3).text().clone() };
     let held = Held::new(Table::new(text).unwrap(), "visits", engine).unwrap();
-    assert_eq!(held.place().rows, PersonRows::Numbered);
+    assert_eq!(held.person_rows(), PersonRows::Numbered);
     let questions = [
         "SELECT COUNT(*) FROM visits",
         "SELECT region, COUNT(*) FROM visits GROUP BY region",
@@ -323,7 +322,7 @@ fn numbered_rows_need_no_choice() {
     client.batch_execute("CREATE UNIQUE INDEX kept ON visits (visit, nr) INCLUDE (pay)").unwrap();
     for rows in [1, 2, 3] {
         let held = hold(rows).unwrap();
-        assert_eq!(held.place().rows, PersonRows::Numbered);
+        assert_eq!(held.person_rows(), PersonRows::Numbered);
         let all = 20 * i128::from(rows);
         assert_eq!(asked(&held, None), [all, 20, all]);
         // Chosen before they are filtered: of 1, 2 and 3 the second.
@@ -346,7 +345,7 @@ fn numbered_rows_need_no_choice() {
     let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
     client.batch_execute("DROP INDEX kept").unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    held.engine.run(ready.compiled().statement(), deadline).unwrap_err();
+    held.count(&[ready.tabulation()], deadline).unwrap_err();
     let nobody = TableText { person: None, rows: 1, ..held.public.text().clone() };
     let error = Table::new(nobody).unwrap_err().to_string();
     assert!(error.contains("row_number is \"Visit\" and no person column is named"), "{error}");

@@ -4,7 +4,7 @@ use counterpoint::Adjacency;
 use counterpoint_curator::engine::{Engine, Sqlite};
 use counterpoint_curator::public::{Key, Table, TableText};
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
-use counterpoint_curator::{Held, Ready, Spend};
+use counterpoint_curator::{Counted, Held, Ready, Spend};
 use counterpoint_mechanisms::{Of as Added, Summand};
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
@@ -284,8 +284,7 @@ fn the_engine_adds_up_what_mechanisms_would() {
         let spend = if random.below(2) == 0 { Spend::Epsilon(1.0) } else { Spend::Rho(0.5) };
         let ready = Ready::new(&held, &question, spend, None).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
-        let answer = held.engine.run(ready.compiled().statement(), deadline).unwrap();
-        let found = ready.compiled().counted(&answer).unwrap();
+        let found = held.count(&[ready.tabulation()], deadline).unwrap().remove(0);
         let mut used: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
         for row in &table {
             let passes =
@@ -308,27 +307,14 @@ fn the_engine_adds_up_what_mechanisms_would() {
     }
 }
 
-/// All that a question's statement says: by what is told, group, place and column.
-type Said = BTreeMap<(i128, i128, i128, usize), i128>;
-
-fn said(held: &Held, ready: &Ready) -> Said {
+fn counted(held: &Held, ready: &Ready) -> Vec<Counted> {
     let deadline = Instant::now() + Duration::from_secs(60);
-    let answer = held.engine.run(ready.compiled().statement(), deadline).unwrap();
-    let numbers = |row: &Vec<i128>| {
-        let (told, cell, place) = (row[0], row[1], row[2]);
-        let numbers = row[3..].iter().enumerate();
-        numbers.map(|(at, number)| ((told, cell, place, at), *number)).collect::<Vec<_>>()
-    };
-    answer.iter().flat_map(numbers).collect()
+    held.count(&[ready.tabulation()], deadline).unwrap().remove(0)
 }
 
-/// How far two answers' numbers at some places are apart: in sum.
-fn apart(one: &Said, other: &Said, chosen: impl Fn(&(i128, i128, i128, usize)) -> bool) -> i128 {
-    let keys: std::collections::BTreeSet<_> = one.keys().chain(other.keys()).collect();
-    let apart = |key: &&(i128, i128, i128, usize)| {
-        (one.get(*key).unwrap_or(&0) - other.get(*key).unwrap_or(&0)).abs()
-    };
-    keys.iter().filter(|key| chosen(key)).map(apart).sum()
+/// How far apart numbers are, in sum.
+fn apart(one: &[i128], other: &[i128]) -> i128 {
+    one.iter().zip(other).map(|(one, other)| (one - other).abs()).sum()
 }
 
 /// A person's rows beside those of others, and somebody else's who may come in their place.
@@ -357,24 +343,31 @@ impl Attack {
             neighbour.extend(self.another);
         }
         write(&self.others);
-        let one = said(held, &ready);
+        let one = counted(held, &ready);
         let turn = random.below(self.others.len() as u64) as usize;
         self.others.rotate_left(turn);
         self.others.reverse();
         write(&self.others);
-        assert_eq!(one, said(held, &ready), "another order: {question:?}");
+        assert!(one == counted(held, &ready), "another order: {question:?}");
         neighbour.reverse();
         write(&neighbour);
-        let two = said(held, &ready);
+        let two = counted(held, &ready);
         let (kept, groups, each) = ready.checked().contribution();
         let all = if question.group.is_empty() { kept } else { kept.min(groups * each) };
         let moves = i128::from(if is_replaced { 2 * all } else { all });
         // How many rows, in all groups; and how many in each place.
-        let rows_moved = apart(&one, &two, |key| key.0 == 0 && key.3 == 0);
+        let rows = |groups: &[Counted]| -> Vec<i128> {
+            groups.iter().map(|group| group.rows.into()).collect()
+        };
+        let rows_moved = apart(&rows(&one), &rows(&two));
         assert!(rows_moved <= moves, "{rows_moved} of {moves} rows, {question:?}");
-        for told in 1..=question.aggregates.len() as i128 {
-            let moved = apart(&one, &two, |key| key.0 == told && key.3 == 0);
-            assert!(moved <= moves, "{moved} of {moves} in bins, {question:?}");
+        for (part, measurement) in ready.measured().iter().enumerate() {
+            let bins = |groups: &[Counted]| -> Vec<i128> {
+                groups.iter().flat_map(|group| group.numbers[part].clone()).collect()
+            };
+            let moved = apart(&bins(&one), &bins(&two));
+            let is_sum = !measurement.summands().is_empty();
+            assert!(is_sum || moved <= moves, "{moved} of {moves} in bins, {question:?}");
         }
         rows_moved as f64 / moves as f64
     }

@@ -28,8 +28,8 @@ const WHOLE: &str = "SELECT k, COUNT(*), COUNT(DISTINCT nr), SUM(x), AVG(x), VAR
 fn rows_used(held: &Held, text: &str) -> u64 {
     let question = sql::read(text, |_| Some(&held.public)).unwrap();
     let ready = Ready::new(held, &question, Spend::Epsilon(1.0), None).unwrap();
-    let rows = held.engine.run(ready.compiled().statement(), later()).unwrap();
-    ready.compiled().counted(&rows).unwrap().iter().map(|cell| cell.rows).sum()
+    let counted = held.count(&[ready.tabulation()], later()).unwrap();
+    counted[0].iter().map(|cell| cell.rows).sum()
 }
 
 fn public(keys: &str, bounds: &str) -> Table {
@@ -184,9 +184,11 @@ fn the_longest_questions_are_planned_quickly() {
         };
         let ready = Ready::new(&held, &question, Spend::Epsilon(1.0), None).unwrap();
         // What is written does not grow with the candidates: planning took as long as there were comparisons.
-        let statement = ready.compiled().statement();
+        let questions = [ready.tabulation()];
+        let compiled = held.compiled(&questions).unwrap().unwrap();
+        let statement = compiled.statement();
         assert!(statement.values.len() < 2_000 && statement.sql.len() < 200_000);
-        held.engine.run(statement, later()).unwrap();
+        held.count(&questions, later()).unwrap();
     }
 }
 
@@ -222,7 +224,7 @@ fn longer_questions_are_refused() {
         asked(Some(filter(190, 50)), false),
     ] {
         let ready = ready(&legal).unwrap();
-        held.engine.run(ready.compiled().statement(), later()).unwrap();
+        held.count(&[ready.tabulation()], later()).unwrap();
     }
     for illegal in [asked(Some(filter(190, 9_999)), false), asked(Some(filter(2, 9_999)), true)] {
         let said = ready(&illegal).unwrap_err().to_string();
@@ -235,7 +237,7 @@ fn longer_questions_are_refused() {
         aggregates: list.map(|of| Aggregate { name: None, of }).collect(),
         ..asked(None, false)
     };
-    held.engine.run(ready(&many).unwrap().compiled().statement(), later()).unwrap();
+    held.count(&[ready(&many).unwrap().tabulation()], later()).unwrap();
 }
 
 /// What an owner should know of a source is told where it can be seen.

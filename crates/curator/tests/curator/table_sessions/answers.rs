@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use counterpoint_curator::question::{Of, Question, Values};
 use counterpoint_curator::table_session::{Declared, Summed};
 use counterpoint_curator::{
-    Asking, Denied, Error, Held, Refusal, Reply, Spend, Unanswered, Wanted, compile,
+    Asking, Denied, Error, Held, Refusal, Reply, Spend, Tabulation, Unanswered, Wanted,
 };
 use counterpoint_mechanisms::{Interactive, Needed, Question as Step};
 use counterpoint_testing::{Random, tries};
@@ -111,10 +111,10 @@ fn summed(held: &Held, declared: &Interactive, question: &Question) -> f64 {
         panic!("a gate needs a sum")
     };
     let wanted = [Wanted::Sums(vec![summand])];
-    let compiled = compile(&checked, &wanted, &held.public, &held.place()).unwrap();
+    let tabulation = Tabulation::new(&checked, &wanted).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    let answer = held.engine.run(compiled.statement(), deadline).unwrap();
-    compiled.counted(&answer).unwrap()[0].numbers[0][0] as f64 * summand.unit()
+    let counted = held.count(&[&tabulation], deadline).unwrap();
+    counted[0][0].numbers[0][0] as f64 * summand.unit()
 }
 
 /// Whoever has many rows of whatever values moves no query of a gate further than the gate's noise is for, whichever
