@@ -14,7 +14,8 @@ use counterpoint::{Delta, Options, Plan};
 use counterpoint_ledger::{Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, Pool};
 use counterpoint_mechanisms::{Measurement, Style};
 use counterpoint_planner::{Ask, Statistic, Wanted, Wish};
-use counterpoint_questions::public::{Column, Kind as Holds, Table, TableText};
+use counterpoint_questions::public::{Column, Key, Kind as Holds, Table, TableText};
+use counterpoint_questions::question::Condition;
 use counterpoint_questions::{Checked, Illegal, Spend};
 use counterpoint_wire::ledger::{AccountStatus, Described, ExactPlan, Promised};
 use counterpoint_wire::publication::{
@@ -188,9 +189,10 @@ pub fn rehearse_release(release: &Release<'_>) -> Result<Publication, ReleaseErr
     for entry in entries(release.study)? {
         let ready = ready(&entry, &dummy.held, &slot(release.plan, &entry)?)?;
         let deadline = Instant::now() + LIMIT;
-        let drawn = table::draw(&dummy.held, &ready, deadline, &Stages::default());
+        let counted = dummy.held.count(&[ready.tabulation()], deadline).map_err(failed)?;
+        let drawn = table::drawn(ready.measured(), counted.concat()).map_err(failed)?;
         let measured = (ready.checked(), ready.measured());
-        let numbers = table::numbers(&drawn.map_err(failed)?, measured, entry.wanted.confidence);
+        let numbers = table::numbers(&drawn, measured, entry.wanted.confidence);
         statistics.push(published(&entry, &ready, &numbers.map_err(untold)?, release.study)?);
     }
     Ok(Publication {
@@ -463,11 +465,29 @@ fn published(
         columns: columns.chain(counted).cloned().collect(),
         condition: condition.clone(),
         by: checked.groupings().iter().take(*by).map(|one| one.column.clone()).collect(),
+        values: part.and_then(|part| part.indicator.as_ref()).map(written),
         noise: measurement.map_or("none", |one| noise(one.recipe().style())).to_owned(),
         epsilon: alone(ready, study)?,
         planned_error: error,
         numbers: numbers.iter().map(|number| published_number(number, *by)).collect(),
     })
+}
+
+/// The values whose share a proportion is, as a condition.
+fn written(condition: &Condition) -> String {
+    match condition {
+        Condition::In { column, keys } => {
+            let key = |key: &Key| match key {
+                Key::Whole(whole) => whole.to_string(),
+                Key::Text(text) => format!("'{}'", text.replace('\'', "''")),
+            };
+            format!("{column} IN ({})", keys.iter().map(key).collect::<Vec<_>>().join(", "))
+        }
+        Condition::Between { column, from: Some(from), to: Some(to) } => {
+            format!("{column} BETWEEN {from} AND {to}")
+        }
+        _ => String::new(),
+    }
 }
 
 /// The half-width for the number of rows that was planned for, of all numbers at once.
@@ -503,9 +523,11 @@ fn published_number(number: &Number, by: usize) -> PublishedNumber {
     let counted = number.group.get(by).map(ToString::to_string);
     let bin = number.bin.map(|(from, to)| format!("{from} to {to}"));
     let share = number.share.map(|share| share.to_string());
+    let edge = number.edge.map(|edge| format!("below {edge}"));
+    let coefficient = number.coefficient.clone();
     PublishedNumber {
         group: number.group.iter().take(by).map(ToString::to_string).collect(),
-        part: counted.or(bin).or(share).unwrap_or_default(),
+        part: counted.or(bin).or(share).or(edge).or(coefficient).unwrap_or_default(),
         value: number.value,
         lower: number.interval.map(|(low, _)| low),
         upper: number.interval.map(|(_, high)| high),

@@ -1,7 +1,8 @@
 //! What is counted for a question, whichever engine counts it: whole numbers that are added up over a group's rows, and how
 //! many rows are between places.
 
-use counterpoint_mechanisms::{Measurement, Of, Summand};
+use counterpoint_mechanisms::{Bounds, Gaps, Measurement, Of, Summand};
+use counterpoint_questions::question::Condition;
 use counterpoint_questions::{Checked, Illegal, Part};
 
 /// Larger units would overflow 64 bits, in tables of 2^33 rows. No noise that can be asked for needs them.
@@ -33,10 +34,13 @@ pub(crate) enum Sum {
 /// What rows add to a sum of units.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Added {
-    pub column: String,
+    /// The columns of the first and the second factor; twice the same where there is one.
+    pub columns: [String; 2],
     pub summand: Summand,
-    /// Whether rows whose value is missing add nothing.
-    pub skips_missing: bool,
+    /// Rows without a value of one of these add nothing.
+    pub required: Vec<String>,
+    /// Rows of which this holds add the larger number, and others the smaller one.
+    pub indicator: Option<Condition>,
 }
 
 /// A column whose rows are counted between places.
@@ -48,13 +52,19 @@ pub(crate) struct Places {
     pub skips_missing: bool,
 }
 
+/// Factors that are smaller than these make a product of which nothing is left in rounding.
+pub(crate) fn tiny_factors(lost: f64, x: Bounds, y: Bounds) -> [f64; 2] {
+    let half = |bounds: Bounds| 0.5 * bounds.high() - 0.5 * bounds.low();
+    [lost / half(y), lost / half(x)]
+}
+
 /// What has to be known of a group's rows, for one aggregate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// These, added up over the rows.
     Sums(Vec<Summand>),
-    /// How many rows are between these numbers, and whether those below the first and from the last count too.
-    Places(Vec<f64>, bool),
+    /// How many rows are in the gaps between these numbers.
+    Places(Vec<f64>, Gaps),
 }
 
 impl Wanted {
@@ -65,7 +75,7 @@ impl Wanted {
         if !summands.is_empty() {
             return Some(Self::Sums(summands));
         }
-        measurement.places().map(|(places, ends)| Self::Places(places.to_vec(), ends))
+        measurement.places().map(|(places, gaps)| Self::Places(places.to_vec(), gaps))
     }
 }
 
@@ -89,8 +99,8 @@ impl std::fmt::Debug for Counted {
 enum Made {
     /// Of these sums, and what a row or person counts where they are counted.
     Sums(Vec<(usize, i64)>),
-    /// Of the counts with this number. So many places, the first and the last left out or not.
-    Places { number: usize, places: usize, ends: bool },
+    /// Of the counts with this number, in so many gaps, some of which count.
+    Places { number: usize, count: usize, gaps: Gaps },
 }
 
 /// What no engine counts.
@@ -114,14 +124,14 @@ impl Tabulation {
 
     fn add(&mut self, part: &Part, wanted: &Wanted) -> Option<()> {
         let made = match wanted {
-            Wanted::Places(places, ends) => {
+            Wanted::Places(places, gaps) => {
                 self.counts.push(Places {
                     column: part.column.clone()?,
                     places: places.clone(),
                     skips_missing: part.skips_missing,
                 });
-                let (number, places) = (self.counts.len() - 1, places.len() + 1);
-                Made::Places { number, places, ends: *ends }
+                let (number, count) = (self.counts.len() - 1, places.len() + 1);
+                Made::Places { number, count, gaps: *gaps }
             }
             Wanted::Sums(summands) => {
                 let sums = summands.iter().map(|summand| self.sum_of(part, summand));
@@ -135,10 +145,10 @@ impl Tabulation {
     /// Where a summand's sum is found, and what one row counts for.
     fn sum_of(&mut self, part: &Part, summand: &Summand) -> Option<(usize, i64)> {
         let (low, high) = summand.ends();
-        let is_added = matches!(
-            summand.of(),
-            Of::Ones(None) | Of::Values(_) | Of::Offsets(_) | Of::Squares(_)
-        );
+        let is_added = match summand.of() {
+            Of::Ones(Some(_)) | Of::Sides(_) => part.indicator.is_some(),
+            _ => part.indicator.is_none() || matches!(summand.of(), Of::Ones(None)),
+        };
         if !is_added || low.unsigned_abs().max(high.unsigned_abs()) > MOST_UNIT {
             return None;
         }
@@ -146,8 +156,16 @@ impl Tabulation {
             (Of::Ones(None), true) => (Sum::People, high),
             (Of::Ones(None), false) if !part.skips_missing => (Sum::Rows, high),
             _ => {
-                let (column, summand) = (part.column.clone()?, *summand);
-                (Sum::Units(Added { column, summand, skips_missing: part.skips_missing }), 1)
+                let all: Vec<&str> = part.columns().collect();
+                let [first, second] =
+                    summand.columns().map(|at| all.get(at).map(|one| (*one).to_owned()));
+                let added = Added {
+                    columns: [first?, second?],
+                    summand: *summand,
+                    required: part.required.clone(),
+                    indicator: part.indicator.clone(),
+                };
+                (Sum::Units(added), 1)
             }
         };
         let place = self.sums.iter().position(|other| *other == sum).unwrap_or_else(|| {
@@ -197,8 +215,13 @@ impl Tabulation {
                         |(place, each): &(usize, i64)| sum(*place).saturating_mul((*each).into());
                     places.iter().map(one).collect()
                 }
-                Made::Places { number, places, ends } => {
-                    let inner = if *ends { 0..*places } else { 1..places.saturating_sub(1) };
+                Made::Places { number, count: all, gaps } => {
+                    let last = all.saturating_sub(1);
+                    let inner = match gaps {
+                        Gaps::All => 0..*all,
+                        Gaps::Between => 1..last,
+                        Gaps::Below => 0..last,
+                    };
                     inner.map(|place| count(*number, cell, place)).collect()
                 }
             };

@@ -75,8 +75,8 @@ pub use interactive::{
 pub use keys::{KeyCount, KeyMeasurement, KeyRecipe, Keyed};
 pub use noise::{Ahead, Noise};
 pub use query::{
-    Bounds, Contribution, Drawn, Interval, Measurement, Of, Query, Recipe, Spread, Style, Summand,
-    Tally, Within, monotone,
+    Bounds, Contribution, Drawn, Gaps, Interval, Measurement, Of, Query, Recipe, Spread, Style,
+    Summand, Tally, Within, monotone,
 };
 pub use reply::Reply;
 pub use sample::secret;

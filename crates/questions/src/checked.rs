@@ -53,6 +53,9 @@ pub struct Part {
     /// Whether rows without a value of the column are left out, so that how many are used is not public.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skips_missing: bool,
+    /// The columns without a value of which rows are left out. They follow from the table's description.
+    #[serde(skip)]
+    pub required: Vec<String>,
 }
 
 /// A column that is grouped by, and its keys.
@@ -81,6 +84,13 @@ pub struct Checked {
     /// Whether every row is a person's, and used.
     #[serde(skip)]
     whole: bool,
+}
+
+impl Part {
+    /// The query's columns, in its order.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.column.iter().chain(&self.others).map(String::as_str)
+    }
 }
 
 impl Question {
@@ -503,11 +513,12 @@ pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
         }
     };
     let is_complete = |name: &String| table.column(name).is_some_and(|column| column.complete);
-    let skips_missing = !columns.iter().all(is_complete);
+    let required: Vec<String> = columns.iter().filter(|name| !is_complete(name)).cloned().collect();
+    let skips_missing = !required.is_empty();
     let people = matches!(aggregate.of, Of::People);
     let mut columns = columns.into_iter();
     let (column, others) = (columns.next(), columns.collect());
-    Ok(Part { name, query, column, others, indicator, people, skips_missing })
+    Ok(Part { name, query, column, others, indicator, people, skips_missing, required })
 }
 
 /// The condition whose share of the rows is asked for.

@@ -3,7 +3,7 @@
 use super::guess::Guess;
 use crate::engine::{Dialect, Value};
 use crate::source::{quoted, texts, wholes};
-use crate::tabulation::{Added, Places};
+use crate::tabulation::{Added, Places, tiny_factors};
 use counterpoint_mechanisms::{Bounds, Of, Summand};
 use counterpoint_questions::Grouping;
 use counterpoint_questions::public::{Key, Kind, Table};
@@ -162,43 +162,55 @@ impl Writer<'_> {
         )
     }
 
-    /// A row's whole number of units; nothing is added where the value is missing and left out.
+    /// A row's whole number of units; nothing is added where a value is missing and such rows are left out.
     pub(super) fn units(&mut self, added: &Added) -> Option<String> {
-        let column = quoted(&added.column);
-        let units = match added.summand.of() {
-            Of::Ones(None) => added.summand.ends().1.to_string(),
-            _ => self.rounded(&column, &added.summand)?,
+        let (low, high) = added.summand.ends();
+        let units = match (added.summand.of(), &added.indicator) {
+            (Of::Ones(None), _) => high.to_string(),
+            (_, Some(condition)) => {
+                format!("CASE WHEN {} THEN {high} ELSE {low} END", self.condition(condition))
+            }
+            _ => self.rounded(&added.columns, &added.summand)?,
         };
-        Some(if added.skips_missing {
-            format!("CASE WHEN {column} IS NOT NULL THEN {units} ELSE 0 END")
-        } else {
-            units
+        let required: Vec<String> =
+            added.required.iter().map(|column| self.present(column)).collect();
+        Some(match required.is_empty() {
+            true => units,
+            false => format!("CASE WHEN {} THEN {units} ELSE 0 END", required.join(" AND ")),
         })
     }
 
+    /// A column's distance from the middle of its bounds.
+    fn offset(&mut self, column: &str, bounds: Bounds) -> String {
+        let clamped = self.clamped(&quoted(column), bounds.low(), bounds.high());
+        let center = self.real(bounds.center());
+        format!("({clamped} - {center})")
+    }
+
     /// floor(value/unit + 1/2), cut to the summand's ends.
-    fn rounded(&mut self, column: &str, summand: &Summand) -> Option<String> {
+    fn rounded(&mut self, [column, other]: &[String; 2], summand: &Summand) -> Option<String> {
         let (low, high) = summand.ends();
-        let offset = |writer: &mut Self, bounds: &Bounds| {
-            let clamped = writer.clamped(column, bounds.low(), bounds.high());
-            let center = writer.real(bounds.center());
-            format!("({clamped} - {center})")
-        };
         // Added to a half or more, what is below this many units is lost in rounding. Some engines fail where a product is
         // rounded to 0, so that it is not made.
         let lost = 1e-20 * summand.unit();
         let value = match summand.of() {
             Of::Values(bounds) => {
-                let value = self.clamped(column, bounds.low(), bounds.high());
+                let value = self.clamped(&quoted(column), bounds.low(), bounds.high());
                 self.unless_tiny(&value, lost, &value)
             }
             Of::Offsets(bounds) => {
-                let value = offset(self, &bounds);
+                let value = self.offset(column, bounds);
                 self.unless_tiny(&value, lost, &value)
             }
             Of::Squares(bounds) => {
-                let (one, other) = (offset(self, &bounds), offset(self, &bounds));
-                self.unless_tiny(&one, lost.sqrt(), &format!("{one} * {other}"))
+                let (one, two) = (self.offset(column, bounds), self.offset(column, bounds));
+                self.unless_tiny(&one, lost.sqrt(), &format!("{one} * {two}"))
+            }
+            Of::Products(x, y) => {
+                let (one, two) = (self.offset(column, x), self.offset(other, y));
+                let [tiny, small] = tiny_factors(lost, x, y);
+                let product = self.unless_tiny(&two, small, &format!("{one} * {two}"));
+                self.unless_tiny(&one, tiny, &product)
             }
             _ => return None,
         };

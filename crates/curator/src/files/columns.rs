@@ -62,8 +62,8 @@ fn written(text: &[u8]) -> Option<&str> {
 /// How the values of a column are read.
 #[derive(Clone, Debug)]
 pub(super) enum Reading {
-    /// As numbers; this one stands for a missing value, and is NaN if missing values stay missing.
-    Number { missing: f64 },
+    /// As numbers, with the codes of missing values and the number that is used instead.
+    Number(public::Column),
     /// As the places of categories.
     Category(Keys),
     /// As whose a row is.
@@ -119,7 +119,7 @@ impl Keys {
 impl Reading {
     fn of(column: &public::Column) -> Self {
         match &column.kind {
-            Kind::Number(_) => Self::Number { missing: f64::NAN },
+            Kind::Number(_) => Self::Number(column.clone()),
             Kind::Category(keys) => Self::Category(Keys::of(keys)),
         }
     }
@@ -127,7 +127,7 @@ impl Reading {
     /// What the column has to hold, in words.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Number { .. } => "a number",
+            Self::Number(_) => "a number",
             Self::Category(keys) if keys.texts.is_empty() => "a whole number",
             Self::Category(keys) if keys.wholes.is_empty() => "a text",
             Self::Category(_) => "a whole number or a text",
@@ -139,8 +139,10 @@ impl Reading {
 /// The columns that are read of a source, and how.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    /// Their names and readings; that of people is the last.
+    /// Their names in the source, and readings; that of people is the last.
     pub columns: Vec<(String, Reading)>,
+    /// The names of those that hold numbers and categories in questions.
+    names: Vec<String>,
     /// Whether there is one of people.
     pub has_people: bool,
 }
@@ -148,18 +150,17 @@ pub(super) struct Layout {
 impl Layout {
     /// The columns of a table that are used.
     pub(super) fn of(table: &Table, is_used: impl Fn(&str) -> bool) -> Self {
-        let used = table.columns().iter().filter(|column| is_used(&column.name));
-        let used = used.map(|column| (column.name.clone(), Reading::of(column)));
+        let used = || table.columns().iter().filter(|column| is_used(&column.name));
+        let names = used().map(|column| column.name.clone()).collect();
+        let used = used().map(|column| (column.from.clone(), Reading::of(column)));
         let person = table.person().map(|person| (person.to_owned(), Reading::Person));
         let has_people = person.is_some();
-        Self { columns: used.chain(person).collect(), has_people }
+        Self { columns: used.chain(person).collect(), names, has_people }
     }
 
     /// The place of a column of numbers or categories.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
-        let people = usize::from(self.has_people);
-        let columns = self.columns.iter().take(self.columns.len() - people);
-        columns.map(|(name, _)| name).position(|own| own == name)
+        self.names.iter().position(|own| own == name)
     }
 }
 
@@ -221,7 +222,7 @@ pub(super) enum Found {
 impl Column {
     pub(super) fn new(reading: &Reading) -> Self {
         match reading {
-            Reading::Number { .. } => Self::Numbers(Vec::new()),
+            Reading::Number(_) => Self::Numbers(Vec::new()),
             Reading::Category(_) => Self::Codes(Vec::new()),
             Reading::Person => Self::People(People::default()),
         }
@@ -235,9 +236,9 @@ impl Column {
             _ => false,
         };
         let is_read = match (self, reading) {
-            (Self::Numbers(numbers), Reading::Number { missing }) => {
+            (Self::Numbers(numbers), Reading::Number(column)) => {
                 let number = cell.number();
-                numbers.push(number.unwrap_or(*missing));
+                numbers.push(column.value(number).unwrap_or(f64::NAN));
                 number.is_some()
             }
             (Self::Codes(codes), Reading::Category(keys)) => {

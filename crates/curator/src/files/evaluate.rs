@@ -2,7 +2,7 @@
 //! engines are given, operation by operation, so that the numbers are the same.
 
 use super::columns::{Column, FIRST, Layout, MISSING, OTHER};
-use crate::tabulation::{Added, Places, Tabulation};
+use crate::tabulation::{Added, Places, Tabulation, tiny_factors};
 use counterpoint_mechanisms::{Bounds, Of, Summand};
 use counterpoint_questions::public::{Key, Kind, Table};
 use counterpoint_questions::question::Condition;
@@ -14,8 +14,72 @@ pub(super) struct Question<'a> {
     filter: Option<Filter>,
     /// The columns that are grouped by, and how many categories each has.
     groupings: Vec<(usize, u32)>,
-    units: Vec<(usize, &'a Added)>,
+    units: Vec<Units<'a>>,
     pub counts: Vec<(usize, &'a Places)>,
+}
+
+/// A sum of units whose columns have been found.
+#[derive(Clone, Debug)]
+struct Units<'a> {
+    added: &'a Added,
+    columns: [usize; 2],
+    required: Vec<usize>,
+    indicator: Option<Filter>,
+}
+
+impl<'a> Units<'a> {
+    fn new(added: &'a Added, table: &Table, layout: &Layout) -> Option<Self> {
+        let [first, second] = &added.columns;
+        let required = added.required.iter().map(|column| layout.place(column));
+        let indicator = match &added.indicator {
+            Some(condition) => Some(Filter::new(condition, table, layout)?),
+            None => None,
+        };
+        Some(Self {
+            added,
+            columns: [layout.place(first)?, layout.place(second)?],
+            required: required.collect::<Option<_>>()?,
+            indicator,
+        })
+    }
+
+    /// What each row adds; nothing where a value is missing and such rows are left out.
+    fn of_rows(&self, columns: &[Column], rows: usize) -> Vec<i64> {
+        let (low, high) = self.added.summand.ends();
+        let mut units = match (self.added.summand.of(), &self.indicator) {
+            (Of::Ones(None), _) => vec![high; rows],
+            (_, Some(filter)) => {
+                let holds = filter.holds(columns, rows).into_iter();
+                holds.map(|holds| if holds { high } else { low }).collect()
+            }
+            _ => {
+                let [first, second] = self.columns.map(|column| match columns.get(column) {
+                    Some(Column::Numbers(numbers)) => numbers.as_slice(),
+                    _ => &[],
+                });
+                rounded(&self.added.summand, first, second)
+            }
+        };
+        for column in &self.required {
+            let mut leave_out = |row: usize| {
+                if let Some(units) = units.get_mut(row) {
+                    *units = 0;
+                }
+            };
+            match columns.get(*column) {
+                Some(Column::Numbers(numbers)) => {
+                    let missing = numbers.iter().enumerate().filter(|(_, number)| number.is_nan());
+                    missing.for_each(|(row, _)| leave_out(row));
+                }
+                Some(Column::Codes(codes)) => {
+                    let missing = codes.iter().enumerate().filter(|(_, code)| **code == MISSING);
+                    missing.for_each(|(row, _)| leave_out(row));
+                }
+                _ => (),
+            }
+        }
+        units
+    }
 }
 
 /// A condition on the columns of a block.
@@ -62,7 +126,7 @@ impl<'a> Question<'a> {
         let groupings = checked.groupings().iter().map(|grouping| {
             Some((layout.place(&grouping.column)?, u32::try_from(grouping.keys.len()).ok()?))
         });
-        let units = tabulation.units().map(|added| Some((layout.place(&added.column)?, added)));
+        let units = tabulation.units().map(|added| Units::new(added, table, layout));
         let counts = tabulation.counts.iter();
         let counts = counts.map(|places| Some((layout.place(&places.column)?, places)));
         Some(Self {
@@ -108,7 +172,7 @@ impl<'a> Question<'a> {
             Some(Column::Numbers(numbers)) => numbers.as_slice(),
             _ => &[],
         };
-        let units = self.units.iter().map(|(column, added)| units(added, numbers(column)));
+        let units = self.units.iter().map(|units| units.of_rows(columns, rows));
         let places = self.counts.iter().map(|(column, counted)| places(counted, numbers(column)));
         Evaluated { cells, units: units.collect(), places: places.collect() }
     }
@@ -222,34 +286,40 @@ fn clamped(number: f64, bounds: Bounds) -> f64 {
     if number > low { if number < high { number } else { high } } else { low }
 }
 
-/// What each row adds to a sum; nothing where its value is missing and left out.
-fn units(added: &Added, numbers: &[f64]) -> Vec<i64> {
-    let one = Rounding::of(&added.summand);
+/// What each row adds to a sum, in whole units.
+fn rounded(summand: &Summand, numbers: &[f64], others: &[f64]) -> Vec<i64> {
+    let one = Rounding::of(summand);
     // Added to a half or more, what is below this many units is lost in rounding: see the statement's writer.
-    let lost = 1e-20 * added.summand.unit();
+    let lost = 1e-20 * summand.unit();
     let unless_tiny =
         |value: f64, tiny: f64, then: f64| if value.abs() < tiny { 0.0 } else { then };
-    match added.summand.of() {
-        Of::Values(bounds) => each(added, numbers, |x| {
+    let each = |unit: &dyn Fn(f64) -> i64| numbers.iter().map(|x| unit(*x)).collect();
+    match summand.of() {
+        Of::Values(bounds) => each(&|x| {
             let value = clamped(x, bounds);
             one.units(unless_tiny(value, lost, value))
         }),
-        Of::Offsets(bounds) => each(added, numbers, |x| {
+        Of::Offsets(bounds) => each(&|x| {
             let offset = clamped(x, bounds) - bounds.center();
             one.units(unless_tiny(offset, lost, offset))
         }),
-        Of::Squares(bounds) => each(added, numbers, |x| {
+        Of::Squares(bounds) => each(&|x| {
             let offset = clamped(x, bounds) - bounds.center();
             one.units(unless_tiny(offset, lost.sqrt(), offset * offset))
         }),
-        // Ones: no other is added up.
-        _ => each(added, numbers, |_| one.high),
+        Of::Products(x, y) => {
+            let [tiny, small] = tiny_factors(lost, x, y);
+            let product = |(first, second): (&f64, &f64)| {
+                let first = clamped(*first, x) - x.center();
+                let second = clamped(*second, y) - y.center();
+                let product = unless_tiny(second, small, first * second);
+                one.units(unless_tiny(first, tiny, product))
+            };
+            numbers.iter().zip(others).map(product).collect()
+        }
+        // No other is added up without an indicator.
+        _ => vec![0; numbers.len()],
     }
-}
-
-fn each(added: &Added, numbers: &[f64], unit: impl Fn(f64) -> i64) -> Vec<i64> {
-    let skips = added.skips_missing;
-    numbers.iter().map(|x| if skips && x.is_nan() { 0 } else { unit(*x) }).collect()
 }
 
 /// floor(value/unit + 1/2), cut to the summand's ends.

@@ -163,10 +163,12 @@ fn used(tabulation: &Tabulation) -> Vec<&str> {
         }
     }
     let groupings = tabulation.checked.groupings().iter().map(|grouping| &grouping.column);
-    let units = tabulation.units().map(|added| &added.column);
+    let units = tabulation.units().flat_map(|added| added.columns.iter().chain(&added.required));
     let counts = tabulation.counts.iter().map(|places| &places.column);
     let mut list: Vec<&str> = groupings.chain(units).chain(counts).map(String::as_str).collect();
-    tabulation.checked.filter().into_iter().for_each(|filter| filtered(filter, &mut list));
+    let indicators = tabulation.units().filter_map(|added| added.indicator.as_ref());
+    let conditions = tabulation.checked.filter().into_iter().chain(indicators);
+    conditions.for_each(|condition| filtered(condition, &mut list));
     list
 }
 

@@ -1,6 +1,6 @@
 //! The numbers of an answer, and how far off they are.
 
-use counterpoint_mechanisms::{Drawn, Measurement, Reply, Within};
+use counterpoint_mechanisms::{Drawn, Gaps, Measurement, Reply, Within};
 use counterpoint_questions::Illegal;
 use counterpoint_questions::public::Key;
 use counterpoint_questions::{Checked, Part};
@@ -19,6 +19,12 @@ pub struct Number {
     /// The share that it is the quantile of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// The edge that it counts the rows below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge: Option<f64>,
+    /// The coefficient that it is: `intercept`, or a predictor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coefficient: Option<String>,
     /// The number, with noise.
     pub value: f64,
     /// The number without noise is no further from it, with the confidence; unknown for quantiles.
@@ -48,34 +54,58 @@ pub(crate) fn numbers(
                 name,
                 bin: None,
                 share: None,
+                edge: None,
+                coefficient: None,
                 value: 0.0,
                 half_width: None,
                 interval: None,
                 confidence,
             };
-            list.extend(of_part(&within, measurement, &first));
+            list.extend(of_part(&within, (part, measurement), &first));
         }
     }
     Ok(list)
 }
 
 /// The numbers of one aggregate.
-fn of_part(within: &Within, measurement: &Measurement, like: &Number) -> Vec<Number> {
+fn of_part(
+    within: &Within,
+    (part, measurement): (&Part, &Measurement),
+    like: &Number,
+) -> Vec<Number> {
     let values = match &within.reply {
         Reply::Table(values) => values.clone(),
         other => other.number().into_iter().collect(),
     };
-    let bins = match measurement.places() {
-        Some((edges, false)) => edges,
-        _ => &[],
+    let (bins, edges) = match measurement.places() {
+        Some((edges, Gaps::Between)) => (edges, &[][..]),
+        Some((edges, Gaps::Below)) => (&[][..], edges),
+        _ => (&[][..], &[][..]),
     };
     let shares = measurement.recipe().query().shares();
+    let coefficients: Vec<String> = match values.len() {
+        // The intercept, and one for each column but the last, which is the outcome.
+        1 => Vec::new(),
+        _ if part.others.is_empty() => Vec::new(),
+        _ => ["intercept"].into_iter().chain(part.columns()).map(str::to_owned).collect(),
+    };
     let number = |(place, value): (usize, &f64)| {
         let interval = within.intervals.get(place).map(|interval| (interval.low, interval.high));
         let half_width = interval.map(|(low, high)| (value - low).max(high - value));
         let bin = bins.get(place).copied().zip(bins.get(place + 1).copied());
         let share = shares.get(place).copied();
-        Number { bin, share, value: *value, half_width, interval, ..like.clone() }
+        let edge = edges.get(place).copied();
+        let coefficient = coefficients.get(place).cloned();
+        Number {
+            bin,
+            share,
+            edge,
+            coefficient,
+            value: *value,
+            half_width,
+            interval,
+            ..like.clone()
+        }
     };
     values.iter().enumerate().map(number).collect()
 }

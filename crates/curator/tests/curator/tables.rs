@@ -5,7 +5,7 @@ use counterpoint_curator::engine::{Engine, Sqlite};
 use counterpoint_curator::public::{Key, Table, TableText};
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question, Values};
 use counterpoint_curator::{Counted, Held, Ready, Spend};
-use counterpoint_mechanisms::{Of as Added, Summand};
+use counterpoint_mechanisms::{Gaps, Of as Added, Summand};
 use counterpoint_testing::{Random, tries};
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
@@ -244,7 +244,11 @@ fn numbers(ready: &Ready, (part, person): (usize, bool), rows: &[&Row]) -> Vec<i
         Some((places, ends)) => {
             let mut gaps = vec![0; places.len() + 1];
             values.iter().for_each(|x| gaps[places.partition_point(|place| place <= x)] += 1);
-            if ends { gaps } else { gaps[1..places.len()].to_vec() }
+            match ends {
+                Gaps::All => gaps,
+                Gaps::Between => gaps[1..places.len()].to_vec(),
+                Gaps::Below => gaps[..places.len()].to_vec(),
+            }
         }
         None => measurement.summands().iter().map(|one| summed(one, &values)).collect(),
     }

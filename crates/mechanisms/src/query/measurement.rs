@@ -27,6 +27,17 @@ pub struct Measurement {
     releases: Vec<Release>,
 }
 
+/// The gaps between places, in which rows are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// All of them: also below the first place, and from the last on.
+    All,
+    /// Those between two places.
+    Between,
+    /// All but that from the last place on.
+    Below,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Body {
     /// Sums with noise: of ones, then of values, then of squares, as far as needed.
@@ -321,15 +332,15 @@ impl Measurement {
         }
     }
 
-    /// The numbers between which rows are counted, and whether those below the first and from the last count too; none
-    /// where records are added up.
+    /// The numbers between which rows are counted, and which of the gaps count; none where records are added up.
     #[must_use]
-    pub fn places(&self) -> Option<(&[f64], bool)> {
+    pub fn places(&self) -> Option<(&[f64], Gaps)> {
         match &self.query().kind {
-            Kind::Histogram(edges) => Some((edges, false)),
+            Kind::Histogram(edges) => Some((edges, Gaps::Between)),
             Kind::Quantile { candidates, .. } | Kind::Quantiles { candidates, .. } => {
-                Some((candidates, true))
+                Some((candidates, Gaps::All))
             }
+            Kind::Cumulative(edges) => Some((edges, Gaps::Below)),
             _ => None,
         }
     }

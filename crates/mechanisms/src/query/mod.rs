@@ -25,7 +25,7 @@ mod tests;
 
 pub use groups::{Contribution, Spread};
 pub use interval::{Drawn, Interval, Within};
-pub use measurement::Measurement;
+pub use measurement::{Gaps, Measurement};
 pub use prefixes::monotone;
 pub use recipe::{Recipe, Style};
 pub use summand::{Of, Summand};
