@@ -106,3 +106,34 @@ fn of_a_pipe_only_the_header_is_read() {
     let count = std::io::Read::read(&mut pipe, &mut rest).unwrap();
     assert_eq!(&rest[..count], b"7,SECRET\n");
 }
+
+/// The survey of the examples: its study declares what `study new` takes from its codebook, and asks thirty statistics of those columns.
+#[test]
+fn the_survey_of_the_examples_begins_with_its_codebook() {
+    let folder = Folder::new();
+    let data = folder.path("survey.csv");
+    let made = Command::new("python3").arg(example("survey/make.py")).arg(&data).status().unwrap();
+    assert!(made.success());
+    let rows = std::fs::read_to_string(&data).unwrap();
+    assert_eq!(rows.lines().count(), 12_001);
+    assert!(rows.lines().skip(1).filter(|row| row.split(',').nth(6) == Some("")).count() > 500);
+    let data = data.to_str().unwrap();
+    let begun = run(&["study", "new", data, "--codebook", &example("survey/codebook.json")]);
+    let begun: toml::Table = begun.answer().parse().unwrap();
+    let study = std::fs::read_to_string(example("survey/study.toml")).unwrap();
+    let study: toml::Table = study.parse().unwrap();
+    assert_eq!(begun["data"]["column"], study["data"]["column"]);
+    let columns = study["data"]["column"].as_array().unwrap();
+    let columns: Vec<&str> =
+        columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    let statistics = study["statistic"].as_array().unwrap();
+    assert_eq!(statistics.len(), 30);
+    for statistic in statistics {
+        let lists = ["by", "predictors"].map(|field| statistic.get(field));
+        let named = lists.into_iter().flatten().flat_map(|list| list.as_array().unwrap());
+        let fields = ["column", "with"].map(|field| statistic.get(field));
+        for name in named.chain(fields.into_iter().flatten()) {
+            assert!(columns.contains(&name.as_str().unwrap()), "{statistic}");
+        }
+    }
+}
