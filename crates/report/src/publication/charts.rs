@@ -8,7 +8,7 @@ use super::words::{sentence, text};
 use crate::plot::{Area, Axis, Chart, Color, Figure, Line, Marker, Series, Style};
 
 /// More rows are read in the table.
-const MOST_ROWS: usize = 40;
+const MOST_ROWS: usize = 36;
 /// More groups with a chart each are read in the table.
 const MOST_CHARTS: usize = 6;
 /// Bins or steps of one chart.
@@ -115,11 +115,12 @@ fn steps(statistic: &PublishedStatistic, numbers: &[&PublishedNumber]) -> Option
         }
         points
     };
-    let mut chart = Chart::new(column_axis(statistic), Axis::new("rows below"));
+    let mut chart = Chart::new(column_axis(statistic), fitted("rows below", numbers, true));
     let mut band = stair(&|number| number.lower.unwrap_or(number.value));
     band.extend(stair(&|number| number.upper.unwrap_or(number.value)).into_iter().rev());
     chart.areas.push(Area::new(interval_name(numbers[0]), band, Color::SkyBlue).opacity(0.45));
-    let line = Style::new(Color::Blue, Line::Solid);
+    // Thin, so that a narrow band is seen.
+    let line = Style::new(Color::Blue, Line::Solid).width(0.8);
     chart
         .series
         .push(Series::new("number of rows below", stair(&|number| number.value)).style(line));

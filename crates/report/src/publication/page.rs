@@ -284,8 +284,8 @@ fn assumed(publication: &Publication) -> String {
     let table = match columns.is_empty() {
         true => String::new(),
         false => format!(
-            "<table>\n<caption>The columns, as they were declared</caption>\n<thead><tr><th scope=\"col\">column</th><th scope=\"col\">\
-             values</th><th scope=\"col\">missing values</th></tr></thead>\n<tbody>\n{columns}</tbody>\n</table>\n"
+            "<table>\n<caption>The columns, as they were declared</caption>\n<thead><tr><th scope=\"col\" class=\"words\">column</th><th scope=\"col\" class=\"words\">\
+             values</th><th scope=\"col\" class=\"words\">missing values</th></tr></thead>\n<tbody>\n{columns}</tbody>\n</table>\n"
         ),
     };
     format!(
@@ -354,7 +354,7 @@ fn own_costs(publication: &Publication) -> String {
     };
     let rows: String = publication.statistics.iter().map(row).collect();
     format!(
-        "<table>\n<caption>Each statistic alone, at δ = {}</caption>\n<thead><tr><th scope=\"col\">statistic</th><th scope=\"col\">noise</th>\
+        "<table>\n<caption>Each statistic alone, at δ = {}</caption>\n<thead><tr><th scope=\"col\" class=\"words\">statistic</th><th scope=\"col\" class=\"words\">noise</th>\
          <th scope=\"col\">ε alone</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"note\">These do not add up to the ε of \
          the release: what several statistics cost together is less than the sum of their costs, and the total was computed for all of \
          them at once.</p>\n",
