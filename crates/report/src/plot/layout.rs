@@ -109,14 +109,14 @@ pub(super) fn sheet<'a>(figure: &'a Figure) -> Sheet<'a> {
 /// One size for all plot areas of a figure.
 fn plot_size(figure: &Figure) -> (f64, f64) {
     let square = figure.charts.iter().any(|chart| chart.square);
-    let (across, down) = match (figure.charts.len(), square) {
+    let usual = match (figure.charts.len(), square) {
         (..=1, false) => (500.0, 320.0),
         (..=1, true) => (400.0, 400.0),
         (_, false) => (350.0, 260.0),
         (_, true) => (320.0, 320.0),
     };
-    let tallest = figure.charts.iter().filter_map(|chart| chart.height).reduce(f64::max);
-    (across, tallest.unwrap_or(down))
+    let sizes = figure.charts.iter().filter_map(|chart| chart.size);
+    sizes.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1))).unwrap_or(usual)
 }
 
 fn rulers(chart: &Chart) -> (Ruler, Ruler) {

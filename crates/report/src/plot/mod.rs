@@ -65,8 +65,8 @@ pub struct Chart {
     pub notes: Vec<Note>,
     /// Whether the plot area is a square.
     pub square: bool,
-    /// How tall the plot area is, in pixels; none for the usual size.
-    pub height: Option<f64>,
+    /// How wide and tall the plot area is, in pixels; none for the usual size.
+    pub size: Option<(f64, f64)>,
 }
 
 /// An axis.
@@ -240,7 +240,7 @@ impl Chart {
     pub fn new(x: Axis, y: Axis) -> Self {
         let title = String::new();
         let (areas, series, notes) = (vec![], vec![], vec![]);
-        Self { title, x, y, areas, series, notes, square: false, height: None }
+        Self { title, x, y, areas, series, notes, square: false, size: None }
     }
 
     /// With a title above the plot area.
@@ -255,10 +255,10 @@ impl Chart {
         Self { square: true, ..self }
     }
 
-    /// On a plot area this tall, in pixels.
+    /// On a plot area this wide and tall, in pixels.
     #[must_use]
-    pub fn tall(self, height: f64) -> Self {
-        Self { height: Some(height), ..self }
+    pub fn size(self, width: f64, height: f64) -> Self {
+        Self { size: Some((width, height)), ..self }
     }
 }
 

@@ -8,12 +8,16 @@ use super::words::{sentence, text};
 use crate::plot::{Area, Axis, Chart, Color, Figure, Line, Marker, Series, Style};
 
 /// More rows are read in the table.
-const MOST_ROWS: usize = 40;
+const MOST_ROWS: usize = 36;
 /// More groups with a chart each are read in the table.
 const MOST_CHARTS: usize = 6;
 /// Bins or steps of one chart.
 const MOST_BINS: usize = 400;
-/// The height of a row, in pixels.
+/// The width of a plot area, in pixels: a table has room beside it.
+const WIDTH: f64 = 320.0;
+/// The height of a plot area over numbers.
+const HEIGHT: f64 = 220.0;
+/// The height of a row.
 const ROW: f64 = 18.0;
 /// Half of the height of a whisker's cap, in rows.
 const CAP: f64 = 0.22;
@@ -74,7 +78,8 @@ fn binned(statistic: &PublishedStatistic) -> Option<Vec<Chart>> {
         return None;
     }
     let chart = |(group, own): (&[String], Vec<&PublishedNumber>)| {
-        Some(make(statistic, &own)?.title(short(&group.join(", "))))
+        let title = short(&group.join(", "));
+        Some(make(statistic, &own)?.title(title).size(WIDTH, HEIGHT))
     };
     groups.into_iter().map(chart).collect()
 }
@@ -115,11 +120,12 @@ fn steps(statistic: &PublishedStatistic, numbers: &[&PublishedNumber]) -> Option
         }
         points
     };
-    let mut chart = Chart::new(column_axis(statistic), Axis::new("rows below"));
+    let mut chart = Chart::new(column_axis(statistic), fitted("rows below", numbers, true));
     let mut band = stair(&|number| number.lower.unwrap_or(number.value));
     band.extend(stair(&|number| number.upper.unwrap_or(number.value)).into_iter().rev());
     chart.areas.push(Area::new(interval_name(numbers[0]), band, Color::SkyBlue).opacity(0.45));
-    let line = Style::new(Color::Blue, Line::Solid);
+    // Thin, so that a narrow band is seen.
+    let line = Style::new(Color::Blue, Line::Solid).width(0.8);
     chart
         .series
         .push(Series::new("number of rows below", stair(&|number| number.value)).style(line));
@@ -140,7 +146,7 @@ fn rows(statistic: &PublishedStatistic) -> Option<Chart> {
     let numbers: Vec<&PublishedNumber> = statistic.numbers.iter().collect();
     let x = fitted(&short(&quantity(statistic)), &numbers, is_counts);
     let y = Axis::new("").range(-0.6, count as f64 - 0.4).names(names);
-    let mut chart = Chart::new(x, y).tall(ROW * (count as f64 + 0.2));
+    let mut chart = Chart::new(x, y).size(WIDTH, ROW * (count as f64 + 0.2));
     let dot = Style::new(Color::Blue, Line::None).marker(Marker::Circle);
     for (row, number) in statistic.numbers.iter().enumerate() {
         let (middle, value) = (height(row), number.value);

@@ -78,10 +78,11 @@ fn context() -> Value {
 }
 
 fn title(publication: &Publication) -> String {
-    match publication.made_up {
-        true => format!("{MADE_UP}: {}", publication.title),
-        false => publication.title.clone(),
-    }
+    let title = match publication.title.trim() {
+        "" => format!("Statistics about {}", publication.data.name),
+        title => title.to_owned(),
+    };
+    if publication.made_up { format!("{MADE_UP}: {title}") } else { title }
 }
 
 fn description(publication: &Publication) -> String {
@@ -110,7 +111,7 @@ fn shortened(text: &str) -> String {
 }
 
 fn keywords(publication: &Publication) -> Vec<&str> {
-    let mut all = vec!["differential privacy", "official statistics", "disclosure control"];
+    let mut all = vec!["differential privacy", "statistical disclosure control"];
     let columns = publication.data.columns.iter().map(|column| column.name.as_str());
     all.extend(columns);
     all

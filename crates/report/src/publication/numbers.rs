@@ -201,12 +201,12 @@ mod tests {
         assert_eq!(shown("laplace", [523.0, -4000.0, 5046.0]), ["500", "−4000", "5100"]);
         assert_eq!(shown("none", [12_000.0; 3]), ["12\u{202f}000"; 3]);
         assert_eq!(shown("laplace", [1e20, 0.9e20, 1.1e20])[0], "10²⁰");
-        let unknown = rounded(&statistic("gaussian", None), &number(3.141_592, None, None));
-        assert!(unknown.value == "3.142" && unknown.lower.is_none());
-        let planned = rounded(&statistic("gaussian", Some(12.0)), &number(3.141_592, None, None));
-        assert_eq!(planned.value, "3");
-        let half = rounded(&statistic("gaussian", None), &number(3.14, Some(1.04), None));
-        assert!(half.value == "3.1" && half.lower.unwrap() == "1.0" && half.upper.is_none());
+        let unknown = rounded(&statistic("gaussian", None), &number(2.345_678, None, None));
+        assert!(unknown.value == "2.346" && unknown.lower.is_none());
+        let planned = rounded(&statistic("gaussian", Some(12.0)), &number(2.345_678, None, None));
+        assert_eq!(planned.value, "2");
+        let half = rounded(&statistic("gaussian", None), &number(2.34, Some(1.04), None));
+        assert!(half.value == "2.3" && half.lower.unwrap() == "1.0" && half.upper.is_none());
     }
 
     #[test]

@@ -22,7 +22,7 @@ const STYLE: &str = include_str!("page.css");
 const MADE_UP_STYLE: &str = include_str!("made_up.css");
 
 /// Tables of more numbers may break between printed pages.
-const MOST_UNBROKEN: usize = 40;
+const MOST_UNBROKEN: usize = 24;
 
 /// The page of a publication, as HTML.
 #[must_use]
@@ -144,7 +144,7 @@ fn statistic_section(place: usize, statistic: &PublishedStatistic, made_up: bool
     };
     let own_name = name(&statistic.name);
     format!(
-        "<section class=\"{class}\" aria-labelledby=\"statistic-{place}\">\n<h3 id=\"statistic-{place}\">{own_name}</h3>\n<p>{}</p>\n{}{}\
+        "<section class=\"{class}\" aria-labelledby=\"statistic-{place}\">\n<h3 id=\"statistic-{place}\">{own_name}</h3>\n<p>{}</p>\n<div class=\"numbers\">\n{}{}</div>\n\
          {hint}<p class=\"note\">{}</p>\n</section>\n",
         html(&sentence(statistic)),
         table(statistic),
@@ -155,7 +155,10 @@ fn statistic_section(place: usize, statistic: &PublishedStatistic, made_up: bool
 
 fn chart(statistic: &PublishedStatistic, made_up: bool) -> String {
     match publication_chart(statistic, made_up.then_some(MADE_UP)) {
-        Some(figure) => format!("<figure>\n{}</figure>\n", figure.svg()),
+        Some(figure) => {
+            let class = if figure.charts.len() > 1 { " class=\"wide\"" } else { "" };
+            format!("<figure{class}>\n{}</figure>\n", figure.svg())
+        }
         None if statistic.numbers.len() > MOST_UNBROKEN => {
             "<p class=\"note\">There are too many numbers for a chart.</p>\n".to_owned()
         }
@@ -284,8 +287,8 @@ fn assumed(publication: &Publication) -> String {
     let table = match columns.is_empty() {
         true => String::new(),
         false => format!(
-            "<table>\n<caption>The columns, as they were declared</caption>\n<thead><tr><th scope=\"col\">column</th><th scope=\"col\">\
-             values</th><th scope=\"col\">missing values</th></tr></thead>\n<tbody>\n{columns}</tbody>\n</table>\n"
+            "<table>\n<caption>The columns, as they were declared</caption>\n<thead><tr><th scope=\"col\" class=\"words\">column</th><th scope=\"col\" class=\"words\">\
+             values</th><th scope=\"col\" class=\"words\">missing values</th></tr></thead>\n<tbody>\n{columns}</tbody>\n</table>\n"
         ),
     };
     format!(
@@ -354,7 +357,7 @@ fn own_costs(publication: &Publication) -> String {
     };
     let rows: String = publication.statistics.iter().map(row).collect();
     format!(
-        "<table>\n<caption>Each statistic alone, at δ = {}</caption>\n<thead><tr><th scope=\"col\">statistic</th><th scope=\"col\">noise</th>\
+        "<table>\n<caption>Each statistic alone, at δ = {}</caption>\n<thead><tr><th scope=\"col\" class=\"words\">statistic</th><th scope=\"col\" class=\"words\">noise</th>\
          <th scope=\"col\">ε alone</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n<p class=\"note\">These do not add up to the ε of \
          the release: what several statistics cost together is less than the sum of their costs, and the total was computed for all of \
          them at once.</p>\n",

@@ -56,14 +56,14 @@ fn heading(dimension: &Dimension<'_>) -> String {
 fn long(statistic: &PublishedStatistic, caption: &str) -> String {
     let dimensions = dimensions(statistic);
     let has_confidence = confidence(statistic).is_none();
-    let mut headings: Vec<String> = match dimensions.is_empty() {
+    let headings: Vec<String> = match dimensions.is_empty() {
         true => vec!["statistic".to_owned()],
         false => dimensions.iter().map(heading).collect(),
     };
-    let plain = |text: &&str| (*text).to_owned();
-    headings.extend(["value", "from", "to"].iter().map(plain));
-    headings.extend(has_confidence.then(|| "confidence".to_owned()));
-    let columns = headings.iter().map(|text| format!(r#"<th scope="col">{text}</th>"#));
+    let key_columns =
+        headings.iter().map(|text| format!(r#"<th scope="col" class="words">{text}</th>"#));
+    let numbers = ["value", "from", "to"].into_iter().chain(has_confidence.then_some("confidence"));
+    let columns = key_columns.chain(numbers.map(|text| format!(r#"<th scope="col">{text}</th>"#)));
     let mut text = format!("<table>\n<caption>{caption}</caption>\n<thead><tr>");
     text.extend(columns);
     text += "</tr></thead>\n<tbody>\n";
@@ -108,7 +108,7 @@ fn crossed(statistic: &PublishedStatistic, cells: &TwoWay<'_>, caption: &str) ->
     let wide = cells.columns.len();
     let mut text = format!(
         "<table class=\"crossed\">\n<caption>{caption}; in brackets from and to</caption>\n<thead>\n\
-         <tr><td></td><th scope=\"colgroup\" colspan=\"{wide}\">{across}</th></tr>\n<tr><th scope=\"col\">{down}</th>"
+         <tr><td></td><th scope=\"colgroup\" colspan=\"{wide}\">{across}</th></tr>\n<tr><th scope=\"col\" class=\"words\">{down}</th>"
     );
     text.extend(cells.columns.iter().map(|key| format!(r#"<th scope="col">{}</th>"#, name(key))));
     text += "</tr>\n</thead>\n<tbody>\n";

@@ -34,9 +34,14 @@ pub(super) fn text(pieces: &[Piece]) -> String {
     pieces.iter().map(piece).collect()
 }
 
+/// Longer words are broken anywhere, so that they do not push others off the page.
+const LONGEST_WORD: usize = 24;
+
 /// A name that the study gives, as HTML.
 pub(super) fn name(text: &str) -> String {
-    format!("<bdi>{}</bdi>", escaped(text))
+    let is_unbroken = text.split_whitespace().any(|word| word.chars().count() > LONGEST_WORD);
+    let class = if is_unbroken { r#" class="unbroken""# } else { "" };
+    format!("<bdi{class}>{}</bdi>", escaped(text))
 }
 
 /// A condition or a command, as HTML.

@@ -141,6 +141,22 @@ fn the_band_of_steps_reaches_from_the_lower_to_the_upper_ends() {
 }
 
 #[test]
+fn each_group_of_a_histogram_has_a_chart() {
+    let mut own = survey().statistics[6].clone();
+    own.by = vec!["sex".to_owned()];
+    let group = |key: &str| {
+        let mut numbers = own.numbers.clone();
+        numbers.iter_mut().for_each(|number| number.group = vec![key.to_owned()]);
+        numbers
+    };
+    own.numbers = [group("f"), group("m"), group("x")].concat();
+    let figure = publication_chart(&own, Some("a mark")).unwrap();
+    let titles: Vec<&str> = figure.charts.iter().map(|chart| chart.title.as_str()).collect();
+    assert_eq!(titles, ["a mark: f", "a mark: m", "a mark: x"]);
+    assert!(figure.charts.iter().all(|chart| chart.areas.len() == 10 && chart.series.len() == 10));
+}
+
+#[test]
 fn one_number_and_a_thousand_have_no_chart() {
     let one = survey().statistics[0].clone();
     assert!(publication_chart(&one, None).is_none());
