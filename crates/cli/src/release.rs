@@ -2,17 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use counterpoint::ask::Options;
 use counterpoint::watch::Watch;
 use counterpoint_curator::{
-    Charged, Held, Location, Release, ReleaseError, Source, Tokens, check_release,
-    rehearse_release, release, table_of,
+    Job, Location, Release, ReleaseError, ReleaseRows, Source, rehearse_release, run_release,
+    table_of,
 };
-use counterpoint_ledger::{Hash, Ledger, LedgerError, OpenOptions, Pool, Url};
+use counterpoint_ledger::Url;
 use counterpoint_planner::{PlanningError, plan};
+use counterpoint_report::Deposit;
 use counterpoint_wire::ledger::ExactPlan;
 use counterpoint_wire::publication::Publication;
 use counterpoint_wire::{Format, Planned, StudyFile, placed_in_study, read_study_file};
@@ -57,8 +57,6 @@ pub(crate) struct ReleaseArgs {
 const LEDGER: &str = "ledger.db";
 /// The file of the key that fingerprints are made with. Nobody but the owner of the data may read it.
 const SECRET: &str = "secret.db";
-/// A file is read through once before anything is charged, for so long at most.
-const CHECK: Duration = Duration::from_secs(3600);
 
 pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     let shown = || input::shown(&args.study);
@@ -129,23 +127,28 @@ impl Asked<'_> {
     fn released(&self) -> Result<Publication> {
         let source = self.source()?;
         let name = source_name(&source.location);
-        let release = self.release(&name);
-        // Everything that can be wrong with a study or a file is found before anything is written or charged.
-        let probe = Held::open(&source, [0; 32]).map_err(|error| told(&error.why))?;
-        check_release(&release, &probe)?;
-        probe.check(Instant::now() + CHECK).map_err(|error| told(&error.why))?;
-        make_folder(&self.args.out)?;
-        let secret = Tokens::open(&self.args.out.join(SECRET))?.secret()?;
-        let held = Held::open(&source, secret).map_err(|error| told(&error.why))?;
-        let fingerprint = held.fingerprint().map_err(|error| told(&error.why))?;
-        let fingerprint = match fingerprint {
-            Some(rows) => keyed(&secret, b"rows", &rows),
-            // The rows of a database are its owner's to keep as they are.
-            None => keyed(&secret, b"place", format!("{}", source.from).as_bytes()),
+        let dataset = source.dataset.clone();
+        let own = self.args.out.join(LEDGER);
+        let ledger = match &self.args.ledger {
+            Some(url) => url.clone(),
+            None => Url::Sqlite(own.display().to_string()),
         };
-        let pool = self.ledger()?;
-        let charged = Charged { dataset: &source.dataset, fingerprint, changed: self.args.changed };
-        Ok(counterpoint_curator::release(&release, &charged, &pool, &held)?)
+        // Beside a ledger that is a file, so that all who charge it have the same key.
+        let secret = match &ledger {
+            Url::Sqlite(path) => Path::new(path).with_file_name(SECRET),
+            _ => self.args.out.join(SECRET),
+        };
+        let rows = ReleaseRows::At(source);
+        let job = Job {
+            release: self.release(&name),
+            rows: &rows,
+            dataset: &dataset,
+            ledger: &ledger,
+            secret: &secret,
+            changed: self.args.changed,
+        };
+        make_folder(&self.args.out)?;
+        Ok(run_release(&job)?)
     }
 
     fn release<'a>(&'a self, source: &'a str) -> Release<'a> {
@@ -159,7 +162,12 @@ impl Asked<'_> {
         let folder = Path::new(&self.args.study).parent().unwrap_or(Path::new(""));
         let location = match (&self.args.data, data.and_then(|data| data.source.as_deref())) {
             (Some(file), _) => Location::File(file.clone()),
-            (None, Some(text)) => Location::parse(text, folder)?,
+            (None, Some(text)) => match Location::parse(text, folder) {
+                Some(location) => location,
+                None => bail!(
+                    "source is {text:?}; legal: a file (.csv, .parquet, .jsonl), sqlite:PATH, postgres://... or sc://..."
+                ),
+            },
             (None, None) => bail!("data has no source; legal: source in [data], or --data FILE"),
         };
         let from = data.and_then(|data| data.from.clone());
@@ -167,32 +175,6 @@ impl Asked<'_> {
         let dataset = public.name().to_owned();
         Ok(Source { public, dataset, location, from, size: None })
     }
-
-    fn ledger(&self) -> Result<Pool> {
-        let own = self.args.out.join(LEDGER);
-        let url = match &self.args.ledger {
-            Some(url) => url.clone(),
-            None => Url::Sqlite(own.display().to_string()),
-        };
-        if self.args.ledger.is_none() && !own.exists() {
-            match Ledger::init(&url) {
-                // Another process may have been quicker.
-                Ok(_) | Err(LedgerError::Exists { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(Pool::new(&url, &OpenOptions::default(), 2)?)
-    }
-}
-
-fn told(why: &str) -> anyhow::Error {
-    anyhow::anyhow!("{why}")
-}
-
-/// A hash that nobody without the key can compare guesses with.
-fn keyed(secret: &[u8; 32], what: &[u8], bytes: &[u8]) -> Hash {
-    let inner = Hash::of(&[&secret[..], what, b"\0", bytes].concat());
-    Hash::of(&[&secret[..], inner.to_string().as_bytes()].concat())
 }
 
 fn make_folder(folder: &Path) -> Result<()> {
@@ -217,7 +199,10 @@ fn written(args: &ReleaseArgs, published: &Publication) -> Result<Outcome> {
         ("release.csv", published.csv()),
         ("release.json", published.json()?),
         ("report.html", counterpoint_report::publication_page(published)),
-        ("metadata.json", counterpoint_report::publication_metadata(published)),
+        (
+            "metadata.json",
+            counterpoint_report::publication_metadata(published, &Deposit::default()),
+        ),
     ];
     for (name, text) in files {
         let path = args.out.join(name);

@@ -70,7 +70,8 @@ pub use files::{Inspection, RowSource, Values};
 pub use format::Format;
 pub use own::{About, Own, Registered, Step, ask_own, open_own};
 pub use release::{
-    Charged, Release, ReleaseError, check_release, rehearse_release, release, table_of,
+    Charged, Job, Release, ReleaseError, ReleaseRows, check_release, rehearse_release, release,
+    run_release, table_of,
 };
 pub use session::{Opened, Reach, Unfinished, ask, close, open};
 pub use shown::{Shown, Stored};

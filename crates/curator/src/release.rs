@@ -4,14 +4,19 @@
 //! finds its account again: its numbers are told from the ledger, charge nothing and are drawn once, whatever happened in
 //! between.
 
+use crate::config::{Location, Source};
 use crate::dummy::Dummy;
 use crate::engine::Failed;
+use crate::files::RowSource;
 use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
 use crate::text;
+use crate::tokens::Tokens;
 use counterpoint::filter::Amount;
 use counterpoint::{Delta, Options, Plan};
-use counterpoint_ledger::{Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, Pool};
+use counterpoint_ledger::{
+    Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool, Url,
+};
 use counterpoint_mechanisms::{Measurement, Style};
 use counterpoint_planner::{Ask, Statistic, Wanted, Wish};
 use counterpoint_questions::public::{Column, Key, Kind as Holds, Table, TableText};
@@ -24,6 +29,7 @@ use counterpoint_wire::publication::{
 };
 use counterpoint_wire::{StudyFile, StudyQuestion};
 use serde::Serialize;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// So long all statistics together may take, each.
@@ -51,6 +57,99 @@ pub struct Charged<'a> {
     pub fingerprint: Hash,
     /// Whether the rows may be others than those of earlier releases.
     pub changed: bool,
+}
+
+/// Where the rows of a release are.
+#[derive(Clone, Debug)]
+pub enum ReleaseRows {
+    /// In a file or a database.
+    At(Source),
+    /// In memory.
+    InMemory(RowSource),
+}
+
+/// A release, the rows that it is of, the ledger that it is charged to, and the owner's key.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The study and its plan.
+    pub release: Release<'a>,
+    /// Where the rows are.
+    pub rows: &'a ReleaseRows,
+    /// The data set of the ledger that pays.
+    pub dataset: &'a str,
+    /// The ledger. A file that is not there is made.
+    pub ledger: &'a Url,
+    /// The file of the key that fingerprints are made with. It is made if it is not there.
+    pub secret: &'a Path,
+    /// Whether the rows may be others than those of earlier releases.
+    pub changed: bool,
+}
+
+/// A file is read through before anything is charged, for so long at most.
+const CHECK: Duration = Duration::from_secs(3600);
+
+impl ReleaseRows {
+    fn held(&self, study: &StudyFile, secret: [u8; 32]) -> Result<Held, ReleaseError> {
+        let held = match self {
+            Self::At(source) => Held::open(source, secret),
+            Self::InMemory(rows) => Held::of_rows(table_of(study)?.clone(), rows.clone(), secret),
+        };
+        held.map_err(ReleaseError::of_rows)
+    }
+
+    /// What tells these rows from others: of a file what is in it, of a database where it is.
+    fn digest(&self, study: &StudyFile) -> Result<Vec<u8>, ReleaseError> {
+        let table = table_of(study)?;
+        let rows = match self {
+            Self::InMemory(rows) => rows.fingerprint(table),
+            Self::At(Source { location: Location::File(path), .. }) => {
+                RowSource::of_file(path).and_then(|rows| rows.fingerprint(table))
+            }
+            Self::At(Source { location, from, .. }) => {
+                return Ok(format!("{location:?} {from}").into_bytes());
+            }
+        };
+        Ok(rows.map_err(ReleaseError::of_rows)?.to_vec())
+    }
+}
+
+/// Releases a study. Everything that can be wrong with the study or with its rows is found before anything is made or charged.
+///
+/// # Errors
+/// As for [`release`].
+pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
+    let study = job.release.study;
+    let probe = job.rows.held(study, [0; 32])?;
+    check_release(&job.release, &probe)?;
+    probe.check(Instant::now() + CHECK).map_err(ReleaseError::of_rows)?;
+    let digest = job.rows.digest(study)?;
+    let secret = Tokens::open(job.secret).and_then(|tokens| tokens.secret());
+    let secret = secret.map_err(|error| ReleaseError::Rows(error.to_string()))?;
+    let held = job.rows.held(study, secret)?;
+    let pool = opened(job.ledger)?;
+    let fingerprint = keyed(&secret, &digest);
+    let charged = Charged { dataset: job.dataset, fingerprint, changed: job.changed };
+    release(&job.release, &charged, &pool, &held)
+}
+
+/// The ledger, made if it is a file that is not there.
+fn opened(url: &Url) -> Result<Pool, LedgerError> {
+    if let Url::Sqlite(path) = url
+        && !Path::new(path).exists()
+    {
+        match Ledger::init(url) {
+            // Another process may have been quicker.
+            Ok(_) | Err(LedgerError::Exists { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Pool::new(url, &OpenOptions::default(), 2)
+}
+
+/// A hash that nobody can compare guesses with who does not have the key: of the key and the hash of both.
+fn keyed(secret: &[u8; 32], bytes: &[u8]) -> Hash {
+    let inner = Hash::of(&[&secret[..], b"rows\0", bytes].concat());
+    Hash::of(&[&secret[..], inner.to_string().as_bytes()].concat())
 }
 
 /// Why a study was not released.
@@ -99,9 +198,16 @@ pub enum ReleaseError {
     /// A number cannot be told.
     #[error("{0}")]
     Untold(String),
+    /// The rows cannot be read; why is for the owner of the data alone.
+    #[error("{0}")]
+    Rows(String),
 }
 
 impl ReleaseError {
+    fn of_rows(failed: Failed) -> Self {
+        Self::Rows(failed.why)
+    }
+
     /// Whether it is a definite no: the budget, or other rows.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
@@ -433,6 +539,9 @@ fn promise(
         _ => cost(release)?,
     };
     let theorem = "optimal composition of the mechanisms that were run (docs/theorems.md)";
+    // Of made-up rows nothing is spent; of a budget that is not counted in epsilon only this release is known.
+    let alone = Budget { epsilon, delta, epsilon_spent: 0.0, delta_spent: 0.0 };
+    let budget = budget.unwrap_or(alone);
     Ok(Promise { epsilon, delta, theorem: theorem.to_owned(), budget })
 }
 

@@ -75,10 +75,8 @@ pub struct Promise {
     pub delta: f64,
     /// The theorem by which all statistics were composed.
     pub theorem: String,
-    /// The budget of the data set, for this and all other releases; nothing if the numbers were made up, or if it is counted
-    /// in something else than epsilon.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
+    /// The budget of the data set, for this and all other releases.
+    pub budget: Budget,
 }
 
 /// The budget of a data set.
