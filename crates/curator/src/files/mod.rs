@@ -207,7 +207,7 @@ mod tests {
             "SELECT k, AVG(x), MEDIAN(x) FROM t GROUP BY k",
             "SELECT k, COUNT(DISTINCT nr) FROM t GROUP BY k",
         ];
-        for (groups, each) in [(4, 4), (2, 2), (1, 3), (3, 1)] {
+        for (groups, each) in [(4, 4), (2, 4), (3, 3), (1, 3), (4, 2)] {
             let text = format!("groups = {groups}\n{text}");
             let table = Table::new(toml::from_str(&text).unwrap()).unwrap();
             let tabulation = |text: &&str| {
