@@ -243,7 +243,8 @@ fn not_promised(publication: &Publication) -> String {
 
 fn assumed(publication: &Publication) -> String {
     let data = &publication.data;
-    let mut items = vec![format!("The rows were read from {}.", name(&data.source))];
+    let read = if publication.made_up { "would be" } else { "were" };
+    let mut items = vec![format!("The rows {read} read from {}.", name(&data.source))];
     items.push(match (&data.person, data.rows) {
         (Some(column), rows) => {
             let used = match rows {

@@ -217,6 +217,7 @@ fn made_up_numbers_are_marked_everywhere_and_others_nowhere() {
     assert!(text(all(&document, "title").next().unwrap()).starts_with(MARK));
     assert!(all(&document, "svg").all(|svg| text(svg).contains(MARK)));
     assert!(page.contains("nothing was charged") && !page.contains("--expect-head"));
+    assert!(page.contains("The rows would be read from"));
     let real = publication_page(&survey());
     assert!(!real.contains("MADE-UP") && !real.contains("made up"));
 }
