@@ -138,7 +138,7 @@ impl Asked<'_> {
             Url::Sqlite(path) => Path::new(path).with_file_name(SECRET),
             _ => self.args.out.join(SECRET),
         };
-        let rows = ReleaseRows::At(source);
+        let rows = ReleaseRows::At(Box::new(source));
         let job = Job {
             release: self.release(&name),
             rows: &rows,

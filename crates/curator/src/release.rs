@@ -63,7 +63,7 @@ pub struct Charged<'a> {
 #[derive(Clone, Debug)]
 pub enum ReleaseRows {
     /// In a file or a database.
-    At(Source),
+    At(Box<Source>),
     /// In memory.
     InMemory(RowSource),
 }
@@ -102,12 +102,12 @@ impl ReleaseRows {
         let table = table_of(study)?;
         let rows = match self {
             Self::InMemory(rows) => rows.fingerprint(table),
-            Self::At(Source { location: Location::File(path), .. }) => {
-                RowSource::of_file(path).and_then(|rows| rows.fingerprint(table))
-            }
-            Self::At(Source { location, from, .. }) => {
-                return Ok(format!("{location:?} {from}").into_bytes());
-            }
+            Self::At(source) => match &source.location {
+                Location::File(path) => {
+                    RowSource::of_file(path).and_then(|rows| rows.fingerprint(table))
+                }
+                other => return Ok(format!("{other:?} {}", source.from).into_bytes()),
+            },
         };
         Ok(rows.map_err(ReleaseError::of_rows)?.to_vec())
     }
@@ -535,7 +535,10 @@ fn promise(
     budget: Option<Budget>,
 ) -> Result<Promise, ReleaseError> {
     let (epsilon, delta) = match promised {
-        Some(Promised::ApproxDp { epsilon, delta }) => (epsilon.upper(), delta.upper()),
+        // A delta is told as it is written, not as the double above it.
+        Some(Promised::ApproxDp { epsilon, delta }) => {
+            (epsilon.upper(), delta.to_string().parse().unwrap_or(delta.upper()))
+        }
         _ => cost(release)?,
     };
     let theorem = "optimal composition of the mechanisms that were run (docs/theorems.md)";

@@ -28,7 +28,7 @@ pub(crate) enum Sum {
     /// The number of people.
     People,
     /// A sum of units.
-    Units(Added),
+    Units(Box<Added>),
 }
 
 /// What rows add to a sum of units.
@@ -165,7 +165,7 @@ impl Tabulation {
                     required: part.required.clone(),
                     indicator: part.indicator.clone(),
                 };
-                (Sum::Units(added), 1)
+                (Sum::Units(Box::new(added)), 1)
             }
         };
         let place = self.sums.iter().position(|other| *other == sum).unwrap_or_else(|| {
@@ -184,7 +184,7 @@ impl Tabulation {
     /// What rows add to sums of units, in order.
     pub(crate) fn units(&self) -> impl Iterator<Item = &Added> {
         self.sums.iter().filter_map(|sum| match sum {
-            Sum::Units(added) => Some(added),
+            Sum::Units(added) => Some(&**added),
             _ => None,
         })
     }

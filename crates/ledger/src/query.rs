@@ -30,7 +30,7 @@ pub(crate) fn opening(
 /// So many openings: each of their queries so many times as often.
 pub(crate) fn times(opening: Vec<Query>, count: Count) -> Result<Vec<Query>, LedgerError> {
     let times = |query: Query| {
-        let all = query.count().get().checked_mul(count.get()).unwrap_or(u64::MAX);
+        let all = query.count().get().saturating_mul(count.get());
         let all = Count::new(all).map_err(FilterError::from)?;
         Ok(query.times(all))
     };

@@ -267,6 +267,9 @@ impl Checked {
 }
 
 /// A recipe for an aggregate that may cost so much, shared equally by so many parts.
+///
+/// # Errors
+/// [`counterpoint_mechanisms::Error`] if no noise can be had for that.
 pub fn recipe(
     part: &Part,
     spend: Spend,
@@ -294,7 +297,10 @@ fn find<'a>(column: &str, table: &'a Table) -> Result<&'a Column, Illegal> {
     table.column(column).ok_or_else(|| unknown(column, table))
 }
 
-/// A column of numbers.
+/// A column of numbers, by its name.
+///
+/// # Errors
+/// [`Illegal`] unless the table has such a column.
 pub fn number(column: &str, table: &Table) -> Result<(String, Bounds), Illegal> {
     let found = find(column, table)?;
     match found.kind {
@@ -436,6 +442,9 @@ fn finite(column: &str, number: f64) -> Result<(), Illegal> {
 }
 
 /// An aggregate, if it is legal.
+///
+/// # Errors
+/// [`Illegal`], naming the column or what is wrong.
 pub fn part(aggregate: &Aggregate, table: &Table) -> Result<Part, Illegal> {
     let name = aggregate.name.clone().unwrap_or_else(|| aggregate.of.name());
     if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {

@@ -15,6 +15,8 @@ mod mechanisms;
 mod plans;
 mod reach;
 mod regions;
+#[cfg(feature = "serve")]
+mod release;
 mod rules;
 mod serve;
 mod simulations;

@@ -14,6 +14,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+/// The rows of a part of the people, and whose each is, with a hash of it.
+type Own<'a> = (Vec<u32>, Vec<(&'a [u8], u64)>);
+
 /// The sums of each question: for each group in turn.
 type Sums = Vec<Vec<i128>>;
 
@@ -168,7 +171,7 @@ impl<'a> Counts<'a> {
         deadline: Instant,
     ) -> Result<(), Failed> {
         let Some(Column::People(people)) = columns.last() else { return Ok(()) };
-        let mut own: Vec<(Vec<u32>, Vec<(&[u8], u64)>)> = vec![Default::default(); parts.len()];
+        let mut own: Vec<Own<'_>> = vec![Default::default(); parts.len()];
         for (row, person) in (0_u32..).zip(people.iter()) {
             let Some(person) = person else { continue };
             let hash = state.hash_one(person);

@@ -157,9 +157,13 @@ impl<'de> Visitor<'de> for Row<'_> {
             };
             let value = map.next_value_seed(AnyValue)?;
             for (place, _) in places {
-                self.values.get_mut(place).map(|own| own.clone_from(&value));
+                if let Some(own) = self.values.get_mut(place) {
+                    own.clone_from(&value);
+                }
             }
-            self.values.get_mut(first).map(|own| *own = value);
+            if let Some(own) = self.values.get_mut(first) {
+                *own = value;
+            }
         }
         Ok(())
     }
