@@ -28,6 +28,7 @@ use counterpoint_wire::publication::{
     PublishedStatistic,
 };
 use counterpoint_wire::{StudyFile, StudyQuestion};
+use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -132,18 +133,28 @@ pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
     release(&job.release, &charged, &pool, &held)
 }
 
-/// The ledger, made if it is a file that is not there.
+/// The ledger, made if it is a file that is not there, or one that nothing was written to before a program was killed.
 fn opened(url: &Url) -> Result<Pool, LedgerError> {
     if let Url::Sqlite(path) = url
-        && !Path::new(path).exists()
+        && is_empty(Path::new(path))
     {
         match Ledger::init(url) {
             // Another process may have been quicker.
-            Ok(_) | Err(LedgerError::Exists { .. }) => {}
+            Ok(_) | Err(LedgerError::Initialised) => {}
             Err(error) => return Err(error),
         }
     }
     Pool::new(url, &OpenOptions::default(), 2)
+}
+
+/// Whether there is no file, or a database without any table.
+fn is_empty(file: &Path) -> bool {
+    let tables = || {
+        let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let tables = "SELECT COUNT(*) FROM sqlite_schema";
+        connection.query_row(tables, [], |row| row.get::<_, i64>(0))
+    };
+    !file.exists() || tables().is_ok_and(|tables| tables == 0)
 }
 
 /// A hash that nobody can compare guesses with who does not have the key: of the key and the hash of both.

@@ -195,7 +195,7 @@ fn bad_input_is_named_before_anything_is_charged() {
     }
 }
 
-/// A byte-order mark, CRLF, quoted line breaks and 10^4 other columns change nothing.
+/// A byte-order mark, CRLF, quoted line breaks and nearly 10^4 other columns change nothing.
 #[test]
 fn odd_files_are_read() {
     let odd = |rows: String| {
@@ -205,7 +205,7 @@ fn odd_files_are_read() {
     odd("\u{feff}".to_owned() + &people());
     odd(people().replace('\n', "\r\n"));
     odd(people().replace("\n7,", "\n\"a \"\"quoted\"\"\nline\","));
-    let more: String = (0..10_000).map(|i| format!(",c{i}")).collect();
+    let more: String = (0..9_990).map(|i| format!(",c{i}")).collect();
     odd(people().lines().map(|line| format!("{line}{more}\n")).collect());
 }
 
