@@ -306,11 +306,19 @@ pub(crate) fn wrap_all<'py>(
     py: Python<'py>,
     releases: &[Release],
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let one = |(index, release)| {
+    let mut list = Vec::with_capacity(releases.len());
+    for (index, release) in releases.iter().enumerate() {
         look(py, index)?;
-        wrap(py, release)
-    };
-    PyTuple::new(py, releases.iter().enumerate().map(one).collect::<PyResult<Vec<_>>>()?)
+        match release.bundle {
+            None => list.push(wrap(py, release)?),
+            Some(_) => {
+                for part in release.unbundled() {
+                    list.push(wrap(py, &part)?);
+                }
+            }
+        }
+    }
+    PyTuple::new(py, list)
 }
 
 /// Releases that are charged, as objects of their classes.

@@ -78,7 +78,10 @@ impl Planned {
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Statistic<'py>>> {
         let mut releases = self.inner.plan().releases.into_iter();
         let of = |line: &counterpoint_planner::Line| {
-            let own: Vec<_> = releases.by_ref().take(line.releases.len()).collect();
+            let own: Vec<_> = match line.releases.is_empty() {
+                true => Vec::new(),
+                false => releases.next().into_iter().collect(),
+            };
             let (runs, mechanisms) = (line.runs.as_ref(), wrap_all(py, &own)?);
             Ok((
                 line.name.clone(),

@@ -76,6 +76,24 @@ impl Release {
         [self.alone()].into_iter().chain(also)
     }
 
+    /// The releases that it consists of, each by itself; those of one mechanism together.
+    #[must_use]
+    pub fn unbundled(&self) -> Vec<Self> {
+        let mut list: Vec<Self> = Vec::new();
+        for part in self.parts() {
+            let same = list.iter_mut().find(|one| one.mechanism == part.mechanism);
+            let all = same.as_ref().map(|one| one.count.get().saturating_add(part.count.get()));
+            match (same, all.and_then(|all| Count::new(all).ok())) {
+                (Some(one), Some(all)) => one.count = all,
+                _ => {
+                    let (mechanism, count) = (part.mechanism, part.count);
+                    list.push(Self { mechanism, count, bundle: None, ..self.clone() });
+                }
+            }
+        }
+        list
+    }
+
     /// Whether it says how it is run.
     pub(crate) fn is_planned(&self) -> bool {
         self.bundle.as_ref().is_some_and(|bundle| bundle.recipe.is_some())

@@ -203,7 +203,7 @@ impl Secret {
     }
 }
 
-/// How an engine's SQL differs from others'. Everything else that is asked is written once: see [`crate::compile`].
+/// How an engine's SQL differs from others'. Everything else that is asked is written once, in `compile`.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
     /// The name of a table, as it is written in a statement.
