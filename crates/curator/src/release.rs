@@ -646,7 +646,7 @@ fn published_number(number: &Number, by: usize) -> PublishedNumber {
     let counted = number.group.get(by).map(ToString::to_string);
     let bin = number.bin.map(|(from, to)| format!("{from} to {to}"));
     let share = number.share.map(|share| share.to_string());
-    let edge = number.edge.map(|edge| format!("below {edge}"));
+    let edge = number.edge.map(|edge| format!("< {edge}"));
     let coefficient = number.coefficient.clone();
     PublishedNumber {
         group: number.group.iter().take(by).map(ToString::to_string).collect(),
