@@ -241,6 +241,10 @@ pub(crate) struct PlanArgs {
     /// Draw the plan beside other theorems, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+
+    /// Prove how far a weighted sum of errors is from the smallest there is: this may take minutes
+    #[arg(long)]
+    pub(crate) prove: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -25,7 +25,9 @@ fn outcome(args: &PlanArgs, progress: &Progress) -> Result<Outcome> {
     let options = Options { watch: Watch::with(&callback), ..Options::default() };
     let planned = match plan(&study, &options) {
         Ok(mut planned) => {
-            planned.least = least(&study, &planned, &options)?;
+            if args.prove {
+                planned.least = least(&study, &planned, &options)?;
+            }
             Planned::new(&study, planned)
         }
         Err(PlanningError::Study(error)) => return Err(placed_in_study(&study, &error).into()),

@@ -59,7 +59,7 @@ pub use cost::CostError;
 pub use fit::PlanningError;
 pub use least::Least;
 pub use others::Other;
-pub use plan::{Line, Planned, Runs, least, plan};
+pub use plan::{Line, Planned, Runs, Warning, WeightedSum, least, plan};
 pub use spare::Spare;
 pub use study::{
     Ask, Budget, Goal, MOST_STATISTICS, Noise, Population, Public, Statistic, Study, StudyError,

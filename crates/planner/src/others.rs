@@ -1,10 +1,12 @@
 //! What other theorems make of the same study: tools that add up epsilons have Laplace noise.
 
-use crate::fit::{Problem, Setting};
+use crate::family::Family;
+use crate::fit::{Problem, Row, Setting};
 use crate::root::{Crossing, Search, search};
-use crate::study::{Noise, Study, Wish};
+use crate::study::{Ask, Noise, Study, Wanted, Wish};
 use counterpoint::Release;
 use counterpoint::theorem::Theorem;
+use std::rc::Rc;
 
 /// What another theorem makes of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,14 +31,14 @@ const FEW: usize = 40;
 
 /// Each theorem's charge for the plan's errors with pure noise alone, and the factor it would have needed.
 pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec<Other> {
-    let Some(errors) = errors(problem, setting) else { return Vec::new() };
+    let Some(rows) = pure(study, problem, setting) else { return Vec::new() };
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
     let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
     let of = |(name, theorem): (&'static str, Theorem)| {
         // Who stops gets no plan, and need not wait for this.
         let _ = problem.composer.pace().trial();
-        let charge = |factor: f64| charged(problem, &errors, theorem, (factor, 1.0));
-        let scaled = |factor: f64| charged(problem, &errors, theorem, (1.0, factor));
+        let charge = |factor: f64| charged(problem, &rows, theorem, (factor, 1.0));
+        let scaled = |factor: f64| charged(problem, &rows, theorem, (1.0, factor));
         let factor = budget.filter(|_| fits).and_then(|budget| {
             let guess = needed(budget, (1.0, 1.1), scaled)?;
             if problem.rows.len() > FEW {
@@ -49,38 +51,92 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec
     THEOREMS.into_iter().map(of).collect()
 }
 
-/// What each row's error is, and whether it moves with the factor.
-fn errors(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<(f64, bool)>> {
-    let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
-    let of = |((row, choice), level): ((&crate::fit::Row, &usize), &f64)| match row.wish {
-        Wish::Error(error) => Some((error, true)),
-        Wish::Kept(error) => Some((error, false)),
-        Wish::Level(_) | Wish::Weight(_) => {
-            Some((row.families.get(*choice)?.error(*level).ok()?, false))
+/// A row with pure noise, and what that has to be as good as.
+struct Pure {
+    families: Rc<Vec<Family>>,
+    target: Target,
+}
+
+impl Pure {
+    fn family(&self) -> Option<&Family> {
+        self.families.iter().find(|family| family.noise != Noise::Gaussian)
+    }
+}
+
+/// What pure noise has to be as good as.
+#[derive(Clone, Copy)]
+enum Target {
+    /// A half-width, which moves with the factor.
+    Wanted(f64),
+    /// A half-width that stays.
+    Fixed(f64),
+    /// Where no half-width holds for all data, as of regressions: noise of the same variance, which has this level.
+    Level(f64),
+}
+
+/// Each row with pure noise: also where a study prescribes Gaussian noise.
+fn pure(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Option<Vec<Pure>> {
+    let rows = problem.rows.iter().zip(&problem.places).zip(&setting.choice).zip(&setting.levels);
+    let of = |(((row, place), choice), level): (((&Row, &usize), &usize), &f64)| {
+        let target = target(row, *choice, *level)?;
+        if row.families.iter().any(|family| family.noise != Noise::Gaussian) {
+            return Some(Pure { families: Rc::clone(&row.families), target });
         }
+        let Ask::Query(wanted) = &study.statistics().get(*place)?.ask else { return None };
+        let wanted = Wanted { noise: Some(Noise::Laplace), ..wanted.clone() };
+        let families = Family::all(&wanted, study.public()).ok()?;
+        Some(Pure { families: Rc::new(families), target })
     };
     rows.map(of).collect()
 }
 
-/// The theorem's epsilon where every row has pure noise that keeps to so many times its error, and then so many times
-/// that: errors are taken to be inverse to levels, which they are but for whole numbers.
+fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
+    match row.wish {
+        Wish::Error(error) => return Some(Target::Wanted(error)),
+        Wish::Kept(error) => return Some(Target::Fixed(error)),
+        Wish::Level(_) | Wish::Weight(_) => {}
+    }
+    let family = row.families.get(choice)?;
+    let error = family.error(level).ok()?;
+    if error.is_finite() {
+        return Some(Target::Fixed(error));
+    }
+    Some(Target::Level(match family.noise {
+        Noise::Gaussian => {
+            // k numbers share a multiplier m as k noises of sigma = m k^(1/2), and an epsilon as k scales of k / epsilon, whose
+            // deviation is 2^(1/2) as much.
+            let numbers = family.measurement(level).ok()?.noises().len();
+            level * (2.0 * numbers as f64).sqrt()
+        }
+        Noise::Laplace | Noise::Exponential => level,
+    }))
+}
+
+/// The theorem's epsilon, secrecy of the sample included as in the plan's own, where every row has pure noise that keeps to so
+/// many times its error, and then so many times that: errors are taken to be inverse to levels, which they are but for whole
+/// numbers.
 fn charged(
     problem: &Problem<'_>,
-    errors: &[(f64, bool)],
+    rows: &[Pure],
     theorem: Theorem,
     (factor, scaled): (f64, f64),
 ) -> Option<f64> {
-    let pure = |(row, (error, moves)): (&crate::fit::Row, &(f64, bool))| -> Option<Vec<Release>> {
+    let releases = |row: &Pure| -> Option<Vec<Release>> {
         problem.composer.pace().look().ok()?;
-        let family = row.families.iter().find(|family| family.noise != Noise::Gaussian)?;
-        let (factor, scaled) = if *moves { (factor, scaled) } else { (1.0, 1.0) };
-        family.releases(family.level(error * factor).ok()?? / scaled).ok()
+        let family = row.family()?;
+        let level = match row.target {
+            Target::Wanted(error) => family.level(error * factor).ok()?? / scaled,
+            Target::Fixed(error) => family.level(error).ok()??,
+            Target::Level(level) => level,
+        };
+        family.releases(level).ok()
     };
     let mut releases: Vec<Release> =
-        problem.rows.iter().zip(errors).map(pure).collect::<Option<Vec<_>>>()?.concat();
+        rows.iter().map(releases).collect::<Option<Vec<_>>>()?.concat();
     releases.extend(problem.held_back.iter().cloned());
     let plan = problem.composer.plan(&releases).ok()?;
-    theorem.epsilon(&plan, problem.composer.delta()).ok()
+    let within = theorem.epsilon(&plan, problem.composer.delta()).ok()?;
+    Some(problem.composer.outside(within))
 }
 
 /// The least factor with which a charge is within the budget.

@@ -6,11 +6,11 @@ use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::pace::Pace;
 use crate::spare::{self, Spare};
-use crate::study::{Ask, Noise, Study, Wish};
+use crate::study::{Ask, Noise, Study, Wanted, Wish};
 use crate::sum;
 use counterpoint::quantity::Delta;
 use counterpoint::{Answer, AskError, Bracket, Count, Options, Release};
-use counterpoint_mechanisms::Measurement;
+use counterpoint_mechanisms::{Contribution, Measurement};
 
 /// A study, planned.
 #[derive(Clone, Debug)]
@@ -27,13 +27,26 @@ pub struct Planned {
     /// lower end these kinds of noise are proved to break it.
     pub factor: Option<Bracket>,
     /// The weighted sum of errors that was made small.
-    pub sum: Option<f64>,
+    pub sum: Option<WeightedSum>,
+    /// Where some statistic says which noise it is to have: the factor, the sum or, if there is neither, the epsilon with
+    /// whichever noise is best for it.
+    pub free_choice: Option<f64>,
     /// What is proved of the smallest such sum, once [`least`] was asked.
     pub least: Option<Least>,
     /// The statistics, in order.
     pub statistics: Vec<Line>,
     /// What other theorems make of the same wishes.
     pub others: Vec<Other>,
+}
+
+/// A weighted sum of errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WeightedSum {
+    /// Of errors, or their squares, relative to the scale of each statistic: the number that is made small.
+    pub relative: f64,
+    /// The same of errors in the units of each statistic.
+    pub in_units: f64,
 }
 
 /// One statistic, planned.
@@ -70,7 +83,27 @@ pub struct Runs {
     pub confidence: f64,
     /// Whether it is pinned.
     pub pinned: bool,
+    /// How large its answer can be, if that is known.
+    pub scale: Option<f64>,
+    /// How far the sample itself may be off from the population it was drawn from, with the same confidence, if the people are a
+    /// simple random sample of which that is known.
+    pub sampling_error: Option<f64>,
 }
+
+/// Why a statistic will be of little use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Its error is this part of the largest answer there can be.
+    Coarse(f64),
+    /// It has next to nothing of the budget.
+    Starved,
+}
+
+/// An error of this part of the largest answer is warned of.
+const COARSE: f64 = 1.0 / 3.0;
+/// So small a part of an equal share of the budget is warned of.
+const STARVED: f64 = 0.01;
 
 /// Plans a study.
 ///
@@ -82,28 +115,7 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
     pace.stage(0.1);
     let problem = Problem::new(study, composer)?;
     pace.stage(0.7);
-    let wishes = || problem.rows.iter().map(|row| row.wish);
-    let weighted = wishes().any(|wish| matches!(wish, Wish::Weight(_)));
-    let wanted = wishes().any(|wish| matches!(wish, Wish::Error(_)));
-    let (setting, cost, factor, sum) = match study.budget().epsilon {
-        Some(budget) if weighted => {
-            let (setting, cost, sum) = sum::best(&problem, study, budget.get())?;
-            (setting, cost, None, Some(sum))
-        }
-        Some(budget) if wanted => {
-            let (setting, cost, factor) = problem.fit(budget.get())?;
-            (setting, cost, Some(factor), None)
-        }
-        budget => {
-            let (setting, cost) = problem.meet()?;
-            if let Some(budget) = budget.map(counterpoint::Epsilon::get)
-                && cost.bracket.upper > budget
-            {
-                return Err(PlanningError::OverBudget { budget, least: cost.bracket.lower });
-            }
-            (setting, cost, None, None)
-        }
-    };
+    let Solved { setting, cost, factor, sum } = solve(study, &problem)?;
     pace.stage(0.85);
     let mut statistics = lines(study, &problem, &setting)?;
     pace.stage(1.0);
@@ -117,17 +129,76 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
         }
     }
     let others = others::of(study, &problem, &setting);
+    let free_choice = free_choice(study, options, &pace)?;
     pace.look()?;
+    let in_units = |statistics: &[Line]| study.weighted(statistics.iter().map(Line::error));
+    let sum = sum.map(|relative| WeightedSum { relative, in_units: in_units(&statistics) });
     Ok(Planned {
         cost,
         delta: study.budget().delta,
         delta_within: problem.composer.delta(),
         factor,
         sum,
+        free_choice,
         least: None,
         statistics,
         others,
     })
+}
+
+/// A budget, shared out.
+struct Solved {
+    setting: Setting,
+    cost: Answer,
+    factor: Option<Bracket>,
+    sum: Option<f64>,
+}
+
+fn solve(study: &Study, problem: &Problem<'_>) -> Result<Solved, PlanningError> {
+    let wishes = || problem.rows.iter().map(|row| row.wish);
+    let weighted = wishes().any(|wish| matches!(wish, Wish::Weight(_)));
+    let wanted = wishes().any(|wish| matches!(wish, Wish::Error(_)));
+    match study.budget().epsilon {
+        Some(budget) if weighted => {
+            let (setting, cost, sum) = sum::best(problem, study, budget.get())?;
+            Ok(Solved { setting, cost, factor: None, sum: Some(sum) })
+        }
+        Some(budget) if wanted => {
+            let (setting, cost, factor) = problem.fit(budget.get())?;
+            Ok(Solved { setting, cost, factor: Some(factor), sum: None })
+        }
+        budget => {
+            let (setting, cost) = problem.meet()?;
+            match budget.map(counterpoint::Epsilon::get) {
+                Some(budget) if cost.bracket.upper > budget => {
+                    Err(PlanningError::OverBudget { budget, least: cost.bracket.lower })
+                }
+                _ => Ok(Solved { setting, cost, factor: None, sum: None }),
+            }
+        }
+    }
+}
+
+/// The factor, the sum or the epsilon that the study would have if no statistic said which noise it is to have; `None` if none
+/// does.
+fn free_choice(
+    study: &Study,
+    options: &Options<'_>,
+    pace: &Pace<'_>,
+) -> Result<Option<f64>, PlanningError> {
+    let Some(free) = study.without_noises() else { return Ok(None) };
+    let composer = Composer::new(free.public(), free.budget(), *options, pace);
+    let solved = solve(&free, &Problem::new(&free, composer)?);
+    match solved {
+        Ok(Solved { cost, factor, sum, .. }) => {
+            Ok(Some(sum.or(factor.map(|factor| factor.upper)).unwrap_or(cost.bracket.upper)))
+        }
+        Err(PlanningError::Cost(CostError::Ask(AskError::Stopped))) => {
+            Err(CostError::Ask(AskError::Stopped).into())
+        }
+        // The plan stands without it.
+        Err(_) => Ok(None),
+    }
 }
 
 /// What is proved of the smallest weighted sum of errors within the budget, if a study is about one: how far from it the
@@ -163,7 +234,27 @@ pub fn least(
     }
 }
 
+impl Line {
+    /// Its error, if it has one that holds for all data.
+    fn error(&self) -> Option<f64> {
+        self.runs.as_ref().map(|runs| runs.error).filter(|error| error.is_finite())
+    }
+}
+
 impl Planned {
+    /// Why a statistic of this plan will be of little use, if it will.
+    #[must_use]
+    pub fn warning(&self, line: &Line) -> Option<Warning> {
+        let runs = line.runs.as_ref()?;
+        let part = runs.scale.map(|scale| runs.error / scale);
+        let equal = self.cost.bracket.upper / self.statistics.len() as f64;
+        match part {
+            Some(part) if part >= COARSE && part.is_finite() => Some(Warning::Coarse(part)),
+            _ if line.epsilon < STARVED * equal => Some(Warning::Starved),
+            _ => None,
+        }
+    }
+
     /// All releases, in order.
     pub fn releases(&self) -> impl Iterator<Item = &Release> {
         self.statistics.iter().flat_map(|line| &line.releases)
@@ -195,6 +286,8 @@ fn lines(
                     },
                     confidence: wanted.confidence,
                     pinned: matches!(wanted.wish, Wish::Kept(_) | Wish::Level(_)),
+                    scale: study.rows_of(wanted).map(|_| wanted.scale),
+                    sampling_error: sampling_error(study, wanted)?,
                     measurement,
                 };
                 (runs.measurement.releases().to_vec(), Some(runs))
@@ -215,4 +308,16 @@ fn lines(
         });
     }
     Ok(lines)
+}
+
+/// How far the sample is off, where all of its rows are used.
+fn sampling_error(study: &Study, wanted: &Wanted) -> Result<Option<f64>, PlanningError> {
+    let public = study.public();
+    let whole = wanted.population.as_ref().is_none_or(|population| {
+        population.groups == 1 && population.contribution == Contribution::Rows(public.relation)
+    });
+    let (Some(rows), Some(population), true) = (public.rows, public.sample_of, whole) else {
+        return Ok(None);
+    };
+    Ok(wanted.query.sampling_error(rows, population, wanted.confidence)?)
 }

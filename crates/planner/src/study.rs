@@ -244,6 +244,36 @@ impl Study {
         Some(study)
     }
 
+    /// The number of rows that a statistic's errors are computed for.
+    pub(crate) fn rows_of(&self, wanted: &Wanted) -> Option<u64> {
+        match &wanted.population {
+            Some(population) => population.rows,
+            None => self.public.rows,
+        }
+    }
+
+    /// The weighted sum of errors, or of their squares, in the units of the statistics; those without error add nothing.
+    pub(crate) fn weighted(&self, errors: impl Iterator<Item = Option<f64>>) -> f64 {
+        let power = if self.goal == Goal::Squared { 2 } else { 1 };
+        let of = |(statistic, error): (&Statistic, Option<f64>)| match (statistic.wish(), error) {
+            (Some(Wish::Weight(weight)), Some(error)) => weight * error.powi(power),
+            _ => 0.0,
+        };
+        self.statistics.iter().zip(errors).map(of).sum()
+    }
+
+    /// The same study with whichever noise is best for every statistic; `None` if it is that already.
+    pub(crate) fn without_noises(&self) -> Option<Self> {
+        let mut study = self.clone();
+        let mut prescribed = false;
+        for statistic in &mut study.statistics {
+            if let Ask::Query(wanted) = &mut statistic.ask {
+                prescribed |= wanted.noise.take().is_some();
+            }
+        }
+        prescribed.then_some(study)
+    }
+
     /// Wanted errors and weights are two ways to share a budget out; one study has one of them.
     fn check_wishes(&self) -> Result<(), StudyError> {
         let first = |of: fn(Wish) -> bool| {

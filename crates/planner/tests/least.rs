@@ -39,7 +39,7 @@ fn made(
 fn bounded(study: &Study) -> (f64, Least) {
     let planned = plan(study, &Options::default()).unwrap();
     let least = least(study, &planned, &Options::default()).unwrap().unwrap();
-    (planned.sum.unwrap(), least)
+    (planned.sum.unwrap().relative, least)
 }
 
 /// The bound is below the smallest sum, and next to it; the plan is above.

@@ -343,7 +343,7 @@ fn weighted_sums() {
             (_, Goal::Squared) => (powers(0.5) / mu_all).powi(2),
             (_, Goal::Relative) => powers(2.0 / 3.0).powf(1.5) / mu_all,
         };
-        let found = planned.sum.unwrap();
+        let found = planned.sum.unwrap().relative;
         is_above(found, own, 2.0 * NEAR);
         is_above(found, least, 2.0 * NEAR);
     }

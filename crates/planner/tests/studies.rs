@@ -6,7 +6,7 @@ use counterpoint::{
 };
 use counterpoint_mechanisms::{Bounds, Data, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Noise, Planned, Public, Statistic, Study, Wanted, Wish, plan,
+    Ask, Budget, Goal, Noise, Planned, Public, Statistic, Study, Wanted, Warning, Wish, plan,
 };
 use counterpoint_testing::{Random, tries};
 
@@ -273,7 +273,7 @@ fn no_other_sharing_is_better() {
                 least = least.min(weights[0] * first + weights[1] * second);
             }
         }
-        let (found, reached) = (fit.factor.unwrap(), sum.sum.unwrap());
+        let (found, reached) = (fit.factor.unwrap(), sum.sum.unwrap().relative);
         assert!(found.upper <= factor * 1.0001, "{round}: {found}, by hand {factor}");
         assert!(found.lower <= factor, "{round}: {found}, by hand {factor}");
         assert!(reached <= least * 1.001, "{round}: {reached}, by hand {least}");
@@ -302,7 +302,7 @@ fn quantiles_and_pins_have_a_share() {
         recipe.under(known.relation).unwrap().half_width_all(5000, 0.95).unwrap()
     };
     let by_hand = error(quartiles.exponential(0.1).unwrap()) + error(region.laplace(0.05).unwrap());
-    assert!(found.sum.unwrap() <= by_hand, "{:?}, by hand {by_hand}", found.sum);
+    assert!(found.sum.unwrap().relative <= by_hand, "{:?}, by hand {by_hand}", found.sum);
 }
 
 /// Of Gaussian noise there is a least: a pin that only Laplace noise keeps to is kept, whatever is shared out.
@@ -368,6 +368,84 @@ fn adding_up_needs_what_it_needs() {
     let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 2e-3, "{said} {truth}");
     near(basic.epsilon.unwrap(), epsilon);
     near(basic.factor.unwrap(), epsilon / 0.5);
+}
+
+/// Adding up pays for regressions and pins of Gaussian noise, too, with Laplace noise of the same variance, and has its own secrecy of the
+/// sample.
+#[test]
+fn adding_up_is_compared_fairly() {
+    let regression = || Query::regression(&[bounds(0.0, 1.0)], bounds(0.0, 1.0)).unwrap();
+    let sum = || asked(Query::sum(bounds(0.0, 1.0)), Wish::Error(20.0));
+    let epsilon_of_sum = -0.05_f64.ln() / 20.0;
+    let others = |public: Public, statistics: Vec<Statistic>| {
+        let found = planned(public, budget(1.0, 1e-6), statistics);
+        let basic = found.others.iter().find(|other| other.theorem == "basic").unwrap();
+        basic.epsilon.unwrap()
+    };
+    let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 2e-3, "{said} {truth}");
+    let known = public(Adjacency::Replace, 1000);
+    let laplace = only(Noise::Laplace, asked(regression(), Wish::Level(0.3)));
+    near(others(known, vec![laplace, sum()]), 0.3 + epsilon_of_sum);
+    // Of publicly many rows five sums less one have noise: of x, y, xx, xy; of all but the number of rows.
+    let gaussian = only(Noise::Gaussian, asked(regression(), Wish::Level(0.1)));
+    let study = planned(known, budget(1.0, 1e-6), vec![gaussian.clone(), sum()]);
+    let sums = study.statistics[0].releases.len() as f64;
+    near(others(known, vec![gaussian, sum()]), 0.1 * (2.0 * sums).sqrt() + epsilon_of_sum);
+    let secret = Public { sample_of: Some(100_000), ..known };
+    near(others(secret, vec![sum()]), (0.01 * epsilon_of_sum.exp_m1()).ln_1p());
+}
+
+/// A forced kind of noise is told beside what a free choice comes to: epsilon, the factor, or the sum.
+#[test]
+fn forced_noise_is_compared_with_a_free_choice() {
+    let asking = Budget { epsilon: None, delta: Delta::new(1e-6).unwrap() };
+    let count = |error: f64| asked(Query::count(), Wish::Error(error));
+    let known = public(Adjacency::AddRemove, 5000);
+    let free = planned(known, asking, vec![count(20.0)]);
+    assert_eq!(free.free_choice, None, "nothing is prescribed");
+    let forced = planned(known, asking, vec![only(Noise::Gaussian, count(20.0))]);
+    let said = forced.free_choice.unwrap();
+    assert!((said / free.cost.bracket.upper - 1.0).abs() < 1e-9, "{said}");
+    assert!(forced.cost.bracket.upper > 1.5 * said, "one count is better off with Laplace noise");
+    let fits = planned(known, budget(0.1, 1e-6), vec![only(Noise::Gaussian, count(20.0))]);
+    let best = planned(known, budget(0.1, 1e-6), vec![count(20.0)]);
+    assert!((fits.free_choice.unwrap() / best.factor.unwrap().upper - 1.0).abs() < 1e-9);
+}
+
+/// The weighted sum in the statistics' own units is theirs; statistics that say little are named.
+#[test]
+fn sums_are_told_in_units_and_coarse_statistics_are_named() {
+    let scaled = |query: Query, weight: f64, scale: f64| {
+        let mut statistic = asked(query, Wish::Weight(weight));
+        if let Ask::Query(wanted) = &mut statistic.ask {
+            wanted.scale = scale;
+        }
+        statistic
+    };
+    for (goal, power) in [(Goal::Relative, 1), (Goal::Squared, 2)] {
+        let statistics = vec![
+            scaled(Query::mean(bounds(0.0, 100.0)), 2.0, 100.0),
+            scaled(Query::count(), 3.0, 50.0),
+        ];
+        let of = public(Adjacency::AddRemove, 50);
+        let study = Study::new(of, budget(0.2, 1e-6), goal, statistics).unwrap();
+        let found = plan(&study, &Options::default()).unwrap();
+        let error = |at: usize| found.statistics[at].runs.as_ref().unwrap().error;
+        let (mean, count, sum) = (error(0), error(1), found.sum.unwrap());
+        let near = |said: f64, truth: f64| assert!((said / truth - 1.0).abs() < 1e-12, "{said}");
+        near(sum.in_units, 2.0 * mean.powi(power) + 3.0 * count.powi(power));
+        near(sum.relative, 2.0 * (mean / 100.0).powi(power) + 3.0 * (count / 50.0).powi(power));
+        for (line, part) in found.statistics.iter().zip([mean / 100.0, count / 50.0]) {
+            let warning = (part >= 1.0 / 3.0).then_some(Warning::Coarse(part));
+            assert_eq!(found.warning(line), warning, "{part}");
+        }
+        assert!(found.statistics.iter().any(|line| found.warning(line).is_some()));
+    }
+    let statistics =
+        vec![scaled(Query::count(), 1e-9, 1e6), scaled(Query::sum(bounds(0.0, 1.0)), 1.0, 1e6)];
+    let found = planned(public(Adjacency::AddRemove, 1_000_000), budget(1.0, 1e-6), statistics);
+    let warnings: Vec<_> = found.statistics.iter().map(|line| found.warning(line)).collect();
+    assert!(matches!(warnings[..], [Some(_), None]), "{warnings:?}");
 }
 
 /// Without a budget: the least epsilon that meets all errors, and no smaller one does.

@@ -1,7 +1,7 @@
 //! Studies, planned: from wanted errors to mechanisms and a certified plan.
 
 use counterpoint_planner::{Least, PlanningError};
-use counterpoint_wire::{Format, placed_in_study, read_study, study_of};
+use counterpoint_wire::{Format, placed_in_study, read_study, study_of, warning_text};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::path::Path;
@@ -19,7 +19,8 @@ pub(crate) struct Planned {
     inner: counterpoint_wire::Planned,
 }
 
-/// A statistic: name, mechanisms, noise, error, wanted error, confidence, whether it is pinned, and epsilon alone.
+/// A statistic: name, mechanisms, noise, error, wanted error, confidence, whether it is pinned, epsilon alone, sampling
+/// error and warning.
 type Statistic<'py> = (
     String,
     Bound<'py, PyTuple>,
@@ -29,6 +30,8 @@ type Statistic<'py> = (
     Option<f64>,
     bool,
     f64,
+    Option<f64>,
+    Option<String>,
 );
 
 #[pymethods]
@@ -60,7 +63,19 @@ impl Planned {
     /// The weighted sum of errors, or None.
     #[getter]
     fn sum(&self) -> Option<f64> {
-        self.inner.planned.sum
+        self.inner.planned.sum.map(|sum| sum.relative)
+    }
+
+    /// The same with errors in the units of each statistic, or None.
+    #[getter]
+    fn sum_in_units(&self) -> Option<f64> {
+        self.inner.planned.sum.map(|sum| sum.in_units)
+    }
+
+    /// The factor, sum or epsilon with whichever noise is best, where some statistic prescribes its noise; or None.
+    #[getter]
+    fn free_choice(&self) -> Option<f64> {
+        self.inner.planned.free_choice
     }
 
     /// How small that sum can be at all, "any" or "these" noise, and why nothing is proved; or None.
@@ -92,6 +107,8 @@ impl Planned {
                 runs.map(|runs| runs.confidence),
                 runs.is_some_and(|runs| runs.pinned),
                 line.epsilon,
+                runs.and_then(|runs| runs.sampling_error),
+                self.inner.planned.warning(line).map(warning_text),
             ))
         };
         self.inner.planned.statistics.iter().map(of).collect()
@@ -116,11 +133,12 @@ impl Planned {
 
 /// Plans a study: a dict, or the text of a study file.
 #[pyfunction]
-#[pyo3(signature = (study, path = None, *, progress = None))]
+#[pyo3(signature = (study, path = None, *, prove = false, progress = None))]
 pub(crate) fn plan_study(
     py: Python<'_>,
     study: &Bound<'_, PyAny>,
     path: Option<&str>,
+    prove: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Planned> {
     let study = if let Ok(fields) = study.cast::<PyDict>() {
@@ -136,7 +154,9 @@ pub(crate) fn plan_study(
     let names = study.clone();
     let ask = move |options: &counterpoint::Options<'_>| {
         let mut planned = counterpoint_planner::plan(&study, options)?;
-        planned.least = counterpoint_planner::least(&study, &planned, options)?;
+        if prove {
+            planned.least = counterpoint_planner::least(&study, &planned, options)?;
+        }
         Ok(counterpoint_wire::Planned::new(&study, planned))
     };
     let raise = |error: PlanningError| match &error {

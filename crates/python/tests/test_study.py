@@ -116,7 +116,9 @@ def test_weights_and_costs() -> None:
     weighted = copy.deepcopy(STUDY)
     for statistic in weighted["statistic"][:2]:
         del statistic["error"]
-    planned = cp.plan_study(weighted)
+    assert cp.plan_study(weighted).least is None
+    planned = cp.plan_study(weighted, prove=True)
+    assert planned.sum_in_units == pytest.approx(sum(s.error or 0 for s in planned.statistics[:2]), rel=1e-9)
     # Relative to how large answers can be.
     errors = [statistic.error for statistic in planned.statistics[:2]]
     assert planned.factor is None and errors[0] and errors[1]

@@ -2,7 +2,7 @@
 
 use counterpoint::quantity::plain;
 use counterpoint_planner::{Least, Line, Other};
-use counterpoint_wire::{Planned, decimal};
+use counterpoint_wire::{Planned, decimal, warning_text};
 
 use crate::columns::{Side, columns};
 use crate::compose::listed;
@@ -30,7 +30,20 @@ pub fn plan(planned: &Planned) -> String {
     }
     if let Some(sum) = planned.sum {
         let least = planned.least.as_ref().map(least).unwrap_or_default();
-        lines.push(("sum", format!("{} of weighted errors{least}", decimal::up(sum, 6))));
+        let (relative, in_units) = (decimal::up(sum.relative, 6), decimal::up(sum.in_units, 6));
+        let text = format!(
+            "{relative} of weighted errors, each relative to its statistic's scale; {in_units} in the statistics' units{least}"
+        );
+        lines.push(("sum", text));
+    }
+    if let Some(text) = hint(planned) {
+        lines.push(("hint", text));
+    }
+    if let Some(text) = warnings(planned) {
+        lines.push(("warning", text));
+    }
+    if let Some(text) = sampling(planned) {
+        lines.push(("sampling", text));
     }
     if let Some(text) = spares(planned) {
         lines.push(("what if", text));
@@ -45,6 +58,49 @@ pub fn plan(planned: &Planned) -> String {
     ));
     lines.push(("setting", words::setting(planned.cost.theorem.setting())));
     columns(sides, &rows) + "\n" + &listed(lines)
+}
+
+/// What prescribed noise costs, if another kind is better by two percent or more.
+fn hint(planned: &counterpoint_planner::Planned) -> Option<String> {
+    let free = planned.free_choice?;
+    let (what, now) = match (planned.sum, planned.factor) {
+        (Some(sum), _) => ("the sum", sum.relative),
+        (None, Some(factor)) => ("the factor", factor.upper),
+        (None, None) => ("epsilon", planned.cost.bracket.upper),
+    };
+    (free < 0.98 * now).then(|| {
+        let (free, now) = (decimal::up(free, 4), decimal::up(now, 4));
+        format!("{what} would be {free}, not {now}, if no statistic prescribed its noise")
+    })
+}
+
+/// Statistics that will be of little use.
+fn warnings(planned: &counterpoint_planner::Planned) -> Option<String> {
+    let of = |line: &Line| {
+        let warning = planned.warning(line)?;
+        Some(format!("{}: {}", line.name, warning_text(warning)))
+    };
+    listed_some(planned.statistics.iter().filter_map(of).collect())
+}
+
+/// How far the sample may be off from the population, beside how far the answers are off from the sample.
+fn sampling(planned: &counterpoint_planner::Planned) -> Option<String> {
+    let of = |line: &Line| {
+        let error = line.runs.as_ref()?.sampling_error.filter(|error| *error > 0.0)?;
+        Some(format!("{} {}", line.name, decimal::up(error, 4)))
+    };
+    let said = listed_some(planned.statistics.iter().filter_map(of).collect())?;
+    let last = "(how far the sample may be off from the population, whatever the data; it adds to the error)";
+    Some(format!("{said}\n{last}"))
+}
+
+/// The first of a list, a line each, if there are any.
+fn listed_some(list: Vec<String>) -> Option<String> {
+    const SOME: usize = 20;
+    let more = list.len().saturating_sub(SOME);
+    let last = (more > 0).then(|| format!("and {more} more"));
+    let lines: Vec<String> = list.into_iter().take(SOME).chain(last).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// How small the sum can be at all.

@@ -62,7 +62,7 @@ pub use losses::{Loss, Losses};
 pub use plan::{
     Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
 };
-pub use planned::Planned;
+pub use planned::{Planned, warning_text};
 pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
 pub use rules::{Advised, Converted, NoiseRules, Rule};
 pub use sample::{Batches, Sample};

@@ -2,7 +2,7 @@
 
 use counterpoint::quantity::{Group, Noise, Sensitivity};
 use counterpoint::{Adjacency, Bracket, Count, Mechanism};
-use counterpoint_planner::{Least, Line, Other, Study};
+use counterpoint_planner::{Least, Line, Other, Study, Warning};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::iter::repeat;
@@ -52,7 +52,8 @@ impl Planned {
         let planned = &self.planned;
         let plan = RawValue::from_string(self.plan().to_json()?).map_err(text)?;
         let outlook = if planned.factor.is_some() { Outlook::Factor } else { Outlook::Epsilon };
-        let statistics = planned.statistics.iter().map(|line| statistic(line, outlook));
+        let statistics = planned.statistics.iter();
+        let statistics = statistics.map(|line| statistic(line, planned.warning(line), outlook));
         let statistics = statistics.collect::<Result<_, _>>()?;
         let delta = decimal::shortest(planned.delta.get());
         let ends = |bracket: Bracket| Ends::of(bracket).map_err(text);
@@ -64,7 +65,9 @@ impl Planned {
             },
             wide: planned.cost.wide.then_some(true),
             factor: planned.factor.map(ends).transpose()?,
-            sum: planned.sum,
+            sum: planned.sum.map(|sum| sum.relative),
+            sum_in_units: planned.sum.map(|sum| sum.in_units),
+            free_choice: planned.free_choice,
             least: planned.least.as_ref().map(least),
             route: planned.cost.route.name(),
             theorem: planned.cost.theorem.source(),
@@ -129,7 +132,24 @@ fn in_units(mechanism: &Mechanism, step: f64) -> Mechanism {
     found.unwrap_or_else(|| mechanism.clone())
 }
 
-fn statistic(line: &Line, outlook: fn(f64) -> Outlook) -> Result<Statistic<'_>, PlanError> {
+/// A warning in words.
+#[must_use]
+pub fn warning_text(warning: Warning) -> String {
+    match warning {
+        Warning::Coarse(part) => {
+            let percent = decimal::up(100.0 * part, 2);
+            format!("its error is {percent} % of the largest answer that is possible")
+        }
+        Warning::Starved => "it has next to nothing of the budget".to_owned(),
+        _ => "it will be of little use".to_owned(),
+    }
+}
+
+fn statistic(
+    line: &Line,
+    warning: Option<Warning>,
+    outlook: fn(f64) -> Outlook,
+) -> Result<Statistic<'_>, PlanError> {
     let fields = |release: &Release| {
         let table = release.fields()?;
         let own = table.into_iter().filter(|(key, _)| key != "name");
@@ -152,6 +172,9 @@ fn statistic(line: &Line, outlook: fn(f64) -> Outlook) -> Result<Statistic<'_>, 
         confidence: runs.map(|runs| runs.confidence),
         pinned: runs.is_some_and(|runs| runs.pinned),
         epsilon: finite(line.epsilon),
+        scale: runs.and_then(|runs| runs.scale),
+        sampling_error: runs.and_then(|runs| runs.sampling_error),
+        warning: warning.map(warning_text),
         if_dropped: line.spare.dropped.and_then(finite).map(outlook),
         if_pinned: line.spare.pinned.and_then(finite).map(outlook),
     })
@@ -201,6 +224,10 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    sum_in_units: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_choice: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     least: Option<Bound>,
     route: &'a str,
     theorem: &'a str,
@@ -225,6 +252,12 @@ struct Statistic<'a> {
     confidence: Option<f64>,
     pinned: bool,
     epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampling_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     if_dropped: Option<Outlook>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -88,12 +88,14 @@ fn a_weighted_sum_has_a_bound() {
     let study = STUDY.replace("error = 500", "weight = 1").replace("error = 30", "weight = 2");
     std::fs::write(&path, study).unwrap();
     let planned = run(&["plan", &path, "--json"]);
+    assert!(!planned.stdout.contains("\"least\""), "it is proved on request");
+    let planned = run(&["plan", &path, "--prove", "--json"]);
     assert_eq!(planned.status, 0, "{}", planned.stderr);
     let planned: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
     let (sum, least) = (planned["sum"].as_f64().unwrap(), &planned["least"]);
     let proved = least["sum"].as_f64().unwrap();
     assert!((0.9 * sum..=sum).contains(&proved) && least["noise"] == "any", "{sum} {least}");
-    let text = run(&["plan", &path]).stdout;
+    let text = run(&["plan", &path, "--prove"]).stdout;
     let said = text.split("(proved: with any noise no less than ").nth(1).unwrap();
     let said: f64 = said.split(')').next().unwrap().parse().unwrap();
     assert!(said <= proved && said > 0.9999 * proved, "{said} {proved}");

@@ -20,6 +20,7 @@ mod chain;
 mod simulation;
 mod accuracy;
 mod interval;
+mod sampling;
 #[cfg(test)]
 mod tests;
 

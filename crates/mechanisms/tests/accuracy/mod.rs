@@ -8,6 +8,7 @@ mod mean;
 mod proportion;
 mod variance;
 mod quantile;
+mod sampling;
 mod counts;
 mod every;
 

@@ -38,6 +38,10 @@ class PlannedStatistic(NamedTuple):
     """Whether its error or its epsilon is pinned."""
     epsilon: float
     """What it would cost alone, at the study's delta."""
+    sampling_error: float | None = None
+    """How far the sample may be off from its population, with the same confidence, where that is known."""
+    warning: str | None = None
+    """Why it will be of little use, if it will."""
 
 
 class Other(NamedTuple):
@@ -97,8 +101,18 @@ class Planned:
         return self._native.sum
 
     @property
+    def sum_in_units(self) -> float | None:
+        """The same sum with errors in the units of each statistic; ``sum`` has them relative to each statistic's scale."""
+        return self._native.sum_in_units
+
+    @property
+    def free_choice(self) -> float | None:
+        """The factor, the sum or, without either, epsilon if the planner chose all noise, where the study prescribes some."""
+        return self._native.free_choice
+
+    @property
     def least(self) -> Least | None:
-        """How small that sum can be at all: how far from the best the plan may be."""
+        """How small that sum can be at all, if ``plan_study`` was called with ``prove=True``."""
         least = self._native.least
         return None if least is None else Least(*least)
 
@@ -176,6 +190,7 @@ class Planned:
 def plan_study(
     study: Mapping[str, Any] | str | bytes | os.PathLike[str],
     *,
+    prove: bool = False,
     progress: Callable[[float], bool | None] | None = None,
 ) -> Planned:
     """The plan that keeps to wanted errors, or to a budget as well as it can be done.
@@ -183,6 +198,10 @@ def plan_study(
     A study is a dict, the text of a study file (TOML or JSON), or the path of one: what is public about the data,
     what may be spent, and which statistics are wanted, each with an error, a pinned share or a weight. Without an epsilon
     the least one is found that meets all errors; with one, the least factor by which all have to be multiplied.
+
+    Where statistics have weights, the weighted sum of their errors is made small, each error relative to its statistic's scale: the
+    width of a mean's bounds, the number of rows for a count. With ``goal = "squared"`` it is the sum of their squares.
+    ``prove=True`` proves how small that sum can be at all, which may take minutes.
 
     A string is text if it has several lines or is a JSON object, else a path.
 
@@ -201,17 +220,17 @@ def plan_study(
     [True, True]
     """
     if isinstance(study, Mapping):
-        return Planned(_native.plan_study(dict(study), progress=progress))
+        return Planned(_native.plan_study(dict(study), prove=prove, progress=progress))
     if isinstance(study, bytes):
-        return Planned(_native.plan_study(study, progress=progress))
+        return Planned(_native.plan_study(study, prove=prove, progress=progress))
     if isinstance(study, str) and ("\n" in study or study.lstrip().startswith("{")):
-        return Planned(_native.plan_study(study.encode(), progress=progress))
+        return Planned(_native.plan_study(study.encode(), prove=prove, progress=progress))
     if not isinstance(study, (str, os.PathLike)):
         kind = type(study).__name__
         raise TypeError(f"study is of type {kind}; legal: a dict, the text of a study file, or its path")
     with open(study, "rb") as file:
         text = file.read()
-    return Planned(_native.plan_study(text, os.fspath(study), progress=progress))
+    return Planned(_native.plan_study(text, os.fspath(study), prove=prove, progress=progress))
 
 
 def study_new(path: str | os.PathLike[str], codebook: str | os.PathLike[str] | None = None) -> str:
