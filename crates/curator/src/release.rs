@@ -592,6 +592,7 @@ fn published(
         noise: measurement.map_or("none", |one| noise(one.recipe().style())).to_owned(),
         epsilon: alone(ready, study)?,
         planned_error: error,
+        sampling_error: study.study.sampling_error(entry.wanted),
         numbers: numbers.iter().map(|number| published_number(number, *by)).collect(),
     })
 }

@@ -6,11 +6,11 @@ use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::pace::Pace;
 use crate::spare::{self, Spare};
-use crate::study::{Ask, Noise, Study, Wanted, Wish};
+use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
 use counterpoint::quantity::Delta;
 use counterpoint::{Answer, AskError, Bracket, Count, Options, Release};
-use counterpoint_mechanisms::{Contribution, Measurement};
+use counterpoint_mechanisms::Measurement;
 
 /// A study, planned.
 #[derive(Clone, Debug)]
@@ -287,7 +287,7 @@ fn lines(
                     confidence: wanted.confidence,
                     pinned: matches!(wanted.wish, Wish::Kept(_) | Wish::Level(_)),
                     scale: study.rows_of(wanted).map(|_| wanted.scale),
-                    sampling_error: sampling_error(study, wanted)?,
+                    sampling_error: study.sampling_error(wanted),
                     measurement,
                 };
                 (runs.measurement.releases().to_vec(), Some(runs))
@@ -308,16 +308,4 @@ fn lines(
         });
     }
     Ok(lines)
-}
-
-/// How far the sample is off, where all of its rows are used.
-fn sampling_error(study: &Study, wanted: &Wanted) -> Result<Option<f64>, PlanningError> {
-    let public = study.public();
-    let whole = wanted.population.as_ref().is_none_or(|population| {
-        population.groups == 1 && population.contribution == Contribution::Rows(public.relation)
-    });
-    let (Some(rows), Some(population), true) = (public.rows, public.sample_of, whole) else {
-        return Ok(None);
-    };
-    Ok(wanted.query.sampling_error(rows, population, wanted.confidence)?)
 }

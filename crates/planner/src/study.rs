@@ -252,6 +252,19 @@ impl Study {
         }
     }
 
+    /// How far the sample may be off from the population it was drawn from, with a statistic's confidence: where the people are a
+    /// simple random sample of publicly many, all of its rows are used, and a bound is known.
+    #[must_use]
+    pub fn sampling_error(&self, wanted: &Wanted) -> Option<f64> {
+        let public = &self.public;
+        let whole = wanted.population.as_ref().is_none_or(|population| {
+            population.groups == 1 && population.contribution == Contribution::Rows(public.relation)
+        });
+        let (rows, population) = (public.rows?, public.sample_of?);
+        let bound = wanted.query.sampling_error(rows, population, wanted.confidence);
+        bound.ok().flatten().filter(|_| whole)
+    }
+
     /// The weighted sum of errors, or of their squares, in the units of the statistics; those without error add nothing.
     pub(crate) fn weighted(&self, errors: impl Iterator<Item = Option<f64>>) -> f64 {
         let power = if self.goal == Goal::Squared { 2 } else { 1 };

@@ -4,9 +4,10 @@
 use counterpoint::{
     Adjacency, Bracket, Delta, Epsilon, Guarantee, Options, Plan, Relation, Release,
 };
-use counterpoint_mechanisms::{Bounds, Data, Query};
+use counterpoint_mechanisms::{Bounds, Contribution, Data, Query};
 use counterpoint_planner::{
-    Ask, Budget, Goal, Noise, Planned, Public, Statistic, Study, Wanted, Warning, Wish, plan,
+    Ask, Budget, Goal, Noise, Planned, Population, Public, Statistic, Study, Wanted, Warning, Wish,
+    plan,
 };
 use counterpoint_testing::{Random, tries};
 
@@ -393,6 +394,26 @@ fn adding_up_is_compared_fairly() {
     near(others(known, vec![gaussian, sum()]), 0.1 * (2.0 * sums).sqrt() + epsilon_of_sum);
     let secret = Public { sample_of: Some(100_000), ..known };
     near(others(secret, vec![sum()]), (0.01 * epsilon_of_sum.exp_m1()).ln_1p());
+}
+
+/// A sample's own error is told where all of its rows are used, and only there.
+#[test]
+fn samples_say_how_far_they_are_off() {
+    let secret = Public { sample_of: Some(10_000), ..public(Adjacency::Replace, 100) };
+    let mean = || asked(Query::mean(bounds(-50.0, 150.0)), Wish::Error(1.0));
+    let off = |of: Public, statistic: Statistic| {
+        let found = planned(of, budget(1.0, 1e-6), vec![statistic]);
+        found.statistics[0].runs.as_ref().unwrap().sampling_error
+    };
+    let said = off(secret, mean()).unwrap();
+    assert!((said / (200.0 * 0.13513621919230623) - 1.0).abs() < 1e-12, "{said}");
+    assert_eq!(off(public(Adjacency::Replace, 100), mean()), None, "these are all people");
+    let mut filtered = mean();
+    if let Ask::Query(wanted) = &mut filtered.ask {
+        let contribution = Contribution::Rows(Relation::one(Adjacency::AddRemove));
+        wanted.population = Some(Population { contribution, rows: Some(50), groups: 1 });
+    }
+    assert_eq!(off(secret, filtered), None, "who is in the filter is not known");
 }
 
 /// A forced kind of noise is told beside what a free choice comes to: epsilon, the factor, or the sum.

@@ -128,6 +128,10 @@ pub struct PublishedStatistic {
     /// The half-width that was planned for, whatever the data are, at the confidence of its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_error: Option<f64>,
+    /// How far the sample may be off from the population it was drawn from, whatever the data are, at the same confidence, where the
+    /// people are a sample and that is known. It comes on top of the intervals, which are about the sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling_error: Option<f64>,
     /// The numbers.
     pub numbers: Vec<PublishedNumber>,
 }

@@ -150,6 +150,13 @@ fn variable(statistic: &PublishedStatistic) -> Value {
             json!(error),
         ));
     }
+    if let Some(error) = statistic.sampling_error {
+        accuracy.push(property(
+            "sampling error",
+            "How far the sample may be off from the population it was drawn from; it comes on top of the intervals",
+            json!(error),
+        ));
+    }
     json!({
         "@type": "PropertyValue",
         "name": statistic.name,

@@ -175,6 +175,7 @@ mod tests {
             noise: noise.to_owned(),
             epsilon: 0.1,
             planned_error,
+            sampling_error: None,
             numbers: vec![],
         }
     }

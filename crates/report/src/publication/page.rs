@@ -176,13 +176,20 @@ fn making(statistic: &PublishedStatistic) -> String {
         true => " places in the order of the rows",
         false => "",
     };
-    match (statistic.planned_error, confidence(statistic)) {
+    let made = match (statistic.planned_error, confidence(statistic)) {
         (Some(error), Some(confidence)) => format!(
             "Made with {noise}. Planned before the data were read: an error of at most {}{unit}, with probability {}.",
             half_width(error),
             percentage(confidence)
         ),
         _ => format!("Made with {noise}."),
+    };
+    match statistic.sampling_error {
+        Some(error) => format!(
+            "{made} The people are a sample; for the population it was drawn from, up to {}{unit} come on top.",
+            half_width(error)
+        ),
+        None => made,
     }
 }
 
