@@ -2,7 +2,7 @@
 
 import { dots, histogram, meter, MOST_POINTS } from './charts.js';
 import { askUnder, call, readable, Refused, store, stored, words } from './curator.js';
-import { amount, at, blame, h, say } from './dom.js';
+import { amount, at, blame, digits, h, say } from './dom.js';
 import { door, isAboutToken, shut } from './door.js';
 import { listed, name } from './tables.js';
 
@@ -395,17 +395,6 @@ function result() {
   say(at('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
 }
 
-/**
- * As many digits as the noise leaves meaning.
- * @param {One} one
- */
-function digits(one) {
-  if (one.half_width === null) return 6;
-  const last = Math.floor(Math.log10(one.half_width || 1)) - 2;
-  const largest = Math.max(Math.abs(one.value), one.half_width, 1e-300);
-  return Math.min(15, Math.max(4, Math.floor(Math.log10(largest)) - last + 1));
-}
-
 /** @param {One} one */
 function group(one) {
   return one.group.join(', ');
@@ -430,10 +419,10 @@ function numbers(answers) {
       hasGroups && h('td', {}, group(one)),
       h('td', {}, one.name),
       hasParts && h('td', {}, which(one)),
-      h('td', { class: 'right' }, amount(one.value, digits(one), 'halfExpand')),
+      h('td', { class: 'right' }, amount(one.value, digits(one.value, one.half_width), 'halfExpand')),
       h('td', { class: 'right' }, one.half_width === null ? '–' : amount(one.half_width, 3)),
       h('td', { class: 'right' }, one.interval === null ? '–'
-        : `${amount(one.interval[0], digits(one), 'floor')} to ${amount(one.interval[1], digits(one))}`)))));
+        : `${amount(one.interval[0], digits(one.value, one.half_width), 'floor')} to ${amount(one.interval[1], digits(one.value, one.half_width))}`)))));
 }
 
 /** A chart for each name; of histograms one for each group. */

@@ -124,6 +124,18 @@ function powers(value, digits, rounding) {
 }
 
 /**
+ * As many digits of a number as its half-width leaves meaning.
+ * @param {number} value
+ * @param {number | null} half
+ */
+export function digits(value, half) {
+  if (half === null) return 6;
+  const last = Math.floor(Math.log10(half || 1)) - 2;
+  const largest = Math.max(Math.abs(value), half, 1e-300);
+  return Math.min(15, Math.max(4, Math.floor(Math.log10(largest)) - last + 1));
+}
+
+/**
  * A number as a field's text: as many digits as it takes, rounded up.
  * @param {number} value
  * @param {number} digits

@@ -1,13 +1,16 @@
 // The planner page: a study is edited here, planned by the server, and shown.
 
 import { ledger, python } from './copies.js';
+import { Columns, persons } from './columns.js';
 import { bars, budget, total } from './cost.js';
 import { amount, at, blame, h, put, say } from './dom.js';
 import { fromLink, History, keep, kept, link } from './history.js';
 import { KINDS, kindOf } from './kinds.js';
+import { headerOf } from './header.js';
 import { Planner, readFile } from './planner.js';
+import { download, openRelease, updateRelease } from './release.js';
 import { form, refocus, Row, sentence } from './row.js';
-import { blank, EXAMPLE, fresh, fromFile, number, toFile } from './study.js';
+import { blank, EXAMPLE, fresh, fromFile, hasColumns, number, takeColumns, toFile } from './study.js';
 
 /**
  * @typedef {import('./study.js').Study} Study
@@ -33,6 +36,7 @@ let problem = null;
 let whatIs = null;
 let shown = STEP;
 let edited = 0;
+const columns = new Columns(at('columns'), change);
 
 const planner = new Planner(busy, (news) => {
   answer = news;
@@ -161,7 +165,7 @@ function render() {
   total(study, planned, whatIs?.answer.planned ?? null);
   budget(study, planned, problem);
   bars(planned);
-  const general = problem && problem.statistic === null && !isPlaced(problem.field);
+  const general = problem && problem.statistic === null && !problem.column && !isPlaced(problem.field);
   blame([], at('trouble'), general && problem ? sentence(problem.field ?? '', problem.problem) : '');
   at('compare').hidden = whatIs !== null || answer === null;
   at('go-back').hidden = at('forget').hidden = whatIs === null;
@@ -169,6 +173,11 @@ function render() {
     ? 'The numbers marked “was” are those of the plan you kept.'
     : 'Keep this plan, then change anything: the old numbers stay beside the new ones.');
   copies();
+  const isPlanned = planned && !problem && at('cost').getAttribute('aria-busy') !== 'true';
+  updateRelease({
+    study: toFile(study), hasColumns: study.data.columns.some((column) => column.holds !== ''),
+    epsilon: isPlanned ? amount(planned.epsilon.upper) : null,
+  });
 }
 
 /** @param {string | null} field */
@@ -188,6 +197,11 @@ function about(study) {
     const label = { people: 'How many people', rows: 'Rows a person has', sample_of: 'The sample' }[name];
     blame([field], at(`${name}-wrong`), about ? sentence(label, about.problem) : '');
   }
+  columns.update(study, problem);
+  persons(/** @type {HTMLSelectElement} */ (at('person')), study);
+  at('declared').hidden = !hasColumns(study);
+  const used = study.data.columns.filter((column) => column.holds !== '').length;
+  say(at('declared-title'), `${study.data.columns.length} columns, ${used} in use`);
   blame([], at('adjacency-wrong'), problem?.field === 'adjacency' ? sentence('Who is protected', problem.problem) : '');
 }
 
@@ -285,9 +299,7 @@ async function copy(text, button) {
 
 function save() {
   const { text, name } = copied();
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-  h('a', { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  download(name, text);
 }
 
 /** @param {Study} study */
@@ -305,6 +317,30 @@ async function load(file) {
     announce(`Opened ${file.name}`);
   } catch (error) {
     blame([], at('trouble'), `${file.name} is no study: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+/**
+ * Takes the names of columns, and shows them.
+ * @param {string[]} names
+ */
+function declare(names) {
+  change((study) => takeColumns(study, names));
+  const details = at('declared').querySelector('details');
+  if (details) details.open = true;
+  announce(`${names.length} columns`);
+}
+
+/** @param {File} file */
+async function readHeader(file) {
+  blame([], at('header-wrong'), '');
+  try {
+    const { names, separator } = await headerOf(file);
+    declare(names);
+    const other = separator !== null && separator !== ',' && names.length > 1;
+    say(at('header-note'), other ? 'Its columns are not separated by commas: save it with commas before it is released.' : '');
+  } catch (error) {
+    blame([], at('header-wrong'), `${file.name}: ${error instanceof Error ? error.message : ''}.`);
   }
 }
 
@@ -346,6 +382,12 @@ function wire() {
     if (field.files[0]) load(field.files[0]);
     field.value = '';
   });
+  on('take-header', 'click', () => at('header-file').click());
+  on('header-file', 'change', (field) => {
+    if (field.files[0]) readHeader(field.files[0]);
+    field.value = '';
+  });
+  on('person', 'change', (field) => change((study) => { study.data.person = field.value; }));
   on('show-more', 'click', () => { shown += STEP; render(); });
   on('copy', 'click', (button) => copy(copied().text, button));
   on('copy-link', 'click', (button) => copy(link(steps.now), button));
@@ -389,3 +431,8 @@ function wire() {
 
 wire();
 changed(true);
+openRelease((source) => {
+  at('take-source').hidden = false;
+  say(at('take-source'), `Take the columns of ${source.name}`);
+  at('take-source').addEventListener('click', () => declare(source.columns));
+});

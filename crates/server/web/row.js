@@ -1,9 +1,9 @@
 // One statistic: its fields, its error as a number and as a picture, and what it cost before.
 
 import { amount, at, blame, h, put, s, say, written } from './dom.js';
-import { KINDS, kindOf } from './kinds.js';
+import { fieldsOf, KINDS, kindOf } from './kinds.js';
 import { likely } from './pictures.js';
-import { axis, hasError, number, suggested, wish } from './study.js';
+import { axis, columnOf, hasColumns, hasError, names, number, start, suggested, wish } from './study.js';
 
 /**
  * @typedef {import('./study.js').Study} Study
@@ -42,10 +42,12 @@ export class Row {
     this.fields = new Map();
     /** @type {Map<string, HTMLElement>} */
     this.notes = new Map();
-    /** @type {{name: string, unless: string, whole: HTMLElement}[]} */
+    /** @type {{field: import('./kinds.js').Field, whole: HTMLElement}[]} */
     this.choices = [];
+    /** @type {{select: HTMLSelectElement, holds: string | undefined}[]} */
+    this.columns = [];
+    this.about = fieldsOf(statistic.kind, hasColumns(study));
     this.drawn = '';
-    const kind = kindOf(statistic.kind);
     this.wished = wish(study, statistic);
     this.number = h('span', { class: 'index', 'aria-hidden': 'true' });
     this.result = h('output', { class: 'result' });
@@ -56,7 +58,7 @@ export class Row {
     this.pin = this.pinButton();
     this.general = h('p', { class: 'wrong', id: this.key('wrong'), hidden: true });
     this.element = h('li', { class: 'row', id: this.key('row') },
-      h('div', { class: 'what' }, this.heading(), this.details(kind.fields.filter((field) => !field.more)), this.more(statistic), this.general),
+      h('div', { class: 'what' }, this.heading(study), this.details(this.about.filter((field) => !field.more)), this.more(statistic), this.general),
       h('div', { class: 'wish' }, this.wishField(statistic), h('p', { class: 'outcome' }, this.result), this.detail, this.cost, this.was),
       this.picture,
       this.tools());
@@ -95,15 +97,16 @@ export class Row {
     return note;
   }
 
-  heading() {
+  /** @param {Study} study */
+  heading(study) {
     const kinds = Object.entries(KINDS).map(([value, kind]) => h('option', { value }, kind.label));
     const select = h('select', {
       'data-key': 'kind', 'aria-label': 'Kind of statistic',
       onchange: () => this.actions.edit(this.id, (statistic) => {
-        const start = kindOf(select.value).start;
         statistic.kind = select.value;
         statistic.pin = false;
-        statistic.fields = { ...start, ...shared(statistic.fields, start) };
+        const begun = start(study, select.value);
+        statistic.fields = { ...begun, ...shared(statistic.fields, begun) };
       }),
     }, ...kinds);
     this.fields.set('kind', [select]);
@@ -120,18 +123,32 @@ export class Row {
       const inputs = field.shape === 'pair'
         ? [h('span', { class: 'pair' }, this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal' }), 'to',
           this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal' }))]
-        : [this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
+        : [field.shape === 'column' ? this.choice(field) : this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
       const whole = h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs), hint, this.note(field.name));
-      if (field.unless) this.choices.push({ name: field.name, unless: field.unless, whole });
+      if (field.unless || field.of) this.choices.push({ field, whole });
       return whole;
     }));
+  }
+
+  /**
+   * A column to choose.
+   * @param {import('./kinds.js').Field} field
+   */
+  choice({ name, holds }) {
+    const select = h('select', {
+      id: this.key(name), 'data-key': name, 'aria-describedby': this.key(`${name}-wrong`),
+      onchange: () => this.actions.edit(this.id, (statistic) => { statistic.fields[name] = select.value; }),
+    });
+    this.columns.push({ select, holds });
+    this.fields.set(name, [select]);
+    return select;
   }
 
   /** @param {Statistic} statistic */
   more(statistic) {
     const kind = kindOf(statistic.kind);
     /** @type {HTMLElement[]} */
-    const parts = [h('p', {}, kind.about), h('p', { class: 'theorem' }, kind.theorem)];
+    const parts = [h('p', {}, kind.words), h('p', { class: 'theorem' }, kind.theorem)];
     if (hasError(statistic.kind)) {
       const noises = statistic.kind === 'quantiles' ? ['', 'exponential'] : ['', 'laplace', 'gaussian'];
       const noise = h('select', {
@@ -147,7 +164,7 @@ export class Row {
       parts.push(h('div', { class: 'field' },
         h('div', { class: 'line' }, h('label', { for: this.key('noise') }, 'Noise'), noise), this.note('noise')));
     }
-    const rest = kind.fields.filter((field) => field.more);
+    const rest = this.about.filter((field) => field.more);
     if (rest.length) parts.push(this.details(rest));
     return h('details', { class: 'more' }, h('summary', { 'data-key': 'more' }, 'About this, and more settings'), ...parts);
   }
@@ -192,14 +209,21 @@ export class Row {
     this.line = line;
     this.element.setAttribute('aria-label', called);
     say(this.number, String(index + 1));
+    for (const { select, holds } of this.columns) {
+      const fits = study.data.columns.filter((column) => column.holds && (!holds || column.holds === holds)).map(({ name }) => name);
+      const now = statistic.fields[select.dataset.key ?? ''] ?? '';
+      options(select, fits.includes(now) ? fits : [now, ...fits]);
+    }
     for (const [name, fields] of this.fields) {
       fields.forEach((field) => put(field, this.textOf(name, field, statistic)));
       const note = this.notes.get(name);
       const wrong = problem?.field === name ? sentence(this.labelOf(name), problem.problem) : '';
       if (note) blame(fields, note, wrong);
     }
-    for (const { name, unless, whole } of this.choices) {
-      whole.hidden = !!statistic.fields[unless]?.trim() && !statistic.fields[name]?.trim() && !whole.contains(document.activeElement);
+    for (const { field: { name, unless, of }, whole } of this.choices) {
+      const isFilled = !!unless && !!statistic.fields[unless]?.trim() && !statistic.fields[name]?.trim();
+      const holds = columnOf(study, statistic.fields.column)?.holds;
+      whole.hidden = (isFilled || (!!of && !!holds && holds !== of)) && !whole.contains(document.activeElement);
     }
     const elsewhere = problem && !(problem.field && this.notes.has(problem.field) && this.fields.has(problem.field));
     const pin = this.notes.get('pin');
@@ -234,7 +258,7 @@ export class Row {
 
   /** @param {string} name */
   labelOf(name) {
-    const own = { error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name', shares: 'Shares', bins: 'Edges', categories: 'Groups' };
+    const own = { column: 'The column', where: 'The condition', by: 'For each', expected: 'The number of rows', error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name', shares: 'Shares', bins: 'Edges', categories: 'Groups' };
     return own[/** @type {keyof typeof own} */ (name)] ?? name[0]?.toUpperCase() + name.slice(1);
   }
 
@@ -258,13 +282,23 @@ export class Row {
     const differs = old !== null && error !== null && Math.abs(old - error) > 1e-9 * old;
     this.was.hidden = !compared;
     if (compared) say(this.was, !before ? 'new' : old === null ? '' : differs ? `was ± ${amount(old)} (${change(old, error ?? old)})` : 'as it was');
-    const draw = error === null ? '' : JSON.stringify([error, differs ? old : null, axis(study, statistic), law(line), each(statistic, line)]);
+    const draw = error === null ? '' : JSON.stringify([error, differs ? old : null, axis(study, statistic), law(line), each(study, statistic, line)]);
     if (draw === this.drawn) return;
     this.drawn = draw;
     this.picture.replaceChildren(...(error === null ? [] : [likely({
-      error, before: differs ? old : null, axis: axis(study, statistic), law: simple(statistic) ? law(line) : null, each: each(statistic, line),
+      error, before: differs ? old : null, axis: axis(study, statistic), law: simple(statistic) ? law(line) : null, each: each(study, statistic, line),
     })]));
   }
+}
+
+/**
+ * Gives a choice these options, if it has others.
+ * @param {HTMLSelectElement} select
+ * @param {string[]} names
+ */
+export function options(select, names) {
+  if (names.join('\n') === [...select.options].map((option) => option.value).join('\n')) return;
+  select.replaceChildren(...names.map((value) => h('option', { value }, value || 'choose …')));
 }
 
 /**
@@ -273,7 +307,7 @@ export class Row {
  * @param {Study} study
  */
 export function form(statistic, study) {
-  return [statistic.kind, wish(study, statistic), statistic.pin].join(' ');
+  return [statistic.kind, wish(study, statistic), statistic.pin, hasColumns(study)].join(' ');
 }
 
 /**
@@ -348,13 +382,16 @@ function law(line) {
 
 /**
  * How often one number keeps to an error that all of them together keep to.
+ * @param {Study} study
  * @param {Statistic} statistic
  * @param {Line | null} line
  */
-function each(statistic, line) {
-  const { categories, bins } = statistic.fields;
-  const items = (/** @type {string | undefined} */ text) => (text ?? '').split(/[,;]/).filter((item) => item.trim()).length;
-  const many = statistic.kind === 'histogram' ? Math.max(1, items(categories) || items(bins) - 1) : 1;
+function each(study, statistic, line) {
+  const { column, categories, bins, by } = statistic.fields;
+  const groups = (/** @type {string | undefined} */ name) => names(columnOf(study, name)?.categories).length;
+  const bars = names(categories).length || groups(column) || names(bins).length - 1;
+  const cells = names(by).reduce((/** @type {number} */ product, name) => product * Math.max(1, groups(String(name))), 1);
+  const many = (statistic.kind === 'histogram' ? Math.max(1, bars) : 1) * cells;
   return (line?.confidence ?? 0.95) ** (1 / many);
 }
 
