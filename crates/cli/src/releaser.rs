@@ -25,7 +25,8 @@ impl ReleasedFile {
     pub(crate) fn new(data: &Path, out: &Path, ledger: Option<&Url>) -> Result<Self> {
         let place = || data.display().to_string();
         let format = DataFormat::of(data).with_context(place)?;
-        let header = Header::read(format, File::open(data).with_context(place)?).with_context(place)?;
+        let header =
+            Header::read(format, File::open(data).with_context(place)?).with_context(place)?;
         let name = data.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let columns = header.columns.into_iter().map(|(name, _)| name).collect();
         let source = ReleaseSource { name, columns, folder: out.display().to_string() };

@@ -371,7 +371,9 @@ fn router(
         router = router.route(file.path, only(get(async || file.answer())));
     }
     let router = match releases {
-        Some(releases) => router.with_state(places.clone()).merge(release::router(releases, places)),
+        Some(releases) => {
+            router.with_state(places.clone()).merge(release::router(releases, places))
+        }
         None => router.with_state(places),
     };
     let router = match curator {

@@ -202,7 +202,8 @@ impl Problem {
 impl From<PlanError> for Problem {
     fn from(error: PlanError) -> Self {
         let is_column = error.of == "column";
-        let (column, statistic) = (error.release.filter(|_| is_column), error.release.filter(|_| !is_column));
+        let (column, statistic) =
+            (error.release.filter(|_| is_column), error.release.filter(|_| !is_column));
         Self { statistic, column, field: error.field, problem: error.problem }
     }
 }

@@ -145,7 +145,8 @@ impl FromRequestParts<Ours> for Keyed {
         if key.is_some_and(|key| Hash::of(key.as_bytes()) == ours.key) {
             return Ok(Self);
         }
-        let problem = "Release-Key is not the one of this server; legal: the address that it printed";
+        let problem =
+            "Release-Key is not the one of this server; legal: the address that it printed";
         Err(refusal(StatusCode::UNAUTHORIZED, problem))
     }
 }

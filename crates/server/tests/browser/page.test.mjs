@@ -285,11 +285,11 @@ test('all kinds can be planned as they are added', async () => {
   await page.getByLabel('That a person is there at all').check();
   await page.fill('#people', '20000');
   const kinds = await page.locator('#add button').evaluateAll((list) => list.map((button) => button.dataset.kind));
-  assert.equal(kinds.length, 11);
+  assert.equal(kinds.length, 13);
   const object = await planned(page, async () => {
     for (const kind of kinds) await page.click(`#add [data-kind=${kind}]`);
   });
-  assert.equal(object.statistics.length, 11);
+  assert.equal(object.statistics.length, 13);
   const other = await planned(page, () => page.locator('#s1-row select[data-key=kind]').selectOption('histogram'));
   assert.match(other.statistics[0].name, /^histogram/);
   await done(page);
