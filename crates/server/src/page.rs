@@ -27,7 +27,7 @@ macro_rules! file {
 }
 
 /// All of them.
-pub(crate) const FILES: [File; 24] = [
+pub(crate) const FILES: [File; 27] = [
     File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
     file!("style.css", STYLE),
     file!("icon.svg", PICTURE),
@@ -50,6 +50,9 @@ pub(crate) const FILES: [File; 24] = [
     file!("door.js", SCRIPT),
     file!("charts.js", SCRIPT),
     file!("tables.js", SCRIPT),
+    file!("results.js", SCRIPT),
+    file!("builder.js", SCRIPT),
+    file!("completion.js", SCRIPT),
     file!("console.js", SCRIPT),
     file!("owner.js", SCRIPT),
 ];

@@ -15,7 +15,8 @@
  * @typedef {{name: string, half_width: number | null}} Expected
  * @typedef {{cost: Charge, left: Left, affordable: boolean, refusal: string | null, free: boolean,
  *   expected: Expected[]}} Quote
- * @typedef {{group: (string | number)[], name: string, bin?: [number, number], share?: number, value: number,
+ * @typedef {{group: (string | number)[], name: string, bin?: [number, number], share?: number, edge?: number,
+ *   coefficient?: string, value: number,
  *   half_width: number | null, interval: [number, number] | null, confidence: number}} One
  * @typedef {{answers: One[], cost: Charge, left: Left, entry: number | null, repeated: boolean,
  *   dummy: boolean}} Answer

@@ -93,6 +93,27 @@ export function blame(fields, note, text) {
   }
 }
 
+/**
+ * Gives a choice these options, if it has others.
+ * @param {HTMLSelectElement} select
+ * @param {string[]} names
+ */
+export function options(select, names) {
+  if (names.join('\n') === [...select.options].map((option) => option.value).join('\n')) return;
+  select.replaceChildren(...names.map((value) => h('option', { value }, value || 'choose …')));
+}
+
+/**
+ * Saves a text as a file.
+ * @param {string} name
+ * @param {string} text
+ */
+export function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  h('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /**

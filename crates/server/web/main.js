@@ -2,13 +2,13 @@
 
 import { ledger, python } from './copies.js';
 import { Columns, persons } from './columns.js';
-import { bars, budget, total } from './cost.js';
-import { amount, at, blame, h, put, say } from './dom.js';
+import { bars, budget, shares, total } from './cost.js';
+import { amount, at, blame, download, h, put, say } from './dom.js';
 import { fromLink, History, keep, kept, link } from './history.js';
 import { KINDS, kindOf } from './kinds.js';
 import { headerOf } from './header.js';
 import { Planner, readFile } from './planner.js';
-import { download, openRelease, updateRelease } from './release.js';
+import { openRelease, updateRelease } from './release.js';
 import { form, refocus, Row, sentence } from './row.js';
 import { blank, EXAMPLE, fresh, fromFile, hasColumns, number, takeColumns, toFile } from './study.js';
 
@@ -22,6 +22,8 @@ import { blank, EXAMPLE, fresh, fromFile, hasColumns, number, takeColumns, toFil
 
 const DATA = /** @type {const} */ (['people', 'rows', 'sample_of']);
 const STEP = 200;
+/** Up to so many statistics are shown whole unless it is chosen otherwise. */
+const MOST_WHOLE = 8;
 
 const steps = new History(kept());
 /** @type {Map<number, Row>} */
@@ -35,6 +37,11 @@ let problem = null;
 /** @type {{study: Study, answer: Answer, lines: Map<number, Line>} | null} */
 let whatIs = null;
 let shown = STEP;
+/**
+ * Whether rows are one line each: as chosen, or else where there are many; and which are shown whole all the same.
+ * @type {{compact: boolean | null, open: Set<number>}}
+ */
+const view = { compact: null, open: new Set() };
 let edited = 0;
 const columns = new Columns(at('columns'), change);
 
@@ -139,6 +146,11 @@ const actions = {
     announce(`Moved to place ${from + by + 1}`);
   },
   /** @param {number} id */
+  toggle(id) {
+    if (!view.open.delete(id)) view.open.add(id);
+    render();
+  },
+  /** @param {number} id */
   remove(id) {
     const from = steps.now.statistics.findIndex((statistic) => statistic.id === id);
     change((study) => void study.statistics.splice(from, 1));
@@ -165,6 +177,7 @@ function render() {
   total(study, planned, whatIs?.answer.planned ?? null);
   budget(study, planned, problem);
   bars(planned);
+  shares(planned);
   const general = problem && problem.statistic === null && !problem.column && !isPlaced(problem.field);
   blame([], at('trouble'), general && problem ? sentence(problem.field ?? '', problem.problem) : '');
   at('compare').hidden = whatIs !== null || answer === null;
@@ -220,6 +233,12 @@ function statistics(study) {
       rows.delete(id);
     }
   }
+  const compact = view.compact ?? study.statistics.length > MOST_WHOLE;
+  at('statistics-list').classList.toggle('compact', compact);
+  const layout = at('layout');
+  layout.hidden = study.statistics.length < 2;
+  layout.setAttribute('aria-pressed', String(compact));
+  const most = Math.max(...(answer?.planned.statistics ?? []).map((line) => line.epsilon ?? 0), 1e-300);
   const lines = new Map(answer ? answered.map((id, index) => [id, answer?.planned.statistics[index]]) : []);
   present.forEach((statistic, index) => {
     let row = rows.get(statistic.id);
@@ -235,7 +254,7 @@ function statistics(study) {
     if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
     const isAbout = problem?.statistic === index + 1 && !DATA.some((name) => name === problem?.field);
     row.update({
-      study, statistic, index,
+      study, statistic, index, compact, isOpen: view.open.has(statistic.id), share: (lines.get(statistic.id)?.epsilon ?? 0) / most,
       line: lines.get(statistic.id) ?? null,
       before: whatIs?.lines.get(statistic.id) ?? null,
       compared: whatIs !== null,
@@ -304,6 +323,7 @@ function save() {
 
 /** @param {Study} study */
 function replace(study) {
+  view.open.clear();
   steps.change((now) => Object.assign(now, study));
   answer = null;
   problem = null;
@@ -388,6 +408,11 @@ function wire() {
     field.value = '';
   });
   on('person', 'change', (field) => change((study) => { study.data.person = field.value; }));
+  on('layout', 'click', () => {
+    view.compact = !(view.compact ?? steps.now.statistics.length > MOST_WHOLE);
+    view.open.clear();
+    render();
+  });
   on('show-more', 'click', () => { shown += STEP; render(); });
   on('copy', 'click', (button) => copy(copied().text, button));
   on('copy-link', 'click', (button) => copy(link(steps.now), button));
@@ -423,6 +448,7 @@ function wire() {
     onclick: () => {
       const statistic = fresh(steps.now, kindOf(kind) && kind);
       shown = Math.max(shown, steps.now.statistics.length + 1);
+      view.open.add(statistic.id);
       change((study) => void study.statistics.push(statistic));
       at(`s${statistic.id}-name`).focus();
     },

@@ -2,7 +2,7 @@
 
 import { dots, histogram, MOST_POINTS } from './charts.js';
 import { store, stored } from './curator.js';
-import { amount, at, blame, digits, h, say } from './dom.js';
+import { amount, at, blame, digits, download, h, say } from './dom.js';
 import { glance, post } from './planner.js';
 import { sentence } from './row.js';
 
@@ -216,16 +216,6 @@ function chart(title, list, width) {
   }
   const label = (/** @type {PublishedNumber} */ one) => [...one.group, one.part].filter(Boolean).join(', ');
   return dots(title, list.slice(0, MOST_POINTS).map((one) => ({ label: label(one), ...ends(one) })), width);
-}
-
-/**
- * @param {string} name
- * @param {string} text
- */
-export function download(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-  h('a', { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
 /** @param {'/release' | '/rehearsal'} path */

@@ -1,8 +1,8 @@
 // One statistic: its fields, its error as a number and as a picture, and what it cost before.
 
-import { amount, at, blame, h, put, s, say, written } from './dom.js';
+import { amount, at, blame, h, options, put, s, say, written } from './dom.js';
 import { fieldsOf, KINDS, kindOf } from './kinds.js';
-import { likely } from './pictures.js';
+import { bar, likely } from './pictures.js';
 import { axis, columnOf, hasColumns, hasError, names, number, start, suggested, wish } from './study.js';
 
 /**
@@ -15,6 +15,7 @@ import { axis, columnOf, hasColumns, hasError, names, number, start, suggested, 
  * @property {(id: number, edit: (statistic: Statistic) => void, tag?: string) => void} edit
  * @property {(id: number, by: number) => void} move
  * @property {(id: number) => void} remove
+ * @property {(id: number) => void} toggle shows all of it, or one line
  *
  * @typedef {object} Shown what a row shows
  * @property {Study} study
@@ -24,6 +25,9 @@ import { axis, columnOf, hasColumns, hasError, names, number, start, suggested, 
  * @property {Line | null} before
  * @property {boolean} compared whether there is a plan to compare with
  * @property {Problem | null} problem
+ * @property {boolean} compact whether rows are one line each
+ * @property {boolean} isOpen whether this one is shown whole all the same
+ * @property {number} share what it would cost alone, as a part of the dearest
  */
 
 const PIN = 'M9.5 1.5l5 5-1.2 1.2-.9-.2-3 3 .1 2.6-1 1-3-3L2 14.6l-.6-.6 3.5-3.5-3-3 1-1 2.6.1 3-3-.2-.9z';
@@ -57,11 +61,20 @@ export class Row {
     this.picture = h('figure', { class: 'picture' });
     this.pin = this.pinButton();
     this.general = h('p', { class: 'wrong', id: this.key('wrong'), hidden: true });
-    this.element = h('li', { class: 'row', id: this.key('row') },
+    this.line1 = h('b', {});
+    this.line2 = h('small', {});
+    this.briefError = h('span', { class: 'right' });
+    this.relative = h('span', { class: 'right soft' });
+    this.uses = h('span', { class: 'uses' });
+    this.brief = h('button', {
+      type: 'button', class: 'brief', 'data-key': 'brief', 'aria-controls': this.key('full'), onclick: () => actions.toggle(this.id),
+    }, h('span', { class: 'called' }, this.line1, ' ', this.line2), this.briefError, this.relative, this.uses);
+    this.full = h('div', { class: 'full', id: this.key('full') },
       h('div', { class: 'what' }, this.heading(study), this.details(this.about.filter((field) => !field.more)), this.more(statistic), this.general),
       h('div', { class: 'wish' }, this.wishField(statistic), h('p', { class: 'outcome' }, this.result), this.detail, this.cost, this.was),
       this.picture,
       this.tools());
+    this.element = h('li', { class: 'row', id: this.key('row') }, this.brief, this.full);
   }
 
   /** @param {string} name */
@@ -209,6 +222,12 @@ export class Row {
     this.line = line;
     this.element.setAttribute('aria-label', called);
     say(this.number, String(index + 1));
+    const isWhole = !shown.compact || shown.isOpen || problem !== null;
+    this.brief.hidden = !shown.compact;
+    this.brief.setAttribute('aria-expanded', String(isWhole));
+    this.full.hidden = !isWhole;
+    say(this.line1, called);
+    say(this.line2, described(statistic));
     for (const { select, holds } of this.columns) {
       const fits = study.data.columns.filter((column) => column.holds && (!holds || column.holds === holds)).map(({ name }) => name);
       const now = statistic.fields[select.dataset.key ?? ''] ?? '';
@@ -263,7 +282,7 @@ export class Row {
   }
 
   /** @param {Shown} shown */
-  answer({ study, statistic, line, before, compared }) {
+  answer({ study, statistic, line, before, compared, share }) {
     const error = line?.error ?? null;
     const unit = unitOf(study, statistic, error);
     if (!line) {
@@ -274,8 +293,17 @@ export class Row {
       say(this.detail, '');
     } else {
       say(this.result, `± ${amount(error)}${unit}`);
-      say(this.detail, often(line.confidence ?? 0.95));
+      say(this.detail, [often(line.confidence ?? 0.95), typical(study, statistic, error)].filter(Boolean).join('; '));
     }
+    say(this.briefError, this.result.textContent ?? '');
+    say(this.relative, error === null ? '' : typical(study, statistic, error));
+    this.relative.classList.toggle('rough', isRough(study, statistic, error));
+    const uses = line?.epsilon ? `alone ε ${amount(line.epsilon, 3)}` : '';
+    if (this.uses.dataset.said !== uses + share) {
+      this.uses.dataset.said = uses + share;
+      this.uses.replaceChildren(...(uses ? [bar(share, 'ours'), h('span', { class: 'soft' }, uses)] : []));
+    }
+    if (this.full.hidden) return;
     const alone = line?.epsilon ? `alone it costs ε ${amount(line.epsilon, 3)}` : '';
     say(this.cost, [alone, spare(line)].filter(Boolean).join('; '));
     const old = before?.error ?? null;
@@ -289,16 +317,6 @@ export class Row {
       error, before: differs ? old : null, axis: axis(study, statistic), law: simple(statistic) ? law(line) : null, each: each(study, statistic, line),
     })]));
   }
-}
-
-/**
- * Gives a choice these options, if it has others.
- * @param {HTMLSelectElement} select
- * @param {string[]} names
- */
-export function options(select, names) {
-  if (names.join('\n') === [...select.options].map((option) => option.value).join('\n')) return;
-  select.replaceChildren(...names.map((value) => h('option', { value }, value || 'choose …')));
 }
 
 /**
@@ -345,6 +363,44 @@ function unitOf(study, statistic, error) {
     case 'share': return error === null ? '' : ` (${amount(100 * error, 3)} %)`;
     default: return '';
   }
+}
+
+/** What an error is a part of, in words. @type {Record<string, string>} */
+const WHOLE = { people: 'of everybody', ranks: 'of everybody', total: 'of the largest sum', value: 'of its range', squared: 'of the largest possible', spread: 'of the largest possible' };
+/** An error of so much of what it is a part of says little. */
+const ROUGH = 1 / 3;
+
+/**
+ * How large an error is beside what answers can be.
+ * @param {Study} study
+ * @param {Statistic} statistic
+ * @param {number} error
+ */
+function typical(study, statistic, error) {
+  const words = WHOLE[kindOf(statistic.kind).error];
+  const ends = words ? axis(study, statistic) : null;
+  return ends ? `${amount((100 * error) / (ends[1] - ends[0]), 2)} % ${words}` : '';
+}
+
+/**
+ * @param {Study} study
+ * @param {Statistic} statistic
+ * @param {number | null} error
+ */
+function isRough(study, statistic, error) {
+  const ends = axis(study, statistic);
+  return error !== null && ends !== null && error >= ROUGH * (ends[1] - ends[0]);
+}
+
+/**
+ * What a statistic is, in a few words.
+ * @param {Statistic} statistic
+ */
+function described({ kind, fields }) {
+  const { column, by, where, with: other } = fields;
+  const of = [column, kind === 'regression' ? '' : other].filter(Boolean).join(' and ');
+  const words = [kindOf(kind).label.toLowerCase(), of && `of ${of}`, by?.trim() && `for each ${by.trim()}`, where?.trim() && `where ${where.trim()}`];
+  return words.filter(Boolean).join(' ');
 }
 
 /** @param {number} confidence */

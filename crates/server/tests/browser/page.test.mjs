@@ -290,6 +290,7 @@ test('all kinds can be planned as they are added', async () => {
     for (const kind of kinds) await page.click(`#add [data-kind=${kind}]`);
   });
   assert.equal(object.statistics.length, 13);
+  await page.click('#s1-row .brief');
   const other = await planned(page, () => page.locator('#s1-row select[data-key=kind]').selectOption('histogram'));
   assert.match(other.statistics[0].name, /^histogram/);
   await done(page);
@@ -327,6 +328,7 @@ test('twenty statistics follow an edit', async (context) => {
     // By the keyboard: answers move what is below them, and a pointer may come too late.
     for (const kind of ['count', 'mean', 'histogram']) await page.press(`#add [data-kind=${kind}]`, 'Enter');
   }
+  await page.click('#s7-row .brief');
   await planned(page, () => page.fill('#s7-error', '3'));
   await page.evaluate(() => performance.clearMeasures());
   for (const error of [4, 5, 6, 7, 8]) await planned(page, () => page.fill('#s7-error', String(error)));
