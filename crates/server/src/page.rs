@@ -27,7 +27,7 @@ macro_rules! file {
 }
 
 /// All of them.
-pub(crate) const FILES: [File; 27] = [
+pub(crate) const FILES: [File; 28] = [
     File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
     file!("style.css", STYLE),
     file!("icon.svg", PICTURE),
@@ -54,6 +54,7 @@ pub(crate) const FILES: [File; 27] = [
     file!("builder.js", SCRIPT),
     file!("completion.js", SCRIPT),
     file!("console.js", SCRIPT),
+    file!("tokens.js", SCRIPT),
     file!("owner.js", SCRIPT),
 ];
 

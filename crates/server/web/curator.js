@@ -129,13 +129,14 @@ export function forget() {
  * @param {string} path
  * @param {unknown} [body]
  * @param {AbortSignal} [signal]
+ * @param {string} [method]
  * @returns {Promise<any>}
  */
-export async function call(path, body, signal) {
+export async function call(path, body, signal, method = 'GET') {
   /** @type {Record<string, string>} */
   const headers = { Authorization: `Bearer ${token}` };
   /** @type {RequestInit} */
-  const request = { headers, ...(signal ? { signal } : {}) };
+  const request = { method, headers, ...(signal ? { signal } : {}) };
   if (body !== undefined) {
     headers['Content-Type'] = 'application/json';
     Object.assign(request, { method: 'POST', body: JSON.stringify(body) });

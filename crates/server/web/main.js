@@ -448,7 +448,7 @@ function wire() {
     onclick: () => {
       const statistic = fresh(steps.now, kindOf(kind) && kind);
       shown = Math.max(shown, steps.now.statistics.length + 1);
-      view.open.add(statistic.id);
+      view.open = new Set([statistic.id]);
       change((study) => void study.statistics.push(statistic));
       at(`s${statistic.id}-name`).focus();
     },
