@@ -18,6 +18,8 @@ mod progress;
 mod region;
 #[cfg(feature = "serve")]
 mod release;
+#[cfg(feature = "serve")]
+mod releaser;
 mod rules;
 #[cfg(feature = "serve")]
 mod serve;

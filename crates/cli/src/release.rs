@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use counterpoint::ask::Options;
-use counterpoint::watch::Watch;
+use counterpoint::watch::{Go, Watch};
 use counterpoint_curator::{
     Job, Location, Release, ReleaseError, ReleaseRows, Source, rehearse_release, run_release,
     table_of,
@@ -65,16 +65,21 @@ pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     let study = read_study_file(&bytes, Format::detect(Some(path), &bytes)).with_context(shown)?;
     let plan = match &args.plan {
         Some(file) => given_plan(file).with_context(|| file.display().to_string())?,
-        None => match planned(&study, progress).with_context(shown)? {
+        None => match planned(&study, &|fraction| progress.at(fraction)).with_context(shown)? {
             Ok(plan) => plan,
             Err(no) => return Ok(Outcome::no(format!("{}: {no}", shown()), None)),
         },
     };
     let title = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
-    let asked = Asked { args, study: &study, plan: &plan, title: &title };
-    let published = if args.dry_run { asked.rehearsed() } else { asked.released() };
-    match published.with_context(shown) {
-        Ok(published) => written(args, &published),
+    if args.dry_run {
+        keep_real_rows(&args.out)?;
+    }
+    match publish(args, &study, &plan, &title).with_context(shown) {
+        Ok(published) => {
+            make_folder(&args.out)?;
+            write_files(&args.out, files_of(&published)?)?;
+            Ok(told(&args.out, &published))
+        }
         Err(error) => match error.downcast_ref::<ReleaseError>() {
             Some(no) if no.is_refusal() => Ok(Outcome::no(format!("{}: {no}", shown()), None)),
             _ => Err(error),
@@ -83,9 +88,11 @@ pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
 }
 
 /// The plan of a study; or why its budget allows none.
-fn planned(study: &StudyFile, progress: &Progress) -> Result<Result<ExactPlan, String>> {
-    let callback = |fraction| progress.at(fraction);
-    let options = Options { watch: Watch::with(&callback), ..Options::default() };
+pub(crate) fn planned(
+    study: &StudyFile,
+    watch: &dyn Fn(f64) -> Go,
+) -> Result<Result<ExactPlan, String>> {
+    let options = Options { watch: Watch::with(watch), ..Options::default() };
     match plan(&study.study, &options) {
         Ok(planned) => {
             let text = Planned::new(&study.study, planned).plan().to_json()?;
@@ -102,6 +109,28 @@ fn given_plan(file: &Path) -> Result<ExactPlan> {
     Ok(ExactPlan::parse(&bytes, Format::detect(Some(file), &bytes))?)
 }
 
+/// Releases a planned study, or rehearses it.
+pub(crate) fn publish(
+    args: &ReleaseArgs,
+    study: &StudyFile,
+    plan: &ExactPlan,
+    title: &str,
+) -> Result<Publication> {
+    let asked = Asked { args, study, plan, title };
+    if args.dry_run { asked.rehearsed() } else { asked.released() }
+}
+
+/// A dry run writes over no numbers of real rows.
+fn keep_real_rows(folder: &Path) -> Result<()> {
+    let json = folder.join("release.json");
+    let earlier = fs::read(&json).ok();
+    let earlier = earlier.and_then(|bytes| serde_json::from_slice::<Publication>(&bytes).ok());
+    if earlier.is_some_and(|earlier| !earlier.made_up) {
+        bail!("{} is of real rows; legal: another --out for a dry run", json.display());
+    }
+    Ok(())
+}
+
 /// What is asked for.
 struct Asked<'a> {
     args: &'a ReleaseArgs,
@@ -112,16 +141,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn rehearsed(&self) -> Result<Publication> {
-        let json = self.args.out.join("release.json");
-        let earlier = fs::read(&json).ok();
-        let earlier = earlier.and_then(|bytes| serde_json::from_slice::<Publication>(&bytes).ok());
-        if earlier.is_some_and(|earlier| !earlier.made_up) {
-            bail!("{} is of real rows; legal: another --out for a dry run", json.display());
-        }
-        let release = self.release("made-up rows");
-        let published = rehearse_release(&release)?;
-        make_folder(&self.args.out)?;
-        Ok(published)
+        Ok(rehearse_release(&self.release("made-up rows"))?)
     }
 
     fn released(&self) -> Result<Publication> {
@@ -177,7 +197,7 @@ impl Asked<'_> {
     }
 }
 
-fn make_folder(folder: &Path) -> Result<()> {
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))
 }
 
@@ -193,9 +213,9 @@ fn source_name(location: &Location) -> String {
     }
 }
 
-/// Writes what is published.
-fn written(args: &ReleaseArgs, published: &Publication) -> Result<Outcome> {
-    let files = [
+/// The files of what is published: their names and texts.
+pub(crate) fn files_of(published: &Publication) -> Result<[(&'static str, String); 4]> {
+    Ok([
         ("release.csv", published.csv()),
         ("release.json", published.json()?),
         ("report.html", counterpoint_report::publication_page(published)),
@@ -203,16 +223,24 @@ fn written(args: &ReleaseArgs, published: &Publication) -> Result<Outcome> {
             "metadata.json",
             counterpoint_report::publication_metadata(published, &Deposit::default()),
         ),
-    ];
+    ])
+}
+
+/// Writes them to a folder.
+pub(crate) fn write_files(folder: &Path, files: [(&'static str, String); 4]) -> Result<()> {
     for (name, text) in files {
-        let path = args.out.join(name);
+        let path = folder.join(name);
         files::write_whole(&path, text.as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;
     }
+    Ok(())
+}
+
+fn told(folder: &Path, published: &Publication) -> Outcome {
     let count = published.statistics.len();
     let numbers: usize = published.statistics.iter().map(|one| one.numbers.len()).sum();
     let (epsilon, delta) = (published.privacy.epsilon, published.privacy.delta);
-    let folder = args.out.display();
+    let folder = folder.display();
     let head = if published.made_up {
         format!("{count} statistics of MADE-UP rows, {numbers} numbers; nothing was charged")
     } else {
@@ -222,5 +250,5 @@ fn written(args: &ReleaseArgs, published: &Publication) -> Result<Outcome> {
         "{head}\nnumbers   {folder}/release.csv, {folder}/release.json\nreport    {folder}/report.html\nmetadata  \
          {folder}/metadata.json\n"
     );
-    Ok(Outcome::text(text, Vec::new()))
+    Outcome::text(text, Vec::new())
 }

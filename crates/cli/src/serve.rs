@@ -6,9 +6,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use counterpoint_curator::{Config, Curator, Examined, demo, examine};
+use counterpoint_ledger::Url;
 use counterpoint_server::{Server, log_to_stderr};
 
 use crate::output::{self, Outcome};
+use crate::releaser::ReleasedFile;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
@@ -23,6 +25,18 @@ pub(crate) struct ServeArgs {
     /// Only connect to everything that the configuration names, and say what is wrong
     #[arg(long, requires = "config")]
     pub(crate) check: bool,
+
+    /// Let the page release this data file, and no other: .csv, .jsonl or .parquet
+    #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = ["config", "demo", "open"])]
+    pub(crate) data: Option<PathBuf>,
+
+    /// With --data: write what the page releases to this folder, beside its ledger
+    #[arg(long, value_name = "DIR", requires = "data")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// With --data: charge this ledger: sqlite:PATH or postgres://...; DIR/ledger.db if it is not given
+    #[arg(long, value_name = "URL", requires = "data")]
+    pub(crate) ledger: Option<Url>,
 
     /// Address to listen on; port 0 is any that is free. Beyond this machine only with a certificate
     #[arg(long, value_name = "ADDR", value_parser = address, default_value = "127.0.0.1:0")]
@@ -54,7 +68,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
             };
             let file = file.clone();
             let again = move || self::config(&file).map_err(|error| format!("{error:#}"));
-            served(server.with(curator).reloading(again), args, &[])
+            served(server.with(curator).reloading(again), args, &[], "")
         }
         None if args.demo => {
             let folder = tempfile::tempdir().context("no folder can be made")?;
@@ -63,9 +77,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
             let line =
                 |(role, name, token): &demo::Made| format!("token {} {name} {token}", role.name());
             let lines: Vec<String> = tokens.iter().map(line).collect();
-            served(server, args, &lines)
+            served(server, args, &lines, "")
         }
-        None => served(Server::bind(args.listen)?, args, &[]),
+        None => match (&args.data, &args.out) {
+            (Some(data), Some(out)) => {
+                let file = ReleasedFile::new(data, out, args.ledger.as_ref())?;
+                let (server, key) = Server::bind(args.listen)?.releasing(file)?;
+                served(server, args, &[], &format!("/#key={key}"))
+            }
+            _ => served(Server::bind(args.listen)?, args, &[], ""),
+        },
     }
 }
 
@@ -115,13 +136,14 @@ fn seconds(seconds: f64) -> String {
     if seconds < 0.01 { "0.01".to_owned() } else { format!("{seconds:.2}") }
 }
 
-fn served(server: Server, args: &ServeArgs, lines: &[String]) -> Result<Outcome> {
+/// Serves until the end; first it says where, with what belongs behind the address.
+fn served(server: Server, args: &ServeArgs, lines: &[String], behind: &str) -> Result<Outcome> {
     let scheme = if server.has_tls() { "https" } else { "http" };
     let address = format!("{scheme}://{}", server.address());
     for line in lines {
         output::announce(line)?;
     }
-    output::announce(&format!("listening on {address}"))?;
+    output::announce(&format!("listening on {address}{behind}"))?;
     if args.open {
         if server.has_tls() {
             bail!("--open is for this machine alone; legal: without a certificate");

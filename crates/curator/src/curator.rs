@@ -15,6 +15,7 @@ use crate::spend::{least, spend_in, times};
 use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner, Runs};
+use crate::texts::Texts;
 use crate::tokens::{Bearer, TokenError, Tokens};
 use counterpoint_ledger::{Hash, LedgerError, OpenOptions, Pool};
 use counterpoint_questions::Illegal;
@@ -79,6 +80,7 @@ type About = (String, Option<String>);
 pub struct Curator {
     pool: Pool,
     tokens: Tokens,
+    texts: Texts,
     tables: BTreeMap<String, Kept>,
     mechanisms: BTreeMap<String, Registered>,
     /// The data sets of accounts, and the parts that they are about, which never change.
@@ -103,7 +105,7 @@ impl Curator {
     pub fn open(config: &Config) -> Result<Self, SetupError> {
         let pool = Pool::new(&config.ledger, &OpenOptions::default(), HANDLES)?;
         let tokens = Tokens::open(&config.state)?;
-        let secret = tokens.secret()?;
+        let (secret, texts) = (tokens.secret()?, Texts::open(&config.state)?);
         let mut tables = BTreeMap::new();
         for source in &config.tables {
             let name = source.public.name().to_owned();
@@ -121,6 +123,7 @@ impl Curator {
         Ok(Self {
             pool,
             tokens,
+            texts,
             tables,
             mechanisms: config
                 .mechanisms
@@ -156,6 +159,14 @@ impl Curator {
     #[must_use]
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
+    }
+
+    /// The texts of the questions that were answered, by their keys in the ledger.
+    ///
+    /// # Errors
+    /// [`TokenError`] if they cannot be read.
+    pub fn questions(&self) -> Result<BTreeMap<String, String>, TokenError> {
+        self.texts.all()
     }
 
     /// The tables, in order of their names.
@@ -243,7 +254,14 @@ impl Curator {
         stages: &Stages,
     ) -> Vec<Result<Answer, Denied>> {
         let due = self.due(asker, prepared);
-        outcomes(prepared, table::tell_all(&self.pool, &due, self.timing.limit, stages))
+        let told = table::tell_all(&self.pool, &due, self.timing.limit, stages);
+        let asks = prepared.asks.iter().zip(&prepared.ready).filter(|(_, ready)| ready.is_ok());
+        for (((ask, _), due), told) in asks.zip(&due).zip(&told) {
+            if told.as_ref().is_ok_and(|told| !told.is_repeated) {
+                self.texts.note(due.ready.key(), &ask.written);
+            }
+        }
+        outcomes(prepared, told)
     }
 
     /// Answers a question: prepared and answered.
@@ -618,7 +636,7 @@ fn not_yours(what: &'static str, name: &str) -> Denied {
     Denied::NotYours { what, name: name.chars().take(100).collect() }
 }
 
-fn may_use(asker: &Bearer, account: &str) -> Result<(), Denied> {
+pub(crate) fn may_use(asker: &Bearer, account: &str) -> Result<(), Denied> {
     let own = asker.accounts.iter().any(|own| own == account);
     if own { Ok(()) } else { Err(not_yours("account", account)) }
 }

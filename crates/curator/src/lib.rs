@@ -43,6 +43,7 @@ mod files;
 mod format;
 mod own;
 mod program;
+mod recut;
 mod release;
 mod session;
 mod shown;
@@ -53,6 +54,7 @@ mod table;
 mod tabulation;
 pub mod table_session;
 mod text;
+mod texts;
 mod tokens;
 
 pub use answer::{answer, price};

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use counterpoint::filter::Filter;
-use counterpoint_wire::ledger::{Asked, Event, ExactPlan, Openings, Rule};
+use counterpoint_wire::ledger::{self as wire, Asked, Event, ExactPlan, Openings, Rule};
 
 use crate::chain::Head;
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, append, find_account, now};
 use crate::release::find_slot;
-use crate::rows::{Account, Slot};
+use crate::rows::{Account, Balance, Slot};
 use crate::rules::NewFilter;
 use crate::setup::{agree, declared, unfit_plan, unused, vacant};
 use crate::tables::Tables;
@@ -69,6 +69,39 @@ impl Ledger {
         })
     }
 
+    /// Checks an exchange of openings as [`Ledger::recut`] does, and changes nothing.
+    ///
+    /// # Errors
+    /// As for [`Ledger::recut`].
+    pub fn check_recut(
+        &mut self,
+        account: &str,
+        openings: &[Openings],
+        into: &ExactPlan,
+    ) -> Result<(), LedgerError> {
+        let made = self.dominated(account, openings, into)?;
+        self.read(|tables| exchanged(tables, account, openings, &made)).map(drop)
+    }
+
+    /// The slots that openings are exchanged for, if they dominate them. What slots declare never changes, so that they can be
+    /// compared before the ledger is locked.
+    fn dominated(
+        &mut self,
+        account: &str,
+        openings: &[Openings],
+        into: &ExactPlan,
+    ) -> Result<Vec<wire::Slot>, LedgerError> {
+        let made = declared(into)?;
+        check(account, openings)?;
+        let (found, given) = self.read(|tables| given(tables, account, openings))?;
+        agree(into.adjacency, None, found.relation)?;
+        if into.group != 1 {
+            return Err(unfit_plan(format!("group is {}", into.group), "1"));
+        }
+        slots::dominate(&found, &given, &made)?;
+        Ok(made)
+    }
+
     /// Exchanges unused openings of a plan account's slots for new slots, which they must
     /// dominate all together. What the account promises stays as it is.
     ///
@@ -81,22 +114,9 @@ impl Ledger {
         openings: &[Openings],
         into: &ExactPlan,
     ) -> Result<Head, LedgerError> {
-        let made = declared(into)?;
-        check(account, openings)?;
-        let (found, given) = self.read(|tables| given(tables, account, openings))?;
-        agree(into.adjacency, None, found.relation)?;
-        if into.group != 1 {
-            return Err(unfit_plan(format!("group is {}", into.group), "1"));
-        }
-        slots::dominate(&found, &given, &made)?;
+        let made = self.dominated(account, openings, into)?;
         self.write(|tables, head| {
-            let (found, given) = self::given(tables, account, openings)?;
-            let (used, balance) = slots::recut(&found, &given, &made)?;
-            for slot in &made {
-                if tables.slot(account, &slot.name)?.is_some() {
-                    return Err(LedgerError::Exists { what: "slot", name: slot.name.clone() });
-                }
-            }
+            let (found, given, used, balance) = exchanged(tables, account, openings, &made)?;
             let event = Event::Recut {
                 at: now(),
                 account: account.to_owned(),
@@ -141,6 +161,24 @@ pub(crate) fn check(account: &str, openings: &[Openings]) -> Result<(), LedgerEr
     };
     let (account, problem) = (account.to_owned(), problem.to_owned());
     Err(LedgerError::Unfit { account, problem, legal: "slots, each with a count from 1" })
+}
+
+/// The account, its slots that are given up, how often each is used then, and the account's balance; or why not.
+#[allow(clippy::type_complexity)]
+fn exchanged(
+    tables: &mut Tables<'_>,
+    account: &str,
+    openings: &[Openings],
+    made: &[wire::Slot],
+) -> Result<(Account, Vec<(Slot, u64)>, Vec<u64>, Balance), LedgerError> {
+    let (found, given) = given(tables, account, openings)?;
+    let (used, balance) = slots::recut(&found, &given, made)?;
+    for slot in made {
+        if tables.slot(account, &slot.name)?.is_some() {
+            return Err(LedgerError::Exists { what: "slot", name: slot.name.clone() });
+        }
+    }
+    Ok((found, given, used, balance))
 }
 
 /// The account and its slots that are to be given up.

@@ -32,6 +32,7 @@ use crate::guard::{Open, guard};
 use crate::page::FILES;
 use crate::planning::{Places, bounded, nothing, planned, progress, study, wrong_method};
 use crate::record::{Metrics, record};
+use crate::release::{self, Releaser, Releases};
 use crate::seats::{Seat, Seats};
 
 /// How long a head may take, a connection be idle, and a client leave an answer unread.
@@ -71,6 +72,7 @@ pub struct Server {
     /// Replaced when certificates are read again.
     tls: Option<Arc<RwLock<TlsAcceptor>>>,
     reload: Option<Reload>,
+    releases: Option<Releases>,
     metrics: Arc<Metrics>,
     room: Room,
 }
@@ -108,7 +110,8 @@ impl Server {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let (metrics, room) = (Arc::default(), Room::new());
-        Ok(Self { listener, address, curator: None, tls: None, reload: None, metrics, room })
+        let (curator, tls, reload, releases) = (None, None, None, None);
+        Ok(Self { listener, address, curator, tls, reload, releases, metrics, room })
     }
 
     /// Serves a curator, too.
@@ -125,6 +128,18 @@ impl Server {
         read: impl Fn() -> Result<Config, String> + Send + Sync + 'static,
     ) -> Self {
         Self { reload: Some(Box::new(read)), ..self }
+    }
+
+    /// Releases studies of one source, too, for those who have the key: it belongs behind the `#key=` of the page's address.
+    ///
+    /// # Errors
+    /// [`ServeError`] if other machines can reach the page, or there is no randomness to be had.
+    pub fn releasing(self, releaser: impl Releaser) -> Result<(Self, String), ServeError> {
+        if self.tls.is_some() {
+            return Err(ServeError::NotLoopback(self.address));
+        }
+        let (releases, key) = Releases::new(releaser)?;
+        Ok((Self { releases: Some(releases), ..self }, key))
     }
 
     /// Where it listens.
@@ -154,7 +169,7 @@ impl Server {
             let (interrupted, reloaded) = (interrupted()?, hung_up()?);
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let places = Places::new(self.room);
-            let router = router(open, self.curator.clone(), places, &self.metrics);
+            let router = router(open, self.curator.clone(), self.releases, places, &self.metrics);
             let (stop, stopped) = watch::channel(false);
             let clients = TaskTracker::new();
             let again = Again { read: self.reload, curator: self.curator.clone(), tls: self.tls };
@@ -334,7 +349,13 @@ async fn token_first(State(shared): State<Shared>, request: Request, next: Next)
     }
 }
 
-fn router(open: Open, curator: Option<Shared>, places: Places, metrics: &Arc<Metrics>) -> Router {
+fn router(
+    open: Open,
+    curator: Option<Shared>,
+    releases: Option<Releases>,
+    places: Places,
+    metrics: &Arc<Metrics>,
+) -> Router {
     let only = |route: MethodRouter<Places>| route.fallback(wrong_method);
     let mut planner = Router::new()
         .route("/plan", only(post(planned)))
@@ -349,7 +370,12 @@ fn router(open: Open, curator: Option<Shared>, places: Places, metrics: &Arc<Met
     for file in &FILES {
         router = router.route(file.path, only(get(async || file.answer())));
     }
-    let router = router.with_state(places);
+    let router = match releases {
+        Some(releases) => {
+            router.with_state(places.clone()).merge(release::router(releases, places))
+        }
+        None => router.with_state(places),
+    };
     let router = match curator {
         Some(curator) => router.merge(api::router(curator)),
         None => router,

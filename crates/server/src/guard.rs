@@ -42,7 +42,8 @@ pub(crate) async fn guard(State(open): State<Open>, request: Request, next: Next
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ] {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A report has a policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
 }

@@ -27,7 +27,7 @@ macro_rules! file {
 }
 
 /// All of them.
-pub(crate) const FILES: [File; 21] = [
+pub(crate) const FILES: [File; 28] = [
     File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
     file!("style.css", STYLE),
     file!("icon.svg", PICTURE),
@@ -40,6 +40,9 @@ pub(crate) const FILES: [File; 21] = [
     file!("copies.js", SCRIPT),
     file!("row.js", SCRIPT),
     file!("cost.js", SCRIPT),
+    file!("header.js", SCRIPT),
+    file!("columns.js", SCRIPT),
+    file!("release.js", SCRIPT),
     file!("main.js", SCRIPT),
     file!("console.html", HTML),
     file!("owner.html", HTML),
@@ -47,7 +50,11 @@ pub(crate) const FILES: [File; 21] = [
     file!("door.js", SCRIPT),
     file!("charts.js", SCRIPT),
     file!("tables.js", SCRIPT),
+    file!("results.js", SCRIPT),
+    file!("builder.js", SCRIPT),
+    file!("completion.js", SCRIPT),
     file!("console.js", SCRIPT),
+    file!("tokens.js", SCRIPT),
     file!("owner.js", SCRIPT),
 ];
 

@@ -17,16 +17,19 @@ use tokio::sync::Semaphore;
 
 use crate::body::{Bytes, NoBody, Room, is_json};
 use crate::guard::refusal;
-use crate::progress::{Done, Going, name};
+use crate::progress::{Done, Going, Named, name};
 
 /// A study of 10^5 statistics is some ten million bytes.
 pub(crate) const MOST_BYTES: usize = 32 << 20;
 
 /// Why there is no answer: one object, with status 422.
 #[derive(Debug, Default, Serialize)]
-struct Problem {
+pub(crate) struct Problem {
     /// The statistic, counted from one.
     statistic: Option<usize>,
+    /// The column of the data, counted from one, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
     field: Option<String>,
     problem: String,
 }
@@ -50,12 +53,17 @@ impl Places {
         let going = Going::default();
         Self { clients: semaphore(cores), threads: semaphore(4 * cores), going, room }
     }
+
+    /// Work begins that its asker gave this name.
+    pub(crate) fn begin(&self, name: Option<&str>) -> Named {
+        self.going.begin(name)
+    }
 }
 
 /// `POST /plan`: a study, planned. Planning stops when whoever asked has gone. With a head `Plan-Name`, `GET /progress` with
 /// the same says meanwhile how far it has come.
 pub(crate) async fn planned(State(places): State<Places>, request: Request) -> Response {
-    let named = places.going.begin(name(request.headers()));
+    let named = places.begin(name(request.headers()));
     let bytes = match body(&places, request).await {
         Ok(bytes) => bytes,
         Err(refused) => return refused,
@@ -93,7 +101,7 @@ pub(crate) async fn study(State(places): State<Places>, request: Request) -> Res
 }
 
 /// Set when the request is dropped, which it is when the client goes away.
-struct Asker(Arc<AtomicBool>);
+pub(crate) struct Asker(pub(crate) Arc<AtomicBool>);
 
 impl Drop for Asker {
     fn drop(&mut self) {
@@ -122,7 +130,7 @@ async fn on_a_thread(places: Places, work: impl FnOnce() -> Answer + Send + 'sta
 }
 
 /// A body of JSON that is not too long, comes in time, and has room beside others.
-async fn body(places: &Places, request: Request) -> Result<Bytes, Response> {
+pub(crate) async fn body(places: &Places, request: Request) -> Result<Bytes, Response> {
     if !is_json(request.headers()) {
         let problem = "Content-Type is something else; legal: application/json";
         return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
@@ -186,14 +194,17 @@ fn converted(bytes: &[u8]) -> Answer {
 }
 
 impl Problem {
-    fn of(problem: impl ToString) -> Self {
+    pub(crate) fn of(problem: impl ToString) -> Self {
         Self { problem: problem.to_string(), ..Self::default() }
     }
 }
 
 impl From<PlanError> for Problem {
     fn from(error: PlanError) -> Self {
-        Self { statistic: error.release, field: error.field, problem: error.problem }
+        let is_column = error.of == "column";
+        let (column, statistic) =
+            (error.release.filter(|_| is_column), error.release.filter(|_| !is_column));
+        Self { statistic, column, field: error.field, problem: error.problem }
     }
 }
 

@@ -1,9 +1,12 @@
 // The analyst's console: a question is written, priced as it is written, asked, and its answer shown.
 
-import { dots, histogram, meter, MOST_POINTS } from './charts.js';
+import { builder, edges } from './builder.js';
+import { meter } from './charts.js';
+import { complete } from './completion.js';
 import { askUnder, call, readable, Refused, store, stored, words } from './curator.js';
-import { amount, at, blame, h, say } from './dom.js';
+import { amount, at, blame, download, h, say } from './dom.js';
 import { door, isAboutToken, shut } from './door.js';
+import { charts, csv, numbers } from './results.js';
 import { listed, name } from './tables.js';
 
 /**
@@ -12,7 +15,6 @@ import { listed, name } from './tables.js';
  * @typedef {import('./curator.js').Charge} Charge
  * @typedef {import('./curator.js').Left} Left
  * @typedef {import('./curator.js').Me} Me
- * @typedef {import('./curator.js').One} One
  * @typedef {import('./curator.js').Question} Question
  * @typedef {import('./curator.js').Quote} Quote
  * @typedef {import('./curator.js').Table} Table
@@ -21,9 +23,8 @@ import { listed, name } from './tables.js';
 
 /** How long typing may pause. */
 const PAUSE = 250;
-/** So many questions are kept, and so many charts drawn. */
+/** So many questions are kept. */
 const MOST_KEPT = 100;
-const MOST_CHARTS = 12;
 
 const sql = /** @type {HTMLTextAreaElement} */ (at('sql'));
 const account = /** @type {HTMLSelectElement} */ (at('account'));
@@ -31,6 +32,7 @@ const pay = /** @type {HTMLSelectElement} */ (at('pay'));
 const much = /** @type {HTMLInputElement} */ (at('amount'));
 const slot = /** @type {HTMLSelectElement} */ (at('slot'));
 const confidence = /** @type {HTMLSelectElement} */ (at('confidence'));
+const completes = complete(sql, at('fits'));
 
 /** @type {Me | null} */
 let me = null;
@@ -51,6 +53,15 @@ door(['analyst'], 'The console is for analysts; the owner’s page is for owners
   me = found;
   at('tables').replaceChildren(...listed(tables.tables, insert));
   at('examples').replaceChildren(...examples(tables.tables));
+  completes(tables.tables);
+  builder(tables.tables, (text, epsilon) => {
+    sql.value = text;
+    pay.value = 'epsilon';
+    much.value = epsilon;
+    slot.hidden = true;
+    much.hidden = false;
+    changed();
+  });
   standing(mine.accounts);
   choices();
   const begun = stored('open');
@@ -145,12 +156,10 @@ function examples([table]) {
   const list = [['Count', `SELECT COUNT(*) FROM ${from}`]];
   if (key) list.push(['By group', `SELECT ${name(key.name)}, COUNT(*) AS n\nFROM ${from}\nGROUP BY ${name(key.name)}`]);
   if (number?.bounds) {
-    const [low, high] = number.bounds;
     const of = name(number.name);
-    const edges = [0, 1, 2, 3, 4, 5].map((part) => Number((low + ((high - low) * part) / 5).toPrecision(6)));
     list.push(['Mean', `SELECT AVG(${of})\nFROM ${from}`]);
     list.push(['Median', `SELECT MEDIAN(${of})\nFROM ${from}`]);
-    list.push(['Histogram', `SELECT HISTOGRAM(${of}, ${edges.join(', ')})\nFROM ${from}`]);
+    list.push(['Histogram', `SELECT HISTOGRAM(${of}, ${edges(number.bounds)})\nFROM ${from}`]);
   }
   return list.map(([label = '', text = '']) => h('button', {
     type: 'button',
@@ -387,93 +396,18 @@ function result() {
   say(at('asked-sql'), question.sql);
   at('answer').classList.toggle('dummy', answer.dummy);
   say(at('paid'), answer.dummy ? 'Of made-up rows: it cost nothing, and says nothing about the table.' : `${answer.repeated ? 'It cost nothing, as it was answered before' : `It cost ${priced(answer.cost)}`}; ${remaining(answer.left)}.`);
-  numbers(answer.answers);
-  charts();
+  at('numbers').replaceChildren(...numbers(answer.answers, question.sql));
+  drawCharts();
   const share = amount(100 * question.confidence, 6, 'halfExpand');
   const interval = `The number without noise lies within its interval ${share} % of the time, each on its own.`;
   const none = answer.answers.some((one) => one.interval === null) ? ' Medians and quantiles have no interval.' : '';
   say(at('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
 }
 
-/**
- * As many digits as the noise leaves meaning.
- * @param {One} one
- */
-function digits(one) {
-  if (one.half_width === null) return 6;
-  const last = Math.floor(Math.log10(one.half_width || 1)) - 2;
-  const largest = Math.max(Math.abs(one.value), one.half_width, 1e-300);
-  return Math.min(15, Math.max(4, Math.floor(Math.log10(largest)) - last + 1));
-}
-
-/** @param {One} one */
-function group(one) {
-  return one.group.join(', ');
-}
-
-/** @param {One} one */
-function which(one) {
-  if (one.bin) return `${amount(one.bin[0], 6, 'halfExpand')} to ${amount(one.bin[1], 6, 'halfExpand')}`;
-  return one.share === undefined ? '' : `share ${amount(one.share, 6, 'halfExpand')}`;
-}
-
-/** @param {One[]} answers */
-function numbers(answers) {
-  const hasGroups = answers.some((one) => one.group.length > 0);
-  const hasParts = answers.some((one) => which(one) !== '');
-  const heads = [hasGroups && 'Group', 'Name', hasParts && 'Of', 'Value', '±', 'Interval'].filter((head) => head !== false);
-  const right = new Set(['Value', '±', 'Interval']);
-  at('numbers').replaceChildren(
-    h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col', class: right.has(head) ? 'right' : null },
-      head === '±' ? h('abbr', { title: 'half-width' }, '±') : head)))),
-    h('tbody', {}, ...answers.map((one) => h('tr', {},
-      hasGroups && h('td', {}, group(one)),
-      h('td', {}, one.name),
-      hasParts && h('td', {}, which(one)),
-      h('td', { class: 'right' }, amount(one.value, digits(one), 'halfExpand')),
-      h('td', { class: 'right' }, one.half_width === null ? '–' : amount(one.half_width, 3)),
-      h('td', { class: 'right' }, one.interval === null ? '–'
-        : `${amount(one.interval[0], digits(one), 'floor')} to ${amount(one.interval[1], digits(one))}`)))));
-}
-
-/** A chart for each name; of histograms one for each group. */
-function charts() {
+function drawCharts() {
   if (!shown) return;
   const width = Math.max(260, Math.min(680, at('answer').clientWidth));
-  /** @type {Map<string, One[]>} */
-  const series = new Map();
-  for (const one of shown.answer.answers) {
-    const key = JSON.stringify([one.name, one.bin ? one.group : null, one.share ?? null]);
-    series.set(key, [...(series.get(key) ?? []), one]);
-  }
-  const drawn = [...series.values()].slice(0, MOST_CHARTS).map((list) => h('figure', {}, caption(list), chart(list, width)));
-  const left = series.size - drawn.length;
-  at('charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are in the table only.`)] : []));
-}
-
-/** @param {One[]} list */
-function title([one]) {
-  if (!one) return '';
-  const share = one.share === undefined ? '' : `, ${which(one)}`;
-  return one.name + share + (one.bin && one.group.length ? `, ${group(one)}` : '');
-}
-
-/** @param {One[]} list */
-function caption(list) {
-  const more = list.length > MOST_POINTS && !list[0]?.bin ? ` (the first ${MOST_POINTS} of ${list.length})` : '';
-  return h('figcaption', {}, title(list) + more);
-}
-
-/**
- * @param {One[]} list
- * @param {number} width
- */
-function chart(list, width) {
-  const ends = (/** @type {One} */ one) => ({ value: one.value, low: one.interval?.[0] ?? one.value, high: one.interval?.[1] ?? one.value });
-  if (list[0]?.bin) {
-    return histogram(title(list), list.map((one) => ({ from: one.bin?.[0] ?? 0, to: one.bin?.[1] ?? 0, ...ends(one) })), width);
-  }
-  return dots(title(list), list.map((one) => ({ label: group(one), ...ends(one) })), width);
+  at('charts').replaceChildren(...charts(shown.answer.answers, width));
 }
 
 sql.addEventListener('input', changed);
@@ -496,12 +430,15 @@ account.addEventListener('change', () => {
 });
 at('ask').addEventListener('click', ask);
 at('rehearse').addEventListener('click', rehearse);
+at('save-csv').addEventListener('click', () => {
+  if (shown) download(shown.answer.dummy ? 'made-up.csv' : 'answer.csv', csv(shown.answer.answers, shown.question.sql));
+});
 // Another tab may have spent something meanwhile.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible' && me && !at('inside').hidden) refresh().then(changed, failed);
 });
 let wide = window.innerWidth;
 window.addEventListener('resize', () => {
-  if (window.innerWidth !== wide) charts();
+  if (window.innerWidth !== wide) drawCharts();
   wide = window.innerWidth;
 });

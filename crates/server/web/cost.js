@@ -1,7 +1,7 @@
 // What all of it costs: the total, the budget, and what other theorems would charge.
 
 import { amount, at, blame, h, put, say, written } from './dom.js';
-import { bar } from './pictures.js';
+import { bar, stacked } from './pictures.js';
 import { change, sentence } from './row.js';
 
 /**
@@ -106,6 +106,20 @@ export function budget(study, planned, problem) {
   for (const radio of document.querySelectorAll('input[name=mode]')) {
     if (radio instanceof HTMLInputElement) radio.checked = radio.value === study.mode;
   }
+}
+
+/**
+ * One bar of what each statistic would cost alone, side by side.
+ * @param {Planned | null} planned
+ */
+export function shares(planned) {
+  const parts = (planned?.statistics ?? []).map((line) => ({ name: line.name, size: line.epsilon ?? 0 })).filter(({ size }) => size > 0);
+  at('shares').hidden = parts.length < 2;
+  if (!planned || parts.length < 2) return;
+  at('shares-bar').replaceChildren(stacked(parts));
+  const dearest = [...parts].sort((one, other) => other.size - one.size).slice(0, 3);
+  say(at('shares-text'), `Who uses the budget: each as wide as what it would cost alone. The dearest are ${dearest
+    .map(({ name, size }) => `${name} (ε ${amount(size, 3)})`).join(', ')}. Together they cost less than their sum: ε ${amount(planned.epsilon.upper)}.`);
 }
 
 /**

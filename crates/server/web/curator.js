@@ -15,7 +15,8 @@
  * @typedef {{name: string, half_width: number | null}} Expected
  * @typedef {{cost: Charge, left: Left, affordable: boolean, refusal: string | null, free: boolean,
  *   expected: Expected[]}} Quote
- * @typedef {{group: (string | number)[], name: string, bin?: [number, number], share?: number, value: number,
+ * @typedef {{group: (string | number)[], name: string, bin?: [number, number], share?: number, edge?: number,
+ *   coefficient?: string, value: number,
  *   half_width: number | null, interval: [number, number] | null, confidence: number}} One
  * @typedef {{answers: One[], cost: Charge, left: Left, entry: number | null, repeated: boolean,
  *   dummy: boolean}} Answer
@@ -128,13 +129,14 @@ export function forget() {
  * @param {string} path
  * @param {unknown} [body]
  * @param {AbortSignal} [signal]
+ * @param {string} [method]
  * @returns {Promise<any>}
  */
-export async function call(path, body, signal) {
+export async function call(path, body, signal, method = 'GET') {
   /** @type {Record<string, string>} */
   const headers = { Authorization: `Bearer ${token}` };
   /** @type {RequestInit} */
-  const request = { headers, ...(signal ? { signal } : {}) };
+  const request = { method, headers, ...(signal ? { signal } : {}) };
   if (body !== undefined) {
     headers['Content-Type'] = 'application/json';
     Object.assign(request, { method: 'POST', body: JSON.stringify(body) });

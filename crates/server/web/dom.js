@@ -93,6 +93,27 @@ export function blame(fields, note, text) {
   }
 }
 
+/**
+ * Gives a choice these options, if it has others.
+ * @param {HTMLSelectElement} select
+ * @param {string[]} names
+ */
+export function options(select, names) {
+  if (names.join('\n') === [...select.options].map((option) => option.value).join('\n')) return;
+  select.replaceChildren(...names.map((value) => h('option', { value }, value || 'choose …')));
+}
+
+/**
+ * Saves a text as a file.
+ * @param {string} name
+ * @param {string} text
+ */
+export function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  h('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /**
@@ -121,6 +142,18 @@ function powers(value, digits, rounding) {
   const raised = [...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join('');
   const ten = `10${power < 0 ? '⁻' : ''}${raised}`;
   return factor === '1' ? ten : `${factor} × ${ten}`;
+}
+
+/**
+ * As many digits of a number as its half-width leaves meaning.
+ * @param {number} value
+ * @param {number | null} half
+ */
+export function digits(value, half) {
+  if (half === null) return 6;
+  const last = Math.floor(Math.log10(half || 1)) - 2;
+  const largest = Math.max(Math.abs(value), half, 1e-300);
+  return Math.min(15, Math.max(4, Math.floor(Math.log10(largest)) - last + 1));
 }
 
 /**

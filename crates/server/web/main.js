@@ -1,13 +1,16 @@
 // The planner page: a study is edited here, planned by the server, and shown.
 
 import { ledger, python } from './copies.js';
-import { bars, budget, total } from './cost.js';
-import { amount, at, blame, h, put, say } from './dom.js';
+import { Columns, persons } from './columns.js';
+import { bars, budget, shares, total } from './cost.js';
+import { amount, at, blame, download, h, put, say } from './dom.js';
 import { fromLink, History, keep, kept, link } from './history.js';
 import { KINDS, kindOf } from './kinds.js';
+import { headerOf } from './header.js';
 import { Planner, readFile } from './planner.js';
+import { openRelease, updateRelease } from './release.js';
 import { form, refocus, Row, sentence } from './row.js';
-import { blank, EXAMPLE, fresh, fromFile, number, toFile } from './study.js';
+import { blank, EXAMPLE, fresh, fromFile, hasColumns, number, takeColumns, toFile } from './study.js';
 
 /**
  * @typedef {import('./study.js').Study} Study
@@ -19,6 +22,8 @@ import { blank, EXAMPLE, fresh, fromFile, number, toFile } from './study.js';
 
 const DATA = /** @type {const} */ (['people', 'rows', 'sample_of']);
 const STEP = 200;
+/** Up to so many statistics are shown whole unless it is chosen otherwise. */
+const MOST_WHOLE = 8;
 
 const steps = new History(kept());
 /** @type {Map<number, Row>} */
@@ -32,7 +37,13 @@ let problem = null;
 /** @type {{study: Study, answer: Answer, lines: Map<number, Line>} | null} */
 let whatIs = null;
 let shown = STEP;
+/**
+ * Whether rows are one line each: as chosen, or else where there are many; and which are shown whole all the same.
+ * @type {{compact: boolean | null, open: Set<number>}}
+ */
+const view = { compact: null, open: new Set() };
 let edited = 0;
+const columns = new Columns(at('columns'), change);
 
 const planner = new Planner(busy, (news) => {
   answer = news;
@@ -135,6 +146,11 @@ const actions = {
     announce(`Moved to place ${from + by + 1}`);
   },
   /** @param {number} id */
+  toggle(id) {
+    if (!view.open.delete(id)) view.open.add(id);
+    render();
+  },
+  /** @param {number} id */
   remove(id) {
     const from = steps.now.statistics.findIndex((statistic) => statistic.id === id);
     change((study) => void study.statistics.splice(from, 1));
@@ -161,7 +177,8 @@ function render() {
   total(study, planned, whatIs?.answer.planned ?? null);
   budget(study, planned, problem);
   bars(planned);
-  const general = problem && problem.statistic === null && !isPlaced(problem.field);
+  shares(planned);
+  const general = problem && problem.statistic === null && !problem.column && !isPlaced(problem.field);
   blame([], at('trouble'), general && problem ? sentence(problem.field ?? '', problem.problem) : '');
   at('compare').hidden = whatIs !== null || answer === null;
   at('go-back').hidden = at('forget').hidden = whatIs === null;
@@ -169,6 +186,11 @@ function render() {
     ? 'The numbers marked “was” are those of the plan you kept.'
     : 'Keep this plan, then change anything: the old numbers stay beside the new ones.');
   copies();
+  const isPlanned = planned && !problem && at('cost').getAttribute('aria-busy') !== 'true';
+  updateRelease({
+    study: toFile(study), hasColumns: study.data.columns.some((column) => column.holds !== ''),
+    epsilon: isPlanned ? amount(planned.epsilon.upper) : null,
+  });
 }
 
 /** @param {string | null} field */
@@ -188,6 +210,11 @@ function about(study) {
     const label = { people: 'How many people', rows: 'Rows a person has', sample_of: 'The sample' }[name];
     blame([field], at(`${name}-wrong`), about ? sentence(label, about.problem) : '');
   }
+  columns.update(study, problem);
+  persons(/** @type {HTMLSelectElement} */ (at('person')), study);
+  at('declared').hidden = !hasColumns(study);
+  const used = study.data.columns.filter((column) => column.holds !== '').length;
+  say(at('declared-title'), `${study.data.columns.length} columns, ${used} in use`);
   blame([], at('adjacency-wrong'), problem?.field === 'adjacency' ? sentence('Who is protected', problem.problem) : '');
 }
 
@@ -206,6 +233,12 @@ function statistics(study) {
       rows.delete(id);
     }
   }
+  const compact = view.compact ?? study.statistics.length > MOST_WHOLE;
+  at('statistics-list').classList.toggle('compact', compact);
+  const layout = at('layout');
+  layout.hidden = study.statistics.length < 2;
+  layout.setAttribute('aria-pressed', String(compact));
+  const most = Math.max(...(answer?.planned.statistics ?? []).map((line) => line.epsilon ?? 0), 1e-300);
   const lines = new Map(answer ? answered.map((id, index) => [id, answer?.planned.statistics[index]]) : []);
   present.forEach((statistic, index) => {
     let row = rows.get(statistic.id);
@@ -221,7 +254,7 @@ function statistics(study) {
     if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
     const isAbout = problem?.statistic === index + 1 && !DATA.some((name) => name === problem?.field);
     row.update({
-      study, statistic, index,
+      study, statistic, index, compact, isOpen: view.open.has(statistic.id), share: (lines.get(statistic.id)?.epsilon ?? 0) / most,
       line: lines.get(statistic.id) ?? null,
       before: whatIs?.lines.get(statistic.id) ?? null,
       compared: whatIs !== null,
@@ -285,13 +318,12 @@ async function copy(text, button) {
 
 function save() {
   const { text, name } = copied();
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-  h('a', { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  download(name, text);
 }
 
 /** @param {Study} study */
 function replace(study) {
+  view.open.clear();
   steps.change((now) => Object.assign(now, study));
   answer = null;
   problem = null;
@@ -305,6 +337,30 @@ async function load(file) {
     announce(`Opened ${file.name}`);
   } catch (error) {
     blame([], at('trouble'), `${file.name} is no study: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+/**
+ * Takes the names of columns, and shows them.
+ * @param {string[]} names
+ */
+function declare(names) {
+  change((study) => takeColumns(study, names));
+  const details = at('declared').querySelector('details');
+  if (details) details.open = true;
+  announce(`${names.length} columns`);
+}
+
+/** @param {File} file */
+async function readHeader(file) {
+  blame([], at('header-wrong'), '');
+  try {
+    const { names, separator } = await headerOf(file);
+    declare(names);
+    const other = separator !== null && separator !== ',' && names.length > 1;
+    say(at('header-note'), other ? 'Its columns are not separated by commas: save it with commas before it is released.' : '');
+  } catch (error) {
+    blame([], at('header-wrong'), `${file.name}: ${error instanceof Error ? error.message : ''}.`);
   }
 }
 
@@ -346,6 +402,17 @@ function wire() {
     if (field.files[0]) load(field.files[0]);
     field.value = '';
   });
+  on('take-header', 'click', () => at('header-file').click());
+  on('header-file', 'change', (field) => {
+    if (field.files[0]) readHeader(field.files[0]);
+    field.value = '';
+  });
+  on('person', 'change', (field) => change((study) => { study.data.person = field.value; }));
+  on('layout', 'click', () => {
+    view.compact = !(view.compact ?? steps.now.statistics.length > MOST_WHOLE);
+    view.open.clear();
+    render();
+  });
   on('show-more', 'click', () => { shown += STEP; render(); });
   on('copy', 'click', (button) => copy(copied().text, button));
   on('copy-link', 'click', (button) => copy(link(steps.now), button));
@@ -381,6 +448,7 @@ function wire() {
     onclick: () => {
       const statistic = fresh(steps.now, kindOf(kind) && kind);
       shown = Math.max(shown, steps.now.statistics.length + 1);
+      view.open = new Set([statistic.id]);
       change((study) => void study.statistics.push(statistic));
       at(`s${statistic.id}-name`).focus();
     },
@@ -389,3 +457,8 @@ function wire() {
 
 wire();
 changed(true);
+openRelease((source) => {
+  at('take-source').hidden = false;
+  say(at('take-source'), `Take the columns of ${source.name}`);
+  at('take-source').addEventListener('click', () => declare(source.columns));
+});

@@ -5,6 +5,7 @@ import { call, words } from './curator.js';
 import { amount, at, blame, h, say } from './dom.js';
 import { door, isAboutToken, shut } from './door.js';
 import { listed } from './tables.js';
+import { choices, openOwner } from './tokens.js';
 
 /**
  * @typedef {import('./curator.js').Account} Account
@@ -22,16 +23,22 @@ const events = /** @type {HTMLSelectElement} */ (at('events'));
 let accounts = [];
 /** @type {Entry[]} */
 let entries = [];
+/** @type {Record<string, string>} the texts of questions, by their keys */
+let texts = {};
+let isOwner = false;
 let page = 0;
 
-door(['owner', 'auditor'], 'This page is for owners and auditors; analysts ask in the console.', async () => {
+door(['owner', 'auditor'], 'This page is for owners and auditors; analysts ask in the console.', async (me) => {
+  isOwner = me.role === 'owner';
   const tables = await call('tables');
   at('tables').replaceChildren(...listed(tables.tables, null));
   await load();
+  if (isOwner) await openOwner(load);
 });
 
 async function load() {
-  const [status, history] = await Promise.all([call('status'), call('history')]);
+  const [status, history, asked] = await Promise.all([call('status'), call('history'), call('questions')]);
+  texts = asked.questions;
   accounts = status.accounts;
   entries = history.entries;
   const names = accounts.map((account) => account.name);
@@ -40,6 +47,7 @@ async function load() {
   of.value = names.includes(before) ? before : '';
   head(history.head);
   at('tree').replaceChildren(...branches(null));
+  if (isOwner) choices(accounts);
   pending();
   spending();
   ledger();
@@ -183,7 +191,7 @@ function ledger() {
       return h('tr', {},
         h('td', { class: 'right' }, String(entry.sequence)),
         h('td', { class: 'whole' }, time(entry.at)),
-        h('td', {}, what(entry) + (isOpen ? ', not answered yet' : '')),
+        h('td', {}, what(entry) + (isOpen ? ', not answered yet' : ''), entry.event === 'reserve' && texts[key] ? h('code', { class: 'text' }, texts[key]) : null),
         h('td', {}, entry.account ?? entry.name ?? ''),
         h('td', {}, entry.analyst ?? ''),
         h('td', {}, h('code', { title: key }, key.length > 16 ? `${key.slice(0, 14)}…` : key)),

@@ -130,6 +130,22 @@ function told(likely) {
 }
 
 /**
+ * One bar of parts, side by side, each with its name.
+ * @param {{name: string, size: number}[]} parts
+ */
+export function stacked(parts) {
+  const whole = parts.reduce((sum, { size }) => sum + size, 0);
+  let from = 0;
+  const drawn = parts.map(({ name, size }, index) => {
+    const width = (1000 * size) / whole;
+    const part = s('rect', { class: `share share-${index % 3}`, x: from, y: 0, width, height: 24 }, s('title', {}, `${name}: alone ε ${amount(size, 3)}`));
+    from += width;
+    return part;
+  });
+  return s('svg', { class: 'stack', viewBox: '0 0 1000 24', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, ...drawn);
+}
+
+/**
  * A bar as long as its share of the longest.
  * @param {number} share
  * @param {string} kind

@@ -24,7 +24,7 @@ import { authorization } from './curator.js';
  * @property {Other[]} others
  * @property {{delta: number, adjacency: string, release: (Release & {name: string})[]}} plan
  *
- * @typedef {{statistic: number | null, field: string | null, problem: string}} Problem
+ * @typedef {{statistic: number | null, column?: number, field: string | null, problem: string}} Problem
  * @typedef {{planned: Planned, plan: string}} Answer the object, and the plan in the very digits of the server
  */
 
@@ -36,14 +36,14 @@ import { authorization } from './curator.js';
  * @param {Record<string, string>} [more] heads
  * @returns {Promise<{text: string, problem: Problem | null}>}
  */
-async function post(path, body, signal, more = {}) {
+export async function post(path, body, signal, more = {}) {
   const headers = { 'Content-Type': 'application/json', ...authorization(), ...more };
   const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
   const text = await response.text();
   if (response.ok) return { text, problem: null };
   if (response.status === 422) return { text, problem: JSON.parse(text) };
   const missing = 'The server plans for those who have a token: enter one in the console first.';
-  const words = response.status === 401 ? missing : text.trim() || `status ${response.status}`;
+  const words = response.status === 401 && !more['Release-Key'] ? missing : text.trim() || `status ${response.status}`;
   return { text, problem: { statistic: null, field: null, problem: words } };
 }
 
@@ -124,13 +124,8 @@ export class Planner {
    * @param {AbortController} open
    */
   async glance(name, open) {
-    try {
-      const response = await fetch('/progress', { headers: { 'Plan-Name': name, ...authorization() }, signal: open.signal });
-      const { done } = response.ok ? await response.json() : { done: null };
-      if (this.open === open && done !== null) this.onBusy(true, done);
-    } catch {
-      // The plan itself will say what is wrong.
-    }
+    const done = await glance(name, open.signal);
+    if (this.open === open && done !== null) this.onBusy(true, done);
   }
 
   /**
@@ -141,6 +136,22 @@ export class Planner {
   async bound(file, open) {
     const { text, problem } = await post('/least', file, open.signal);
     if (this.open === open && !problem) this.onLeast(JSON.parse(text).least);
+  }
+}
+
+/**
+ * How far the plan of this name has come, if that is known.
+ * @param {string} name
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<number | null>}
+ */
+export async function glance(name, signal) {
+  try {
+    const response = await fetch('/progress', { headers: { 'Plan-Name': name, ...authorization() }, ...(signal ? { signal } : {}) });
+    return response.ok ? (await response.json()).done : null;
+  } catch {
+    // The plan itself will say what is wrong.
+    return null;
   }
 }
 

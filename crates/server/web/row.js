@@ -1,9 +1,9 @@
 // One statistic: its fields, its error as a number and as a picture, and what it cost before.
 
-import { amount, at, blame, h, put, s, say, written } from './dom.js';
-import { KINDS, kindOf } from './kinds.js';
-import { likely } from './pictures.js';
-import { axis, hasError, number, suggested, wish } from './study.js';
+import { amount, at, blame, h, options, put, s, say, written } from './dom.js';
+import { fieldsOf, KINDS, kindOf } from './kinds.js';
+import { bar, likely } from './pictures.js';
+import { axis, columnOf, hasColumns, hasError, names, number, start, suggested, wish } from './study.js';
 
 /**
  * @typedef {import('./study.js').Study} Study
@@ -15,6 +15,7 @@ import { axis, hasError, number, suggested, wish } from './study.js';
  * @property {(id: number, edit: (statistic: Statistic) => void, tag?: string) => void} edit
  * @property {(id: number, by: number) => void} move
  * @property {(id: number) => void} remove
+ * @property {(id: number) => void} toggle shows all of it, or one line
  *
  * @typedef {object} Shown what a row shows
  * @property {Study} study
@@ -24,6 +25,9 @@ import { axis, hasError, number, suggested, wish } from './study.js';
  * @property {Line | null} before
  * @property {boolean} compared whether there is a plan to compare with
  * @property {Problem | null} problem
+ * @property {boolean} compact whether rows are one line each
+ * @property {boolean} isOpen whether this one is shown whole all the same
+ * @property {number} share what it would cost alone, as a part of the dearest
  */
 
 const PIN = 'M9.5 1.5l5 5-1.2 1.2-.9-.2-3 3 .1 2.6-1 1-3-3L2 14.6l-.6-.6 3.5-3.5-3-3 1-1 2.6.1 3-3-.2-.9z';
@@ -42,10 +46,12 @@ export class Row {
     this.fields = new Map();
     /** @type {Map<string, HTMLElement>} */
     this.notes = new Map();
-    /** @type {{name: string, unless: string, whole: HTMLElement}[]} */
+    /** @type {{field: import('./kinds.js').Field, whole: HTMLElement}[]} */
     this.choices = [];
+    /** @type {{select: HTMLSelectElement, holds: string | undefined}[]} */
+    this.columns = [];
+    this.about = fieldsOf(statistic.kind, hasColumns(study));
     this.drawn = '';
-    const kind = kindOf(statistic.kind);
     this.wished = wish(study, statistic);
     this.number = h('span', { class: 'index', 'aria-hidden': 'true' });
     this.result = h('output', { class: 'result' });
@@ -55,11 +61,20 @@ export class Row {
     this.picture = h('figure', { class: 'picture' });
     this.pin = this.pinButton();
     this.general = h('p', { class: 'wrong', id: this.key('wrong'), hidden: true });
-    this.element = h('li', { class: 'row', id: this.key('row') },
-      h('div', { class: 'what' }, this.heading(), this.details(kind.fields.filter((field) => !field.more)), this.more(statistic), this.general),
+    this.line1 = h('b', {});
+    this.line2 = h('small', {});
+    this.briefError = h('span', { class: 'right' });
+    this.relative = h('span', { class: 'right soft' });
+    this.uses = h('span', { class: 'uses' });
+    this.brief = h('button', {
+      type: 'button', class: 'brief', 'data-key': 'brief', 'aria-controls': this.key('full'), onclick: () => actions.toggle(this.id),
+    }, h('span', { class: 'called' }, this.line1, ' ', this.line2), this.briefError, this.relative, this.uses);
+    this.full = h('div', { class: 'full', id: this.key('full') },
+      h('div', { class: 'what' }, this.heading(study), this.details(this.about.filter((field) => !field.more)), this.more(statistic), this.general),
       h('div', { class: 'wish' }, this.wishField(statistic), h('p', { class: 'outcome' }, this.result), this.detail, this.cost, this.was),
       this.picture,
       this.tools());
+    this.element = h('li', { class: 'row', id: this.key('row') }, this.brief, this.full);
   }
 
   /** @param {string} name */
@@ -95,15 +110,16 @@ export class Row {
     return note;
   }
 
-  heading() {
+  /** @param {Study} study */
+  heading(study) {
     const kinds = Object.entries(KINDS).map(([value, kind]) => h('option', { value }, kind.label));
     const select = h('select', {
       'data-key': 'kind', 'aria-label': 'Kind of statistic',
       onchange: () => this.actions.edit(this.id, (statistic) => {
-        const start = kindOf(select.value).start;
         statistic.kind = select.value;
         statistic.pin = false;
-        statistic.fields = { ...start, ...shared(statistic.fields, start) };
+        const begun = start(study, select.value);
+        statistic.fields = { ...begun, ...shared(statistic.fields, begun) };
       }),
     }, ...kinds);
     this.fields.set('kind', [select]);
@@ -120,18 +136,32 @@ export class Row {
       const inputs = field.shape === 'pair'
         ? [h('span', { class: 'pair' }, this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal' }), 'to',
           this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal' }))]
-        : [this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
+        : [field.shape === 'column' ? this.choice(field) : this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
       const whole = h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs), hint, this.note(field.name));
-      if (field.unless) this.choices.push({ name: field.name, unless: field.unless, whole });
+      if (field.unless || field.of) this.choices.push({ field, whole });
       return whole;
     }));
+  }
+
+  /**
+   * A column to choose.
+   * @param {import('./kinds.js').Field} field
+   */
+  choice({ name, holds }) {
+    const select = h('select', {
+      id: this.key(name), 'data-key': name, 'aria-describedby': this.key(`${name}-wrong`),
+      onchange: () => this.actions.edit(this.id, (statistic) => { statistic.fields[name] = select.value; }),
+    });
+    this.columns.push({ select, holds });
+    this.fields.set(name, [select]);
+    return select;
   }
 
   /** @param {Statistic} statistic */
   more(statistic) {
     const kind = kindOf(statistic.kind);
     /** @type {HTMLElement[]} */
-    const parts = [h('p', {}, kind.about), h('p', { class: 'theorem' }, kind.theorem)];
+    const parts = [h('p', {}, kind.words), h('p', { class: 'theorem' }, kind.theorem)];
     if (hasError(statistic.kind)) {
       const noises = statistic.kind === 'quantiles' ? ['', 'exponential'] : ['', 'laplace', 'gaussian'];
       const noise = h('select', {
@@ -147,7 +177,7 @@ export class Row {
       parts.push(h('div', { class: 'field' },
         h('div', { class: 'line' }, h('label', { for: this.key('noise') }, 'Noise'), noise), this.note('noise')));
     }
-    const rest = kind.fields.filter((field) => field.more);
+    const rest = this.about.filter((field) => field.more);
     if (rest.length) parts.push(this.details(rest));
     return h('details', { class: 'more' }, h('summary', { 'data-key': 'more' }, 'About this, and more settings'), ...parts);
   }
@@ -192,14 +222,27 @@ export class Row {
     this.line = line;
     this.element.setAttribute('aria-label', called);
     say(this.number, String(index + 1));
+    const isWhole = !shown.compact || shown.isOpen || problem !== null;
+    this.brief.hidden = !shown.compact;
+    this.brief.setAttribute('aria-expanded', String(isWhole));
+    this.full.hidden = !isWhole;
+    say(this.line1, called);
+    say(this.line2, described(statistic));
+    for (const { select, holds } of this.columns) {
+      const fits = study.data.columns.filter((column) => column.holds && (!holds || column.holds === holds)).map(({ name }) => name);
+      const now = statistic.fields[select.dataset.key ?? ''] ?? '';
+      options(select, fits.includes(now) ? fits : [now, ...fits]);
+    }
     for (const [name, fields] of this.fields) {
       fields.forEach((field) => put(field, this.textOf(name, field, statistic)));
       const note = this.notes.get(name);
       const wrong = problem?.field === name ? sentence(this.labelOf(name), problem.problem) : '';
       if (note) blame(fields, note, wrong);
     }
-    for (const { name, unless, whole } of this.choices) {
-      whole.hidden = !!statistic.fields[unless]?.trim() && !statistic.fields[name]?.trim() && !whole.contains(document.activeElement);
+    for (const { field: { name, unless, of }, whole } of this.choices) {
+      const isFilled = !!unless && !!statistic.fields[unless]?.trim() && !statistic.fields[name]?.trim();
+      const holds = columnOf(study, statistic.fields.column)?.holds;
+      whole.hidden = (isFilled || (!!of && !!holds && holds !== of)) && !whole.contains(document.activeElement);
     }
     const elsewhere = problem && !(problem.field && this.notes.has(problem.field) && this.fields.has(problem.field));
     const pin = this.notes.get('pin');
@@ -234,12 +277,12 @@ export class Row {
 
   /** @param {string} name */
   labelOf(name) {
-    const own = { error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name', shares: 'Shares', bins: 'Edges', categories: 'Groups' };
+    const own = { column: 'The column', where: 'The condition', by: 'For each', expected: 'The number of rows', error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name', shares: 'Shares', bins: 'Edges', categories: 'Groups' };
     return own[/** @type {keyof typeof own} */ (name)] ?? name[0]?.toUpperCase() + name.slice(1);
   }
 
   /** @param {Shown} shown */
-  answer({ study, statistic, line, before, compared }) {
+  answer({ study, statistic, line, before, compared, share }) {
     const error = line?.error ?? null;
     const unit = unitOf(study, statistic, error);
     if (!line) {
@@ -250,19 +293,28 @@ export class Row {
       say(this.detail, '');
     } else {
       say(this.result, `± ${amount(error)}${unit}`);
-      say(this.detail, often(line.confidence ?? 0.95));
+      say(this.detail, [often(line.confidence ?? 0.95), typical(study, statistic, error)].filter(Boolean).join('; '));
     }
+    say(this.briefError, this.result.textContent ?? '');
+    say(this.relative, error === null ? '' : typical(study, statistic, error));
+    this.relative.classList.toggle('rough', isRough(study, statistic, error));
+    const uses = line?.epsilon ? `alone ε ${amount(line.epsilon, 3)}` : '';
+    if (this.uses.dataset.said !== uses + share) {
+      this.uses.dataset.said = uses + share;
+      this.uses.replaceChildren(...(uses ? [bar(share, 'ours'), h('span', { class: 'soft' }, uses)] : []));
+    }
+    if (this.full.hidden) return;
     const alone = line?.epsilon ? `alone it costs ε ${amount(line.epsilon, 3)}` : '';
     say(this.cost, [alone, spare(line)].filter(Boolean).join('; '));
     const old = before?.error ?? null;
     const differs = old !== null && error !== null && Math.abs(old - error) > 1e-9 * old;
     this.was.hidden = !compared;
     if (compared) say(this.was, !before ? 'new' : old === null ? '' : differs ? `was ± ${amount(old)} (${change(old, error ?? old)})` : 'as it was');
-    const draw = error === null ? '' : JSON.stringify([error, differs ? old : null, axis(study, statistic), law(line), each(statistic, line)]);
+    const draw = error === null ? '' : JSON.stringify([error, differs ? old : null, axis(study, statistic), law(line), each(study, statistic, line)]);
     if (draw === this.drawn) return;
     this.drawn = draw;
     this.picture.replaceChildren(...(error === null ? [] : [likely({
-      error, before: differs ? old : null, axis: axis(study, statistic), law: simple(statistic) ? law(line) : null, each: each(statistic, line),
+      error, before: differs ? old : null, axis: axis(study, statistic), law: simple(statistic) ? law(line) : null, each: each(study, statistic, line),
     })]));
   }
 }
@@ -273,7 +325,7 @@ export class Row {
  * @param {Study} study
  */
 export function form(statistic, study) {
-  return [statistic.kind, wish(study, statistic), statistic.pin].join(' ');
+  return [statistic.kind, wish(study, statistic), statistic.pin, hasColumns(study)].join(' ');
 }
 
 /**
@@ -313,6 +365,44 @@ function unitOf(study, statistic, error) {
   }
 }
 
+/** What an error is a part of, in words. @type {Record<string, string>} */
+const WHOLE = { people: 'of everybody', ranks: 'of everybody', total: 'of the largest sum', value: 'of its range', squared: 'of the largest possible', spread: 'of the largest possible' };
+/** An error of so much of what it is a part of says little. */
+const ROUGH = 1 / 3;
+
+/**
+ * How large an error is beside what answers can be.
+ * @param {Study} study
+ * @param {Statistic} statistic
+ * @param {number} error
+ */
+function typical(study, statistic, error) {
+  const words = WHOLE[kindOf(statistic.kind).error];
+  const ends = words ? axis(study, statistic) : null;
+  return ends ? `${amount((100 * error) / (ends[1] - ends[0]), 2)} % ${words}` : '';
+}
+
+/**
+ * @param {Study} study
+ * @param {Statistic} statistic
+ * @param {number | null} error
+ */
+function isRough(study, statistic, error) {
+  const ends = axis(study, statistic);
+  return error !== null && ends !== null && error >= ROUGH * (ends[1] - ends[0]);
+}
+
+/**
+ * What a statistic is, in a few words.
+ * @param {Statistic} statistic
+ */
+function described({ kind, fields }) {
+  const { column, by, where, with: other } = fields;
+  const of = [column, kind === 'regression' ? '' : other].filter(Boolean).join(' and ');
+  const words = [kindOf(kind).label.toLowerCase(), of && `of ${of}`, by?.trim() && `for each ${by.trim()}`, where?.trim() && `where ${where.trim()}`];
+  return words.filter(Boolean).join(' ');
+}
+
 /** @param {number} confidence */
 function often(confidence) {
   return `${Number((100 * confidence).toPrecision(6))} % of the time`;
@@ -348,13 +438,16 @@ function law(line) {
 
 /**
  * How often one number keeps to an error that all of them together keep to.
+ * @param {Study} study
  * @param {Statistic} statistic
  * @param {Line | null} line
  */
-function each(statistic, line) {
-  const { categories, bins } = statistic.fields;
-  const items = (/** @type {string | undefined} */ text) => (text ?? '').split(/[,;]/).filter((item) => item.trim()).length;
-  const many = statistic.kind === 'histogram' ? Math.max(1, items(categories) || items(bins) - 1) : 1;
+function each(study, statistic, line) {
+  const { column, categories, bins, by } = statistic.fields;
+  const groups = (/** @type {string | undefined} */ name) => names(columnOf(study, name)?.categories).length;
+  const bars = names(categories).length || groups(column) || names(bins).length - 1;
+  const cells = names(by).reduce((/** @type {number} */ product, name) => product * Math.max(1, groups(String(name))), 1);
+  const many = (statistic.kind === 'histogram' ? Math.max(1, bars) : 1) * cells;
   return (line?.confidence ?? 0.95) ** (1 / many);
 }
 

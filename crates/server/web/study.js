@@ -1,19 +1,23 @@
 // The study on the page: texts as they were typed, and the study file they stand for.
 
 import { written } from './dom.js';
-import { KINDS, kindOf } from './kinds.js';
+import { plainName } from './header.js';
+import { fieldsOf, KINDS, kindOf } from './kinds.js';
 
 /**
  * What is fixed: the errors; the budget, and errors in proportion; the budget, and weights.
  * @typedef {'errors' | 'fit' | 'share'} Mode
  * @typedef {{id: number, kind: string, name: string, pin: boolean, fields: Record<string, string>}} Statistic
- * @typedef {{adjacency: string, people: string, rows: string, sample_of: string}} Data
+ * @typedef {{name: string, from: string, holds: '' | 'numbers' | 'groups', low: string, high: string, categories: string,
+ *   rest: Record<string, unknown>}} Column what it holds is empty if it is not used; the rest is as the file has it
+ * @typedef {{adjacency: string, people: string, rows: string, sample_of: string, person: string, columns: Column[],
+ *   rest: Record<string, unknown>}} Data
  * @typedef {{mode: Mode, epsilon: string, delta: string, goal: string, data: Data, statistics: Statistic[]}} Study
  */
 
 /** @returns {Study} */
 export function blank() {
-  const data = { adjacency: '', people: '', rows: '', sample_of: '' };
+  const data = { adjacency: '', people: '', rows: '', sample_of: '', person: '', columns: [], rest: {} };
   return { mode: 'errors', epsilon: '1', delta: '1e-6', goal: '', data, statistics: [] };
 }
 
@@ -25,7 +29,56 @@ export function blank() {
  */
 export function fresh(study, kind) {
   const id = 1 + Math.max(0, ...study.statistics.map((statistic) => statistic.id));
-  return { id, kind, name: '', pin: false, fields: { ...kindOf(kind).start } };
+  return { id, kind, name: '', pin: false, fields: start(study, kind) };
+}
+
+/** @param {Study} study whether its statistics are about columns */
+export function hasColumns(study) {
+  return study.data.columns.length > 0;
+}
+
+/**
+ * What the fields of a new statistic hold.
+ * @param {Study} study
+ * @param {string} kind
+ * @returns {Record<string, string>}
+ */
+export function start(study, kind) {
+  if (!hasColumns(study)) return { ...kindOf(kind).start };
+  const { epsilon, shares } = kindOf(kind).start;
+  /** @type {Record<string, string>} */
+  const fields = { ...(epsilon ? { epsilon } : {}), ...(shares ? { shares } : {}) };
+  let left = study.data.columns.filter((column) => column.holds !== '');
+  for (const field of fieldsOf(kind, true)) {
+    const found = field.shape === 'column' ? left.find((column) => !field.holds || column.holds === field.holds) : undefined;
+    if (found) fields[field.name] = found.name;
+    left = left.filter((column) => column !== found);
+  }
+  return fields;
+}
+
+/**
+ * The columns of a data file's header, those that are known already as they were declared.
+ * @param {Study} study
+ * @param {string[]} names
+ */
+export function takeColumns(study, names) {
+  const before = study.data.columns;
+  const taken = new Set(before.map((column) => column.name));
+  study.data.columns = names.map((from) => {
+    const known = before.find((column) => (column.from || column.name) === from);
+    if (known) return known;
+    const name = plainName(from, taken);
+    return { name, from: name === from ? '' : from, holds: '', low: '', high: '', categories: '', rest: {} };
+  });
+}
+
+/**
+ * @param {Study} study
+ * @param {string | undefined} name
+ */
+export function columnOf(study, name) {
+  return study.data.columns.find((column) => column.name === name?.trim());
 }
 
 /** @param {string} text */
@@ -48,6 +101,21 @@ export function number(text) {
 /** @param {string | undefined} text */
 function list(text) {
   return (text ?? '').split(/[,;\n]/).map((item) => item.trim()).filter((item) => item !== '');
+}
+
+/**
+ * Names with commas between; one with a comma in it, or a text that is a number, stands in quotes.
+ * @param {string | undefined} text
+ */
+export function names(text) {
+  const found = [...(text ?? '').matchAll(/\s*(?:"((?:[^"]|"")*)"|([^,;\n]+))/g)];
+  return found.map(([, quoted, plain]) => (quoted === undefined ? key((plain ?? '').trim()) : quoted.replaceAll('""', '"'))).filter((name) => name !== '');
+}
+
+/** @param {unknown} name */
+function nameIn(name) {
+  const told = text(name);
+  return typeof name === 'string' && (/[,;\n"]/.test(told) || typeof key(told) === 'number') ? `"${told.replaceAll('"', '""')}"` : told;
 }
 
 /** @param {string | undefined} text */
@@ -80,7 +148,9 @@ function pair(statistic, name) {
  * @returns {{low: number, high: number, people: number | null}}
  */
 export function range(study, statistic) {
-  const end = (/** @type {number} */ which) => Number(number(statistic.fields[`bounds.${which}`]) ?? which);
+  const column = columnOf(study, statistic.fields.column);
+  const declared = [number(column?.low), number(column?.high)];
+  const end = (/** @type {number} */ which) => Number(number(statistic.fields[`bounds.${which}`]) ?? declared[which] ?? which);
   const people = Number(number(study.data.people));
   const [low, high] = [end(0), end(1)];
   const sound = Number.isFinite(low) && Number.isFinite(high) && low < high;
@@ -108,6 +178,8 @@ export function axis(study, statistic) {
       return [low, high];
     case 'squared':
       return [0, (width * width) / 4];
+    case 'spread':
+      return [0, width / 2];
     default:
       return null;
   }
@@ -129,7 +201,7 @@ export function suggested(study, statistic) {
 
 /** @param {string} kind */
 export function hasError(kind) {
-  return kind !== 'held-back' && kind !== 'regression';
+  return !['held-back', 'regression', 'correlation'].includes(kind);
 }
 
 /**
@@ -152,17 +224,22 @@ function statisticOut(study, statistic) {
   const { fields, kind, name } = statistic;
   /** @type {Record<string, unknown>} */
   const out = name.trim() === '' ? { kind } : { name: name.trim(), kind };
-  for (const field of kindOf(kind).fields) {
+  for (const field of fieldsOf(kind, hasColumns(study))) {
     const text = fields[field.name];
+    const { holds } = columnOf(study, fields.column) ?? {};
+    if (field.of && holds && holds !== field.of) continue;
     // A list of values stands in place of evenly spaced ones, groups in place of edges.
     if (field.name === 'bins' && out.categories) continue;
     if (field.shape === 'pair') out[field.name] = pair(statistic, field.name);
     else if (field.shape === 'numbers') out[field.name] = numbers(text);
     else if (field.shape === 'pairs') out[field.name] = pairs(text);
-    else if (field.shape === 'names') out[field.name] = list(text).length ? list(text) : undefined;
+    else if (field.shape === 'names') out[field.name] = names(text).length ? names(text) : undefined;
+    else if (field.shape === 'column' || field.shape === 'text') out[field.name] = text?.trim() || undefined;
     else out[field.name] = number(text);
   }
-  if ((kind === 'cdf' && out.bins) || out.candidates) delete out.bounds, delete out.points;
+  if ((['cdf', 'histogram'].includes(kind) && out.bins) || out.candidates) delete out.bounds, delete out.points;
+  // Without a column the server would take it for a statistic that says its own bounds.
+  if (fieldsOf(kind, hasColumns(study)).some((field) => field.name === 'column')) out.column ??= '';
   if (kind !== 'held-back') {
     out.confidence = number(fields.confidence);
     out.noise = fields.noise || undefined;
@@ -170,8 +247,28 @@ function statisticOut(study, statistic) {
   const wanted = wish(study, statistic);
   const text = wanted === 'error' ? fields.error?.trim() || suggested(study, statistic) : fields[wanted];
   out[wanted] = number(text);
-  if (kind !== 'held-back' && (statistic.pin || kind === 'regression')) out.pin = true;
+  if (kind !== 'held-back' && (statistic.pin || !hasError(kind))) out.pin = true;
   return Object.fromEntries(Object.entries(out).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * A category: a whole number or a text.
+ * @param {string} text
+ */
+function key(text) {
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+/**
+ * A column as a study file has it.
+ * @param {Column} column
+ */
+function columnOut({ name, from, holds, low, high, categories, rest }) {
+  /** @type {Record<string, unknown>} */
+  const out = { name: name.trim(), ...(from ? { from } : {}), ...rest };
+  if (holds === 'groups') out.categories = names(categories);
+  else out.bounds = [number(low) ?? '', number(high) ?? ''];
+  return out;
 }
 
 /**
@@ -184,8 +281,10 @@ export function toFile(study) {
   const out = { version: 1, delta: number(study.delta) };
   if (mode !== 'errors') out.epsilon = number(study.epsilon) ?? '';
   if (mode === 'share' && study.goal) out.goal = study.goal;
-  const about = { adjacency: data.adjacency, people: number(data.people), rows: number(data.rows) };
-  out.data = { ...about, sample_of: number(data.sample_of) };
+  const about = { ...data.rest, adjacency: data.adjacency, people: number(data.people), rows: number(data.rows) };
+  const column = data.columns.filter((each) => each.holds !== '').map(columnOut);
+  const person = data.person.trim() || undefined;
+  out.data = { ...about, sample_of: number(data.sample_of), ...(column.length ? { person, column } : {}) };
   out.statistic = study.statistics.map((statistic) => statisticOut(study, statistic));
   return out;
 }
@@ -211,8 +310,11 @@ function table(value) {
 export function fromFile(file) {
   const from = table(file);
   const data = table(from.data);
+  const { adjacency, people, rows: most, sample_of, person, column, ...rest } = data;
+  const columns = (Array.isArray(column) ? column.map(table) : []).map(columnIn);
   const rows = Array.isArray(from.statistic) ? from.statistic.map(table) : [];
-  const statistics = rows.filter((row) => text(row.kind) in KINDS).map(statisticIn);
+  const statistics = rows.filter((row) => text(row.kind) in KINDS)
+    .map((row, index) => statisticIn(row, index, columns.length > 0));
   const wants = rows.some((row) => 'error' in row && row.pin !== true);
   return {
     mode: from.epsilon === undefined ? 'errors' : wants ? 'fit' : 'share',
@@ -220,10 +322,13 @@ export function fromFile(file) {
     delta: text(from.delta),
     goal: text(from.goal),
     data: {
-      adjacency: text(data.adjacency),
-      people: text(data.people),
-      rows: text(data.rows),
-      sample_of: text(data.sample_of),
+      adjacency: text(adjacency),
+      people: text(people),
+      rows: text(most),
+      sample_of: text(sample_of),
+      person: text(person),
+      columns,
+      rest,
     },
     statistics,
   };
@@ -231,14 +336,27 @@ export function fromFile(file) {
 
 /**
  * @param {Record<string, unknown>} row
+ * @returns {Column}
+ */
+function columnIn({ name, from, bounds, categories, ...rest }) {
+  const ends = Array.isArray(bounds) ? bounds : [];
+  return {
+    name: text(name), from: text(from), holds: Array.isArray(categories) ? 'groups' : 'numbers', low: text(ends[0]), high: text(ends[1]),
+    categories: Array.isArray(categories) ? categories.map(nameIn).join(', ') : '', rest,
+  };
+}
+
+/**
+ * @param {Record<string, unknown>} row
  * @param {number} index
+ * @param {boolean} isAbout whether it is about columns
  * @returns {Statistic}
  */
-function statisticIn(row, index) {
+function statisticIn(row, index, isAbout) {
   const kind = text(row.kind);
   /** @type {Record<string, string>} */
   const fields = {};
-  for (const field of kindOf(kind).fields) {
+  for (const field of fieldsOf(kind, isAbout)) {
     const value = row[field.name];
     if (value === undefined) continue;
     if (field.shape === 'pair') {
@@ -247,7 +365,8 @@ function statisticIn(row, index) {
       const items = Array.isArray(value) ? value : [];
       fields[field.name] = items.map((item) => (Array.isArray(item) ? item.map(text).join(' to ') : text(item))).join('; ');
     } else {
-      fields[field.name] = Array.isArray(value) ? value.map(text).join(', ') : text(value);
+      const item = field.shape === 'names' ? nameIn : text;
+      fields[field.name] = Array.isArray(value) ? value.map(item).join(', ') : item(value);
     }
   }
   for (const name of ['error', 'weight', 'epsilon', 'confidence', 'noise']) {
@@ -263,7 +382,6 @@ function statisticIn(row, index) {
  */
 export function restored(stored) {
   const from = table(stored);
-  const start = blank();
   const data = table(from.data);
   const mode = /** @type {Mode} */ (text(from.mode));
   if (!Array.isArray(from.statistics) || !['errors', 'fit', 'share'].includes(mode)) return null;
@@ -273,7 +391,10 @@ export function restored(stored) {
     epsilon: text(from.epsilon),
     delta: text(from.delta),
     goal: text(from.goal),
-    data: /** @type {Data} */ (Object.fromEntries(Object.keys(start.data).map((name) => [name, text(data[name])]))),
+    data: {
+      adjacency: text(data.adjacency), people: text(data.people), rows: text(data.rows), sample_of: text(data.sample_of),
+      person: text(data.person), columns: (Array.isArray(data.columns) ? data.columns : []).map(table).map(columnAgain), rest: table(data.rest),
+    },
     statistics: statistics.map((row, index) => ({
       id: index + 1,
       kind: text(row.kind),
@@ -281,6 +402,19 @@ export function restored(stored) {
       pin: row.pin === true,
       fields: Object.fromEntries(Object.entries(table(row.fields)).map(([name, value]) => [name, text(value)])),
     })),
+  };
+}
+
+/**
+ * A column that was stored.
+ * @param {Record<string, unknown>} from
+ * @returns {Column}
+ */
+function columnAgain(from) {
+  const holds = from.holds === 'numbers' || from.holds === 'groups' ? from.holds : '';
+  return {
+    name: text(from.name), from: text(from.from), holds, low: text(from.low), high: text(from.high),
+    categories: text(from.categories), rest: table(from.rest),
   };
 }
 

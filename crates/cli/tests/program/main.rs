@@ -17,6 +17,8 @@ mod reach;
 mod regions;
 #[cfg(feature = "serve")]
 mod release;
+#[cfg(feature = "serve")]
+mod release_page;
 mod rules;
 mod serve;
 mod simulations;

@@ -5,7 +5,7 @@ use counterpoint_testing::tries;
 use std::fs;
 use std::time::{Duration, Instant};
 
-const STUDY: &str = r#"
+pub(super) const STUDY: &str = r#"
     delta = 1e-6
     epsilon = 1.0
     [data]
@@ -34,7 +34,7 @@ const STUDY: &str = r#"
 "#;
 
 /// Forty people, the last of whom did not tell their income.
-fn people() -> String {
+pub(super) fn people() -> String {
     let row = |i: usize| match i {
         39 => format!("{i},,south\n"),
         _ => format!("{i},{},{}\n", i * 20, ["north", "south"][i % 2]),
@@ -43,35 +43,35 @@ fn people() -> String {
 }
 
 /// A folder with a study and its rows.
-struct Place(tempfile::TempDir);
+pub(super) struct Place(tempfile::TempDir);
 
 impl Place {
-    fn new(study: &str, rows: &[u8]) -> Self {
+    pub(super) fn new(study: &str, rows: &[u8]) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         fs::write(place.path("study.toml"), study).unwrap();
         fs::write(place.path("people.csv"), rows).unwrap();
         place
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(super) fn path(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_owned()
     }
 
-    fn release(&self, more: &[&str]) -> Run {
+    pub(super) fn release(&self, more: &[&str]) -> Run {
         let (study, out) = (self.path("study.toml"), self.path("out"));
         run(&[&["release", &study, "--out", &out], more].concat())
     }
 
-    fn published(&self, name: &str) -> String {
+    pub(super) fn published(&self, name: &str) -> String {
         fs::read_to_string(self.path(&format!("out/{name}"))).unwrap()
     }
 
-    fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.published("release.json")).unwrap()
     }
 
     /// The ledger is as it says, and the data set paid once.
-    fn assert_charged(&self, epsilon: f64) {
+    pub(super) fn assert_charged(&self, epsilon: f64) {
         let url = format!("sqlite:{}", self.path("out/ledger.db"));
         let head = self.json()["ledger"]["head"].as_str().unwrap().to_owned();
         run(&["ledger", "--url", &url, "verify", "--expect-head", &head]).answer();

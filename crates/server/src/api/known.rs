@@ -24,6 +24,8 @@ pub(crate) trait Roles: Send + Sync + 'static {
 pub(crate) struct Anybody;
 /// Those who ask.
 pub(crate) struct Analyst;
+/// The owner alone.
+pub(crate) struct Owner;
 /// Those who look after it.
 pub(crate) struct Overseer;
 
@@ -32,6 +34,9 @@ impl Roles for Anybody {
 }
 impl Roles for Analyst {
     const ROLES: &'static [Role] = &[Role::Analyst];
+}
+impl Roles for Owner {
+    const ROLES: &'static [Role] = &[Role::Owner];
 }
 impl Roles for Overseer {
     const ROLES: &'static [Role] = &[Role::Owner, Role::Auditor];

@@ -2,8 +2,10 @@
 
 mod json;
 mod known;
+mod owner;
 mod problem;
 mod queue;
+mod recut;
 mod state;
 mod types;
 
@@ -12,7 +14,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 use counterpoint_curator::table_session::Runs;
 use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Stored};
 use counterpoint_wire::ledger::Cost;
@@ -61,12 +63,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
     ),
     paths(
         health, ready, metrics, document, me, tables, ask, rehearse, prices, accounts, account, owned, history, verify,
-        open_session, sessions, session, ask_session, close_session
+        open_session, sessions, session, ask_session, close_session,
+        recut::recut, recut::rehearse_recut, owner::open_account, owner::tokens, owner::make_token, owner::revoke_token, owner::questions
     ),
     components(schemas(
         Problem, Asking, Askings, Charge, Remaining, One, Answered, Outcome, Outcomes, Quote, Offer, Offers, Expected, TableShown, Tables, ColumnShown,
         GroupKey, Me, AccountShown, SlotShown, Accounts, Verified, Health, Readiness, SessionAsked, SessionOpened, SessionShown, Sessions, SessionQuestion,
-        SessionAnswer
+        SessionAnswer, recut::RecutAsked, owner::AccountAsked, owner::TokenShown, owner::TokenList, owner::TokenAsked, owner::TokenMade,
+        owner::QuestionTexts
     )),
     modifiers(&Bearers)
 )]
@@ -92,11 +96,15 @@ pub(crate) fn router(shared: Shared) -> Router {
         .route("/v1/openapi.json", only(get(document)))
         .route("/v1/me", only(get(me)))
         .route("/v1/tables", only(get(tables)))
-        .route("/v1/questions", only(post(ask)))
+        .route("/v1/questions", only(get(owner::questions).post(ask)))
         .route("/v1/rehearsals", only(post(rehearse)))
         .route("/v1/prices", only(post(prices)))
-        .route("/v1/accounts", only(get(accounts)))
+        .route("/v1/accounts", only(get(accounts).post(owner::open_account)))
         .route("/v1/accounts/{account}", only(get(account)))
+        .route("/v1/accounts/{account}/recut", only(post(recut::recut)))
+        .route("/v1/accounts/{account}/recut/rehearsal", only(post(recut::rehearse_recut)))
+        .route("/v1/tokens", only(get(owner::tokens).post(owner::make_token)))
+        .route("/v1/tokens/{id}", only(delete(owner::revoke_token)))
         .route("/v1/sessions", only(get(sessions).post(open_session)))
         .route("/v1/sessions/{account}/{key}", only(get(session).delete(close_session)))
         .route("/v1/sessions/{account}/{key}/questions", only(post(ask_session)))

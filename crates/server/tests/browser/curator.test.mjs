@@ -102,6 +102,17 @@ async function ask(page) {
   return response.json();
 }
 
+/** The numbers in a row's cells, or a table's. */
+async function cells(row) {
+  const texts = (of) => of.allTextContents();
+  return Promise.all((await row.locator('td').all()).map(async (cell) => {
+    const [value] = await texts(cell.locator('.value'));
+    const [half = ''] = await texts(cell.locator('.half'));
+    const [interval] = await texts(cell.locator('.interval'));
+    return { value: number(value), half: number(half.replace(' ± ', '')), interval: interval.split(' to ').map(number) };
+  }));
+}
+
 /** What is left of an account, from the service itself. */
 async function left(who) {
   const response = await fetch(`${address}/v1/accounts/${who}`, { headers: { Authorization: `Bearer ${tokens[who]}` } });
@@ -156,9 +167,9 @@ test('an analyst: from a token to an answer, and the same again for nothing', as
   const answer = await ask(page);
   assert.equal(answer.repeated, false);
   const [{ value }] = answer.answers;
-  const cells = await page.locator('#numbers tbody td').allTextContents();
-  assert.deepEqual([cells[0], number(cells[1]), number(cells[2])], ['COUNT(*)', value, width]);
-  assert.deepEqual(cells[3].split(' to ').map(number), [value - width, value + width]);
+  assert.equal(await page.textContent('#numbers thead'), 'COUNT(*)');
+  const [cell, ...others] = await cells(page.locator('#numbers tbody'));
+  assert.deepEqual([cell, others], [{ value, half: width, interval: [value - width, value + width] }, []]);
   assert.equal(await page.locator('#charts svg[role=img] .dot').count(), 1);
   const said = await page.locator('#charts svg').getAttribute('aria-label');
   assert.ok(said.startsWith(`COUNT(*): ${value.toLocaleString('en')}, from `), said);
@@ -194,16 +205,27 @@ test('groups are dots with intervals, histograms are bars, and medians have no i
   assert.equal(await page.locator('#charts svg').count(), 2);
   assert.equal(await page.locator('#charts .dot').count(), 8);
   assert.deepEqual(await page.locator('#charts svg').first().locator('.label').allTextContents(), ['north', 'east', 'south', 'west']);
+  assert.deepEqual(await page.locator('#numbers thead th').allTextContents(), ['region', 'n', 'AVG(cost)']);
   const rows = await page.locator('#numbers tbody tr').all();
-  assert.equal(rows.length, 8);
-  for (const [index, row] of rows.entries()) {
-    const [group, name, value, , interval] = await row.locator('td').allTextContents();
-    const one = answers[index];
-    assert.deepEqual([group, name], [one.group.join(), one.name]);
-    const [low, high] = interval.split(' to ').map(number);
-    assert.ok(low <= one.interval[0] && high >= one.interval[1] && low > one.interval[0] - 1 - 0.01 * one.half_width, 'rounded outwards');
-    assert.ok(Math.abs(number(value) - one.value) <= 0.01 * one.half_width);
+  assert.equal(rows.length, 4, 'a row for each group');
+  for (const row of rows) {
+    const group = await row.locator('th').textContent();
+    const found = await cells(row);
+    for (const [index, name] of ['n', 'AVG(cost)'].entries()) {
+      const one = answers.find((each) => each.name === name && each.group[0] === group);
+      const { value, interval: [low, high] } = found[index];
+      assert.ok(low <= one.interval[0] && high >= one.interval[1] && low > one.interval[0] - 1 - 0.01 * one.half_width, 'rounded outwards');
+      assert.ok(Math.abs(value - one.value) <= 0.01 * one.half_width);
+    }
   }
+  const download = page.waitForEvent('download');
+  await page.click('#save-csv');
+  const [head, ...lines] = readFileSync(await (await download).path(), 'utf8').trim().split('\n').map((line) => line.split(','));
+  assert.deepEqual(head, ['region', 'n', 'n lower', 'n upper', 'AVG(cost)', 'AVG(cost) lower', 'AVG(cost) upper', 'confidence']);
+  assert.deepEqual(lines, ['north', 'east', 'south', 'west'].map((group) => {
+    const of = ['n', 'AVG(cost)'].map((name) => answers.find((one) => one.name === name && one.group[0] === group));
+    return [group, ...of.flatMap((one) => [one.value, ...one.interval].map(String)), '0.95'];
+  }), 'all digits');
   await price(page, 'SELECT HISTOGRAM(age, 0, 25, 50, 100), MEDIAN(age) FROM visits', 0.2);
   assert.ok(await page.isVisible('#ranks'));
   await ask(page);
@@ -213,6 +235,56 @@ test('groups are dots with intervals, histograms are bars, and medians have no i
   const heights = await page.locator('#charts .block').evaluateAll((list) => list.map((rect) => Number(rect.getAttribute('height'))));
   assert.ok(heights.every((height) => height > 0));
   assert.match(await page.textContent('#meaning'), /have no interval/);
+  await done(page);
+});
+
+test('a form writes the SQL', async () => {
+  const page = await console_('cleo');
+  await page.click('#builder summary');
+  const written = () => page.inputValue('#sql');
+  await page.selectOption('#b-of', 'AVG');
+  await page.selectOption('#b-column', 'cost');
+  await page.selectOption('#b-by', 'region');
+  await page.selectOption('#b-where', 'age');
+  await page.fill('#b-low', '18');
+  assert.equal(await written(), 'SELECT region, AVG(cost)\nFROM visits\nWHERE age BETWEEN 18 AND 100\nGROUP BY region');
+  await page.fill('#b-epsilon', '0.25');
+  await page.waitForFunction(() => document.querySelector('#cost').textContent === '0.25');
+  assert.equal(await page.inputValue('#amount'), '0.25');
+  await page.selectOption('#b-where', 'region');
+  await page.selectOption('#b-is', 'south');
+  await page.selectOption('#b-by', '');
+  for (const of of ['COUNT', 'SUM', 'MEDIAN', 'VARIANCE', 'STDDEV', 'HISTOGRAM', 'PROPORTION']) {
+    await page.selectOption('#b-of', of);
+    const sql = await written();
+    assert.ok(sql.startsWith(`SELECT ${of}(`) && sql.endsWith("WHERE region = 'south'"), sql);
+    await page.waitForFunction(() => !document.querySelector('.stale') && document.querySelector('#ask').getAttribute('aria-disabled') === 'false');
+    assert.ok(await page.isHidden('#sql-wrong'), `${sql}: ${await page.textContent('#sql-wrong')}`);
+  }
+  await done(page);
+});
+
+test('names are completed by keyboard and by pointer', async () => {
+  const page = await console_('cleo');
+  const fits = () => page.locator('#fits li').allTextContents();
+  await page.focus('#sql');
+  await page.keyboard.type('SELECT COUNT(*) FROM vi');
+  assert.deepEqual(await fits(), ['visits']);
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await page.getAttribute('#sql', 'aria-activedescendant'), 'fits-0');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.inputValue('#sql'), 'SELECT COUNT(*) FROM visits');
+  assert.ok(await page.isHidden('#fits'));
+  await page.keyboard.type(" WHERE region = 's");
+  await page.click('#fits li >> text="\'south\'"');
+  assert.equal(await page.inputValue('#sql'), "SELECT COUNT(*) FROM visits WHERE region = 'south'");
+  await page.keyboard.type('\ngr');
+  assert.deepEqual(await fits(), ['GROUP BY']);
+  await page.keyboard.press('Escape');
+  assert.ok(await page.isHidden('#fits'));
+  await page.keyboard.press('Enter');
+  assert.ok((await page.inputValue('#sql')).endsWith('gr\n'), 'without a choice Enter is a new line');
+  await page.keyboard.press('Control+z');
   await done(page);
 });
 
@@ -381,7 +453,7 @@ test('a name with markup is text', async () => {
   await price(page, `SELECT region, COUNT(*) AS "${name}" FROM visits GROUP BY region`, 0.1);
   assert.match(await page.textContent('#expected'), /^<img src=x onerror=alert\(1\)> ± \d+$/);
   await ask(page);
-  assert.equal(await page.locator('#numbers tbody td').nth(1).textContent(), name);
+  assert.equal(await page.locator('#numbers thead th').last().textContent(), name);
   assert.equal(await page.locator('#charts figcaption').textContent(), name);
   assert.ok((await page.textContent('#asked-list')).includes(name));
   assert.equal(await page.locator('main img').count(), 0);

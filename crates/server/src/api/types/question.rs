@@ -196,6 +196,12 @@ pub(crate) struct One {
     /// The share that it is the quantile of.
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
+    /// The edge that it counts the rows below of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edge: Option<f64>,
+    /// The coefficient of a regression that it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coefficient: Option<String>,
     /// The number, with noise.
     value: f64,
     /// The number without noise is no further from it, with the confidence; null for quantiles.
@@ -218,6 +224,8 @@ impl From<Number> for One {
             name: number.name,
             bin: number.bin.map(two),
             share: number.share,
+            edge: number.edge,
+            coefficient: number.coefficient,
             value: number.value,
             half_width: number.half_width,
             interval: number.interval.map(two),

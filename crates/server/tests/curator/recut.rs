@@ -1,0 +1,119 @@
+//! Slots that are not used yet, cut otherwise by the analyst who has them.
+
+use crate::service::*;
+use counterpoint_curator::Role;
+use counterpoint_ledger::NewAccount;
+use counterpoint_wire::Format;
+use counterpoint_wire::ledger::ExactPlan;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+
+const COUNT: &str = "SELECT COUNT(*) FROM visits";
+
+/// A plan of guarantees: names, epsilons and counts.
+fn plan(slots: &[(&str, f64, u64)]) -> String {
+    let slot = |(name, epsilon, count): &(&str, f64, u64)| json!({"name": name, "mechanism": "approx-dp", "epsilon": epsilon, "count": count});
+    json!({"delta": 0, "release": slots.iter().map(slot).collect::<Vec<_>>()}).to_string()
+}
+
+/// An account of three openings at epsilon 1/2 each, and another one of the same.
+fn place() -> (Place, SocketAddr, String) {
+    let place = Place::new(&people(40), (0.0, 30.0), "100", &[("open", "1")]);
+    for name in ["mine", "theirs"] {
+        let declared =
+            ExactPlan::parse(plan(&[("count", 0.5, 3)]).as_bytes(), Format::Json).unwrap();
+        place.ledger().open_account(name, "visits", &NewAccount::Plan(declared, None)).unwrap();
+    }
+    let token = place.token(Role::Analyst, "ann", &["mine", "open"]);
+    let address = place.serve();
+    (place, address, token)
+}
+
+fn recut(count: u64, into: &[(&str, f64, u64)]) -> Value {
+    json!({"unused": [{"slot": "count", "count": count}], "into": plan(into)})
+}
+
+#[test]
+fn unused_slots_are_cut_otherwise_and_asked() {
+    let (place, address, token) = place();
+    let halves = recut(1, &[("fine", 0.25, 2)]);
+    let head = place.head();
+    let tried = post(address, "/v1/accounts/mine/recut/rehearsal", &token, &halves);
+    assert_eq!(
+        (tried.0, &read(&tried)["slots"]),
+        (200, &json!([{"name": "count", "count": 3, "used": 0}])),
+        "{}",
+        tried.1
+    );
+    assert_eq!(place.head(), head, "a rehearsal changes nothing");
+    let done = post(address, "/v1/accounts/mine/recut", &token, &halves);
+    let slots =
+        json!([{"name": "count", "count": 3, "used": 1}, {"name": "fine", "count": 2, "used": 0}]);
+    assert_eq!((done.0, &read(&done)["slots"]), (200, &slots), "{}", done.1);
+    let asked = json!({"account": "mine", "sql": COUNT, "slot": "fine"});
+    let answer = post(address, "/v1/questions", &token, &asked);
+    assert_eq!(answer.0, 200, "{}", answer.1);
+    assert!(place.verified());
+}
+
+#[test]
+fn what_costs_more_or_is_used_or_is_not_theirs_is_refused() {
+    let (place, address, token) = place();
+    let auditor = place.token(Role::Auditor, "otto", &[]);
+    let asked = json!({"account": "mine", "sql": COUNT, "slot": "count"});
+    assert_eq!(post(address, "/v1/questions", &token, &asked).0, 200);
+    let head = place.head();
+    let ours = |body: &Value| {
+        ["/v1/accounts/mine/recut", "/v1/accounts/mine/recut/rehearsal"]
+            .map(|path| post(address, path, &token, body))
+    };
+    for (body, status, code) in [
+        // Twice 1/4 is 1/2, and not 1 % more.
+        (recut(1, &[("fine", 0.2525, 2)]), 422, "illegal"),
+        (recut(1, &[("fine", 0.25, 3)]), 422, "illegal"),
+        // One of three is used.
+        (recut(3, &[("fine", 0.25, 2)]), 402, "over-budget"),
+        (recut(1, &[("count", 0.25, 2)]), 422, "illegal"),
+        (recut(0, &[("fine", 0.25, 2)]), 422, "illegal"),
+        (json!({"unused": [], "into": plan(&[("fine", 0.25, 2)])}), 422, "illegal"),
+        (
+            json!({"unused": [{"slot": "nobody", "count": 1}], "into": plan(&[("fine", 0.25, 2)])}),
+            404,
+            "not-found",
+        ),
+        (
+            json!({"unused": [{"slot": "count", "count": 1}, {"slot": "count", "count": 1}], "into": plan(&[("fine", 0.25, 2)])}),
+            422,
+            "illegal",
+        ),
+        (json!({"unused": [{"slot": "count", "count": 2}], "into": "no plan"}), 422, "illegal"),
+        (json!({"unused": [{"slot": "count", "count": 2}]}), 400, "unreadable"),
+    ] {
+        for answer in ours(&body) {
+            assert_problem(&answer, status, code);
+        }
+    }
+    let fine = recut(1, &[("fine", 0.25, 2)]);
+    for path in [
+        "/v1/accounts/theirs/recut",
+        "/v1/accounts/theirs/recut/rehearsal",
+        "/v1/accounts/visits/recut",
+    ] {
+        assert_problem(&post(address, path, &token, &fine), 404, "not-found");
+    }
+    assert_problem(&post(address, "/v1/accounts/open/recut", &token, &fine), 422, "illegal");
+    for (token, status, code) in
+        [(auditor.as_str(), 403, "forbidden"), ("cpt_none", 401, "unauthorized")]
+    {
+        assert_problem(&post(address, "/v1/accounts/mine/recut", token, &fine), status, code);
+    }
+    assert_eq!(place.head(), head, "nothing changed");
+    assert_eq!(
+        post(address, "/v1/accounts/mine/recut", &token, &fine).0,
+        200,
+        "what was refused was not this"
+    );
+    // Names are given once.
+    assert_problem(&post(address, "/v1/accounts/mine/recut", &token, &fine), 422, "illegal");
+    assert!(place.verified());
+}
