@@ -44,6 +44,7 @@ mod format;
 mod own;
 mod program;
 mod release;
+mod release_checks;
 mod session;
 mod shown;
 mod source;
