@@ -45,6 +45,7 @@ mod own;
 mod program;
 mod recut;
 mod release;
+mod release_checks;
 mod session;
 mod shown;
 mod source;

@@ -8,6 +8,7 @@ use crate::config::{Location, Source};
 use crate::dummy::Dummy;
 use crate::engine::Failed;
 use crate::files::RowSource;
+use crate::release_checks::{Stamp, are_declared};
 use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
 use crate::text;
@@ -120,17 +121,24 @@ impl ReleaseRows {
 /// As for [`release`].
 pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
     let study = job.release.study;
+    let stamp = Stamp::of(job.rows);
     let probe = job.rows.held(study, [0; 32])?;
     check_release(&job.release, &probe)?;
-    probe.check(Instant::now() + CHECK).map_err(ReleaseError::of_rows)?;
+    let found = probe.check(Instant::now() + CHECK).map_err(ReleaseError::of_rows)?;
+    if let Some(found) = &found {
+        are_declared(table_of(study)?, job.rows, found)?;
+    }
     let digest = job.rows.digest(study)?;
+    stamp.still(job.rows, "nothing was charged; legal: a file that nobody writes")?;
     let secret = Tokens::open(job.secret).and_then(|tokens| tokens.secret());
     let secret = secret.map_err(|error| ReleaseError::Rows(error.to_string()))?;
     let held = job.rows.held(study, secret)?;
     let pool = opened(job.ledger)?;
     let fingerprint = keyed(&secret, &digest);
     let charged = Charged { dataset: job.dataset, fingerprint, changed: job.changed };
-    release(&job.release, &charged, &pool, &held)
+    let published = release(&job.release, &charged, &pool, &held)?;
+    stamp.still(job.rows, "it was charged, and the numbers may be of either content; released as it was, they are told")?;
+    Ok(published)
 }
 
 /// The ledger, made if it is a file that is not there, or one that nothing was written to before a program was killed.
@@ -189,6 +197,14 @@ pub enum ReleaseError {
         /// The data set.
         dataset: String,
     },
+    /// The rows were released under another name.
+    #[error(
+        "these rows were released as data set {dataset:?} before, and have one budget; legal: name = {dataset:?} in [data]"
+    )]
+    OtherName {
+        /// The data set that paid.
+        dataset: String,
+    },
     /// The study was planned otherwise when it was released first.
     #[error(
         "account {account:?} has another plan; legal: the plan that the study was released with"
@@ -225,6 +241,7 @@ impl ReleaseError {
         matches!(
             self,
             Self::Changed { .. }
+                | Self::OtherName { .. }
                 | Self::OtherPlan { .. }
                 | Self::Ledger(LedgerError::Refused { .. })
                 | Self::Unanswered(Unanswered::Ledger(LedgerError::Refused { .. }))
@@ -246,9 +263,22 @@ struct Entry<'a> {
 /// [`ReleaseError`], naming the statistic.
 pub fn check_release(release: &Release<'_>, held: &Held) -> Result<(), ReleaseError> {
     for entry in entries(release.study)? {
-        ready(&entry, held, &slot(release.plan, &entry)?)?;
+        let slot = slot(release.plan, &entry)?;
+        is_charged(&entry, &ready(&entry, held, &slot)?, &slot)?;
     }
     Ok(())
+}
+
+/// An error unless a slot is charged as what its recipe runs: a plan that somebody edited would be charged, and then not answered.
+fn is_charged(entry: &Entry<'_>, ready: &Ready, slot: &Described) -> Result<(), ReleaseError> {
+    let charged = slot.release().map_err(|error| entry.wrong(error))?;
+    let run = ready.measured().iter().flat_map(Measurement::releases);
+    if charged.parts().eq(run.cloned()) {
+        return Ok(());
+    }
+    Err(entry.wrong(
+        "the plan charges other noise than its recipe runs; legal: the plan as it was written",
+    ))
 }
 
 /// Releases a study: what was not stored is debited, drawn and stored, and what is stored is published.
@@ -371,6 +401,8 @@ fn ready(entry: &Entry<'_>, held: &Held, slot: &Described) -> Result<Ready, Rele
 struct Same<'a> {
     version: u64,
     table: &'a TableText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample_of: Option<u64>,
     epsilon: Option<f64>,
     delta: f64,
     statistics: Vec<(&'a str, Option<&'a Checked>, f64, String)>,
@@ -392,6 +424,7 @@ fn account_name(study: &StudyFile, charged: &Charged<'_>) -> Result<String, Rele
     let same = Same {
         version: 1,
         table: source.table.text(),
+        sample_of: study.study.public().sample_of,
         epsilon: budget.epsilon.map(counterpoint::Epsilon::get),
         delta: budget.delta.get(),
         statistics: list
@@ -439,21 +472,33 @@ fn open(
     if is_there(account) {
         return is_planned_alike(release, account, ledger);
     }
-    let is_release = |one: &&AccountStatus| {
-        one.parent.as_deref() == Some(charged.dataset) && one.name.starts_with(RELEASE)
-    };
+    let is_own = |one: &AccountStatus| one.parent.as_deref() == Some(charged.dataset);
+    let is_same = |one: &AccountStatus| one.name.starts_with(&prefix(charged.fingerprint));
+    if let Some(other) = status.accounts.iter().find(|one| is_same(one) && !is_own(one)) {
+        let dataset = other.parent.clone().unwrap_or_default();
+        return Err(ReleaseError::OtherName { dataset });
+    }
+    let is_release = |one: &&AccountStatus| is_own(one) && one.name.starts_with(RELEASE);
     let mut releases = status.accounts.iter().filter(is_release).peekable();
     let is_first = releases.peek().is_none();
-    let is_same = releases.any(|one| one.name.starts_with(&prefix(charged.fingerprint)));
-    if !is_first && !is_same && !charged.changed {
+    if !is_first && !releases.any(is_same) && !charged.changed {
         return Err(ReleaseError::Changed { dataset: charged.dataset.to_owned() });
     }
     if !is_there(charged.dataset) {
         let relation = release.study.study.public().relation;
-        ledger.dataset(charged.dataset, relation, &first_budget(release)?)?;
+        unless_there(ledger.dataset(charged.dataset, relation, &first_budget(release)?))?;
     }
-    ledger.open_account(account, charged.dataset, &NewAccount::Plan(release.plan.clone(), None))?;
-    Ok(())
+    let plan = NewAccount::Plan(release.plan.clone(), None);
+    unless_there(ledger.open_account(account, charged.dataset, &plan))?;
+    is_planned_alike(release, account, ledger)
+}
+
+/// Another process may have been quicker.
+fn unless_there<T>(made: Result<T, LedgerError>) -> Result<(), LedgerError> {
+    match made {
+        Err(LedgerError::Exists { .. }) => Ok(()),
+        made => made.map(drop),
+    }
 }
 
 /// An error if an account that is open has other slots than the plan.

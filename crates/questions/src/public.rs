@@ -130,6 +130,9 @@ pub struct ColumnText {
     /// Values that stand for a missing one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_codes: Vec<CodeText>,
+    /// What a release does about values that are neither declared nor missing: `skip` uses none of them. Without it they are an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<String>,
 }
 
 impl ColumnText {
@@ -144,6 +147,7 @@ impl ColumnText {
             from: None,
             missing: None,
             missing_codes: Vec::new(),
+            others: None,
         }
     }
 }
@@ -341,6 +345,13 @@ fn column(text: &ColumnText, place: &str) -> Result<Column, PublicError> {
         return Err(PublicError::new(place, problem, "complete for a column with bounds"));
     }
     let instead = instead(text, &kind, &place)?;
+    if let Some(other) = text.others.as_deref().filter(|word| *word != "skip") {
+        return Err(PublicError::new(
+            place,
+            format!("others is {other:?}"),
+            "\"skip\", or nothing",
+        ));
+    }
     let from = text.from.clone().unwrap_or_else(|| text.name.clone());
     if from.is_empty() || from.chars().any(char::is_control) || from.contains('"') {
         let problem = format!("from is {from:?}");

@@ -1,6 +1,7 @@
 //! A block of rows as it is read, and what the owner of the data is told about it.
 
 use super::columns::{Cell, Column, Found, Layout};
+use std::collections::BTreeSet;
 
 /// A block of rows as it is read.
 pub(super) struct Block<'a> {
@@ -25,7 +26,8 @@ pub struct Values {
     pub column: String,
     /// How many values are missing.
     pub missing: u64,
-    /// How many values are there and cannot be read, or are no declared category. They count as missing, or as no group.
+    /// How many values are there and cannot be read, or are no declared category, nor declared to stand for a missing one. They count
+    /// as missing, or as no group.
     pub unreadable: u64,
     /// The first of these: its row, from 1, and the value.
     pub example: Option<(u64, String)>,
@@ -37,13 +39,20 @@ pub(super) struct Watch {
     pub inspection: Inspection,
     /// The first row that cannot be read, and why.
     pub problem: Option<String>,
+    /// For each column the values that stand for a missing one.
+    codes: Vec<BTreeSet<String>>,
 }
 
 impl Watch {
-    pub(super) fn new(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout, codes: Vec<BTreeSet<String>>) -> Self {
         let values = |(name, _): &(String, _)| Values { column: name.clone(), ..Values::default() };
         let columns = layout.columns.iter().map(values).collect();
-        Self { inspection: Inspection { rows: 0, columns }, problem: None }
+        Self { inspection: Inspection { rows: 0, columns }, problem: None, codes }
+    }
+
+    /// Whether a value of a column stands for a missing one.
+    fn is_code(&self, place: usize, cell: Cell<'_>) -> bool {
+        self.codes.get(place).is_some_and(|codes| codes.contains(cell.shown().trim()))
     }
 }
 
@@ -63,9 +72,11 @@ impl<'a> Block<'a> {
         let found = column.push(reading, cell);
         let Some(watch) = &mut self.watch else { return };
         let row = watch.inspection.rows + column.len() as u64;
+        let is_code = found == Found::Unreadable && watch.is_code(place, cell);
         let Some(values) = watch.inspection.columns.get_mut(place) else { return };
         match found {
             Found::Value => (),
+            _ if is_code => values.missing += 1,
             Found::Missing => values.missing += 1,
             Found::Unreadable => {
                 values.unreadable += 1;

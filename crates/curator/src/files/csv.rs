@@ -17,6 +17,14 @@ const MOST_COLUMNS: usize = 10_000;
 /// The byte-order mark of UTF-8.
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
+/// What files that are no text in UTF-8 begin with.
+const NO_TEXT: [(&[u8], &str); 4] = [
+    (&[0x1f, 0x8b], "is compressed (gzip); legal: the file that gunzip makes of it"),
+    (b"PK\x03", "is a ZIP archive or a spreadsheet; legal: the table, saved as CSV"),
+    (&[0xff, 0xfe], "is in UTF-16; legal: UTF-8"),
+    (&[0xfe, 0xff], "is in UTF-16; legal: UTF-8"),
+];
+
 /// A file that is read record by record.
 #[derive(Debug)]
 pub(super) struct CsvReader {
@@ -70,6 +78,9 @@ impl CsvReader {
         (&mut file).take(MARK.len() as u64).read_to_end(&mut buffer)?;
         if buffer == MARK {
             buffer.clear();
+        }
+        if let Some((_, problem)) = NO_TEXT.iter().find(|(first, _)| buffer.starts_with(first)) {
+            return Err(Error::new(ErrorKind::InvalidData, *problem));
         }
         let mut reader = Self { file, buffer, is_at_end: false, line: 1, width: 0 };
         let header = reader.header()?;

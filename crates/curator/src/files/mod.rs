@@ -26,7 +26,7 @@ pub use row_source::RowSource;
 use crate::engine::{Failed, Found, Secret};
 use crate::tabulation::{Counted, Tabulation};
 use columns::Layout;
-use counterpoint_questions::public::Table;
+use counterpoint_questions::public::{CodeText, Table};
 use counterpoint_questions::question::Condition;
 use evaluate::Question;
 use sha2::{Digest, Sha256};
@@ -91,7 +91,14 @@ pub(crate) fn inspect(
     source: &RowSource,
     deadline: Instant,
 ) -> Result<Inspection, Failed> {
-    let watch = read::watch(source, &all(table), deadline)?;
+    let codes = table.text().columns.iter().map(|column| {
+        let code = |code: &CodeText| match code {
+            CodeText::Number(number) => number.to_string(),
+            CodeText::Text(text) => text.trim().to_owned(),
+        };
+        column.missing_codes.iter().map(code).collect()
+    });
+    let watch = read::watch(source, &all(table), codes.collect(), deadline)?;
     let problem = match (watch.problem, watch.inspection.rows) {
         (Some(problem), _) => problem,
         (None, 0) => "there are no rows".to_owned(),

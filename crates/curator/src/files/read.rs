@@ -11,6 +11,7 @@ use super::row_source::RowSource;
 use crate::engine::{Failed, Found};
 use crate::format::Format;
 use arrow_array::RecordBatch;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::num::NonZero;
 use std::path::Path;
@@ -56,6 +57,10 @@ fn open(path: &Path) -> Result<File, Failed> {
     let found = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if found.is_dir() {
         return Err(wrong("is a folder; legal: a file".to_owned()));
+    }
+    // A pipe is empty when it is read for the second time, and a device may never end.
+    if !found.is_file() {
+        return Err(wrong("is a pipe or a device; legal: a file".to_owned()));
     }
     File::open(path).map_err(|error| wrong(error.to_string()))
 }
@@ -110,12 +115,13 @@ pub(super) fn columns(source: &RowSource) -> Result<Vec<Found>, Failed> {
 /// Where the columns of a layout are in a source. All that are not there, or hold something else, are told.
 pub(super) fn places(source: &RowSource, layout: &Layout) -> Result<Vec<usize>, Failed> {
     let found = columns(source)?;
-    let mut problems = Vec::new();
+    let (mut problems, mut is_lacking) = (Vec::new(), false);
     let mut place = |(name, reading): &(String, Reading)| {
         let is_it = |(_, found): &(usize, &Found)| found.name.eq_ignore_ascii_case(name);
         let mut own = found.iter().enumerate().filter(is_it);
         let Some((place, column)) = own.next() else {
             problems.push(format!("the source has no column {name:?}"));
+            is_lacking = true;
             return 0;
         };
         if own.next().is_some() {
@@ -131,6 +137,9 @@ pub(super) fn places(source: &RowSource, layout: &Layout) -> Result<Vec<usize>, 
         place
     };
     let places = layout.columns.iter().map(&mut place).collect();
+    if is_lacking {
+        problems.push(format!("it has {}", shown(&found)));
+    }
     match (source, problems.is_empty()) {
         (_, true) => Ok(places),
         (RowSource::File(path, _), false) => {
@@ -138,6 +147,18 @@ pub(super) fn places(source: &RowSource, layout: &Layout) -> Result<Vec<usize>, 
         }
         _ => Err(Failed::new(problems.join("; "))),
     }
+}
+
+/// Some names of columns, in one line.
+fn shown(found: &[Found]) -> String {
+    let name = |found: &Found| format!("{:?}", found.name.chars().take(40).collect::<String>());
+    let names: Vec<String> = found.iter().take(12).map(name).collect();
+    let more = if found.len() > names.len() {
+        format!(" and {} more", found.len() - names.len())
+    } else {
+        String::new()
+    };
+    names.join(", ") + &more
 }
 
 /// Whether a column holds numbers or texts.
@@ -307,14 +328,15 @@ pub(super) fn read_all<S: Send>(
     })
 }
 
-/// Looks at all rows of a source in turn, for what cannot be read.
+/// Looks at all rows of a source in turn, for what cannot be read and stands for no missing value.
 pub(super) fn watch(
     source: &RowSource,
     layout: &Layout,
+    codes: Vec<BTreeSet<String>>,
     deadline: Instant,
 ) -> Result<Watch, Failed> {
     let reader = Reader::open(source, layout)?;
-    let mut watch = Watch::new(layout);
+    let mut watch = Watch::new(layout, codes);
     while watch.problem.is_none() && reader.next(layout, Some(&mut watch), &mut |_| Ok(()))? {
         in_time(deadline)?;
     }

@@ -1,18 +1,22 @@
 //! From debit to answer: what is shown, what is charged, and what a crash leaves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod attacked;
 mod audit;
 mod child;
+mod covered;
 mod crash;
 mod engines;
 mod failures;
 mod files;
+mod interfaces;
 mod missing;
 mod one_call;
 mod people;
 mod released;
 mod sessions;
 mod slots;
+mod surveys;
 mod table_sessions;
 mod tables;
 mod total;

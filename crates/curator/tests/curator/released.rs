@@ -82,7 +82,7 @@ const STATISTICS: &str = r#"
     epsilon = 0.1
 "#;
 
-fn planned(study: &StudyFile) -> ExactPlan {
+pub(crate) fn planned(study: &StudyFile) -> ExactPlan {
     let planned = plan(&study.study, &counterpoint::Options::default()).unwrap();
     let text = Planned::new(&study.study, planned).plan().to_toml().unwrap();
     ExactPlan::parse(text.as_bytes(), Format::Toml).unwrap()

@@ -2,10 +2,12 @@
 //! (docs/theorems.md, *Intervals from what is released*). Nothing is assumed about the data, nor about how many there are.
 
 use super::measurement::{Body, Measurement, noisy_sums};
+use super::ratio::Ratio;
+use super::summand::Summand;
 use super::tally::Tally;
 use super::{Bounds, Kind};
 use crate::error::Error;
-use crate::noise::{Law, confident};
+use crate::noise::{Law, Noise, confident};
 use crate::reply::Reply;
 use serde::{Deserialize, Serialize};
 
@@ -118,13 +120,7 @@ impl Measurement {
             (Body::Sums(sums), Drawn::Sums(noisy, public)) if sums.len() == noisy.len() => {
                 let public = public.map(|rows| rows as f64);
                 let reply = self.reply(noisy, public.unwrap_or_default());
-                // Each sum within its own with so much more probability that all are with this.
-                let each = 1.0 - (1.0 - confidence) / sums.len().max(1) as f64;
-                let around = |((_, noise), sum): (&(_, _), &f64)| {
-                    Interval::around(*sum, Law::new(noise).half_width(each))
-                };
-                let sums: Vec<Interval> = sums.iter().zip(noisy).map(around).collect();
-                let found = of_sums(&self.query().kind, &sums, public);
+                let found = of_noisy(&self.query().kind, sums, (noisy, public), confidence);
                 Ok(Within { reply, intervals: found.into_iter().collect() })
             }
             (Body::Bins(noise), Drawn::Reply(Reply::Table(bins))) => {
@@ -146,6 +142,40 @@ impl Measurement {
     }
 }
 
+/// Where an answer is that is made of noisy sums.
+fn of_noisy(
+    kind: &Kind,
+    sums: &[(Summand, Noise)],
+    (noisy, public): (&[f64], Option<f64>),
+    confidence: f64,
+) -> Option<Interval> {
+    if let ([(_, ones), (_, offsets)], &[count, sum], None) = (sums, noisy, public)
+        && let Some(bounds) = bounds_of_mean(kind)
+    {
+        let laws = [Law::new(ones), Law::new(offsets)];
+        let ratio = Ratio { laws: [&laws[0], &laws[1]], count, sum };
+        let mean = ratio.interval(bounds.half(), 1.0 - confidence).plus(bounds.center());
+        return Some(mean.cut(bounds.low(), bounds.high()));
+    }
+    // Each sum within its own with so much more probability that all are with this.
+    let each = 1.0 - (1.0 - confidence) / sums.len().max(1) as f64;
+    let around = |((_, noise), sum): (&(_, _), &f64)| {
+        Interval::around(*sum, Law::new(noise).half_width(each))
+    };
+    let sums: Vec<Interval> = sums.iter().zip(noisy).map(around).collect();
+    of_sums(kind, &sums, public)
+}
+
+/// The bounds of what is a mean.
+fn bounds_of_mean(kind: &Kind) -> Option<Bounds> {
+    match kind {
+        Kind::Mean(bounds) => Some(*bounds),
+        // Of ones and zeros.
+        Kind::Proportion(_) => Some(Bounds { low: 0.0, high: 1.0 }),
+        _ => None,
+    }
+}
+
 /// Where an answer is if its sums are where they are said to be.
 fn of_sums(kind: &Kind, sums: &[Interval], public: Option<f64>) -> Option<Interval> {
     let (rows, rest) = match (public, sums) {
@@ -164,8 +194,7 @@ fn of_sums(kind: &Kind, sums: &[Interval], public: Option<f64>) -> Option<Interv
             None => Some(*sum),
         },
         (Kind::Mean(bounds), [sum]) => Some(mean(*sum, rows, *bounds)),
-        (Kind::Proportion(_), [ones]) if public.is_some() => Some(ones.over(rows).cut(0.0, 1.0)),
-        (Kind::Proportion(_), [sides]) => Some(sides.over(rows).plus(0.5).cut(0.0, 1.0)),
+        (Kind::Proportion(_), [ones]) => Some(ones.over(rows).cut(0.0, 1.0)),
         (Kind::Variance(bounds), [offsets, squares]) => {
             Some(spread(*offsets, *squares, rows, *bounds))
         }

@@ -10,6 +10,7 @@ mod summand;
 mod places;
 mod tally;
 mod prefixes;
+mod ratio;
 mod moments;
 mod measurement;
 mod groups;

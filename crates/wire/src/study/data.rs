@@ -23,8 +23,8 @@ const DATA: [&str; 12] = [
     "budget",
     "column",
 ];
-const COLUMN: [&str; 7] =
-    ["name", "bounds", "categories", "complete", "from", "missing", "missing_codes"];
+const COLUMN: [&str; 8] =
+    ["name", "bounds", "categories", "complete", "from", "missing", "missing_codes", "others"];
 
 /// The data that a study is about: what is public about them, and where they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +131,7 @@ fn column(mut fields: Fields<'_>) -> Result<ColumnText, PlanError> {
     if let Some(codes) = fields.take("missing_codes") {
         column.missing_codes = missing_codes(codes)?;
     }
+    column.others = fields.text("others")?.map(|word| word.into_owned());
     fields.finish("a column", &COLUMN)?;
     Ok(column)
 }
