@@ -28,8 +28,8 @@ const THEOREMS: [(&str, Theorem); 3] = [
 const FEW: usize = 40;
 
 /// Each theorem's charge for the plan's errors with pure noise alone, and the factor it would have needed.
-pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec<Other> {
-    let Some(errors) = errors(problem, setting) else { return Vec::new() };
+pub(crate) fn of(study: &Study, problem: &Problem<'_>, errors: Option<Vec<Error>>) -> Vec<Other> {
+    let Some(errors) = errors else { return Vec::new() };
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
     let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
     let of = |(name, theorem): (&'static str, Theorem)| {
@@ -49,8 +49,11 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec
     THEOREMS.into_iter().map(of).collect()
 }
 
-/// What each row's error is, and whether it moves with the factor.
-fn errors(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<(f64, bool)>> {
+/// What a row's error is, and whether it moves with the factor.
+type Error = (f64, bool);
+
+/// The error of each row of a setting.
+pub(crate) fn errors(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<Error>> {
     let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
     let of = |((row, choice), level): ((&crate::fit::Row, &usize), &f64)| match row.wish {
         Wish::Error(error) => Some((error, true)),
@@ -66,11 +69,11 @@ fn errors(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<(f64, bool)>> 
 /// that: errors are taken to be inverse to levels, which they are but for whole numbers.
 fn charged(
     problem: &Problem<'_>,
-    errors: &[(f64, bool)],
+    errors: &[Error],
     theorem: Theorem,
     (factor, scaled): (f64, f64),
 ) -> Option<f64> {
-    let pure = |(row, (error, moves)): (&crate::fit::Row, &(f64, bool))| -> Option<Vec<Release>> {
+    let pure = |(row, (error, moves)): (&crate::fit::Row, &Error)| -> Option<Vec<Release>> {
         problem.composer.pace().look().ok()?;
         let family = row.families.iter().find(|family| family.noise != Noise::Gaussian)?;
         let (factor, scaled) = if *moves { (factor, scaled) } else { (1.0, 1.0) };

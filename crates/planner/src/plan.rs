@@ -5,6 +5,7 @@ use crate::fit::{PlanningError, Problem, Row, Setting};
 use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::pace::Pace;
+use crate::shares;
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
@@ -17,20 +18,21 @@ use counterpoint_mechanisms::Measurement;
 #[non_exhaustive]
 pub struct Planned {
     /// What all of it costs: epsilon at the study's delta, secrecy of the sample included. Where no budget was given its
-    /// lower end is below what any noise of these kinds costs that keeps to the wanted errors.
+    /// lower end is below what any noise of these kinds costs that keeps to the wanted errors, with the shared counts as they
+    /// are.
     pub cost: Answer,
     /// The study's delta.
     pub delta: Delta,
     /// The delta at which the releases themselves are composed: larger where the data are a secret sample.
     pub delta_within: Delta,
     /// By how much every wanted error had to be multiplied, or could be: with the upper end the budget is kept, with the
-    /// lower end these kinds of noise are proved to break it.
+    /// lower end these kinds of noise are proved to break it, with the shared counts as they are.
     pub factor: Option<Bracket>,
     /// The weighted sum of errors that was made small.
     pub sum: Option<f64>,
     /// What is proved of the smallest such sum, once [`least`] was asked.
     pub least: Option<Least>,
-    /// The statistics, in order.
+    /// The statistics, in order, and after them the counts that some of them share.
     pub statistics: Vec<Line>,
     /// What other theorems make of the same wishes.
     pub others: Vec<Other>,
@@ -70,6 +72,8 @@ pub struct Runs {
     pub confidence: f64,
     /// Whether it is pinned.
     pub pinned: bool,
+    /// The name of the count that it is computed with, if that is a release of its own.
+    pub count: Option<String>,
 }
 
 /// Plans a study.
@@ -80,14 +84,36 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
     let pace = Pace::new(options.watch);
     let composer = Composer::new(study.public(), study.budget(), *options, &pace);
     pace.stage(0.1);
-    let problem = Problem::new(study, composer)?;
+    let alone = Problem::new(study, composer)?;
+    pace.stage(0.3);
+    let shares = shares::shared(study, &alone)?;
+    let [first, rest @ ..] = shares.as_slice() else {
+        return planned(study, &alone, (&alone, &pace));
+    };
+    let mut problem = alone.sharing(study, first)?;
+    for share in rest {
+        problem = problem.sharing(study, share)?;
+    }
+    match planned(study, &problem, (&alone, &pace)) {
+        // What is pinned may leave no room for a count.
+        Err(PlanningError::OverBudget { .. }) => planned(study, &alone, (&alone, &pace)),
+        found => found,
+    }
+}
+
+/// The plan of a problem. Other theorems are asked about the one in which nothing is shared.
+fn planned(
+    study: &Study,
+    problem: &Problem<'_>,
+    (alone, pace): (&Problem<'_>, &Pace<'_>),
+) -> Result<Planned, PlanningError> {
     pace.stage(0.7);
     let wishes = || problem.rows.iter().map(|row| row.wish);
     let weighted = wishes().any(|wish| matches!(wish, Wish::Weight(_)));
     let wanted = wishes().any(|wish| matches!(wish, Wish::Error(_)));
     let (setting, cost, factor, sum) = match study.budget().epsilon {
         Some(budget) if weighted => {
-            let (setting, cost, sum) = sum::best(&problem, study, budget.get())?;
+            let (setting, cost, sum) = sum::best(problem, study, budget.get())?;
             (setting, cost, None, Some(sum))
         }
         Some(budget) if wanted => {
@@ -105,18 +131,21 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
         }
     };
     pace.stage(0.85);
-    let mut statistics = lines(study, &problem, &setting)?;
+    let mut statistics = lines(study, problem, &setting)?;
     pace.stage(1.0);
     if sum.is_none() {
         let now = (cost.bracket.upper, factor.map(|factor| factor.upper));
-        let spares = spare::of(&problem, &setting, now)?;
+        let spares = spare::of(problem, &setting, now)?;
         for (place, spare) in problem.places.iter().zip(spares) {
-            if let Some(line) = statistics.get_mut(*place) {
+            // A count that others share cannot be dropped.
+            if *place < study.statistics().len()
+                && let Some(line) = statistics.get_mut(*place)
+            {
                 line.spare = spare;
             }
         }
     }
-    let others = others::of(study, &problem, &setting);
+    let others = others::of(study, alone, others::errors(problem, &setting));
     pace.look()?;
     Ok(Planned {
         cost,
@@ -141,6 +170,11 @@ pub fn least(
     options: &Options<'_>,
 ) -> Result<Option<Least>, PlanningError> {
     let (Some(_), Some(budget)) = (planned.sum, study.budget().epsilon) else { return Ok(None) };
+    let shares = |line: &Line| line.runs.as_ref().is_some_and(|runs| runs.count.is_some());
+    if planned.statistics.iter().any(shares) {
+        // What is proved of separate counts does not hold for shared ones.
+        return Ok(Some(Least::Unknown { reason: "statistics share a count" }));
+    }
     let pace = Pace::new(options.watch);
     let composer = Composer::new(study.public(), study.budget(), *options, &pace);
     let problem = Problem::new(study, composer)?;
@@ -195,24 +229,39 @@ fn lines(
                     },
                     confidence: wanted.confidence,
                     pinned: matches!(wanted.wish, Wish::Kept(_) | Wish::Level(_)),
+                    count: row.count.clone(),
                     measurement,
                 };
                 (runs.measurement.releases().to_vec(), Some(runs))
             }
         };
-        // Statistics that are charged the same cost the same.
-        let same = lines.iter().rev().take(64).find(|line| line.releases == releases);
-        let epsilon = match same {
-            Some(line) => line.epsilon,
-            None => problem.composer.epsilon(&releases)?.bracket.upper,
-        };
-        lines.push(Line {
-            name: statistic.name.clone(),
-            runs,
-            releases,
-            epsilon,
-            spare: Spare::default(),
-        });
+        let line = line(problem, (&statistic.name, runs, releases), &lines)?;
+        lines.push(line);
+    }
+    for (((row, _), &level), share) in rows.zip(&problem.shares) {
+        let Some(family) = row.families.first() else { continue };
+        let measurement = family.measurement(level)?;
+        let releases = measurement.releases().to_vec();
+        let (noise, error, confidence) = (family.noise, family.error(level)?, shares::CONFIDENCE);
+        let (wanted, pinned, count) = (None, false, None);
+        let runs = Runs { noise, level, measurement, error, wanted, confidence, pinned, count };
+        let line = line(problem, (&share.name, Some(runs), releases), &lines)?;
+        lines.push(line);
     }
     Ok(lines)
+}
+
+/// A statistic, and what it would cost alone: those that are charged the same cost the same.
+fn line(
+    problem: &Problem<'_>,
+    (name, runs, releases): (&str, Option<Runs>, Vec<Release>),
+    lines: &[Line],
+) -> Result<Line, PlanningError> {
+    let same = lines.iter().rev().take(64).find(|line| line.releases == releases);
+    let epsilon = match same {
+        Some(line) => line.epsilon,
+        None => problem.composer.epsilon(&releases)?.bracket.upper,
+    };
+    let (name, spare) = (name.to_owned(), Spare::default());
+    Ok(Line { name, runs, releases, epsilon, spare })
 }
