@@ -293,10 +293,9 @@ impl Curator {
         let (kept, question, spend) = self.costed(asker, ask)?;
         let failed = |error| Denied::from(Unanswered::Dummy(error));
         let dummy = self.dummy(&kept.held).map_err(failed)?;
-        let ready = Ready::new(&dummy.held, &question, spend, slot(&ask.pay))?;
+        let ready = self.ready_for(ask, (&dummy.held, &question, spend))?;
         let deadline = Instant::now() + self.timing.limit;
-        let counted = dummy.held.count(&[ready.tabulation()], deadline).map_err(failed)?;
-        let drawn = table::drawn(ready.measured(), counted.concat()).map_err(failed)?;
+        let drawn = table::rehearsed(&dummy.held, &ready, deadline).map_err(failed)?;
         let measured = (ready.checked(), ready.measured());
         Ok(table::numbers(&drawn, measured, ask.confidence)?)
     }
@@ -341,8 +340,26 @@ impl Curator {
     /// The table of a question, and the question ready to be asked of it.
     fn ready(&self, asker: &Bearer, ask: &Ask) -> Result<(&Kept, Ready), Denied> {
         let (kept, question, spend) = self.costed(asker, ask)?;
-        let ready = Ready::new(&kept.held, &question, spend, slot(&ask.pay))?;
+        let ready = self.ready_for(ask, (&kept.held, &question, spend))?;
         Ok((kept, ready))
+    }
+
+    /// A question ready to be asked, with the count of another slot if its own slot says so.
+    fn ready_for(
+        &self,
+        ask: &Ask,
+        (held, question, spend): (&Held, &Question, Spend),
+    ) -> Result<Ready, Denied> {
+        let (Pay::Slot(slot), Spend::Style(_)) = (&ask.pay, spend) else {
+            return Ok(Ready::new(held, question, spend, slot(&ask.pay))?);
+        };
+        let declared = |slot: &str| self.pool.with(|ledger| ledger.declared(&ask.account, slot));
+        let shared = match declared(slot)?.shared_count() {
+            Some(count) => Some((declared(&count)?, count)),
+            None => None,
+        };
+        let shared = shared.as_ref().map(|(declared, count)| (count.as_str(), declared));
+        Ok(Ready::in_slot(held, (question.check(&held.public)?, spend), slot, shared)?)
     }
 
     /// The table of a question, the question, and what it may spend.

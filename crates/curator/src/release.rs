@@ -31,6 +31,7 @@ use counterpoint_wire::publication::{
 use counterpoint_wire::{StudyFile, StudyQuestion};
 use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -185,6 +186,12 @@ pub enum ReleaseError {
         /// What is wrong, and what would be legal.
         problem: String,
     },
+    /// The plan lacks something.
+    #[error("the plan has no release {name:?}; legal: a plan of this study")]
+    NoSlot {
+        /// Its name.
+        name: String,
+    },
     /// The study does not describe its data.
     #[error("data has no columns; legal: [[data.column]] for each column that a statistic names")]
     NoColumns,
@@ -249,22 +256,26 @@ impl ReleaseError {
     }
 }
 
-/// A statistic that is released, and its place in the study.
+/// What is released under a name, a statistic or a count that statistics share, and its place in the study.
 struct Entry<'a> {
     index: usize,
-    statistic: &'a Statistic,
-    wanted: &'a Wanted,
+    name: &'a str,
+    confidence: f64,
+    /// The number of rows that its error is planned for.
+    rows: Option<u64>,
     question: &'a StudyQuestion,
 }
+
+/// How often the half-width of a shared count is kept.
+const COUNT_CONFIDENCE: f64 = 0.95;
 
 /// Checks that a study can be released of a table. Nothing is charged, and no rows are looked at.
 ///
 /// # Errors
 /// [`ReleaseError`], naming the statistic.
 pub fn check_release(release: &Release<'_>, held: &Held) -> Result<(), ReleaseError> {
-    for entry in entries(release.study)? {
-        let slot = slot(release.plan, &entry)?;
-        is_charged(&entry, &ready(&entry, held, &slot)?, &slot)?;
+    for (entry, ready) in readied(release.study, held, |name| slot(release.plan, name))? {
+        is_charged(&entry, &ready, &slot(release.plan, entry.name)?)?;
     }
     Ok(())
 }
@@ -294,20 +305,18 @@ pub fn release(
     check_release(release, held)?;
     let account = account_name(release.study, charged)?;
     pool.with(|ledger| open(release, charged, &account, ledger))?;
-    let entries = entries(release.study)?;
-    let mut questions = Vec::with_capacity(entries.len());
-    for entry in &entries {
-        let declared = pool.with(|ledger| ledger.declared(&account, &entry.statistic.name))?;
-        questions.push(ready(entry, held, &declared)?);
-    }
+    // What the account was opened with is what is drawn, whatever the plan is by now.
+    let declared = |name: &str| Ok(pool.with(|ledger| ledger.declared(&account, name))?);
+    let entries = readied(release.study, held, declared)?;
     let payer = Payer { account: &account, analyst: None, alias: None };
-    let due: Vec<Due<'_>> = questions.iter().map(|ready| Due { held, ready, payer }).collect();
+    let due: Vec<Due<'_>> = entries.iter().map(|(_, ready)| Due { held, ready, payer }).collect();
     let told = table::tell_all(pool, &due, LIMIT, &Stages::default());
     let mut statistics = Vec::with_capacity(entries.len());
-    for ((entry, ready), told) in entries.iter().zip(&questions).zip(told) {
-        let numbers = told?.numbers(ready, entry.wanted.confidence);
-        statistics.push(published(entry, ready, &numbers.map_err(untold)?, release.study)?);
+    for ((entry, ready), told) in entries.iter().zip(told) {
+        let numbers = told?.numbers(ready, entry.confidence).map_err(untold)?;
+        statistics.push((entry.index, published(entry, ready, &numbers, release.study)?));
     }
+    let statistics = in_order(statistics);
     let status = pool.with(|ledger| ledger.status(None))?;
     let find = |name: &str| status.accounts.iter().find(|account| account.name == name);
     let budget = find(charged.dataset).and_then(budget);
@@ -332,16 +341,21 @@ pub fn rehearse_release(release: &Release<'_>) -> Result<Publication, ReleaseErr
     let source = release.study.data.as_ref().ok_or(ReleaseError::NoColumns)?;
     let failed = |failed: Failed| ReleaseError::MadeUp(failed.why);
     let dummy = Dummy::of(&source.table).map_err(failed)?;
-    let mut statistics = Vec::new();
-    for entry in entries(release.study)? {
-        let ready = ready(&entry, &dummy.held, &slot(release.plan, &entry)?)?;
+    let (mut statistics, mut counts) = (Vec::new(), BTreeMap::new());
+    for (entry, ready) in readied(release.study, &dummy.held, |name| slot(release.plan, name))? {
         let deadline = Instant::now() + LIMIT;
         let counted = dummy.held.count(&[ready.tabulation()], deadline).map_err(failed)?;
-        let drawn = table::drawn(ready.measured(), counted.concat()).map_err(failed)?;
+        let shared = ready.count().and_then(|count| counts.get(count.key()));
+        let shared = shared.map(|drawn: &Vec<_>| table::counts(drawn)).transpose();
+        let shared = shared.map_err(failed)?;
+        let drawn = table::drawn(ready.measured(), counted.concat(), shared.as_deref());
+        let drawn = drawn.map_err(failed)?;
         let measured = (ready.checked(), ready.measured());
-        let numbers = table::numbers(&drawn, measured, entry.wanted.confidence);
-        statistics.push(published(&entry, &ready, &numbers.map_err(untold)?, release.study)?);
+        let numbers = table::numbers(&drawn, measured, entry.confidence).map_err(untold)?;
+        statistics.push((entry.index, published(&entry, &ready, &numbers, release.study)?));
+        counts.insert(ready.key().to_owned(), drawn);
     }
+    let statistics = in_order(statistics);
     Ok(Publication {
         version: 1,
         made_up: true,
@@ -365,35 +379,94 @@ fn entries(study: &StudyFile) -> Result<Vec<Entry<'_>>, ReleaseError> {
             problem: "column is missing; legal: a column of [[data.column]] to compute it from"
                 .to_owned(),
         })?;
-        entries.push(Entry { index, statistic, wanted, question });
+        let rows = wanted.population.as_ref().and_then(|population| population.rows);
+        let (name, confidence) = (statistic.name.as_str(), wanted.confidence);
+        entries.push(Entry { index, name, confidence, rows, question });
     }
     Ok(entries)
 }
 
+/// All that is released, each ready to be asked as its slot says: the counts that statistics share, and then the statistics.
+fn readied<'a>(
+    study: &'a StudyFile,
+    held: &Held,
+    declared: impl Fn(&str) -> Result<Described, ReleaseError>,
+) -> Result<Vec<(Entry<'a>, Ready)>, ReleaseError> {
+    let (mut counts, mut statistics) = (BTreeMap::new(), Vec::new());
+    for entry in entries(study)? {
+        let slot = declared(entry.name)?;
+        let shared = match slot.shared_count() {
+            Some(name) => {
+                if !counts.contains_key(&name) {
+                    let count = count_entry(study, &name, &entry)?;
+                    let declared = declared(&name)?;
+                    let made = ready(&count, held, &declared, None)?;
+                    counts.insert(name.clone(), (count, made, declared));
+                }
+                counts.get(&name).map(|(_, _, declared)| (name.as_str(), declared))
+            }
+            None => None,
+        };
+        let made = ready(&entry, held, &slot, shared)?;
+        statistics.push((entry, made));
+    }
+    let counts = counts.into_values().map(|(entry, ready, _)| (entry, ready));
+    Ok(counts.chain(statistics).collect())
+}
+
+/// A count that a statistic shares.
+fn count_entry<'a>(
+    study: &'a StudyFile,
+    name: &str,
+    of: &Entry<'_>,
+) -> Result<Entry<'a>, ReleaseError> {
+    let found = study.counts.iter().enumerate().find(|(_, (count, _))| count == name);
+    let Some((place, (name, question))) = found else {
+        let problem = format!(
+            "shares the count {name:?}, which this study does not have; legal: a plan of this study"
+        );
+        return Err(of.wrong(problem));
+    };
+    let index = study.study.statistics().len() + place;
+    Ok(Entry { index, name, confidence: COUNT_CONFIDENCE, rows: of.rows, question })
+}
+
+/// Statistics in the order of the study, and after them the counts that they share.
+fn in_order(mut statistics: Vec<(usize, PublishedStatistic)>) -> Vec<PublishedStatistic> {
+    statistics.sort_by_key(|(index, _)| *index);
+    statistics.into_iter().map(|(_, statistic)| statistic).collect()
+}
+
 impl Entry<'_> {
     fn wrong(&self, problem: impl ToString) -> ReleaseError {
-        let (index, name) = (self.index + 1, self.statistic.name.clone());
+        let (index, name) = (self.index + 1, self.name.to_owned());
         ReleaseError::Statistic { index, name, problem: problem.to_string() }
     }
 }
 
-/// The slot of a statistic in the plan.
-fn slot(plan: &ExactPlan, entry: &Entry<'_>) -> Result<Described, ReleaseError> {
-    let name = entry.statistic.name.as_str();
+/// The slot of a name in the plan.
+fn slot(plan: &ExactPlan, name: &str) -> Result<Described, ReleaseError> {
     let found = plan.releases.iter().find(|release| release.name() == Some(name));
-    found.cloned().ok_or_else(|| entry.wrong("has no release of its name in the plan"))
+    let none = || ReleaseError::NoSlot { name: name.to_owned() };
+    found.cloned().ok_or_else(none)
 }
 
 /// A statistic, ready to be asked with the noise that its slot says.
-fn ready(entry: &Entry<'_>, held: &Held, slot: &Described) -> Result<Ready, ReleaseError> {
+fn ready(
+    entry: &Entry<'_>,
+    held: &Held,
+    slot: &Described,
+    shared: Option<(&str, &Described)>,
+) -> Result<Ready, ReleaseError> {
     let checked: &Checked = &entry.question.checked;
     let query = checked.parts().first().map(|part| &part.query);
     let recipe = slot.recipe().filter(|recipe| Some(recipe.query()) == query);
     let recipe = recipe.ok_or_else(|| {
         entry.wrong("the plan's recipe is of another question; legal: a plan of this study")
     })?;
-    let (spend, name) = (Spend::Style(recipe.style()), entry.statistic.name.as_str());
-    Ready::of(held, checked.clone(), spend, Some(name)).map_err(|error| entry.wrong(error))
+    let spend = Spend::Style(recipe.style());
+    let made = Ready::in_slot(held, (checked.clone(), spend), entry.name, shared);
+    made.map_err(|error| entry.wrong(error))
 }
 
 /// What makes two studies the same.
@@ -508,9 +581,9 @@ fn is_planned_alike(
     ledger: &mut Ledger,
 ) -> Result<(), ReleaseError> {
     for entry in entries(release.study)? {
-        let declared = ledger.declared(account, &entry.statistic.name)?;
+        let declared = ledger.declared(account, entry.name)?;
         if declared.recipe().map(|recipe| recipe.query().clone())
-            != slot(release.plan, &entry)?.recipe().map(|recipe| recipe.query().clone())
+            != slot(release.plan, entry.name)?.recipe().map(|recipe| recipe.query().clone())
         {
             return Err(ReleaseError::OtherPlan { account: account.to_owned() });
         }
@@ -625,10 +698,9 @@ fn published(
     let columns = part.into_iter().flat_map(|part| part.column.iter().chain(&part.others));
     let counted = checked.groupings().iter().skip(*by).map(|grouping| &grouping.column);
     let measurement = ready.measured().first();
-    let rows = entry.wanted.population.as_ref().and_then(|population| population.rows);
-    let error = measurement.and_then(|measurement| planned_error(measurement, rows, entry));
+    let error = measurement.and_then(|measurement| planned_error(measurement, entry));
     Ok(PublishedStatistic {
-        name: entry.statistic.name.clone(),
+        name: entry.name.to_owned(),
         kind: (*kind).to_owned(),
         columns: columns.chain(counted).cloned().collect(),
         condition: condition.clone(),
@@ -660,10 +732,10 @@ fn written(condition: &Condition) -> String {
 }
 
 /// The half-width for the number of rows that was planned for, of all numbers at once.
-fn planned_error(measurement: &Measurement, rows: Option<u64>, entry: &Entry<'_>) -> Option<f64> {
+fn planned_error(measurement: &Measurement, entry: &Entry<'_>) -> Option<f64> {
     let groups = entry.question.checked.cells().max(1) as f64;
-    let confidence = entry.wanted.confidence.powf(1.0 / groups).next_up().next_up();
-    let error = measurement.half_width_all(rows.unwrap_or(1), confidence).ok()?;
+    let confidence = entry.confidence.powf(1.0 / groups).next_up().next_up();
+    let error = measurement.half_width_all(entry.rows.unwrap_or(1), confidence).ok()?;
     error.is_finite().then_some(error)
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Family {
     query: Query,
     confidence: f64,
     contribution: Contribution,
+    /// The count of its rows, if that is released elsewhere.
+    count: Option<Rc<Measurement>>,
     rows: u64,
     range: (f64, f64),
     slack: f64,
@@ -72,10 +74,20 @@ const MIDDLE: f64 = 0.1;
 impl Family {
     /// The ways in which a question can be answered.
     pub(crate) fn all(wanted: &Wanted, public: &Public) -> Result<Vec<Self>, StudyError> {
+        Self::all_with(wanted, public, None)
+    }
+
+    /// The same with a count of the rows that is released elsewhere.
+    pub(crate) fn all_with(
+        wanted: &Wanted,
+        public: &Public,
+        count: Option<&Rc<Measurement>>,
+    ) -> Result<Vec<Self>, StudyError> {
         let whole = Population {
             contribution: Contribution::Rows(public.relation),
             rows: public.rows,
             groups: 1,
+            count: None,
         };
         let population = wanted.population.as_ref().unwrap_or(&whole);
         // The noises of groups are independent: all of them keep the error if each does so with the root of the confidence.
@@ -88,6 +100,7 @@ impl Family {
             query: wanted.query.clone(),
             confidence,
             contribution: population.contribution,
+            count: count.cloned(),
             rows: population.rows.unwrap_or(1),
             range: if noise == Noise::Gaussian { INVERSES } else { EPSILONS },
             slack: 0.0,
@@ -139,7 +152,11 @@ impl Family {
 
     /// What runs at a level.
     pub(crate) fn measurement(&self, level: f64) -> Result<Measurement, Error> {
-        self.recipe(level)?.bounded(self.contribution)
+        let recipe = self.recipe(level)?;
+        match &self.count {
+            Some(count) => recipe.bounded_with_count(self.contribution, count),
+            None => recipe.bounded(self.contribution),
+        }
     }
 
     /// The half-width of what runs at a level, of all of its numbers at once.

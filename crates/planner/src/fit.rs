@@ -4,7 +4,8 @@ use crate::cost::{Composer, CostError};
 use crate::family::{Between, Family};
 use crate::price;
 use crate::root::{Crossing, Search, search};
-use crate::study::{Ask, Noise, Study, StudyError, Wanted, Wish};
+use crate::shares::Share;
+use crate::study::{Ask, Study, StudyError, Wanted, Wish};
 use counterpoint::{Answer, AskError, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
 use std::rc::Rc;
@@ -42,9 +43,12 @@ impl From<AskError> for PlanningError {
 }
 
 /// A statistic as it is planned: the ways it can be answered, and what is wanted.
+#[derive(Clone)]
 pub(crate) struct Row {
     pub(crate) families: Rc<Vec<Family>>,
     pub(crate) wish: Wish,
+    /// The name of the count that it shares.
+    pub(crate) count: Option<String>,
 }
 
 /// Which family each row takes, and at which level.
@@ -57,8 +61,10 @@ pub(crate) struct Setting {
 /// All that is shared out, and what is not.
 pub(crate) struct Problem<'a> {
     pub(crate) rows: Vec<Row>,
-    /// Which statistic each row is.
+    /// Which statistic each row is; counts that are shared come after all statistics.
     pub(crate) places: Vec<usize>,
+    /// The counts that are shared, in the order of their rows, which are the last.
+    pub(crate) shares: Vec<Share>,
     pub(crate) held_back: Vec<Release>,
     pub(crate) composer: Composer<'a>,
 }
@@ -95,7 +101,46 @@ impl<'a> Problem<'a> {
                 }
             }
         }
-        Ok(Self { rows, places, held_back, composer })
+        Ok(Self { rows, places, shares: Vec::new(), held_back, composer })
+    }
+
+    /// The same problem with one more count that is shared: those that name it are answered with it.
+    pub(crate) fn sharing(&self, study: &Study, share: &Share) -> Result<Self, PlanningError> {
+        let count = Rc::new(share.family(study.public())?.measurement(share.level)?);
+        let mut known: Vec<(&Wanted, Rc<Vec<Family>>)> = Vec::new();
+        let mut rows = Vec::with_capacity(self.rows.len() + 1);
+        for (row, place) in self.rows.iter().zip(&self.places) {
+            self.composer.pace().look()?;
+            let Some(wanted) = share.is_named_by(study, *place) else {
+                rows.push(row.clone());
+                continue;
+            };
+            let same = |(other, _): &&(&Wanted, Rc<Vec<Family>>)| other.is_same(wanted);
+            let families = match known.iter().rev().take(RECENT).find(same) {
+                Some((_, families)) => Rc::clone(families),
+                None => {
+                    let Ok(mut made) = Family::all_with(wanted, study.public(), Some(&count))
+                    else {
+                        // It has no use for a count.
+                        rows.push(row.clone());
+                        continue;
+                    };
+                    made.retain(|family| study.budget().allows(family.noise));
+                    let made = Rc::new(made);
+                    known.push((wanted, Rc::clone(&made)));
+                    made
+                }
+            };
+            let mut row = Row::new(families, row.wish).map_err(|error| error.of(*place))?;
+            row.count = Some(share.name.clone());
+            rows.push(row);
+        }
+        let (wish, families) = (Wish::Level(share.level), vec![share.family(study.public())?]);
+        rows.push(Row { families: Rc::new(families), wish, count: None });
+        let mut places = self.places.clone();
+        places.push(study.statistics().len() + self.shares.len());
+        let shares = [self.shares.as_slice(), std::slice::from_ref(share)].concat();
+        Ok(Self { rows, places, shares, held_back: self.held_back.clone(), ..*self })
     }
 
     /// The releases of a setting, row by row.
@@ -185,6 +230,13 @@ impl<'a> Problem<'a> {
         factor: f64,
         start: f64,
     ) -> Result<(f64, f64), PlanningError> {
+        let setting = self.about_setting(choice, factor)?;
+        self.composer.pace().look()?;
+        self.price(&setting, start)
+    }
+
+    /// About the setting in which every error is so many times what was wanted.
+    fn about_setting(&self, choice: &[usize], factor: f64) -> Result<Setting, Error> {
         let level = |(row, choice): (&Row, &usize)| match (row.families.get(*choice), row.wish) {
             (Some(family), Wish::Error(error)) => family.about(error * factor),
             (Some(family), Wish::Kept(error)) => family.about(error),
@@ -192,8 +244,7 @@ impl<'a> Problem<'a> {
             _ => Ok(0.0),
         };
         let levels = self.rows.iter().zip(choice).map(level).collect::<Result<Vec<_>, Error>>()?;
-        self.composer.pace().look()?;
-        self.price(&Setting { choice: choice.to_vec(), levels }, start)
+        Ok(Setting { choice: choice.to_vec(), levels })
     }
 
     /// About what a setting costs, and the order that tells.
@@ -292,6 +343,41 @@ impl<'a> Problem<'a> {
             Ok(best.0)
         };
         self.rows.iter().map(of).collect()
+    }
+
+    /// About the least factor for which the budget is kept, and how; infinitely much where none is.
+    pub(crate) fn about_factor(&self, budget: f64) -> Result<(f64, Setting), PlanningError> {
+        let mut best = (f64::INFINITY, Setting { choice: Vec::new(), levels: Vec::new() });
+        let [first, last] = self.of_one_kind();
+        for choice in [self.cheapest(1.0, START)?, first, last] {
+            let mut order = START;
+            let range = (LEAST_FACTOR, MOST_FACTOR);
+            let place = Search { guess: 1.0, stride: 1.1, range, power: 1.0, near: 1e-4 };
+            let found = search(place, |factor| {
+                let (cost, t) = self.about(&choice, factor, order)?;
+                order = t;
+                Ok::<f64, PlanningError>((cost / budget).ln())
+            })?;
+            if let Crossing::Between(_, factor) = found
+                && factor < best.0
+            {
+                best = (factor, self.about_setting(&choice, factor)?);
+            }
+        }
+        Ok(best)
+    }
+
+    /// About what the wanted errors cost, and how.
+    pub(crate) fn about_cost(&self) -> Result<(f64, Setting), PlanningError> {
+        let mut best = (f64::INFINITY, Setting { choice: Vec::new(), levels: Vec::new() });
+        let [first, last] = self.of_one_kind();
+        for choice in [self.cheapest(1.0, START)?, first, last] {
+            let cost = self.about(&choice, 1.0, START)?.0;
+            if cost < best.0 {
+                best = (cost, self.about_setting(&choice, 1.0)?);
+            }
+        }
+        Ok(best)
     }
 
     /// The least that meets all wanted errors: it is at most the upper end, and at least the lower.
@@ -412,13 +498,10 @@ impl<'a> Problem<'a> {
 fn families(wanted: &Wanted, study: &Study) -> Result<Rc<Vec<Family>>, StudyError> {
     let mut families = Family::all(wanted, study.public())?;
     // At delta zero there is no Gaussian noise.
-    if study.budget().delta.get() <= 0.0 {
-        families.retain(|family| family.noise != Noise::Gaussian);
-        if families.is_empty() {
-            let problem =
-                "is gaussian, and the study's delta is 0; legal: laplace, or a delta above 0";
-            return Err(StudyError::new("noise", problem));
-        }
+    families.retain(|family| study.budget().allows(family.noise));
+    if families.is_empty() {
+        let problem = "is gaussian, and the study's delta is 0; legal: laplace, or a delta above 0";
+        return Err(StudyError::new("noise", problem));
     }
     Ok(Rc::new(families))
 }
@@ -438,7 +521,7 @@ const MOST_FACTOR: f64 = 1e100;
 impl Row {
     /// A row with the families that can keep to what is pinned: one at least.
     fn new(families: Rc<Vec<Family>>, wish: Wish) -> Result<Self, StudyError> {
-        let mut row = Self { families, wish };
+        let mut row = Self { families, wish, count: None };
         let field = match wish {
             Wish::Kept(_) => "error",
             Wish::Level(_) => "epsilon",

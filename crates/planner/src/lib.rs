@@ -45,6 +45,7 @@ mod pace;
 mod cost;
 mod family;
 mod fit;
+mod shares;
 mod steps;
 mod sum;
 mod shadow;

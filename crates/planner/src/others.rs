@@ -30,8 +30,10 @@ const THEOREMS: [(&str, Theorem); 3] = [
 const FEW: usize = 40;
 
 /// Each theorem's charge for the plan's errors with pure noise alone, and the factor it would have needed.
-pub(crate) fn of(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Vec<Other> {
-    let Some(rows) = pure(study, problem, setting) else { return Vec::new() };
+pub(crate) fn of(study: &Study, problem: &Problem<'_>, targets: Option<Vec<Target>>) -> Vec<Other> {
+    let Some(rows) = targets.and_then(|targets| pure(study, problem, targets)) else {
+        return Vec::new();
+    };
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
     let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
     let of = |(name, theorem): (&'static str, Theorem)| {
@@ -65,7 +67,7 @@ impl Pure {
 
 /// What pure noise has to be as good as.
 #[derive(Clone, Copy)]
-enum Target {
+pub(crate) enum Target {
     /// A half-width, which moves with the factor.
     Wanted(f64),
     /// A half-width that stays.
@@ -75,10 +77,9 @@ enum Target {
 }
 
 /// Each row with pure noise: also where a study prescribes Gaussian noise.
-fn pure(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Option<Vec<Pure>> {
-    let rows = problem.rows.iter().zip(&problem.places).zip(&setting.choice).zip(&setting.levels);
-    let of = |(((row, place), choice), level): (((&Row, &usize), &usize), &f64)| {
-        let target = target(row, *choice, *level)?;
+fn pure(study: &Study, problem: &Problem<'_>, targets: Vec<Target>) -> Option<Vec<Pure>> {
+    let rows = problem.rows.iter().zip(&problem.places).zip(targets);
+    let of = |((row, place), target): ((&Row, &usize), Target)| {
         if row.families.iter().any(|family| family.noise != Noise::Gaussian) {
             return Some(Pure { families: Rc::clone(&row.families), target });
         }
@@ -88,6 +89,12 @@ fn pure(study: &Study, problem: &Problem<'_>, setting: &Setting) -> Option<Vec<P
         Some(Pure { families: Rc::new(families), target })
     };
     rows.map(of).collect()
+}
+
+/// What pure noise has to be as good as, for each row of a setting.
+pub(crate) fn targets(problem: &Problem<'_>, setting: &Setting) -> Option<Vec<Target>> {
+    let rows = problem.rows.iter().zip(&setting.choice).zip(&setting.levels);
+    rows.map(|((row, choice), level)| target(row, *choice, *level)).collect()
 }
 
 fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {

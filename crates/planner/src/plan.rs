@@ -5,6 +5,7 @@ use crate::fit::{PlanningError, Problem, Row, Setting};
 use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::pace::Pace;
+use crate::shares;
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
@@ -17,14 +18,15 @@ use counterpoint_mechanisms::Measurement;
 #[non_exhaustive]
 pub struct Planned {
     /// What all of it costs: epsilon at the study's delta, secrecy of the sample included. Where no budget was given its
-    /// lower end is below what any noise of these kinds costs that keeps to the wanted errors.
+    /// lower end is below what any noise of these kinds costs that keeps to the wanted errors, with the shared counts as they
+    /// are.
     pub cost: Answer,
     /// The study's delta.
     pub delta: Delta,
     /// The delta at which the releases themselves are composed: larger where the data are a secret sample.
     pub delta_within: Delta,
     /// By how much every wanted error had to be multiplied, or could be: with the upper end the budget is kept, with the
-    /// lower end these kinds of noise are proved to break it.
+    /// lower end these kinds of noise are proved to break it, with the shared counts as they are.
     pub factor: Option<Bracket>,
     /// The weighted sum of errors that was made small.
     pub sum: Option<WeightedSum>,
@@ -33,7 +35,7 @@ pub struct Planned {
     pub free_choice: Option<f64>,
     /// What is proved of the smallest such sum, once [`least`] was asked.
     pub least: Option<Least>,
-    /// The statistics, in order.
+    /// The statistics, in order, and after them the counts that some of them share.
     pub statistics: Vec<Line>,
     /// What other theorems make of the same wishes.
     pub others: Vec<Other>,
@@ -88,6 +90,8 @@ pub struct Runs {
     /// How far the sample itself may be off from the population it was drawn from, with the same confidence, if the people are a
     /// simple random sample of which that is known.
     pub sampling_error: Option<f64>,
+    /// The name of the count that it is computed with, if that is a release of its own.
+    pub count: Option<String>,
 }
 
 /// Why a statistic will be of little use.
@@ -113,23 +117,56 @@ pub fn plan(study: &Study, options: &Options<'_>) -> Result<Planned, PlanningErr
     let pace = Pace::new(options.watch);
     let composer = Composer::new(study.public(), study.budget(), *options, &pace);
     pace.stage(0.1);
-    let problem = Problem::new(study, composer)?;
+    let alone = Problem::new(study, composer)?;
+    pace.stage(0.3);
+    let free_choice = || free_choice(study, options, &pace);
+    let Some(sharing) = sharing(study, &alone)? else {
+        return planned(study, &alone, (&alone, &pace), free_choice);
+    };
+    match planned(study, &sharing, (&alone, &pace), free_choice) {
+        // What is pinned may leave no room for a count.
+        Err(PlanningError::OverBudget { .. }) => {
+            planned(study, &alone, (&alone, &pace), free_choice)
+        }
+        found => found,
+    }
+}
+
+/// The problem in which counts are shared, if that is worth while.
+fn sharing<'a>(study: &Study, alone: &Problem<'a>) -> Result<Option<Problem<'a>>, PlanningError> {
+    let mut problem: Option<Problem<'a>> = None;
+    for share in shares::shared(study, alone)? {
+        problem = Some(problem.as_ref().unwrap_or(alone).sharing(study, &share)?);
+    }
+    Ok(problem)
+}
+
+/// The plan of a problem. Other theorems are asked about the one in which nothing is shared.
+fn planned(
+    study: &Study,
+    problem: &Problem<'_>,
+    (alone, pace): (&Problem<'_>, &Pace<'_>),
+    free_choice: impl Fn() -> Result<Option<f64>, PlanningError>,
+) -> Result<Planned, PlanningError> {
     pace.stage(0.7);
-    let Solved { setting, cost, factor, sum } = solve(study, &problem)?;
+    let Solved { setting, cost, factor, sum } = solve(study, problem)?;
     pace.stage(0.85);
-    let mut statistics = lines(study, &problem, &setting)?;
+    let mut statistics = lines(study, problem, &setting)?;
     pace.stage(1.0);
     if sum.is_none() {
         let now = (cost.bracket.upper, factor.map(|factor| factor.upper));
-        let spares = spare::of(&problem, &setting, now)?;
+        let spares = spare::of(problem, &setting, now)?;
         for (place, spare) in problem.places.iter().zip(spares) {
-            if let Some(line) = statistics.get_mut(*place) {
+            // A count that others share cannot be dropped.
+            if *place < study.statistics().len()
+                && let Some(line) = statistics.get_mut(*place)
+            {
                 line.spare = spare;
             }
         }
     }
-    let others = others::of(study, &problem, &setting);
-    let free_choice = free_choice(study, options, &pace)?;
+    let others = others::of(study, alone, others::targets(problem, &setting));
+    let free_choice = free_choice()?;
     pace.look()?;
     let in_units = |statistics: &[Line]| study.weighted(statistics.iter().map(Line::error));
     let sum = sum.map(|relative| WeightedSum { relative, in_units: in_units(&statistics) });
@@ -188,8 +225,9 @@ fn free_choice(
 ) -> Result<Option<f64>, PlanningError> {
     let Some(free) = study.without_noises() else { return Ok(None) };
     let composer = Composer::new(free.public(), free.budget(), *options, pace);
-    let solved = solve(&free, &Problem::new(&free, composer)?);
-    match solved {
+    let alone = Problem::new(&free, composer)?;
+    let sharing = sharing(&free, &alone)?;
+    match solve(&free, sharing.as_ref().unwrap_or(&alone)) {
         Ok(Solved { cost, factor, sum, .. }) => {
             Ok(Some(sum.or(factor.map(|factor| factor.upper)).unwrap_or(cost.bracket.upper)))
         }
@@ -212,6 +250,11 @@ pub fn least(
     options: &Options<'_>,
 ) -> Result<Option<Least>, PlanningError> {
     let (Some(_), Some(budget)) = (planned.sum, study.budget().epsilon) else { return Ok(None) };
+    let shares = |line: &Line| line.runs.as_ref().is_some_and(|runs| runs.count.is_some());
+    if planned.statistics.iter().any(shares) {
+        // What is proved of separate counts does not hold for shared ones.
+        return Ok(Some(Least::Unknown { reason: "statistics share a count" }));
+    }
     let pace = Pace::new(options.watch);
     let composer = Composer::new(study.public(), study.budget(), *options, &pace);
     let problem = Problem::new(study, composer)?;
@@ -288,24 +331,51 @@ fn lines(
                     pinned: matches!(wanted.wish, Wish::Kept(_) | Wish::Level(_)),
                     scale: study.rows_of(wanted).map(|_| wanted.scale),
                     sampling_error: study.sampling_error(wanted),
+                    count: row.count.clone(),
                     measurement,
                 };
                 (runs.measurement.releases().to_vec(), Some(runs))
             }
         };
-        // Statistics that are charged the same cost the same.
-        let same = lines.iter().rev().take(64).find(|line| line.releases == releases);
-        let epsilon = match same {
-            Some(line) => line.epsilon,
-            None => problem.composer.epsilon(&releases)?.bracket.upper,
+        let line = line(problem, (&statistic.name, runs, releases), &lines)?;
+        lines.push(line);
+    }
+    for (((row, _), &level), share) in rows.zip(&problem.shares) {
+        let Some(family) = row.families.first() else { continue };
+        let measurement = family.measurement(level)?;
+        let releases = measurement.releases().to_vec();
+        let (noise, error, confidence) = (family.noise, family.error(level)?, shares::CONFIDENCE);
+        let (wanted, pinned, count) = (None, false, None);
+        let (scale, sampling_error) = (None, None);
+        let runs = Runs {
+            noise,
+            level,
+            measurement,
+            error,
+            wanted,
+            confidence,
+            pinned,
+            scale,
+            sampling_error,
+            count,
         };
-        lines.push(Line {
-            name: statistic.name.clone(),
-            runs,
-            releases,
-            epsilon,
-            spare: Spare::default(),
-        });
+        let line = line(problem, (&share.name, Some(runs), releases), &lines)?;
+        lines.push(line);
     }
     Ok(lines)
+}
+
+/// A statistic, and what it would cost alone: those that are charged the same cost the same.
+fn line(
+    problem: &Problem<'_>,
+    (name, runs, releases): (&str, Option<Runs>, Vec<Release>),
+    lines: &[Line],
+) -> Result<Line, PlanningError> {
+    let same = lines.iter().rev().take(64).find(|line| line.releases == releases);
+    let epsilon = match same {
+        Some(line) => line.epsilon,
+        None => problem.composer.epsilon(&releases)?.bracket.upper,
+    };
+    let (name, spare) = (name.to_owned(), Spare::default());
+    Ok(Line { name, runs, releases, epsilon, spare })
 }

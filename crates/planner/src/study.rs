@@ -2,7 +2,7 @@
 
 use counterpoint::quantity::{Delta, Epsilon};
 use counterpoint::{Adjacency, Guarantee, Relation};
-use counterpoint_mechanisms::{Contribution, Query};
+use counterpoint_mechanisms::{Bounds, Contribution, Query};
 use std::fmt;
 
 /// What is public about the data. Errors and costs depend on this alone.
@@ -79,6 +79,15 @@ pub struct Population {
     pub rows: Option<u64>,
     /// The number of groups that are answered.
     pub groups: usize,
+    /// The name of a noisy count of these rows. Statistics that name the same count are about the same rows, and may share it.
+    pub count: Option<String>,
+}
+
+impl Budget {
+    /// Whether noise may be of a kind: at delta zero there is no Gaussian noise.
+    pub(crate) fn allows(&self, noise: Noise) -> bool {
+        noise != Noise::Gaussian || self.delta.get() > 0.0
+    }
 }
 
 impl Wanted {
@@ -285,6 +294,27 @@ impl Study {
             }
         }
         prescribed.then_some(study)
+    }
+
+    /// A study like it for rough estimates: means of numbers from -1 to 1 in the place of all that are like them, whatever their
+    /// units. Many of its questions are the same, and all of them are quick to plan.
+    pub(crate) fn of_like_means(&self) -> Result<Self, StudyError> {
+        let unit = Bounds::new(-1.0, 1.0);
+        let unit = unit.map_err(|error| StudyError::new("bounds", error.to_string()))?;
+        let mut study = self.clone();
+        for statistic in &mut study.statistics {
+            let Ask::Query(wanted) = &mut statistic.ask else { continue };
+            let Some((times, power)) = wanted.query.like_a_mean() else { continue };
+            let like = |error: f64| error.powi(power) / times;
+            wanted.query = Query::mean(unit);
+            wanted.scale = like(wanted.scale);
+            wanted.wish = match wanted.wish {
+                Wish::Error(error) => Wish::Error(like(error)),
+                Wish::Kept(error) => Wish::Kept(like(error)),
+                other => other,
+            };
+        }
+        Ok(study)
     }
 
     /// Wanted errors and weights are two ways to share a budget out; one study has one of them.

@@ -76,6 +76,28 @@ pub(crate) fn about(
     Ok(shared.guess(Some(choice), &alike, (START, 1.0))?.0)
 }
 
+/// About the least sum within the budget, and how; infinitely large where none is.
+pub(crate) fn about_sum(
+    problem: &Problem<'_>,
+    study: &Study,
+    budget: f64,
+) -> Result<(f64, Setting), PlanningError> {
+    let aims = aims(problem, study);
+    let shared = Shared { problem, aims: &aims, budget };
+    let alike = vec![1.0; problem.rows.len()];
+    let [first, last] = problem.of_one_kind();
+    let mut best = (f64::INFINITY, Setting { choice: Vec::new(), levels: Vec::new() });
+    for choice in [None, Some(first.as_slice()), Some(last.as_slice())] {
+        let (setting, order, _) = shared.guess(choice, &alike, (START, 1.0))?;
+        let is_within = problem.price(&setting, order)?.0 <= 1.01 * budget;
+        let sum = shared.sum(&setting)?;
+        if is_within && sum < best.0 {
+            best = (sum, setting);
+        }
+    }
+    Ok(best)
+}
+
 /// What each row adds to the sum.
 pub(crate) fn aims(problem: &Problem<'_>, study: &Study) -> Vec<Aim> {
     let power = if study.goal() == Goal::Squared { 2 } else { 1 };

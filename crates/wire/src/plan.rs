@@ -62,6 +62,8 @@ pub struct Bundle {
     pub also: Vec<Release>,
     /// The query and its noise, as they were planned.
     pub recipe: Option<Recipe>,
+    /// The name of the release of a noisy count that the answer is computed with, if it does not count its rows itself.
+    pub shared: Option<String>,
 }
 
 impl Release {
@@ -436,7 +438,11 @@ impl Builder {
         };
         let recipe = fields.take("recipe").map(recipe).transpose()?;
         let is_some = !also.is_empty() || recipe.is_some();
-        Ok(is_some.then_some(Bundle { also, recipe }))
+        let (recipe, shared) = match recipe {
+            Some((recipe, shared)) => (Some(recipe), shared),
+            None => (None, None),
+        };
+        Ok(is_some.then_some(Bundle { also, recipe, shared }))
     }
 
     /// Puts something in the place of what is to be found; what that is, if it was left out.
@@ -538,7 +544,8 @@ fn times(one: Count, other: Count) -> Option<Count> {
 }
 
 /// A query and its noise.
-fn recipe(value: Value<'_>) -> Result<Recipe, PlanError> {
+/// A recipe, and the name of the count that it shares.
+fn recipe(value: Value<'_>) -> Result<(Recipe, Option<String>), PlanError> {
     let read = serde_json::to_value(&value).and_then(recipe::read);
     read.map_err(|error: serde_json::Error| {
         PlanError::field("recipe", format!("is not legal: {error}; legal: a query and a style"))

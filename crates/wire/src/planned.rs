@@ -108,9 +108,10 @@ fn release(line: &Line) -> Option<Release> {
         None => drop(also.remove(0)),
     }
     let recipe = line.runs.as_ref().map(|runs| runs.measurement.recipe().clone());
+    let shared = line.runs.as_ref().and_then(|runs| runs.count.clone());
     whole.name = Some(line.name.as_str().into());
     if !also.is_empty() || recipe.is_some() {
-        whole.bundle = Some(Box::new(Bundle { also, recipe }));
+        whole.bundle = Some(Box::new(Bundle { also, recipe, shared }));
     }
     Some(whole)
 }

@@ -76,7 +76,7 @@ impl Release {
             }
             let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
             if let Some(recipe) = &bundle.recipe {
-                let value = recipe::write(recipe).map_err(wrong)?;
+                let value = recipe::write(recipe, bundle.shared.as_deref()).map_err(wrong)?;
                 table.push(("recipe".into(), Value::of_json(value)));
             }
         }

@@ -1,5 +1,6 @@
 //! What a question's account pays, and what the ledger keeps for it.
 
+use super::draw::counts;
 use super::held::Held;
 use super::numbers::{Number, numbers};
 use super::ready::Ready;
@@ -200,6 +201,35 @@ fn told_for_nothing(
         Err(failed) if is_taken => Err(failed),
         _ => Err(error),
     }
+}
+
+/// The noisy counts that a question shares, of each group, as they are stored; `None` if its count was not answered.
+pub(super) fn stored_counts(
+    pool: &Pool,
+    ready: &Ready,
+    payer: &Payer<'_>,
+) -> Result<Option<Vec<f64>>, Unanswered> {
+    let Some(count) = ready.count() else { return Ok(None) };
+    match pool.with(|ledger| stored(ledger.response(payer.account, count.key())))? {
+        Some(bytes) => {
+            let found = counts(&read(&bytes, count)?);
+            found.map(Some).map_err(|_| Error::Unreadable { what: "a count" }.into())
+        }
+        None => Ok(None),
+    }
+}
+
+/// What is said of a question whose count was not answered.
+pub(super) fn without_count(ready: &Ready, count: &Ready) -> Unanswered {
+    let (slot, other) = (ready.slot(), count.slot());
+    let place = format!("slot {slot:?}");
+    let problem =
+        format!("is computed with the noisy count of slot {other:?}, which was not answered yet");
+    let legal = format!(
+        "slot {other:?} asked first: COUNT(*) by the same columns, with (the same condition) AND column IS NOT NULL for every \
+         column that may be missing"
+    );
+    Illegal::new(place, problem, legal).into()
 }
 
 /// Stores what was drawn, unless something is stored already; what is stored is told.

@@ -9,7 +9,7 @@ mod tell;
 
 pub(crate) use debit::remembered;
 pub use debit::{Due, Payer, Told, Unanswered, price_of};
-pub(crate) use draw::drawn;
+pub(crate) use draw::{counts, drawn, rehearsed};
 pub use held::Held;
 pub(crate) use held::unlike;
 pub use numbers::Number;

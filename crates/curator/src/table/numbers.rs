@@ -118,7 +118,7 @@ pub(crate) fn half_widths(
 ) -> Result<Vec<(String, Option<f64>)>, Illegal> {
     let width = |(part, measurement): (&Part, &Measurement)| {
         // Counts, sums and bins have the same whatever their number.
-        let plain = measurement.summands().len() == 1 || measurement.noises().len() == 1;
+        let plain = measurement.noises().len() == 1 && !measurement.has_outside_count();
         let rows = match checked.public_rows(part) {
             Some(rows) => Some(rows),
             None if plain && !measurement.relation().is_length_public() => Some(0),

@@ -23,6 +23,8 @@ pub struct Ready {
     asked: Asked,
     key: String,
     digest: Hash,
+    /// The question of the count that its answer is computed with, if that is a release of its own.
+    count: Option<Box<Ready>>,
 }
 
 /// What makes two questions the same: the question, what it may cost, and what is public about the table.
@@ -32,6 +34,9 @@ struct Same<'a> {
     checked: &'a Checked,
     spend: Spend,
     slot: Option<&'a str>,
+    /// The key of the count that it shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<&'a str>,
     public: &'a counterpoint_questions::public::TableText,
 }
 
@@ -59,8 +64,49 @@ impl Ready {
         spend: Spend,
         slot: Option<&str>,
     ) -> Result<Self, Illegal> {
-        let table = &held.public;
         let measured = checked.measured(spend)?;
+        Self::measured_by(held, (checked, spend), slot, (measured, None))
+    }
+
+    /// Makes a question ready in a slot of a plan: with the count of another slot, if the slot's recipe says so.
+    ///
+    /// # Errors
+    /// [`Illegal`] as for [`Ready::of`], and if the question cannot share that count.
+    pub(crate) fn in_slot(
+        held: &Held,
+        (checked, spend): (Checked, Spend),
+        slot: &str,
+        shared: Option<(&str, &Described)>,
+    ) -> Result<Self, Illegal> {
+        let Some((count_slot, declared)) = shared else {
+            return Self::of(held, checked, spend, Some(slot));
+        };
+        let cannot = || {
+            let problem =
+                format!("shares the count of slot {count_slot:?}, which is of other rows");
+            Illegal::new(format!("slot {slot:?}"), problem, "a plan of this question")
+        };
+        let [part] = checked.parts() else { return Err(cannot()) };
+        let used = checked.used_rows(part).ok_or_else(cannot)?;
+        let query = used.parts().first().map(|part| &part.query);
+        let recipe = declared.recipe().filter(|recipe| Some(recipe.query()) == query);
+        let style = Spend::Style(recipe.ok_or_else(cannot)?.style());
+        let count = Self::of(held, used, style, Some(count_slot))?;
+        let (Spend::Style(style), [noise]) = (spend, count.measured.as_slice()) else {
+            return Err(cannot());
+        };
+        let measured = vec![checked.measured_with(style, noise)?];
+        let count = Some(Box::new(count));
+        Self::measured_by(held, (checked, spend), Some(slot), (measured, count))
+    }
+
+    fn measured_by(
+        held: &Held,
+        (checked, spend): (Checked, Spend),
+        slot: Option<&str>,
+        (measured, count): (Vec<Measurement>, Option<Box<Self>>),
+    ) -> Result<Self, Illegal> {
+        let table = &held.public;
         let wanted = measured.iter().map(Wanted::of).collect::<Option<Vec<_>>>();
         let tabulation = Tabulation::new(&checked, &wanted.ok_or_else(not_whole)?)?;
         held.compiled(&[&tabulation])?;
@@ -72,10 +118,12 @@ impl Ready {
             Some(name) => Asked::Slot { name: name.to_owned(), count: 1, run: described },
             None => Asked::Described(described),
         };
-        let same = Same { version: 1, checked: &checked, spend, slot, public: table.text() };
+        let of_count = count.as_ref().map(|count| count.key());
+        let (checked_of, public) = (&checked, table.text());
+        let same = Same { version: 1, checked: checked_of, spend, slot, count: of_count, public };
         let digest = text::digest(&same).map_err(|error| unwritable(error.to_string()))?;
         let key = format!("q-{digest}");
-        Ok(Self { checked, measured, tabulation, spend, asked, key, digest })
+        Ok(Self { checked, measured, tabulation, spend, asked, key, digest, count })
     }
 
     /// The question.
@@ -94,6 +142,20 @@ impl Ready {
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// The question of the count that its answer is computed with, if that is a release of its own.
+    #[must_use]
+    pub fn count(&self) -> Option<&Self> {
+        self.count.as_deref()
+    }
+
+    /// The slot that pays for it.
+    pub(super) fn slot(&self) -> &str {
+        match &self.asked {
+            Asked::Slot { name, .. } => name,
+            _ => "",
+        }
     }
 
     /// What each aggregate is measured with.

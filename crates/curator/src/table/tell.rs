@@ -1,7 +1,9 @@
 //! Questions, answered in turn: debited, run together, stored.
 
-use super::debit::{Debited, Due, Payer, Told, Unanswered, debit, keep, remembered};
-use super::draw::draw_all;
+use super::debit::{
+    Debited, Due, Payer, Told, Unanswered, debit, keep, remembered, stored_counts, without_count,
+};
+use super::draw::{count_all, drawn};
 use super::held::{Held, REACH, unlike};
 use super::ready::Ready;
 use crate::engine::Failed;
@@ -29,7 +31,7 @@ pub fn tell(
 /// Answers questions: each is debited on its own, in the order in which they are given, and what is not stored is run
 /// together with others about the same table, in as few passes as the engine allows; a pass may take as long as its questions
 /// one by one. Which passes there are, and until when each may take, depends on the questions and the ledger alone. Nothing is
-/// debited for an engine that cannot be reached.
+/// debited for an engine that cannot be reached, nor for a question whose count is neither stored nor among those before it.
 pub fn tell_all(
     pool: &Pool,
     questions: &[Due<'_>],
@@ -37,21 +39,25 @@ pub fn tell_all(
     stages: &Stages,
 ) -> Vec<Result<Told, Unanswered>> {
     let lost = unreachable(questions);
-    let debited = questions.iter().map(|due| {
+    let mut debited: Vec<Result<Debited, Unanswered>> = Vec::with_capacity(questions.len());
+    for due in questions {
         let lost = lost.iter().find(|(held, _)| std::ptr::eq(*held, due.held));
-        stages.time(Stage::Ledger, || match lost {
-            None => debit(pool, due.held, due.ready, &due.payer),
+        let one = stages.time(Stage::Ledger, || match lost {
+            None => {
+                has_count(pool, due, questions.iter().zip(&debited))?;
+                debit(pool, due.held, due.ready, &due.payer)
+            }
             Some((_, failed)) => remembered(pool, due)?
                 .map(Debited::Stored)
                 .ok_or_else(|| Unanswered::Unreachable(failed.clone())),
-        })
-    });
-    let debited: Vec<Result<Debited, Unanswered>> = debited.collect();
+        });
+        debited.push(one);
+    }
     let is_paid = |debited: &Result<Debited, _>| matches!(debited, Ok(Debited::Paid(_)));
     let paid = questions.iter().zip(&debited).enumerate().filter(|(_, (_, one))| is_paid(one));
     let mut waiting: Vec<(usize, &Due<'_>)> = paid.map(|(place, (due, _))| (place, due)).collect();
     stages.count_runs(waiting.len());
-    let mut drawn = BTreeMap::new();
+    let mut counted = BTreeMap::new();
     while let Some((_, first)) = waiting.first().copied() {
         let (mut some, rest): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|(_, due)| std::ptr::eq(due.held, first.held));
@@ -59,19 +65,48 @@ pub fn tell_all(
         let ready: Vec<&Ready> = some.iter().map(|(_, due)| due.ready).collect();
         let deadline = Instant::now() + limit * ready.len() as u32;
         let places = some.into_iter().map(|(place, _)| place);
-        drawn.extend(places.zip(draw_all(first.held, &ready, deadline, stages)));
+        counted.extend(places.zip(count_all(first.held, &ready, deadline, stages)));
     }
     let told = |(place, (due, debited)): (usize, (&Due<'_>, Result<Debited, Unanswered>))| {
         match debited? {
             Debited::Stored(told) => Ok(told),
             Debited::Paid(charge) => {
-                let drawn = drawn.remove(&place).unwrap_or_else(|| Err(unlike()));
+                let counted = counted.remove(&place).unwrap_or_else(|| Err(unlike()));
+                let counted = counted.map_err(Unanswered::Charged)?;
+                // A count that comes before is stored by now; one that failed is drawn when it is asked again.
+                let counts = stored_counts(pool, due.ready, &due.payer);
+                let counts = counts.map_err(|error| Unanswered::Charged(Failed::new(error)))?;
+                if due.ready.count().is_some() && counts.is_none() {
+                    return Err(Unanswered::Charged(unlike()));
+                }
+                let measured = due.ready.measured();
+                let drawn =
+                    stages.time(Stage::Noise, || drawn(measured, counted, counts.as_deref()));
                 let drawn = drawn.map_err(Unanswered::Charged)?;
                 stages.time(Stage::Ledger, || keep(pool, due.ready, &due.payer, charge, drawn))
             }
         }
     };
     questions.iter().zip(debited).enumerate().map(told).collect()
+}
+
+/// An error if a question shares a count that is neither stored nor paid for by a question before it.
+fn has_count<'a>(
+    pool: &Pool,
+    due: &Due<'a>,
+    before: impl Iterator<Item = (&'a Due<'a>, &'a Result<Debited, Unanswered>)>,
+) -> Result<(), Unanswered> {
+    let Some(count) = due.ready.count() else { return Ok(()) };
+    let mut paid = before.filter(|(other, debited)| {
+        debited.is_ok()
+            && other.payer.account == due.payer.account
+            && other.ready.key() == count.key()
+    });
+    match paid.next() {
+        Some(_) => Ok(()),
+        None if stored_counts(pool, due.ready, &due.payer)?.is_some() => Ok(()),
+        None => Err(without_count(due.ready, count)),
+    }
 }
 
 /// The tables whose engines cannot be reached now.

@@ -1,7 +1,7 @@
 //! One question answered for each of several groups of the records: how far one person moves all answers together, and
 //! what that is charged as (docs/theorems.md, *Answers for groups*).
 
-use super::measurement::{Body, Measurement, placed, rounded_up};
+use super::measurement::{Body, Measurement, own_parts, placed, rounded_up};
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::{Kind, score_sensitivity};
@@ -95,6 +95,19 @@ pub enum Contribution {
     Groups(Relation, Spread),
 }
 
+impl Contribution {
+    /// The relation of the records that one answer is made of.
+    pub(super) fn within(self) -> Result<Relation, Error> {
+        match self {
+            Self::Rows(relation) => Ok(relation),
+            // One group's records, as far as its size and its answer's accuracy go.
+            Self::Groups(relation, spread) => {
+                Ok(Relation::new(Adjacency::AddRemove, spread.moves(relation))?)
+            }
+        }
+    }
+}
+
 impl Recipe {
     /// The measurement under a contribution bound.
     ///
@@ -114,10 +127,19 @@ impl Recipe {
     /// [`Error::Unsuited`] for staircase noise where several records move, and for cumulative counts; [`Error::OutOfRange`] for Gaussian noise that would be beyond 2^20
     /// grid steps, and where a person and another have more than 10,000 records.
     pub fn under_groups(&self, relation: Relation, spread: Spread) -> Result<Measurement, Error> {
+        self.under_groups_with(relation, spread, None)
+    }
+
+    /// The same, with a count of each group that is released elsewhere.
+    pub(super) fn under_groups_with(
+        &self,
+        relation: Relation,
+        spread: Spread,
+        count: Option<&Measurement>,
+    ) -> Result<Measurement, Error> {
         let moves = spread.moves(relation);
         let moved = Moved { relation, spread, moves };
-        // One group's records, as far as its size and its answer's accuracy go.
-        let within = Relation::new(Adjacency::AddRemove, moves)?;
+        let within = Contribution::Groups(relation, spread).within()?;
         let (body, releases) = match (&self.query.kind, self.style) {
             (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
                 let (choice, release) = moved.choice(epsilon, *share)?;
@@ -146,7 +168,7 @@ impl Recipe {
                 | Kind::Regression { .. },
                 style,
             ) => {
-                let list = placed(&self.query.kind, within);
+                let list = own_parts(placed(&self.query.kind, within), count.is_some());
                 let style = style.shared(list.len() as f64);
                 let sums = list.into_iter().map(|(of, columns)| moved.sum(style, of, columns));
                 let sums = sums.collect::<Result<Vec<_>, Error>>()?;
@@ -158,7 +180,7 @@ impl Recipe {
                 return Err(style.unsuited("a question about groups", legal));
             }
         };
-        Ok(Measurement::made(self.clone(), within, body, releases))
+        Ok(Measurement::made(self.clone(), within, body, releases).with_outside_count(count))
     }
 }
 

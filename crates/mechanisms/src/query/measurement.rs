@@ -5,7 +5,7 @@ use super::prefixes;
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::tally::{self, Tally};
-use super::{Kind, Query, score_sensitivity};
+use super::{Contribution, Kind, Query, score_sensitivity};
 use crate::choice::Exponential;
 use crate::data::Data;
 use crate::error::{Error, check};
@@ -24,6 +24,8 @@ pub struct Measurement {
     recipe: Recipe,
     relation: Relation,
     pub(super) body: Body,
+    /// Whether the first of its sums, the number of records, is released by another measurement.
+    has_outside_count: bool,
     releases: Vec<Release>,
 }
 
@@ -63,6 +65,15 @@ impl Recipe {
     /// epsilon over that many, or over the number of sums, is below 2^-24. All other recipes can be made ready for all
     /// relations.
     pub fn under(&self, relation: Relation) -> Result<Measurement, Error> {
+        self.under_with(relation, None)
+    }
+
+    /// The same, with a count that is released elsewhere.
+    pub(super) fn under_with(
+        &self,
+        relation: Relation,
+        count: Option<&Measurement>,
+    ) -> Result<Measurement, Error> {
         let (body, releases) = match (&self.query.kind, self.style) {
             (Kind::Quantile { share, .. }, Style::Exponential { epsilon }) => {
                 let choice = Exponential::new(epsilon, score_sensitivity(*share, relation))?;
@@ -92,15 +103,61 @@ impl Recipe {
                 (Body::Choices(choices), releases)
             }
             (kind, style) => {
-                let sums = sums(&placed(kind, relation), style, relation)?;
+                let list = own_parts(placed(kind, relation), count.is_some());
+                let sums = sums(&list, style, relation)?;
                 let one =
                     |(_, noise): &(Summand, Noise)| Release::from((noise.mechanism(), Count::ONE));
                 let releases = sums.iter().map(one).collect();
                 (Body::Sums(sums), releases)
             }
         };
-        Ok(Measurement { recipe: self.clone(), relation, body, releases })
+        Ok(Measurement::made(self.clone(), relation, body, releases).with_outside_count(count))
     }
+
+    /// The measurement under a contribution bound, of records whose number is measured, and charged, elsewhere: by a plain count of
+    /// the same records. Its own releases are those of its other sums, among which all of the noise's budget is shared.
+    ///
+    /// It is run with [`Measurement::draw_with_count`].
+    ///
+    /// # Errors
+    /// As for [`Recipe::bounded`]; [`Error::Unsuited`] unless the number of records is one of several sums that the query is
+    /// answered from, and the other measurement is a plain count; [`Error::Relation`] if that is of other records.
+    pub fn bounded_with_count(
+        &self,
+        contribution: Contribution,
+        count: &Measurement,
+    ) -> Result<Measurement, Error> {
+        let unsuited = |query, legal| Error::Unsuited { noise: "a shared count", query, legal };
+        if count.query().kind != Kind::Count(None) {
+            return Err(unsuited(count.query().kind.name(), "a plain count, to be shared"));
+        }
+        let relation = contribution.within()?;
+        if count.relation != relation {
+            return Err(Error::Relation { made: relation, data: count.relation });
+        }
+        let parts = placed(&self.query.kind, relation);
+        if parts.len() < 2 || !matches!(parts.first(), Some((Of::Ones(None), _))) {
+            let legal = "a question that is answered from a count of records that is not public, and from other sums";
+            return Err(unsuited(self.query.kind.name(), legal));
+        }
+        match contribution {
+            Contribution::Rows(relation) => self.under_with(relation, Some(count)),
+            Contribution::Groups(relation, spread) => {
+                self.under_groups_with(relation, spread, Some(count))
+            }
+        }
+    }
+}
+
+/// What is added up here: all but the number of records, which is the first, if that is released elsewhere.
+pub(super) fn own_parts(
+    mut parts: Vec<(Of, [usize; 2])>,
+    has_outside_count: bool,
+) -> Vec<(Of, [usize; 2])> {
+    if has_outside_count && !parts.is_empty() {
+        parts.remove(0);
+    }
+    parts
 }
 
 /// What is added up for a query. The number of records is among it unless it is public.
@@ -269,7 +326,32 @@ impl Measurement {
         body: Body,
         releases: Vec<Release>,
     ) -> Self {
-        Self { recipe, relation, body, releases }
+        Self { recipe, relation, body, has_outside_count: false, releases }
+    }
+
+    /// The same with the noise of a count that is released elsewhere before its own.
+    pub(super) fn with_outside_count(mut self, count: Option<&Self>) -> Self {
+        if let (Body::Sums(sums), Some(Body::Sums(ones))) =
+            (&mut self.body, count.map(|count| &count.body))
+        {
+            sums.splice(0..0, ones.iter().cloned());
+            self.has_outside_count = true;
+        }
+        self
+    }
+
+    /// Whether the number of records is released by another measurement, and taken from there.
+    #[must_use]
+    pub fn has_outside_count(&self) -> bool {
+        self.has_outside_count
+    }
+
+    /// The sums that it draws itself.
+    pub(super) fn own_sums(&self) -> &[(Summand, Noise)] {
+        match &self.body {
+            Body::Sums(sums) => sums.get(usize::from(self.has_outside_count)..).unwrap_or_default(),
+            Body::Bins(_) | Body::Choice(_) | Body::Nodes(_) | Body::Choices(_) => &[],
+        }
     }
 
     /// What running it is charged as.
@@ -294,11 +376,11 @@ impl Measurement {
         &self.recipe.query
     }
 
-    /// The noise that is added to each number released; none for a quantile.
+    /// The noise that is added to each number that it releases; none for a quantile.
     #[must_use]
     pub fn noises(&self) -> Vec<&Noise> {
         match &self.body {
-            Body::Sums(sums) => sums.iter().map(|(_, noise)| noise).collect(),
+            Body::Sums(_) => self.own_sums().iter().map(|(_, noise)| noise).collect(),
             Body::Bins(noise) | Body::Nodes(noise) => vec![noise],
             Body::Choice(_) | Body::Choices(_) => Vec::new(),
         }
@@ -326,10 +408,7 @@ impl Measurement {
     /// candidates.
     #[must_use]
     pub fn summands(&self) -> Vec<Summand> {
-        match &self.body {
-            Body::Sums(sums) => sums.iter().map(|(summand, _)| *summand).collect(),
-            Body::Bins(_) | Body::Choice(_) | Body::Nodes(_) | Body::Choices(_) => Vec::new(),
-        }
+        self.own_sums().iter().map(|(summand, _)| *summand).collect()
     }
 
     /// The numbers between which rows are counted, and which of the gaps count; none where records are added up.
@@ -413,6 +492,7 @@ impl Measurement {
     /// question's, [`Error::Randomness`] if there is no randomness.
     pub fn release(&self, tally: &Tally) -> Result<Reply, Error> {
         self.is_of(tally)?;
+        self.counts_itself()?;
         match (&self.body, &self.query().kind) {
             (Body::Sums(sums), _) => Ok(self.reply(&noisy_sums(sums, tally)?, tally.rows as f64)),
             (Body::Bins(noise), _) => {
@@ -440,6 +520,14 @@ impl Measurement {
             (Body::Choice(_) | Body::Choices(_), _) => {
                 Err(Error::Question { legal: "a quantile, or several" })
             }
+        }
+    }
+
+    /// An error if the number of records is released elsewhere.
+    pub(super) fn counts_itself(&self) -> Result<(), Error> {
+        match self.has_outside_count {
+            false => Ok(()),
+            true => Err(Error::Question { legal: "one that is given the count it shares" }),
         }
     }
 

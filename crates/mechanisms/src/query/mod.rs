@@ -276,6 +276,19 @@ impl Query {
         }
     }
 
+    /// The unit and the power in which its errors are like those of a mean of numbers from -1 to 1, if they are: an error e is like
+    /// one of e^power over the unit. A rough guess to plan with, which no answer rests on.
+    #[must_use]
+    pub fn like_a_mean(&self) -> Option<(f64, i32)> {
+        match &self.kind {
+            Kind::Mean(bounds) => Some((bounds.half(), 1)),
+            Kind::Variance(bounds) => Some((bounds.half() * bounds.half(), 1)),
+            Kind::Deviation(bounds) => Some((bounds.half() * bounds.half(), 2)),
+            Kind::Covariance(x, y) => Some((x.half() * y.half(), 1)),
+            _ => None,
+        }
+    }
+
     /// The shares that it asks for quantiles of; none for other questions.
     #[must_use]
     pub fn shares(&self) -> Vec<f64> {

@@ -154,9 +154,10 @@ impl Described {
             word("name", name);
         }
         let bundle = release.bundle.as_deref();
-        if let Some(recipe) = bundle.and_then(|bundle| bundle.recipe.as_ref()) {
+        if let Some((bundle, recipe)) = bundle.and_then(|one| Some((one, one.recipe.as_ref()?))) {
             let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
-            word("recipe", &recipe::write(recipe).map_err(wrong)?.to_string());
+            let written = recipe::write(recipe, bundle.shared.as_deref()).map_err(wrong)?;
+            word("recipe", &written.to_string());
         }
         let also = bundle.map_or(&[][..], |bundle| &bundle.also);
         if !also.is_empty() {
@@ -295,6 +296,16 @@ impl Described {
     /// The query and its noise, if the release says how it was planned.
     #[must_use]
     pub fn recipe(&self) -> Option<Recipe> {
+        Some(self.recipe_and_count()?.0)
+    }
+
+    /// The name of the slot of a noisy count that its answer is computed with, if it does not count its rows itself.
+    #[must_use]
+    pub fn shared_count(&self) -> Option<String> {
+        self.recipe_and_count()?.1
+    }
+
+    fn recipe_and_count(&self) -> Option<(Recipe, Option<String>)> {
         recipe::read(serde_json::from_str(self.word("recipe")?).ok()?).ok()
     }
 

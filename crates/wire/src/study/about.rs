@@ -1,7 +1,7 @@
 //! Statistics about columns of described data: each is a question of the algebra.
 
 use counterpoint::Count;
-use counterpoint_mechanisms::Contribution;
+use counterpoint_mechanisms::{Contribution, Query};
 use counterpoint_planner::Population;
 use counterpoint_questions::public::{Kind, Table};
 use counterpoint_questions::question::{Aggregate, Of, Question, Share, Values, sql};
@@ -34,6 +34,8 @@ pub struct StudyQuestion {
 pub(super) struct About {
     pub(super) question: StudyQuestion,
     pub(super) population: Population,
+    /// The question how many rows it uses, if statistics may share a noisy answer to that.
+    pub(super) rows: Option<StudyQuestion>,
     /// How large its answer can be.
     pub(super) scale: f64,
     /// The fields of its kind.
@@ -93,8 +95,60 @@ pub(super) fn read(
         return Err(PlanError::field("expected", problem));
     }
     let scale = scale(kind, part, table, rows.unwrap_or(1) as f64);
+    let count = used_rows(&checked, part, contribution);
+    let of_rows = |checked| StudyQuestion {
+        checked,
+        kind: "count",
+        condition: written(condition.as_deref(), part),
+        by,
+    };
+    let (count, population) =
+        (count.map(of_rows), Population { contribution, rows, groups, count: None });
     let question = StudyQuestion { checked, kind, condition, by };
-    Ok(About { question, population: Population { contribution, rows, groups }, scale, own })
+    Ok(About { question, population, rows: count, scale, own })
+}
+
+/// The question how many rows an answer is made of, if a noisy answer to it is of use.
+fn used_rows(checked: &Checked, part: &Part, contribution: Contribution) -> Option<Checked> {
+    let count = Query::count().laplace(1.0).and_then(|recipe| recipe.bounded(contribution)).ok()?;
+    let shares = part.query.laplace(1.0).ok()?.bounded_with_count(contribution, &count).is_ok();
+    checked.used_rows(part).filter(|_| shares)
+}
+
+/// The condition on the rows that are used, as SQL.
+fn written(condition: Option<&str>, part: &Part) -> Option<String> {
+    let mut required: Vec<&String> = part.required.iter().collect();
+    required.sort();
+    required.dedup();
+    let required: Vec<String> =
+        required.into_iter().map(|column| format!("{column} IS NOT NULL")).collect();
+    let all: Vec<String> = match (condition, required.as_slice()) {
+        (Some(condition), []) => vec![condition.to_owned()],
+        (Some(condition), _) => [format!("({condition})")].into_iter().chain(required).collect(),
+        (None, _) => required,
+    };
+    (!all.is_empty()).then(|| all.join(" AND "))
+}
+
+/// The name of a count of rows: what tells them from others, in 100 characters, and a number if another has it.
+pub(super) fn name_of_rows(question: &StudyQuestion, is_taken: impl Fn(&str) -> bool) -> String {
+    let by = question.checked.groupings().iter().map(|grouping| grouping.column.as_str());
+    let by: Vec<&str> = by.collect();
+    let by = (!by.is_empty()).then(|| format!("by {}", by.join(", ")));
+    let details: Vec<String> = question.condition.iter().cloned().chain(by).collect();
+    let name = match details.is_empty() {
+        true => "rows".to_owned(),
+        false => format!("rows ({})", details.join("; ")),
+    };
+    // Names are slots of ledgers, which have no blanks at an end and no unseen characters.
+    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    let name = match name.char_indices().nth(100) {
+        Some((end, _)) => format!("{}...", name.get(..end).unwrap_or_default().trim_end()),
+        None => name,
+    };
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = [name.clone()].into_iter().chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or(name)
 }
 
 /// An error of the algebra, at a field.

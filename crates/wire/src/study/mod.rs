@@ -7,7 +7,7 @@ mod data;
 pub use about::StudyQuestion;
 pub use data::DataSource;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use counterpoint::{Delta, Epsilon, Guarantee};
 use counterpoint_planner::{
@@ -50,6 +50,8 @@ pub struct StudyFile {
     pub data: Option<DataSource>,
     /// For each statistic its question about the data, if it names the rows and columns that it is computed from.
     pub questions: Vec<Option<StudyQuestion>>,
+    /// The counts of rows that statistics may share, by the names that they are planned under.
+    pub counts: Vec<(String, StudyQuestion)>,
 }
 
 /// Reads a study file.
@@ -107,16 +109,46 @@ pub fn study_file_of(table: Table<'_>) -> Result<StudyFile, PlanError> {
         return Err(PlanError::field("statistic", problem));
     }
     let within = Within { public: &public, data: data.as_ref(), delta };
-    let (mut list, mut questions) = (Vec::new(), Vec::new());
+    let (mut list, mut questions, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (index, value) in statistics.into_iter().enumerate() {
-        let (statistic, question) = statistic(value, index, &within)?;
-        list.push(statistic);
+        let Read { name, ask, question, rows: used, .. } = statistic(value, index, &within)?;
+        list.push(Statistic { name, ask });
         questions.push(question);
+        rows.push(used);
     }
     let names: Vec<String> = list.iter().map(|statistic| statistic.name.clone()).collect();
     different(&names)?;
+    let counts = name_counts(&mut list, rows, &names);
     let study = Study::new(public, budget, goal, list).map_err(|error| placed(&error, &names))?;
-    Ok(StudyFile { study, data, questions })
+    Ok(StudyFile { study, data, questions, counts })
+}
+
+/// Names the counts of rows that statistics may share: statistics about the same rows name the same count.
+fn name_counts(
+    list: &mut [Statistic],
+    rows: Vec<Option<StudyQuestion>>,
+    names: &[String],
+) -> Vec<(String, StudyQuestion)> {
+    let mut counts: Vec<(String, StudyQuestion)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    for (statistic, rows) in list.iter_mut().zip(rows) {
+        let (Ask::Query(Wanted { population: Some(population), .. }), Some(rows)) =
+            (&mut statistic.ask, rows)
+        else {
+            continue;
+        };
+        // The rows, and for how many of them errors are planned.
+        let Ok(key) = serde_json::to_string(&(&rows.checked, population.rows)) else { continue };
+        let place = *known.entry(key).or_insert_with(|| {
+            let name = about::name_of_rows(&rows, |name| taken.contains(name));
+            taken.insert(name.clone());
+            counts.push((name, rows));
+            counts.len() - 1
+        });
+        population.count = counts.get(place).map(|(name, _)| name.clone());
+    }
+    counts
 }
 
 /// What the study says before its statistics.
@@ -162,11 +194,7 @@ fn text(text: &str) -> Value<'_> {
 }
 
 /// A statistic, and in an error its place and name.
-fn statistic(
-    value: Value<'_>,
-    index: usize,
-    within: &Within<'_>,
-) -> Result<(Statistic, Option<StudyQuestion>), PlanError> {
+fn statistic(value: Value<'_>, index: usize, within: &Within<'_>) -> Result<Read, PlanError> {
     let Value::Table(table) = value else {
         let error = PlanError::plan(format!("is {value}; legal: a table"));
         return Err(error.in_statistic(index + 1, None));
@@ -174,14 +202,14 @@ fn statistic(
     let mut fields = Fields::new(table);
     let name = fields.peek_text("name").map(str::to_owned);
     ask(&mut fields, index, within)
-        .and_then(|Read { kind, name, own, ask, question }| {
-            let held = matches!(ask, Ask::HeldBack(_));
-            let mut legal = [if held { &COMMON[..2] } else { &COMMON[..] }, own].concat();
+        .and_then(|read| {
+            let held = matches!(read.ask, Ask::HeldBack(_));
+            let mut legal = [if held { &COMMON[..2] } else { &COMMON[..] }, read.own].concat();
             if within.data.is_some() && !held {
                 legal.extend(about::FIELDS);
             }
-            fields.finish(kind, &legal)?;
-            Ok((Statistic { name, ask }, question))
+            fields.finish(read.kind, &legal)?;
+            Ok(read)
         })
         .map_err(|error| error.in_statistic(index + 1, name.as_deref()))
 }
@@ -193,6 +221,8 @@ struct Read {
     own: &'static [&'static str],
     ask: Ask,
     question: Option<StudyQuestion>,
+    /// The question how many rows it uses, if others may share a noisy answer to that.
+    rows: Option<StudyQuestion>,
 }
 
 fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Read, PlanError> {
@@ -209,7 +239,7 @@ fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Rea
         let epsilon = fields.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL))?;
         let delta = fields.number("delta", Some(0.0), (Delta::new, Delta::LEGAL))?;
         let (own, ask) = (&["epsilon", "delta"], Ask::HeldBack(Guarantee { epsilon, delta }));
-        return Ok(Read { kind, name, own, ask, question: None });
+        return Ok(Read { kind, name, own, ask, question: None, rows: None });
     }
     let about = match within.data {
         Some(data) if about::is_about(kind, fields) => {
@@ -217,15 +247,15 @@ fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Rea
         }
         _ => None,
     };
-    let (query, scale, own, population, question) = match about {
-        Some(about::About { question, population, scale, own }) => {
+    let (query, scale, own, population, question, rows) = match about {
+        Some(about::About { question, population, rows, scale, own }) => {
             let query = question.checked.parts().first().map(|part| part.query.clone());
             let query = query.ok_or_else(|| missing("kind", &known))?;
-            (query, scale, own, Some(population), Some(question))
+            (query, scale, own, Some(population), Some(question), rows)
         }
         None => {
             let (query, scale, own) = bare::query(kind, fields, within.public)?;
-            (query, scale, own, None, None)
+            (query, scale, own, None, None, None)
         }
     };
     let confidence = fields.number("confidence", Some(0.95), (Ok, "above 0 and below 1"))?;
@@ -239,7 +269,7 @@ fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Rea
         return Err(PlanError::field("epsilon", problem));
     }
     let ask = Ask::Query(Wanted { query, noise, confidence, wish, scale, population });
-    Ok(Read { kind, name, own, ask, question })
+    Ok(Read { kind, name, own, ask, question, rows })
 }
 
 /// What is wanted, and whether an epsilon is pinned.
