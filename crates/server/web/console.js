@@ -7,6 +7,7 @@ import { askUnder, call, readable, Refused, store, stored, words } from './curat
 import { amount, at, blame, download, h, say } from './dom.js';
 import { door, isAboutToken, shut } from './door.js';
 import { charts, csv, numbers } from './results.js';
+import { recutting } from './recut.js';
 import { listed, name } from './tables.js';
 
 /**
@@ -141,6 +142,11 @@ function choices() {
   if (!slots.length && pay.value === 'slot') pay.value = 'epsilon';
   slot.hidden = pay.value !== 'slot';
   much.hidden = !slot.hidden;
+  recutting(chosen, (account) => {
+    standing(accounts.map((each) => (each.name === account.name ? account : each)));
+    choices();
+    changed();
+  });
 }
 
 /**
