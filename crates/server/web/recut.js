@@ -56,20 +56,38 @@ export function recutting(account, onChange) {
   if (!account || slots.length === 0) return;
   if (state.account?.name !== account.name) Object.assign(state, { given: new Map(), made: [fresh()] });
   state.account = account;
-  at('slot-list').replaceChildren(...slots.map((slot) => h('li', {},
-    h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} left`, h('small', {}, ` ${declares(slot)}`))));
+  at('slot-list').replaceChildren(
+    ...slots.map((slot) =>
+      h('li', {}, h('b', {}, slot.name), ` ${slot.count - slot.used} of ${slot.count} left`, h('small', {}, ` ${declares(slot)}`)),
+    ),
+  );
   at('recut').hidden = account.closed || slots.every((slot) => slot.used >= slot.count);
   form(slots.filter((slot) => slot.used < slot.count));
 }
 
 /** @param {Slot[]} slots those that are left */
 function form(slots) {
-  at('recut-given').replaceChildren(...slots.map((slot, index) => h('div', { class: 'line' },
-    h('label', { for: `give-${index}` }, slot.name),
-    h('input', {
-      id: `give-${index}`, type: 'number', min: 0, max: slot.count - slot.used, value: state.given.get(slot.name) ?? '0',
-      oninput: (/** @type {Event} */ event) => { state.given.set(slot.name, /** @type {HTMLInputElement} */ (event.target).value); forget(); },
-    }), h('span', { class: 'hint' }, `of ${slot.count - slot.used} left`))));
+  at('recut-given').replaceChildren(
+    ...slots.map((slot, index) =>
+      h(
+        'div',
+        { class: 'line' },
+        h('label', { for: `give-${index}` }, slot.name),
+        h('input', {
+          id: `give-${index}`,
+          type: 'number',
+          min: 0,
+          max: slot.count - slot.used,
+          value: state.given.get(slot.name) ?? '0',
+          oninput: (/** @type {Event} */ event) => {
+            state.given.set(slot.name, /** @type {HTMLInputElement} */ (event.target).value);
+            forget();
+          },
+        }),
+        h('span', { class: 'hint' }, `of ${slot.count - slot.used} left`),
+      ),
+    ),
+  );
   at('recut-made').replaceChildren(...state.made.map(line));
 }
 
@@ -79,26 +97,58 @@ function form(slots) {
  */
 function line(made, index) {
   const { fields } = MECHANISMS[made.mechanism] ?? { fields: ['epsilon', 'delta'] };
-  const input = (/** @type {'name' | 'one' | 'other' | 'count'} */ name, /** @type {string} */ label, /** @type {number} */ size) => h('input', {
-    value: made[name], size, autocomplete: 'off', spellcheck: 'false', 'aria-label': `New slot ${index + 1}: ${label}`, placeholder: label, 'data-made': `${index}-${name}`,
-    oninput: (/** @type {Event} */ event) => { made[name] = /** @type {HTMLInputElement} */ (event.target).value; forget(); },
-  });
-  const kind = h('select', {
-    'aria-label': `New slot ${index + 1}: what runs in it`,
-    onchange: () => {
-      const [one, other] = MECHANISMS[kind.value]?.start ?? ['', ''];
-      Object.assign(made, { mechanism: kind.value, one, other });
-      forget();
-      at('recut-made').replaceChildren(...state.made.map(line));
+  const input = (/** @type {'name' | 'one' | 'other' | 'count'} */ name, /** @type {string} */ label, /** @type {number} */ size) =>
+    h('input', {
+      value: made[name],
+      size,
+      autocomplete: 'off',
+      spellcheck: 'false',
+      'aria-label': `New slot ${index + 1}: ${label}`,
+      placeholder: label,
+      'data-made': `${index}-${name}`,
+      oninput: (/** @type {Event} */ event) => {
+        made[name] = /** @type {HTMLInputElement} */ (event.target).value;
+        forget();
+      },
+    });
+  const kind = h(
+    'select',
+    {
+      'aria-label': `New slot ${index + 1}: what runs in it`,
+      onchange: () => {
+        const [one, other] = MECHANISMS[kind.value]?.start ?? ['', ''];
+        Object.assign(made, { mechanism: kind.value, one, other });
+        forget();
+        at('recut-made').replaceChildren(...state.made.map(line));
+      },
     },
-  }, ...Object.entries(MECHANISMS).map(([value, { label }]) => h('option', { value, selected: value === made.mechanism }, label)));
-  return h('div', { class: 'line new-slot' }, input('name', 'name', 10), input('count', 'times', 3), h('span', {}, '×'), kind, input('one', fields[0] ?? '', 7), input('other', fields[1] ?? '', 7),
-    h('button', { type: 'button', class: 'tool', 'aria-label': `Remove new slot ${index + 1}`, onclick: () => {
-      state.made.splice(index, 1);
-      forget();
-      at('recut-made').replaceChildren(...state.made.map(line));
-      at('recut-add').focus();
-    } }, '×'));
+    ...Object.entries(MECHANISMS).map(([value, { label }]) => h('option', { value, selected: value === made.mechanism }, label)),
+  );
+  return h(
+    'div',
+    { class: 'line new-slot' },
+    input('name', 'name', 10),
+    input('count', 'times', 3),
+    h('span', {}, '×'),
+    kind,
+    input('one', fields[0] ?? '', 7),
+    input('other', fields[1] ?? '', 7),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'tool',
+        'aria-label': `Remove new slot ${index + 1}`,
+        onclick: () => {
+          state.made.splice(index, 1);
+          forget();
+          at('recut-made').replaceChildren(...state.made.map(line));
+          at('recut-add').focus();
+        },
+      },
+      '×',
+    ),
+  );
 }
 
 /** What was said of the last try is not about what stands there now. */
@@ -113,7 +163,13 @@ function asked() {
   const number = (/** @type {string} */ text) => (Number.isFinite(Number(text)) && text.trim() !== '' ? Number(text) : text);
   const release = state.made.map(({ name, mechanism, one, other, count }) => {
     const [first = '', second = ''] = MECHANISMS[mechanism]?.fields ?? [];
-    return { ...(name.trim() ? { name: name.trim() } : {}), mechanism, [first]: number(one), [second]: number(other), count: number(count) };
+    return {
+      ...(name.trim() ? { name: name.trim() } : {}),
+      mechanism,
+      [first]: number(one),
+      [second]: number(other),
+      count: number(count),
+    };
   });
   return { unused, into: JSON.stringify({ release }) };
 }
