@@ -483,7 +483,7 @@ test('slots of a plan are offered, and names of tables are text and are quoted',
   await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask for 1 releases');
   assert.equal(asked.at(-1).slot, 'weekly <b>');
   assert.ok(!('epsilon' in asked.at(-1)));
-  assert.equal(await page.locator('main b:not(#who):not(#accounts b), main i').count(), 0);
+  assert.equal(await page.locator('main b:not(#who):not(#accounts b):not(#slot-list b), main i').count(), 0);
   await done(page);
 });
 
@@ -569,7 +569,7 @@ test('the owner opens an account of slots and makes its token; the analyst cuts 
   const plan = { delta: 0, release: [{ name: 'weekly', mechanism: 'approx-dp', epsilon: 0.05, count: 2 }] };
   await page.setInputFiles('#account-plan', { name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) });
   await page.click('#new-account button');
-  await page.waitForFunction(() => document.querySelector('#tree').textContent.includes('weekly: 0 of 2 used'));
+  await page.waitForFunction(() => document.querySelector('#tree').textContent.includes('emma account, plan0 of 2 releases spent'));
   await page.fill('#token-name', 'emma');
   await page.check('#token-choices input[value=emma]');
   await page.click('#new-token button');
@@ -612,6 +612,43 @@ test('the owner opens an account of slots and makes its token; the analyst cuts 
   await enter(gone, token);
   await gone.waitForSelector('#token-wrong:visible');
   await done(gone);
+  await done(page);
+});
+
+test('sessions are opened, asked and ended', async () => {
+  const page = await console_('cleo');
+  const before = await left('cleo');
+  await page.click('#session-form >> xpath=.. >> summary');
+  const open = async (key, kind, epsilon, answers, threshold) => {
+    await page.fill('#session-key', key);
+    await page.selectOption('#session-kind', kind);
+    await page.fill('#session-epsilon', String(epsilon));
+    await page.fill('#session-answers', String(answers));
+    if (threshold !== undefined) await page.fill('#session-threshold', String(threshold));
+    await page.click('#session-form button');
+    await page.waitForFunction((name) => document.querySelector('#session-said').textContent.startsWith(`Session ${name} is open`), key);
+  };
+  await open('large', 'sparse_vector', 0.01, 1, -1e6);
+  assert.ok(near(before - await left('cleo'), 0.03), 'three times epsilon');
+  const item = (key) => page.locator('#session-list > li', { hasText: key });
+  await item('large').locator('form button').click();
+  await page.waitForFunction(() => document.querySelector('.replies')?.textContent.includes('above'));
+  assert.match(await item('large').textContent(), /1 answered, over/);
+  assert.equal(await item('large').locator('form').count(), 0, 'it answers nothing more');
+  await open('steps', 'sequence', 0.02, 2);
+  await item('steps').locator('input').nth(1).fill('0.02');
+  await item('steps').locator('form button').click();
+  await page.waitForFunction(() => /number -?\d/.test(document.querySelector('#session-said').textContent));
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target)}`), []);
+  await item('steps').getByRole('button', { name: 'End session steps' }).click();
+  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'steps is over. Nothing is refunded.');
+  await page.fill('#session-key', 'dear');
+  await page.fill('#session-epsilon', '50');
+  await page.click('#session-form button');
+  await page.waitForSelector('#session-wrong[role=alert]:visible');
+  assert.match(await page.textContent('#session-wrong'), /^Refused by account "cleo"/);
   await done(page);
 });
 

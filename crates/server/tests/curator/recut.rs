@@ -49,9 +49,8 @@ fn unused_slots_are_cut_otherwise_and_asked() {
     let (place, address, token) = place();
     let halves = recut(1, &[("fine", 0.25, 2)]);
     let head = place.head();
-    let slot = |name: &str, count, used, epsilon: &str| {
-        (name.to_owned(), count, used, epsilon.to_owned())
-    };
+    let slot =
+        |name: &str, count, used, epsilon: &str| (name.to_owned(), count, used, epsilon.to_owned());
     let tried = post(address, "/v1/accounts/mine/recut/rehearsal", &token, &halves);
     assert_eq!(slots(&tried), [slot("count", 3, 0, "0.5")]);
     assert_eq!(place.head(), head, "a rehearsal changes nothing");
