@@ -12,7 +12,10 @@ const COUNT: &str = "SELECT COUNT(*) FROM visits";
 
 /// A plan of guarantees: names, epsilons and counts.
 fn plan(slots: &[(&str, f64, u64)]) -> String {
-    let slot = |(name, epsilon, count): &(&str, f64, u64)| json!({"name": name, "mechanism": "approx-dp", "epsilon": epsilon, "count": count});
+    let slot = |(name, epsilon, count): &(&str, f64, u64)| {
+        let kind = "approx-dp";
+        json!({"name": name, "mechanism": kind, "epsilon": epsilon, "count": count})
+    };
     json!({"delta": 0, "release": slots.iter().map(slot).collect::<Vec<_>>()}).to_string()
 }
 
