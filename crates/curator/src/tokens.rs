@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Sees tables, accounts and spending; asks nothing.
+    /// Sees tables, accounts and spending, opens accounts, and makes the tokens of others.
     Owner,
     /// Asks.
     Analyst,

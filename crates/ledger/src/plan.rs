@@ -163,14 +163,16 @@ pub(crate) fn check(account: &str, openings: &[Openings]) -> Result<(), LedgerEr
     Err(LedgerError::Unfit { account, problem, legal: "slots, each with a count from 1" })
 }
 
+/// What an exchange of openings comes to.
+type Exchange = (Account, Vec<(Slot, u64)>, Vec<u64>, Balance);
+
 /// The account, its slots that are given up, how often each is used then, and the account's balance; or why not.
-#[allow(clippy::type_complexity)]
 fn exchanged(
     tables: &mut Tables<'_>,
     account: &str,
     openings: &[Openings],
     made: &[wire::Slot],
-) -> Result<(Account, Vec<(Slot, u64)>, Vec<u64>, Balance), LedgerError> {
+) -> Result<Exchange, LedgerError> {
     let (found, given) = given(tables, account, openings)?;
     let (used, balance) = slots::recut(&found, &given, made)?;
     for slot in made {

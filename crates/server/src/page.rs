@@ -27,7 +27,7 @@ macro_rules! file {
 }
 
 /// All of them.
-pub(crate) const FILES: [File; 28] = [
+pub(crate) const FILES: [File; 30] = [
     File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
     file!("style.css", STYLE),
     file!("icon.svg", PICTURE),
@@ -53,6 +53,8 @@ pub(crate) const FILES: [File; 28] = [
     file!("results.js", SCRIPT),
     file!("builder.js", SCRIPT),
     file!("completion.js", SCRIPT),
+    file!("recut.js", SCRIPT),
+    file!("sessions.js", SCRIPT),
     file!("console.js", SCRIPT),
     file!("tokens.js", SCRIPT),
     file!("owner.js", SCRIPT),

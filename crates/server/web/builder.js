@@ -41,7 +41,19 @@ function fits(column, holds) {
  */
 export function builder(tables, write) {
   /** @type {Chosen} */
-  const chosen = { table: tables[0]?.name ?? '', of: 'COUNT', column: '', edges: '', category: '', where: '', low: '', high: '', is: '', by: '', also: '' };
+  const chosen = {
+    table: tables[0]?.name ?? '',
+    of: 'COUNT',
+    column: '',
+    edges: '',
+    category: '',
+    where: '',
+    low: '',
+    high: '',
+    is: '',
+    by: '',
+    also: '',
+  };
   const select = (/** @type {keyof Chosen} */ field, /** @type {string[]} */ values, /** @type {string} */ empty) => {
     const element = /** @type {HTMLSelectElement} */ (input(field));
     const all = empty ? ['', ...values] : values;
@@ -54,16 +66,32 @@ export function builder(tables, write) {
     const table = tables.find((one) => one.name === chosen.table);
     const columns = table?.columns ?? [];
     const { holds } = AGGREGATES[chosen.of] ?? { holds: '' };
-    select('table', tables.map((one) => one.name), '');
-    select('column', columns.filter((column) => fits(column, holds)).map((column) => column.name), '');
+    select(
+      'table',
+      tables.map((one) => one.name),
+      '',
+    );
+    select(
+      'column',
+      columns.filter((column) => fits(column, holds)).map((column) => column.name),
+      '',
+    );
     const of = columns.find((column) => column.name === chosen.column);
     select('category', (of?.categories ?? []).map(String), '');
-    select('where', columns.map((column) => column.name), 'all rows');
+    select(
+      'where',
+      columns.map((column) => column.name),
+      'all rows',
+    );
     const where = columns.find((column) => column.name === chosen.where);
     select('is', (where?.categories ?? []).map(String), '');
     const groups = columns.filter((column) => column.categories).map((column) => column.name);
     select('by', groups, 'all together');
-    select('also', groups.filter((group) => group !== chosen.by), 'no other');
+    select(
+      'also',
+      groups.filter((group) => group !== chosen.by),
+      'no other',
+    );
     at('b-column-line').hidden = holds === '';
     at('b-edges-line').hidden = chosen.of !== 'HISTOGRAM';
     at('b-category-line').hidden = chosen.of !== 'PROPORTION';

@@ -10,7 +10,11 @@ import { sentence } from './row.js';
  */
 
 /** What a column may hold. */
-const HOLDS = [['', 'not used'], ['numbers', 'numbers'], ['groups', 'groups']];
+const HOLDS = [
+  ['', 'not used'],
+  ['numbers', 'numbers'],
+  ['groups', 'groups'],
+];
 
 export class Columns {
   /**
@@ -55,20 +59,38 @@ class Line {
    */
   constructor(column, index, change) {
     const id = `column-${index}`;
-    const edit = (/** @type {(column: Column) => void} */ act, /** @type {string} */ tag) => change((study) => {
-      const found = study.data.columns[index];
-      if (found) act(found);
-    }, `${id}.${tag}`);
+    const edit = (/** @type {(column: Column) => void} */ act, /** @type {string} */ tag) =>
+      change((study) => {
+        const found = study.data.columns[index];
+        if (found) act(found);
+      }, `${id}.${tag}`);
     const input = (/** @type {'low' | 'high' | 'categories'} */ name, /** @type {string} */ label, /** @type {boolean} */ isLong) => {
       const field = h('input', {
-        autocomplete: 'off', spellcheck: 'false', 'aria-label': `${column.name}: ${label}`, class: isLong ? 'long' : null, size: isLong ? null : 8,
-        inputmode: isLong ? null : 'decimal', 'aria-describedby': `${id}-wrong`, oninput: () => edit((found) => { found[name] = field.value; }, name),
+        autocomplete: 'off',
+        spellcheck: 'false',
+        'aria-label': `${column.name}: ${label}`,
+        class: isLong ? 'long' : null,
+        size: isLong ? null : 8,
+        inputmode: isLong ? null : 'decimal',
+        'aria-describedby': `${id}-wrong`,
+        oninput: () =>
+          edit((found) => {
+            found[name] = field.value;
+          }, name),
       });
       return field;
     };
-    this.holds = h('select', {
-      id, onchange: () => edit((found) => { found.holds = /** @type {Column['holds']} */ (this.holds.value); }, 'holds'),
-    }, ...HOLDS.map(([value = '', text = '']) => h('option', { value }, text)));
+    this.holds = h(
+      'select',
+      {
+        id,
+        onchange: () =>
+          edit((found) => {
+            found.holds = /** @type {Column['holds']} */ (this.holds.value);
+          }, 'holds'),
+      },
+      ...HOLDS.map(([value = '', text = '']) => h('option', { value }, text)),
+    );
     this.low = input('low', 'lowest', false);
     this.high = input('high', 'highest', false);
     this.categories = input('categories', 'groups, commas between', true);

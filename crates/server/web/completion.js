@@ -6,8 +6,27 @@ import { literal, name } from './tables.js';
 /** @typedef {import('./curator.js').Table} Table */
 
 const MOST = 8;
-const WORDS = ['SELECT', 'FROM', 'WHERE', 'GROUP BY', 'BETWEEN', 'AND', 'COUNT(*)', 'AVG(', 'SUM(', 'MEDIAN(', 'QUANTILE(', 'VARIANCE(', 'STDDEV(',
-  'HISTOGRAM(', 'CDF(', 'PROPORTION(', 'CORR(', 'COVAR_POP(', 'REGRESSION('];
+const WORDS = [
+  'SELECT',
+  'FROM',
+  'WHERE',
+  'GROUP BY',
+  'BETWEEN',
+  'AND',
+  'COUNT(*)',
+  'AVG(',
+  'SUM(',
+  'MEDIAN(',
+  'QUANTILE(',
+  'VARIANCE(',
+  'STDDEV(',
+  'HISTOGRAM(',
+  'CDF(',
+  'PROPORTION(',
+  'CORR(',
+  'COVAR_POP(',
+  'REGRESSION(',
+];
 
 /**
  * Completes names in an editor: the arrows choose, Enter takes, Escape puts the list away.
@@ -30,11 +49,24 @@ export function complete(editor, list) {
   };
   const show = () => {
     list.hidden = found.length === 0;
-    list.replaceChildren(...found.map((text, index) => h('li', {
-      id: `fits-${index}`, role: 'option', 'aria-selected': String(index === chosen),
-      // The editor keeps the focus.
-      onmousedown: (/** @type {Event} */ event) => { event.preventDefault(); take(index); },
-    }, text)));
+    list.replaceChildren(
+      ...found.map((text, index) =>
+        h(
+          'li',
+          {
+            id: `fits-${index}`,
+            role: 'option',
+            'aria-selected': String(index === chosen),
+            // The editor keeps the focus.
+            onmousedown: (/** @type {Event} */ event) => {
+              event.preventDefault();
+              take(index);
+            },
+          },
+          text,
+        ),
+      ),
+    );
     if (chosen < 0) editor.removeAttribute('aria-activedescendant');
     else editor.setAttribute('aria-activedescendant', `fits-${chosen}`);
   };
@@ -75,6 +107,9 @@ export function complete(editor, list) {
     event.preventDefault();
   });
   return (/** @type {Table[]} */ tables) => {
-    names = tables.flatMap((table) => [name(table.name), ...table.columns.flatMap((column) => [name(column.name), ...(column.categories ?? []).map(literal)])]);
+    names = tables.flatMap((table) => [
+      name(table.name),
+      ...table.columns.flatMap((column) => [name(column.name), ...(column.categories ?? []).map(literal)]),
+    ]);
   };
 }

@@ -7,6 +7,8 @@ import { askUnder, call, readable, Refused, store, stored, words } from './curat
 import { amount, at, blame, download, h, say } from './dom.js';
 import { door, isAboutToken, shut } from './door.js';
 import { charts, csv, numbers } from './results.js';
+import { recutting } from './recut.js';
+import { sessions } from './sessions.js';
 import { listed, name } from './tables.js';
 
 /**
@@ -64,6 +66,10 @@ door(['analyst'], 'The console is for analysts; the owner’s page is for owners
   });
   standing(mine.accounts);
   choices();
+  await sessions(tables.tables.map((/** @type {Table} */ table) => table.name), () => account.value, async () => {
+    await refresh();
+    changed();
+  });
   const begun = stored('open');
   if (begun && accounts.some((each) => each.name === begun.question?.account)) {
     write(begun.question);
@@ -141,6 +147,11 @@ function choices() {
   if (!slots.length && pay.value === 'slot') pay.value = 'epsilon';
   slot.hidden = pay.value !== 'slot';
   much.hidden = !slot.hidden;
+  recutting(chosen, (account) => {
+    standing(accounts.map((each) => (each.name === account.name ? account : each)));
+    choices();
+    changed();
+  });
 }
 
 /**

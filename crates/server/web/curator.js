@@ -3,7 +3,7 @@
 /**
  * @typedef {{amount: number, unit: string, delta: number}} Charge
  * @typedef {{amount: number, of: number, unit: string, delta: number, more: number | null, words: string}} Left
- * @typedef {{name: string, count: number, used: number}} Slot
+ * @typedef {{name: string, count: number, used: number, declares?: Record<string, any>}} Slot
  * @typedef {{name: string, kind: string, parent: string | null, left: Left, charges: number, closed: boolean,
  *   slots: Slot[]}} Account
  * @typedef {{name: string, bounds?: [number, number], categories?: (string | number)[]}} Column

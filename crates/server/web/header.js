@@ -16,7 +16,8 @@ const SEPARATORS = [',', ';', '\t', '|'];
  */
 export async function headerOf(file) {
   const extension = file.name.split('.').pop()?.toLowerCase();
-  if (extension === 'parquet') throw new Error('The header of a Parquet file is at its end. Use counterpoint study new, and Open… what it writes');
+  if (extension === 'parquet')
+    throw new Error('The header of a Parquet file is at its end. Use counterpoint study new, and Open… what it writes');
   const line = await firstLine(file);
   if (line.trim() === '') throw new Error('The first line is empty. Possible: the name of every column');
   const header = extension === 'jsonl' || line.trimStart().startsWith('{') ? keys(line) : names(line);
@@ -102,7 +103,8 @@ function check(names) {
   names.forEach((name, index) => {
     const place = index + 1;
     if (name.trim() === '') throw new Error(`Column ${place} has no name`);
-    if (Number.isFinite(Number(name))) throw new Error(`The name of column ${place} is a number: the first line seems to hold data, not names`);
+    if (Number.isFinite(Number(name)))
+      throw new Error(`The name of column ${place} is a number: the first line seems to hold data, not names`);
     const first = names.indexOf(name);
     if (first < index) throw new Error(`Columns ${first + 1} and ${place} have the same name`);
   });
@@ -115,7 +117,12 @@ function check(names) {
  */
 export function plainName(original, taken) {
   const isPlain = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(original);
-  let base = original.trim().toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_|_$/g, '').slice(0, 50);
+  let base = original
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+    .slice(0, 50);
   if (base === '' || /^[0-9]/.test(base)) base = `column_${base}`;
   let name = isPlain ? original : base;
   for (let number = 2; taken.has(name); number += 1) name = `${base}_${number}`;

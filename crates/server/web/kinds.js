@@ -26,13 +26,17 @@ const NUMBERS = { name: 'column', shape: 'column', holds: 'numbers', label: 'Col
 /** @type {Field} */
 const ANY = { name: 'column', shape: 'column', label: 'Column' };
 /** @type {Field} */
-const NARROWER = { name: 'bounds', shape: 'pair', label: 'Narrower', optional: true, more: true, hint: 'values outside count as the nearer end' };
+const NARROWER = {
+  name: 'bounds', shape: 'pair', label: 'Narrower', optional: true, more: true, hint: 'values outside count as the nearer end',
+};
 /** @type {Field} */
 const WITH = { name: 'with', shape: 'column', holds: 'numbers', label: 'and' };
 /** @type {Field} */
 const SHARES = { name: 'shares', shape: 'numbers', label: 'Shares', hint: '0.5 is the median' };
 /** @type {Field} */
-const CANDIDATES = { name: 'candidates', shape: 'numbers', label: 'or values', hint: 'the values that may be chosen', optional: true, more: true };
+const CANDIDATES = {
+  name: 'candidates', shape: 'numbers', label: 'or values', hint: 'the values that may be chosen', optional: true, more: true,
+};
 /** What all statistics about columns have. @type {Field[]} */
 const ROWS = [
   { name: 'by', shape: 'names', label: 'For each', optional: true, hint: 'columns of groups, commas between; empty: all together' },
@@ -113,7 +117,10 @@ export const KINDS = {
       { name: 'categories', shape: 'names', label: 'Groups', hint: 'names, commas between', optional: true, unless: 'bins' },
       { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers, if groups are intervals', optional: true, unless: 'categories' },
     ],
-    about: [ANY, { name: 'bins', shape: 'numbers', label: 'Edges', hint: 'rising numbers; empty: 20 equal steps', optional: true, of: 'numbers' }],
+    about: [
+      ANY,
+      { name: 'bins', shape: 'numbers', label: 'Edges', hint: 'rising numbers; empty: 20 equal steps', optional: true, of: 'numbers' },
+    ],
     start: { categories: 'north, east, south, west' },
     error: 'people',
     words: 'Each person is in one group, so all counts together cost hardly more than one. The error holds for all groups at once.',
@@ -142,7 +149,11 @@ export const KINDS = {
       { ...POINTS, more: false, hint: '20 if empty' },
       { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers', optional: true, more: true },
     ],
-    about: [NUMBERS, { ...POINTS, more: false, hint: '20 if empty' }, { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers', optional: true, more: true }],
+    about: [
+      NUMBERS,
+      { ...POINTS, more: false, hint: '20 if empty' },
+      { name: 'bins', shape: 'numbers', label: 'or edges', hint: 'rising numbers', optional: true, more: true },
+    ],
     start: { 'bounds.0': '0', 'bounds.1': '100' },
     error: 'people',
     words: 'Counts below many values at once, kept in a tree so that a person touches few of them.',

@@ -254,7 +254,8 @@ function statistics(study) {
     if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
     const isAbout = problem?.statistic === index + 1 && !DATA.some((name) => name === problem?.field);
     row.update({
-      study, statistic, index, compact, isOpen: view.open.has(statistic.id), share: (lines.get(statistic.id)?.epsilon ?? 0) / most,
+      study, statistic, index, compact, isOpen: view.open.has(statistic.id),
+      share: (lines.get(statistic.id)?.epsilon ?? 0) / most,
       line: lines.get(statistic.id) ?? null,
       before: whatIs?.lines.get(statistic.id) ?? null,
       compared: whatIs !== null,

@@ -138,7 +138,8 @@ export function stacked(parts) {
   let from = 0;
   const drawn = parts.map(({ name, size }, index) => {
     const width = (1000 * size) / whole;
-    const part = s('rect', { class: `share share-${index % 3}`, x: from, y: 0, width, height: 24 }, s('title', {}, `${name}: alone ε ${amount(size, 3)}`));
+    const title = s('title', {}, `${name}: alone ε ${amount(size, 3)}`);
+    const part = s('rect', { class: `share share-${index % 3}`, x: from, y: 0, width, height: 24 }, title);
     from += width;
     return part;
   });

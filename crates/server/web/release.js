@@ -115,9 +115,12 @@ function show() {
   const isReady = planned.epsilon !== null && planned.hasColumns && doing === null;
   say(at('release-now'), planned.epsilon === null ? 'Release' : `Release, and charge ε ${planned.epsilon}`);
   for (const id of ['release-now', 'rehearse-now']) at(id).setAttribute('aria-disabled', String(!isReady));
-  say(at('release-hint'), planned.hasColumns
-    ? 'Noise is drawn once. Released again, the same study has the same numbers and costs nothing.'
-    : 'Say in step 1 which columns the data have; statistics are then computed from those.');
+  say(
+    at('release-hint'),
+    planned.hasColumns
+      ? 'Noise is drawn once. Released again, the same study has the same numbers and costs nothing.'
+      : 'Say in step 1 which columns the data have; statistics are then computed from those.',
+  );
   at('releasing').hidden = doing === null;
   const bar = at('release-bar');
   if (done === null || done >= 1) bar.removeAttribute('value');
@@ -131,10 +134,14 @@ function show() {
   say(at('released-title'), published.made_up ? 'Made-up numbers' : 'Published');
   at('released').classList.toggle('made-up', published.made_up);
   const { epsilon, delta, budget } = publication.privacy;
-  const rest = budget.epsilon > 0 ? ` The data set has spent ε ${amount(budget.epsilon_spent)} of ${amount(budget.epsilon, 6, 'floor')}.` : '';
-  say(at('released-cost'), published.made_up
-    ? 'From rows that were made up: they say nothing about anybody, nothing was charged, and nothing was written.'
-    : `What people are promised: ε ${amount(epsilon)} at δ = ${amount(delta)}.${rest} The files are in ${source.folder}.`);
+  const rest =
+    budget.epsilon > 0 ? ` The data set has spent ε ${amount(budget.epsilon_spent)} of ${amount(budget.epsilon, 6, 'floor')}.` : '';
+  say(
+    at('released-cost'),
+    published.made_up
+      ? 'From rows that were made up: they say nothing about anybody, nothing was charged, and nothing was written.'
+      : `What people are promised: ε ${amount(epsilon)} at δ = ${amount(delta)}.${rest} The files are in ${source.folder}.`,
+  );
   at('released-old').hidden = result.study === JSON.stringify(planned.study);
 }
 
@@ -144,16 +151,31 @@ function draw() {
   const { publication, published } = state.result;
   const files = Object.entries(published.files);
   at('released-files').replaceChildren(
-    ...(published.report ? [h('a', { href: published.report, target: '_blank', rel: 'noopener' }, published.made_up ? 'Made-up report' : 'Report')] : []),
-    ...(published.made_up ? [] : files.map(([name, text]) => h('button', { type: 'button', onclick: () => download(name, text) }, name))));
-  at('released-numbers').replaceChildren(head(), h('tbody', {}, ...publication.statistics.flatMap((statistic) => statistic.numbers.map((one, index) => line(statistic, one, index)))));
+    ...(published.report
+      ? [h('a', { href: published.report, target: '_blank', rel: 'noopener' }, published.made_up ? 'Made-up report' : 'Report')]
+      : []),
+    ...(published.made_up ? [] : files.map(([name, text]) => h('button', { type: 'button', onclick: () => download(name, text) }, name))),
+  );
+  at('released-numbers').replaceChildren(
+    head(),
+    h('tbody', {}, ...publication.statistics.flatMap((statistic) => statistic.numbers.map((one, index) => line(statistic, one, index)))),
+  );
   charts(publication.statistics);
 }
 
 function head() {
   const right = new Set(['Value', 'Interval', 'holds']);
-  return h('thead', {}, h('tr', {}, ...['Statistic', 'Group', 'Of', 'Value', 'Interval', 'holds'].map((name) =>
-    h('th', { scope: 'col', class: right.has(name) ? 'right' : null }, name))));
+  return h(
+    'thead',
+    {},
+    h(
+      'tr',
+      {},
+      ...['Statistic', 'Group', 'Of', 'Value', 'Interval', 'holds'].map((name) =>
+        h('th', { scope: 'col', class: right.has(name) ? 'right' : null }, name),
+      ),
+    ),
+  );
 }
 
 /** @param {PublishedNumber} one */
@@ -168,14 +190,18 @@ function half({ lower, upper }) {
  */
 function line(statistic, one, index) {
   const size = digits(one.value, half(one));
-  const interval = one.lower === null || one.upper === null ? '–'
-    : `${amount(one.lower, size, 'floor')} to ${amount(one.upper, size)}`;
+  const interval = one.lower === null || one.upper === null ? '–' : `${amount(one.lower, size, 'floor')} to ${amount(one.upper, size)}`;
   const often = one.lower === null ? '' : `${amount(100 * one.confidence, 4, 'halfExpand')} %`;
-  return h('tr', {},
+  return h(
+    'tr',
+    {},
     h('th', { scope: 'row' }, index === 0 ? statistic.name : h('span', { class: 'hidden' }, statistic.name)),
-    h('td', {}, one.group.join(', ')), h('td', {}, one.part),
+    h('td', {}, one.group.join(', ')),
+    h('td', {}, one.part),
     h('td', { class: 'right' }, amount(one.value, size, 'halfExpand')),
-    h('td', { class: 'right' }, interval), h('td', { class: 'right' }, often));
+    h('td', { class: 'right' }, interval),
+    h('td', { class: 'right' }, often),
+  );
 }
 
 /**
@@ -185,12 +211,19 @@ function line(statistic, one, index) {
 function charts(statistics) {
   const width = Math.max(260, Math.min(480, at('released').clientWidth));
   /** @type {{title: string, list: PublishedNumber[]}[]} */
-  const series = statistics.flatMap(({ name, numbers }) => {
-    if (!numbers.every((one) => bin(one))) return [{ title: name, list: numbers }];
-    const groups = [...new Set(numbers.map((one) => one.group.join(', ')))];
-    return groups.map((group) => ({ title: group ? `${name}: ${group}` : name, list: numbers.filter((one) => one.group.join(', ') === group) }));
-  }).filter(({ list }) => list.length > 1);
-  const drawn = series.slice(0, MOST_CHARTS).map(({ title, list }) => h('figure', {}, h('figcaption', {}, title), chart(title, list, width)));
+  const series = statistics
+    .flatMap(({ name, numbers }) => {
+      if (!numbers.every((one) => bin(one))) return [{ title: name, list: numbers }];
+      const groups = [...new Set(numbers.map((one) => one.group.join(', ')))];
+      return groups.map((group) => ({
+        title: group ? `${name}: ${group}` : name,
+        list: numbers.filter((one) => one.group.join(', ') === group),
+      }));
+    })
+    .filter(({ list }) => list.length > 1);
+  const drawn = series
+    .slice(0, MOST_CHARTS)
+    .map(({ title, list }) => h('figure', {}, h('figcaption', {}, title), chart(title, list, width)));
   const left = series.length - drawn.length;
   at('released-charts').replaceChildren(...drawn, ...(left > 0 ? [h('p', { class: 'hint' }, `${left} more are in the table only.`)] : []));
 }
@@ -212,10 +245,18 @@ function bin({ part }) {
 function chart(title, list, width) {
   const ends = (/** @type {PublishedNumber} */ one) => ({ value: one.value, low: one.lower ?? one.value, high: one.upper ?? one.value });
   if (list.every((one) => bin(one))) {
-    return histogram(title, list.map((one) => ({ from: bin(one)?.[0] ?? 0, to: bin(one)?.[1] ?? 0, ...ends(one) })), width);
+    return histogram(
+      title,
+      list.map((one) => ({ from: bin(one)?.[0] ?? 0, to: bin(one)?.[1] ?? 0, ...ends(one) })),
+      width,
+    );
   }
   const label = (/** @type {PublishedNumber} */ one) => [...one.group, one.part].filter(Boolean).join(', ');
-  return dots(title, list.slice(0, MOST_POINTS).map((one) => ({ label: label(one), ...ends(one) })), width);
+  return dots(
+    title,
+    list.slice(0, MOST_POINTS).map((one) => ({ label: label(one), ...ends(one) })),
+    width,
+  );
 }
 
 /** @param {'/release' | '/rehearsal'} path */

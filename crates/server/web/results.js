@@ -21,7 +21,7 @@ function part(one) {
   const plain = (/** @type {number} */ value) => amount(value, 6, 'halfExpand');
   if (one.bin) return `${plain(one.bin[0])} to ${plain(one.bin[1])}`;
   if (one.share !== undefined) return `share ${plain(one.share)}`;
-  return one.edge !== undefined ? `below ${plain(one.edge)}` : one.coefficient ?? '';
+  return one.edge !== undefined ? `below ${plain(one.edge)}` : (one.coefficient ?? '');
 }
 
 /**
@@ -46,7 +46,12 @@ function wide(answers, sql) {
     rows.set(key, row);
   }
   const names = [...new Set(answers.map((one) => one.name))];
-  return { names, groups: groupNames(sql, answers[0]?.group.length ?? 0), hasParts: answers.some((one) => part(one) !== ''), rows: [...rows.values()] };
+  return {
+    names,
+    groups: groupNames(sql, answers[0]?.group.length ?? 0),
+    hasParts: answers.some((one) => part(one) !== ''),
+    rows: [...rows.values()],
+  };
 }
 
 /**
@@ -70,10 +75,19 @@ export function numbers(answers, sql) {
   const head = [...groups, ...(hasParts ? ['Of'] : [])].map((name) => h('th', { scope: 'col' }, name));
   return [
     h('thead', {}, h('tr', {}, ...head, ...names.map((name) => h('th', { scope: 'col', class: 'right' }, name)))),
-    h('tbody', {}, ...rows.map((row) => h('tr', {},
-      ...row.group.map((key) => h('th', { scope: 'row' }, String(key))),
-      hasParts && h('th', { scope: 'row' }, row.part),
-      ...names.map((name) => cell(row.cells.get(name)))))),
+    h(
+      'tbody',
+      {},
+      ...rows.map((row) =>
+        h(
+          'tr',
+          {},
+          ...row.group.map((key) => h('th', { scope: 'row' }, String(key))),
+          hasParts && h('th', { scope: 'row' }, row.part),
+          ...names.map((name) => cell(row.cells.get(name))),
+        ),
+      ),
+    ),
   ];
 }
 
@@ -82,10 +96,13 @@ function cell(one) {
   if (!one) return h('td', {});
   const size = digits(one.value, one.half_width);
   const interval = one.interval && `${amount(one.interval[0], size, 'floor')} to ${amount(one.interval[1], size)}`;
-  return h('td', { class: 'right' },
+  return h(
+    'td',
+    { class: 'right' },
     h('span', { class: 'value' }, amount(one.value, size, 'halfExpand')),
     one.half_width !== null && h('span', { class: 'half' }, ` ± ${amount(one.half_width, 3)}`),
-    h('small', { class: 'interval' }, interval || 'no interval'));
+    h('small', { class: 'interval' }, interval || 'no interval'),
+  );
 }
 
 /**
@@ -95,11 +112,21 @@ function cell(one) {
  */
 export function csv(answers, sql) {
   const { names, groups, hasParts, rows } = wide(answers, sql);
-  const heads = [...groups, ...(hasParts ? ['of'] : []), ...names.flatMap((name) => [name, `${name} lower`, `${name} upper`]), 'confidence'];
+  const heads = [
+    ...groups,
+    ...(hasParts ? ['of'] : []),
+    ...names.flatMap((name) => [name, `${name} lower`, `${name} upper`]),
+    'confidence',
+  ];
   const lines = rows.map((row) => {
     const of = names.map((name) => row.cells.get(name));
     const confidence = of.find((one) => one)?.confidence ?? '';
-    return [...row.group, ...(hasParts ? [row.part] : []), ...of.flatMap((one) => [one?.value ?? '', one?.interval?.[0] ?? '', one?.interval?.[1] ?? '']), confidence];
+    return [
+      ...row.group,
+      ...(hasParts ? [row.part] : []),
+      ...of.flatMap((one) => [one?.value ?? '', one?.interval?.[0] ?? '', one?.interval?.[1] ?? '']),
+      confidence,
+    ];
   });
   return [heads, ...lines].map((line) => `${line.map(field).join(',')}\n`).join('');
 }
@@ -146,10 +173,22 @@ function caption(list) {
  * @param {number} width
  */
 function chart(list, width) {
-  const ends = (/** @type {One} */ one) => ({ value: one.value, low: one.interval?.[0] ?? one.value, high: one.interval?.[1] ?? one.value });
+  const ends = (/** @type {One} */ one) => ({
+    value: one.value,
+    low: one.interval?.[0] ?? one.value,
+    high: one.interval?.[1] ?? one.value,
+  });
   if (list[0]?.bin) {
-    return histogram(title(list), list.map((one) => ({ from: one.bin?.[0] ?? 0, to: one.bin?.[1] ?? 0, ...ends(one) })), width);
+    return histogram(
+      title(list),
+      list.map((one) => ({ from: one.bin?.[0] ?? 0, to: one.bin?.[1] ?? 0, ...ends(one) })),
+      width,
+    );
   }
   const label = (/** @type {One} */ one) => [group(one), one.share === undefined ? part(one) : ''].filter(Boolean).join(', ');
-  return dots(title(list), list.map((one) => ({ label: label(one), ...ends(one) })), width);
+  return dots(
+    title(list),
+    list.map((one) => ({ label: label(one), ...ends(one) })),
+    width,
+  );
 }

@@ -136,7 +136,8 @@ export class Row {
       const inputs = field.shape === 'pair'
         ? [h('span', { class: 'pair' }, this.input(`${field.name}.0`, `${field.label} (lowest)`, { inputmode: 'decimal' }), 'to',
           this.input(`${field.name}.1`, `${field.label}: to (highest)`, { inputmode: 'decimal' }))]
-        : [field.shape === 'column' ? this.choice(field) : this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
+        : [field.shape === 'column' ? this.choice(field)
+          : this.input(field.name, field.label, field.shape === 'number' ? { inputmode: 'decimal', size: 9 } : { class: 'long' })];
       const whole = h('div', { class: 'field' }, h('div', { class: 'line' }, label, ...inputs), hint, this.note(field.name));
       if (field.unless || field.of) this.choices.push({ field, whole });
       return whole;
@@ -277,7 +278,10 @@ export class Row {
 
   /** @param {string} name */
   labelOf(name) {
-    const own = { column: 'The column', where: 'The condition', by: 'For each', expected: 'The number of rows', error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name', shares: 'Shares', bins: 'Edges', categories: 'Groups' };
+    const own = {
+      column: 'The column', where: 'The condition', by: 'For each', expected: 'The number of rows', error: 'The error', weight: 'The weight', epsilon: 'Epsilon', bounds: 'The range', with: 'The other range', name: 'The name',
+      shares: 'Shares', bins: 'Edges', categories: 'Groups',
+    };
     return own[/** @type {keyof typeof own} */ (name)] ?? name[0]?.toUpperCase() + name.slice(1);
   }
 
@@ -366,7 +370,10 @@ function unitOf(study, statistic, error) {
 }
 
 /** What an error is a part of, in words. @type {Record<string, string>} */
-const WHOLE = { people: 'of everybody', ranks: 'of everybody', total: 'of the largest sum', value: 'of its range', squared: 'of the largest possible', spread: 'of the largest possible' };
+const WHOLE = {
+  people: 'of everybody', ranks: 'of everybody', total: 'of the largest sum', value: 'of its range', squared: 'of the largest possible',
+  spread: 'of the largest possible',
+};
 /** An error of so much of what it is a part of says little. */
 const ROUGH = 1 / 3;
 
@@ -399,7 +406,8 @@ function isRough(study, statistic, error) {
 function described({ kind, fields }) {
   const { column, by, where, with: other } = fields;
   const of = [column, kind === 'regression' ? '' : other].filter(Boolean).join(' and ');
-  const words = [kindOf(kind).label.toLowerCase(), of && `of ${of}`, by?.trim() && `for each ${by.trim()}`, where?.trim() && `where ${where.trim()}`];
+  const groups = by?.trim() && `for each ${by.trim()}`;
+  const words = [kindOf(kind).label.toLowerCase(), of && `of ${of}`, groups, where?.trim() && `where ${where.trim()}`];
   return words.filter(Boolean).join(' ');
 }
 

@@ -109,7 +109,8 @@ function list(text) {
  */
 export function names(text) {
   const found = [...(text ?? '').matchAll(/\s*(?:"((?:[^"]|"")*)"|([^,;\n]+))/g)];
-  return found.map(([, quoted, plain]) => (quoted === undefined ? key((plain ?? '').trim()) : quoted.replaceAll('""', '"'))).filter((name) => name !== '');
+  const name = (/** @type {string | undefined} */ quoted, plain = '') => (quoted === undefined ? key(plain.trim()) : quoted.replaceAll('""', '"'));
+  return found.map(([, quoted, plain]) => name(quoted, plain)).filter((one) => one !== '');
 }
 
 /** @param {unknown} name */

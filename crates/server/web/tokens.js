@@ -32,7 +32,9 @@ export async function openOwner(reload) {
     blame([], at('account-wrong'), '');
     try {
       const file = field('account-plan').files?.[0];
-      const paid = file ? { plan: await file.text() } : { epsilon: field('account-epsilon').value.trim(), delta: field('account-delta').value.trim() || '0' };
+      const paid = file
+        ? { plan: await file.text() }
+        : { epsilon: field('account-epsilon').value.trim(), delta: field('account-delta').value.trim() || '0' };
       const name = field('account-name').value.trim();
       await call('accounts', { name, dataset: field('account-dataset').value, ...paid });
       /** @type {HTMLFormElement} */ (at('new-account')).reset();
@@ -61,7 +63,9 @@ export async function openOwner(reload) {
       failed('token-trouble', error);
     }
   });
-  const of = () => { at('token-accounts').hidden = field('token-role').value !== 'analyst'; };
+  const of = () => {
+    at('token-accounts').hidden = field('token-role').value !== 'analyst';
+  };
   at('token-role').addEventListener('change', of);
   at('made-gone').addEventListener('click', () => {
     say(at('made-token'), '');
@@ -81,10 +85,15 @@ function selected() {
  * @param {Account[]} accounts
  */
 export function choices(accounts) {
-  options(/** @type {HTMLSelectElement} */ (at('account-dataset')), accounts.filter((one) => one.parent === null).map((one) => one.name));
+  options(
+    /** @type {HTMLSelectElement} */ (at('account-dataset')),
+    accounts.filter((one) => one.parent === null).map((one) => one.name),
+  );
   const open = accounts.filter((one) => one.parent !== null && !one.closed).map((one) => one.name);
   const before = new Set(selected());
-  at('token-choices').replaceChildren(...open.map((name) => h('label', {}, h('input', { type: 'checkbox', value: name, checked: before.has(name) }), ' ', name)));
+  at('token-choices').replaceChildren(
+    ...open.map((name) => h('label', {}, h('input', { type: 'checkbox', value: name, checked: before.has(name) }), ' ', name)),
+  );
 }
 
 async function tokens() {
@@ -95,11 +104,40 @@ async function tokens() {
 function show(list) {
   const date = (/** @type {number} */ at) => new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(new Date(1000 * at));
   at('token-list').replaceChildren(
-    h('thead', {}, h('tr', {}, ...['Name', 'Role', 'Accounts', 'Made', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td', {}))))),
-    h('tbody', {}, ...list.map((token) => h('tr', {},
-      h('th', { scope: 'row' }, token.name), h('td', {}, token.role), h('td', {}, token.accounts.join(', ')), h('td', { class: 'whole' }, date(token.created)),
-      h('td', {}, token.revoked !== null ? 'revoked' : token.role === 'owner' ? ''
-        : h('button', { type: 'button', onclick: () => revoke(token) }, 'Revoke', h('span', { class: 'hidden' }, ` the token of ${token.name}`)))))));
+    h(
+      'thead',
+      {},
+      h('tr', {}, ...['Name', 'Role', 'Accounts', 'Made', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td', {})))),
+    ),
+    h(
+      'tbody',
+      {},
+      ...list.map((token) =>
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, token.name),
+          h('td', {}, token.role),
+          h('td', {}, token.accounts.join(', ')),
+          h('td', { class: 'whole' }, date(token.created)),
+          h(
+            'td',
+            {},
+            token.revoked !== null
+              ? 'revoked'
+              : token.role === 'owner'
+                ? ''
+                : h(
+                    'button',
+                    { type: 'button', onclick: () => revoke(token) },
+                    'Revoke',
+                    h('span', { class: 'hidden' }, ` the token of ${token.name}`),
+                  ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {Token} token */

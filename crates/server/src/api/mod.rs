@@ -396,10 +396,7 @@ fn quoted(curator: &Curator, bearer: &Bearer, ask: &Ask) -> Result<Quote, Proble
     responses((status = 200, body = Accounts), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn accounts(Known { bearer, shared, .. }: Known<Analyst>) -> Result<Response, Problem> {
     let accounts = shared.work(move |curator| {
-        let shown = |account: &String| {
-            let left = curator.left(&bearer, account, None)?;
-            Ok::<_, Problem>(AccountShown::of(&left.status))
-        };
+        let shown = |account: &String| account_shown(curator, &bearer, account);
         bearer.accounts.iter().map(shown).collect::<Result<Vec<_>, _>>()
     });
     Ok(json(&Accounts { accounts: accounts.await? }))
@@ -413,11 +410,25 @@ async fn account(
     Known { bearer, shared, .. }: Known<Analyst>,
     Path(account): Path<String>,
 ) -> Result<Response, Problem> {
-    let shown = shared.work(move |curator| {
-        let left = curator.left(&bearer, &account, None)?;
-        Ok(AccountShown::of(&left.status))
-    });
+    let shown = shared.work(move |curator| account_shown(curator, &bearer, &account));
     Ok(json(&shown.await?))
+}
+
+/// So many slots are told with what they declare.
+const MOST_DECLARED: usize = 200;
+
+/// How an account stands, for one who may ask it: with what its slots declare.
+fn account_shown(
+    curator: &Curator,
+    bearer: &Bearer,
+    account: &str,
+) -> Result<AccountShown, Problem> {
+    let left = curator.left(bearer, account, None)?;
+    let mut shown = AccountShown::of(&left.status);
+    for slot in shown.slots.iter_mut().take(MOST_DECLARED) {
+        slot.declares = Some(curator.pool().with(|ledger| ledger.declared(account, &slot.name))?);
+    }
+    Ok(shown)
 }
 
 /// Opens a session: all of it is charged now, however much of it is used. Opened again under its key with the same

@@ -66,7 +66,7 @@ pub(super) fn plan(text: &str) -> Result<ExactPlan, Problem> {
 }
 
 impl AccountAsked {
-    fn new(&self) -> Result<NewAccount, Problem> {
+    fn account(&self) -> Result<NewAccount, Problem> {
         match (&self.plan, &self.epsilon) {
             (Some(text), None) if self.delta.is_none() && self.kind.is_none() => {
                 Ok(NewAccount::Plan(plan(text)?, None))
@@ -95,7 +95,7 @@ pub(super) async fn open_account(
     Known { shared, .. }: Known<Owner>,
     Json(asked, _room): Json<AccountAsked>,
 ) -> Result<Response, Problem> {
-    let new = asked.new()?;
+    let new = asked.account()?;
     let opened = shared.work(move |curator| {
         curator.pool().with(|ledger| {
             ledger.open_account(&asked.name, &asked.dataset, &new)?;

@@ -6,12 +6,12 @@ use counterpoint_wire::ledger::Openings;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::json as answer;
 use super::json::Json;
 use super::known::{Analyst, Known};
 use super::owner::plan;
 use super::problem::Problem;
 use super::types::standing::AccountShown;
+use super::{account_shown, json as answer};
 
 /// Unused openings of slots, and the slots that they are exchanged for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -58,8 +58,7 @@ async fn exchange(
     let into = plan(&asked.into)?;
     let stands = shared.work(move |curator| {
         curator.recut(&bearer, &account, (&asked.unused, &into), only_check)?;
-        let left = curator.left(&bearer, &account, None)?;
-        Ok(AccountShown::of(&left.status))
+        account_shown(curator, &bearer, &account)
     });
     Ok(answer(&stands.await?))
 }

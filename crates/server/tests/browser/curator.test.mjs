@@ -483,7 +483,7 @@ test('slots of a plan are offered, and names of tables are text and are quoted',
   await page.waitForFunction(() => document.querySelector('#ask').textContent === 'Ask for 1 releases');
   assert.equal(asked.at(-1).slot, 'weekly <b>');
   assert.ok(!('epsilon' in asked.at(-1)));
-  assert.equal(await page.locator('main b:not(#who):not(#accounts b), main i').count(), 0);
+  assert.equal(await page.locator('main b:not(#who):not(#accounts b):not(#slot-list b), main i').count(), 0);
   await done(page);
 });
 
@@ -507,11 +507,11 @@ test('the owner: accounts, spending, history, and that it is whole', async () =>
   const first = await page.locator('#history tbody tr').first().locator('td').allTextContents();
   const last = await page.locator('#history tbody tr').last().locator('td').allTextContents();
   assert.ok(Number(first[0]) > Number(last[0]), 'newest first');
-  assert.equal(first[2], 'question');
+  assert.ok(first[2].startsWith('questionSELECT '), `the question itself: ${first[2]}`);
   await page.selectOption('#of', 'ben');
   const rows = await page.locator('#history tbody tr').allTextContents();
   assert.equal(rows.length, 2);
-  assert.match(rows[0], /question\s*ben\s*ben\s*q-[0-9a-f]{12}…\s*2 epsilon$/);
+  assert.match(rows[0], /questionSELECT [\s\S]*ben\s*ben\s*q-[0-9a-f]{12}…\s*2 epsilon$/);
   await page.selectOption('#of', '');
   await page.selectOption('#events', 'all');
   assert.match(await page.locator('#history tbody tr').last().textContent(), /ledger made/);
@@ -522,6 +522,7 @@ test('the owner: accounts, spending, history, and that it is whole', async () =>
   await done(page);
   const auditor = await inside('/owner.html', 'otto');
   assert.equal(await auditor.textContent('#who'), 'otto, auditor');
+  assert.ok(await auditor.isHidden('#owners'), 'accounts and tokens are the owner’s');
   await done(auditor);
 });
 
@@ -553,6 +554,101 @@ test('the owner: what is pending, pages of a long history, and a ledger that is 
   assert.equal(await page.textContent('#verify-wrong'), 'Not whole: entry 7 has another hash');
   assert.equal(await page.textContent('#verified'), '');
   assert.equal(await page.locator('main img').count(), 0);
+  await done(page);
+});
+
+test('the owner opens an account of slots and makes its token; the analyst cuts them otherwise', async () => {
+  const page = await inside('/owner.html', 'olga');
+  assert.equal(await page.locator('#token-list tbody tr').count(), 6);
+  assert.ok(!(await page.textContent('#token-list')).includes('cpt_'));
+  await page.fill('#account-name', 'emma');
+  await page.fill('#account-epsilon', '5');
+  await page.click('#new-account button');
+  await page.waitForSelector('#account-wrong[role=alert]:visible');
+  assert.match(await page.textContent('#account-wrong'), /^Refused by data set "visits": /);
+  const plan = { delta: 0, release: [{ name: 'weekly', mechanism: 'approx-dp', epsilon: 0.05, count: 2 }] };
+  await page.setInputFiles('#account-plan', { name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) });
+  await page.click('#new-account button');
+  await page.waitForFunction(() => document.querySelector('#tree').textContent.includes('emma account, plan0 of 2 releases spent'));
+  await page.fill('#token-name', 'emma');
+  await page.check('#token-choices input[value=emma]');
+  await page.click('#new-token button');
+  await page.waitForSelector('#made:visible');
+  const token = await page.textContent('#made-token');
+  assert.match(token, /^cpt_[0-9a-f]{64}$/);
+  await page.waitForFunction(() => document.activeElement?.id === 'made-title');
+  await page.click('#made-gone');
+  assert.ok(!(await page.content()).includes(token), 'it is shown once');
+  assert.equal(await page.locator('#token-list tbody tr').count(), 7);
+
+  const analyst = await console_(token);
+  assert.match(await analyst.textContent('#slot-list'), /^weekly 2 of 2 left approx-dp, epsilon 0\.05$/);
+  await analyst.click('#recut summary');
+  await analyst.fill('#give-0', '1');
+  const made = (name) => `[data-made="0-${name}"]`;
+  await analyst.fill(made('name'), 'daily');
+  await analyst.fill(made('count'), '2');
+  await analyst.fill(made('one'), '0.03');
+  await analyst.click('#recut-try');
+  await analyst.waitForSelector('#recut-wrong[role=alert]:visible');
+  assert.match(await analyst.textContent('#recut-wrong'), /not shown to be covered/);
+  await analyst.fill(made('one'), '0.025');
+  assert.ok(await analyst.isHidden('#recut-wrong'));
+  await analyst.click('#recut-try');
+  await analyst.waitForFunction(() => document.querySelector('#recut-said').textContent === 'It can be cut so. Nothing was changed.');
+  assert.match(await analyst.textContent('#slot-list'), /2 of 2 left/);
+  await analyst.click('#recut-now');
+  await analyst.waitForFunction(() => document.querySelector('#slot-list').textContent.includes('daily 2 of 2 left'));
+  assert.match(await analyst.textContent('#slot-list'), /weekly 1 of 2 left/);
+  assert.deepEqual(await analyst.locator('#slot option').allTextContents(), ['daily (0 of 2 used)', 'weekly (1 of 2 used)']);
+  await analyst.evaluate(axe);
+  const { violations } = await analyst.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target)}`), []);
+  await done(analyst);
+
+  await page.locator('#token-list tr', { hasText: 'emma' }).locator('button').click();
+  await page.waitForFunction(() => document.querySelector('#token-list').textContent.includes('revoked'));
+  const gone = await visit('/console.html');
+  await enter(gone, token);
+  await gone.waitForSelector('#token-wrong:visible');
+  await done(gone);
+  await done(page);
+});
+
+test('sessions are opened, asked and ended', async () => {
+  const page = await console_('cleo');
+  const before = await left('cleo');
+  await page.click('#session-form >> xpath=.. >> summary');
+  const open = async (key, kind, epsilon, answers, threshold) => {
+    await page.fill('#session-key', key);
+    await page.selectOption('#session-kind', kind);
+    await page.fill('#session-epsilon', String(epsilon));
+    await page.fill('#session-answers', String(answers));
+    if (threshold !== undefined) await page.fill('#session-threshold', String(threshold));
+    await page.click('#session-form button');
+    await page.waitForFunction((name) => document.querySelector('#session-said').textContent.startsWith(`Session ${name} is open`), key);
+  };
+  await open('large', 'sparse_vector', 0.01, 1, -1e6);
+  assert.ok(near(before - await left('cleo'), 0.03), 'three times epsilon');
+  const item = (key) => page.locator('#session-list > li', { hasText: key });
+  await item('large').locator('form button').click();
+  await page.waitForFunction(() => document.querySelector('.replies')?.textContent.includes('above'));
+  assert.match(await item('large').textContent(), /1 answered, over/);
+  assert.equal(await item('large').locator('form').count(), 0, 'it answers nothing more');
+  await open('steps', 'sequence', 0.02, 2);
+  await item('steps').locator('input').nth(1).fill('0.02');
+  await item('steps').locator('form button').click();
+  await page.waitForFunction(() => /number -?\d/.test(document.querySelector('#session-said').textContent));
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target)}`), []);
+  await item('steps').getByRole('button', { name: 'End session steps' }).click();
+  await page.waitForFunction(() => document.querySelector('#session-said').textContent === 'steps is over. Nothing is refunded.');
+  await page.fill('#session-key', 'dear');
+  await page.fill('#session-epsilon', '50');
+  await page.click('#session-form button');
+  await page.waitForSelector('#session-wrong[role=alert]:visible');
+  assert.match(await page.textContent('#session-wrong'), /^Refused by account "cleo"/);
   await done(page);
 });
 

@@ -82,19 +82,29 @@ async function begun(page) {
 
 async function finished(page, button, title) {
   await page.click(button);
-  await page.waitForFunction((wanted) => document.querySelector('#released-title').textContent === wanted
-    && document.querySelector('#releasing').hidden, title, { timeout: 60000 });
+  await page.waitForFunction(
+    (wanted) => document.querySelector('#released-title').textContent === wanted && document.querySelector('#releasing').hidden,
+    title,
+    { timeout: 60000 },
+  );
 }
 
-const rows = (page) => page.locator('#released-numbers tbody tr').evaluateAll((list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
+const rows = (page) =>
+  page.locator('#released-numbers tbody tr').evaluateAll((list) => list.map((row) => [...row.children].map((cell) => cell.textContent)));
 
 test('a header gives the columns: its line alone is read, and nothing is sent', async () => {
   const page = await visit();
   await page.evaluate(() => {
     window.read = 0;
     const slice = Blob.prototype.slice;
-    Blob.prototype.slice = function (from, to) { window.read = Math.max(window.read, to); return slice.call(this, from, to); };
-    for (const whole of ['text', 'stream']) Blob.prototype[whole] = () => { throw new Error('all of it is read'); };
+    Blob.prototype.slice = function (from, to) {
+      window.read = Math.max(window.read, to);
+      return slice.call(this, from, to);
+    };
+    for (const whole of ['text', 'stream'])
+      Blob.prototype[whole] = () => {
+        throw new Error('all of it is read');
+      };
   });
   await page.check('input[value=replace]');
   const sent = page.sent.length;
@@ -110,12 +120,16 @@ test('a header gives the columns: its line alone is read, and nothing is sent', 
     await page.setInputFiles('#header-file', file(name, text));
     await page.waitForFunction((count) => document.querySelectorAll('#columns label').length === count, expected.length);
     assert.deepEqual(await names(page), expected);
-    assert.equal(await page.textContent('#header-note') !== '', name === 'c.csv', 'semicolons are told');
+    assert.equal((await page.textContent('#header-note')) !== '', name === 'c.csv', 'semicolons are told');
   }
-  assert.ok(await page.evaluate(() => window.read) <= 1 << 14);
+  assert.ok((await page.evaluate(() => window.read)) <= 1 << 14);
   for (const [name, text, problem] of [
-    ['e.csv', '1,2,3\n', /seems to hold data/], ['f.csv', '\n1,2\n', /first line is empty/], ['g.csv', '"a,b\nc"\n', /quote is not closed/],
-    ['h.csv', 'a,b,a\n', /1 and 3 have the same name/], ['i.csv', 'a,,b\n', /Column 2 has no name/], ['j.jsonl', '[1]\n', /no JSON object/],
+    ['e.csv', '1,2,3\n', /seems to hold data/],
+    ['f.csv', '\n1,2\n', /first line is empty/],
+    ['g.csv', '"a,b\nc"\n', /quote is not closed/],
+    ['h.csv', 'a,b,a\n', /1 and 3 have the same name/],
+    ['i.csv', 'a,,b\n', /Column 2 has no name/],
+    ['j.jsonl', '[1]\n', /no JSON object/],
     ['k.parquet', 'PAR1', /Parquet/],
   ]) {
     await page.setInputFiles('#header-file', file(name, text));
@@ -139,7 +153,11 @@ test('a study is tried, released, shown, and the same when it is released again'
   await finished(page, '#release-now', 'Published');
   const csv = readFileSync(join(out, 'release.csv'), 'utf8');
   const shown = await rows(page);
-  const lines = csv.trim().split('\n').slice(1).map((line) => line.split(','));
+  const lines = csv
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(','));
   assert.equal(shown.length, lines.length);
   shown.forEach(([name, group, part, value, interval], index) => {
     const [statistic, groups, of, exact, low, high] = lines[index];
@@ -162,9 +180,10 @@ test('a study is tried, released, shown, and the same when it is released again'
   const report = await opened;
   await report.waitForSelector('h1');
   assert.match(await report.textContent('body'), /mean income/);
-  assert.equal(await report.evaluate(() => getComputedStyle(document.body).maxWidth) !== 'none', true, 'its style is there');
+  assert.equal((await report.evaluate(() => getComputedStyle(document.body).maxWidth)) !== 'none', true, 'its style is there');
   await report.close();
-  const status = () => JSON.parse(execFileSync(program, ['ledger', '--url', `sqlite:${join(out, 'ledger.db')}`, 'status', '--json'], { encoding: 'utf8' }));
+  const status = () =>
+    JSON.parse(execFileSync(program, ['ledger', '--url', `sqlite:${join(out, 'ledger.db')}`, 'status', '--json'], { encoding: 'utf8' }));
   const spent = status().accounts[0].spent.main;
   await finished(page, '#release-now', 'Published');
   assert.deepEqual(await rows(page), shown);
@@ -196,7 +215,7 @@ test('without the key the step is not offered', async () => {
   await page.check('input[value=replace]');
   await page.click('#add [data-kind=count]');
   await page.waitForSelector('body.has-plan');
-  assert.ok(await page.isHidden('#release') && await page.isHidden('#take-source'));
+  assert.ok((await page.isHidden('#release')) && (await page.isHidden('#take-source')));
   await done(page);
   const wrong = await visit({}, address.slice(0, -1) + (address.endsWith('0') ? '1' : '0'));
   await wrong.waitForFunction(() => sessionStorage.length === 0);
@@ -204,7 +223,11 @@ test('without the key the step is not offered', async () => {
   await wrong.context().close();
 });
 
-for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 360, height: 740 } } })) {
+for (const [name, options] of Object.entries({
+  light: {},
+  dark: { colorScheme: 'dark' },
+  narrow: { viewport: { width: 360, height: 740 } },
+})) {
   test(`no barrier that axe knows of: ${name}`, async () => {
     const page = await visit(options);
     const audit = async (state) => {

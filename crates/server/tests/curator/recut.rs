@@ -12,7 +12,10 @@ const COUNT: &str = "SELECT COUNT(*) FROM visits";
 
 /// A plan of guarantees: names, epsilons and counts.
 fn plan(slots: &[(&str, f64, u64)]) -> String {
-    let slot = |(name, epsilon, count): &(&str, f64, u64)| json!({"name": name, "mechanism": "approx-dp", "epsilon": epsilon, "count": count});
+    let slot = |(name, epsilon, count): &(&str, f64, u64)| {
+        let kind = "approx-dp";
+        json!({"name": name, "mechanism": kind, "epsilon": epsilon, "count": count})
+    };
     json!({"delta": 0, "release": slots.iter().map(slot).collect::<Vec<_>>()}).to_string()
 }
 
@@ -29,6 +32,17 @@ fn place() -> (Place, SocketAddr, String) {
     (place, address, token)
 }
 
+/// The names of an account's slots, how often they are used, and what they declare.
+fn slots(answer: &Answer) -> Vec<(String, u64, u64, String)> {
+    assert_eq!(answer.0, 200, "{}", answer.1);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let slot = |one: &Value| {
+        let number = |name: &str| one[name].as_u64().unwrap();
+        (text(&one["name"]), number("count"), number("used"), text(&one["declares"]["epsilon"]))
+    };
+    read(answer)["slots"].as_array().unwrap().iter().map(slot).collect()
+}
+
 fn recut(count: u64, into: &[(&str, f64, u64)]) -> Value {
     json!({"unused": [{"slot": "count", "count": count}], "into": plan(into)})
 }
@@ -38,18 +52,13 @@ fn unused_slots_are_cut_otherwise_and_asked() {
     let (place, address, token) = place();
     let halves = recut(1, &[("fine", 0.25, 2)]);
     let head = place.head();
+    let slot =
+        |name: &str, count, used, epsilon: &str| (name.to_owned(), count, used, epsilon.to_owned());
     let tried = post(address, "/v1/accounts/mine/recut/rehearsal", &token, &halves);
-    assert_eq!(
-        (tried.0, &read(&tried)["slots"]),
-        (200, &json!([{"name": "count", "count": 3, "used": 0}])),
-        "{}",
-        tried.1
-    );
+    assert_eq!(slots(&tried), [slot("count", 3, 0, "0.5")]);
     assert_eq!(place.head(), head, "a rehearsal changes nothing");
     let done = post(address, "/v1/accounts/mine/recut", &token, &halves);
-    let slots =
-        json!([{"name": "count", "count": 3, "used": 1}, {"name": "fine", "count": 2, "used": 0}]);
-    assert_eq!((done.0, &read(&done)["slots"]), (200, &slots), "{}", done.1);
+    assert_eq!(slots(&done), [slot("count", 3, 1, "0.5"), slot("fine", 2, 0, "0.25")]);
     let asked = json!({"account": "mine", "sql": COUNT, "slot": "fine"});
     let answer = post(address, "/v1/questions", &token, &asked);
     assert_eq!(answer.0, 200, "{}", answer.1);

@@ -1,7 +1,7 @@
 //! Tables, accounts and how they stand.
 
 use counterpoint_curator::public::{Key, TableText};
-use counterpoint_wire::ledger::AccountStatus;
+use counterpoint_wire::ledger::{AccountStatus, Described};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -99,9 +99,13 @@ pub(crate) struct AccountShown {
 /// A slot of a plan.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SlotShown {
-    name: String,
+    pub(crate) name: String,
     count: u64,
     used: u64,
+    /// What it declares, as a plan has it; told to those who may ask it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) declares: Option<Described>,
 }
 
 impl AccountShown {
@@ -110,6 +114,7 @@ impl AccountShown {
             name: slot.name.clone(),
             count: slot.count,
             used: slot.used,
+            declares: None,
         };
         Self {
             name: status.name.clone(),
