@@ -12,6 +12,7 @@ mod one_call;
 mod people;
 mod released;
 mod sessions;
+mod shared_counts;
 mod slots;
 mod table_sessions;
 mod tables;
