@@ -43,6 +43,7 @@ mod files;
 mod format;
 mod own;
 mod program;
+mod publish;
 mod recut;
 mod release;
 mod release_checks;

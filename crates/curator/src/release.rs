@@ -8,6 +8,7 @@ use crate::config::{Location, Source};
 use crate::dummy::Dummy;
 use crate::engine::Failed;
 use crate::files::RowSource;
+use crate::publish::{self, Entry};
 use crate::release_checks::{Stamp, are_declared};
 use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
@@ -18,15 +19,12 @@ use counterpoint::{Delta, Options, Plan};
 use counterpoint_ledger::{
     Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool, Url,
 };
-use counterpoint_mechanisms::{Measurement, Style};
 use counterpoint_planner::{Ask, Statistic, Wanted, Wish};
-use counterpoint_questions::public::{Column, Key, Kind as Holds, Table, TableText};
-use counterpoint_questions::question::Condition;
+use counterpoint_questions::public::{Table, TableText};
 use counterpoint_questions::{Checked, Illegal, Spend};
 use counterpoint_wire::ledger::{AccountStatus, Described, ExactPlan, Promised};
 use counterpoint_wire::publication::{
-    Budget, LedgerPlace, Promise, Publication, PublishedColumn, PublishedData, PublishedNumber,
-    PublishedStatistic,
+    Budget, LedgerPlace, Promise, Publication, PublishedStatistic,
 };
 use counterpoint_wire::{StudyFile, StudyQuestion};
 use rusqlite::{Connection, OpenFlags};
@@ -256,16 +254,6 @@ impl ReleaseError {
     }
 }
 
-/// What is released under a name, a statistic or a count that statistics share, and its place in the study.
-struct Entry<'a> {
-    index: usize,
-    name: &'a str,
-    confidence: f64,
-    /// The number of rows that its error is planned for.
-    rows: Option<u64>,
-    question: &'a StudyQuestion,
-}
-
 /// How often the half-width of a shared count is kept.
 const COUNT_CONFIDENCE: f64 = 0.95;
 
@@ -314,18 +302,23 @@ pub fn release(
     let mut statistics = Vec::with_capacity(entries.len());
     for ((entry, ready), told) in entries.iter().zip(told) {
         let numbers = told?.numbers(ready, entry.confidence).map_err(untold)?;
-        statistics.push((entry.index, published(entry, ready, &numbers, release.study)?));
+        statistics.push((entry.index, told_of(entry, ready, &numbers, release.study)?));
     }
-    let statistics = in_order(statistics);
+    let statistics = in_order(statistics, release.study);
     let status = pool.with(|ledger| ledger.status(None))?;
     let find = |name: &str| status.accounts.iter().find(|account| account.name == name);
-    let budget = find(charged.dataset).and_then(budget);
+    let budget = find(charged.dataset).and_then(publish::budget);
     let promised = find(&account).map(|account| &account.promise);
     Ok(Publication {
         version: 1,
         made_up: false,
         title: release.title.to_owned(),
-        data: data(release, charged.dataset)?,
+        data: publish::data(
+            table_of(release.study)?,
+            release.study,
+            release.source,
+            charged.dataset,
+        ),
         privacy: promise(release, promised, budget)?,
         ledger: Some(LedgerPlace { account, head: status.head }),
         statistics,
@@ -352,15 +345,15 @@ pub fn rehearse_release(release: &Release<'_>) -> Result<Publication, ReleaseErr
         let drawn = drawn.map_err(failed)?;
         let measured = (ready.checked(), ready.measured());
         let numbers = table::numbers(&drawn, measured, entry.confidence).map_err(untold)?;
-        statistics.push((entry.index, published(&entry, &ready, &numbers, release.study)?));
+        statistics.push((entry.index, told_of(&entry, &ready, &numbers, release.study)?));
         counts.insert(ready.key().to_owned(), drawn);
     }
-    let statistics = in_order(statistics);
+    let statistics = in_order(statistics, release.study);
     Ok(Publication {
         version: 1,
         made_up: true,
         title: release.title.to_owned(),
-        data: data(release, source.table.name())?,
+        data: publish::data(&source.table, release.study, release.source, source.table.name()),
         privacy: promise(release, None, None)?,
         ledger: None,
         statistics,
@@ -395,18 +388,13 @@ fn readied<'a>(
     let (mut counts, mut statistics) = (BTreeMap::new(), Vec::new());
     for entry in entries(study)? {
         let slot = declared(entry.name)?;
-        let shared = match slot.shared_count() {
-            Some(name) => {
-                if !counts.contains_key(&name) {
-                    let count = count_entry(study, &name, &entry)?;
-                    let declared = declared(&name)?;
-                    let made = ready(&count, held, &declared, None)?;
-                    counts.insert(name.clone(), (count, made, declared));
-                }
-                counts.get(&name).map(|(_, _, declared)| (name.as_str(), declared))
-            }
-            None => None,
-        };
+        let name = slot.shared_count();
+        if let Some(name) = name.as_ref().filter(|name| !counts.contains_key(*name)) {
+            let (count, declared) = (count_entry(study, name, &entry)?, declared(name)?);
+            let made = ready(&count, held, &declared, None)?;
+            counts.insert(name.clone(), (count, made, declared));
+        }
+        let shared = name.as_ref().and_then(|name| Some((name.as_str(), &counts.get(name)?.2)));
         let made = ready(&entry, held, &slot, shared)?;
         statistics.push((entry, made));
     }
@@ -425,23 +413,30 @@ fn count_entry<'a>(
         let problem = format!(
             "shares the count {name:?}, which this study does not have; legal: a plan of this study"
         );
-        return Err(of.wrong(problem));
+        return Err(wrong(of, problem));
     };
     let index = study.study.statistics().len() + place;
     Ok(Entry { index, name, confidence: COUNT_CONFIDENCE, rows: of.rows, question })
 }
 
-/// Statistics in the order of the study, and after them the counts that they share.
-fn in_order(mut statistics: Vec<(usize, PublishedStatistic)>) -> Vec<PublishedStatistic> {
+/// Statistics in the order of the study, those that are public included, and after them the counts that they share.
+fn in_order(
+    mut statistics: Vec<(usize, PublishedStatistic)>,
+    study: &StudyFile,
+) -> Vec<PublishedStatistic> {
+    let all = study.study.statistics().iter().enumerate();
+    statistics.extend(all.filter_map(|(index, statistic)| match statistic.ask {
+        Ask::Public(number) => Some((index, publish::public(&statistic.name, number))),
+        _ => None,
+    }));
     statistics.sort_by_key(|(index, _)| *index);
     statistics.into_iter().map(|(_, statistic)| statistic).collect()
 }
 
-impl Entry<'_> {
-    fn wrong(&self, problem: impl ToString) -> ReleaseError {
-        let (index, name) = (self.index + 1, self.name.to_owned());
-        ReleaseError::Statistic { index, name, problem: problem.to_string() }
-    }
+/// What is wrong with a statistic.
+fn wrong(entry: &Entry<'_>, problem: impl ToString) -> ReleaseError {
+    let (index, name) = (entry.index + 1, entry.name.to_owned());
+    ReleaseError::Statistic { index, name, problem: problem.to_string() }
 }
 
 /// The slot of a name in the plan.
@@ -462,11 +457,11 @@ fn ready(
     let query = checked.parts().first().map(|part| &part.query);
     let recipe = slot.recipe().filter(|recipe| Some(recipe.query()) == query);
     let recipe = recipe.ok_or_else(|| {
-        entry.wrong("the plan's recipe is of another question; legal: a plan of this study")
+        wrong(entry, "the plan's recipe is of another question; legal: a plan of this study")
     })?;
     let spend = Spend::Style(recipe.style());
     let made = Ready::in_slot(held, (checked.clone(), spend), entry.name, shared);
-    made.map_err(|error| entry.wrong(error))
+    made.map_err(|error| wrong(entry, error))
 }
 
 /// What makes two studies the same.
@@ -488,6 +483,7 @@ fn account_name(study: &StudyFile, charged: &Charged<'_>) -> Result<String, Rele
         let (confidence, wish) = match &statistic.ask {
             Ask::Query(Wanted { confidence, wish, .. }) => (*confidence, wished(*wish)),
             Ask::HeldBack(share) => (0.0, format!("{share:?}")),
+            Ask::Public(number) => (0.0, format!("public {number:e}")),
         };
         (statistic.name.clone(), question.as_ref().map(|one| one.checked.clone()), confidence, wish)
     };
@@ -633,30 +629,6 @@ fn untold(error: Illegal) -> ReleaseError {
     ReleaseError::Untold(error.to_string())
 }
 
-/// What is public about the data, and of it the columns that statistics are about.
-fn data(release: &Release<'_>, name: &str) -> Result<PublishedData, ReleaseError> {
-    let source = release.study.data.as_ref().ok_or(ReleaseError::NoColumns)?;
-    let text = source.table.text();
-    Ok(PublishedData {
-        name: name.to_owned(),
-        source: release.source.to_owned(),
-        adjacency: text.adjacency.clone(),
-        person: text.person.clone(),
-        rows: text.rows,
-        people: text.people,
-        sample_of: release.study.study.public().sample_of,
-        columns: source.table.columns().iter().map(column).collect(),
-    })
-}
-
-fn column(column: &Column) -> PublishedColumn {
-    let (bounds, categories) = match &column.kind {
-        Holds::Number(bounds) => (Some((bounds.low(), bounds.high())), None),
-        Holds::Category(keys) => (None, Some(keys.iter().map(ToString::to_string).collect())),
-    };
-    PublishedColumn { name: column.name.clone(), bounds, categories, missing: column.instead }
-}
-
 /// What the people in the data are promised: what the account promises, or the plan.
 fn promise(
     release: &Release<'_>,
@@ -677,103 +649,13 @@ fn promise(
     Ok(Promise { epsilon, delta, theorem: theorem.to_owned(), budget })
 }
 
-fn budget(account: &AccountStatus) -> Option<Budget> {
-    (account.unit == "epsilon").then(|| Budget {
-        epsilon: account.capacity.main.upper(),
-        delta: account.capacity.delta.upper(),
-        epsilon_spent: account.spent.main.upper(),
-        delta_spent: account.spent.delta.upper(),
-    })
-}
-
-/// A statistic as it is published.
-fn published(
+fn told_of(
     entry: &Entry<'_>,
     ready: &Ready,
     numbers: &[Number],
     study: &StudyFile,
 ) -> Result<PublishedStatistic, ReleaseError> {
-    let StudyQuestion { checked, kind, condition, by, .. } = entry.question;
-    let part = checked.parts().first();
-    let columns = part.into_iter().flat_map(|part| part.column.iter().chain(&part.others));
-    let counted = checked.groupings().iter().skip(*by).map(|grouping| &grouping.column);
-    let measurement = ready.measured().first();
-    let error = measurement.and_then(|measurement| planned_error(measurement, entry));
-    Ok(PublishedStatistic {
-        name: entry.name.to_owned(),
-        kind: (*kind).to_owned(),
-        columns: columns.chain(counted).cloned().collect(),
-        condition: condition.clone(),
-        by: checked.groupings().iter().take(*by).map(|one| one.column.clone()).collect(),
-        values: part.and_then(|part| part.indicator.as_ref()).map(written),
-        noise: measurement.map_or("none", |one| noise(one.recipe().style())).to_owned(),
-        epsilon: alone(ready, study)?,
-        planned_error: error,
-        sampling_error: study.study.sampling_error(entry.wanted),
-        numbers: numbers.iter().map(|number| published_number(number, *by)).collect(),
-    })
-}
-
-/// The values whose share a proportion is, as a condition.
-fn written(condition: &Condition) -> String {
-    match condition {
-        Condition::In { column, keys } => {
-            let key = |key: &Key| match key {
-                Key::Whole(whole) => whole.to_string(),
-                Key::Text(text) => format!("'{}'", text.replace('\'', "''")),
-            };
-            format!("{column} IN ({})", keys.iter().map(key).collect::<Vec<_>>().join(", "))
-        }
-        Condition::Between { column, from: Some(from), to: Some(to) } => {
-            format!("{column} BETWEEN {from} AND {to}")
-        }
-        _ => String::new(),
-    }
-}
-
-/// The half-width for the number of rows that was planned for, of all numbers at once.
-fn planned_error(measurement: &Measurement, entry: &Entry<'_>) -> Option<f64> {
-    let groups = entry.question.checked.cells().max(1) as f64;
-    let confidence = entry.confidence.powf(1.0 / groups).next_up().next_up();
-    let error = measurement.half_width_all(entry.rows.unwrap_or(1), confidence).ok()?;
-    error.is_finite().then_some(error)
-}
-
-fn noise(style: Style) -> &'static str {
-    match style {
-        Style::Laplace { .. } => "laplace",
-        Style::Gaussian { .. } | Style::DiscreteGaussian { .. } => "gaussian",
-        Style::Staircase { .. } => "staircase",
-        Style::Exponential { .. } => "exponential",
-        _ => "other",
-    }
-}
-
-/// What a statistic would cost alone.
-fn alone(ready: &Ready, study: &StudyFile) -> Result<f64, ReleaseError> {
-    let wrong = |error: &dyn std::fmt::Display| ReleaseError::Untold(error.to_string());
-    let releases = ready.measured().iter().flat_map(Measurement::releases).cloned();
-    let adjacency = study.study.public().relation.adjacency();
-    let plan = Plan::with(releases, Some(adjacency), counterpoint::quantity::Group::ONE);
-    let plan = plan.map_err(|error| wrong(&error))?;
-    let answer = plan.epsilon(study.study.budget().delta, &Options::default());
-    Ok(answer.map_err(|error| wrong(&error))?.bracket.upper)
-}
-
-fn published_number(number: &Number, by: usize) -> PublishedNumber {
-    let counted = number.group.get(by).map(ToString::to_string);
-    let bin = number.bin.map(|(from, to)| format!("{from} to {to}"));
-    let share = number.share.map(|share| share.to_string());
-    let edge = number.edge.map(|edge| format!("< {edge}"));
-    let coefficient = number.coefficient.clone();
-    PublishedNumber {
-        group: number.group.iter().take(by).map(ToString::to_string).collect(),
-        part: counted.or(bin).or(share).or(edge).or(coefficient).unwrap_or_default(),
-        value: number.value,
-        lower: number.interval.map(|(low, _)| low),
-        upper: number.interval.map(|(_, high)| high),
-        confidence: number.confidence,
-    }
+    publish::published(entry, ready, numbers, study).map_err(ReleaseError::Untold)
 }
 
 /// The table that a study's rows are read as.

@@ -85,6 +85,7 @@ impl<'a> Problem<'a> {
         for (place, statistic) in study.statistics().iter().enumerate() {
             composer.pace().part(place, study.statistics().len())?;
             match &statistic.ask {
+                Ask::Public(_) => {}
                 Ask::HeldBack(guarantee) => held_back.push(Release::from((*guarantee, Count::ONE))),
                 Ask::Query(wanted) => {
                     let same = |(other, _): &&(&Wanted, Rc<Vec<Family>>)| other.is_same(wanted);

@@ -57,7 +57,7 @@ pub struct WeightedSum {
 pub struct Line {
     /// What people call it.
     pub name: String,
-    /// What runs; nothing yet where a share is held back.
+    /// What runs; nothing yet where a share is held back, and nothing ever for a number that is public.
     pub runs: Option<Runs>,
     /// What it is charged as.
     pub releases: Vec<Release>,
@@ -314,6 +314,7 @@ fn lines(
     for statistic in study.statistics() {
         problem.composer.pace().part(lines.len(), study.statistics().len())?;
         let (releases, runs) = match &statistic.ask {
+            Ask::Public(_) => (Vec::new(), None),
             Ask::HeldBack(guarantee) => (vec![Release::from((*guarantee, Count::ONE))], None),
             Ask::Query(wanted) => {
                 let Some(((row, choice), &level)) = rows.next() else { continue };
@@ -374,6 +375,8 @@ fn line(
     let same = lines.iter().rev().take(64).find(|line| line.releases == releases);
     let epsilon = match same {
         Some(line) => line.epsilon,
+        // A public number.
+        None if releases.is_empty() => 0.0,
         None => problem.composer.epsilon(&releases)?.bracket.upper,
     };
     let (name, spare) = (name.to_owned(), Spare::default());

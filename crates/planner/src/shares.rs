@@ -56,7 +56,7 @@ impl Share {
 fn asked(study: &Study, place: usize) -> Option<&Wanted> {
     match &study.statistics().get(place)?.ask {
         Ask::Query(wanted) => Some(wanted),
-        Ask::HeldBack(_) => None,
+        Ask::HeldBack(_) | Ask::Public(_) => None,
     }
 }
 

@@ -51,6 +51,8 @@ pub enum Ask {
     Query(Wanted),
     /// Nothing yet: a share for questions nobody foresees, any mechanisms that together keep to this.
     HeldBack(Guarantee),
+    /// A number that is public: nothing is released for it, it costs nothing, and it has no error.
+    Public(f64),
 }
 
 /// A question, and how well it is to be answered.
@@ -106,7 +108,7 @@ impl Statistic {
     pub fn wish(&self) -> Option<Wish> {
         match &self.ask {
             Ask::Query(wanted) => Some(wanted.wish),
-            Ask::HeldBack(_) => None,
+            Ask::HeldBack(_) | Ask::Public(_) => None,
         }
     }
 }
@@ -208,6 +210,10 @@ impl Study {
         check_budget(&budget)?;
         if !(1..=MOST_STATISTICS).contains(&statistics.len()) {
             let problem = format!("has {} entries; legal: 1 to 10^5 statistics", statistics.len());
+            return Err(StudyError::new("statistic", problem));
+        }
+        if statistics.iter().all(|statistic| matches!(statistic.ask, Ask::Public(_))) {
+            let problem = "has public numbers alone; legal: one at least that has to be planned";
             return Err(StudyError::new("statistic", problem));
         }
         for (index, statistic) in statistics.iter().enumerate() {
@@ -381,7 +387,7 @@ fn check_statistic(statistic: &Statistic, budget: &Budget) -> Result<(), StudyEr
             let problem = format!("is {delta}; legal: at most the study's, {most}");
             return Err(StudyError::new("delta", problem));
         }
-        Ask::HeldBack(_) => return Ok(()),
+        Ask::HeldBack(_) | Ask::Public(_) => return Ok(()),
     };
     let confidence = wanted.confidence;
     if !(confidence > 0.0 && confidence < 1.0) {

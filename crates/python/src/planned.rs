@@ -102,7 +102,9 @@ impl Planned {
                 line.name.clone(),
                 mechanisms,
                 runs.map(|runs| runs.noise.name()),
-                runs.map(|runs| runs.error).filter(|error| error.is_finite()),
+                // A public number has none.
+                runs.map_or(line.releases.is_empty().then_some(0.0), |runs| Some(runs.error))
+                    .filter(|error| error.is_finite()),
                 runs.and_then(|runs| runs.wanted),
                 runs.map(|runs| runs.confidence),
                 runs.is_some_and(|runs| runs.pinned),

@@ -23,8 +23,14 @@ pub fn plan(planned: &Planned) -> String {
         vec![("epsilon", certified), ("delta", format!("{} (given)", plain(planned.delta.get())))];
     if let Some(factor) = planned.factor {
         let (low, high) = (decimal::down(factor.lower, 5), decimal::up(factor.upper, 5));
+        let shares =
+            |line: &Line| line.runs.as_ref().is_some_and(|runs| runs.count.is_some());
+        let counts = match planned.statistics.iter().any(shares) {
+            true => " and these shared counts",
+            false => "",
+        };
         let text = format!(
-            "every error is {high} times what was wanted\n(proved: with this noise no less than {low} times)"
+            "every error is {high} times what was wanted\n(proved: with this noise{counts} no less than {low} times)"
         );
         lines.push(("factor", text));
     }
@@ -198,6 +204,7 @@ fn with_others(
 fn row(line: &Line) -> [String; 6] {
     let dash = || "-".to_owned();
     let (noise, error, wanted, confidence) = match &line.runs {
+        None if line.releases.is_empty() => ("public".to_owned(), plain(0.0), dash(), dash()),
         None => ("held back".to_owned(), dash(), dash(), dash()),
         Some(runs) => (
             if runs.pinned {

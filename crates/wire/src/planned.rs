@@ -168,7 +168,10 @@ fn statistic(
     Ok(Statistic {
         name: &line.name,
         mechanism,
-        error: runs.and_then(|runs| finite(runs.error)),
+        error: match runs {
+            Some(runs) => finite(runs.error),
+            None => line.releases.is_empty().then_some(0.0),
+        },
         wanted: runs.and_then(|runs| runs.wanted),
         confidence: runs.map(|runs| runs.confidence),
         pinned: runs.is_some_and(|runs| runs.pinned),

@@ -1,8 +1,8 @@
 //! Studies that describe their data, and the plans that are made of them.
 
-use counterpoint_planner::{Ask, plan};
+use counterpoint_planner::{Ask, Statistic, plan};
 use counterpoint_wire::ledger::ExactPlan;
-use counterpoint_wire::{Format, Plan, Planned, read_study_file};
+use counterpoint_wire::{Format, Plan, Planned, StudyFile, read_study_file};
 
 const DATA: &str = r#"
 delta = 1e-6
@@ -174,4 +174,134 @@ fn what_is_wrong_is_named() {
         let error = wrong(from, to);
         assert!(error.contains(message), "{error}");
     }
+}
+
+const SHARING: &str = r#"
+    delta = 1e-6
+    epsilon = 1.0
+    [data]
+    adjacency = "add-remove"
+    people = 1000
+    [[data.column]]
+    name = "age"
+    bounds = [0, 100]
+    missing = 40
+    [[data.column]]
+    name = "income"
+    bounds = [0, 1000]
+    [[data.column]]
+    name = "region"
+    categories = ["north", "south"]
+    [[statistic]]
+    name = "rows (income IS NOT NULL)"
+    kind = "mean"
+    column = "income"
+    error = 50
+    [[statistic]]
+    name = "rich"
+    kind = "proportion"
+    column = "income"
+    bounds = [500, 1000]
+    error = 0.05
+    [[statistic]]
+    name = "age"
+    kind = "mean"
+    column = "age"
+    error = 5
+    [[statistic]]
+    name = "age by region"
+    kind = "mean"
+    column = "age"
+    by = "region"
+    error = 5
+"#;
+
+/// The statistics, with the names of the counts that they may share.
+fn named(study: &StudyFile) -> Vec<Option<&str>> {
+    fn count(statistic: &Statistic) -> Option<&str> {
+        match &statistic.ask {
+            Ask::Query(wanted) => wanted.population.as_ref()?.count.as_deref(),
+            _ => None,
+        }
+    }
+    let list: Vec<Option<&str>> = study.study.statistics().iter().map(count).collect();
+    let known = |name: &str| study.counts.iter().any(|(count, _)| count == name);
+    assert!(list.iter().flatten().all(|name| known(name)));
+    list
+}
+
+/// Statistics about the same rows name the same count, by a name that no statistic has; the recipes of those that share one say so,
+/// and are read again. The count is a release of its own.
+#[test]
+fn statistics_of_the_same_rows_share_a_count() {
+    let study = read_study_file(SHARING.as_bytes(), Format::Toml).unwrap();
+    let income = Some("rows (income IS NOT NULL) (2)");
+    assert_eq!(named(&study), [income, income, Some("rows"), Some("rows (by region)")]);
+    let planned = plan(&study.study, &counterpoint::Options::default()).unwrap();
+    let planned = Planned::new(&study.study, planned);
+    let made = planned.plan();
+    for (text, format) in
+        [(made.to_json().unwrap(), Format::Json), (made.to_toml().unwrap(), Format::Toml)]
+    {
+        assert_eq!(Plan::parse(text.as_bytes(), format).unwrap(), made, "{text}");
+        let exact = ExactPlan::parse(text.as_bytes(), format).unwrap();
+        let shared: Vec<Option<String>> =
+            exact.releases.iter().map(|slot| slot.shared_count()).collect();
+        let income = income.map(str::to_owned);
+        assert_eq!(shared, [income.clone(), income.clone(), None, None, None]);
+        assert_eq!(exact.releases[4].name(), income.as_deref());
+    }
+    let json: serde_json::Value = serde_json::from_str(&planned.json().unwrap()).unwrap();
+    assert_eq!(json["statistics"][4]["name"], "rows (income IS NOT NULL) (2)");
+    assert_eq!(json["statistics"][0]["mechanism"]["recipe"]["count"], json["statistics"][4]["name"]);
+    let wrong = made.to_json().unwrap().replace("\"count\":\"rows (income", "\"count\":7,\"x\":\"");
+    assert!(Plan::parse(wrong.as_bytes(), Format::Json).is_err());
+}
+
+/// Where a person may have more rows than are used, each question chooses its own: only of all rows the number is the same.
+#[test]
+fn rows_that_questions_choose_differently_are_counted_one_by_one() {
+    let people = SHARING.replace("people = 1000", "people = 1000\nperson = \"id\"\nrows = 2");
+    let study = read_study_file(people.as_bytes(), Format::Toml).unwrap();
+    assert_eq!(named(&study), [None, None, Some("rows"), None]);
+    // The number of rows is public, but for missing values and groups.
+    let replaced = SHARING.replace("add-remove", "replace");
+    let study = read_study_file(replaced.as_bytes(), Format::Toml).unwrap();
+    let income = Some("rows (income IS NOT NULL) (2)");
+    assert_eq!(named(&study), [income, income, None, Some("rows (by region)")]);
+}
+
+/// How many people there are is public where they are replaced: nothing is planned or released for it.
+#[test]
+fn a_public_number_costs_nothing() {
+    let count = "[[statistic]]\nname = \"people\"\nkind = \"count\"\nerror = 1\n";
+    let text = SHARING.replace("add-remove", "replace") + count;
+    let of = |text: &str| {
+        let study = read_study_file(text.as_bytes(), Format::Toml).unwrap();
+        let planned = plan(&study.study, &counterpoint::Options::default()).unwrap();
+        (study.study.statistics().last().unwrap().ask.clone(), Planned::new(&study.study, planned))
+    };
+    let (ask, with) = of(&text);
+    assert_eq!(ask, Ask::Public(1000.0));
+    let without = of(&SHARING.replace("add-remove", "replace")).1;
+    assert_eq!(with.planned.factor, without.planned.factor);
+    assert_eq!(with.plan().releases.len(), without.plan().releases.len());
+    let json: serde_json::Value = serde_json::from_str(&with.json().unwrap()).unwrap();
+    let people = &json["statistics"][4];
+    assert_eq!((people["name"].as_str(), people["error"].as_f64()), (Some("people"), Some(0.0)));
+    assert!(people["mechanism"].is_null() && people["epsilon"].as_f64() == Some(0.0));
+    // Not under add-remove, of some rows, or where nobody says how many people there are.
+    for text in [
+        SHARING.to_owned() + count,
+        text.replace("kind = \"count\"", "kind = \"count\"\nwhere = \"age > 3\""),
+        text.replace("kind = \"count\"", "kind = \"count\"\nby = \"region\""),
+        text.replace("people = 1000", "").replace("error", "expected = 1000\nerror"),
+    ] {
+        let study = read_study_file(text.as_bytes(), Format::Toml).unwrap();
+        let last = study.study.statistics().last().unwrap();
+        assert!(matches!(last.ask, Ask::Query(_)), "{text}");
+    }
+    let alone = text[..text.find("[[statistic]]").unwrap()].to_owned() + count;
+    let error = read_study_file(alone.as_bytes(), Format::Toml).unwrap_err().to_string();
+    assert!(error.contains("public numbers alone"), "{error}");
 }

@@ -15,6 +15,7 @@ mod one_call;
 mod people;
 mod released;
 mod sessions;
+mod shared_counts;
 mod slots;
 mod surveys;
 mod table_sessions;

@@ -230,3 +230,41 @@ fn a_rehearsal_is_free() {
     assert!(published.made_up && published.ledger.is_none());
     assert_eq!(published.statistics.len(), 7);
 }
+
+/// Counts that statistics share are published with them, once, and again the same; so are those of made-up rows.
+#[test]
+fn shared_counts_are_released_once() {
+    for adjacency in ["add-remove", "replace"] {
+        let study = crate::shared_counts::study(adjacency);
+        let place = Place::new();
+        let first = place.release(&study, b"rows").unwrap();
+        let counts: Vec<(&str, usize)> = first.statistics[5..]
+            .iter()
+            .map(|one| (one.name.as_str(), one.numbers.len()))
+            .collect();
+        let adults = ("rows ((age BETWEEN 18 AND 80) AND income IS NOT NULL; by region)", 2);
+        // How many people there are is public where they are replaced.
+        let all = [adults, ("rows", 1)];
+        assert_eq!(counts, all[..if adjacency == "replace" { 1 } else { 2 }]);
+        let noisy = first.statistics.iter().filter(|one| one.noise != "none");
+        let mut numbers = noisy.flat_map(|one| &one.numbers);
+        assert!(numbers.all(|number| number.lower < number.upper));
+        // A public number has no noise, no slot and no cost.
+        let people = &first.statistics[3];
+        let is_public = people.noise == "none";
+        assert_eq!(is_public, adjacency == "replace");
+        assert_eq!(is_public, planned(&study).releases.iter().all(|one| one.name() != Some("people")));
+        assert_eq!(is_public, people.numbers[0].value == 300.0 && people.epsilon == 0.0);
+        let spent = place.spent();
+        let again = place.release(&study, b"rows").unwrap();
+        assert_eq!((again.statistics, place.spent()), (first.statistics, spent));
+        let plan = planned(&study);
+        let asked = Release { study: &study, plan: &plan, title: "a survey", source: "nothing" };
+        assert_eq!(rehearse_release(&asked).unwrap().statistics.len(), 5 + counts.len());
+        // A plan whose count is another's, or none, is refused before anything is charged.
+        let other = crate::shared_counts::planned_with(&study, adults.0, "no such rows");
+        let asked = Release { study: &study, plan: &other, title: "a survey", source: "data.db" };
+        let refused = rehearse_release(&asked).unwrap_err().to_string();
+        assert!(refused.contains("no such rows"), "{refused}");
+    }
+}

@@ -10,6 +10,7 @@ mod groups;
 mod measurements;
 mod moments;
 mod sessions;
+mod shared;
 
 use crate::noise::Shape;
 use crate::query::{Bounds, Query, Recipe};

@@ -267,7 +267,8 @@ fn mean(offsets: Interval, rows: Interval, bounds: Bounds) -> Interval {
 #[cfg(test)]
 mod tests {
     use crate::data::Data;
-    use crate::query::{Bounds, Interval, Query};
+    use crate::noise::Law;
+    use crate::query::{Bounds, Contribution, Drawn, Interval, Kind, Query};
     use counterpoint::{Adjacency, Relation};
     use counterpoint_testing::tries;
 
@@ -289,6 +290,47 @@ mod tests {
             }
         }
         held as f64 / (2 * trials) as f64
+    }
+
+    /// Of forty numbers from 0 to 9 that are counted elsewhere: the count and the sums are as often where they are said to be.
+    #[test]
+    fn intervals_with_a_shared_count_hold_the_answer_as_often_as_they_say() {
+        let bounds = Bounds::new(0.0, 20.0).unwrap();
+        let relation = Relation::one(Adjacency::AddRemove);
+        let contribution = Contribution::Rows(relation);
+        let data = Data::new(relation, (0..40).map(|i| f64::from(i % 10)).collect::<Vec<_>>());
+        let count = Query::count().laplace(0.2).unwrap().under(relation).unwrap();
+        let counted = count.tally(&data).unwrap();
+        let trials = tries(20_000, 0.1);
+        let slack = 5.0 * (0.09_f64 / trials as f64).sqrt();
+        for (query, truth) in [
+            (Query::mean(bounds), 4.5),
+            (Query::variance(bounds), 8.25),
+            (Query::deviation(bounds), 8.25_f64.sqrt()),
+            (Query::proportion(Bounds::new(0.0, 3.5).unwrap()), 0.4),
+        ] {
+            let recipe = query.gaussian(2.0).unwrap();
+            let measurement = recipe.bounded_with_count(contribution, &count).unwrap();
+            let tally = measurement.tally(&data).unwrap();
+            let [mut held, mut forgotten] = [0_u64; 2];
+            for _ in 0..trials {
+                let noisy = count.draw(&counted).unwrap().count().unwrap();
+                let drawn = measurement.draw_with_count(&tally, noisy).unwrap();
+                let within = measurement.within(&drawn, 0.9).unwrap();
+                let [Interval { low, high }] = within.intervals[..] else { panic!() };
+                held += u64::from(low <= truth && truth <= high);
+                // The count's noise is forgotten.
+                if let (Drawn::Sums(sums, None), Query { kind: Kind::Mean(_) }) = (&drawn, &query) {
+                    let (_, noise) = &measurement.own_sums()[0];
+                    let half = Law::new(noise).half_width(0.9) / sums[0].max(1.0);
+                    let middle = within.reply.number().unwrap();
+                    forgotten += u64::from((middle - truth).abs() <= half);
+                }
+            }
+            let share = |count: u64| count as f64 / trials as f64;
+            assert!(share(held) >= 0.9 - slack, "{query:?}: {}", share(held));
+            assert!(share(forgotten) < 0.9 - slack, "{query:?}: {}", share(forgotten));
+        }
     }
 
     /// Of sixty-four pairs, of which the second is the first plus another number: their covariance is 5.25, their correlation

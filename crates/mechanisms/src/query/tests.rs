@@ -307,3 +307,61 @@ fn tallies_are_not_exchanged() {
         }
     }
 }
+
+/// Gaussian noise of standard deviation s on the sum of 10^6 numbers and z on their count: a mean at the end of the bounds, from -1
+/// to 1, is off by (s - z m)/n, of which one side is open, and one in the middle by s/n on both. The worst is m = 1 - h,
+/// next to the end, with both sides open. This is the normal law's, but for a grid.
+#[test]
+fn a_mean_with_a_shared_count_is_as_close_as_the_normal_law_says() {
+    use crate::query::Contribution;
+    let relation = Relation::one(Adjacency::AddRemove);
+    let contribution = Contribution::Rows(relation);
+    let mean = Query::mean(Bounds::new(-1.0, 1.0).unwrap());
+    for (sum, ones) in [(20.0, 5.0), (20.0, 20.0), (10.0, 40.0)] {
+        let count = Query::count().gaussian(ones).unwrap().under(relation).unwrap();
+        let recipe = mean.gaussian(sum).unwrap();
+        let measurement = recipe.bounded_with_count(contribution, &count).unwrap();
+        let rows = 1_000_000_u64;
+        let expected = 1.959_964 * (sum * sum + ones * ones).sqrt() / rows as f64;
+        let found = measurement.half_width(rows, 0.95).unwrap();
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+        // Its own count would have taken half of what it costs.
+        let own = recipe.under(relation).unwrap().half_width(rows, 0.95).unwrap();
+        let separate = 1.959_964 * 2.0 * sum / rows as f64;
+        assert!((own / separate - 1.0).abs() < 0.01, "{own} {separate}");
+    }
+}
+
+/// What cannot share a count, what no count is, and what is run without its count.
+#[test]
+fn what_cannot_share_a_count_is_refused() {
+    use crate::query::{Contribution, Spread};
+    let bounds = Bounds::new(-1.0, 1.0).unwrap();
+    let relation = Relation::one(Adjacency::AddRemove);
+    let rows = Contribution::Rows(relation);
+    let count = Query::count().laplace(1.0).unwrap().under(relation).unwrap();
+    let laplace = |query: Query| query.laplace(1.0).unwrap();
+    for query in [Query::sum(bounds), Query::count(), Query::histogram(&[0.0, 1.0]).unwrap()] {
+        let refused = laplace(query).bounded_with_count(rows, &count).unwrap_err();
+        assert!(refused.to_string().starts_with("a shared count for"), "{refused}");
+    }
+    let mean = laplace(Query::mean(bounds));
+    // Their number is public.
+    let public = Relation::one(Adjacency::Replace);
+    let everybody = laplace(Query::count()).under(public).unwrap();
+    assert!(mean.bounded_with_count(Contribution::Rows(public), &everybody).is_err());
+    // Counts of other records, or of some.
+    assert!(mean.bounded_with_count(Contribution::Rows(public.of_some()), &count).is_err());
+    let some = laplace(Query::count_within(bounds)).under(relation).unwrap();
+    assert!(mean.bounded_with_count(rows, &some).is_err());
+    assert!(mean.bounded_with_count(rows, &mean.under(relation).unwrap()).is_err());
+    let groups = Contribution::Groups(relation, Spread::new(2, 1, 2).unwrap());
+    assert!(mean.bounded_with_count(groups, &count).is_err());
+    let shared = mean.bounded_with_count(rows, &count).unwrap();
+    let data = Data::new(relation, [0.5]);
+    let tally = shared.tally(&data).unwrap();
+    assert!(shared.run(&data).is_err() && shared.draw(&tally).is_err());
+    let own = mean.under(relation).unwrap();
+    assert!(own.draw_with_count(&own.tally(&data).unwrap(), 1.0).is_err());
+    assert!(shared.draw_with_count(&own.tally(&data).unwrap(), 1.0).is_err());
+}

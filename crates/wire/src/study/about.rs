@@ -30,6 +30,20 @@ pub struct StudyQuestion {
     pub by: usize,
 }
 
+impl StudyQuestion {
+    /// The answer, if it is a count of all rows whose number is public: then neighbours do not differ in it.
+    #[must_use]
+    pub fn public_count(&self) -> Option<u64> {
+        let [part] = self.checked.parts() else { return None };
+        let is_public = match self.checked.contribution_to(part).ok()? {
+            Contribution::Rows(relation) => relation.is_length_public(),
+            Contribution::Groups(..) => false,
+        };
+        let people = self.checked.public_rows(part)?;
+        (is_public && !part.people && part.query == Query::count()).then_some(people)
+    }
+}
+
 /// A statistic about columns.
 pub(super) struct About {
     pub(super) question: StudyQuestion,
@@ -140,8 +154,9 @@ pub(super) fn name_of_rows(question: &StudyQuestion, is_taken: impl Fn(&str) -> 
         true => "rows".to_owned(),
         false => format!("rows ({})", details.join("; ")),
     };
-    // Names are slots of ledgers, which have no blanks at an end and no unseen characters.
-    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    // Names are slots of ledgers: no unseen characters, and none that can be spelled in two ways.
+    let is_plain = |c: &char| c.is_ascii_graphic() || *c == ' ';
+    let name: String = name.chars().filter(is_plain).collect();
     let name = match name.char_indices().nth(100) {
         Some((end, _)) => format!("{}...", name.get(..end).unwrap_or_default().trim_end()),
         None => name,

@@ -268,7 +268,11 @@ fn ask(fields: &mut Fields<'_>, index: usize, within: &Within<'_>) -> Result<Rea
         );
         return Err(PlanError::field("epsilon", problem));
     }
-    let ask = Ask::Query(Wanted { query, noise, confidence, wish, scale, population });
+    let public = question.as_ref().and_then(|question| question.public_count());
+    let ask = match public {
+        Some(people) => Ask::Public(people as f64),
+        None => Ask::Query(Wanted { query, noise, confidence, wish, scale, population }),
+    };
     Ok(Read { kind, name, own, ask, question, rows })
 }
 
