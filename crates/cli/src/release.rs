@@ -10,7 +10,7 @@ use counterpoint_curator::{
     Job, Location, Release, ReleaseError, ReleaseRows, Source, rehearse_release, run_release,
     table_of,
 };
-use counterpoint_ledger::Url;
+use counterpoint_ledger::{Ledger, OpenOptions, Url};
 use counterpoint_planner::{PlanningError, plan};
 use counterpoint_report::Deposit;
 use counterpoint_wire::ledger::ExactPlan;
@@ -53,6 +53,10 @@ pub(crate) struct ReleaseArgs {
     pub(crate) out: PathBuf,
 }
 
+/// The numbers, and where the ledger recorded them.
+const JSON: &str = "release.json";
+/// So many bytes have to be free.
+const ROOM: usize = 4_000_000;
 /// The file of the default ledger.
 const LEDGER: &str = "ledger.db";
 /// The file of the key that fingerprints are made with. Nobody but the owner of the data may read it.
@@ -122,13 +126,17 @@ pub(crate) fn publish(
 
 /// A dry run writes over no numbers of real rows.
 fn keep_real_rows(folder: &Path) -> Result<()> {
-    let json = folder.join("release.json");
-    let earlier = fs::read(&json).ok();
-    let earlier = earlier.and_then(|bytes| serde_json::from_slice::<Publication>(&bytes).ok());
-    if earlier.is_some_and(|earlier| !earlier.made_up) {
+    if earlier(folder).is_some_and(|earlier| !earlier.made_up) {
+        let json = folder.join(JSON);
         bail!("{} is of real rows; legal: another --out for a dry run", json.display());
     }
     Ok(())
+}
+
+/// What was written to a folder before, if that can be read.
+fn earlier(folder: &Path) -> Option<Publication> {
+    let bytes = fs::read(folder.join(JSON)).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// What is asked for.
@@ -168,7 +176,23 @@ impl Asked<'_> {
             changed: self.args.changed,
         };
         make_folder(&self.args.out)?;
+        has_room(&self.args.out)?;
+        self.is_recorded(&ledger)?;
         Ok(run_release(&job)?)
+    }
+
+    /// An error unless the ledger holds what was written here before: of an older copy of the ledger the numbers would be drawn again.
+    fn is_recorded(&self, ledger: &Url) -> Result<()> {
+        let Some(place) = earlier(&self.args.out).and_then(|earlier| earlier.ledger) else { return Ok(()) };
+        let expect = Some(place.head.parse()?);
+        let options = OpenOptions { read_only: true, expect };
+        Ledger::open_with(ledger, &options).map(drop).with_context(|| {
+            let json = self.args.out.join(JSON);
+            format!(
+                "{} was charged to another ledger, or this one is older by now; legal: the ledger as it was left, or another --out",
+                json.display()
+            )
+        })
     }
 
     fn release<'a>(&'a self, source: &'a str) -> Release<'a> {
@@ -197,6 +221,16 @@ impl Asked<'_> {
     }
 }
 
+/// An error unless there is room for the ledger and what is written: before anything is charged, not after it.
+fn has_room(folder: &Path) -> Result<()> {
+    let draft = folder.join(format!(".room.{}.part", std::process::id()));
+    let written = files::write_whole(&draft, &vec![0; ROOM]);
+    // It is a draft in any case.
+    let _ = fs::remove_file(&draft);
+    let folder = folder.display();
+    written.with_context(|| format!("{folder} has no room for 4 MB, and nothing was charged"))
+}
+
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))
 }
@@ -217,7 +251,7 @@ fn source_name(location: &Location) -> String {
 pub(crate) fn files_of(published: &Publication) -> Result<[(&'static str, String); 4]> {
     Ok([
         ("release.csv", published.csv()),
-        ("release.json", published.json()?),
+        (JSON, published.json()?),
         ("report.html", counterpoint_report::publication_page(published)),
         (
             "metadata.json",

@@ -14,7 +14,7 @@ use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
 use crate::text;
 use crate::tokens::Tokens;
-use counterpoint::filter::Amount;
+use counterpoint::filter::{Amount, Terms, covers};
 use counterpoint::{Delta, Options, Plan};
 use counterpoint_ledger::{
     Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool, Url,
@@ -195,8 +195,8 @@ pub enum ReleaseError {
     NoColumns,
     /// The rows are others than those of earlier releases.
     #[error(
-        "the rows are not those that were released of data set {dataset:?} before; if the data changed, release them with --changed: \
-         people who are in both are charged twice"
+        "the rows are not those that were released of data set {dataset:?} before, or secret.db is not that of its ledger; if the data \
+         changed, release them with --changed: people who are in both are charged twice"
     )]
     Changed {
         /// The data set.
@@ -268,16 +268,18 @@ pub fn check_release(release: &Release<'_>, held: &Held) -> Result<(), ReleaseEr
     Ok(())
 }
 
-/// An error unless a slot is charged as what its recipe runs: a plan that somebody edited would be charged, and then not answered.
+/// An error unless what a slot is charged as covers what its recipe runs, as the ledger will have it: a plan that somebody edited
+/// would be charged, and then not answered.
 fn is_charged(entry: &Entry<'_>, ready: &Ready, slot: &Described) -> Result<(), ReleaseError> {
-    let charged = slot.release().map_err(|error| entry.wrong(error))?;
-    let run = ready.measured().iter().flat_map(Measurement::releases);
-    if charged.parts().eq(run.cloned()) {
-        return Ok(());
+    let now = |one: &Described| one.opening_in(u64::MAX).map_err(|error| entry.wrong(error));
+    let mut run = Vec::new();
+    for release in ready.measured().iter().flat_map(Measurement::releases) {
+        run.extend(now(&Described::of(release).map_err(|error| entry.wrong(error))?)?);
     }
-    Err(entry.wrong(
-        "the plan charges other noise than its recipe runs; legal: the plan as it was written",
-    ))
+    let terms = Terms::new(ready.checked().relation().adjacency());
+    let covered = covers(&now(slot)?, &run, terms).map(drop);
+    let problem = "the plan charges less than its recipe runs; legal: the plan as it was written";
+    covered.map_err(|_| entry.wrong(problem))
 }
 
 /// Releases a study: what was not stored is debited, drawn and stored, and what is stored is published.

@@ -241,7 +241,7 @@ const DATA: &str = r#"adjacency = "replace"         # who is protected: a person
 
 # The columns. Declare those that statistics use, by bounds or by categories; the person's column needs neither.
 # Further fields: missing = "skip" (the default) leaves missing values out, a number counts in their place;
-# missing_codes = [-99, "NA"] are values that stand for a missing one.
+# missing_codes = [-99, "NA"] are values that stand for a missing one; others = "skip" uses no value that is neither declared nor missing.
 "#;
 
 /// A column as it is drafted.

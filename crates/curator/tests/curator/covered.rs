@@ -1,11 +1,12 @@
 //! How often the intervals of a release hold the true values: every kind of statistic, in groups and filtered, of rows with missing
 //! values. The draws are those that a release makes; the truth is computed here, by loops over the rows.
 
-use crate::surveys::{rows, survey, true_values};
-use counterpoint_curator::{Held, RowSource, Spend, Tabulation, Wanted};
+use crate::surveys::{cases, rows, spend, survey, true_values};
+use counterpoint_curator::{Counted, Held, RowSource, Spend, Tabulation, Wanted};
 use counterpoint_mechanisms::Measurement;
+use counterpoint_planner::Statistic;
 use counterpoint_testing::tries;
-use counterpoint_wire::StudyFile;
+use counterpoint_wire::{StudyFile, StudyQuestion};
 use std::time::{Duration, Instant};
 
 /// So many statistics are looked at, in all surveys, at most; and the whole test fails by luck less than once in so many runs.
@@ -28,30 +29,26 @@ fn is_above(seen: f64, chance: f64, trials: u64) -> bool {
 }
 
 /// What is drawn of a statistic in each group, as often as is wanted.
-pub(crate) struct Asked {
-    pub(crate) name: String,
-    pub(crate) measurement: Measurement,
+struct Asked {
+    name: String,
+    measurement: Measurement,
     /// For each group how many rows, and the numbers that noise is added to.
-    pub(crate) groups: Vec<(u64, Vec<i128>)>,
+    groups: Vec<(u64, Vec<i128>)>,
 }
 
-/// Every statistic of a study, counted as a release counts it, with the noise that the plan says.
-pub(crate) fn asked(study: &StudyFile, source: &RowSource) -> Vec<Asked> {
+/// Every statistic of a study, counted as a release counts it, with noise that costs so much.
+fn asked(study: &StudyFile, source: &RowSource, spend: Spend) -> Vec<Asked> {
     let table = study.data.as_ref().unwrap().table.clone();
     let held = Held::of_rows(table, source.clone(), [7; 32]).unwrap();
-    let plan = crate::released::planned(study);
     let deadline = Instant::now() + Duration::from_secs(300);
     let statistics = study.study.statistics().iter().zip(&study.questions);
-    let one = |(statistic, question): (&counterpoint_planner::Statistic, &Option<_>)| {
-        let question: &counterpoint_wire::StudyQuestion = question.as_ref().unwrap();
-        let slot = plan.releases.iter().find(|slot| slot.name() == Some(&statistic.name)).unwrap();
-        let style = slot.recipe().unwrap().style();
-        let mut measured = question.checked.measured(Spend::Style(style)).unwrap();
+    let one = |(statistic, question): (&Statistic, &Option<StudyQuestion>)| {
+        let checked = &question.as_ref().unwrap().checked;
+        let mut measured = checked.measured(spend).unwrap();
         let wanted: Option<Vec<Wanted>> = measured.iter().map(Wanted::of).collect();
-        let tabulation = Tabulation::new(&question.checked, &wanted.unwrap()).unwrap();
+        let tabulation = Tabulation::new(checked, &wanted.unwrap()).unwrap();
         let counted = held.count(&[&tabulation], deadline).unwrap().remove(0);
-        let group =
-            |mut group: counterpoint_curator::Counted| (group.rows, group.numbers.remove(0));
+        let group = |mut group: Counted| (group.rows, group.numbers.remove(0));
         let groups = counted.into_iter().map(group).collect();
         Asked { name: statistic.name.clone(), measurement: measured.remove(0), groups }
     };
@@ -93,34 +90,24 @@ fn is_exact(name: &str) -> bool {
 fn intervals_hold_the_truth_as_often_as_they_say() {
     let folder = tempfile::tempdir().unwrap();
     let (mut bad, mut table) = (Vec::new(), String::new());
-    for adjacency in ["add-remove", "replace"] {
-        for person in [false, true] {
-            for noise in ["pinned", "shared"] {
-                let survey = survey(folder.path(), adjacency, person, noise);
-                for asked in asked(&survey.study, &survey.source) {
-                    let name = asked.name.as_str();
-                    let truth = true_values(name, &rows());
-                    // What takes long to find an interval of, or has none that is close.
-                    let fraction = if is_exact(name) { 0.05 } else { 0.02 };
-                    let most = if name.starts_with("cdf") { 2_000 } else { 20_000 };
-                    let trials = tries(most, fraction);
-                    let Some((held, all)) = covered(&asked, &truth, trials) else {
-                        assert!(
-                            name.starts_with("quantiles") || name.starts_with("regression"),
-                            "{name}"
-                        );
-                        continue;
-                    };
-                    let share = held as f64 / all as f64;
-                    let style = format!("{:?}", asked.measurement.recipe().style());
-                    let style = style.split(' ').next().unwrap().to_lowercase();
-                    table +=
-                        &format!("{adjacency} {person} {noise} {style:9} {name:40} {share:.4}\n");
-                    if is_below(share, 0.95, all) || is_exact(name) && is_above(share, 0.975, all) {
-                        bad.push(format!("{adjacency} {person} {noise} {name}: {share} of {all}"));
-                    }
-                }
+    for (adjacency, person, is_pure) in cases() {
+        let survey = survey(folder.path(), adjacency, person);
+        for asked in asked(&survey.study, &survey.source, spend(is_pure)) {
+            let name = asked.name.as_str();
+            let truth = true_values(name, &rows());
+            // What takes long to find an interval of.
+            let most = if name.starts_with("cdf") { 2_000 } else { 20_000 };
+            let Some((held, all)) = covered(&asked, &truth, tries(most, 0.02)) else {
+                assert!(name.starts_with("quantiles") || name.starts_with("regression"), "{name}");
+                continue;
+            };
+            let share = held as f64 / all as f64;
+            let style = if is_pure { "laplace" } else { "gaussian" };
+            let line = format!("{adjacency} {person} {style:9} {name:30} {share:.4} {all}\n");
+            if is_below(share, 0.95, all) || is_exact(name) && is_above(share, 0.975, all) {
+                bad.push(line.clone());
             }
+            table += &line;
         }
     }
     println!("{table}");

@@ -1,6 +1,6 @@
 //! A survey with every kind of statistic, and the true values, computed by loops over the rows that share no code with the product.
 
-use counterpoint_curator::RowSource;
+use counterpoint_curator::{RowSource, Spend};
 use counterpoint_wire::{Format, StudyFile, read_study_file};
 use std::path::Path;
 
@@ -72,26 +72,37 @@ pub(crate) struct Survey {
     pub(crate) source: RowSource,
 }
 
-/// The survey, by people who have up to three rows or by rows; each statistic with an epsilon of its own, or with a share of one budget.
-pub(crate) fn survey(folder: &Path, adjacency: &str, person: bool, noise: &str) -> Survey {
+/// The survey, by people who have up to three rows or by rows.
+pub(crate) fn survey(folder: &Path, adjacency: &str, person: bool) -> Survey {
     let file = folder.join("survey.csv");
     std::fs::write(&file, csv(&rows())).unwrap();
     let source = RowSource::of_file(&file).unwrap();
-    Survey { study: study(adjacency, person, noise == "pinned"), source }
+    Survey { study: study(adjacency, person), source }
 }
 
-pub(crate) fn study(adjacency: &str, person: bool, is_pinned: bool) -> StudyFile {
-    read_study_file(text(adjacency, person, is_pinned).as_bytes(), Format::Toml).unwrap()
+pub(crate) fn study(adjacency: &str, person: bool) -> StudyFile {
+    read_study_file(text(adjacency, person).as_bytes(), Format::Toml).unwrap()
+}
+
+/// What each statistic may cost: an epsilon of its own for pure noise, or a rho for Gaussian.
+pub(crate) fn spend(is_pure: bool) -> Spend {
+    if is_pure { Spend::Epsilon(0.3) } else { Spend::Rho(0.02) }
+}
+
+/// Relations, whether a person has several rows, and whether noise is pure.
+pub(crate) fn cases() -> impl Iterator<Item = (&'static str, bool, bool)> {
+    let all = [(false, true), (true, false), (false, false), (true, true)];
+    let relations = ["add-remove", "replace"].into_iter();
+    relations.flat_map(move |adjacency| all.map(|(person, is_pure)| (adjacency, person, is_pure)))
 }
 
 /// The study as it is written.
-pub(crate) fn text(adjacency: &str, person: bool, is_pinned: bool) -> String {
+pub(crate) fn text(adjacency: &str, person: bool) -> String {
     let statistic = |(name, rest): &(&str, &str)| {
         let kind = name.split(' ').next().unwrap();
-        // No error of these holds for all data, and variances are slow to plan.
-        let has_own = is_pinned || ["cor", "reg", "var", "sta", "cov"].contains(&&kind[..3]);
-        let pin = if has_own { "pin = true\nepsilon = 0.3" } else { "" };
-        format!("[[statistic]]\nname = \"{name}\"\nkind = \"{kind}\"\n{rest}\n{pin}\n")
+        format!(
+            "[[statistic]]\nname = \"{name}\"\nkind = \"{kind}\"\n{rest}\npin = true\nepsilon = 0.3\n"
+        )
     };
     let (who, people) = if person { ("person = \"nr\"\nrows = 3\n", 300) } else { ("", 900) };
     format!(

@@ -6,7 +6,7 @@
 
 use super::interval::Interval;
 use super::mean::RARE;
-use crate::noise::{Law, SLACK};
+use crate::noise::{Block, Law, SLACK};
 
 /// A noisy number of records, and the noisy sum of their offsets, with the laws of their noises.
 #[derive(Clone, Copy)]
@@ -18,10 +18,11 @@ pub(super) struct Ratio<'a> {
 
 /// How many blocks an average distance of the noise is cut into.
 const FINENESS: f64 = 64.0;
-/// How often an end is moved inward, each time by what is known of it.
+/// How often an end is moved inward at most, each time by what is known of it.
 const ROUNDS: u32 = 24;
-/// How closely a reach is sought.
-const WIDTH: f64 = 1e-5;
+/// How closely an end and a reach are sought.
+const WIDTH: f64 = 1e-3;
+const REACH: f64 = 1e-4;
 
 impl Ratio<'_> {
     /// Where the mean is with a chance of at least 1 - alpha, given that it is at most `half` from zero.
@@ -29,18 +30,24 @@ impl Ratio<'_> {
         if self.count <= 0.0 {
             return Interval { low: -half, high: half };
         }
+        let [ones, offsets] = self.laws;
+        let blocks = match offsets.needs_blocks(ones) {
+            true => ones.blocks(alpha * RARE, FINENESS),
+            false => Vec::new(),
+        };
+        let reach = |far: f64| self.reach(far, alpha, &blocks);
         let middle = (self.sum / self.count).clamp(-half, half);
-        let [low, high] = [-1.0, 1.0].map(|side| self.end(side, middle, half, alpha));
+        let [low, high] = [-1.0, 1.0].map(|side| self.end(side, (middle, half), reach));
         Interval { low, high }
     }
 
     /// The end of the interval on one side. Of means between the middle and an end that is known none is further from zero than
     /// the further one of both, and so none that is in the interval is beyond what noise does there. Every step is sound on its own.
-    fn end(&self, side: f64, middle: f64, half: f64, alpha: f64) -> f64 {
+    fn end(&self, side: f64, (middle, half): (f64, f64), reach: impl Fn(f64) -> f64) -> f64 {
         let mut end = side * half;
         for _ in 0..ROUNDS {
             let far = end.abs().max(middle.abs());
-            let next = (self.sum + side * self.reach(far, alpha)) / self.count;
+            let next = (self.sum + side * reach(far)) / self.count;
             // Not beyond what was known, nor on the other side of the middle.
             let next = side * (side * next).min(side * end).max(side * middle);
             let is_close = (next - end).abs() <= WIDTH * (next - middle).abs();
@@ -55,19 +62,15 @@ impl Ratio<'_> {
     /// How far b - r a is from zero at most with a chance of 1 - alpha, for all r that are at most so far from zero. Continuous
     /// noise that is even and falls outward is spread the further the larger r is. What is on a grid is made such by noise of half a step,
     /// which moves it by less than one.
-    fn reach(&self, far: f64, alpha: f64) -> f64 {
+    fn reach(&self, far: f64, alpha: f64, blocks: &[Block]) -> f64 {
         let [ones, offsets] = self.laws;
-        let blocks = match offsets.needs_blocks(ones) {
-            true => ones.blocks(alpha * RARE, FINENESS),
-            false => Vec::new(),
-        };
         let keeps =
-            |x: f64| 2.0 * offsets.both_above(ones, far, x, &blocks) <= alpha * (1.0 - SLACK);
-        let (mut low, mut high) = (0.0, offsets.step());
+            |x: f64| 2.0 * offsets.both_above(ones, far, x, blocks) <= alpha * (1.0 - SLACK);
+        let (mut low, mut high) = (0.0, offsets.furthest(alpha).max(offsets.step()));
         while !keeps(high) && high < f64::MAX {
-            (low, high) = (high, 2.0 * high);
+            (low, high) = (high, 1.5 * high);
         }
-        while high - low > WIDTH * high {
+        while high - low > REACH * high {
             let middle = 0.5 * (low + high);
             if keeps(middle) { high = middle } else { low = middle }
         }
