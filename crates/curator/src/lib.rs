@@ -44,6 +44,7 @@ mod format;
 mod own;
 mod program;
 mod release;
+mod release_source;
 mod session;
 mod shown;
 mod source;
@@ -73,6 +74,7 @@ pub use release::{
     Charged, Job, Release, ReleaseError, ReleaseRows, check_release, rehearse_release, release,
     run_release, table_of,
 };
+pub use release_source::release_ledger;
 pub use session::{Opened, Reach, Unfinished, ask, close, open};
 pub use shown::{Shown, Stored};
 pub use stages::{Stage, Stages};

@@ -71,6 +71,11 @@ fn json(text: Result<String, impl std::fmt::Display>) -> PyResult<String> {
 }
 
 impl Ledger {
+    /// Where it is, and how it was opened.
+    pub(crate) fn place(&self) -> (Url, OpenOptions) {
+        (self.url.clone(), self.options)
+    }
+
     /// Works on the ledger without the interpreter's lock.
     fn with<T: Send>(
         &self,
