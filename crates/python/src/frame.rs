@@ -1,7 +1,8 @@
 //! Data frames to and from Python: through Arrow's C interface, and dicts of columns.
 
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, NullArray, RecordBatch, StringArray, StructArray, UInt64Array,
+    ArrayRef, Float64Array, Int64Array, NullArray, RecordBatch, StringArray, StructArray,
+    UInt64Array,
 };
 use arrow_schema::{ArrowError, Field, SchemaRef};
 use counterpoint_curator::RowSource;
@@ -59,7 +60,8 @@ fn one_line(text: &str) -> String {
 
 fn of_dict(columns: &Bound<'_, PyDict>) -> PyResult<Batches> {
     let column = |(name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let text: String = name.extract().map_err(|_| wrong_type("a column's name", &name, "a text"))?;
+        let text: String =
+            name.extract().map_err(|_| wrong_type("a column's name", &name, "a text"))?;
         let array = column(&text, &values)?;
         Ok((text, array, true))
     };
@@ -83,19 +85,25 @@ const EXACT: i128 = 1 << 53;
 
 /// The values of a list as the narrowest type that holds all of them exactly.
 fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let all = values.try_iter().map_err(|_| wrong_type(name, values, "a list of numbers or texts"))?;
+    let all =
+        values.try_iter().map_err(|_| wrong_type(name, values, "a list of numbers or texts"))?;
     let all = all.map(|one| value(name, &one?)).collect::<PyResult<Vec<_>>>()?;
     let mixed = |legal| invalid(format!("data, column {name:?} mixes its types; legal: {legal}"));
     let has = |is: fn(&Value) -> bool| all.iter().any(is);
-    let (reals, texts) = (has(|one| matches!(one, Value::Real(_))), has(|one| matches!(one, Value::Text(_))));
-    let wholes = || all.iter().filter_map(|one| if let Value::Whole(whole) = one { Some(*whole) } else { None });
+    let (reals, texts) =
+        (has(|one| matches!(one, Value::Real(_))), has(|one| matches!(one, Value::Text(_))));
+    let wholes = || {
+        all.iter().filter_map(|one| if let Value::Whole(whole) = one { Some(*whole) } else { None })
+    };
     let (least, most) = (wholes().min(), wholes().max());
     match (least.zip(most), reals, texts) {
         (None, false, false) => Ok(Arc::new(NullArray::new(all.len()))),
-        (None, false, true) => Ok(Arc::new(StringArray::from_iter(all.iter().map(|one| match one {
-            Value::Text(text) => Some(text.as_str()),
-            _ => None,
-        })))),
+        (None, false, true) => {
+            Ok(Arc::new(StringArray::from_iter(all.iter().map(|one| match one {
+                Value::Text(text) => Some(text.as_str()),
+                _ => None,
+            }))))
+        }
         (Some((least, most)), false, false) => whole_column(name, &all, (least, most)),
         (ends, true, false) => {
             if ends.is_some_and(|(least, most)| least < -EXACT || most > EXACT) {
@@ -113,7 +121,8 @@ fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 fn whole_column(name: &str, all: &[Value], (least, most): (i128, i128)) -> PyResult<ArrayRef> {
     fn narrow<T: TryFrom<i128>>(all: &[Value]) -> impl Iterator<Item = Option<T>> {
-        all.iter().map(|one| if let Value::Whole(whole) = one { T::try_from(*whole).ok() } else { None })
+        all.iter()
+            .map(|one| if let Value::Whole(whole) = one { T::try_from(*whole).ok() } else { None })
     }
     if i64::try_from(least).is_ok() && i64::try_from(most).is_ok() {
         Ok(Arc::new(Int64Array::from_iter(narrow(all))))
@@ -127,7 +136,9 @@ fn whole_column(name: &str, all: &[Value], (least, most): (i128, i128)) -> PyRes
 }
 
 fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let refused = || wrong_type(&format!("data, a value of column {name:?}"), given, "a number, a text or None");
+    let refused = || {
+        wrong_type(&format!("data, a value of column {name:?}"), given, "a number, a text or None")
+    };
     if given.is_none() {
         Ok(Value::Missing)
     } else if let Ok(text) = given.cast::<PyString>() {

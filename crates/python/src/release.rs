@@ -3,7 +3,8 @@
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use counterpoint::Options;
 use counterpoint_curator::{
-    Job, Release, ReleaseError, ReleaseRows, rehearse_release, release_ledger, run_release, table_of,
+    Job, Release, ReleaseError, ReleaseRows, rehearse_release, release_ledger, run_release,
+    table_of,
 };
 use counterpoint_ledger::{OpenOptions, Url};
 use counterpoint_planner::PlanningError;
@@ -169,7 +170,8 @@ impl Asked {
             None => planned(&self.study, options)?,
         };
         let name = self.from.as_ref().map_or("made-up rows".to_owned(), |from| from.rows.name());
-        let release = Release { study: &self.study, plan: &plan, title: &self.title, source: &name };
+        let release =
+            Release { study: &self.study, plan: &plan, title: &self.title, source: &name };
         let Some(from) = &self.from else { return Ok(rehearse_release(&release)?) };
         if let Some(folder) = &from.folder {
             let failed = |error| ReleaseError::Rows(format!("{}: {error}", folder.display()));
@@ -222,7 +224,9 @@ pub(crate) fn release(
             let (ledger, options) = ledger.map(paying).transpose()?.unzip();
             let paying = release_ledger(ledger.as_ref(), folder.as_deref());
             let (ledger, secret) = paying.ok_or_else(|| {
-                invalid("nothing says what pays or where the key is; legal: ledger of a file, or out")
+                invalid(
+                    "nothing says what pays or where the key is; legal: ledger of a file, or out",
+                )
             })?;
             let beside = path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             let rows = rows(&study, beside, data)?;
@@ -254,13 +258,19 @@ fn paying(ledger: &Bound<'_, PyAny>) -> PyResult<(Url, OpenOptions)> {
         return Ok(ledger.get().place());
     }
     let text = ledger.cast::<PyString>();
-    let text = text.map_err(|_| wrong_type("ledger", ledger, "a Ledger, or the address of one"))?.to_cow()?;
+    let text = text
+        .map_err(|_| wrong_type("ledger", ledger, "a Ledger, or the address of one"))?
+        .to_cow()?;
     let url = text.parse().map_err(|error| invalid(format!("ledger is {text:?}: {error}")))?;
     Ok((url, OpenOptions::default()))
 }
 
 /// The rows of a path, of a frame, or where the study says.
-fn rows(study: &StudyFile, folder: &Path, data: Option<&Bound<'_, PyAny>>) -> PyResult<ReleaseRows> {
+fn rows(
+    study: &StudyFile,
+    folder: &Path,
+    data: Option<&Bound<'_, PyAny>>,
+) -> PyResult<ReleaseRows> {
     let path = match data {
         None => None,
         Some(data) => match data.cast::<PyString>() {

@@ -118,8 +118,10 @@ fn all<'a, A: ArrayAccessor>(
 pub(super) fn fingerprint(batches: &[RecordBatch]) -> [u8; 32] {
     let Some(first) = batches.first() else { return Sha256::digest(b"nothing").into() };
     let fields = first.schema_ref().fields().iter().enumerate();
-    let used = fields.filter(|(_, field)| is_read(field.data_type()) && !is_row_number(field.name()));
-    let mut columns: Vec<(&str, usize)> = used.map(|(at, field)| (field.name().as_str(), at)).collect();
+    let used =
+        fields.filter(|(_, field)| is_read(field.data_type()) && !is_row_number(field.name()));
+    let mut columns: Vec<(&str, usize)> =
+        used.map(|(at, field)| (field.name().as_str(), at)).collect();
     columns.sort_unstable();
     let (mut sum, mut bytes) = (Sha256::new(), Vec::with_capacity(2 * PIECE));
     for (name, column) in columns {

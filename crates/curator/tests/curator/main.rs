@@ -7,6 +7,7 @@ mod crash;
 mod engines;
 mod failures;
 mod files;
+mod frames;
 mod missing;
 mod one_call;
 mod people;
