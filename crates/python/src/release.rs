@@ -255,7 +255,8 @@ fn study(study: &Bound<'_, PyAny>, path: Option<&Path>) -> PyResult<StudyFile> {
 /// A ledger, or the address of one.
 fn paying(ledger: &Bound<'_, PyAny>) -> PyResult<(Url, OpenOptions)> {
     if let Ok(ledger) = ledger.cast::<Ledger>() {
-        return Ok(ledger.get().place());
+        let ledger = ledger.get();
+        return Ok((ledger.url.clone(), ledger.options));
     }
     let text = ledger.cast::<PyString>();
     let text = text

@@ -168,11 +168,18 @@ def _write_whole(path: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
+def _described(plan: Planned | str | os.PathLike[str]) -> tuple[bytes, str | None]:
+    """The text of a plan and what it is asked, or of a plan file and its path."""
+    if isinstance(plan, Planned):
+        return plan.plan.text("json", delta=plan.delta_within).encode(), None
+    return plan_text(plan)
+
+
 def release(
     study: Mapping[str, Any] | str | bytes | os.PathLike[str],
     data: object = None,
     *,
-    plan: _native.Plan | Planned | str | os.PathLike[str] | None = None,
+    plan: Planned | str | os.PathLike[str] | None = None,
     ledger: _native.Ledger | str | None = None,
     out: str | os.PathLike[str] | None = None,
     changed: bool = False,
@@ -193,7 +200,8 @@ def release(
         (``__arrow_c_stream__``), or a dict of columns. Without it the rows are where the study says (``source``). pandas
         gives its frames away through pyarrow. Numbers and texts are read; NaN and None are missing.
     plan
-        The plan to release, as :func:`plan_study` or ``counterpoint plan --out`` made it; without it the study is planned.
+        The plan to release, as :func:`plan_study` made it, or the file that ``counterpoint plan --out`` wrote; without it the
+        study is planned.
     ledger
         A :class:`Ledger`, or the address of one (``sqlite:PATH``, ``postgres://...``); a file that is not there is made.
         Without it ``ledger.db`` in ``out`` pays. The owner's key, ``secret.db``, is beside a ledger that is a file, else
@@ -238,7 +246,7 @@ def release(
     """
     given = os.fspath(data) if isinstance(data, (str, os.PathLike)) else data
     folder = None if out is None else os.fspath(out)
-    described = None if plan is None else plan_text(plan.plan if isinstance(plan, Planned) else plan)
+    described = None if plan is None else _described(plan)
     text, path = read_study(study)
     native = _native.release(text, path, given, described, ledger, folder, changed, dry_run, progress)
     published = Publication(native)
