@@ -7,12 +7,11 @@ use anyhow::{Context, Result, bail};
 use counterpoint::ask::Options;
 use counterpoint::watch::{Go, Watch};
 use counterpoint_curator::{
-    Job, Location, Release, ReleaseError, ReleaseRows, Source, rehearse_release, run_release,
+    Job, Release, ReleaseError, ReleaseRows, rehearse_release, release_ledger, run_release,
     table_of,
 };
 use counterpoint_ledger::{Ledger, OpenOptions, Url};
 use counterpoint_planner::{PlanningError, plan};
-use counterpoint_report::Deposit;
 use counterpoint_wire::ledger::ExactPlan;
 use counterpoint_wire::publication::Publication;
 use counterpoint_wire::{Format, Planned, StudyFile, placed_in_study, read_study_file};
@@ -57,10 +56,6 @@ pub(crate) struct ReleaseArgs {
 const JSON: &str = "release.json";
 /// So many bytes have to be free.
 const ROOM: usize = 4_000_000;
-/// The file of the default ledger.
-const LEDGER: &str = "ledger.db";
-/// The file of the key that fingerprints are made with. Nobody but the owner of the data may read it.
-const SECRET: &str = "secret.db";
 
 pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     let shown = || input::shown(&args.study);
@@ -81,7 +76,7 @@ pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     match publish(args, &study, &plan, &title).with_context(shown) {
         Ok(published) => {
             make_folder(&args.out)?;
-            write_files(&args.out, files_of(&published)?)?;
+            write_files(&args.out, &published)?;
             Ok(told(&args.out, &published))
         }
         Err(error) => match error.downcast_ref::<ReleaseError>() {
@@ -98,10 +93,7 @@ pub(crate) fn planned(
 ) -> Result<Result<ExactPlan, String>> {
     let options = Options { watch: Watch::with(watch), ..Options::default() };
     match plan(&study.study, &options) {
-        Ok(planned) => {
-            let text = Planned::new(&study.study, planned).plan().to_json()?;
-            Ok(Ok(ExactPlan::parse(text.as_bytes(), Format::Json)?))
-        }
+        Ok(planned) => Ok(Ok(Planned::new(&study.study, planned).exact_plan()?)),
         Err(PlanningError::Study(error)) => Err(placed_in_study(&study.study, &error).into()),
         Err(error @ PlanningError::OverBudget { .. }) => Ok(Err(error.to_string())),
         Err(error) => Err(error.into()),
@@ -153,27 +145,20 @@ impl Asked<'_> {
     }
 
     fn released(&self) -> Result<Publication> {
-        let source = self.source()?;
-        let name = source_name(&source.location);
-        let dataset = source.dataset.clone();
-        let own = self.args.out.join(LEDGER);
-        let ledger = match &self.args.ledger {
-            Some(url) => url.clone(),
-            None => Url::Sqlite(own.display().to_string()),
-        };
-        // Beside a ledger that is a file, so that all who charge it have the same key.
-        let secret = match &ledger {
-            Url::Sqlite(path) => Path::new(path).with_file_name(SECRET),
-            _ => self.args.out.join(SECRET),
-        };
-        let rows = ReleaseRows::At(Box::new(source));
+        let folder = Path::new(&self.args.study).parent().unwrap_or(Path::new(""));
+        let rows = ReleaseRows::of(self.study, folder, self.args.data.as_deref())?;
+        let name = rows.name();
+        let paying = release_ledger(self.args.ledger.as_ref(), Some(&self.args.out));
+        let (ledger, secret) = paying.context("ledger is missing; legal: --ledger URL")?;
         let job = Job {
             release: self.release(&name),
             rows: &rows,
-            dataset: &dataset,
+            dataset: table_of(self.study)?.name(),
             ledger: &ledger,
+            options: &OpenOptions::default(),
             secret: &secret,
             changed: self.args.changed,
+            watch: Watch::none(),
         };
         make_folder(&self.args.out)?;
         has_room(&self.args.out)?;
@@ -183,7 +168,9 @@ impl Asked<'_> {
 
     /// An error unless the ledger holds what was written here before: of an older copy of the ledger the numbers would be drawn again.
     fn is_recorded(&self, ledger: &Url) -> Result<()> {
-        let Some(place) = earlier(&self.args.out).and_then(|earlier| earlier.ledger) else { return Ok(()) };
+        let Some(place) = earlier(&self.args.out).and_then(|earlier| earlier.ledger) else {
+            return Ok(());
+        };
         let expect = Some(place.head.parse()?);
         let options = OpenOptions { read_only: true, expect };
         Ledger::open_with(ledger, &options).map(drop).with_context(|| {
@@ -197,27 +184,6 @@ impl Asked<'_> {
 
     fn release<'a>(&'a self, source: &'a str) -> Release<'a> {
         Release { study: self.study, plan: self.plan, title: self.title, source }
-    }
-
-    /// Where the rows are.
-    fn source(&self) -> Result<Source> {
-        let public = table_of(self.study)?.clone();
-        let data = self.study.data.as_ref();
-        let folder = Path::new(&self.args.study).parent().unwrap_or(Path::new(""));
-        let location = match (&self.args.data, data.and_then(|data| data.source.as_deref())) {
-            (Some(file), _) => Location::File(file.clone()),
-            (None, Some(text)) => match Location::parse(text, folder) {
-                Some(location) => location,
-                None => bail!(
-                    "source is {text:?}; legal: a file (.csv, .parquet, .jsonl), sqlite:PATH, postgres://... or sc://..."
-                ),
-            },
-            (None, None) => bail!("data has no source; legal: source in [data], or --data FILE"),
-        };
-        let from = data.and_then(|data| data.from.clone());
-        let from = from.unwrap_or_else(|| public.name().to_owned());
-        let dataset = public.name().to_owned();
-        Ok(Source { public, dataset, location, from, size: None })
     }
 }
 
@@ -235,34 +201,9 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))
 }
 
-/// What a source is called in what is published: no path, address or password.
-fn source_name(location: &Location) -> String {
-    match location {
-        Location::File(file) | Location::Sqlite(file) => {
-            file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-        }
-        Location::Postgres(_) => "PostgreSQL".to_owned(),
-        Location::Spark(_) => "Spark".to_owned(),
-        _ => "a database".to_owned(),
-    }
-}
-
-/// The files of what is published: their names and texts.
-pub(crate) fn files_of(published: &Publication) -> Result<[(&'static str, String); 4]> {
-    Ok([
-        ("release.csv", published.csv()),
-        (JSON, published.json()?),
-        ("report.html", counterpoint_report::publication_page(published)),
-        (
-            "metadata.json",
-            counterpoint_report::publication_metadata(published, &Deposit::default()),
-        ),
-    ])
-}
-
-/// Writes them to a folder.
-pub(crate) fn write_files(folder: &Path, files: [(&'static str, String); 4]) -> Result<()> {
-    for (name, text) in files {
+/// Writes what is published to a folder.
+pub(crate) fn write_files(folder: &Path, published: &Publication) -> Result<()> {
+    for (name, text) in counterpoint_report::publication_files(published)? {
         let path = folder.join(name);
         files::write_whole(&path, text.as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;

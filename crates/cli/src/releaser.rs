@@ -7,10 +7,11 @@ use anyhow::{Context, Result};
 use counterpoint::watch::Go;
 use counterpoint_curator::ReleaseError;
 use counterpoint_ledger::Url;
+use counterpoint_report::publication_files;
 use counterpoint_server::{ReleaseSource, Released, Releaser};
 use counterpoint_wire::{DataFormat, Format, Header, read_study_file};
 
-use crate::release::{ReleaseArgs, files_of, make_folder, planned, publish, write_files};
+use crate::release::{ReleaseArgs, make_folder, planned, publish, write_files};
 
 /// A file whose studies may be released.
 pub(crate) struct ReleasedFile {
@@ -48,12 +49,12 @@ impl ReleasedFile {
         };
         let title = self.data.file_stem().unwrap_or_default().to_string_lossy();
         let published = publish(&args, &study, &plan, &title)?;
-        let files = files_of(&published)?;
+        let files = publication_files(&published)?.to_vec();
         if !made_up {
             make_folder(&self.out)?;
-            write_files(&self.out, files.clone())?;
+            write_files(&self.out, &published)?;
         }
-        Ok(Released { files: files.to_vec() })
+        Ok(Released { files })
     }
 }
 

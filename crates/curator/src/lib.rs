@@ -47,6 +47,7 @@ mod publish;
 mod recut;
 mod release;
 mod release_checks;
+mod release_source;
 mod session;
 mod shown;
 mod source;
@@ -77,6 +78,7 @@ pub use release::{
     Charged, Job, Release, ReleaseError, ReleaseRows, check_release, rehearse_release, release,
     run_release, table_of,
 };
+pub use release_source::release_ledger;
 pub use session::{Opened, Reach, Unfinished, ask, close, open};
 pub use shown::{Shown, Stored};
 pub use stages::{Stage, Stages};

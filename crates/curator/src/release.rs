@@ -15,6 +15,7 @@ use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
 use crate::text;
 use crate::tokens::Tokens;
 use counterpoint::filter::{Amount, Terms, covers};
+use counterpoint::watch::{Go, Watch};
 use counterpoint::{Delta, Options, Plan};
 use counterpoint_ledger::{
     Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool, Url,
@@ -80,10 +81,14 @@ pub struct Job<'a> {
     pub dataset: &'a str,
     /// The ledger. A file that is not there is made.
     pub ledger: &'a Url,
+    /// How the ledger is opened.
+    pub options: &'a OpenOptions,
     /// The file of the key that fingerprints are made with. It is made if it is not there.
     pub secret: &'a Path,
     /// Whether the rows may be others than those of earlier releases.
     pub changed: bool,
+    /// May stop it before anything is charged.
+    pub watch: Watch<'a>,
 }
 
 /// A file is read through before anything is charged, for so long at most.
@@ -98,14 +103,13 @@ impl ReleaseRows {
         held.map_err(ReleaseError::of_rows)
     }
 
-    /// What tells these rows from others: of a file what is in it, of a database where it is.
-    fn digest(&self, study: &StudyFile) -> Result<Vec<u8>, ReleaseError> {
-        let table = table_of(study)?;
+    /// What tells these rows from others: of a file and a frame what is in it, of a database where it is.
+    fn digest(&self) -> Result<Vec<u8>, ReleaseError> {
         let rows = match self {
-            Self::InMemory(rows) => rows.fingerprint(table),
+            Self::InMemory(rows) => rows.fingerprint(),
             Self::At(source) => match &source.location {
                 Location::File(path) => {
-                    RowSource::of_file(path).and_then(|rows| rows.fingerprint(table))
+                    RowSource::of_file(path).and_then(|rows| rows.fingerprint())
                 }
                 other => return Ok(format!("{other:?} {}", source.from).into_bytes()),
             },
@@ -127,12 +131,16 @@ pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
     if let Some(found) = &found {
         are_declared(table_of(study)?, job.rows, found)?;
     }
-    let digest = job.rows.digest(study)?;
+    let digest = job.rows.digest()?;
     stamp.still(job.rows, "nothing was charged; legal: a file that nobody writes")?;
     let secret = Tokens::open(job.secret).and_then(|tokens| tokens.secret());
     let secret = secret.map_err(|error| ReleaseError::Rows(error.to_string()))?;
     let held = job.rows.held(study, secret)?;
-    let pool = opened(job.ledger)?;
+    // From here on it is charged, and goes on to its end.
+    if job.watch.tell(1.0) == Go::Stop {
+        return Err(ReleaseError::Stopped);
+    }
+    let pool = opened(job.ledger, job.options)?;
     let fingerprint = keyed(&secret, &digest);
     let charged = Charged { dataset: job.dataset, fingerprint, changed: job.changed };
     let published = release(&job.release, &charged, &pool, &held)?;
@@ -141,7 +149,7 @@ pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
 }
 
 /// The ledger, made if it is a file that is not there, or one that nothing was written to before a program was killed.
-fn opened(url: &Url) -> Result<Pool, LedgerError> {
+fn opened(url: &Url, options: &OpenOptions) -> Result<Pool, LedgerError> {
     if let Url::Sqlite(path) = url
         && is_empty(Path::new(path))
     {
@@ -151,7 +159,7 @@ fn opened(url: &Url) -> Result<Pool, LedgerError> {
             Err(error) => return Err(error),
         }
     }
-    Pool::new(url, &OpenOptions::default(), 2)
+    Pool::new(url, options, 2)
 }
 
 /// Whether there is no file, or a database without any table.
@@ -193,6 +201,9 @@ pub enum ReleaseError {
     /// The study does not describe its data.
     #[error("data has no columns; legal: [[data.column]] for each column that a statistic names")]
     NoColumns,
+    /// Nothing says where the rows are.
+    #[error("data has no source; legal: source in [data], or --data FILE")]
+    NoSource,
     /// The rows are others than those of earlier releases.
     #[error(
         "the rows are not those that were released of data set {dataset:?} before, or secret.db is not that of its ledger; if the data \
@@ -230,6 +241,9 @@ pub enum ReleaseError {
     /// A number cannot be told.
     #[error("{0}")]
     Untold(String),
+    /// The watcher stopped it.
+    #[error("stopped; nothing was charged")]
+    Stopped,
     /// The rows cannot be read; why is for the owner of the data alone.
     #[error("{0}")]
     Rows(String),

@@ -3,6 +3,8 @@
 use counterpoint::OutOfRange;
 use counterpoint::ask::{AskError, CalibrateError};
 #[cfg(feature = "ledger")]
+use counterpoint_curator::{ReleaseError, Unanswered};
+#[cfg(feature = "ledger")]
 use counterpoint_ledger::LedgerError;
 use counterpoint_planner::{CostError, PlanningError};
 use pyo3::exceptions::PyTypeError;
@@ -183,6 +185,24 @@ pub(crate) fn stored(error: counterpoint_curator::Error) -> PyErr {
             Kind::Ledger.error(text)
         }
         _ => invalid(text),
+    }
+}
+
+/// Of a release.
+#[cfg(feature = "ledger")]
+pub(crate) fn release(error: ReleaseError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ReleaseError::Ledger(error) | ReleaseError::Unanswered(Unanswered::Ledger(error)) => {
+            ledger(error)
+        }
+        ReleaseError::Changed { .. } => {
+            Kind::Refused.error(text.replace("with --changed", "with changed=True"))
+        }
+        refused if refused.is_refusal() => Kind::Refused.error(text),
+        ReleaseError::Unanswered(_) => Kind::Ledger.error(text),
+        ReleaseError::Stopped => stopped(),
+        _ => invalid(text.replace("--data FILE", "data")),
     }
 }
 

@@ -29,8 +29,8 @@ fn head(argument: &str, text: Option<&str>) -> PyResult<Option<Head>> {
 /// Budgets that survive crashes, on SQLite or PostgreSQL.
 #[pyclass(frozen, subclass, module = "counterpoint._native")]
 pub(crate) struct Ledger {
-    url: Url,
-    options: OpenOptions,
+    pub(crate) url: Url,
+    pub(crate) options: OpenOptions,
     /// The process that opened it, and its connection. A fork has a copy of both, and uses neither: two processes that
     /// speak on one connection mix what they say, and what one closes is closed for the other.
     process: u32,

@@ -6,6 +6,8 @@ mod audit;
 mod bracket;
 mod calibrate;
 mod errors;
+#[cfg(feature = "ledger")]
+mod frame;
 mod interval;
 mod keys;
 #[cfg_attr(not(feature = "ledger"), path = "no_ledger.rs")]
@@ -17,6 +19,8 @@ mod plan;
 mod planned;
 mod query;
 mod region;
+#[cfg(feature = "ledger")]
+mod release;
 mod rules;
 mod run;
 mod session;
@@ -54,6 +58,9 @@ mod _native {
     use super::query::{Data, Measurement, Query, Recipe, Released, secret};
     #[pymodule_export]
     use super::region::Region;
+    #[cfg(feature = "ledger")]
+    #[pymodule_export]
+    use super::release::{Published, release};
     #[pymodule_export]
     use super::rules::{convert, noise_rules, pairs};
     #[pymodule_export]

@@ -25,7 +25,9 @@ pub use compare::compare;
 pub use compose::compose;
 pub use losses::losses;
 pub use plan::{plan, plan_figure};
-pub use publication::{Deposit, publication_chart, publication_metadata, publication_page};
+pub use publication::{
+    Deposit, publication_chart, publication_files, publication_metadata, publication_page,
+};
 pub use region::{region, region_figure};
 pub use rules::{convert, noise};
 pub use simulate::simulate;

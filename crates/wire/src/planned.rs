@@ -10,7 +10,8 @@ use std::iter::repeat;
 use crate::answer::{Ends, InSetting, number, setting};
 use crate::decimal;
 use crate::error::PlanError;
-use crate::plan::{Bundle, Plan, Question, Release};
+use crate::ledger::ExactPlan;
+use crate::plan::{Bundle, Format, Plan, Question, Release};
 use crate::value::{Table, Value};
 
 /// What a study came to.
@@ -41,6 +42,14 @@ impl Planned {
             blanks: Vec::new(),
             asked: None,
         }
+    }
+
+    /// The same plan with exact amounts, as a ledger reads it.
+    ///
+    /// # Errors
+    /// If a number is not finite or a mechanism has no place in a plan.
+    pub fn exact_plan(&self) -> Result<ExactPlan, PlanError> {
+        ExactPlan::parse(self.plan().to_json()?.as_bytes(), Format::Json)
     }
 
     /// The `plan --json` object.

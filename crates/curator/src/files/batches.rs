@@ -3,7 +3,6 @@
 use super::block::Block;
 use super::columns::Cell;
 use super::numbers::{decimal, unsigned};
-use crate::engine::Failed;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
@@ -114,31 +113,52 @@ fn all<'a, A: ArrayAccessor>(
     }
 }
 
-/// The SHA-256 of the used columns of batches, by what is in them: how they are cut into batches and encoded does not matter.
-pub(super) fn fingerprint(batches: &[RecordBatch], columns: &[usize]) -> Result<[u8; 32], Failed> {
-    let mut sum = Sha256::new();
-    for column in columns {
-        sum.update(b"column");
-        for batch in batches {
-            let array = batch.columns().get(*column);
-            let array = array.ok_or_else(|| Failed::new("a batch has fewer columns"))?;
-            each(array, &mut |cell| match cell {
-                Cell::Missing => sum.update(b"0"),
-                Cell::Whole(whole) => {
-                    sum.update(b"1");
-                    sum.update(whole.to_be_bytes());
+/// The SHA-256 of batches, by what is in their columns. How they are cut and encoded does not matter, nor in which order the columns
+/// are, nor of which type equal numbers are, nor what cannot be read and so is never counted.
+pub(super) fn fingerprint(batches: &[RecordBatch]) -> [u8; 32] {
+    let Some(first) = batches.first() else { return Sha256::digest(b"nothing").into() };
+    let fields = first.schema_ref().fields().iter().enumerate();
+    let used =
+        fields.filter(|(_, field)| is_read(field.data_type()) && !is_row_number(field.name()));
+    let mut columns: Vec<(&str, usize)> =
+        used.map(|(at, field)| (field.name().as_str(), at)).collect();
+    columns.sort_unstable();
+    let (mut sum, mut bytes) = (Sha256::new(), Vec::with_capacity(2 * PIECE));
+    for (name, column) in columns {
+        write(&mut bytes, b'c', name.as_bytes());
+        for array in batches.iter().filter_map(|batch| batch.columns().get(column)) {
+            each(array, &mut |cell| {
+                match cell.normal() {
+                    Cell::Missing => bytes.push(b'0'),
+                    Cell::Whole(whole) => write(&mut bytes, b'1', &whole.to_be_bytes()),
+                    Cell::Real(real) => write(&mut bytes, b'2', &real.to_bits().to_be_bytes()),
+                    Cell::Decimal(value, scale) => {
+                        write(&mut bytes, b'4', format!("{value}e{}", -scale).as_bytes());
+                    }
+                    Cell::Text(text) | Cell::Written(text) => write(&mut bytes, b'3', text),
                 }
-                Cell::Real(real) => {
-                    sum.update(b"2");
-                    sum.update(real.to_bits().to_be_bytes());
-                }
-                Cell::Text(text) | Cell::Written(text) => {
-                    sum.update(b"3");
-                    sum.update((text.len() as u64).to_be_bytes());
-                    sum.update(text);
+                if bytes.len() > PIECE {
+                    sum.update(&bytes);
+                    bytes.clear();
                 }
             });
         }
     }
-    Ok(sum.finalize().into())
+    sum.update(&bytes);
+    sum.finalize().into()
+}
+
+/// So many bytes are hashed at a time.
+const PIECE: usize = 1 << 16;
+
+/// A value: its kind, how long it is, and its bytes, so that no two lists of values have the same.
+fn write(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
+    bytes.push(kind);
+    bytes.extend((value.len() as u64).to_be_bytes());
+    bytes.extend(value);
+}
+
+/// Whether a column is the unnamed index of a pandas frame: the places that rows had before some were left out.
+fn is_row_number(name: &str) -> bool {
+    name.starts_with("__index_level_") && name.ends_with("__")
 }

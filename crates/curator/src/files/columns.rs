@@ -10,6 +10,8 @@ pub(super) enum Cell<'a> {
     Missing,
     Whole(i64),
     Real(f64),
+    /// A number that is none of these, as a whole number and how often it is divided by ten.
+    Decimal(i128, i32),
     Text(&'a [u8]),
     /// Text of a format that has no other values: a number if it is one where numbers are wanted.
     Written(&'a [u8]),
@@ -23,8 +25,19 @@ impl Cell<'_> {
         match self {
             Self::Whole(whole) => Some(whole as f64),
             Self::Real(real) => Some(real).filter(|real| !real.is_nan()),
+            // The nearest double.
+            Self::Decimal(value, scale) => format!("{value}e{}", -scale).parse().ok(),
             Self::Written(text) => written(text)?.parse().ok().filter(|real: &f64| !real.is_nan()),
             Self::Missing | Self::Text(_) => None,
+        }
+    }
+
+    /// The same value for all that are read alike: numbers of any type, and what is missing in any way.
+    pub(super) fn normal(self) -> Self {
+        match self {
+            Self::Real(real) if real.is_nan() => Self::Missing,
+            Self::Real(_) => self.whole().map_or(self, Self::Whole),
+            other => other,
         }
     }
 
@@ -39,7 +52,7 @@ impl Cell<'_> {
                 let text = written(text)?;
                 text.parse().ok().or_else(|| of_real(text.parse().ok()?))
             }
-            Self::Missing | Self::Text(_) => None,
+            Self::Missing | Self::Text(_) | Self::Decimal(..) => None,
         }
     }
 
@@ -49,6 +62,7 @@ impl Cell<'_> {
             Self::Missing => String::new(),
             Self::Whole(whole) => whole.to_string(),
             Self::Real(real) => real.to_string(),
+            Self::Decimal(value, scale) => format!("{value}e{}", -scale),
             Self::Text(text) | Self::Written(text) => String::from_utf8_lossy(text).into_owned(),
         }
     }
@@ -191,6 +205,8 @@ impl People {
             Cell::Real(real) if real.is_nan() => return self.ends.push((self.bytes.len(), false)),
             Cell::Text(text) | Cell::Written(text) => bytes.write_all(text),
             Cell::Whole(whole) => write!(bytes, "{whole}"),
+            Cell::Decimal(whole, 0) => write!(bytes, "{whole}"),
+            Cell::Decimal(value, scale) => write!(bytes, "{value}e{}", -scale),
             Cell::Real(real) => match cell.whole() {
                 Some(whole) => write!(bytes, "{whole}"),
                 None => write!(bytes, "{real:e}"),

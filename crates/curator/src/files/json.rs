@@ -2,6 +2,7 @@
 
 use super::block::Block;
 use super::columns::{Cell, Layout};
+use super::numbers::unsigned;
 use memchr::{memchr_iter, memrchr};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
@@ -111,6 +112,8 @@ impl Lines {
 enum Value {
     Missing,
     Whole(i64),
+    /// A whole number that is too large for that.
+    Long(u64),
     Real(f64),
     Text(String),
 }
@@ -120,6 +123,7 @@ impl Value {
         match self {
             Self::Missing => Cell::Missing,
             Self::Whole(whole) => Cell::Whole(*whole),
+            Self::Long(long) => unsigned(*long),
             Self::Real(real) => Cell::Real(*real),
             Self::Text(text) => Cell::Text(text.as_bytes()),
         }
@@ -200,7 +204,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(i64::try_from(value).map_or(Value::Real(value as f64), Value::Whole))
+        Ok(i64::try_from(value).map_or(Value::Long(value), Value::Whole))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {

@@ -2,15 +2,21 @@
 
 use super::columns::Cell;
 
-/// A whole number; a double where it is too large for one.
+/// A whole number, exactly however large it is: two people whose numbers are next to each other are two.
 pub(super) fn unsigned(value: u64) -> Cell<'static> {
-    i64::try_from(value).map_or(Cell::Real(value as f64), Cell::Whole)
+    i64::try_from(value).map_or(Cell::Decimal(value.into(), 0), Cell::Whole)
 }
 
-/// The double that is nearest to a decimal; a whole number where it is one.
-pub(super) fn decimal(value: i128, scale: i32) -> Cell<'static> {
-    match (scale, i64::try_from(value)) {
-        (0, Ok(whole)) => Cell::Whole(whole),
-        _ => format!("{value}e{}", -scale).parse().map_or(Cell::Missing, Cell::Real),
+/// A decimal, exactly, with as few digits after the point as it has; a whole number where it is one.
+pub(super) fn decimal(mut value: i128, mut scale: i32) -> Cell<'static> {
+    while scale > 0 && value % 10 == 0 {
+        (value, scale) = (value / 10, scale - 1);
+    }
+    let power = scale.checked_neg().and_then(|power| u32::try_from(power).ok());
+    let whole = power.and_then(|power| value.checked_mul(10_i128.checked_pow(power)?));
+    match (whole.map(i64::try_from), whole) {
+        (Some(Ok(whole)), _) => Cell::Whole(whole),
+        (_, Some(whole)) => Cell::Decimal(whole, 0),
+        _ => Cell::Decimal(value, scale),
     }
 }

@@ -37,7 +37,7 @@ impl Stored {
         }
         let (logical, converted) = (column.logical_type_ref(), column.converted_type());
         let decimal = match (logical, converted) {
-            (Some(L::Decimal { scale, .. }), _) => Some(*scale),
+            (Some(L::Decimal(decimal)), _) => Some(decimal.scale),
             (None, C::DECIMAL) => Some(column.type_scale()),
             _ => None,
         };
@@ -47,8 +47,8 @@ impl Stored {
             (Type::INT32 | Type::INT64 | Type::FIXED_LEN_BYTE_ARRAY, ..) if decimal.is_some() => {
                 decimal.map(Self::Decimal)
             }
-            (Type::INT32 | Type::INT64, Some(L::Integer { is_signed, .. }), _) => {
-                Some(if *is_signed { Self::Signed } else { Self::Unsigned })
+            (Type::INT32 | Type::INT64, Some(L::Integer(integer)), _) => {
+                Some(if integer.is_signed { Self::Signed } else { Self::Unsigned })
             }
             (Type::INT32 | Type::INT64, None, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => {
                 Some(Self::Unsigned)

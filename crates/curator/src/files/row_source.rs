@@ -1,8 +1,10 @@
 //! Where rows are that no SQL engine holds.
 
+use super::copied::copied;
 use crate::engine::Failed;
 use crate::format::Format;
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,5 +31,13 @@ impl RowSource {
             Failed::new(format!("{}: the format is not known; legal: {legal}", path.display()))
         })?;
         Ok(Self::File(path.to_owned(), format))
+    }
+
+    /// Copies of batches that somebody else may write to, such as those of a data frame; there may be none.
+    ///
+    /// # Errors
+    /// [`Failed`] if a column is not what its type says, such as a text that is not UTF-8.
+    pub fn of_frame(batches: &[RecordBatch], schema: &SchemaRef) -> Result<Self, Failed> {
+        Ok(Self::Batches(copied(batches, schema)?))
     }
 }

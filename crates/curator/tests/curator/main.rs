@@ -9,6 +9,7 @@ mod crash;
 mod engines;
 mod failures;
 mod files;
+mod frames;
 mod interfaces;
 mod missing;
 mod one_call;

@@ -8,7 +8,7 @@ True
 
 Every number is a bracket that contains the truth, rounding included; as a float it is its safe
 side. :func:`compose` makes a :class:`Plan`, which answers questions; :func:`plan_study` makes one from
-wanted errors; :mod:`counterpoint.noise` and :mod:`counterpoint.sessions` draw what is charged; :func:`calibrate`,
+wanted errors; :func:`release` takes rows to published numbers; :mod:`counterpoint.noise` and :mod:`counterpoint.sessions` draw what is charged; :func:`calibrate`,
 :func:`audit` and :class:`Ledger` do what their names say. :func:`connect` asks a curator about tables. ``counterpoint.integrations`` speaks to dp-accounting, Opacus and OpenDP.
 """
 
@@ -71,6 +71,7 @@ from .mechanisms import (
     Staircase,
 )
 from .plan import Comparison, Plan, PreciseAnswer, compose, load
+from .publication import Publication, release
 from .region import Region, Verdict
 from .rules import convert, noise_rules, pairs
 from .simulation import simulate
@@ -146,6 +147,7 @@ __all__ = [
     "Planned",
     "PlannedStatistic",
     "PreciseAnswer",
+    "Publication",
     "Question",
     "RandomizedResponse",
     "Refused",
@@ -174,6 +176,7 @@ __all__ = [
     "noise_rules",
     "pairs",
     "plan_study",
+    "release",
     "sessions",
     "simulate",
     "study_new",

@@ -27,6 +27,7 @@ __all__ = [
     "OwnDeclared",
     "Plan",
     "Planned",
+    "Published",
     "Query",
     "Recipe",
     "Region",
@@ -40,6 +41,7 @@ __all__ = [
     "noise_rules",
     "pairs",
     "plan_study",
+    "release",
     "secret",
     "simulate",
     "study_new",
@@ -253,6 +255,29 @@ def plan_study(
     study: dict[str, Any] | bytes, path: str | None = None, *, prove: bool = False, progress: _Progress = None
 ) -> Planned: ...
 def study_new(path: str, codebook: str | None = None) -> tuple[str, list[str]]: ...
+@final
+class Published:
+    @property
+    def made_up(self) -> bool: ...
+    @property
+    def promise(self) -> tuple[float, float]: ...
+    @property
+    def ledger(self) -> tuple[str, str] | None: ...
+    def files(self) -> list[tuple[str, str]]: ...
+    def columns(self) -> dict[str, list[Any]]: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+def release(
+    study: dict[str, Any] | bytes,
+    path: str | None,
+    data: object,
+    plan: tuple[bytes, str | None] | None,
+    ledger: Ledger | str | None,
+    folder: str | None,
+    changed: bool,
+    dry_run: bool,
+    progress: _Progress,
+) -> Published: ...
 @final
 class Region:
     def outer_points(self) -> _Ends: ...

@@ -157,7 +157,7 @@ class Ledger(_native.Ledger):
         epsilon: Amount | None = None,
     ) -> str:
         """Opens an account with declared slots, from a plan or a plan file; returns the head."""
-        data, path = _plan(plan)
+        data, path = plan_text(plan)
         return self._open_plan(
             account, dataset, data, path, _maybe("delta", delta), _maybe("epsilon", epsilon)
         )
@@ -206,7 +206,7 @@ class Ledger(_native.Ledger):
 
         The openings, so many by a slot's name, must dominate the new slots all together.
         """
-        data, path = _plan(into)
+        data, path = plan_text(into)
         return self._recut(account, list(unused.items()), data, path)
 
     def quota(
@@ -354,7 +354,7 @@ def _row(account: dict[str, Any], depth: int) -> list[str]:
     return [name, account["kind"], promise, spent, f"{capacity} {account['unit']}", str(account["charges"])]
 
 
-def _plan(plan: _native.Plan | str | os.PathLike[str]) -> tuple[bytes, str | None]:
+def plan_text(plan: _native.Plan | str | os.PathLike[str]) -> tuple[bytes, str | None]:
     """The text of a plan or of a plan file, and the file's path."""
     if isinstance(plan, _native.Plan):
         return plan.text("json").encode(), None

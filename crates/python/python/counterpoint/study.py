@@ -219,18 +219,22 @@ def plan_study(
     >>> [statistic.error <= statistic.wanted for statistic in planned.statistics]
     [True, True]
     """
+    return Planned(_native.plan_study(*read_study(study), prove=prove, progress=progress))
+
+
+def read_study(study: Mapping[str, Any] | str | bytes | os.PathLike[str]) -> tuple[dict[str, Any] | bytes, str | None]:
+    """A study as a dict or as the text of a study file, and the file's path."""
     if isinstance(study, Mapping):
-        return Planned(_native.plan_study(dict(study), prove=prove, progress=progress))
+        return dict(study), None
     if isinstance(study, bytes):
-        return Planned(_native.plan_study(study, prove=prove, progress=progress))
+        return study, None
     if isinstance(study, str) and ("\n" in study or study.lstrip().startswith("{")):
-        return Planned(_native.plan_study(study.encode(), prove=prove, progress=progress))
+        return study.encode(), None
     if not isinstance(study, (str, os.PathLike)):
         kind = type(study).__name__
         raise TypeError(f"study is of type {kind}; legal: a dict, the text of a study file, or its path")
     with open(study, "rb") as file:
-        text = file.read()
-    return Planned(_native.plan_study(text, os.fspath(study), prove=prove, progress=progress))
+        return file.read(), os.fspath(study)
 
 
 def study_new(path: str | os.PathLike[str], codebook: str | os.PathLike[str] | None = None) -> str:

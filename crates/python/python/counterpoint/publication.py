@@ -1,0 +1,255 @@
+"""Studies, released: from rows to numbers with noise that can be published."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .errors import InvalidArgument
+from .ledger import plan_text
+from .study import Planned, read_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas
+    import polars
+
+__all__ = ["Publication", "release"]
+
+
+class Publication:
+    """Published numbers, one row each, with the columns of ``release.csv``.
+
+    Libraries of data frames read it as it is (``polars.DataFrame(published)``, ``pyarrow.table(published)``).
+    """
+
+    def __init__(self, native: _native.Published, /) -> None:
+        self._native = native
+
+    @property
+    def epsilon(self) -> float:
+        """An upper bound on epsilon for all statistics together, at :attr:`delta`."""
+        return self._native.promise[0]
+
+    @property
+    def delta(self) -> float:
+        """The delta that epsilon holds at."""
+        return self._native.promise[1]
+
+    @property
+    def made_up(self) -> bool:
+        """Whether the numbers are of made-up rows, and say nothing about anybody."""
+        return self._native.made_up
+
+    @property
+    def account(self) -> str | None:
+        """The account of the ledger that paid; None of made-up rows."""
+        return None if self._native.ledger is None else self._native.ledger[0]
+
+    @property
+    def head(self) -> str | None:
+        """The ledger's head after the release, which ``Ledger(expect_head=...)`` takes; None of made-up rows."""
+        return None if self._native.ledger is None else self._native.ledger[1]
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        return dict(self._native.files())
+
+    @property
+    def csv(self) -> str:
+        """The text of ``release.csv``."""
+        return self._files["release.csv"]
+
+    @property
+    def json(self) -> str:
+        """The text of ``release.json``: the numbers, what is public about the data, the privacy parameters."""
+        return self._files["release.json"]
+
+    @property
+    def report(self) -> str:
+        """The text of ``report.html``, which tells readers in plain language what is published."""
+        return self._files["report.html"]
+
+    @property
+    def metadata(self) -> str:
+        """The text of ``metadata.json``, for the catalogue where the numbers are deposited."""
+        return self._files["metadata.json"]
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Writes ``release.csv``, ``release.json``, ``report.html`` and ``metadata.json``.
+
+        Parameters
+        ----------
+        folder
+            Where to. It is made if it is not there. Each file is written whole or not at all.
+        """
+        there = Path(folder)
+        if self.made_up and _is_real(there / "release.json"):
+            raise InvalidArgument(f"{there / 'release.json'} is of real rows; legal: another folder for a dry run")
+        there.mkdir(parents=True, exist_ok=True)
+        for name, text in self._files.items():
+            _write_whole(there / name, text)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as lists, None where a number has no interval."""
+        return self._native.columns()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The numbers as pandas' DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("Publication.to_pandas() needs pandas: pip install pandas") from error
+
+        found = pandas.DataFrame(self.to_dict())
+        return found.astype({"lower": float, "upper": float})
+
+    def to_polars(self) -> polars.DataFrame:
+        """The numbers as Polars' DataFrame."""
+        try:
+            import polars
+        except ImportError as error:
+            raise ImportError("Publication.to_polars() needs Polars: pip install polars") from error
+
+        return polars.DataFrame(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return len(self.to_dict()["value"])
+
+    def __eq__(self, other: object) -> bool:
+        return self.json == other.json if isinstance(other, Publication) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        of = ", made_up=True" if self.made_up else ""
+        return f"Publication({len(self)} numbers, epsilon={self.epsilon:.6g}, delta={self.delta:g}{of})"
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        def shown(value: object) -> str:
+            return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+        columns = self.to_dict()
+        rows = [tuple(map(shown, row)) for row in list(zip(*columns.values(), strict=True))[:60]]
+        if len(self) > len(rows):
+            rows.append((f"{len(self) - len(rows)} more", *[""] * (len(columns) - 1)))
+        said = f"epsilon {self.epsilon:.6g} at delta {self.delta:g}"
+        return table(list(columns), rows, "of MADE-UP rows" if self.made_up else said)
+
+
+def _is_real(file: Path) -> bool:
+    try:
+        return json.loads(file.read_bytes()).get("made_up") is False
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Writes a file so that whoever looks sees the old content or the new one."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _described(plan: Planned | str | os.PathLike[str]) -> tuple[bytes, str | None]:
+    """The text of a plan and what it is asked, or of a plan file and its path."""
+    if isinstance(plan, Planned):
+        return plan.plan.text("json", delta=plan.delta_within).encode(), None
+    return plan_text(plan)
+
+
+def release(
+    study: Mapping[str, Any] | str | bytes | os.PathLike[str],
+    data: object = None,
+    *,
+    plan: Planned | str | os.PathLike[str] | None = None,
+    ledger: _native.Ledger | str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    changed: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[float], bool | None] | None = None,
+) -> Publication:
+    """Releases a study: plans it, charges a ledger, draws and stores every statistic, and returns what can be published.
+
+    The same study of the same rows is charged and drawn once: released again, its numbers come from the ledger. An
+    exception, a kill or Ctrl-C at any moment leaves nothing half done; released again, it goes on.
+
+    Parameters
+    ----------
+    study
+        A dict, the text of a study file (TOML or JSON), or the path of one.
+    data
+        The rows: a path (.csv, .parquet, .jsonl), a frame of pandas, Polars, Arrow or any library with Arrow's C interface
+        (``__arrow_c_stream__``), or a dict of columns. Without it the rows are where the study says (``source``). pandas
+        gives its frames away through pyarrow. Numbers and texts are read; NaN and None are missing.
+    plan
+        The plan to release, as :func:`plan_study` made it, or the file that ``counterpoint plan --out`` wrote; without it the
+        study is planned.
+    ledger
+        A :class:`Ledger`, or the address of one (``sqlite:PATH``, ``postgres://...``); a file that is not there is made.
+        Without it ``ledger.db`` in ``out`` pays. The owner's key, ``secret.db``, is beside a ledger that is a file, else
+        in ``out``.
+    out
+        A folder to write the four files of the release to.
+    changed
+        Whether the rows may be others than those that were released before. They are charged anew: people who are in both
+        are charged twice. A frame and a file of the same rows count as others; frames of all libraries are the same.
+    dry_run
+        Makes the same of made-up rows: no row is read and nothing is charged.
+    progress
+        Is told the fraction of the planning that is done; False stops it, until the ledger is charged.
+
+    Returns
+    -------
+    Publication
+        The numbers with their intervals, as a frame, and the report.
+
+    Raises
+    ------
+    Refused
+        The budget does not allow it, or the rows are others. Nothing was charged.
+    InvalidArgument
+        The study, the plan or the rows are not legal. Nothing was charged.
+
+    Examples
+    --------
+    >>> import counterpoint as cp, pathlib, tempfile
+    >>> study = {
+    ...     "epsilon": 1.0, "delta": 1e-6,
+    ...     "data": {"adjacency": "replace", "people": 1000, "column": [{"name": "age", "bounds": [18, 95]}]},
+    ...     "statistic": [{"name": "mean age", "kind": "mean", "column": "age", "error": 2}],
+    ... }
+    >>> rows = {"age": [18 + k % 60 for k in range(1000)]}
+    >>> ledger = "sqlite:" + str(pathlib.Path(tempfile.mkdtemp()) / "ledger.db")
+    >>> published = cp.release(study, rows, ledger=ledger)
+    >>> abs(published.to_dict()["value"][0] - 47.3) < 10, published.epsilon <= 1
+    (True, True)
+    >>> cp.release(study, rows, ledger=ledger) == published
+    True
+    """
+    given = os.fspath(data) if isinstance(data, (str, os.PathLike)) else data
+    folder = None if out is None else os.fspath(out)
+    described = None if plan is None else _described(plan)
+    text, path = read_study(study)
+    native = _native.release(text, path, given, described, ledger, folder, changed, dry_run, progress)
+    published = Publication(native)
+    if folder is not None:
+        published.write(folder)
+    return published
