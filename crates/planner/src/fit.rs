@@ -4,7 +4,7 @@ use crate::cost::{Composer, CostError};
 use crate::family::{Between, Family};
 use crate::price;
 use crate::root::{Crossing, Search, search};
-use crate::shares::Share;
+use crate::share::Share;
 use crate::study::{Ask, Study, StudyError, Wanted, Wish};
 use counterpoint::{Answer, AskError, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;
@@ -120,7 +120,8 @@ impl<'a> Problem<'a> {
             let families = match known.iter().rev().take(RECENT).find(same) {
                 Some((_, families)) => Rc::clone(families),
                 None => {
-                    let Ok(mut made) = Family::all_with(wanted, study.public(), Some(&count)) else {
+                    let Ok(mut made) = Family::all_with(wanted, study.public(), Some(&count))
+                    else {
                         // It has no use for a count.
                         rows.push(row.clone());
                         continue;

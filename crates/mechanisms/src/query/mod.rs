@@ -20,6 +20,7 @@ mod chain;
 mod simulation;
 mod accuracy;
 mod interval;
+mod shared;
 #[cfg(test)]
 mod tests;
 
