@@ -4,7 +4,7 @@ use crate::cost::{Composer, CostError};
 use crate::family::{Between, Family};
 use crate::price;
 use crate::root::{Crossing, Search, search};
-use crate::shares::Share;
+use crate::share::Share;
 use crate::study::{Ask, Study, StudyError, Wanted, Wish};
 use counterpoint::{Answer, AskError, Bracket, Count, Release};
 use counterpoint_mechanisms::Error;

@@ -44,8 +44,8 @@ mod price;
 mod pace;
 mod cost;
 mod family;
+mod share;
 mod fit;
-mod shares;
 mod steps;
 mod sum;
 mod shadow;
@@ -54,6 +54,7 @@ mod tangent;
 mod least;
 mod others;
 mod spare;
+mod shares;
 mod plan;
 
 pub use cost::CostError;

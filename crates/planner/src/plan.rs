@@ -5,10 +5,10 @@ use crate::fit::{PlanningError, Problem, Row, Setting};
 use crate::least::{self, Least};
 use crate::others::{self, Other};
 use crate::pace::Pace;
-use crate::shares;
 use crate::spare::{self, Spare};
 use crate::study::{Ask, Noise, Study, Wish};
 use crate::sum;
+use crate::{share, shares};
 use counterpoint::quantity::Delta;
 use counterpoint::{Answer, AskError, Bracket, Count, Options, Release};
 use counterpoint_mechanisms::Measurement;
@@ -345,7 +345,7 @@ fn lines(
         let Some(family) = row.families.first() else { continue };
         let measurement = family.measurement(level)?;
         let releases = measurement.releases().to_vec();
-        let (noise, error, confidence) = (family.noise, family.error(level)?, shares::CONFIDENCE);
+        let (noise, error, confidence) = (family.noise, family.error(level)?, share::CONFIDENCE);
         let (wanted, pinned, count) = (None, false, None);
         let (scale, sampling_error) = (None, None);
         let runs = Runs {

@@ -1,24 +1,11 @@
 //! Counts of rows that several statistics share: which, and with how much noise. Estimates choose; what comes of them is
 //! certified as any other plan.
 
-use crate::family::Family;
 use crate::fit::{PlanningError, Problem, Setting};
-use crate::study::{Ask, Noise, Population, Public, Study, StudyError, Wanted, Wish};
+use crate::share::{Share, asked, count_of};
+use crate::study::{Noise, Population, Study, Wish};
 use crate::sum;
-use counterpoint_mechanisms::Query;
 use std::collections::BTreeMap;
-
-/// A count of rows that is released once, and used by all statistics that name it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Share {
-    pub(crate) name: String,
-    population: Population,
-    noise: Noise,
-    pub(crate) level: f64,
-}
-
-/// How often the half-width of a shared count is kept.
-pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A count is shared if that is better by so much at least, by estimates.
 const WORTH: f64 = 0.98;
@@ -29,40 +16,6 @@ const RATIOS: [f64; 2] = [1.5, 1.15];
 const MOST_STEPS: usize = 12;
 /// Both kinds of noise are tried among so many rows.
 const FEW: usize = 12;
-
-impl Share {
-    /// The count, at every level of noise.
-    pub(crate) fn family(&self, public: &Public) -> Result<Family, StudyError> {
-        let wanted = Wanted {
-            query: Query::count(),
-            noise: Some(self.noise),
-            confidence: CONFIDENCE,
-            wish: Wish::Level(self.level),
-            scale: 1.0,
-            population: Some(self.population.clone()),
-        };
-        let families = Family::all(&wanted, public)?;
-        let none = || StudyError::new("kind", "has no noise for a count of its rows");
-        families.into_iter().next().ok_or_else(none)
-    }
-
-    /// What is wanted of a statistic, if it names this count.
-    pub(crate) fn is_named_by<'a>(&self, study: &'a Study, place: usize) -> Option<&'a Wanted> {
-        let wanted = asked(study, place)?;
-        (count_of(wanted) == Some(self.name.as_str())).then_some(wanted)
-    }
-}
-
-fn asked(study: &Study, place: usize) -> Option<&Wanted> {
-    match &study.statistics().get(place)?.ask {
-        Ask::Query(wanted) => Some(wanted),
-        Ask::HeldBack(_) | Ask::Public(_) => None,
-    }
-}
-
-fn count_of(wanted: &Wanted) -> Option<&str> {
-    wanted.population.as_ref()?.count.as_deref()
-}
 
 /// The problem with the counts shared that seem worth it, one after the other from that which most statistics name.
 pub(crate) fn shared<'a>(

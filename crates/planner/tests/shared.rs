@@ -6,6 +6,7 @@ use counterpoint_mechanisms::{Bounds, Contribution, Query, Spread};
 use counterpoint_planner::{
     Ask, Budget, Goal, Planned, Population, Public, Statistic, Study, Wanted, Wish, plan,
 };
+use counterpoint_testing::tries;
 
 const ROWS: u64 = 10_000;
 
@@ -60,16 +61,16 @@ fn planned(study: &Study) -> Planned {
 /// with variance s^2 + z^2, and the cost is k/s^2 + 1/z^2: least (sqrt k + 1)^2 over the variance. Separate counts cost 4k over it.
 #[test]
 fn one_count_for_many_means_makes_errors_as_much_smaller_as_it_should() {
-    for (many, least) in [(5, 1.38), (20, 1.63), (100, 1.81)] {
+    let sizes = [(5, 1.382), (20, 1.634), (100, 1.818)];
+    for (many, expected) in &sizes[..tries(3, 0.67) as usize] {
+        let (many, least) = (*many, 0.99 * expected);
         let [with, without] = [Some("rows"), None].map(|count| {
-            let started = std::time::Instant::now();
             let planned = planned(&study(1.0, means(many, Wish::Error(0.001), count)));
             let factor = planned.factor.unwrap();
             assert!(
                 factor.lower <= factor.upper && factor.lower > 0.9 * factor.upper,
                 "{factor:?}"
             );
-            println!("{many} {count:?}: {factor:?} {:?}", started.elapsed());
             assert_eq!(planned.statistics.len(), many + usize::from(count.is_some()));
             factor.upper
         });
@@ -91,7 +92,6 @@ fn counts_of_groups_are_shared_and_weighted_errors_fall() {
     let weighted =
         |count| planned(&study(1.0, means(8, Wish::Weight(1.0), count))).sum.unwrap().relative;
     let gain = weighted(None) / weighted(Some("rows"));
-    println!("{gain}");
     assert!(gain > 1.4, "{gain}");
 }
 
@@ -108,9 +108,7 @@ fn each_line_says_which_count_it_shares() {
         statistic(Query::mean(bounds), Wish::Error(0.01), Some("others"), 1),
         statistic(Query::sum(bounds), Wish::Error(100.0), Some("rows"), 1),
     ];
-    let started = std::time::Instant::now();
     let planned = planned(&study(1.0, list));
-    println!("{:?}", started.elapsed());
     let counts: Vec<Option<&str>> = planned
         .statistics
         .iter()

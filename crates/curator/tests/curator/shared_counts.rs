@@ -19,11 +19,15 @@ const COLUMNS: &str = r#"
 "#;
 
 /// Two statistics of income by region among adults, which leave missing incomes out, and two of the ages of everybody.
-pub fn study(adjacency: &str) -> StudyFile {
+pub(crate) fn study(adjacency: &str) -> StudyFile {
+    study_at(adjacency, 5.0)
+}
+
+fn study_at(adjacency: &str, epsilon: f64) -> StudyFile {
     let text = format!(
         r#"
         delta = 1e-6
-        epsilon = 5.0
+        epsilon = {epsilon}
         [data]
         name = "survey"
         adjacency = "{adjacency}"
@@ -59,14 +63,14 @@ pub fn study(adjacency: &str) -> StudyFile {
     read_study_file(text.as_bytes(), Format::Toml).unwrap()
 }
 
-pub fn planned(study: &StudyFile) -> ExactPlan {
+pub(crate) fn planned(study: &StudyFile) -> ExactPlan {
     let planned = plan(&study.study, &Options::default()).unwrap();
     let text = Planned::new(&study.study, planned).plan().to_toml().unwrap();
     ExactPlan::parse(text.as_bytes(), Format::Toml).unwrap()
 }
 
 /// The plan with another name in the place of a count's, wherever it is shared.
-pub fn planned_with(study: &StudyFile, count: &str, other: &str) -> ExactPlan {
+pub(crate) fn planned_with(study: &StudyFile, count: &str, other: &str) -> ExactPlan {
     let planned = plan(&study.study, &Options::default()).unwrap();
     let text = Planned::new(&study.study, planned).plan().to_toml().unwrap();
     let [count, other] = [count, other].map(|name| format!("count = \"{name}\""));
@@ -95,7 +99,7 @@ const QUESTIONS: [(&str, &str); 6] = [
 ];
 
 struct Place {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     curator: Curator,
     ann: Bearer,
 }
@@ -119,7 +123,7 @@ impl Place {
         let tokens = Tokens::open(&config.state).unwrap();
         let token = tokens.create(Role::Analyst, "ann", &["ours".to_owned()]).unwrap();
         let ann = tokens.find(&token).unwrap().unwrap();
-        Self { curator: Curator::open(&config).unwrap(), _folder: folder, ann }
+        Self { curator: Curator::open(&config).unwrap(), folder, ann }
     }
 
     fn ask(&self, slot: &str) -> Result<Vec<f64>, Denied> {
@@ -183,5 +187,30 @@ fn a_count_is_asked_before_what_is_computed_with_it() {
         let head = place.head();
         assert_eq!(place.ask(slot).unwrap(), told);
         assert_eq!(place.head(), head);
+    }
+}
+
+/// With hardly any noise the answers are those of the rows themselves: the count is of the rows that the sums are of.
+#[test]
+fn the_count_is_of_the_same_rows() {
+    let place = Place::new(&study_at("add-remove", 300.0));
+    let data = rusqlite::Connection::open(place.folder.path().join("data.db")).unwrap();
+    let exact = |text: &str| -> Vec<f64> {
+        let sql = format!(
+            "SELECT {text} FROM survey WHERE age BETWEEN 18 AND 80 AND income IS NOT NULL GROUP BY region ORDER BY region"
+        );
+        let mut statement = data.prepare(&sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    for (slot, truth, off) in [
+        (ADULTS, "1.0 * COUNT(income)", 2.0),
+        ("mean income", "AVG(income)", 10.0),
+        ("poor", "AVG(income <= 300)", 0.02),
+    ] {
+        let (told, truth) = (place.ask(slot).unwrap(), exact(truth));
+        assert_eq!(told.len(), 2);
+        let near = |(told, truth): (&f64, &f64)| (told - truth).abs() <= off;
+        assert!(told.iter().zip(&truth).all(near), "{slot}: {told:?} {truth:?}");
     }
 }

@@ -91,20 +91,6 @@ pub enum Drawn {
     Reply(Reply),
 }
 
-impl Drawn {
-    /// The noisy count, if a count was drawn.
-    #[must_use]
-    pub fn count(&self) -> Option<f64> {
-        match self {
-            Self::Sums(sums, _) => match sums.as_slice() {
-                [count] => Some(*count),
-                _ => None,
-            },
-            Self::Reply(_) => None,
-        }
-    }
-}
-
 impl Measurement {
     /// Draws an answer from a tally. **Each draw is to be charged again.**
     ///
@@ -120,20 +106,6 @@ impl Measurement {
             }
             _ => Ok(Drawn::Reply(self.release(tally)?)),
         }
-    }
-
-    /// Draws an answer from a tally and from a noisy count of the same records that is released elsewhere, which becomes
-    /// part of what is drawn. **Each draw is to be charged again**, the count where it was drawn.
-    ///
-    /// # Errors
-    /// As for [`Measurement::release`], and [`Error::Question`] if it counts its records itself.
-    pub fn draw_with_count(&self, tally: &Tally, count: f64) -> Result<Drawn, Error> {
-        self.is_of(tally)?;
-        if !self.has_outside_count() {
-            return Err(Error::Question { legal: "one that shares a count" });
-        }
-        let own = noisy_sums(self.own_sums(), tally)?;
-        Ok(Drawn::Sums([count].into_iter().chain(own).collect(), None))
     }
 
     /// The answer that was drawn, and from it alone where the one without noise is: each number's interval holds that

@@ -5,7 +5,7 @@ use super::prefixes;
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::tally::{self, Tally};
-use super::{Contribution, Kind, Query, score_sensitivity};
+use super::{Kind, Query, score_sensitivity};
 use crate::choice::Exponential;
 use crate::data::Data;
 use crate::error::{Error, check};
@@ -25,7 +25,7 @@ pub struct Measurement {
     relation: Relation,
     pub(super) body: Body,
     /// Whether the first of its sums, the number of records, is released by another measurement.
-    has_outside_count: bool,
+    pub(super) has_outside_count: bool,
     releases: Vec<Release>,
 }
 
@@ -112,40 +112,6 @@ impl Recipe {
             }
         };
         Ok(Measurement::made(self.clone(), relation, body, releases).with_outside_count(count))
-    }
-
-    /// The measurement under a contribution bound, of records whose number is measured, and charged, elsewhere: by a plain count of
-    /// the same records. Its own releases are those of its other sums, among which all of the noise's budget is shared.
-    ///
-    /// It is run with [`Measurement::draw_with_count`].
-    ///
-    /// # Errors
-    /// As for [`Recipe::bounded`]; [`Error::Unsuited`] unless the number of records is one of several sums that the query is
-    /// answered from, and the other measurement is a plain count; [`Error::Relation`] if that is of other records.
-    pub fn bounded_with_count(
-        &self,
-        contribution: Contribution,
-        count: &Measurement,
-    ) -> Result<Measurement, Error> {
-        let unsuited = |query, legal| Error::Unsuited { noise: "a shared count", query, legal };
-        if count.query().kind != Kind::Count(None) {
-            return Err(unsuited(count.query().kind.name(), "a plain count, to be shared"));
-        }
-        let relation = contribution.within()?;
-        if count.relation != relation {
-            return Err(Error::Relation { made: relation, data: count.relation });
-        }
-        let parts = placed(&self.query.kind, relation);
-        if parts.len() < 2 || !matches!(parts.first(), Some((Of::Ones(None), _))) {
-            let legal = "a question that is answered from a count of records that is not public, and from other sums";
-            return Err(unsuited(self.query.kind.name(), legal));
-        }
-        match contribution {
-            Contribution::Rows(relation) => self.under_with(relation, Some(count)),
-            Contribution::Groups(relation, spread) => {
-                self.under_groups_with(relation, spread, Some(count))
-            }
-        }
     }
 }
 
@@ -338,12 +304,6 @@ impl Measurement {
             self.has_outside_count = true;
         }
         self
-    }
-
-    /// Whether the number of records is released by another measurement, and taken from there.
-    #[must_use]
-    pub fn has_outside_count(&self) -> bool {
-        self.has_outside_count
     }
 
     /// The sums that it draws itself.

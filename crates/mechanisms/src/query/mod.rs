@@ -22,6 +22,7 @@ mod simulation;
 mod accuracy;
 mod interval;
 mod sampling;
+mod shared;
 #[cfg(test)]
 mod tests;
 
