@@ -157,6 +157,8 @@ fn an_edited_plan_is_not_charged() {
 fn a_ledger_that_lost_a_release_is_refused() {
     let place = Place::new(STUDY, people().as_bytes());
     let first = STUDY.replace("0.4", "0.1").replace("0.5", "0.2");
+    let budget = "[data]\n    budget = { epsilon = 1, delta = 3e-6 }\n";
+    let first = first.replace("[data]\n", budget);
     fs::write(place.path("study.toml"), &first).unwrap();
     place.release(&[]).answer();
     fs::copy(place.path("out/ledger.db"), place.path("old.db")).unwrap();
@@ -292,7 +294,7 @@ fn bad_input_is_named_before_anything_is_charged() {
         (STUDY.to_owned(), bytes(&rows.replace(',', ";")), "it has \"id;income;region\""),
         (STUDY.to_owned(), bytes(&rows.replace('\n', "\r")), "no column \"region\""),
         (STUDY.to_owned(), bytes(&rows.replace("id,", "income,")), "\"income\" twice"),
-        (STUDY.to_owned(), bytes(&wide), "100000 columns"),
+        (STUDY.to_owned(), bytes(&wide), "100001 columns"),
         (STUDY.to_owned(), b"\x1f\x8b\x08\0\0".to_vec(), "gzip"),
         (STUDY.to_owned(), b"\xff\xfei\0d\0".to_vec(), "UTF-16"),
         (STUDY.to_owned(), vec![0; 5_000], "no column"),

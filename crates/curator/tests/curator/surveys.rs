@@ -17,7 +17,7 @@ pub(crate) struct Row {
 pub(crate) const REGIONS: [&str; 3] = ["north", "east", "south"];
 pub(crate) const SEXES: [&str; 2] = ["f", "m"];
 
-/// Nine hundred rows of three hundred people; incomes are missing, and outside of what is declared.
+/// Nine thousand rows of three thousand people; incomes are missing, and outside of what is declared.
 pub(crate) fn rows() -> Vec<Row> {
     let row = |i: usize| Row {
         person: i / 3,
@@ -26,7 +26,7 @@ pub(crate) fn rows() -> Vec<Row> {
         region: (i % 13 != 5).then_some((i * 31 / 7) % 3),
         sex: usize::from((i * 17) % 5 < 2),
     };
-    (0..900).map(row).collect()
+    (0..9_000).map(row).collect()
 }
 
 /// As CSV.
@@ -104,7 +104,7 @@ pub(crate) fn text(adjacency: &str, person: bool) -> String {
             "[[statistic]]\nname = \"{name}\"\nkind = \"{kind}\"\n{rest}\npin = true\nepsilon = 0.3\n"
         )
     };
-    let (who, people) = if person { ("person = \"nr\"\nrows = 3\n", 300) } else { ("", 900) };
+    let (who, people) = if person { ("person = \"nr\"\nrows = 3\n", 3_000) } else { ("", 9_000) };
     format!(
         "delta = 1e-6\nepsilon = 12\n[data]\nname = \"survey\"\nadjacency = \"{adjacency}\"\npeople = {people}\n{who}\
          [[data.column]]\nname = \"income\"\nbounds = [0, 1000]\n\

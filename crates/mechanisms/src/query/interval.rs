@@ -305,6 +305,37 @@ mod tests {
         }
     }
 
+    /// With many more rows than noise a mean whose number of rows is not public is as surely within its interval as it should be, and
+    /// not much more surely; a fifth less is seen.
+    #[test]
+    fn means_of_many_spend_their_confidence_once() {
+        let relation = Relation::one(Adjacency::AddRemove);
+        for (high, value) in [(9.0, 4.5), (9.0, 0.5), (1.0, 0.9)] {
+            let query = Query::mean(Bounds::new(0.0, high).unwrap());
+            let data = Data::new(relation, vec![value; 2_000]);
+            for recipe in [query.laplace(0.3).unwrap(), query.gaussian(8.0).unwrap()] {
+                let measurement = recipe.under(relation).unwrap();
+                let tally = measurement.tally(&data).unwrap();
+                let trials = tries(20_000, 0.1);
+                let mut held = [0_u64; 2];
+                for _ in 0..trials {
+                    let drawn = measurement.draw(&tally).unwrap();
+                    let within = measurement.within(&drawn, 0.9).unwrap();
+                    let [Interval { low, high }] = within.intervals[..] else { panic!() };
+                    let middle = 0.5 * (low + high);
+                    for (held, times) in held.iter_mut().zip([1.0, 0.8]) {
+                        let half = 0.5 * times * (high - low);
+                        *held += u64::from((middle - value).abs() <= half);
+                    }
+                }
+                let [whole, narrow] = held.map(|held| held as f64 / trials as f64);
+                let slack = 5.0 * (0.09_f64 / trials as f64).sqrt();
+                assert!((0.9 - slack..0.915 + slack).contains(&whole), "{recipe:?}: {whole}");
+                assert!(narrow < 0.9 - slack, "{recipe:?}: {narrow}");
+            }
+        }
+    }
+
     /// Of sixty-four pairs, of which the second is the first plus another number: their covariance is 5.25, their correlation
     /// the root of a half.
     #[test]

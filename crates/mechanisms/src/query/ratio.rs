@@ -21,8 +21,8 @@ const FINENESS: f64 = 64.0;
 /// How often an end is moved inward at most, each time by what is known of it.
 const ROUNDS: u32 = 24;
 /// How closely an end and a reach are sought.
-const WIDTH: f64 = 1e-3;
-const REACH: f64 = 1e-4;
+const WIDTH: f64 = 2e-3;
+const REACH: f64 = 2e-3;
 
 impl Ratio<'_> {
     /// Where the mean is with a chance of at least 1 - alpha, given that it is at most `half` from zero.
@@ -66,11 +66,24 @@ impl Ratio<'_> {
         let [ones, offsets] = self.laws;
         let keeps =
             |x: f64| 2.0 * offsets.both_above(ones, far, x, blocks) <= alpha * (1.0 - SLACK);
-        let (mut low, mut high) = (0.0, offsets.furthest(alpha).max(offsets.step()));
+        // Of two Gaussians it is this, and of others near it.
+        let about = offsets.furthest(alpha).hypot(far * ones.furthest(alpha));
+        let (mut low, mut high) = (0.0, about.max(offsets.step()));
+        let mut stride = REACH;
         while !keeps(high) && high < f64::MAX {
-            (low, high) = (high, 1.5 * high);
+            (low, high) = (high, high * (1.0 + stride));
+            stride *= 2.0;
         }
-        while high - low > REACH * high {
+        while low <= 0.0 && stride < 1.0 {
+            let less = high * (1.0 - stride);
+            if keeps(less) {
+                high = less
+            } else {
+                low = less
+            }
+            stride *= 2.0;
+        }
+        while high - low > 1.5 * REACH * high {
             let middle = 0.5 * (low + high);
             if keeps(middle) { high = middle } else { low = middle }
         }
