@@ -131,8 +131,10 @@ function line(made, index) {
     input('count', 'times', 3),
     h('span', {}, '×'),
     kind,
-    input('one', fields[0] ?? '', 7),
-    input('other', fields[1] ?? '', 7),
+    ...fields.flatMap((field, place) => [
+      h('span', { class: 'hint', 'aria-hidden': 'true' }, field),
+      input(place === 0 ? 'one' : 'other', field, 7),
+    ]),
     h(
       'button',
       {
