@@ -464,10 +464,19 @@ fn open(
     }
     if !is_there(charged.dataset) {
         let relation = release.study.study.public().relation;
-        ledger.dataset(charged.dataset, relation, &first_budget(release)?)?;
+        unless_there(ledger.dataset(charged.dataset, relation, &first_budget(release)?))?;
     }
-    ledger.open_account(account, charged.dataset, &NewAccount::Plan(release.plan.clone(), None))?;
-    Ok(())
+    let plan = NewAccount::Plan(release.plan.clone(), None);
+    unless_there(ledger.open_account(account, charged.dataset, &plan))?;
+    is_planned_alike(release, account, ledger)
+}
+
+/// Another process may have been quicker.
+fn unless_there<T>(made: Result<T, LedgerError>) -> Result<(), LedgerError> {
+    match made {
+        Err(LedgerError::Exists { .. }) => Ok(()),
+        made => made.map(drop),
+    }
 }
 
 /// An error if an account that is open has other slots than the plan.
