@@ -309,12 +309,14 @@ def test_what_cannot_be_released_is_said_before_anything_is_made(tmp_path: Path)
     refused("ledger", TypeError, ledger=3)
     refused("legal: a dict", TypeError, study=3, ledger=url(tmp_path))
     refused("column", study={**EXACT, "data": {"adjacency": "replace"}}, ledger=url(tmp_path))
-    refused("statistic 1", study={**EXACT, "statistic": [{"name": "a", "kind": "count", "where": "wage > 3", "error": 1}]}, ledger=url(tmp_path))
+    wage = {"name": "a", "kind": "count", "where": "wage > 3", "error": 1}
+    refused("statistic 1", study={**EXACT, "statistic": [wage]}, ledger=url(tmp_path))
     pinned = {"name": "ages", "kind": "mean", "column": "age", "error": 0.05, "pin": True}
     refused("epsilon", cp.OutOfReach, study={**EXACT, "epsilon": 0.1, "statistic": [pinned]}, ledger=url(tmp_path))
     assert os.listdir(tmp_path) == []
     cp.release(EXACT, columns(), ledger=url(tmp_path))
-    refused("read-only|read only", cp.LedgerError, ledger=cp.Ledger(url(tmp_path), read_only=True), changed=True, data={**columns(), "age": AGES[::-1]})
+    reader = cp.Ledger(url(tmp_path), read_only=True)
+    refused("read-only|read only", cp.LedgerError, ledger=reader, changed=True, data={**columns(), "age": AGES[::-1]})
     head = cp.Ledger(url(tmp_path)).head
     assert cp.release(EXACT, columns(), ledger=cp.Ledger(url(tmp_path), expect_head=head)).head == head
 
@@ -420,7 +422,7 @@ def test_forks_during_a_release_tell_its_numbers(tmp_path: Path) -> None:
     """A fork has the locks that other threads held and nobody gives back: it may wait for ever, and tells nothing else."""
 
     def told() -> str:
-        signal.alarm(30)
+        signal.alarm(10)
         return cp.release(EXACT, columns(), ledger=url(tmp_path)).csv
 
     def fork() -> str | None:
