@@ -70,6 +70,7 @@ pub(crate) fn are_declared(
     });
     let (name, first) = (&column.name, first.collect::<String>());
     Err(ReleaseError::Rows(format!(
-        "{place}column {name:?} has {many} {what}{first}; legal: {legal}, missing_codes, or others = \"skip\" in the column to use none of these"
+        "{place}column {name:?} has {many} {what}{first}; legal: {legal}, missing_codes, or others = \"skip\" in the column to use none \
+         of these"
     )))
 }

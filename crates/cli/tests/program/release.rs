@@ -455,7 +455,8 @@ fn killed(study_text: &str, epsilon: f64) {
     }
 }
 
-/// Several processes release into one folder at once, some of which are killed: all that end publish the same numbers, which were paid once.
+/// Several processes release into one folder at once, some of which are killed: all that end publish the same numbers, which were
+/// paid once.
 #[test]
 fn releases_at_once_publish_the_same() {
     for round in 0..tries(20, 0.15) {

@@ -30,7 +30,8 @@ impl Loss {
     }
 }
 
-/// What noise with this law gives away of a number that moves so far, both in the same units; the sensitivity that it was declared with is not looked at.
+/// What noise with this law gives away of a number that moves so far, both in the same units; the sensitivity that it was declared
+/// with is not looked at.
 fn moved(noise: &Mechanism, far: f64) -> Loss {
     let normal = |sigma: f64| Loss { pure: 0.0, rho: 0.5 * (far / sigma).powi(2) };
     match noise {
