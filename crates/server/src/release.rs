@@ -5,6 +5,7 @@
 //! `Release-Key`, which no form and no link of another page can.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +21,6 @@ use counterpoint_ledger::Hash;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
-use crate::connections::ServeError;
 use crate::guard::refusal;
 use crate::planning::{Asker, Places, Problem, body, wrong_method};
 use crate::progress::name;
@@ -90,15 +90,14 @@ pub(crate) struct Releases {
 }
 
 /// A text that nobody can guess.
-fn unguessable() -> Result<String, ServeError> {
-    let secret = counterpoint_mechanisms::secret();
-    let secret = secret.map_err(|error| ServeError::System(std::io::Error::other(error)))?;
+fn unguessable() -> io::Result<String> {
+    let secret = counterpoint_mechanisms::secret().map_err(io::Error::other)?;
     Ok(Hash(secret).to_string())
 }
 
 impl Releases {
     /// With a new key.
-    pub(crate) fn new(releaser: impl Releaser) -> Result<(Self, String), ServeError> {
+    pub(crate) fn new(releaser: impl Releaser) -> io::Result<(Self, String)> {
         let key = unguessable()?;
         let releases = Self {
             releaser: Arc::new(releaser),

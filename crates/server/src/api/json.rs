@@ -1,6 +1,10 @@
 //! Bodies of JSON. What is wrong with one is said in the interface's own words: the field, and what is legal.
 
 use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -37,6 +41,12 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Json<T> {
         json.end().map_err(|error| UNREADABLE.of(error.to_string()))?;
         Ok(Self(value, read.taken))
     }
+}
+
+/// An answer of JSON.
+pub(super) fn json(value: &impl Serialize) -> Response {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    (StatusCode::OK, [(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// Words for what programs call otherwise; longer names come first.

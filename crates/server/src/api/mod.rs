@@ -18,7 +18,6 @@ use axum::routing::{MethodRouter, delete, get, post};
 use counterpoint_curator::table_session::Runs;
 use counterpoint_curator::{Answer, Ask, Bearer, Curator, Denied, Role, Stored};
 use counterpoint_wire::ledger::Cost;
-use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +25,7 @@ use tokio::time::timeout;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use json::Json;
+use self::json::{Json, json};
 use known::{Analyst, Overseer};
 pub(crate) use known::{Anybody, Known};
 use problem::{CHARGED, FAILED, ILLEGAL, NOT_FOUND, Problem, WRONG_METHOD};
@@ -122,11 +121,6 @@ async fn wrong_method() -> Problem {
 
 async fn nothing() -> Problem {
     NOT_FOUND.of("there is no such path; legal: see /v1/openapi.json")
-}
-
-fn json(value: &impl Serialize) -> Response {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    (StatusCode::OK, [(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// That the service is alive. It says nothing of what it needs: see `/v1/ready`.
@@ -396,7 +390,7 @@ fn quoted(curator: &Curator, bearer: &Bearer, ask: &Ask) -> Result<Quote, Proble
     responses((status = 200, body = Accounts), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn accounts(Known { bearer, shared, .. }: Known<Analyst>) -> Result<Response, Problem> {
     let accounts = shared.work(move |curator| {
-        let shown = |account: &String| account_shown(curator, &bearer, account);
+        let shown = |account: &String| recut::account_shown(curator, &bearer, account);
         bearer.accounts.iter().map(shown).collect::<Result<Vec<_>, _>>()
     });
     Ok(json(&Accounts { accounts: accounts.await? }))
@@ -410,25 +404,8 @@ async fn account(
     Known { bearer, shared, .. }: Known<Analyst>,
     Path(account): Path<String>,
 ) -> Result<Response, Problem> {
-    let shown = shared.work(move |curator| account_shown(curator, &bearer, &account));
+    let shown = shared.work(move |curator| recut::account_shown(curator, &bearer, &account));
     Ok(json(&shown.await?))
-}
-
-/// So many slots are told with what they declare.
-const MOST_DECLARED: usize = 200;
-
-/// How an account stands, for one who may ask it: with what its slots declare.
-fn account_shown(
-    curator: &Curator,
-    bearer: &Bearer,
-    account: &str,
-) -> Result<AccountShown, Problem> {
-    let left = curator.left(bearer, account, None)?;
-    let mut shown = AccountShown::of(&left.status);
-    for slot in shown.slots.iter_mut().take(MOST_DECLARED) {
-        slot.declares = Some(curator.pool().with(|ledger| ledger.declared(account, &slot.name))?);
-    }
-    Ok(shown)
 }
 
 /// Opens a session: all of it is charged now, however much of it is used. Opened again under its key with the same

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-use super::json as answer;
-use super::json::Json;
+use super::json::{Json, json as answer};
 use super::known::{Known, Overseer, Owner};
 use super::problem::{FORBIDDEN, ILLEGAL, NOT_FOUND, Problem, UNAVAILABLE};
 use super::types::standing::AccountShown;

@@ -2,16 +2,16 @@
 
 use axum::extract::Path;
 use axum::response::Response;
+use counterpoint_curator::{Bearer, Curator};
 use counterpoint_wire::ledger::Openings;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::json::Json;
+use super::json::{Json, json as answer};
 use super::known::{Analyst, Known};
 use super::owner::plan;
 use super::problem::Problem;
 use super::types::standing::AccountShown;
-use super::{account_shown, json as answer};
 
 /// Unused openings of slots, and the slots that they are exchanged for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -61,4 +61,21 @@ async fn exchange(
         account_shown(curator, &bearer, &account)
     });
     Ok(answer(&stands.await?))
+}
+
+/// So many slots are told with what they declare.
+const MOST_DECLARED: usize = 200;
+
+/// How an account stands, for one who may ask it: with what its slots declare.
+pub(super) fn account_shown(
+    curator: &Curator,
+    bearer: &Bearer,
+    account: &str,
+) -> Result<AccountShown, Problem> {
+    let left = curator.left(bearer, account, None)?;
+    let mut shown = AccountShown::of(&left.status);
+    for slot in shown.slots.iter_mut().take(MOST_DECLARED) {
+        slot.declares = Some(curator.pool().with(|ledger| ledger.declared(account, &slot.name))?);
+    }
+    Ok(shown)
 }

@@ -75,6 +75,9 @@ async function begun(page) {
   await page.click('#add [data-kind=mean]');
   await page.fill('#s2-name', 'mean income');
   await page.fill('#s2-by', 'region');
+  // Errors that are planned in no time.
+  await page.fill('#s1-error', '20');
+  await page.fill('#s2-error', '60');
   await page.check('input[name=mode][value=fit]');
   await page.fill('#epsilon', '2');
   await page.waitForSelector('#release-now[aria-disabled=false]');
