@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -16,6 +14,7 @@ from .study import Planned, read_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pandas
     import polars
@@ -89,6 +88,8 @@ class Publication:
         folder
             Where to. It is made if it is not there. Each file is written whole or not at all.
         """
+        from pathlib import Path
+
         there = Path(folder)
         if self.made_up and _is_real(there / "release.json"):
             raise InvalidArgument(f"{there / 'release.json'} is of real rows; legal: another folder for a dry run")
@@ -149,6 +150,8 @@ class Publication:
 
 
 def _is_real(file: Path) -> bool:
+    import json
+
     try:
         return json.loads(file.read_bytes()).get("made_up") is False
     except (OSError, ValueError, AttributeError):
