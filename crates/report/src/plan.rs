@@ -23,8 +23,7 @@ pub fn plan(planned: &Planned) -> String {
         vec![("epsilon", certified), ("delta", format!("{} (given)", plain(planned.delta.get())))];
     if let Some(factor) = planned.factor {
         let (low, high) = (decimal::down(factor.lower, 5), decimal::up(factor.upper, 5));
-        let shares =
-            |line: &Line| line.runs.as_ref().is_some_and(|runs| runs.count.is_some());
+        let shares = |line: &Line| line.runs.as_ref().is_some_and(|runs| runs.count.is_some());
         let counts = match planned.statistics.iter().any(shares) {
             true => " and these shared counts",
             false => "",

@@ -253,7 +253,10 @@ fn statistics_of_the_same_rows_share_a_count() {
     }
     let json: serde_json::Value = serde_json::from_str(&planned.json().unwrap()).unwrap();
     assert_eq!(json["statistics"][4]["name"], "rows (income IS NOT NULL) (2)");
-    assert_eq!(json["statistics"][0]["mechanism"]["recipe"]["count"], json["statistics"][4]["name"]);
+    assert_eq!(
+        json["statistics"][0]["mechanism"]["recipe"]["count"],
+        json["statistics"][4]["name"]
+    );
     let wrong = made.to_json().unwrap().replace("\"count\":\"rows (income", "\"count\":7,\"x\":\"");
     assert!(Plan::parse(wrong.as_bytes(), Format::Json).is_err());
 }

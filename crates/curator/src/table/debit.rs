@@ -223,7 +223,8 @@ pub(super) fn stored_counts(
 pub(super) fn without_count(ready: &Ready, count: &Ready) -> Unanswered {
     let (slot, other) = (ready.slot(), count.slot());
     let place = format!("slot {slot:?}");
-    let problem = format!("is computed with the noisy count of slot {other:?}, which was not answered yet");
+    let problem =
+        format!("is computed with the noisy count of slot {other:?}, which was not answered yet");
     let legal = format!(
         "slot {other:?} asked first: COUNT(*) by the same columns, with (the same condition) AND column IS NOT NULL for every \
          column that may be missing"

@@ -82,7 +82,8 @@ impl Ready {
             return Self::of(held, checked, spend, Some(slot));
         };
         let cannot = || {
-            let problem = format!("shares the count of slot {count_slot:?}, which is of other rows");
+            let problem =
+                format!("shares the count of slot {count_slot:?}, which is of other rows");
             Illegal::new(format!("slot {slot:?}"), problem, "a plan of this question")
         };
         let [part] = checked.parts() else { return Err(cannot()) };

@@ -80,7 +80,8 @@ pub fn tell_all(
                     return Err(Unanswered::Charged(unlike()));
                 }
                 let measured = due.ready.measured();
-                let drawn = stages.time(Stage::Noise, || drawn(measured, counted, counts.as_deref()));
+                let drawn =
+                    stages.time(Stage::Noise, || drawn(measured, counted, counts.as_deref()));
                 let drawn = drawn.map_err(Unanswered::Charged)?;
                 stages.time(Stage::Ledger, || keep(pool, due.ready, &due.payer, charge, drawn))
             }
@@ -97,7 +98,9 @@ fn has_count<'a>(
 ) -> Result<(), Unanswered> {
     let Some(count) = due.ready.count() else { return Ok(()) };
     let mut paid = before.filter(|(other, debited)| {
-        debited.is_ok() && other.payer.account == due.payer.account && other.ready.key() == count.key()
+        debited.is_ok()
+            && other.payer.account == due.payer.account
+            && other.ready.key() == count.key()
     });
     match paid.next() {
         Some(_) => Ok(()),

@@ -253,7 +253,10 @@ fn shared_counts_are_released_once() {
         let people = &first.statistics[3];
         let is_public = people.noise == "none";
         assert_eq!(is_public, adjacency == "replace");
-        assert_eq!(is_public, planned(&study).releases.iter().all(|one| one.name() != Some("people")));
+        assert_eq!(
+            is_public,
+            planned(&study).releases.iter().all(|one| one.name() != Some("people"))
+        );
         assert_eq!(is_public, people.numbers[0].value == 300.0 && people.epsilon == 0.0);
         let spent = place.spent();
         let again = place.release(&study, b"rows").unwrap();

@@ -138,9 +138,7 @@ fn written(condition: Option<&str>, part: &Part) -> Option<String> {
         required.into_iter().map(|column| format!("{column} IS NOT NULL")).collect();
     let all: Vec<String> = match (condition, required.as_slice()) {
         (Some(condition), []) => vec![condition.to_owned()],
-        (Some(condition), _) => {
-            [format!("({condition})")].into_iter().chain(required).collect()
-        }
+        (Some(condition), _) => [format!("({condition})")].into_iter().chain(required).collect(),
         (None, _) => required,
     };
     (!all.is_empty()).then(|| all.join(" AND "))
