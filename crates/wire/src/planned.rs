@@ -168,10 +168,7 @@ fn statistic(
         };
         Ok::<Value<'static>, PlanError>(Value::Table(own.map(owned).collect::<Table<'static>>()))
     };
-    let mechanism = match release(line) {
-        Some(release) => fields(&release)?,
-        None => Value::Null,
-    };
+    let mechanism = release(line).map(|release| fields(&release)).transpose()?;
     let runs = line.runs.as_ref();
     let finite = |value: f64| value.is_finite().then_some(value);
     Ok(Statistic {
@@ -259,7 +256,8 @@ struct Given {
 #[derive(Serialize)]
 struct Statistic<'a> {
     name: &'a str,
-    mechanism: Value<'static>,
+    /// None for a number that is public.
+    mechanism: Option<Value<'static>>,
     error: Option<f64>,
     wanted: Option<f64>,
     confidence: Option<f64>,

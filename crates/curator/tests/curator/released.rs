@@ -318,7 +318,7 @@ fn shared_counts_are_released_once() {
         assert_eq!(is_public, people.numbers[0].value == 300.0 && people.epsilon == 0.0);
         let spent = place.spent();
         let again = place.release(&study, b"rows").unwrap();
-        assert_eq!((again.statistics, place.spent()), (first.statistics, spent));
+        assert_eq!((&again.statistics, place.spent()), (&first.statistics, spent));
         let plan = planned(&study);
         let asked = Release { study: &study, plan: &plan, title: "a survey", source: "nothing" };
         assert_eq!(rehearse_release(&asked).unwrap().statistics.len(), 5 + counts.len());
