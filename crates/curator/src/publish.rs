@@ -106,6 +106,7 @@ pub(crate) fn public(name: &str, number: f64) -> PublishedStatistic {
         noise: "none".to_owned(),
         epsilon: 0.0,
         planned_error: Some(0.0),
+        sampling_error: None,
         numbers: vec![number],
     }
 }
@@ -114,7 +115,7 @@ pub(crate) fn public(name: &str, number: f64) -> PublishedStatistic {
 fn sampling_error(entry: &Entry<'_>, study: &StudyFile) -> Option<f64> {
     match &study.study.statistics().get(entry.index)?.ask {
         Ask::Query(wanted) => study.study.sampling_error(wanted),
-        Ask::HeldBack(_) => None,
+        Ask::HeldBack(_) | Ask::Public(_) => None,
     }
 }
 

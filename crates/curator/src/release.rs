@@ -20,6 +20,7 @@ use counterpoint::{Delta, Options, Plan};
 use counterpoint_ledger::{
     Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool, Url,
 };
+use counterpoint_mechanisms::Measurement;
 use counterpoint_planner::{Ask, Statistic, Wanted, Wish};
 use counterpoint_questions::public::{Table, TableText};
 use counterpoint_questions::{Checked, Illegal, Spend};
@@ -285,15 +286,15 @@ pub fn check_release(release: &Release<'_>, held: &Held) -> Result<(), ReleaseEr
 /// An error unless what a slot is charged as covers what its recipe runs, as the ledger will have it: a plan that somebody edited
 /// would be charged, and then not answered.
 fn is_charged(entry: &Entry<'_>, ready: &Ready, slot: &Described) -> Result<(), ReleaseError> {
-    let now = |one: &Described| one.opening_in(u64::MAX).map_err(|error| entry.wrong(error));
+    let now = |one: &Described| one.opening_in(u64::MAX).map_err(|error| wrong(entry, error));
     let mut run = Vec::new();
     for release in ready.measured().iter().flat_map(Measurement::releases) {
-        run.extend(now(&Described::of(release).map_err(|error| entry.wrong(error))?)?);
+        run.extend(now(&Described::of(release).map_err(|error| wrong(entry, error))?)?);
     }
     let terms = Terms::new(ready.checked().relation().adjacency());
     let covered = covers(&now(slot)?, &run, terms).map(drop);
     let problem = "the plan charges less than its recipe runs; legal: the plan as it was written";
-    covered.map_err(|_| entry.wrong(problem))
+    covered.map_err(|_| wrong(entry, problem))
 }
 
 /// Releases a study: what was not stored is debited, drawn and stored, and what is stored is published.

@@ -122,16 +122,16 @@ fn best_level(
     let mut best = (guess, value(guess)?);
     for ratio in RATIOS {
         for ratio in [ratio, 1.0 / ratio] {
-            let before = best.0;
+            let mut is_better = false;
             for _ in 0..MOST_STEPS {
                 let next = best.0 * ratio;
                 let there = value(next)?;
                 if there >= best.1 {
                     break;
                 }
-                best = (next, there);
+                (best, is_better) = ((next, there), true);
             }
-            if best.0 != before {
+            if is_better {
                 break;
             }
         }
