@@ -411,7 +411,8 @@ fn samples_say_how_far_they_are_off() {
     let mut filtered = mean();
     if let Ask::Query(wanted) = &mut filtered.ask {
         let contribution = Contribution::Rows(Relation::one(Adjacency::AddRemove));
-        wanted.population = Some(Population { contribution, rows: Some(50), groups: 1 });
+        wanted.population =
+            Some(Population { contribution, rows: Some(50), groups: 1, count: None });
     }
     assert_eq!(off(secret, filtered), None, "who is in the filter is not known");
 }
