@@ -47,7 +47,7 @@ fn counts_below_all_edges_are_as_close_as_promised() {
             };
             let all = ready.half_width_all(200, 0.9).unwrap();
             // So much is seen in a quick run.
-            let (small, large) = if is_full() { (0.95, 1.2) } else { (0.85, 1.4) };
+            let (small, large) = if is_full() { (0.95, 1.2) } else { (0.75, 1.4) };
             let widths = [all, small * all, large * all];
             let [right, less, more] = all_within(widths, runs, || {
                 let answers = table(ready.run(&data).unwrap());
