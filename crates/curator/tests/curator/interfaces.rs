@@ -27,8 +27,8 @@ const DATA: &str = r#"
 fn table() -> Vec<[String; 5]> {
     let text = include_str!("../../../../docs/release.md");
     let section = text.split("## Kinds of statistics").nth(1).unwrap();
-    let section = section.split("\n## ").next().unwrap();
-    let lines = section.lines().filter(|line| line.starts_with("| ")).skip(2);
+    let lines = section.lines().skip_while(|line| !line.starts_with('|'));
+    let lines = lines.take_while(|line| line.starts_with('|')).skip(2);
     let cells = |line: &str| -> [String; 5] {
         let cells =
             line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`').to_owned());
