@@ -336,7 +336,7 @@ fn what_is_no_file_is_named() {
     // Whoever may read everything has no such file.
     use std::os::unix::fs::PermissionsExt;
     fs::write(place.path("secret.csv"), people()).unwrap();
-    fs::set_permissions(place.path("secret.csv"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(place.path("secret.csv"), fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read(place.path("secret.csv")).is_err() {
         refused("secret.csv", &[], "ermission denied");
     }

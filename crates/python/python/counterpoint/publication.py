@@ -247,6 +247,8 @@ def release(
     >>> cp.release(study, rows, ledger=ledger) == published
     True
     """
+    if not hasattr(_native, "release"):
+        _native.Ledger("")  # Raises: this build has no ledger.
     given = os.fspath(data) if isinstance(data, (str, os.PathLike)) else data
     folder = None if out is None else os.fspath(out)
     described = None if plan is None else _described(plan)
