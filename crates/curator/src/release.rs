@@ -104,6 +104,17 @@ impl ReleaseRows {
         held.map_err(ReleaseError::of_rows)
     }
 
+    /// The file of the rows, if they are in one.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::At(source) => match &source.location {
+                Location::File(path) => Some(path),
+                _ => None,
+            },
+            Self::InMemory(_) => None,
+        }
+    }
+
     /// What tells these rows from others: of a file and a frame what is in it, of a database where it is.
     fn digest(&self) -> Result<Vec<u8>, ReleaseError> {
         let rows = match self {
@@ -125,15 +136,16 @@ impl ReleaseRows {
 /// As for [`release`].
 pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
     let study = job.release.study;
-    let stamp = Stamp::of(job.rows);
+    let stamp = Stamp::of(job.rows.file());
     let probe = job.rows.held(study, [0; 32])?;
     check_release(&job.release, &probe)?;
     let found = probe.check(Instant::now() + CHECK).map_err(ReleaseError::of_rows)?;
     if let Some(found) = &found {
-        are_declared(table_of(study)?, job.rows, found)?;
+        are_declared(table_of(study)?, job.rows.file(), found).map_err(ReleaseError::Rows)?;
     }
     let digest = job.rows.digest()?;
-    stamp.still(job.rows, "nothing was charged; legal: a file that nobody writes")?;
+    let still = |then: &str| stamp.still(job.rows.file(), then).map_err(ReleaseError::Rows);
+    still("nothing was charged; legal: a file that nobody writes")?;
     let secret = Tokens::open(job.secret).and_then(|tokens| tokens.secret());
     let secret = secret.map_err(|error| ReleaseError::Rows(error.to_string()))?;
     let held = job.rows.held(study, secret)?;
@@ -145,7 +157,9 @@ pub fn run_release(job: &Job<'_>) -> Result<Publication, ReleaseError> {
     let fingerprint = keyed(&secret, &digest);
     let charged = Charged { dataset: job.dataset, fingerprint, changed: job.changed };
     let published = release(&job.release, &charged, &pool, &held)?;
-    stamp.still(job.rows, "it was charged, and the numbers may be of either content; released as it was, they are told")?;
+    still(
+        "it was charged, and the numbers may be of either content; released as it was, they are told",
+    )?;
     Ok(published)
 }
 

@@ -1,8 +1,6 @@
 //! What is checked of rows before a release is charged, and after its numbers were computed.
 
-use crate::config::Location;
 use crate::files::{Inspection, Values};
-use crate::release::{ReleaseError, ReleaseRows};
 use counterpoint_questions::public::{Kind, Table};
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,41 +9,29 @@ use std::time::SystemTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp(Option<(u64, SystemTime)>);
 
-/// The file of rows.
-fn file(rows: &ReleaseRows) -> Option<&Path> {
-    match rows {
-        ReleaseRows::At(source) => match &source.location {
-            Location::File(path) => Some(path),
-            _ => None,
-        },
-        ReleaseRows::InMemory(_) => None,
-    }
-}
-
 impl Stamp {
-    pub(crate) fn of(rows: &ReleaseRows) -> Self {
-        let found = file(rows).and_then(|path| std::fs::metadata(path).ok());
+    pub(crate) fn of(file: Option<&Path>) -> Self {
+        let found = file.and_then(|path| std::fs::metadata(path).ok());
         Self(found.and_then(|found| Some((found.len(), found.modified().ok()?))))
     }
 
-    /// An error if the file is another one by now; `then` says what that means.
-    pub(crate) fn still(self, rows: &ReleaseRows, then: &str) -> Result<(), ReleaseError> {
-        match file(rows) {
-            Some(path) if Self::of(rows) != self => {
-                let path = path.display();
-                Err(ReleaseError::Rows(format!("{path} changed while it was read: {then}")))
+    /// What is wrong if the file is another one by now; `then` says what that means.
+    pub(crate) fn still(self, file: Option<&Path>, then: &str) -> Result<(), String> {
+        match file {
+            Some(path) if Self::of(file) != self => {
+                Err(format!("{} changed while it was read: {then}", path.display()))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// An error if a column holds values that are neither declared nor missing, unless it says that these are skipped.
+/// What is wrong if a column holds values that are neither declared nor missing, unless it says that these are skipped.
 pub(crate) fn are_declared(
     table: &Table,
-    rows: &ReleaseRows,
+    file: Option<&Path>,
     found: &Inspection,
-) -> Result<(), ReleaseError> {
+) -> Result<(), String> {
     let texts = &table.text().columns;
     let mut undeclared = table.columns().iter().zip(texts).zip(&found.columns);
     let is_wrong = |text: &counterpoint_questions::public::ColumnText, values: &Values| {
@@ -59,7 +45,7 @@ pub(crate) fn are_declared(
         Kind::Number(_) => ("no number", "numbers"),
         Kind::Category(_) => ("no declared category", "categories that are declared"),
     };
-    let place = file(rows).map_or_else(String::new, |path| format!("{}: ", path.display()));
+    let place = file.map_or_else(String::new, |path| format!("{}: ", path.display()));
     let many = match values.unreadable {
         1 => "a value that is".to_owned(),
         many => format!("{many} values that are"),
@@ -69,8 +55,8 @@ pub(crate) fn are_declared(
         format!(" (row {row}: {value:?})")
     });
     let (name, first) = (&column.name, first.collect::<String>());
-    Err(ReleaseError::Rows(format!(
+    Err(format!(
         "{place}column {name:?} has {many} {what}{first}; legal: {legal}, missing_codes, or others = \"skip\" in the column to use none \
          of these"
-    )))
+    ))
 }

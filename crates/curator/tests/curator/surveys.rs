@@ -21,7 +21,7 @@ pub(crate) const SEXES: [&str; 2] = ["f", "m"];
 pub(crate) fn rows() -> Vec<Row> {
     let row = |i: usize| Row {
         person: i / 3,
-        income: (i % 7 != 0).then(|| ((i * 7919) % 1_300) as f64 - 150.0),
+        income: (!i.is_multiple_of(7)).then(|| ((i * 7919) % 1_300) as f64 - 150.0),
         age: (i % 11 != 3).then(|| ((i * 104_729) % 95) as f64),
         region: (i % 13 != 5).then_some((i * 31 / 7) % 3),
         sex: usize::from((i * 17) % 5 < 2),

@@ -155,7 +155,8 @@ fn of_noisy(
     {
         let laws = [Law::new(ones), Law::new(offsets)];
         let ratio = Ratio { laws: [&laws[0], &laws[1]], count, sum };
-        let mean = ratio.interval(bounds.half(), 1.0 - confidence).plus(bounds.center());
+        let (low, high) = ratio.interval(bounds.half(), 1.0 - confidence);
+        let mean = Interval { low, high }.plus(bounds.center());
         return Some(mean.cut(bounds.low(), bounds.high()));
     }
     // Each sum within its own with so much more probability that all are with this.

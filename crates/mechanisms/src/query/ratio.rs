@@ -4,7 +4,6 @@
 //! (S + b) - r (N + a) is b - r a, whatever the data are (Fieller 1954). All r for which it is no further from zero than b - r a
 //! is with the confidence are an interval of that confidence: no more of it is spent than on one number.
 
-use super::interval::Interval;
 use super::mean::RARE;
 use crate::noise::{Block, Law, SLACK};
 
@@ -26,9 +25,9 @@ const REACH: f64 = 2e-3;
 
 impl Ratio<'_> {
     /// Where the mean is with a chance of at least 1 - alpha, given that it is at most `half` from zero.
-    pub(super) fn interval(&self, half: f64, alpha: f64) -> Interval {
+    pub(super) fn interval(&self, half: f64, alpha: f64) -> (f64, f64) {
         if self.count <= 0.0 {
-            return Interval { low: -half, high: half };
+            return (-half, half);
         }
         let [ones, offsets] = self.laws;
         let blocks = match offsets.needs_blocks(ones) {
@@ -38,7 +37,7 @@ impl Ratio<'_> {
         let reach = |far: f64| self.reach(far, alpha, &blocks);
         let middle = (self.sum / self.count).clamp(-half, half);
         let [low, high] = [-1.0, 1.0].map(|side| self.end(side, (middle, half), reach));
-        Interval { low, high }
+        (low, high)
     }
 
     /// The end of the interval on one side. Of means between the middle and an end that is known none is further from zero than
