@@ -217,7 +217,7 @@ def test_a_plan_is_released_as_it_is(tmp_path: Path) -> None:
     given = [cp.release(EXACT, columns(), plan=plan, ledger=url(tmp_path)) for plan in (planned, tmp_path / "plan.toml")]
     assert given[0] == given[1] == cp.release(EXACT, columns(), ledger=url(tmp_path))
     other = cp.plan_study({**EXACT, "statistic": EXACT["statistic"][:1]})
-    with pytest.raises(cp.InvalidArgument, match="has no release of its name in the plan"):
+    with pytest.raises(cp.InvalidArgument, match='the plan has no release "regions"'):
         cp.release(EXACT, columns(), plan=other, ledger=url(tmp_path))
 
 

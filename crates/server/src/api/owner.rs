@@ -226,18 +226,20 @@ fn not_here() -> Problem {
     responses((status = 200, body = TokenList), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn revoke_token(
     Known { shared, .. }: Known<Owner>,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let list = shared.work(move |curator| {
         let list = curator.tokens().list()?;
-        match list.iter().find(|bearer| bearer.id == id && bearer.revoked.is_none()) {
+        let number = id.parse().ok();
+        let is_it = |bearer: &&Bearer| Some(bearer.id) == number && bearer.revoked.is_none();
+        match list.iter().find(is_it) {
             None => {
                 return Err(
                     NOT_FOUND.of(format!("there is no token {id} that is not revoked already"))
                 );
             }
             Some(bearer) if bearer.role == Role::Owner => return Err(not_here()),
-            Some(_) => curator.tokens().revoke(id)?,
+            Some(bearer) => curator.tokens().revoke(bearer.id)?,
         };
         Ok(curator.tokens().list()?)
     });
