@@ -75,7 +75,7 @@ fn line(name: &str, study: &Study) {
     let least = (0..runs).map(|_| once().1).fold(first, f64::min);
     let planned = planned.unwrap();
     let factor = planned.factor.map_or(0.0, |factor| factor.relative_width());
-    let sum = planned.sum.map_or(String::new(), |sum| format!(", sum {sum}"));
+    let sum = planned.sum.map_or(String::new(), |sum| format!(", sum {}", sum.relative));
     println!(
         "{name:<30} {least:>9.1} ms   epsilon {}, factor's width {factor:.1e}{sum}",
         planned.cost.bracket
