@@ -165,6 +165,18 @@ fn no_slot_covers_more_than_it_promises() {
     }
 }
 
+/// A curve's leak pays for any losses of a guarantee on a sample, not for infinite ones alone: the one that adding a person has
+/// is as large as the rate makes it. Four times the guarantee's leak is more than the slot's.
+#[test]
+fn a_leak_pays_for_losses_that_are_finite() {
+    let slot = Shape::Zcdp { leak: 0.0183 }.slot(0.0519, 1).unwrap();
+    let sampled = |leak| Shape::Sampled(Box::new(Shape::ApproxDp { leak }), 0.3835);
+    let inside =
+        |leak: f64| sampled(leak).laws(0.00094, 1).unwrap().iter().all(|law| slot.holds(law));
+    assert!(inside(0.00042) && inside(0.04));
+    assert!(!inside(0.05) && !inside(0.2), "0.3835 of it is above 0.0183");
+}
+
 /// Lists of slots that are re-cut.
 #[test]
 fn no_slots_are_recut_into_more() {

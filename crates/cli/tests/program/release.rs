@@ -299,7 +299,11 @@ fn bad_input_is_named_before_anything_is_charged() {
         (STUDY.to_owned(), b"\xff\xfei\0d\0".to_vec(), "UTF-16"),
         (STUDY.to_owned(), vec![0; 5_000], "no column"),
         (study("people.csv", "people.csv.gz"), bytes(&rows), "legal: a file (.csv"),
-        (study("people.csv", "postgres://nobody@127.0.0.1:9/none"), bytes(&rows), "connecting to server"),
+        (
+            study("people.csv", "postgres://nobody@127.0.0.1:9/none"),
+            bytes(&rows),
+            "connecting to server",
+        ),
     ] {
         let place = Place::new(&study, &rows);
         let wrong = place.release(&[]);

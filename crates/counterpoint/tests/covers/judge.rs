@@ -22,8 +22,27 @@ impl Curve {
         }
     }
 
-    /// Whether a law is within: no order above, and no more leaks.
+    /// Whether a law is within: no order above, and no more leaks; or below a leaky response that is, whose leak pays for whichever
+    /// losses it is spent on.
     pub(super) fn holds(&self, law: &Law) -> bool {
+        self.is_kept_by(law) || (self.leak > 0.0 && self.is_kept_below_a_response(law))
+    }
+
+    fn is_kept_below_a_response(&self, law: &Law) -> bool {
+        let (mut low, mut high) = (0.0_f64, 20.0_f64);
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if self.is_kept_by(&laws::response(middle, self.leak)) {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        let response = laws::response(low, self.leak);
+        is_below(law, &response.losses(), |turned, e| response.delta(turned, e))
+    }
+
+    fn is_kept_by(&self, law: &Law) -> bool {
         [false, true].iter().all(|&turned| {
             law.leak(turned) <= self.leak * (1.0 + 1e-12)
                 && self
