@@ -64,7 +64,10 @@ impl Ready {
         spend: Spend,
         slot: Option<&str>,
     ) -> Result<Self, Illegal> {
-        let measured = checked.measured(spend)?;
+        let measured = match slot {
+            Some(_) => checked.measured_in_slot(spend)?,
+            None => checked.measured(spend)?,
+        };
         Self::measured_by(held, (checked, spend), slot, (measured, None))
     }
 

@@ -18,6 +18,8 @@ mod mean;
 mod variance;
 mod covariance;
 mod chain;
+mod coefficients;
+mod ends;
 mod simulation;
 mod accuracy;
 mod interval;
@@ -293,10 +295,16 @@ impl Query {
     /// The shares that it asks for quantiles of; none for other questions.
     #[must_use]
     pub fn shares(&self) -> Vec<f64> {
+        let shares = self.choice().map(|(shares, _)| shares).unwrap_or_default();
+        shares.iter().copied().map(value_of).collect()
+    }
+
+    /// Its shares and the candidates, if it asks for quantiles.
+    pub(crate) fn choice(&self) -> Option<(&[(u32, u32)], &[f64])> {
         match &self.kind {
-            Kind::Quantile { share, .. } => vec![value_of(*share)],
-            Kind::Quantiles { shares, .. } => shares.iter().copied().map(value_of).collect(),
-            _ => Vec::new(),
+            Kind::Quantile { share, candidates } => Some((std::slice::from_ref(share), candidates)),
+            Kind::Quantiles { shares, candidates } => Some((shares, candidates)),
+            _ => None,
         }
     }
 
