@@ -342,7 +342,7 @@ fn intervals_of_quantiles_keep_to_their_charge() {
     let both = |data: &[f64]| {
         let tally = ready.tally(&Data::new(ADD_REMOVE, data)).unwrap();
         match ready.draw(&tally).unwrap() {
-            Drawn::Quantiles(drawn) => drawn == [[10.0, 0.0, 20.0]],
+            Drawn::Quantiles { chosen, .. } => chosen == [[10.0, 0.0, 20.0]],
             other => panic!("{other:?}"),
         }
     };

@@ -129,6 +129,18 @@ impl Ready {
         Ok(Self { checked, measured, tabulation, spend, asked, key, digest, count })
     }
 
+    /// The same with this confidence of the intervals that are drawn with quantiles, if they are not in a slot. It is no other
+    /// question, and costs the same.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless the confidence is strictly between 0 and 1.
+    pub(crate) fn at(mut self, confidence: f64) -> Result<Self, Illegal> {
+        if !matches!(self.asked, Asked::Slot { .. }) {
+            self.measured = self.checked.measured_at(self.spend, confidence)?;
+        }
+        Ok(self)
+    }
+
     /// The question.
     #[must_use]
     pub fn checked(&self) -> &Checked {

@@ -94,3 +94,128 @@ fn solved(matrix: &DMatrix<Interval>, against: &DVector<Interval>) -> Option<Vec
 fn finite(one: Interval) -> Interval {
     if one.low.is_finite() && one.high.is_finite() { one } else { ANYTHING }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint_testing::{Random, tries};
+
+    /// Records in columns between -1 and 1 and others; the last column is explained by the others, and by something else.
+    fn columns(random: &mut Random, bounds: &[Bounds], rows: usize) -> Vec<Vec<f64>> {
+        let predictors = bounds.len() - 1;
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); bounds.len()];
+        for _ in 0..rows {
+            let own: Vec<f64> = (0..predictors).map(|_| 2.0 * random.unit() - 1.0).collect();
+            let sum: f64 = own.iter().enumerate().map(|(i, x)| x * (1.0 - i as f64)).sum();
+            let outcome = (sum + random.unit()) / (2.0 * predictors as f64);
+            for ((column, bounds), x) in
+                columns.iter_mut().zip(bounds).zip(own.iter().chain([&outcome]))
+            {
+                column.push(bounds.center() + bounds.half() * x);
+            }
+        }
+        columns
+    }
+
+    /// The number of rows, and the sums of a regression: offsets, and products of each predictor with itself and those after it.
+    fn sums(columns: &[Vec<f64>], bounds: &[Bounds]) -> Vec<f64> {
+        let offset = |i: usize| columns[i].iter().map(move |x| x - bounds[i].center());
+        let mut sums = vec![columns[0].len() as f64];
+        sums.extend((0..bounds.len()).map(|i| offset(i).sum::<f64>()));
+        for i in 0..bounds.len() - 1 {
+            sums.extend(
+                (i..bounds.len())
+                    .map(|j| offset(i).zip(offset(j)).map(|(x, y)| x * y).sum::<f64>()),
+            );
+        }
+        sums
+    }
+
+    /// Least squares by the normal equations with a column of ones, from the sums alone.
+    fn least_squares(sums: &[f64], bounds: &[Bounds]) -> Option<Vec<f64>> {
+        let count = bounds.len();
+        let raw = |i: usize, j: usize| match (i.min(j), i.max(j)) {
+            (0, 0) => sums[0],
+            (0, j) => sums[j],
+            (i, j) => sums[1 + product_place(count, i - 1, j - 1)],
+        };
+        let matrix = DMatrix::from_fn(count, count, raw);
+        let against = DVector::from_fn(count, |i, _| raw(i, count));
+        let solved = matrix.lu().solve(&against)?;
+        // The line goes through offsets from the centers.
+        let shift: f64 = (1..count).map(|i| solved[i] * bounds[i - 1].center()).sum();
+        let intercept = bounds[count - 1].center() + solved[0] - shift;
+        Some([intercept].into_iter().chain(solved.iter().skip(1).copied()).collect())
+    }
+
+    /// Whatever the sums are within their intervals, the coefficients are within theirs; for one predictor the slope's are reached.
+    #[test]
+    fn coefficients_are_within_their_intervals_wherever_the_sums_are() {
+        let mut random = Random::new(5);
+        let all = [(0.0, 10.0), (-3.0, 1.0), (100.0, 101.0), (-5.0, 5.0)];
+        let bounds: Vec<Bounds> = all.map(|(low, high)| Bounds::new(low, high).unwrap()).into();
+        for predictors in 1..=3 {
+            let bounds = &bounds[..=predictors];
+            let mut furthest: f64 = 0.0;
+            for _ in 0..tries(400, 0.1) {
+                let exact = sums(&columns(&mut random, bounds, 400), bounds);
+                let wide = random.log_uniform(1e-4, 0.03) * 400.0;
+                let unit = |place: usize| {
+                    let half = |i: usize| bounds[i].half();
+                    let pairs = (0..predictors).flat_map(|i| (i..=predictors).map(move |j| (i, j)));
+                    let ends = pairs.map(|(i, j)| half(i) * half(j));
+                    [1.0]
+                        .into_iter()
+                        .chain((0..=predictors).map(half))
+                        .chain(ends)
+                        .nth(place)
+                        .unwrap()
+                };
+                let interval = |(place, sum): (usize, &f64)| {
+                    let by = wide * unit(place);
+                    Interval { low: sum - by, high: sum + by }
+                };
+                let boxed: Vec<Interval> = exact.iter().enumerate().map(interval).collect();
+                let found = intervals(bounds, boxed[0], &boxed[1..]);
+                assert_eq!(found.len(), predictors + 1);
+                for _ in 0..100 {
+                    let is_corner = random.once_in(2);
+                    let within = |one: &Interval| match is_corner {
+                        true => random.of(&[one.low, one.high]),
+                        false => one.low + random.unit() * (one.high - one.low),
+                    };
+                    let noisy: Vec<f64> = boxed.iter().map(within).collect();
+                    let Some(truth) = least_squares(&noisy, bounds) else { continue };
+                    for (place, (truth, one)) in truth.iter().zip(&found).enumerate() {
+                        let slack = 1e-9 * (1.0 + truth.abs());
+                        let is_within = one.low - slack <= *truth && *truth <= one.high + slack;
+                        assert!(is_within, "{place}: {truth} {one:?} {exact:?} {wide}");
+                        if place == 1 && one.high.is_finite() {
+                            let middle = 0.5 * (one.low + one.high);
+                            furthest = furthest.max((truth - middle).abs() / (one.high - middle));
+                        }
+                    }
+                }
+            }
+            assert!(furthest > [0.0, 0.9, 0.5, 0.4][predictors], "{predictors}: {furthest}");
+        }
+    }
+
+    /// Nothing is said where predictors may be the same, or may not vary.
+    #[test]
+    fn nothing_is_said_of_predictors_that_may_be_collinear() {
+        let bounds = [Bounds::new(-1.0, 1.0).unwrap(); 3];
+        let around = |sum: f64| Interval { low: sum - 5.0, high: sum + 5.0 };
+        let rows = around(100.0);
+        let told = |sums: &[f64], count: usize| {
+            let sums: Vec<Interval> = sums.iter().copied().map(around).collect();
+            let found = intervals(&bounds[3 - count..], rows, &sums);
+            assert_eq!(found.len(), count);
+            assert!(found.iter().all(|one| one.low.is_finite()) || found == vec![ANYTHING; count]);
+            found[0].low.is_finite()
+        };
+        assert!(told(&[0.0, 0.0, 30.0, 10.0], 2) && !told(&[0.0, 0.0, 4.0, 1.0], 2));
+        assert!(told(&[0.0, 0.0, 0.0, 40.0, 10.0, 1.0, 40.0, 1.0], 3));
+        assert!(!told(&[0.0, 0.0, 0.0, 40.0, 35.0, 1.0, 40.0, 1.0], 3));
+    }
+}

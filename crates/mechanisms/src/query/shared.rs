@@ -52,7 +52,7 @@ impl Drawn {
                 [count] => Some(*count),
                 _ => None,
             },
-            Self::Reply(_) | Self::Quantiles(_) => None,
+            Self::Reply(_) | Self::Quantiles { .. } => None,
         }
     }
 }
