@@ -1,5 +1,6 @@
 //! The ends of a quantile's interval, each a choice of its own from the same tally (docs/theorems.md, *Intervals of quantiles*).
 
+use super::Share;
 use super::measurement::chosen;
 use crate::choice::Exponential;
 use crate::error::Error;
@@ -7,9 +8,6 @@ use crate::noise::SLACK;
 
 /// For each share: the quantile, the lower end and the upper end.
 pub(super) const CHOICES: u64 = 3;
-
-/// A share as a ratio.
-type Share = (u32, u32);
 
 /// How far from the rank wanted the ends aim, in units of the scores. Public: it depends on the number of candidates, the noise and
 /// the confidence alone.
@@ -139,10 +137,11 @@ mod tests {
         };
         // Whole numbers that a double misses.
         let rank = (n * p * 1e9).round() / 1e9;
-        let is_whole = rank == rank.floor();
+        let is_whole = rank.fract().abs() < 1e-9;
         let second = if is_whole { 0.5 * (at(rank) + at(rank + 1.0)) } else { at(rank.ceil()) };
         let third = (rank - 0.5).ceil();
-        let third = if third == rank - 0.5 && third % 2.0 != 0.0 { third + 1.0 } else { third };
+        let is_odd_half = (third - (rank - 0.5)).abs() < 1e-9 && (third % 2.0).abs() > 0.5;
+        let third = if is_odd_half { third + 1.0 } else { third };
         vec![
             at(rank.ceil()),
             second,

@@ -470,7 +470,9 @@ mod tests {
         assert_eq!(ends(&before, 0.8), []);
         let tally = measurement.tally(&Data::new(relation, [1.5; 9])).unwrap();
         let drawn = measurement.draw(&tally).unwrap();
-        assert!(matches!(drawn, Drawn::Quantiles { confidence, .. } if confidence == 0.9));
+        assert!(
+            matches!(drawn, Drawn::Quantiles { confidence, .. } if (confidence - 0.9).abs() < 1e-15)
+        );
         assert!(
             measurement
                 .recipe()

@@ -146,6 +146,9 @@ pub struct Query {
     pub(crate) kind: Kind,
 }
 
+/// A share as a ratio.
+pub(crate) type Share = (u32, u32);
+
 /// The kinds of questions. What is read may be anything; in a [`Query`] it has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -300,7 +303,7 @@ impl Query {
     }
 
     /// Its shares and the candidates, if it asks for quantiles.
-    pub(crate) fn choice(&self) -> Option<(&[(u32, u32)], &[f64])> {
+    pub(crate) fn choice(&self) -> Option<(&[Share], &[f64])> {
         match &self.kind {
             Kind::Quantile { share, candidates } => Some((std::slice::from_ref(share), candidates)),
             Kind::Quantiles { shares, candidates } => Some((shares, candidates)),
