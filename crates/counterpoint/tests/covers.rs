@@ -201,6 +201,21 @@ fn witnesses_of_a_line_are_within_it_between_the_orders() {
     assert!((0.99..1.003).contains(&nearest), "{nearest}");
 }
 
+/// Whatever is pure is concentrated, on a sample too: rho is e tanh(e/2), e being the sample's largest loss. The judge knows it of
+/// orders next to one, where an integral has to be good to many digits.
+#[test]
+fn laplace_noise_on_a_sample_is_within_its_line() {
+    let (size, rate) = (0.219_715_498_116_913_07_f64, 0.884_095_718_984_475_7);
+    let candidate = Shape::Sampled(Box::new(Shape::Laplace { sensitivity: 1.0 }), rate);
+    let largest = (rate * size.exp_m1()).ln_1p();
+    let rho = largest * (0.5 * largest).tanh();
+    for (share, inside) in [(1.0, true), (0.9, false)] {
+        let slot = Shape::Tcdp { omega: 30.0 }.slot((2.0 * share * rho).sqrt(), 1).unwrap();
+        let holds = candidate.laws(size, 1).unwrap().iter().all(|law| slot.holds(law));
+        assert_eq!(holds, inside, "{share}");
+    }
+}
+
 /// Lists of slots that are re-cut.
 #[test]
 fn no_slots_are_recut_into_more() {
