@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
-use counterpoint::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint::quantity::{Bits, Confidence, plain};
 use counterpoint::route::Route;
 use counterpoint::theorem::eta::Eta;

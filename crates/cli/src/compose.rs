@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::ask::{AskError, Asked, Options, PrecisePlan};
-use counterpoint::exact::{Ratio, of_double};
+use counterpoint_numerics::fractions::{Ratio, of_double};
 use counterpoint::quantity::Bits;
 use counterpoint::route::Route;
 use counterpoint::theorem::{Bound, Theorem};

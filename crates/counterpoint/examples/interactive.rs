@@ -7,7 +7,7 @@
 //! Whoever must finish with one mechanism before turning to the other has to order from the
 //! first without knowing what the second will offer.
 
-use counterpoint::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint::interactive::{Answer, Step, System, concurrent, concurrent_delta, decompose};
 use counterpoint::pair::Pair;
 use std::error::Error;

@@ -9,7 +9,7 @@
 //! cargo run --release -p counterpoint --example partitions -- 2 3 6 4 9 36
 //! ```
 
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint::quantity::Bits;
 use counterpoint::route::precise::{self, Big, PreciseError, PreciseGuarantee};
 use counterpoint::watch::Watch;

@@ -25,8 +25,7 @@
 //! Read the modules in the order they are listed in; each uses only those before it. A
 //! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
 //! composition answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`]
-//! holds the named bounds, [`rounding`] the arithmetic whose error is known. Beside them, in
-//! [`exact`] fractions: [`pair`] builds the maps that show one pair of distributions to be at
+//! holds the named bounds. Beside them, in exact fractions: [`pair`] builds the maps that show one pair of distributions to be at
 //! least as telling as another, and [`interactive`] finds the best adversary against a
 //! mechanism that is queried adaptively, or several interleaved.
 //!
@@ -35,10 +34,6 @@
 //! parameters themselves are chosen from earlier answers: for that there is [`filter`].
 
 pub mod quantity;
-pub mod bracket;
-pub mod rounding;
-pub mod exact;
-mod binomial;
 pub mod watch;
 mod source;
 pub mod mechanism;
@@ -54,7 +49,7 @@ pub mod pair;
 pub mod interactive;
 
 pub use ask::{Answer, AskError, Asked, Options};
-pub use bracket::Bracket;
 pub use composition::{Plan, PlanError};
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
+pub use counterpoint_numerics::Bracket;
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};

@@ -8,7 +8,7 @@ use counterpoint::filter::{
     OpenError, PlanAccount, Query, Terms, covers,
 };
 use counterpoint::quantity::{Buckets, Count, Noise, Steps};
-use counterpoint::rounding::normal_tail;
+use counterpoint_numerics::normal_tail;
 use counterpoint::theorem::{Parameters, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
 use counterpoint_testing::Random;

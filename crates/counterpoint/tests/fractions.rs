@@ -2,7 +2,7 @@
 //! it. Expected digits: sums over all outcomes in 90 digits by mpmath, or fractions by hand.
 
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
-use counterpoint::exact::{ExactError, Ratio};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint::filter::Amount;
 use counterpoint::route::precise::PreciseGuarantee;
 use counterpoint::watch::Watch;

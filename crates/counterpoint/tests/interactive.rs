@@ -6,7 +6,7 @@
 use crate::common::fractions;
 use crate::common::tree;
 
-use counterpoint::exact::{Ratio, exponential, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint::interactive::{
     Adversary, Answer, DecomposeError, System, concurrent, concurrent_delta, decompose,
 };
@@ -265,14 +265,14 @@ fn the_certified_routes_agree_with_concurrent_randomized_responses() {
         let systems: Vec<System> = list
             .iter()
             .map(|&(e, d)| {
-                let (x, _) = exponential(Epsilon::new(e).unwrap()).unwrap();
+                let (x, _) = Epsilon::new(e).unwrap().exponential().unwrap();
                 System::from(&Pair::response(&x, &Ratio::try_from(d).unwrap()).unwrap())
             })
             .collect();
         for at in [0.0, 0.3, 0.9, 1.4] {
             let at = Epsilon::new(at).unwrap();
             let certified = plan.delta(at, &Options::default()).unwrap().bracket;
-            let (x, _) = exponential(at).unwrap();
+            let (x, _) = at.exponential().unwrap();
             let exact = nearest(&concurrent_delta(&systems, &x).unwrap());
             assert!(certified.lower - 1e-12 < exact && exact < certified.upper + 1e-12);
         }

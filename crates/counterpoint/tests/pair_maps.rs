@@ -5,7 +5,7 @@
 use crate::common::fractions;
 use crate::common::pairs;
 
-use counterpoint::exact::{ExactError, Ratio};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint::mechanism::FinitePair;
 use counterpoint::pair::{
     LaplaceMap, Map, MapError, Pair, from_response, from_response_doubles, simulate,

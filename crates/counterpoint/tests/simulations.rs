@@ -6,7 +6,7 @@ use crate::common::pairs;
 use crate::common::tree;
 use crate::pair_maps::least_delta;
 
-use counterpoint::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint::interactive::{DecomposeError, Simulator, SimulatorError, System, Turn};
 use counterpoint::pair::{
     ComposeError, Composed, Mechanism, Pair, Side, Stage, breach, compose, draw, events,

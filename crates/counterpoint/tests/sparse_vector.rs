@@ -8,7 +8,7 @@ use crate::common::laws;
 use crate::common::mechanisms::{above_threshold, approximate, plan, sparse_vector, times};
 use crate::common::slots::{other, terms};
 
-use counterpoint::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint::filter::{Filter, Query, covers};
 use counterpoint::interactive::{Answer, System};
 use counterpoint::quantity::Order;

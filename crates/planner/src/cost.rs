@@ -3,7 +3,7 @@
 use crate::pace::Pace;
 use crate::study::{Budget, Public};
 use counterpoint::quantity::{Delta, Epsilon, Group, Tolerance};
-use counterpoint::rounding::Dd;
+use counterpoint_numerics::Dd;
 use counterpoint::watch::Watch;
 use counterpoint::{Answer, AskError, Asked, Bracket, Options, Plan, PlanError, Release};
 

@@ -1,5 +1,5 @@
 use counterpoint::Bracket;
-use counterpoint::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint::pair::{Events, Map, Side as Set};
 use counterpoint::quantity::plain;
 use counterpoint_wire::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use counterpoint::ask::PrecisePlan;
-use counterpoint::exact::{ExactError, Ratio, of_double};
+use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
 use counterpoint::route::precise::PreciseGuarantee;
 use counterpoint::{Count, Guarantee, Mechanism};
 

@@ -1,6 +1,6 @@
 //! Numbers as they are written: decimals, fractions and powers, exactly. The one reader of amounts.
 
-use counterpoint::exact::{Ratio, nearest, of_double};
+use counterpoint_numerics::fractions::{Ratio, nearest, of_double};
 use counterpoint::filter::Amount;
 
 use crate::decimal;

@@ -2,9 +2,9 @@
 //! 0.3 can be three tenths and a third a third, as MV section 2 has its inputs.
 
 use super::{Answer, AskError};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::{Guarantees, Plan};
-use crate::exact::{ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double};
+use counterpoint_numerics::fractions::{ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double};
 use crate::mechanism::Guarantee;
 use crate::quantity::{Bits, Count, Delta, Epsilon};
 use crate::route::Route;

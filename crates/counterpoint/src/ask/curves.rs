@@ -2,11 +2,11 @@
 //! their loss.
 
 use super::{Answer, AskError, Asked, Options, mixed, witness};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Times};
 use crate::loss::{Curve, Loss};
-use crate::rounding::{Dd, Wide};
+use counterpoint_numerics::{Dd, Wide};
 use crate::route::mixed::largest::largest;
 use crate::route::mixed::renyi;
 use crate::route::mixed::smooth::Contours;

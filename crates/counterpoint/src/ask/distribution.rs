@@ -5,11 +5,11 @@
 //! P(L > l) = delta(x) - x delta'(x). Nothing but certified deltas goes in.
 
 use super::{AskError, Options, mixed};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Level, Tolerance};
-use crate::rounding::{Dd, Wide, down, up};
+use counterpoint_numerics::{Dd, Wide, down, up};
 use crate::route::mixed::listed::Listed;
 use crate::route::mixed::smooth::Contours;
 use crate::route::mixed::{cumulant, largest};

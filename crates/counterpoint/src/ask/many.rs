@@ -7,10 +7,10 @@
 
 use super::plan::worst;
 use super::{Answer, AskError, Options};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::{Composition, Plan};
 use crate::quantity::{Delta, Epsilon, Tolerance};
-use crate::rounding::{UNIT, expm1, ln_1p_rounded};
+use counterpoint_numerics::{UNIT, expm1, ln_1p_rounded};
 use crate::route::mixed::smooth::Contours;
 use std::collections::BTreeMap;
 

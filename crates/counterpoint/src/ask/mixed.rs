@@ -2,10 +2,10 @@
 
 use super::choose::{MixedWay, Wanted, first_of, is_dear, mixed_ways};
 use super::{AskError, Options};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use crate::rounding::Wide;
+use counterpoint_numerics::Wide;
 use crate::route::mixed::closed;
 use crate::route::mixed::edge;
 use crate::route::mixed::largest::cut;

@@ -17,9 +17,9 @@ pub use bits::{PreciseAnswer, PrecisePlan};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use distribution::{LossAtom, PrivacyLoss};
 
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::{Leak, leak};
-use crate::exact::ExactError;
+use counterpoint_numerics::fractions::ExactError;
 use crate::quantity::{Delta, Tolerance, plain};
 use crate::route::Route;
 use crate::route::precise::PreciseError;

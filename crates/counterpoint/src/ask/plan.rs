@@ -3,12 +3,12 @@
 use super::{
     Answer, AskError, Options, PreciseAnswer, bits, choose, curves, effort, mixed, responses,
 };
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Composition, Guarantees, Plan, Rounded};
 use crate::loss::Direction;
 use crate::quantity::{Bits, Delta, Epsilon};
-use crate::rounding::Wide;
+use counterpoint_numerics::Wide;
 use crate::route::mixed::largest::largest;
 use crate::route::mixed::smooth::Contours;
 use crate::route::{Ends, Route};

@@ -3,7 +3,7 @@
 
 use super::choose::{ResponseWay, Wanted, first_of, response_ways};
 use super::{Answer, AskError, Options, bits};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Factor, Guarantees};
 use crate::quantity::{Delta, Epsilon};

@@ -2,12 +2,12 @@
 
 use super::responses::{pure_delta, pure_epsilon};
 use super::{AskError, Asked, Options, mixed};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Leaks, Part, Rounded, factors};
 use crate::loss::{Loss, sampled_two_outcomes, two_outcomes};
 use crate::quantity::Tolerance;
-use crate::rounding::Wide;
+use counterpoint_numerics::Wide;
 use crate::route::mixed::renyi;
 use crate::route::mixed::smooth::Contours;
 use crate::route::responses::is_at_the_top;

@@ -4,7 +4,7 @@ use super::{Composition, Leaks, Part, Rounded, Times, factors};
 use crate::loss::{self, Atom, Atoms, Curve, Direction, Loss, LossError, Meaning};
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Epsilon, Group, plain};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 use std::cmp::Ordering;
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
 //! would not be 0.3, and totals would drift; an [`Amount`] is a decimal fraction of any
 //! length, and its sums and products are exact. Every double is one too.
 
-use crate::exact::Ratio;
-use crate::rounding::{Dd, Wide};
+use counterpoint_numerics::fractions::Ratio;
+use counterpoint_numerics::{Dd, Wide};
 use dashu_base::{BitTest, DivRem};
 use dashu_int::UBig;
 use std::borrow::Cow;

@@ -9,7 +9,7 @@ use crate::composition::Part;
 use crate::loss::{self, Direction, Loss, Meaning};
 use crate::mechanism::{Adjacency, Mechanism, Release};
 use crate::quantity::Order;
-use crate::rounding::{Dd, STEP, Wide, normal_tail};
+use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
 use crate::route::mixed::{largest, renyi, smooth};
 
 /// An amount of a currency, and a delta.

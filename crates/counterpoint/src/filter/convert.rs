@@ -8,7 +8,7 @@ use super::amount::{Amount, GRID_PLACES};
 use crate::composition::Plan;
 use crate::mechanism::Mechanism;
 use crate::quantity::{Count, Epsilon, Mu, Order};
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 
 /// The orders that are searched: t from 2^-40 to 2^29.
 pub(super) const LEAST: f64 = 9.094_947_017_729_282e-13;

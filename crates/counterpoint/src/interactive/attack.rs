@@ -1,8 +1,9 @@
 //! The exact profile, and the adversary that reaches it (L equation (19)).
 
 use super::System;
-use crate::bracket::Bracket;
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::Bracket;
+use crate::pair::at_epsilon;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::Pair;
 use crate::quantity::{Epsilon, OutOfRange};
 
@@ -49,13 +50,13 @@ impl Lower {
             let sums = state
                 .queries
                 .iter()
-                .map(|query| exact::sum(query.iter().map(|branch| &values[branch.next])));
+                .map(|query| fractions::sum(query.iter().map(|branch| &values[branch.next])));
             // The first of the best.
             let best =
                 sums.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
             (choices[index], values[index]) = best.unwrap_or_else(|| {
                 let mass = &masses[index];
-                (0, exact::positive_part(&mass[b] - ratio * &mass[1 - b]))
+                (0, fractions::positive_part(&mass[b] - ratio * &mass[1 - b]))
             });
         }
         Self { values, choices }
@@ -67,7 +68,7 @@ impl System {
     /// For b = 1 attack [`System::swapped`].
     ///
     /// ```
-    /// use counterpoint::exact::Ratio;
+    /// use counterpoint_numerics::fractions::Ratio;
     /// use counterpoint::interactive::System;
     /// use counterpoint::pair::Pair;
     ///
@@ -90,7 +91,7 @@ impl System {
     pub fn delta(&self, ratio: &Ratio) -> Ratio {
         let masses = self.masses();
         let [zero, one] = [0, 1].map(|b| Lower::new(self, &masses, b, ratio).values.swap_remove(0));
-        exact::larger(zero, one)
+        fractions::larger(zero, one)
     }
 
     /// The same at an epsilon, enclosed in doubles.
@@ -98,7 +99,7 @@ impl System {
     /// # Errors
     /// [`OutOfRange`] if epsilon is above 500.
     pub fn delta_at(&self, epsilon: Epsilon) -> Result<Bracket, OutOfRange> {
-        exact::at_epsilon(epsilon, |ratio| self.delta(ratio))
+        at_epsilon(epsilon, |ratio| self.delta(ratio))
     }
 
     /// What an adversary sees: its transcripts' probabilities under b = 0 and b = 1.
@@ -107,7 +108,7 @@ impl System {
     /// [`ExactError::Size`] if the adversary was made for a system of another size.
     pub fn pair(&self, adversary: &Adversary) -> Result<Pair, ExactError> {
         let size = self.states.len() as u128;
-        exact::check_size(
+        fractions::check_size(
             "states of the adversary",
             adversary.choices.len() as u128,
             (size, size),
@@ -155,7 +156,7 @@ impl System {
             if !state.queries.is_empty() {
                 choices[index] = rule(&history(&parents, index), state.queries.len());
                 let (choice, most) = (choices[index] as u128, state.queries.len() as u128 - 1);
-                exact::check_size("the query chosen is", choice, (0, most))?;
+                fractions::check_size("the query chosen is", choice, (0, most))?;
             }
         }
         Ok(Adversary { choices })

@@ -1,7 +1,7 @@
 //! Several systems at once, their queries interleaved at will (L section 1.1).
 
 use super::{Branch, MOST_STATES, State, System};
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use std::collections::VecDeque;
 
 /// The exact profile of the concurrent composition, in the worse direction: the least delta
@@ -14,15 +14,15 @@ use std::collections::VecDeque;
 /// # Errors
 /// [`ExactError::Size`] if there are no systems, or more than a million tuples.
 pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, ExactError> {
-    exact::check_size("systems", systems.len() as u128, (1, 64))?;
+    fractions::check_size("systems", systems.len() as u128, (1, 64))?;
     let sizes = systems.iter().map(|system| system.states.len() as u128);
     let tuples = sizes.fold(1_u128, u128::saturating_mul);
-    exact::check_size("tuples of states", tuples, (1, MOST_STATES))?;
+    fractions::check_size("tuples of states", tuples, (1, MOST_STATES))?;
     let bits = systems.iter().map(System::bits).sum();
-    exact::check_bits("bits of all tuples' probabilities", tuples, bits)?;
+    fractions::check_bits("bits of all tuples' probabilities", tuples, bits)?;
     let masses: Vec<Vec<[Ratio; 2]>> = systems.iter().map(System::masses).collect();
     let [zero, one] = [0, 1].map(|b| best(systems, &masses, b, ratio, tuples as usize));
-    Ok(exact::larger(zero, one))
+    Ok(fractions::larger(zero, one))
 }
 
 /// L (19) over tuples. A tuple's number counts the systems' states in mixed radix; every
@@ -43,15 +43,15 @@ fn best(
             let state = tuple / stride % system.states.len();
             for query in &system.states[state].queries {
                 let after = |branch: &Branch| &values[tuple + (branch.next - state) * stride];
-                let sum = exact::sum(query.iter().map(after));
-                most = Some(most.map_or(sum.clone(), |most| exact::larger(most, sum)));
+                let sum = fractions::sum(query.iter().map(after));
+                most = Some(most.map_or(sum.clone(), |most| fractions::larger(most, sum)));
             }
             if most.is_none() {
                 product = [0, 1].map(|b: usize| &product[b] * &masses[state][b]);
             }
             stride *= system.states.len();
         }
-        let over = || exact::positive_part(&product[b] - ratio * &product[1 - b]);
+        let over = || fractions::positive_part(&product[b] - ratio * &product[1 - b]);
         values[tuple] = most.unwrap_or_else(over);
     }
     values.swap_remove(0)
@@ -64,7 +64,7 @@ fn best(
 /// # Errors
 /// [`ExactError::Size`] if there are no systems, or more than a million states.
 pub fn concurrent(systems: &[System]) -> Result<System, ExactError> {
-    exact::check_size("systems", systems.len() as u128, (1, 64))?;
+    fractions::check_size("systems", systems.len() as u128, (1, 64))?;
     let bits: u128 = systems.iter().map(System::bits).sum();
     let mut states = vec![State::default()];
     let mut open = VecDeque::from([(0, vec![0; systems.len()])]);
@@ -72,8 +72,8 @@ pub fn concurrent(systems: &[System]) -> Result<System, ExactError> {
         for (which, system) in systems.iter().enumerate() {
             for query in &system.states[tuple[which]].queries {
                 let size = (states.len() + query.len()) as u128;
-                exact::check_size("states", size, (1, MOST_STATES))?;
-                exact::check_bits("bits of all histories' probabilities", size, bits)?;
+                fractions::check_size("states", size, (1, MOST_STATES))?;
+                fractions::check_bits("bits of all histories' probabilities", size, bits)?;
                 let mut branches = Vec::with_capacity(query.len());
                 for branch in query {
                     let mut after = tuple.clone();

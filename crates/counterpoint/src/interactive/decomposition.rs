@@ -16,7 +16,7 @@
 
 use super::attack::Lower;
 use super::{Attack, Branch, State, System};
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// Four systems that make up a fifth, L (3):
 /// M^b = delta E^b + (1 - delta) (x N^b + N^(1-b)) / (1 + x).
@@ -39,7 +39,7 @@ pub struct Decomposition {
 pub enum DecomposeError {
     /// An adversary tells the bits apart too well.
     #[error("an adversary reaches delta {} against b = {bit}; legal: at most {}",
-        exact::nearest(&.attack.delta), exact::nearest(.delta))]
+        fractions::nearest(&.attack.delta), fractions::nearest(.delta))]
     Distinguishable {
         /// The bit it accuses; an attack on 1 is one on the swapped system.
         bit: usize,
@@ -56,7 +56,7 @@ pub enum DecomposeError {
 /// Decomposes a system that is (epsilon, delta)-indistinguishable, x = e^epsilon.
 ///
 /// ```
-/// use counterpoint::exact::Ratio;
+/// use counterpoint_numerics::fractions::Ratio;
 /// use counterpoint::interactive::{Answer, System, decompose};
 ///
 /// let ratio = |text: &str| text.parse::<Ratio>();
@@ -79,7 +79,7 @@ pub fn decompose(
     ratio: &Ratio,
     delta: &Ratio,
 ) -> Result<Decomposition, DecomposeError> {
-    exact::check_guarantee(ratio, delta)?;
+    fractions::check_guarantee(ratio, delta)?;
     for (bit, side) in [(0, system.clone()), (1, system.swapped())] {
         let attack = Box::new(side.attack(ratio));
         if attack.delta > *delta {
@@ -120,14 +120,14 @@ fn raise(
     ratio: &Ratio,
 ) {
     let mut gap = [0, 1].map(|b: usize| {
-        &leaked[index][b] - exact::sum(query.iter().map(|branch| &leaked[branch.next][b]))
+        &leaked[index][b] - fractions::sum(query.iter().map(|branch| &leaked[branch.next][b]))
     });
     for branch in query {
         let (mass, now) = (&masses[branch.next], leaked[branch.next].clone());
         let caps = [0, 1].map(|b: usize| &now[b] + &gap[b]);
         let raised = [0, 1].map(|b: usize| {
             let other = &mass[b] + (&caps[1 - b] - &mass[1 - b]) / ratio;
-            exact::smaller(exact::smaller(caps[b].clone(), other), mass[b].clone())
+            fractions::smaller(fractions::smaller(caps[b].clone(), other), mass[b].clone())
         });
         for b in [0, 1] {
             gap[b] -= &raised[b] - &now[b];
@@ -193,7 +193,7 @@ impl System {
         self.states.iter().flat_map(|state| &state.queries).all(|query| {
             [0, 1].into_iter().all(|b: usize| {
                 let list = || query.iter().map(|branch| &branch.probabilities[b]);
-                list().all(|p| *p >= Ratio::ZERO) && exact::sum(list()).is_one()
+                list().all(|p| *p >= Ratio::ZERO) && fractions::sum(list()).is_one()
             })
         })
     }

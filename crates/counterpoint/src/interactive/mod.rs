@@ -14,7 +14,7 @@
 //! in exact fractions, but for divergences of real order, which are enclosed.
 //!
 //! ```
-//! use counterpoint::exact::Ratio;
+//! use counterpoint_numerics::fractions::Ratio;
 //! use counterpoint::interactive::{Answer, System, concurrent_delta};
 //! use counterpoint::pair::Pair;
 //!
@@ -52,7 +52,7 @@ pub use monitor::Monitor;
 pub use renyi::{MomentAttack, RenyiAttack};
 pub use simulator::{Conversation, Said, Simulator, SimulatorError, Turn, Voiced};
 
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::Pair;
 
 /// The most states a system may have.
@@ -153,7 +153,7 @@ impl System {
     pub fn new(queries: Vec<Vec<Answer>>) -> Result<Self, ExactError> {
         let answers = queries.iter().flatten();
         let size = 1 + answers.map(|answer| answer.then.states.len() as u128).sum::<u128>();
-        exact::check_size("states", size, (1, MOST_STATES))?;
+        fractions::check_size("states", size, (1, MOST_STATES))?;
         let mut states = vec![State::default()];
         for (index, answers) in queries.into_iter().enumerate() {
             check(index, &answers)?;
@@ -167,7 +167,7 @@ impl System {
         }
         let system = Self { states };
         let size = system.states.len() as u128;
-        exact::check_bits("bits of all histories' probabilities", size, system.bits())?;
+        fractions::check_bits("bits of all histories' probabilities", size, system.bits())?;
         Ok(system)
     }
 
@@ -203,8 +203,8 @@ impl System {
                 rounds[depth].extend(&branch.probabilities);
             }
         }
-        let most = exact::MOST_TOTAL_BITS / self.states.len() as u128;
-        rounds.into_iter().map(|round| exact::common_bits(round, most)).sum()
+        let most = fractions::MOST_TOTAL_BITS / self.states.len() as u128;
+        rounds.into_iter().map(|round| fractions::common_bits(round, most)).sum()
     }
 
     /// For each state the probabilities, under b = 0 and b = 1, of the answers on the way to
@@ -233,17 +233,17 @@ impl State {
 
 /// Refuses answers that are no distribution under one of the bits.
 fn check(query: usize, answers: &[Answer]) -> Result<(), ExactError> {
-    exact::check_size("answers to a query", answers.len() as u128, (1, MOST_STATES))?;
+    fractions::check_size("answers to a query", answers.len() as u128, (1, MOST_STATES))?;
     let list: Vec<&Ratio> = answers.iter().flat_map(|answer| &answer.probabilities).collect();
-    exact::check_list("bits of the answers' probabilities", list.into_iter())?;
+    fractions::check_list("bits of the answers' probabilities", list.into_iter())?;
     for b in [0, 1] {
         for (index, answer) in answers.iter().enumerate() {
             let place = || format!("the probability of answer {index} to query {query}, b = {b},");
-            exact::check_probability(place, &answer.probabilities[b])?;
+            fractions::check_probability(place, &answer.probabilities[b])?;
         }
-        let sum = exact::sum(answers.iter().map(|answer| &answer.probabilities[b]));
+        let sum = fractions::sum(answers.iter().map(|answer| &answer.probabilities[b]));
         let place = || format!("the probabilities of the answers to query {query}, b = {b},");
-        exact::check_sum(place, sum)?;
+        fractions::check_sum(place, sum)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::renyi::factor;
 use super::{MOST_STATES, Step, System};
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// Follows a conversation with several systems, interleaved at will, and says what can still be
 /// lost: at each moment, the largest E[(P/Q)^a] = e^((a - 1) D_a) of all that can follow.
@@ -15,7 +15,7 @@ use crate::exact::{self, ExactError, Ratio};
 /// is at most what was left in the beginning: the product of the systems' own largest moments.
 ///
 /// ```
-/// use counterpoint::exact::Ratio;
+/// use counterpoint_numerics::fractions::Ratio;
 /// use counterpoint::interactive::{Monitor, Step, System};
 /// use counterpoint::pair::Pair;
 ///
@@ -51,7 +51,7 @@ impl<'a> Monitor<'a> {
     /// [`ExactError::Size`] unless there are 1 to 64 systems, the order is from 2 to 1000, and
     /// the fractions can be held.
     pub fn new(systems: &'a [System], order: u32) -> Result<Self, ExactError> {
-        exact::check_size("systems", systems.len() as u128, (1, 64))?;
+        fractions::check_size("systems", systems.len() as u128, (1, 64))?;
         let part = |system: &'a System| {
             let (moments, _) = system.moments(order)?;
             Ok(Part { system, moments, state: 0 })
@@ -80,7 +80,7 @@ impl<'a> Monitor<'a> {
     /// [`ExactError::Size`] if there is no such system, query or answer now.
     pub fn follow(&mut self, which: usize, step: Step) -> Result<(), ExactError> {
         let is_there = |what: &'static str, asked: usize, count: usize| {
-            exact::check_size(what, count as u128, (asked as u128 + 1, MOST_STATES))
+            fractions::check_size(what, count as u128, (asked as u128 + 1, MOST_STATES))
         };
         is_there("systems", which, self.parts.len())?;
         let part = &mut self.parts[which];

@@ -1,7 +1,7 @@
 //! What all adversaries together can reach, as one pair.
 
 use super::System;
-use crate::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use crate::pair::{Pair, cross};
 
 /// A concave curve from (0, 0), as its edges (p, q) by falling ratio p/q.
@@ -20,7 +20,7 @@ impl System {
     /// systems' (epsilon, delta) guarantees.
     ///
     /// ```
-    /// use counterpoint::exact::Ratio;
+    /// use counterpoint_numerics::fractions::Ratio;
     /// use counterpoint::interactive::{Answer, System};
     ///
     /// let ratio = |text: &str| text.parse::<Ratio>();

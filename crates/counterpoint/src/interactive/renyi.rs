@@ -12,10 +12,10 @@
 
 use super::attack::Adversary;
 use super::{Branch, System};
-use crate::bracket::Bracket;
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::quantity::{Order, OutOfRange};
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// The largest order whose moments are enclosed: 2^29.
 const MOST_ORDER: f64 = 536_870_912.0;
@@ -49,7 +49,7 @@ impl System {
     ///
     /// ```
     /// use counterpoint::quantity::Order;
-    /// use counterpoint::exact::Ratio;
+    /// use counterpoint_numerics::fractions::Ratio;
     /// use counterpoint::interactive::System;
     /// use counterpoint::pair::Pair;
     ///
@@ -102,7 +102,7 @@ impl System {
     /// The adversary with the largest moment of a whole order, exactly; b = 0 over b = 1.
     ///
     /// ```
-    /// use counterpoint::exact::Ratio;
+    /// use counterpoint_numerics::fractions::Ratio;
     /// use counterpoint::interactive::System;
     /// use counterpoint::pair::Pair;
     ///
@@ -126,8 +126,8 @@ impl System {
         order: u32,
     ) -> Result<(Vec<Option<Ratio>>, Vec<usize>), ExactError> {
         let range = (2, u128::from(MOST_WHOLE_ORDER));
-        exact::check_size("the order is", u128::from(order), range)?;
-        exact::check_bits("bits of all states' moments", 1, self.moment_bits(order))?;
+        fractions::check_size("the order is", u128::from(order), range)?;
+        fractions::check_bits("bits of all states' moments", 1, self.moment_bits(order))?;
         Ok(self.backwards(
             Some(Ratio::ONE),
             |query, values| moment_sum(query, values, order),
@@ -138,7 +138,7 @@ impl System {
     /// At least as many bits as the denominators of all states' moments have: along answers
     /// they add up, and of the queries one is kept.
     fn moment_bits(&self, order: u32) -> u128 {
-        let long = |value: &Ratio| exact::bits_of(value) as u128 * u128::from(order);
+        let long = |value: &Ratio| fractions::bits_of(value) as u128 * u128::from(order);
         let (sizes, _) = self.backwards(
             1_u128,
             |query, sizes| {
@@ -265,11 +265,11 @@ fn enclosed_sum(query: &[Branch], values: &[Option<Enclosed>], t: f64) -> Option
         if q.is_zero() {
             return None;
         }
-        let ln = exact::wide(&(p / q)).ln();
+        let ln = fractions::wide(&(p / q)).ln();
         // The exponent's absolute error is the exponential's relative one; and two conversions,
         // an exponential, three products and a sum.
         let share = 4.0 * STEP * t * (1.0 + ln.hi.abs()) + 8.0 * STEP;
-        let factor = exact::wide(p) * Wide::exp(ln * t);
+        let factor = fractions::wide(p) * Wide::exp(ln * t);
         sum = sum.plus(factor, values[*next]?.widened(share));
     }
     // What sums and comparisons of ends may be off.

@@ -5,7 +5,7 @@
 //! answer knows the bit, or the other systems.
 
 use super::{Branch, DecomposeError, Decomposition, System, decompose};
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::{Pair, draw};
 
 /// The most histories that are looked at one by one.
@@ -79,7 +79,7 @@ impl Simulator {
     /// Decomposes each system by its guarantee: a likelihood ratio e^epsilon, and a delta.
     ///
     /// ```
-    /// use counterpoint::exact::Ratio;
+    /// use counterpoint_numerics::fractions::Ratio;
     /// use counterpoint::interactive::{Answer, Simulator, System};
     ///
     /// let ratio = |text: &str| text.parse::<Ratio>();
@@ -100,7 +100,7 @@ impl Simulator {
     /// # Errors
     /// [`SimulatorError::System`] with an adversary for the first system that is not that private.
     pub fn new(claims: Vec<(System, (Ratio, Ratio))>) -> Result<Self, SimulatorError> {
-        exact::check_size("systems", claims.len() as u128, (1, 64))?;
+        fractions::check_size("systems", claims.len() as u128, (1, 64))?;
         let (mut systems, mut parts) = (Vec::new(), Vec::new());
         for (at, (system, (ratio, delta))) in claims.into_iter().enumerate() {
             let placed = |error| SimulatorError::System { system: at, error };
@@ -137,9 +137,9 @@ impl Simulator {
     /// [`ExactError::Size`] unless there is one for each system, from 0 to 3.
     pub fn begin(&self, responses: &[usize]) -> Result<Conversation<'_>, ExactError> {
         let systems = self.systems.len() as u128;
-        exact::check_size("responses", responses.len() as u128, (systems, systems))?;
+        fractions::check_size("responses", responses.len() as u128, (systems, systems))?;
         for &response in responses {
-            exact::check_size("a response is", response as u128, (0, 3))?;
+            fractions::check_size("a response is", response as u128, (0, 3))?;
         }
         let states = vec![0; self.systems.len()];
         Ok(Conversation { simulator: self, responses: responses.to_vec(), states, turns: vec![] })
@@ -167,7 +167,7 @@ impl Simulator {
     /// [`ExactError::Size`] if there are more than a hundred thousand, or no such system.
     pub fn voices(&self, system: usize) -> Result<Vec<Voiced>, ExactError> {
         let last = self.systems.len() as u128 - 1;
-        exact::check_size("the system is", system as u128, (0, last))?;
+        fractions::check_size("the system is", system as u128, (0, last))?;
         let (mut found, mut open) = (Vec::new(), vec![(Vec::new(), 0)]);
         while let Some((history, state)) = open.pop() {
             let (mut query, mut next) = (0, Vec::new());
@@ -181,7 +181,7 @@ impl Simulator {
                 query += 1;
             }
             open.extend(next.into_iter().rev());
-            exact::check_size("answers", found.len() as u128, (0, MOST_HISTORIES))?;
+            fractions::check_size("answers", found.len() as u128, (0, MOST_HISTORIES))?;
         }
         Ok(found)
     }
@@ -209,7 +209,7 @@ impl Simulator {
                 None => found.push(history.said(&responses)),
             }
             let size = (open.len() + found.len()) as u128;
-            exact::check_size("transcripts", size, (1, MOST_HISTORIES))?;
+            fractions::check_size("transcripts", size, (1, MOST_HISTORIES))?;
         }
         Ok(found)
     }
@@ -225,7 +225,7 @@ impl Simulator {
         let (mut count, mut open) = (0_u128, vec![History::start(self)]);
         while let Some(history) = open.pop() {
             count += 1;
-            exact::check_size("histories", count + open.len() as u128, (1, MOST_HISTORIES))?;
+            fractions::check_size("histories", count + open.len() as u128, (1, MOST_HISTORIES))?;
             for (system, queries) in self.open(&history.states).into_iter().enumerate() {
                 for query in 0..queries {
                     open.extend(history.after(self, system, query).into_iter().flatten());
@@ -288,7 +288,7 @@ impl History {
         let simulated = [0, 1].map(|b: usize| {
             let parts = self.voices.iter().zip(responses).map(|(voices, response)| {
                 let terms = response.outcomes().iter().zip(voices).map(|(mass, v)| &mass[b] * v);
-                exact::sum(terms)
+                fractions::sum(terms)
             });
             parts.fold(Ratio::ONE, |product, part| product * part)
         });

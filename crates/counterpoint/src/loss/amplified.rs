@@ -1,6 +1,6 @@
 //! What sampling makes of one loss.
 
-use crate::rounding::{Dd, falling};
+use counterpoint_numerics::{Dd, falling};
 
 /// ln(1 + q (e^eps - 1)).
 pub(super) fn amplified(rate: f64, epsilon: Dd) -> Dd {
@@ -36,7 +36,7 @@ mod tests {
             let ratio = Dd::from(2_f64.powi(n) - 1.0) * Dd::from(loss).exp();
             let truth = Dd::from(rest).ln() + ratio.ln_1p();
             let off = mixed(Dd::from(1.0 - rest), Dd::from(loss)) - truth;
-            let allowed = 4.0 * crate::rounding::STEP * truth.hi.abs().max(0.1);
+            let allowed = 4.0 * counterpoint_numerics::STEP * truth.hi.abs().max(0.1);
             assert!(off.hi.abs() <= allowed, "{n} {loss}: {} of {}", off.hi, truth.hi);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Curve, Direction, Loss, LossError, Meaning, bracketed, legal, mixed, response};
 use crate::mechanism::{Adjacency, FinitePair};
-use crate::rounding::{Dd, STEP, falling};
+use counterpoint_numerics::{Dd, STEP, falling};
 use std::ops::Deref;
 use std::sync::OnceLock;
 
@@ -542,7 +542,7 @@ pub(super) fn outcomes(pair: &FinitePair) -> Vec<(Dd, Dd)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rounding::Wide;
+    use counterpoint_numerics::Wide;
 
     /// Weighed against the heaviest place, whose weight is one.
     #[test]

@@ -5,10 +5,10 @@ use super::atoms::Atom;
 use super::cut::{COARSE, Cuts, FINE, Pieces, RARE};
 use super::listed::at_most;
 use super::{Direction, Loss, LossError, Meaning, gaussian};
-use crate::binomial::upper_tail;
+use counterpoint_numerics::binomial::upper_tail;
 use crate::mechanism::{Adjacency, Cap};
 use crate::quantity::Group;
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 pub(super) fn batch(
     mu: Dd,

@@ -6,7 +6,7 @@
 use super::atoms::{outcomes_loss, sampled_outcomes, sum};
 use super::{Direction, LossError, Meaning};
 use crate::mechanism::{Adjacency, Cell, CellPair, FURTHEST};
-use crate::rounding::{Dd, STEP, falling};
+use counterpoint_numerics::{Dd, STEP, falling};
 
 /// Bounds are widened by this, relative to max(1, |ln p/q|): 2^-84, so that a cell's own ln p/q, good to 2^-94 of that,
 /// lies between them.

@@ -6,7 +6,7 @@ use super::atoms::Atom;
 use super::cells::spread;
 use super::listed::{at_least, at_most};
 use crate::mechanism::Cell;
-use crate::rounding::{Dd, normal_tail};
+use counterpoint_numerics::{Dd, normal_tail};
 
 /// Standard normal laws by weight, and by their means in multiples of one: see [`Cuts`].
 pub(super) type Normals<'a> = &'a [(Dd, i32)];

@@ -2,7 +2,7 @@
 
 use super::Meaning;
 use super::atoms::{Atom, Atoms, sum};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 /// No mechanism with these losses at most, and with these masses at least: all else leaks, and so do the largest
 /// losses, which have no more mass than `rare` together.

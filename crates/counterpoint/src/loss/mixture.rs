@@ -3,7 +3,7 @@
 use super::atoms::sum;
 use super::{Direction, Loss, LossError, Meaning, gaussian, legal};
 use crate::mechanism::Shifts;
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 use std::sync::Arc;
 
 /// The pair of a mixture of N(mu, 1), the mu and their probabilities being those of `shifts`, and N(0, 1).

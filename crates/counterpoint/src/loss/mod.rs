@@ -28,7 +28,7 @@ pub(crate) use mixture::Shift;
 
 use crate::mechanism::{Adjacency, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 use std::sync::Arc;
 
 /// Which of two neighbouring data sets P is: under add/remove the direction is shared

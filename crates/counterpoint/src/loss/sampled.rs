@@ -11,7 +11,7 @@ use super::whole::LONGEST_STAIRCASE;
 use super::{Direction, Loss, LossError, Meaning, bracketed, cells, legal, mixture, response};
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::{Group, Share};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 /// On a Poisson sample, for a group: the sampled mechanism's own guarantee, and a chain of neighbours. Other pairs are
 /// known for one person only: of a group some may be added and others removed.

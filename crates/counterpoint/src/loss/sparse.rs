@@ -8,7 +8,7 @@
 
 use super::atoms::{Atom, Atoms};
 use super::{LossError, Meaning, legal, response};
-use crate::rounding::{Dd, falling};
+use counterpoint_numerics::{Dd, falling};
 
 /// The loss of a sparse vector of which the threshold spends the one and the queries the other.
 pub(super) fn sparse(threshold: Dd, queries: Dd) -> Result<Meaning, LossError> {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::{Group, Share};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 /// Beyond, randomized response is as good as a staircase.
 pub(super) const LONGEST_STAIRCASE: f64 = 500.0;

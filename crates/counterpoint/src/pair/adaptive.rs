@@ -6,7 +6,7 @@
 //! far say which mechanism is next, and so whose map the next response goes through.
 
 use super::{Breach, Map, MapError, Pair, breach, from_response};
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// The most stages there may be.
 const MOST_STAGES: u128 = 1000;
@@ -90,7 +90,7 @@ pub struct Transcripts {
 /// Finds the map of every mechanism.
 ///
 /// ```
-/// use counterpoint::exact::Ratio;
+/// use counterpoint_numerics::fractions::Ratio;
 /// use counterpoint::pair::{Mechanism, Pair, Stage, compose};
 ///
 /// let ratio = |text: &str| text.parse::<Ratio>();
@@ -116,7 +116,7 @@ pub struct Transcripts {
 /// [`ComposeError::Refuted`] with an event if a mechanism has not its stage's guarantee; the others name what is not
 /// legal.
 pub fn compose(stages: Vec<Stage>) -> Result<Composed, ComposeError> {
-    exact::check_size("stages", stages.len() as u128, (1, MOST_STAGES))?;
+    fractions::check_size("stages", stages.len() as u128, (1, MOST_STAGES))?;
     let mut maps = Vec::with_capacity(stages.len());
     for (at, stage) in stages.iter().enumerate() {
         let placed = |error| ComposeError::Stage { stage: at, error: MapError::Input(error) };
@@ -132,16 +132,16 @@ pub fn compose(stages: Vec<Stage>) -> Result<Composed, ComposeError> {
 /// Refuses what leads nowhere.
 fn check(stage: &Stage, first: bool, next: usize) -> Result<(), ExactError> {
     let most = if first { 1 } else { MOST_TRANSCRIPTS };
-    exact::check_size("mechanisms", stage.mechanisms.len() as u128, (1, most))?;
+    fractions::check_size("mechanisms", stage.mechanisms.len() as u128, (1, most))?;
     for mechanism in &stage.mechanisms {
         let (then, outcomes) = (mechanism.then.len(), mechanism.pair.outcomes().len() as u128);
         if then == 0 && next <= 1 {
             continue;
         }
         let legal = if next == 0 { 0 } else { outcomes };
-        exact::check_size("entries of then", then as u128, (legal, legal))?;
+        fractions::check_size("entries of then", then as u128, (legal, legal))?;
         for &to in &mechanism.then {
-            exact::check_size("the next mechanism is", to as u128, (0, next as u128 - 1))?;
+            fractions::check_size("the next mechanism is", to as u128, (0, next as u128 - 1))?;
         }
     }
     Ok(())
@@ -231,13 +231,13 @@ impl Composed {
     /// [`ExactError::Size`] if they are more than a quarter of a million, or too long.
     pub fn transcripts(&self) -> Result<Transcripts, ExactError> {
         let count = self.count();
-        exact::check_size("transcripts", count, (1, MOST_TRANSCRIPTS))?;
+        fractions::check_size("transcripts", count, (1, MOST_TRANSCRIPTS))?;
         let pairs = |stage: &Stage| {
             let pairs = stage.mechanisms.iter().flat_map(|mechanism| mechanism.pair.outcomes());
-            exact::common_bits(pairs.flatten(), u128::MAX)
+            fractions::common_bits(pairs.flatten(), u128::MAX)
         };
         let bits = self.stages.iter().map(pairs).sum();
-        exact::check_bits("bits of the transcripts", count, bits)?;
+        fractions::check_bits("bits of the transcripts", count, bits)?;
         let start = (Vec::new(), (0, 0), [Ratio::ONE, Ratio::ONE]);
         let all = self.runs(start, |state, masses, outcome| {
             let own = self.mechanism(state)?.pair.outcomes().get(outcome)?;
@@ -284,9 +284,9 @@ impl Composed {
         let size = Map::check(inputs, self.count())?;
         let bits = |maps: &Vec<Map>| {
             let entries = maps.iter().flat_map(Map::rows).flatten();
-            exact::common_bits(entries, u128::MAX)
+            fractions::common_bits(entries, u128::MAX)
         };
-        exact::check_bits("bits of the map's entries", size, self.maps.iter().map(bits).sum())?;
+        fractions::check_bits("bits of the map's entries", size, self.maps.iter().map(bits).sum())?;
         let row = |input: u128| {
             let digit = |at: usize| (input >> (2 * (self.stages.len() - 1 - at))) as usize & 3;
             let all = self.runs((Vec::new(), (0, 0), Ratio::ONE), |state, chance, outcome| {
@@ -314,10 +314,10 @@ impl Composed {
         words: &mut dyn FnMut() -> u64,
     ) -> Result<Vec<usize>, ExactError> {
         let stages = self.stages.len() as u128;
-        exact::check_size("responses", responses.len() as u128, (stages, stages))?;
+        fractions::check_size("responses", responses.len() as u128, (stages, stages))?;
         let (mut state, mut outcomes) = ((0, 0), Vec::with_capacity(responses.len()));
         for &response in responses {
-            exact::check_size("a response is", response as u128, (0, 3))?;
+            fractions::check_size("a response is", response as u128, (0, 3))?;
             let outcome = self.row(state, response).map_or(0, |row| super::draw(row, words));
             outcomes.push(outcome);
             state = self.after(state, outcome);

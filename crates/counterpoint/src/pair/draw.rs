@@ -1,6 +1,6 @@
 //! Drawing from probabilities that are fractions, with words that somebody else draws.
 
-use crate::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 
 /// After so many words the place is taken that the number's first bits are in: a chance in 2^4096.
 const MOST_WORDS: usize = 64;

@@ -1,7 +1,7 @@
 //! The events of MV Lemma 3.3: what of a pair is within a factor, and what is cut away.
 
 use super::{MapError, Pair, Violation};
-use crate::exact::{self, Ratio};
+use counterpoint_numerics::fractions::{self, Ratio};
 
 /// Events E = E(X) and F = F(Y), both of probability 1 - delta, given which X and Y are within a factor
 /// x = e^epsilon of each other: an (epsilon, delta) guarantee is an (epsilon, 0) guarantee but for them.
@@ -71,7 +71,7 @@ impl Breach {
         let mut event = self.event.clone();
         event.sort_unstable();
         event.dedup();
-        let sums = [0, 1].map(|side: usize| exact::sum(chosen().map(|masses| &masses[side])));
+        let sums = [0, 1].map(|side: usize| fractions::sum(chosen().map(|masses| &masses[side])));
         event.len() == self.event.len() && sums == self.masses && self.excess() > Ratio::ZERO
     }
 }
@@ -79,7 +79,7 @@ impl Breach {
 impl std::fmt::Display for Breach {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [large, small] =
-            [self.side, 1 - self.side].map(|side| exact::shown(&self.masses[side]));
+            [self.side, 1 - self.side].map(|side| fractions::shown(&self.masses[side]));
         let outcomes: Vec<String> = self.event.iter().map(|at| (at + 1).to_string()).collect();
         write!(
             f,
@@ -88,8 +88,8 @@ impl std::fmt::Display for Breach {
             outcomes.join(", "),
             ["p", "q"][self.side],
             ["q", "p"][self.side],
-            exact::shown(&self.ratio),
-            exact::shown(&self.delta),
+            fractions::shown(&self.ratio),
+            fractions::shown(&self.delta),
         )
     }
 }
@@ -102,7 +102,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
         let all = pair.outcomes().iter().enumerate();
         let event: Vec<usize> = all.filter(|(_, m)| above(m)).map(|(at, _)| at).collect();
         let chosen = || event.iter().filter_map(|&at| pair.outcomes().get(at));
-        let masses = [0, 1].map(|side: usize| exact::sum(chosen().map(|masses| &masses[side])));
+        let masses = [0, 1].map(|side: usize| fractions::sum(chosen().map(|masses| &masses[side])));
         Breach { ratio: ratio.clone(), delta: delta.clone(), side, event, masses }
     };
     let [first, second] = [0, 1].map(of);
@@ -113,7 +113,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
 /// The events, for a pair that is (epsilon, delta)-indistinguishable, x = e^epsilon.
 ///
 /// ```
-/// use counterpoint::exact::Ratio;
+/// use counterpoint_numerics::fractions::Ratio;
 /// use counterpoint::pair::{Pair, events};
 ///
 /// let ratio = |text: &str| text.parse::<Ratio>();
@@ -131,7 +131,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
 pub fn events(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Events, MapError> {
     let source = Pair::response(ratio, delta)?;
     let entries = 4 * pair.outcomes().len() as u128;
-    exact::check_bits("bits of the map's entries", entries, 4 * pair.bits())?;
+    fractions::check_bits("bits of the map's entries", entries, 4 * pair.bits())?;
     let kept = Kept::new(pair, ratio);
     // MV (1), (2): alpha and beta are the profile's two directions at epsilon.
     let excess = [0, 1].map(|side| Ratio::ONE - kept.mass(side));
@@ -188,7 +188,7 @@ impl Events {
             let legal = parts.into_iter().all(|(kept, mass)| *kept >= Ratio::ZERO && kept <= mass);
             legal && *e <= &self.ratio * f && *f <= &self.ratio * e
         };
-        let sum = |side: usize| exact::sum(self.outcomes.iter().map(|part| &part.kept[side]));
+        let sum = |side: usize| fractions::sum(self.outcomes.iter().map(|part| &part.kept[side]));
         let same = self.outcomes.iter().map(|part| &part.masses).eq(pair.outcomes());
         let rest = Ratio::ONE - &self.delta;
         same && self.outcomes.iter().all(within) && sum(0) == rest && sum(1) == rest
@@ -203,13 +203,13 @@ impl Kept {
     /// e = min(P, xQ) and f = min(Q, xP).
     fn new(pair: &Pair, ratio: &Ratio) -> Self {
         let cut = |[p, q]: &[Ratio; 2]| {
-            [exact::smaller(p.clone(), ratio * q), exact::smaller(q.clone(), ratio * p)]
+            [fractions::smaller(p.clone(), ratio * q), fractions::smaller(q.clone(), ratio * p)]
         };
         Self(pair.outcomes().iter().map(cut).collect())
     }
 
     fn mass(&self, side: usize) -> Ratio {
-        exact::sum(self.0.iter().map(|kept| &kept[side]))
+        fractions::sum(self.0.iter().map(|kept| &kept[side]))
     }
 
     /// Reduces the larger of the two until both have the same mass. If f is the larger, it
@@ -227,7 +227,7 @@ impl Kept {
             let above = kept[large] > kept[small];
             if above { &kept[large] - &kept[small] / ratio } else { Ratio::ZERO }
         };
-        let share = surplus / exact::sum(self.0.iter().map(room));
+        let share = surplus / fractions::sum(self.0.iter().map(room));
         for kept in &mut self.0 {
             let less = room(kept) * &share;
             kept[large] -= less;

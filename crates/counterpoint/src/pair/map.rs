@@ -1,5 +1,5 @@
 use super::Pair;
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// The most entries a map may have.
 const MOST_ENTRIES: u128 = 250_000;
@@ -48,7 +48,7 @@ impl Violation {
     /// The epsilon at which it is, to about a double's precision.
     #[must_use]
     pub fn epsilon(&self) -> f64 {
-        exact::nearest(&self.ratio).ln()
+        fractions::nearest(&self.ratio).ln()
     }
 
     /// Whether it truly is one, for these pairs.
@@ -62,7 +62,7 @@ impl Violation {
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (target, source) = (exact::nearest(&self.target), exact::nearest(&self.source));
+        let (target, source) = (fractions::nearest(&self.target), fractions::nearest(&self.source));
         write!(
             f,
             "no map exists: at epsilon {:.6} the target's delta is {target:e}; legal: at most the \
@@ -79,14 +79,14 @@ impl Map {
         let size = Self::check(inputs as u128, outputs as u128)?;
         // An entry is a product of up to one fraction for each output.
         let bits = outputs as u128 * (source.bits() + target.bits());
-        exact::check_bits("bits of the map's entries", size, bits)?;
+        fractions::check_bits("bits of the map's entries", size, bits)?;
         Ok(Self { rows: vec![vec![Ratio::ZERO; outputs]; inputs] })
     }
 
     /// How many entries a map has, if they are not too many.
     pub(super) fn check(inputs: u128, outputs: u128) -> Result<u128, ExactError> {
         let size = inputs.saturating_mul(outputs);
-        exact::check_size("entries of the map", size, (1, MOST_ENTRIES))?;
+        fractions::check_size("entries of the map", size, (1, MOST_ENTRIES))?;
         Ok(size)
     }
 
@@ -111,14 +111,14 @@ impl Map {
     /// The rows as doubles.
     #[must_use]
     pub fn to_doubles(&self) -> Vec<Vec<f64>> {
-        self.rows.iter().map(|row| row.iter().map(exact::nearest).collect()).collect()
+        self.rows.iter().map(|row| row.iter().map(fractions::nearest).collect()).collect()
     }
 
     /// Whether every row is a probability vector.
     #[must_use]
     pub fn is_stochastic(&self) -> bool {
         let legal = |row: &Vec<Ratio>| {
-            row.iter().all(|entry| *entry >= Ratio::ZERO) && exact::sum(row).is_one()
+            row.iter().all(|entry| *entry >= Ratio::ZERO) && fractions::sum(row).is_one()
         };
         self.rows.iter().all(legal)
     }
@@ -129,7 +129,7 @@ impl Map {
     /// [`ExactError::Size`] if the pair has not as many outcomes as the map has inputs.
     pub fn apply(&self, pair: &Pair) -> Result<Pair, ExactError> {
         let inputs = self.rows.len() as u128;
-        exact::check_size("outcomes", pair.outcomes().len() as u128, (inputs, inputs))?;
+        fractions::check_size("outcomes", pair.outcomes().len() as u128, (inputs, inputs))?;
         let outputs = self.rows.first().map_or(0, Vec::len);
         let mut outcomes = vec![[Ratio::ZERO, Ratio::ZERO]; outputs];
         for ([p, q], row) in pair.outcomes().iter().zip(&self.rows) {

@@ -7,7 +7,7 @@
 //! it. [`simulate`] finds that function, or the x at which the profiles cross:
 //!
 //! ```
-//! use counterpoint::exact::Ratio;
+//! use counterpoint_numerics::fractions::Ratio;
 //! use counterpoint::pair::{Pair, simulate};
 //!
 //! let fractions = |list: &[&str]| -> Result<Vec<Ratio>, _> {
@@ -45,8 +45,8 @@ pub use response::{from_response, from_response_doubles};
 pub(crate) use simulate::cross;
 pub use simulate::{SLACK, simulate, simulate_doubles, violation};
 
-use crate::bracket::Bracket;
-use crate::exact::{self, ExactError, Ratio};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::mechanism::FinitePair;
 use crate::quantity::{Epsilon, OutOfRange};
 
@@ -65,15 +65,15 @@ impl Pair {
     /// # Errors
     /// [`ExactError`] naming what is not legal.
     pub fn new(p: Vec<Ratio>, q: Vec<Ratio>) -> Result<Self, ExactError> {
-        exact::check_size("outcomes", p.len() as u128, (1, MOST_OUTCOMES))?;
+        fractions::check_size("outcomes", p.len() as u128, (1, MOST_OUTCOMES))?;
         let same = p.len() as u128;
-        exact::check_size("entries of q", q.len() as u128, (same, same))?;
+        fractions::check_size("entries of q", q.len() as u128, (same, same))?;
         for (name, list) in [("p", &p), ("q", &q)] {
             for (index, value) in list.iter().enumerate() {
-                exact::check_probability(|| format!("{name}[{index}]"), value)?;
+                fractions::check_probability(|| format!("{name}[{index}]"), value)?;
             }
-            exact::check_list("bits of the probabilities", list.iter())?;
-            exact::check_sum(|| format!("the entries of {name}"), exact::sum(list))?;
+            fractions::check_list("bits of the probabilities", list.iter())?;
+            fractions::check_sum(|| format!("the entries of {name}"), fractions::sum(list))?;
         }
         Ok(Self { outcomes: p.into_iter().zip(q).map(|(p, q)| [p, q]).collect() })
     }
@@ -89,7 +89,7 @@ impl Pair {
     /// # Errors
     /// [`ExactError`] unless x is at least 1 and delta from 0 up to but not including 1.
     pub fn response(ratio: &Ratio, delta: &Ratio) -> Result<Self, ExactError> {
-        exact::check_guarantee(ratio, delta)?;
+        fractions::check_guarantee(ratio, delta)?;
         let minus = (Ratio::ONE - delta) / (Ratio::ONE + ratio);
         let plus = ratio * &minus;
         Ok(Self::of_outcomes(vec![
@@ -102,7 +102,7 @@ impl Pair {
 
     /// The length of a common denominator, in bits.
     fn bits(&self) -> u128 {
-        exact::common_bits(self.outcomes.iter().flatten(), u128::MAX)
+        fractions::common_bits(self.outcomes.iter().flatten(), u128::MAX)
     }
 
     /// The outcomes' probabilities, under P and under Q.
@@ -114,7 +114,7 @@ impl Pair {
     /// The profile at the likelihood ratio x = e^epsilon: the sum of (p - xq)+.
     #[must_use]
     pub fn delta(&self, ratio: &Ratio) -> Ratio {
-        exact::sum(self.outcomes.iter().map(|[p, q]| exact::positive_part(p - ratio * q)))
+        fractions::sum(self.outcomes.iter().map(|[p, q]| fractions::positive_part(p - ratio * q)))
     }
 
     /// The profile at an epsilon, enclosed in doubles.
@@ -122,7 +122,7 @@ impl Pair {
     /// # Errors
     /// [`OutOfRange`] if epsilon is above 500.
     pub fn delta_at(&self, epsilon: Epsilon) -> Result<Bracket, OutOfRange> {
-        exact::at_epsilon(epsilon, |ratio| self.delta(ratio))
+        at_epsilon(epsilon, |ratio| self.delta(ratio))
     }
 
     /// The same pair in the other direction: (Q, P).
@@ -137,8 +137,8 @@ impl Pair {
     /// [`ExactError::Size`] if that is more than a million outcomes.
     pub fn product(&self, other: &Self) -> Result<Self, ExactError> {
         let size = self.outcomes.len() as u128 * other.outcomes.len() as u128;
-        exact::check_size("outcomes", size, (1, MOST_OUTCOMES))?;
-        exact::check_bits("bits of the outcomes", size, self.bits() + other.bits())?;
+        fractions::check_size("outcomes", size, (1, MOST_OUTCOMES))?;
+        fractions::check_bits("bits of the outcomes", size, self.bits() + other.bits())?;
         let both = self.outcomes.iter().flat_map(|[p, q]| {
             other.outcomes.iter().map(move |[other_p, other_q]| [p * other_p, q * other_q])
         });
@@ -150,11 +150,18 @@ impl From<&FinitePair> for Pair {
     /// The doubles themselves, each list divided by its sum: one but for rounding.
     fn from(pair: &FinitePair) -> Self {
         let doubles = pair.outcomes().iter();
-        let lists = doubles.map(|&(p, q)| [exact::of_double(p), exact::of_double(q)]);
+        let lists = doubles.map(|&(p, q)| [fractions::of_double(p), fractions::of_double(q)]);
         let outcomes: Vec<[Ratio; 2]> = lists.collect();
         let sums: [Ratio; 2] =
-            [0, 1].map(|side| exact::sum(outcomes.iter().map(|outcome| &outcome[side])));
+            [0, 1].map(|side| fractions::sum(outcomes.iter().map(|outcome| &outcome[side])));
         let scaled = outcomes.into_iter().map(|[p, q]| [p / &sums[0], q / &sums[1]]);
         Self::of_outcomes(scaled.collect())
     }
+}/// A decreasing function of e^epsilon, evaluated on both sides of it.
+pub(crate) fn at_epsilon(
+    epsilon: Epsilon,
+    decreasing: impl Fn(&Ratio) -> Ratio,
+) -> Result<Bracket, OutOfRange> {
+    let (below, above) = epsilon.exponential()?;
+    Ok(fractions::enclosed(&decreasing(&above), &decreasing(&below)))
 }

@@ -3,13 +3,13 @@
 
 use super::events::Part;
 use super::{Events, Map, MapError, Pair, SLACK, events};
-use crate::exact::{self, Ratio};
+use counterpoint_numerics::fractions::{self, Ratio};
 use crate::mechanism::{FinitePair, Guarantee};
 
 /// MV Lemma 3.2's map T from [`Pair::response`] at x = e^epsilon and delta onto a pair.
 ///
 /// ```
-/// use counterpoint::exact::Ratio;
+/// use counterpoint_numerics::fractions::Ratio;
 /// use counterpoint::pair::{Pair, from_response};
 ///
 /// let half: Ratio = "1/2".parse()?;
@@ -34,12 +34,12 @@ pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map,
 /// # Errors
 /// As [`from_response`], and [`MapError::Epsilon`] if epsilon is above 500.
 pub fn from_response_doubles(target: &FinitePair, claim: Guarantee) -> Result<Map, MapError> {
-    let (_, ratio) = exact::exponential(claim.epsilon)?;
+    let (_, ratio) = claim.epsilon.exponential()?;
     let target = Pair::from(target);
-    let least = exact::larger(target.delta(&ratio), target.swapped().delta(&ratio));
-    let claimed = exact::of_double(claim.delta.get());
-    let near = least <= &claimed + exact::of_double(SLACK) && least < Ratio::ONE;
-    let delta = if near { exact::larger(claimed, least) } else { claimed };
+    let least = fractions::larger(target.delta(&ratio), target.swapped().delta(&ratio));
+    let claimed = fractions::of_double(claim.delta.get());
+    let near = least <= &claimed + fractions::of_double(SLACK) && least < Ratio::ONE;
+    let delta = if near { fractions::larger(claimed, least) } else { claimed };
     from_response(&target, &ratio, &delta)
 }
 

@@ -9,7 +9,7 @@
 //! share of the pool, keep the rest in the pool for the next edge, whose line is flatter.
 
 use super::{Map, MapError, Pair, Violation};
-use crate::exact::{self, Ratio};
+use counterpoint_numerics::fractions::{self, Ratio};
 use crate::mechanism::FinitePair;
 use std::cmp::Ordering;
 
@@ -53,7 +53,7 @@ pub fn simulate_doubles(source: &FinitePair, target: &FinitePair) -> Result<Map,
     let map = Map::zero(&source, &target)?;
     match violation(&source, &target) {
         None => Ok(pooled(&source, &target, map)),
-        Some(violation) if violation.excess() <= exact::of_double(SLACK) => {
+        Some(violation) if violation.excess() <= fractions::of_double(SLACK) => {
             Ok(pooled(&source, &lowered(&source, &target), map))
         }
         Some(violation) => Err(MapError::Violated(Box::new(violation))),
@@ -200,7 +200,7 @@ fn lowered(source: &Pair, target: &Pair) -> Pair {
     let mut last = Ratio::ZERO;
     for (output, [p, q]) in by_ratio(target) {
         corner = [&corner[0] + p, &corner[1] + q];
-        let height = exact::smaller(corner[0].clone(), height(&edges, &corner[1]));
+        let height = fractions::smaller(corner[0].clone(), height(&edges, &corner[1]));
         if let Some(outcome) = outcomes.get_mut(output) {
             *outcome = [&height - &last, q.clone()];
         }

@@ -2,10 +2,10 @@
 
 use super::Point;
 use super::boundary::{Boundary, LEAST};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak;
 use crate::composition::{Composition, Plan, Rounded, factors};
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::mixed::listed::Listed;
 use crate::route::outcomes::Outcomes;
 use crate::route::responses::halves::{self, Halves};

@@ -19,7 +19,7 @@ mod slopes;
 mod tests;
 
 use crate::ask::{AskError, Options};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, OutOfRange, Rate};

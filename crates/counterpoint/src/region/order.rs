@@ -4,7 +4,7 @@
 use crate::composition::leak;
 use crate::composition::{Composition, Part, Plan};
 use crate::loss::Loss;
-use crate::rounding::{Dd, Wide};
+use counterpoint_numerics::{Dd, Wide};
 
 /// Whether every whole of the first is dominated, release by release, by one of the second in
 /// the same direction.

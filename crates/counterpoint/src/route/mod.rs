@@ -14,8 +14,8 @@ pub(crate) mod tail;
 
 pub use responses::precise;
 
-use crate::bracket::Bracket;
-use crate::rounding::Wide;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 use crate::watch::Stopped;
 use std::fmt;
 
@@ -34,7 +34,7 @@ const DOUBLES: f64 = 1e-9;
 
 /// Operations in double-doubles beside those that are counted: nowhere as many, at a [`STEP`] each.
 ///
-/// [`STEP`]: crate::rounding::STEP
+/// [`STEP`]: counterpoint_numerics::STEP
 const UNCOUNTED: f64 = 64.0;
 
 /// A way to compute the profile of a composition.

@@ -1,6 +1,6 @@
 //! What the exact routes list, where outcomes are few.
 
-use crate::rounding::{Dd, Wide};
+use counterpoint_numerics::{Dd, Wide};
 
 /// All outcomes of a view without its leaks.
 pub(crate) struct Outcomes {

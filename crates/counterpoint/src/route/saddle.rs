@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use super::Ends;
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Factor;
 
 /// The cumulant generating function K of the pure loss, with at most

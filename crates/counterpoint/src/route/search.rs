@@ -2,9 +2,9 @@
 
 use super::saddle::Saddle;
 use super::{Ends, Failure, kept};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
-use crate::rounding::Wide;
+use counterpoint_numerics::Wide;
 use crate::watch::{Stopped, Watch};
 
 /// Halves an interval, at most so often, until no double lies between its ends or they are close, relative to

@@ -3,9 +3,9 @@
 //! the inverse question as exact as the profile.
 
 use super::Ends;
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::watch::Stopped;
 
 /// e^epsilon, its product, a difference and the ends: one good to 2^-98 and five to 2^-102, of p or less.

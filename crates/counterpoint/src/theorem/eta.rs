@@ -11,7 +11,7 @@ use crate::ask::AskError;
 use crate::composition::leak::{self, Remainder};
 use crate::composition::{Factor, Plan};
 use crate::quantity::{Delta, OutOfRange};
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::Route;
 use crate::route::responses::convolution::{self, Convolution};
 use crate::route::responses::lattice::{Tilted, Weight};

@@ -1,6 +1,6 @@
 //! KOV Theorem III.3: the (epsilon, delta) pairs that describe k-fold composition.
 
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::{Factor, Leak, Plan, leak};
 use crate::mechanism::Guarantee;
 use crate::quantity::Count;

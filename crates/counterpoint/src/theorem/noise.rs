@@ -9,7 +9,7 @@ use crate::ask::{AskError, Options};
 use crate::composition::Plan;
 use crate::mechanism::Guarantee;
 use crate::quantity::{Count, Delta, Epsilon, Sensitivity, plain};
-use crate::rounding::{Dd, STEP, Wide, normal_tail};
+use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
 
 /// A rule's advice.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! What tests in exact fractions share.
 
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 
 /// All cases in the full run, a tenth otherwise.
 pub(crate) fn cases(full: usize) -> usize {

@@ -8,7 +8,7 @@
 use super::is_full;
 use counterpoint::filter::{Amount, Charge, Filter, Promise, Query, Terms};
 use counterpoint::mechanism::FinitePair;
-use counterpoint::rounding::normal_tail;
+use counterpoint_numerics::normal_tail;
 use counterpoint::{Adjacency, Count, Mechanism, Release};
 use counterpoint_testing::Random;
 

@@ -1,7 +1,7 @@
 //! Random pairs, with the degenerate ones among them.
 
 use super::fractions::ratio;
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint::pair::Pair;
 use counterpoint_testing::Random;
 

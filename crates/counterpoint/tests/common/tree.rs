@@ -1,7 +1,7 @@
 //! Random interactive systems as trees of whole numbers, and brute force on them.
 
 use super::fractions::ratio;
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint::interactive::{Answer, System};
 use counterpoint_testing::Random;
 

@@ -1,6 +1,6 @@
 //! The papers' drawings of a guarantee: what of two distributions is within a factor, and what is cut away.
 
-use counterpoint::exact::{ExactError, Ratio, nearest};
+use counterpoint_numerics::fractions::{ExactError, Ratio, nearest};
 use counterpoint::pair::{Events, Map, Pair, events, from_response};
 
 use super::{FigureError, Parameters};

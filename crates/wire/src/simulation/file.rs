@@ -1,6 +1,6 @@
 //! What a simulation file says.
 
-use counterpoint::exact::{ExactError, Ratio};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint::interactive::{Answer, System, Turn};
 use counterpoint::pair::{Mechanism, Pair, Stage};
 

@@ -1,7 +1,7 @@
 //! The JSON object. Fractions are texts, exact; frequencies are counts.
 
 use counterpoint::Bracket;
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint::pair::{Events, Map, Side};
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint::exact::{ExactError, Ratio};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint::pair::{ComposeError, Composed, Map, MapError, Pair, compose, draw, events};
 
 use super::draws::Words;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint::interactive::{
     DecomposeError, Simulator, SimulatorError, Step, System, Turn, Voiced,
 };

@@ -2,7 +2,7 @@
 
 use super::{CalibrateError, Search, Unknown, decimals};
 use crate::ask::{Answer, AskError, Options};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::leak::{self, Remainder};
 use crate::composition::{Plan, PlanError};
 use crate::loss::LossError;

@@ -13,7 +13,7 @@ use super::listed::{at_least, at_most};
 use super::{Direction, LossError, Meaning, gaussian, legal};
 use crate::mechanism::Adjacency;
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 use base::BEYOND;
 
 /// Which way masses are moved.

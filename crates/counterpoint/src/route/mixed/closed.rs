@@ -3,11 +3,11 @@
 use super::largest::largest;
 use super::listed::listed;
 use super::smooth::{self, Contours, Effort};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::{Direction, Loss};
-use crate::rounding::{Dd, STEP, Wide, falling, rise};
+use counterpoint_numerics::{Dd, STEP, Wide, falling, rise};
 use crate::route::search::{closer, narrowed};
 use crate::route::{Ends, Failure, UNCOUNTED};
 use crate::watch::Watch;

@@ -2,11 +2,11 @@
 
 use super::closed::scaled;
 use super::largest::{cut, is_far_above, largest, largest_kept, top};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::{Atom, Direction, Loss};
-use crate::rounding::{Dd, STEP, Wide, exp, exp_rounded, expm1, falling, ln_1p_rounded, rise};
+use counterpoint_numerics::{Dd, STEP, Wide, exp, exp_rounded, expm1, falling, ln_1p_rounded, rise};
 use crate::route::Ends;
 use crate::route::search::both_ends;
 

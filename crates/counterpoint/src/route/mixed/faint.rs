@@ -4,11 +4,11 @@
 //! With a = e/mu - mu/2 the profile is the integral of (1 - e^(-mu (x-a))) phi(x) over x > a, and
 //! y - y^2/2 <= 1 - e^-y <= y - y^2/2 + y^3/6 makes it a few moments of the normal law above a.
 
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::Loss;
-use crate::rounding::{Dd, LN_SQRT_TAU, Wide, normal_tail};
+use counterpoint_numerics::{Dd, LN_SQRT_TAU, Wide, normal_tail};
 use crate::route::search::halved;
 use crate::route::{Ends, Failure};
 

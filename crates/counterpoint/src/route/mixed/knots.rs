@@ -8,11 +8,11 @@
 //! c_j over j = k-1, k-3, ...
 
 use super::smooth::saddle_at_delta;
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::Loss;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::search::solved;
 use crate::route::{Ends, Failure, ROUNDED_UP, kept};
 use crate::watch::Watch;

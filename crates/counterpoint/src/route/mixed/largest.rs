@@ -2,7 +2,7 @@
 
 use crate::composition::Part;
 use crate::loss::{Direction, Loss, mixed};
-use crate::rounding::{Dd, STEP, falling};
+use counterpoint_numerics::{Dd, STEP, falling};
 use crate::route::ROUNDED_UP;
 
 /// A product with a count and an addition, each good to 2^-102, of losses good to 2^-94.

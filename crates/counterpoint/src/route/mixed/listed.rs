@@ -1,11 +1,11 @@
 //! Losses that are few enough to be listed, one by one.
 
 use super::largest::cut;
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::{Atom, Atoms, Loss};
-use crate::rounding::{Dd, STEP, Wide, falling, rise};
+use counterpoint_numerics::{Dd, STEP, Wide, falling, rise};
 use crate::route::outcomes::Outcomes;
 use crate::route::search::closer;
 use crate::route::{Ends, Failure, ROUNDED_UP, UNCOUNTED};

@@ -11,7 +11,7 @@
 
 use super::lattice::{Cell, Tilted, Weight};
 use super::skipped::{Ceiling, Decay, Part, Sieve};
-use crate::rounding::{Dd, UNIT, expm1, turn, turn_dd};
+use counterpoint_numerics::{Dd, UNIT, expm1, turn, turn_dd};
 use crate::route::{DOUBLES, LEFT_OUT};
 use crate::watch::{Stopped, Watch};
 

@@ -5,7 +5,7 @@
 //! of it.
 
 use super::lattice::{Tilted, Weight};
-use crate::rounding::{UNIT, exp, expm1};
+use counterpoint_numerics::{UNIT, exp, expm1};
 use crate::route::LEFT_OUT;
 use crate::watch::{Stopped, Watch};
 

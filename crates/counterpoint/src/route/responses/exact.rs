@@ -3,7 +3,7 @@
 use super::equal::Equal;
 use super::halves::{self, Halves};
 use crate::composition::{Factor, leak::Target};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 use crate::route::Route;
 use crate::route::tail::{self, Tail};
 use crate::watch::{Stopped, Watch};

@@ -8,7 +8,7 @@
 
 use super::equal::Equal;
 use crate::composition::Factor;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::UNCOUNTED;
 use crate::route::outcomes::Outcomes;
 use crate::route::tail::Tail;

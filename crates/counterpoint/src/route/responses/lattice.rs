@@ -13,7 +13,7 @@
 //! The composed loss is then E - h Y, Y a sum of independent non-negative integers.
 
 use crate::composition::Factor;
-use crate::rounding::{Dd, STEP, UNIT, Wide, expm1, falling};
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, expm1, falling};
 use crate::route::UNCOUNTED;
 use crate::watch::{Stopped, Watch};
 

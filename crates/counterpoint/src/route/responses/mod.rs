@@ -13,7 +13,7 @@ pub(crate) mod skipped;
 pub(crate) mod two_lattices;
 
 use crate::composition::Factor;
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 
 /// The largest loss, the sum of all epsilons: relative error below [`largest_error`].
 pub(crate) fn largest_loss(factors: &[Factor]) -> Dd {

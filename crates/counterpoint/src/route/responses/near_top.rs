@@ -5,10 +5,10 @@
 //! is. There the lattices would subtract nearly equal masses.
 
 use super::{largest_error, largest_loss};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Factor;
 use crate::composition::leak::Target;
-use crate::rounding::{Dd, STEP, Wide, falling};
+use counterpoint_numerics::{Dd, STEP, Wide, falling};
 use crate::route::search::narrowed;
 use crate::route::{Ends, UNCOUNTED};
 

@@ -7,7 +7,7 @@
 
 use super::halves;
 use crate::composition::Factor;
-use crate::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use crate::quantity::{Bits, plain};
 use crate::watch::{Stopped, Watch};
 use dashu_base::BitTest;

@@ -1,9 +1,9 @@
 //! Bounds on the contour's points that need not be evaluated.
 
 use super::lattice::{Cell, Tilted, Weight};
-use crate::rounding::{UNIT, expm1, turn};
+use counterpoint_numerics::{UNIT, expm1, turn};
 use crate::route::DOUBLES;
-use counterpoint_fourier::{Complex as FftComplex, Transforms};
+use counterpoint_numerics::fourier::{Complex as FftComplex, Transforms};
 
 /// Bounds on |phi| everywhere.
 ///

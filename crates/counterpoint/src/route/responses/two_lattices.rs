@@ -6,17 +6,17 @@ use super::convolution::{self, Convolution};
 use super::lattice::{Responses, Side, Tilted, Weight};
 use super::skipped::Decay;
 use super::{largest_error, largest_loss};
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Factor;
 use crate::composition::leak::Target;
-use crate::rounding::{Dd, STEP, Wide, expm1};
+use counterpoint_numerics::{Dd, STEP, Wide, expm1};
 use crate::route::common_step::common_step;
 use crate::route::saddle::{Cumulant, Saddle};
 use crate::route::search::satisfying;
 use crate::route::tail::{BOUNDS, Tail};
 use crate::route::{Ends, Failure, Route, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
-use counterpoint_fourier::Transforms;
+use counterpoint_numerics::fourier::Transforms;
 
 /// How the sums on a lattice are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

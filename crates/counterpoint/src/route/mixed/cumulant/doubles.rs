@@ -6,7 +6,7 @@
 
 use super::sampled::power;
 use crate::loss::Direction;
-use crate::rounding::{Dd, STEP, UNIT, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
+use counterpoint_numerics::{Dd, STEP, UNIT, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
 use crate::route::ROUNDED_UP;
 
 /// Beyond this the exponentials' arguments carry too much.
@@ -333,7 +333,7 @@ fn below_line(x: f64, ln: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rounding::Wide;
+    use counterpoint_numerics::Wide;
     use crate::route::mixed::cumulant::sampled;
 
     #[test]

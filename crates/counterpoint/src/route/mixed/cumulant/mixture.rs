@@ -9,7 +9,7 @@ use super::sampled::{
     Excess, FIRST_ORDER, LN_RATIO, ROUNDING, inner_loss, magnitude, power, trapezoid,
 };
 use crate::loss::Mixture;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::ROUNDED_UP;
 
 /// A summand w (e^y - 1): a weight, a function and a product, good to 2^-94 each; and for each an addition.

@@ -12,7 +12,7 @@ mod sampled;
 pub(crate) use moments::moments;
 
 use crate::loss::{Atoms, Loss, WholeGaussian};
-use crate::rounding::{Dd, STEP, Wide, falling};
+use counterpoint_numerics::{Dd, STEP, Wide, falling};
 use crate::route::{LOOSE, ROUNDED_UP};
 
 /// The t for which cumulants are computed.

@@ -4,9 +4,9 @@
 //! remainder may be bounded crudely, for cumulants stay relatively accurate near zero.
 
 use super::cumulant;
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::loss::{Atoms, Loss};
-use crate::rounding::{Dd, STEP, down, up};
+use counterpoint_numerics::{Dd, STEP, down, up};
 use crate::route::{ROUNDED_UP, UNCOUNTED};
 
 /// The first two moments, given that the loss is finite.

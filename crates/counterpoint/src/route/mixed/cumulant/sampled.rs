@@ -5,7 +5,7 @@
 //! E[r] = 1, it is one plus the mean of r^p - 1 - p (r - 1), which is never negative.
 
 use crate::loss::Direction;
-use crate::rounding::{Dd, STEP, Wide, exp, turns};
+use counterpoint_numerics::{Dd, STEP, Wide, exp, turns};
 use crate::route::{LOOSE, ROUNDED_UP, UNCOUNTED};
 
 /// More points than this cost too much.

@@ -10,7 +10,7 @@
 mod mixture;
 
 use crate::loss::{Direction, Loss, mixed};
-use crate::rounding::{
+use counterpoint_numerics::{
     Dd, UNIT, Wide, down, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
     normal_tail, up,
 };

@@ -7,7 +7,7 @@
 
 use super::atoms::{Cut, MASS_ERROR, Point, Side, points};
 use crate::loss::Loss;
-use crate::rounding::{Dd, UNIT, Wide, exp, exp_rounded, expm1};
+use counterpoint_numerics::{Dd, UNIT, Wide, exp, exp_rounded, expm1};
 
 /// A lattice, and a tilt for the laws on it.
 #[derive(Clone, Copy, Debug)]

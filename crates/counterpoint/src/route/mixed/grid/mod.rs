@@ -10,11 +10,11 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::{Direction, Loss, mixed};
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::common_step::common_step;
 use crate::route::saddle::Saddle;
 use crate::route::search::satisfying;
@@ -22,7 +22,7 @@ use crate::route::tail::{BOUNDS, Tail};
 use crate::route::{DOUBLES, Ends, Failure};
 use crate::watch::Watch;
 use atoms::{Cut, Side, points};
-use counterpoint_fourier::Transforms;
+use counterpoint_numerics::fourier::Transforms;
 use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
 

@@ -2,10 +2,10 @@
 //! transform back.
 
 use super::lattice::{TOTALS, Weights};
-use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1};
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1};
 use crate::route::{ROUNDED_UP, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
-use counterpoint_fourier::{Complex, Transforms};
+use counterpoint_numerics::fourier::{Complex, Transforms};
 
 /// The tilted law of the sum Y, folded to a period: the law itself has masses
 /// `scale e^(-tilt y)` times these.

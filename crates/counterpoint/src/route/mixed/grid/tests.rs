@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::loss::{Atom, Atoms};
-use crate::rounding::normal_tail;
+use counterpoint_numerics::normal_tail;
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-6;

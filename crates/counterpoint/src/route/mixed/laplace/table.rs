@@ -1,7 +1,7 @@
 //! Splines, and sums of splines, at one fraction and all whole numbers above it.
 
 use super::{LEFT_OUT, UNDERFLOW};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 use crate::route::Failure;
 
 /// What steps down the lattice and draws are weighed by.

@@ -15,7 +15,7 @@ use crate::composition::leak::Target;
 use crate::composition::{Composition, Times};
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::search::golden;
 use crate::route::{LOOSE, ROUNDED_UP};
 

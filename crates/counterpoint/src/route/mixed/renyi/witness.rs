@@ -2,7 +2,7 @@
 
 use crate::composition::{Composition, Part};
 use crate::loss::{Curve, Loss};
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 
 /// A square is two operations, twice: its count and the rounding down.
 const SQUARE: f64 = 8.0;

@@ -5,7 +5,7 @@ use super::place::{Complex, Place, times};
 use super::total_cumulant;
 use super::transform::Transform;
 use crate::composition::Part;
-use crate::rounding::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 use crate::route::mixed::largest;
 use crate::route::saddle::Saddle;
 use crate::route::{DOUBLES, Ends, Failure};

@@ -3,7 +3,7 @@
 
 use super::place::nearest;
 use super::transform::{Kind, Transform};
-use crate::rounding::{Dd, UNIT, exp, turn};
+use counterpoint_numerics::{Dd, UNIT, exp, turn};
 use crate::route::DOUBLES;
 
 // What the certificates here allow for, each rounded up generously.

@@ -294,7 +294,7 @@ pub(super) fn period_of(
 mod tests {
     use super::*;
     use crate::loss::two_outcomes;
-    use crate::rounding::Dd;
+    use counterpoint_numerics::Dd;
     use std::sync::Arc;
 
     /// Plain doubles against differences of double-doubles.

@@ -17,11 +17,11 @@ mod sampled;
 mod place;
 mod transform;
 
-use crate::bracket::Bracket;
+use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::loss::Loss;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::route::mixed::cumulant::{cumulant, doubles};
 use crate::route::saddle::Saddle;
 use crate::route::search::{exceeding, satisfying, solved, top};

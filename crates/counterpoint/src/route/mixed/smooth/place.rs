@@ -1,6 +1,6 @@
 //! Places on a contour, and complex numbers there.
 
-use crate::rounding::{Dd, TWO_PI, exp, turns};
+use counterpoint_numerics::{Dd, TWO_PI, exp, turns};
 use crate::route::DOUBLES;
 
 /// A complex number in double-doubles.

@@ -9,7 +9,7 @@
 
 use super::place::{Complex, Place};
 use crate::loss::Direction;
-use crate::rounding::{Dd, UNIT, exp, turn};
+use counterpoint_numerics::{Dd, UNIT, exp, turn};
 use crate::route::{DOUBLES, ROUNDED_UP};
 use shape::{CUT, EXPONENT, FIRST_ORDER, MOVES, Move, RATIO, SPACINGS, Shape, WEIGHT};
 use shares::Shares;

@@ -4,7 +4,7 @@ use super::place::{Complex, Place, nearest, over};
 use super::sampled::Sampled;
 use crate::composition::Part;
 use crate::loss::{Loss, WholeGaussian};
-use crate::rounding::{Dd, STEP, TWO_PI, UNIT, exp, falling, turns};
+use counterpoint_numerics::{Dd, STEP, TWO_PI, UNIT, exp, falling, turns};
 use crate::route::{DOUBLES, LEFT_OUT, UNCOUNTED};
 
 // What the certificates here allow for, each rounded up generously.

@@ -9,7 +9,7 @@ use super::{
     Side, shift,
 };
 use crate::loss::{Direction, Mixture};
-use crate::rounding::{
+use counterpoint_numerics::{
     Dd, UNIT, exp_rounded, expm1, expm1_rounded, falling, ln_1p_rounded, ln_rounded,
 };
 

@@ -3,7 +3,7 @@
 use super::complex::{Complex, ZERO, complement, expm1, exponential, minus, times};
 use super::steps::{Layer, Steps};
 use crate::loss::Direction;
-use crate::rounding::{exp, ln_1p_rounded};
+use counterpoint_numerics::{exp, ln_1p_rounded};
 use crate::route::mixed::smooth::sampled::angle;
 use crate::route::{DOUBLES, Failure};
 
@@ -162,7 +162,7 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rounding::Dd;
+    use counterpoint_numerics::Dd;
 
     fn axis() -> Axis {
         let (rate, mu) = (1e-4, 1.0);

@@ -1,7 +1,7 @@
 //! Complex numbers in doubles.
 
 use super::super::sampled::angle;
-use crate::rounding::{Dd, exp, expm1_rounded};
+use counterpoint_numerics::{Dd, exp, expm1_rounded};
 
 pub(super) type Complex = (f64, f64);
 
@@ -67,7 +67,7 @@ pub(super) fn argument(x: f64, y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rounding::{Dd, TWO_PI, UNIT, turns};
+    use counterpoint_numerics::{Dd, TWO_PI, UNIT, turns};
 
     #[test]
     fn arguments_are_as_good_as_they_say() {

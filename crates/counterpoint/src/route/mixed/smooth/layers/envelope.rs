@@ -6,7 +6,7 @@ use super::masses::Masses;
 use super::steps::Layer;
 use super::turned::ln_modulus;
 use crate::loss::Direction;
-use crate::rounding::exp;
+use counterpoint_numerics::exp;
 use crate::route::DOUBLES;
 use crate::route::mixed::smooth::sampled::angle;
 

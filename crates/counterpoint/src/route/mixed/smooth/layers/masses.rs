@@ -3,7 +3,7 @@
 use super::axis::{Axis, CUT, Node};
 use super::complex::expm1;
 use super::steps::Layer;
-use crate::rounding::{UNIT, exp, ln_1p_rounded, ln_rounded};
+use counterpoint_numerics::{UNIT, exp, ln_1p_rounded, ln_rounded};
 use crate::route::saddle::Saddle;
 use crate::route::search::golden;
 use crate::route::{DOUBLES, Failure};

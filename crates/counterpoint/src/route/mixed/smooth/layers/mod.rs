@@ -20,7 +20,7 @@ use super::contour::{Contour, Point, alias_of};
 use super::line::period_of;
 use super::place::Place;
 use crate::loss::Direction;
-use crate::rounding::{Dd, UNIT, Wide, exp, ln_1p_rounded, ln_rounded};
+use counterpoint_numerics::{Dd, UNIT, Wide, exp, ln_1p_rounded, ln_rounded};
 use crate::route::saddle::Saddle;
 use crate::route::{DOUBLES, Ends, Failure};
 use crate::watch::Watch;

@@ -3,7 +3,7 @@
 use super::complex::expm1;
 use crate::composition::Part;
 use crate::loss::{Direction, Loss};
-use crate::rounding::ln_rounded;
+use counterpoint_numerics::ln_rounded;
 use crate::route::DOUBLES;
 
 /// A Gaussian on a Poisson sample, so many times.

@@ -6,7 +6,7 @@ use super::masses::{ARGUMENT, FUNCTION, Sums};
 use super::split::{self, Split, product};
 use super::steps::{Layer, Steps};
 use crate::loss::Direction;
-use crate::rounding::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
+use counterpoint_numerics::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
 use crate::route::DOUBLES;
 use crate::route::mixed::smooth::place;
 use crate::route::mixed::smooth::sampled::angle;

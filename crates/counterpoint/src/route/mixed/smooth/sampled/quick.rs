@@ -2,7 +2,7 @@
 
 use super::shape::{CUT, EXPONENT, FIRST_ORDER, RATIO, SPACINGS, Shape, WEIGHT, expm1, fall};
 use crate::loss::Direction;
-use crate::rounding::{Dd, UNIT, exp, ln_1p_rounded};
+use counterpoint_numerics::{Dd, UNIT, exp, ln_1p_rounded};
 
 /// The rule's error for a cumulant: 2/(e^x - 1) at an e^-x below e^-44, fourfold.
 const RULE: f64 = 8.0;

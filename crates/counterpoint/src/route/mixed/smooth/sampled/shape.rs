@@ -1,7 +1,7 @@
 //! What the integral is of, where its nodes lie, and how far the line of integration can be moved.
 
 use crate::loss::Direction;
-use crate::rounding::{Dd, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
+use counterpoint_numerics::{Dd, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
 
 /// What the integral is of.
 #[derive(Clone, Copy)]

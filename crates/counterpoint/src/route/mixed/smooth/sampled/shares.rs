@@ -1,6 +1,6 @@
 //! How much of the law is due to the sampled person, and what a moved line makes of it.
 
-use crate::rounding::exp;
+use counterpoint_numerics::exp;
 
 /// More than the nodes leave out beyond the right end, beside [`CUT`].
 const UNSEEN: f64 = 1e-20;

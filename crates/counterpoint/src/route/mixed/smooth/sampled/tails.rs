@@ -1,7 +1,7 @@
 //! How fast the transform falls at high frequencies: by the variation of the loss's density.
 
 use super::shape::{Shape, expm1, fall};
-use crate::rounding::exp;
+use counterpoint_numerics::exp;
 
 /// Three extrema, up and down.
 const EXTREMA: f64 = 6.0;

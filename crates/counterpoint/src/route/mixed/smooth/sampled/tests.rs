@@ -3,7 +3,7 @@
 use super::quick::cumulant;
 use super::shape::{COSINE_ERROR, MOVES, Shape};
 use crate::loss::{Direction, Loss};
-use crate::rounding::{Dd, TWO_PI, UNIT, turns};
+use counterpoint_numerics::{Dd, TWO_PI, UNIT, turns};
 use crate::route::mixed::cumulant;
 
 /// The two share neither nodes nor arithmetic nor bounds: what they say they may be off by

@@ -56,60 +56,70 @@ impl Dd {
     pub const ONE: Self = Self::literal(1.0, 0.0);
 
     /// Two parts already in normal form.
-    pub(super) const fn literal(hi: f64, lo: f64) -> Self {
+    #[inline]
+    pub(crate) const fn literal(hi: f64, lo: f64) -> Self {
         Self { hi, lo }
     }
 
     /// a + b without error.
     #[must_use]
+    #[inline]
     pub fn sum(a: f64, b: f64) -> Self {
         two_sum(a, b)
     }
 
     /// a * b without error.
     #[must_use]
+    #[inline]
     pub fn product(a: f64, b: f64) -> Self {
         two_prod(a, b)
     }
 
     /// Whether it is below zero.
     #[must_use]
+    #[inline]
     pub fn is_negative(self) -> bool {
         self.hi < 0.0
     }
 
     /// Whether it is above zero.
     #[must_use]
+    #[inline]
     pub fn is_positive(self) -> bool {
         self.hi > 0.0
     }
 
     /// The magnitude.
     #[must_use]
+    #[inline]
     pub fn abs(self) -> Self {
         if self.hi < 0.0 { -self } else { self }
     }
 
     /// Times a power of two, exactly.
     #[must_use]
+    #[inline]
     pub fn scaled(self, factor: f64) -> Self {
         Self { hi: self.hi * factor, lo: self.lo * factor }
     }
 
     /// A double at least as large.
     #[must_use]
+    #[inline]
     pub fn upper(self) -> f64 {
         if self.lo > 0.0 { self.hi.next_up() } else { self.hi }
     }
 
     /// A double at most as large.
     #[must_use]
+    #[inline]
     pub fn lower(self) -> f64 {
         if self.lo < 0.0 { self.hi.next_down() } else { self.hi }
     }
 }
 
 impl From<f64> for Dd {
+    #[inline]
     fn from(hi: f64) -> Self {
         Self { hi, lo: 0.0 }
     }
@@ -117,6 +127,7 @@ impl From<f64> for Dd {
 
 impl Neg for Dd {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
         Self { hi: -self.hi, lo: -self.lo }
     }
@@ -188,6 +199,7 @@ impl Div<f64> for Dd {
 }
 
 impl PartialOrd for Dd {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match self.hi.partial_cmp(&other.hi)? {
             Ordering::Equal => self.lo.partial_cmp(&other.lo),

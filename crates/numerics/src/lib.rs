@@ -1,4 +1,5 @@
-//! Arithmetic whose error is known.
+//! Numbers whose error is known: arithmetic and special functions in doubles and double-doubles, sums of binomial
+//! probabilities, exact fractions, brackets, and Fourier transforms.
 //!
 //! Everything here is plain code on `f64`, so that no bound rests on a platform's
 //! mathematics library. Writing u for 2^-53:
@@ -25,18 +26,22 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod dd;
-mod functions;
-mod normal;
 mod table;
+mod functions;
 mod wide;
+mod normal;
+mod bracket;
+pub mod binomial;
+pub mod fourier;
+pub mod fractions;
 
+pub use bracket::Bracket;
 pub use dd::Dd;
 pub use functions::{
     TWO_PI, exp, exp_rounded, expm1, expm1_rounded, falling, rise, turn, turn_dd, turns,
 };
 pub use functions::{ln_1p_rounded, ln_rounded};
-pub(crate) use normal::LN_SQRT_TAU;
-pub use normal::normal_tail;
+pub use normal::{LN_SQRT_TAU, normal_tail};
 pub use wide::Wide;
 
 /// The unit roundoff of `f64`, 2^-53.

@@ -1,7 +1,7 @@
 //! Double-doubles with an exponent of their own, so that nothing underflows.
 
-use super::dd::Dd;
-use super::functions::power_of_two;
+use crate::dd::Dd;
+use crate::functions::power_of_two;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
 
@@ -45,6 +45,7 @@ impl Wide {
 
     /// e^x for |x| < 2^46: relative error at most 2^-98.
     #[must_use]
+    #[inline]
     pub fn exp(x: Dd) -> Self {
         let (mantissa, exponent) = x.exp_parts();
         Self::new(mantissa, exponent)
@@ -52,6 +53,7 @@ impl Wide {
 
     /// ln of a positive number: absolute error at most 2^-97 max(1, |ln|).
     #[must_use]
+    #[inline]
     pub fn ln(self) -> Dd {
         const LN2: Dd = Dd::literal(std::f64::consts::LN_2, 2.3190468138462996e-17);
         self.mantissa.ln() + LN2 * self.exponent as f64
@@ -60,18 +62,21 @@ impl Wide {
     /// ln in double precision, for estimates.
     #[allow(clippy::disallowed_methods)]
     #[must_use]
+    #[inline]
     pub fn ln_estimate(self) -> f64 {
         self.mantissa.hi.ln() + self.exponent as f64 * std::f64::consts::LN_2
     }
 
     /// Whether it is above zero.
     #[must_use]
+    #[inline]
     pub fn is_positive(self) -> bool {
         self.mantissa.is_positive()
     }
 
     /// The reciprocal.
     #[must_use]
+    #[inline]
     pub fn recip(self) -> Self {
         Self::new(Dd::ONE / self.mantissa, -self.exponent)
     }
@@ -79,6 +84,7 @@ impl Wide {
     /// The n-th power; relative error at most 2n 2^-102 on top of n times that of
     /// the base.
     #[must_use]
+    #[inline]
     pub fn powi(self, mut n: u64) -> Self {
         let mut base = self;
         let mut result = Self::ONE;
@@ -95,6 +101,7 @@ impl Wide {
     /// A double at least as large as the value times (1 + slack), for a
     /// non-negative value and slack below one.
     #[must_use]
+    #[inline]
     pub fn upper(self, slack: f64) -> f64 {
         if self.mantissa.hi.is_nan() {
             return f64::INFINITY;
@@ -108,6 +115,7 @@ impl Wide {
 
     /// A double at most as large as the value times (1 - slack), and not below 0.
     #[must_use]
+    #[inline]
     pub fn lower(self, slack: f64) -> f64 {
         if !self.is_positive() || slack >= 1.0 {
             return 0.0;
@@ -118,12 +126,14 @@ impl Wide {
 
     /// The value as a double-double; it must lie between 2^-900 and 2^900 or be 0.
     #[must_use]
+    #[inline]
     pub fn to_dd(self) -> Dd {
         self.mantissa.scaled(power_of_two(self.exponent))
     }
 
     /// The nearest double or so, for estimates.
     #[must_use]
+    #[inline]
     pub fn estimate(self) -> f64 {
         scale(self.mantissa.hi, self.exponent, |x| x)
     }
@@ -142,12 +152,14 @@ fn scale(mantissa: f64, exponent: i64, outward: impl Fn(f64) -> f64) -> f64 {
 }
 
 impl From<f64> for Wide {
+    #[inline]
     fn from(x: f64) -> Self {
         Self::new(Dd::from(x), 0)
     }
 }
 
 impl From<Dd> for Wide {
+    #[inline]
     fn from(x: Dd) -> Self {
         Self::new(x, 0)
     }
@@ -193,6 +205,7 @@ impl Sub for Wide {
 }
 
 impl PartialOrd for Wide {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (*self - *other).mantissa.hi.partial_cmp(&0.0)
     }

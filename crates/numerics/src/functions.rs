@@ -1,7 +1,7 @@
 //! The special functions, each with its error bound derived beside it.
 
-use super::dd::Dd;
-use super::table::POWERS;
+use crate::dd::Dd;
+use crate::table::POWERS;
 
 /// ln 2 / 64 in three doubles; what is left out is below 2^-166.
 const LN2_64: [f64; 3] = [0.010830424696249145, 3.623510646634843e-19, 8.91829443502533e-36];
@@ -52,7 +52,7 @@ impl Dd {
     ///
     /// See [`Dd::exp_rest`]: the table and its product add 8 u^2, and 2^-98 covers all of it.
     #[must_use]
-    pub(super) fn exp_parts(self) -> (Self, i64) {
+    pub(crate) fn exp_parts(self) -> (Self, i64) {
         let (n, rest) = self.exp_rest();
         let n = n as i64;
         ((Self::ONE + rest) * POWERS[n.rem_euclid(64) as usize], n.div_euclid(64))
@@ -153,7 +153,7 @@ fn ln_near_one(r: Dd) -> Dd {
 
 /// 2^n for -1022 <= n <= 1023, and zero or infinity beyond.
 #[must_use]
-pub(super) fn power_of_two(n: i64) -> f64 {
+pub(crate) fn power_of_two(n: i64) -> f64 {
     match n {
         ..=-1023 => 0.0,
         1024.. => f64::INFINITY,

@@ -1,6 +1,6 @@
 //! 2^(j/64) for j = 0..63, each as the nearest unevaluated sum of two doubles.
 
-use super::dd::Dd;
+use crate::dd::Dd;
 
 pub(super) const POWERS: [Dd; 64] = [
     Dd::literal(1.0, 0.0),

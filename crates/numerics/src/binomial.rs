@@ -1,6 +1,6 @@
 //! Binomial probabilities and their tails, with known error.
 
-use crate::rounding::{Dd, STEP, UNIT, Wide};
+use crate::{Dd, STEP, UNIT, Wide};
 
 /// ln of the probability of y out of k where each has probability `minus`, `plus` being the
 /// rest; and a bound on its absolute error. For 1 <= y <= k - 1, and both probabilities to a
@@ -10,7 +10,7 @@ use crate::rounding::{Dd, STEP, UNIT, Wide};
 /// `y ln(y / kq) + (k-y) ln((k-y) / kp)`, q being the probability of a minus. Both
 /// logarithms come from the same difference `y - kq`, so that an error in q cancels
 /// to first order and the error stays relative to that difference.
-pub(crate) fn ln_mass((k, y): (f64, f64), minus: Dd, plus: Dd) -> (Dd, f64) {
+pub fn ln_mass((k, y): (f64, f64), minus: Dd, plus: Dd) -> (Dd, f64) {
     let (expected_minuses, expected_pluses) = (minus * k, plus * k);
     let excess = Dd::from(y) - expected_minuses;
     let minuses = (excess / expected_minuses).ln_1p() * y;
@@ -23,7 +23,7 @@ pub(crate) fn ln_mass((k, y): (f64, f64), minus: Dd, plus: Dd) -> (Dd, f64) {
 
 /// At least the probability that a binomial variable of `trials` is `least` or more: its mass there, and a geometric
 /// series.
-pub(crate) fn upper_tail(trials: f64, p: Dd, least: f64) -> f64 {
+pub fn upper_tail(trials: f64, p: Dd, least: f64) -> f64 {
     if least > trials || !p.is_positive() {
         return 0.0;
     }
@@ -41,28 +41,30 @@ pub(crate) fn upper_tail(trials: f64, p: Dd, least: f64) -> f64 {
 }
 
 /// A sum of positive terms relative to its first, and its relative error.
-pub(crate) struct Sum {
-    pub(crate) sum: Dd,
-    pub(crate) error: f64,
+pub struct Sum {
+    /// The sum.
+    pub sum: Dd,
+    /// A bound on its relative error.
+    pub error: f64,
 }
 
 impl Sum {
     /// Two sums with the same first term, counted once.
-    pub(crate) fn joined(&self, other: &Self) -> Self {
+    pub fn joined(&self, other: &Self) -> Self {
         Self { sum: self.sum + (other.sum - Dd::ONE), error: self.error + other.error }
     }
 }
 
 /// Sums `1 + r_0 + r_0 r_1 + ...` with `r_l = c numerator(l) / denominator(l)` falling in
 /// l, for l below a limit.
-pub(crate) type Series = fn(Dd, f64, &dyn Fn(f64) -> (f64, f64)) -> Sum;
+pub type Series = fn(Dd, f64, &dyn Fn(f64) -> (f64, f64)) -> Sum;
 
 /// In double-doubles, until a term is below 2^-46 of the sum, then in doubles until
 /// all that is left, at most a geometric series, is below 2^-94 of it.
 ///
 /// Each step in double-doubles costs at most 32 u^2, a quarter of [`STEP`]; the
 /// doubles cost 4 u a step, of a part whose share is known in the end.
-pub(crate) fn series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
+pub fn series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
     let (mut term, mut sum, mut l) = (Dd::ONE, Dd::ONE, 0.0);
     while l < limit && term.hi > 1.4e-14 * sum.hi {
         let (numerator, denominator) = ratio(l);
@@ -78,7 +80,7 @@ pub(crate) fn series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Su
 }
 
 /// In doubles only, to about nine digits.
-pub(crate) fn rough_series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
+pub fn rough_series(c: Dd, limit: f64, ratio: &dyn Fn(f64) -> (f64, f64)) -> Sum {
     let (sum, steps) = doubles(c.hi, 1.0, 1e-13, (0.0, limit), ratio);
     Sum { sum: Dd::sum(1.0, sum), error: 1e-12 + 8.0 * UNIT * steps }
 }
@@ -110,7 +112,7 @@ fn doubles(
 const HALF_LN_TAU: Dd = Dd { hi: 0.918_938_533_204_672_8, lo: -3.878_294_158_067_241_4e-17 };
 
 /// ln n!: error below 2^-94 of max(1, ln n!).
-pub(crate) fn ln_factorial(n: f64) -> Dd {
+pub fn ln_factorial(n: f64) -> Dd {
     if n < 40.0 { ln_small_factorial(n) } else { stirling(n) + stirling_correction(n) }
 }
 

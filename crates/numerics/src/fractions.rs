@@ -3,9 +3,7 @@
 //! Simulation maps and interactive systems are claims of equality. They are made and
 //! checked in fractions, where equal means equal; every double is one.
 
-use crate::bracket::Bracket;
-use crate::quantity::{Epsilon, OutOfRange};
-use crate::rounding::{Dd, Wide};
+use crate::{Bracket, Dd, Wide};
 use dashu_base::{BitTest, Gcd};
 use dashu_int::UBig;
 pub use dashu_ratio::RBig as Ratio;
@@ -18,7 +16,7 @@ const MOST_BITS: usize = 4096;
 
 /// The most bits held at once, an eighth of a gigabyte: what would need more is refused
 /// before it is begun.
-pub(crate) const MOST_TOTAL_BITS: u128 = 1 << 30;
+pub const MOST_TOTAL_BITS: u128 = 1 << 30;
 
 /// Why numbers were refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,13 +59,13 @@ fn span(least: u128, most: u128) -> String {
 }
 
 /// A fraction as people read it: in full if it is short, else to 17 digits.
-pub(crate) fn shown(value: &Ratio) -> String {
+pub fn shown(value: &Ratio) -> String {
     let full = value.numerator().bit_len().max(value.denominator().bit_len()) <= 64;
     if full { value.to_string() } else { format!("{:e}", nearest(value)) }
 }
 
 /// Refuses a count outside a range.
-pub(crate) fn check_size(
+pub fn check_size(
     what: &'static str,
     size: u128,
     (least, most): (u128, u128),
@@ -79,13 +77,13 @@ pub(crate) fn check_size(
 }
 
 /// Refuses `count` numbers of `bits` bits each if they are more than can be held.
-pub(crate) fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
+pub fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
     check_size(what, count.saturating_mul(bits), (0, MOST_TOTAL_BITS))
 }
 
 /// The length in bits of a common denominator of all the numbers, or of so many of them
 /// that the length passes `most`. Sums of these numbers are no longer.
-pub(crate) fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
+pub fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
     let mut common = Ratio::ONE.denominator().clone();
     for value in list {
         let denominator = value.denominator();
@@ -99,7 +97,7 @@ pub(crate) fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u
 }
 
 /// As [`check_bits`], for a list of numbers and their sums.
-pub(crate) fn check_list<'a>(
+pub fn check_list<'a>(
     what: &'static str,
     list: impl ExactSizeIterator<Item = &'a Ratio>,
 ) -> Result<(), ExactError> {
@@ -108,17 +106,17 @@ pub(crate) fn check_list<'a>(
 }
 
 /// The length of the longer of numerator and denominator, in bits.
-pub(crate) fn bits_of(value: &Ratio) -> usize {
+pub fn bits_of(value: &Ratio) -> usize {
     value.numerator().bit_len().max(value.denominator().bit_len())
 }
 
 /// Whether numerator and denominator have at most so many bits.
-pub(crate) fn is_short(value: &Ratio, bits: usize) -> bool {
+pub fn is_short(value: &Ratio, bits: usize) -> bool {
     bits_of(value) <= bits
 }
 
 /// Refuses a number outside [least, most], or one too long to work with.
-pub(crate) fn check_range(
+pub fn check_range(
     place: impl Fn() -> String,
     value: &Ratio,
     (least, most): (&Ratio, Option<&Ratio>),
@@ -132,7 +130,7 @@ pub(crate) fn check_range(
 }
 
 /// Refuses a number that is no probability.
-pub(crate) fn check_probability(
+pub fn check_probability(
     place: impl Fn() -> String,
     value: &Ratio,
 ) -> Result<(), ExactError> {
@@ -141,12 +139,12 @@ pub(crate) fn check_probability(
 }
 
 /// Refuses probabilities that do not sum to one.
-pub(crate) fn check_sum(place: impl Fn() -> String, sum: Ratio) -> Result<(), ExactError> {
+pub fn check_sum(place: impl Fn() -> String, sum: Ratio) -> Result<(), ExactError> {
     if sum.is_one() { Ok(()) } else { Err(ExactError::Sum { place: place(), sum }) }
 }
 
 /// Refuses a guarantee: the ratio e^epsilon is at least one, delta below one.
-pub(crate) fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
+pub fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
     let legal = "a fraction of at least 1, of at most 4096 bits";
     check_range(|| "the likelihood ratio".into(), ratio, (&Ratio::ONE, None), legal)?;
     check_probability(|| "delta".into(), delta)?;
@@ -161,7 +159,7 @@ pub(crate) fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactE
 /// The double itself, as a fraction; zero for what is no finite number.
 ///
 /// ```
-/// use counterpoint::exact::of_double;
+/// use counterpoint_numerics::fractions::of_double;
 /// assert_eq!(of_double(0.375), "3/8".parse()?);
 /// assert_ne!(of_double(0.3), "3/10".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -172,29 +170,29 @@ pub fn of_double(value: f64) -> Ratio {
 }
 
 /// The sum of a list.
-pub(crate) fn sum<T: Borrow<Ratio>>(list: impl IntoIterator<Item = T>) -> Ratio {
+pub fn sum<T: Borrow<Ratio>>(list: impl IntoIterator<Item = T>) -> Ratio {
     list.into_iter().fold(Ratio::ZERO, |total, value| total + value.borrow())
 }
 
 /// The larger of two.
-pub(crate) fn larger(a: Ratio, b: Ratio) -> Ratio {
+pub fn larger(a: Ratio, b: Ratio) -> Ratio {
     if a < b { b } else { a }
 }
 
 /// The smaller of two.
-pub(crate) fn smaller(a: Ratio, b: Ratio) -> Ratio {
+pub fn smaller(a: Ratio, b: Ratio) -> Ratio {
     if b < a { b } else { a }
 }
 
 /// The number, or zero if it is negative.
-pub(crate) fn positive_part(value: Ratio) -> Ratio {
+pub fn positive_part(value: Ratio) -> Ratio {
     larger(value, Ratio::ZERO)
 }
 
 /// A double next to the fraction, one unit in the last place off at most.
 ///
 /// ```
-/// use counterpoint::exact::{Ratio, nearest};
+/// use counterpoint_numerics::fractions::{Ratio, nearest};
 /// let third: Ratio = "1/3".parse()?;
 /// assert!((nearest(&third) - 1.0 / 3.0).abs() < 1e-16);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -206,7 +204,7 @@ pub fn nearest(value: &Ratio) -> f64 {
 
 /// A positive fraction as a double-double with an exponent: relative error at most 2^-100. It
 /// is brought between 1/2 and 2 first, where two doubles, each next to what is left, are enough.
-pub(crate) fn wide(value: &Ratio) -> Wide {
+pub fn wide(value: &Ratio) -> Wide {
     let length = |bits: usize| i64::try_from(bits).unwrap_or(i64::MAX);
     let exponent = length(value.numerator().bit_len()) - length(value.denominator().bit_len());
     let power = Ratio::from(UBig::ONE << exponent.unsigned_abs() as usize);
@@ -219,7 +217,7 @@ pub(crate) fn wide(value: &Ratio) -> Wide {
 /// Doubles on either side of a fraction: a guess by the library, moved until the exact
 /// comparison holds.
 #[must_use]
-pub(crate) fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
+pub fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
     let (mut lower, mut upper) = (nearest(low), nearest(high));
     while lower.is_finite() && of_double(lower) > *low {
         lower = lower.next_down();
@@ -230,37 +228,22 @@ pub(crate) fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
     Bracket { lower, upper }
 }
 
-/// Fractions below and above e^epsilon, 2^-91 of it apart.
+/// Fractions below and above e^epsilon, 2^-91 of it apart; `None` unless epsilon is from 0 to 500.
 ///
 /// ```
-/// use counterpoint::Epsilon;
-/// use counterpoint::exact::{exponential, nearest};
-/// let (below, above) = exponential(Epsilon::new(1.0)?)?;
+/// use counterpoint_numerics::fractions::{exponential, nearest};
+/// let (below, above) = exponential(1.0).unwrap();
 /// assert!(below < above && (nearest(&below) - std::f64::consts::E).abs() < 1e-15);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// [`OutOfRange`] if epsilon is above 500.
-pub fn exponential(epsilon: Epsilon) -> Result<(Ratio, Ratio), OutOfRange> {
-    let value = epsilon.get();
-    if value > MOST_EPSILON {
-        let legal = "a number from 0 to 500, where exact fractions are used";
-        return Err(OutOfRange { quantity: "epsilon", value, legal });
+#[must_use]
+pub fn exponential(epsilon: f64) -> Option<(Ratio, Ratio)> {
+    if !(0.0..=MOST_EPSILON).contains(&epsilon) {
+        return None;
     }
     // exp is within 2^-98; both margins are wider, and exact.
-    let exp = Dd::from(value).exp();
+    let exp = Dd::from(epsilon).exp();
     let middle = of_double(exp.hi) + of_double(exp.lo);
     let margin = of_double(2.0_f64.powi(-92)) * &middle;
     let below = larger(&middle - &margin, Ratio::ONE);
-    Ok((below, middle + margin))
-}
-
-/// A decreasing function of e^epsilon, evaluated on both sides of it.
-pub(crate) fn at_epsilon(
-    epsilon: Epsilon,
-    decreasing: impl Fn(&Ratio) -> Ratio,
-) -> Result<Bracket, OutOfRange> {
-    let (below, above) = exponential(epsilon)?;
-    Ok(enclosed(&decreasing(&above), &decreasing(&below)))
+    Some((below, middle + margin))
 }

@@ -40,7 +40,7 @@ impl Bracket {
     }
 
     /// Whether it is as narrow as promised: relatively, or absolutely near zero.
-    pub(crate) fn keeps(&self, tolerance: f64) -> bool {
+    pub fn keeps(&self, tolerance: f64) -> bool {
         self.relative_width() <= tolerance || self.width() <= 1e-12
     }
 
