@@ -25,9 +25,7 @@
 //! Read the modules in the order they are listed in; each uses only those before it. A
 //! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
 //! composition answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`]
-//! holds the named bounds. Beside them, in exact fractions: [`pair`] builds the maps that show one pair of distributions to be at
-//! least as telling as another, and [`interactive`] finds the best adversary against a
-//! mechanism that is queried adaptively, or several interleaved.
+//! holds the named bounds.
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
 //! concurrently, with privacy parameters fixed up front. They do not hold when the
@@ -45,8 +43,6 @@ pub mod region;
 pub mod audit;
 pub mod theorem;
 pub mod filter;
-pub mod pair;
-pub mod interactive;
 
 pub use ask::{Answer, AskError, Asked, Options};
 pub use composition::{Plan, PlanError};

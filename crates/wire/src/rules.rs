@@ -2,7 +2,7 @@
 
 use counterpoint::ask::{AskError, Options};
 use counterpoint::theorem::convert;
-use counterpoint::theorem::noise::{self, Advice, NoAdvice, Stairs};
+use counterpoint_papers::noise::{self, Advice, NoAdvice, Stairs};
 use counterpoint::{Bracket, Count, Delta, Epsilon, Guarantee, Plan, Sensitivity};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -3,15 +3,12 @@
 
 pub(crate) mod check;
 pub(crate) mod formulas;
-pub(crate) mod fractions;
 pub(crate) mod game;
 pub(crate) mod laws;
 pub(crate) mod mechanisms;
-pub(crate) mod pairs;
 pub(crate) mod questions;
 pub(crate) mod slots;
 pub(crate) mod summary;
-pub(crate) mod tree;
 
 pub(crate) use counterpoint_testing::is_full;
 

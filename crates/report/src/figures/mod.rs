@@ -16,9 +16,9 @@ mod width;
 
 use counterpoint::ask::{AskError, CalibrateError};
 use counterpoint::composition::CompositionError;
-use counterpoint::pair::MapError;
+use counterpoint_papers::pair::MapError;
 use counterpoint::theorem::Inapplicable;
-use counterpoint::theorem::noise::NoAdvice;
+use counterpoint_papers::noise::NoAdvice;
 use counterpoint::{Count, Delta, Epsilon, OutOfRange, PlanError};
 
 use crate::plot::Figure;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use counterpoint::Bracket;
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint::pair::{Events, Map, Pair};
+use counterpoint_papers::pair::{Events, Map, Pair};
 use counterpoint::quantity::plain;
 
 use super::file::{FileStage, FileSystem};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use counterpoint::Epsilon;
 use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
-use counterpoint::pair::Pair;
+use counterpoint_papers::pair::Pair;
 
 use super::file::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
 use crate::error::PlanError;

@@ -2,7 +2,7 @@
 //! monitor of the proof along a transcript.
 
 use counterpoint::Bracket;
-use counterpoint::interactive::{Adversary, Monitor, Step, System, Turn, concurrent};
+use counterpoint_papers::interactive::{Adversary, Monitor, Step, System, Turn, concurrent};
 use counterpoint::quantity::Order;
 
 use super::file::{FileSystem, Simulation};

@@ -57,7 +57,7 @@ pub enum DecomposeError {
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
-/// use counterpoint::interactive::{Answer, System, decompose};
+/// use counterpoint_papers::interactive::{Answer, System, decompose};
 ///
 /// let ratio = |text: &str| text.parse::<Ratio>();
 /// let system = System::new(vec![

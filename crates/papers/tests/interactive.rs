@@ -7,10 +7,10 @@ use crate::common::fractions;
 use crate::common::tree;
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
-use counterpoint::interactive::{
+use counterpoint_papers::interactive::{
     Adversary, Answer, DecomposeError, System, concurrent, concurrent_delta, decompose,
 };
-use counterpoint::pair::{Pair, violation};
+use counterpoint_papers::pair::{Pair, violation};
 use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
 use counterpoint_testing::Random;
 use fractions::{cases, ratio};
@@ -290,11 +290,11 @@ fn adversaries_can_be_replayed_step_by_step() {
         let (mut node, mut history) = (&tree, Vec::new());
         while let Some(query) = system.next_query(&attack.adversary, &history) {
             let answer = random.below(node.0[query].len() as u64) as usize;
-            history.push(counterpoint::interactive::Step { query, answer });
+            history.push(counterpoint_papers::interactive::Step { query, answer });
             node = &node.0[query][answer].1;
         }
         assert!(node.0.is_empty());
-        let nowhere = [counterpoint::interactive::Step { query: 99, answer: 0 }];
+        let nowhere = [counterpoint_papers::interactive::Step { query: 99, answer: 0 }];
         assert_eq!(system.next_query(&attack.adversary, &nowhere), None);
     }
 }

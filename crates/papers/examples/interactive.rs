@@ -8,8 +8,8 @@
 //! first without knowing what the second will offer.
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
-use counterpoint::interactive::{Answer, Step, System, concurrent, concurrent_delta, decompose};
-use counterpoint::pair::Pair;
+use counterpoint_papers::interactive::{Answer, Step, System, concurrent, concurrent_delta, decompose};
+use counterpoint_papers::pair::Pair;
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -7,7 +7,7 @@ use crate::common::pairs;
 
 use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint::mechanism::FinitePair;
-use counterpoint::pair::{
+use counterpoint_papers::pair::{
     LaplaceMap, Map, MapError, Pair, from_response, from_response_doubles, simulate,
     simulate_doubles, violation,
 };

@@ -22,7 +22,7 @@ pub enum MapError {
     Input(#[from] ExactError),
     /// The epsilon is too large.
     #[error(transparent)]
-    Epsilon(#[from] crate::quantity::OutOfRange),
+    Epsilon(#[from] counterpoint::quantity::OutOfRange),
 }
 
 /// Where the target's profile exceeds the source's, which proves that no map exists: a map

@@ -9,7 +9,7 @@ const MOST_WORDS: usize = 64;
 /// takes to tell: one is nearly always enough. With fair words the places have these very probabilities.
 ///
 /// ```
-/// use counterpoint::pair::draw;
+/// use counterpoint_papers::pair::draw;
 ///
 /// let thirds = ["1/3".parse()?, "2/3".parse()?];
 /// // A third begins with 0101...: the second word tells.

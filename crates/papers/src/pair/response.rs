@@ -4,13 +4,13 @@
 use super::events::Part;
 use super::{Events, Map, MapError, Pair, SLACK, events};
 use counterpoint_numerics::fractions::{self, Ratio};
-use crate::mechanism::{FinitePair, Guarantee};
+use counterpoint::mechanism::{FinitePair, Guarantee};
 
 /// MV Lemma 3.2's map T from [`Pair::response`] at x = e^epsilon and delta onto a pair.
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
-/// use counterpoint::pair::{Pair, from_response};
+/// use counterpoint_papers::pair::{Pair, from_response};
 ///
 /// let half: Ratio = "1/2".parse()?;
 /// let (x, delta): (Ratio, Ratio) = ("2".parse()?, "1/4".parse()?);

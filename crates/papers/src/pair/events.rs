@@ -114,7 +114,7 @@ pub fn breach(pair: &Pair, ratio: &Ratio, delta: &Ratio) -> Option<Breach> {
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
-/// use counterpoint::pair::{Pair, events};
+/// use counterpoint_papers::pair::{Pair, events};
 ///
 /// let ratio = |text: &str| text.parse::<Ratio>();
 /// let pair = Pair::new(vec![ratio("3/4")?, ratio("1/4")?], vec![ratio("1/4")?, ratio("3/4")?])?;

@@ -2,7 +2,7 @@
 
 use super::fractions::ratio;
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint::pair::Pair;
+use counterpoint_papers::pair::Pair;
 use counterpoint_testing::Random;
 
 /// Weights, many of them zero or equal, not all zero.

@@ -14,7 +14,7 @@ use super::attack::Adversary;
 use super::{Branch, System};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
-use crate::quantity::{Order, OutOfRange};
+use counterpoint::quantity::{Order, OutOfRange};
 use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// The largest order whose moments are enclosed: 2^29.
@@ -50,8 +50,8 @@ impl System {
     /// ```
     /// use counterpoint::quantity::Order;
     /// use counterpoint_numerics::fractions::Ratio;
-    /// use counterpoint::interactive::System;
-    /// use counterpoint::pair::Pair;
+    /// use counterpoint_papers::interactive::System;
+    /// use counterpoint_papers::pair::Pair;
     ///
     /// // Randomized response at e^epsilon = 3: p/q is 3 or 1/3.
     /// let (x, none): (Ratio, Ratio) = ("3".parse()?, "0".parse()?);
@@ -103,8 +103,8 @@ impl System {
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
-    /// use counterpoint::interactive::System;
-    /// use counterpoint::pair::Pair;
+    /// use counterpoint_papers::interactive::System;
+    /// use counterpoint_papers::pair::Pair;
     ///
     /// let (x, none): (Ratio, Ratio) = ("3".parse()?, "0".parse()?);
     /// let system = System::from(&Pair::response(&x, &none)?);

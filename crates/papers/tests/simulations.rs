@@ -7,8 +7,8 @@ use crate::common::tree;
 use crate::pair_maps::least_delta;
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
-use counterpoint::interactive::{DecomposeError, Simulator, SimulatorError, System, Turn};
-use counterpoint::pair::{
+use counterpoint_papers::interactive::{DecomposeError, Simulator, SimulatorError, System, Turn};
+use counterpoint_papers::pair::{
     ComposeError, Composed, Mechanism, Pair, Side, Stage, breach, compose, draw, events,
 };
 use counterpoint_testing::Random;

@@ -5,7 +5,7 @@ use counterpoint_numerics::Bracket;
 use crate::pair::at_epsilon;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::Pair;
-use crate::quantity::{Epsilon, OutOfRange};
+use counterpoint::quantity::{Epsilon, OutOfRange};
 
 /// A query and its answer, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl System {
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
-    /// use counterpoint::interactive::System;
-    /// use counterpoint::pair::Pair;
+    /// use counterpoint_papers::interactive::System;
+    /// use counterpoint_papers::pair::Pair;
     ///
     /// let (x, delta): (Ratio, Ratio) = ("3".parse()?, "1/5".parse()?);
     /// let system = System::from(&Pair::response(&x, &delta)?);

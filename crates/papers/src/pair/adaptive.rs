@@ -91,7 +91,7 @@ pub struct Transcripts {
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
-/// use counterpoint::pair::{Mechanism, Pair, Stage, compose};
+/// use counterpoint_papers::pair::{Mechanism, Pair, Stage, compose};
 ///
 /// let ratio = |text: &str| text.parse::<Ratio>();
 /// let coin = |p: &str, q: &str| -> Result<Pair, Box<dyn std::error::Error>> {

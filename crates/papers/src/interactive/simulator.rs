@@ -80,7 +80,7 @@ impl Simulator {
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
-    /// use counterpoint::interactive::{Answer, Simulator, System};
+    /// use counterpoint_papers::interactive::{Answer, Simulator, System};
     ///
     /// let ratio = |text: &str| text.parse::<Ratio>();
     /// let coin = System::new(vec![vec![

@@ -6,7 +6,7 @@ use crate::common::fractions::{cases, ratio};
 use crate::common::tree::{Tree, UNIT};
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
-use counterpoint::interactive::{Answer, Monitor, Step, System, concurrent};
+use counterpoint_papers::interactive::{Answer, Monitor, Step, System, concurrent};
 use counterpoint::quantity::Order;
 use counterpoint_testing::Random;
 

@@ -10,7 +10,7 @@
 
 use super::{Map, MapError, Pair, Violation};
 use counterpoint_numerics::fractions::{self, Ratio};
-use crate::mechanism::FinitePair;
+use counterpoint::mechanism::FinitePair;
 use std::cmp::Ordering;
 
 /// How far a profile of doubles may exceed another's and still count as dominated: what
@@ -37,7 +37,7 @@ pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
 ///
 /// ```
 /// use counterpoint::mechanism::FinitePair;
-/// use counterpoint::pair::simulate_doubles;
+/// use counterpoint_papers::pair::simulate_doubles;
 ///
 /// let source = FinitePair::new(&[0.75, 0.25], &[0.25, 0.75])?;
 /// let target = FinitePair::new(&[0.7, 0.3], &[0.3, 0.7])?;

@@ -1,6 +1,6 @@
 //! Laplace noise from randomized response (S Exercise 3.2).
 
-use crate::quantity::{Epsilon, OutOfRange};
+use counterpoint::quantity::{Epsilon, OutOfRange};
 
 /// The randomized function that turns randomized response with parameter epsilon into
 /// Laplace noise of scale 1/epsilon around 0 or, for the other distribution, around 1.
@@ -12,7 +12,7 @@ use crate::quantity::{Epsilon, OutOfRange};
 ///
 /// ```
 /// use counterpoint::Epsilon;
-/// use counterpoint::pair::LaplaceMap;
+/// use counterpoint_papers::pair::LaplaceMap;
 ///
 /// let map = LaplaceMap::new(Epsilon::new(1.0)?)?;
 /// let plus = 1.0 / (1.0 + (-1.0_f64).exp());

@@ -15,8 +15,8 @@
 //!
 //! ```
 //! use counterpoint_numerics::fractions::Ratio;
-//! use counterpoint::interactive::{Answer, System, concurrent_delta};
-//! use counterpoint::pair::Pair;
+//! use counterpoint_papers::interactive::{Answer, System, concurrent_delta};
+//! use counterpoint_papers::pair::Pair;
 //!
 //! let ratio = |text: &str| text.parse::<Ratio>();
 //! // Two rounds; the second query may be asked in two ways.
@@ -105,9 +105,9 @@ impl Answer {
     /// The answers to a query that is answered like a pair, all followed by the same.
     ///
     /// ```
-    /// use counterpoint::interactive::{Answer, System};
+    /// use counterpoint_papers::interactive::{Answer, System};
     /// use counterpoint::mechanism::FinitePair;
-    /// use counterpoint::pair::Pair;
+    /// use counterpoint_papers::pair::Pair;
     ///
     /// let noisy = Pair::from(&FinitePair::new(&[0.6, 0.4], &[0.4, 0.6])?);
     /// let once = System::from(&noisy);

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use counterpoint_numerics::fractions::Ratio;
-//! use counterpoint::pair::{Pair, simulate};
+//! use counterpoint_papers::pair::{Pair, simulate};
 //!
 //! let fractions = |list: &[&str]| -> Result<Vec<Ratio>, _> {
 //!     list.iter().map(|text| text.parse::<Ratio>()).collect()
@@ -47,8 +47,8 @@ pub use simulate::{SLACK, simulate, simulate_doubles, violation};
 
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
-use crate::mechanism::FinitePair;
-use crate::quantity::{Epsilon, OutOfRange};
+use counterpoint::mechanism::FinitePair;
+use counterpoint::quantity::{Epsilon, OutOfRange};
 
 /// The most outcomes a pair may have.
 const MOST_OUTCOMES: u128 = 1_000_000;

@@ -21,7 +21,7 @@ impl System {
     ///
     /// ```
     /// use counterpoint_numerics::fractions::Ratio;
-    /// use counterpoint::interactive::{Answer, System};
+    /// use counterpoint_papers::interactive::{Answer, System};
     ///
     /// let ratio = |text: &str| text.parse::<Ratio>();
     /// let system = System::new(vec![

@@ -2,7 +2,7 @@
 
 use super::fractions::ratio;
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint::interactive::{Answer, System};
+use counterpoint_papers::interactive::{Answer, System};
 use counterpoint_testing::Random;
 
 /// Every answer's probabilities are multiples of one sixtieth.

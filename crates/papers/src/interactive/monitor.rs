@@ -16,8 +16,8 @@ use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 ///
 /// ```
 /// use counterpoint_numerics::fractions::Ratio;
-/// use counterpoint::interactive::{Monitor, Step, System};
-/// use counterpoint::pair::Pair;
+/// use counterpoint_papers::interactive::{Monitor, Step, System};
+/// use counterpoint_papers::pair::Pair;
 ///
 /// let (three, none): (Ratio, Ratio) = ("3".parse()?, "0".parse()?);
 /// let system = System::from(&Pair::response(&three, &none)?);
