@@ -29,7 +29,7 @@
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
 //! concurrently, with privacy parameters fixed up front. They do not hold when the
-//! parameters themselves are chosen from earlier answers: for that there is [`filter`].
+//! parameters themselves are chosen from earlier answers: for that there are the filters of `counterpoint-budget`.
 
 pub mod quantity;
 pub mod watch;
@@ -42,7 +42,6 @@ pub mod ask;
 pub mod region;
 pub mod audit;
 pub mod theorem;
-pub mod filter;
 
 pub use ask::{Answer, AskError, Asked, Options};
 pub use composition::{Plan, PlanError};

@@ -1,5 +1,6 @@
 //! The questions one can ask of a composition.
 
+mod account;
 mod bits;
 mod calibrate;
 mod choose;
@@ -13,6 +14,7 @@ mod responses;
 pub(crate) mod witness;
 
 pub use crate::quantity::Bits;
+pub use account::{DirectedLoss, ReleaseLoss};
 pub use bits::{PreciseAnswer, PrecisePlan};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use distribution::{LossAtom, PrivacyLoss};

@@ -1,9 +1,9 @@
 //! Every pair of kinds: a slot, and something much smaller that may or may not be run in it.
 
 use super::*;
-use crate::filter::{Filter, Interleaving, PlanAccount, Promise};
-use crate::mechanism::{Adjacency, CellPair, FinitePair, RenyiCurve, Shifts};
-use crate::quantity::{
+use crate::{Filter, Interleaving, PlanAccount, Promise};
+use counterpoint::mechanism::{Adjacency, CellPair, FinitePair, RenyiCurve, Shifts};
+use counterpoint::quantity::{
     Buckets, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rate, Rho, Sensitivity, Steps,
 };
 use std::collections::BTreeSet;

@@ -1,11 +1,11 @@
 //! What an account is opened with: its terms, its currency and its promise.
 
-use super::amount::Amount;
-pub use super::currency::Currency;
-use super::error::FilterError;
-use super::query::Query;
-use crate::mechanism::Adjacency;
-use crate::quantity::{Group, Order};
+use crate::amount::Amount;
+pub use crate::currency::Currency;
+use crate::error::FilterError;
+use crate::query::Query;
+use counterpoint::mechanism::Adjacency;
+use counterpoint::quantity::{Group, Order};
 
 /// What all queries of an account have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

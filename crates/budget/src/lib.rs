@@ -1,6 +1,6 @@
 //! Budgets that are spent as one goes: the rules, without storage.
 //!
-//! Everything else in this crate speaks of parameters fixed up front. Where *they* are
+//! The core speaks of parameters fixed up front. Where *they* are
 //! chosen from earlier answers, optimal composition of what happened to be asked is no
 //! bound; what is sound is one of these:
 //!

@@ -1,6 +1,6 @@
 //! What accounts add up.
 
-use crate::quantity::Order;
+use counterpoint::quantity::Order;
 use std::fmt;
 
 /// What an account adds up.

@@ -6,12 +6,12 @@
 //! one: what is run is covered if its own divergences are shown to be within the curve, and
 //! if it leaks no more than the slot says beside it.
 
-use super::amount::Amount;
-use super::charge;
-use super::query::{Description, Query};
-use super::terms::{Charge, Currency, Terms};
-use crate::mechanism::Mechanism;
-use crate::quantity::Order;
+use crate::amount::Amount;
+use crate::charge;
+use crate::query::{Description, Query};
+use crate::terms::{Charge, Currency, Terms};
+use counterpoint::mechanism::Mechanism;
+use counterpoint::quantity::Order;
 
 /// What slots promise together.
 enum Promised {

@@ -6,17 +6,17 @@
 //! mechanism's slot stands for a pair *and* a curve below that of the pair, and covers its
 //! own kind. Only what is shown by one of the rules here counts; all else is refused.
 
-use super::amount::Amount;
-use super::charge;
-use super::curves;
-use super::error::FilterError;
-use super::profile::{self, Work};
-use super::query::{Description, Query};
-use super::roc;
-use super::terms::{Currency, Terms};
-use crate::mechanism::{Guarantee, Mechanism, Release};
-use crate::quantity::{Count, Group};
-use crate::theorem::convert;
+use crate::amount::Amount;
+use crate::charge;
+use crate::curves;
+use crate::error::FilterError;
+use crate::profile::{self, Work};
+use crate::query::{Description, Query};
+use crate::roc;
+use crate::terms::{Currency, Terms};
+use counterpoint::mechanism::{Guarantee, Mechanism, Release};
+use counterpoint::quantity::{Count, Group};
+use counterpoint::theorem::convert;
 
 /// What shows that slots cover what is run in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub enum CoverError {
 ///
 /// ```
 /// use counterpoint::Adjacency;
-/// use counterpoint::filter::{Query, Terms, covers};
+/// use counterpoint_budget::{Query, Terms, covers};
 /// let terms = Terms::new(Adjacency::AddRemove);
 /// let pure = |epsilon: &str| -> Result<Query, Box<dyn std::error::Error>> {
 ///     Ok(Query::approx_dp(epsilon.parse()?, "0".parse()?)?)
@@ -89,7 +89,7 @@ pub enum CoverError {
 /// [`CoverError`] if a query has no meaning, or it is not shown that the slots dominate.
 pub fn covers(slots: &[Query], opened: &[Query], terms: Terms) -> Result<Basis, CoverError> {
     for query in slots.iter().chain(opened) {
-        charge::meanings(query, terms)?;
+        charge::losses(query, terms)?;
     }
     let work = Work::default();
     let shown = match (slots, opened) {

@@ -2,18 +2,18 @@
 //!
 //! Any order is sound; choosing it after the first answer is not.
 
-use super::amount::{Amount, GRID_PLACES};
-use super::charge;
-use super::convert::{self, Tail};
-use super::error::FilterError;
-use super::query::Query;
-use super::terms::{Currency, Terms};
-use crate::loss::Meaning;
-use crate::quantity::{Delta, Epsilon, Order};
+use crate::amount::{Amount, GRID_PLACES};
+use crate::charge;
+use crate::convert::{self, Tail};
+use crate::error::FilterError;
+use crate::query::Query;
+use crate::terms::{Currency, Terms};
+use counterpoint::ask::ReleaseLoss;
+use counterpoint::quantity::{Delta, Epsilon, Order};
 
 /// What is expected to be asked, ready to be rated at many orders.
 struct Expected<'a> {
-    list: Vec<(&'a Query, [Meaning; 2])>,
+    list: Vec<(&'a Query, [ReleaseLoss; 2])>,
     terms: Terms,
 }
 
@@ -26,8 +26,8 @@ impl<'a> Expected<'a> {
 
     /// About what all of it costs at order 1 + t.
     fn cost(&self, t: f64) -> f64 {
-        let one = |(query, meanings): &(&Query, [Meaning; 2])| {
-            charge::estimate(meanings, query, self.terms, t)
+        let one = |(query, losses): &(&Query, [ReleaseLoss; 2])| {
+            charge::estimate(losses, query, self.terms, t)
         };
         self.list.iter().map(one).sum()
     }
@@ -35,7 +35,7 @@ impl<'a> Expected<'a> {
     /// The deltas of all of it.
     fn leaks(&self) -> Amount {
         let one =
-            |(query, meanings): &(&Query, [Meaning; 2])| charge::leaks(query, self.terms, meanings);
+            |(query, losses): &(&Query, [ReleaseLoss; 2])| charge::leaks(query, self.terms, losses);
         self.list.iter().map(one).fold(Amount::ZERO, |sum, next| &sum + &next)
     }
 

@@ -6,8 +6,8 @@
 //! and that holds iff it holds at the other's corners. Doubles are rationals, so every
 //! comparison below is exact.
 
-use super::amount::Amount;
-use crate::mechanism::FinitePair;
+use crate::amount::Amount;
+use counterpoint::mechanism::FinitePair;
 
 /// Beyond this many outcomes the question is left undecided.
 const MOST: usize = 2000;
@@ -59,7 +59,7 @@ fn is_under(chain: &[Corner], (x, y): &Corner) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     fn pair(p: &[f64], q: &[f64]) -> FinitePair {
         FinitePair::new(p, q).unwrap()

@@ -1,9 +1,9 @@
 //! What is asked of an account: a description whose amounts are exact.
 
-use super::amount::Amount;
-use super::error::FilterError;
-use crate::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
-use crate::quantity::{Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rho, Sensitivity};
+use crate::amount::Amount;
+use crate::error::FilterError;
+use counterpoint::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
+use counterpoint::quantity::{Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rho, Sensitivity};
 use std::sync::Arc;
 
 /// A release that is asked for, or a slot that is declared.
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// they are rounded to the safe side: epsilons, deltas and sensitivities up, noise down.
 ///
 /// ```
-/// use counterpoint::filter::Query;
+/// use counterpoint_budget::Query;
 /// use counterpoint::quantity::Count;
 /// let query = Query::approx_dp("0.1".parse()?, "1e-9".parse()?)?.times(Count::new(3)?);
 /// assert_eq!(query.count().get(), 3);
@@ -190,7 +190,7 @@ impl Query {
 /// of it: it has to say that it is about that very part, or may be about any.
 ///
 /// ```
-/// use counterpoint::filter::{Query, is_within_part};
+/// use counterpoint_budget::{Query, is_within_part};
 /// let north = Query::approx_dp("0.1".parse()?, "0".parse()?)?.about(Some("north".into()));
 /// assert!(is_within_part(Some("north"), &north).is_ok() && is_within_part(None, &north).is_ok());
 /// assert!(is_within_part(Some("south"), &north).is_err());

@@ -7,15 +7,15 @@
 //! once, and the least epsilon whose level has not been passed is a bound, at every time and
 //! whenever one chooses to look.
 
-use super::amount::Amount;
-use super::charge;
-use super::convert::{self, Tail};
-use super::error::FilterError;
-use super::query::Query;
-use super::terms::{Currency, Interleaving, Terms};
-use crate::mechanism::Guarantee;
-use crate::quantity::Order;
-use crate::theorem::{Parameters, Setting, Theorem};
+use crate::amount::Amount;
+use crate::charge;
+use crate::convert::{self, Tail};
+use crate::error::FilterError;
+use crate::query::Query;
+use crate::terms::{Currency, Interleaving, Terms};
+use counterpoint::mechanism::Guarantee;
+use counterpoint::quantity::Order;
+use counterpoint::theorem::{Parameters, Setting, Theorem};
 
 /// A bound that holds while the divergences at an order stay within a capacity.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Mileage {
 ///
 /// ```
 /// use counterpoint::Adjacency;
-/// use counterpoint::filter::{Odometer, Query, Terms};
+/// use counterpoint_budget::{Odometer, Query, Terms};
 ///
 /// let terms = Terms::new(Adjacency::AddRemove);
 /// let odometer = Odometer::new("1e-6".parse()?, "0".parse()?, terms)?;
@@ -136,7 +136,7 @@ impl Odometer {
     /// [`FilterError`] if the query has no meaning under the terms, no theorem covers it, or
     /// there is neither an epsilon nor a divergence.
     pub fn charge(&self, query: &Query) -> Result<Mileage, FilterError> {
-        charge::meanings(query, self.terms)?;
+        charge::losses(query, self.terms)?;
         let count = query.count().get();
         let pure = charge::of(query, Currency::Sums, self.terms).ok();
         let (mut divergences, mut delta) = (Vec::new(), None);

@@ -1,9 +1,9 @@
 //! Why an account says no, and why a question makes no sense to it.
 
-use super::amount::Amount;
-use super::currency::Currency;
-use crate::loss::LossError;
-use crate::quantity::OutOfRange;
+use crate::amount::Amount;
+use crate::currency::Currency;
+use counterpoint::loss::LossError;
+use counterpoint::quantity::OutOfRange;
 
 /// A definite no: the budget would be exceeded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

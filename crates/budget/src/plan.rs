@@ -5,17 +5,17 @@
 //! post-processing, whatever order the slots are opened in and whatever that depends on. So
 //! *optimal* composition of the whole declaration covers it.
 
-use super::amount::Amount;
-use super::charge;
-use super::dominate::{Basis, CoverError, covers};
-use super::error::FilterError;
-use super::query::Query;
-use super::rule::Filter;
-use super::terms::{Interleaving, Terms};
-use crate::ask::{Answer, AskError, Options};
-use crate::composition::{Plan, PlanError};
-use crate::quantity::{Count, Delta, Epsilon, Group};
-use crate::theorem::{Parameters, Setting};
+use crate::amount::Amount;
+use crate::charge;
+use crate::dominate::{Basis, CoverError, covers};
+use crate::error::FilterError;
+use crate::query::Query;
+use crate::rule::Filter;
+use crate::terms::{Interleaving, Terms};
+use counterpoint::ask::{Answer, AskError, Options};
+use counterpoint::{Plan, PlanError};
+use counterpoint::quantity::{Count, Delta, Epsilon, Group};
+use counterpoint::theorem::{Parameters, Setting};
 
 /// A slot of a plan: so many openings for what it dominates.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Slot {
 ///
 /// ```
 /// use counterpoint::{Adjacency, Count, Delta, Options};
-/// use counterpoint::filter::{PlanAccount, Query, Terms};
+/// use counterpoint_budget::{PlanAccount, Query, Terms};
 ///
 /// let tenth = Query::approx_dp("0.1".parse()?, "0".parse()?)?;
 /// let declared = vec![tenth.clone().times(Count::new(100)?)];
@@ -127,7 +127,7 @@ impl PlanAccount {
     /// [`DeclareError`] naming the slot that has no meaning, or that no theorem covers.
     pub fn new(declared: Vec<Query>, terms: Terms) -> Result<Self, DeclareError> {
         for (slot, query) in declared.iter().enumerate() {
-            charge::meanings(query, terms).map_err(|error| DeclareError::Slot { slot, error })?;
+            charge::losses(query, terms).map_err(|error| DeclareError::Slot { slot, error })?;
         }
         let releases = declared.iter().map(|query| query.release().clone());
         let plan = Plan::with(releases, Some(terms.adjacency), terms.group)?;

@@ -5,19 +5,19 @@
 //! x = 0. So a profile that is within the chain at each corner is within it everywhere.
 //! Corners at negative losses are those of the other direction at positive ones.
 
-use super::amount::Amount;
-use super::charge;
-use super::query::{Description, Query};
-use super::terms::{Currency, Terms};
-use crate::ask::Options;
+use crate::amount::Amount;
+use crate::charge;
+use crate::query::{Description, Query};
+use crate::terms::{Currency, Terms};
+use counterpoint::ask::Options;
 use counterpoint_numerics::Bracket;
-use crate::composition::{Composition, Part, Plan};
-use crate::loss::{Direction, Loss, Meaning};
-use crate::mechanism::Release;
-use crate::quantity::{Count, Epsilon, Tolerance};
+use counterpoint::Plan;
+use counterpoint::ask::{DirectedLoss, ReleaseLoss};
+use counterpoint::loss::Direction;
+use counterpoint::mechanism::Release;
+use counterpoint::quantity::{Count, Epsilon, Tolerance};
 use counterpoint_numerics::{Dd, STEP, UNIT};
-use crate::route::mixed::largest;
-use crate::watch::{Go, Watch};
+use counterpoint::watch::{Go, Watch};
 use std::cell::Cell;
 
 /// With more corners than this nothing is decided.
@@ -48,7 +48,7 @@ impl Work {
     /// The delta of losses at an epsilon, if there is work left for it.
     fn delta(
         &self,
-        whole: &Composition,
+        whole: DirectedLoss<'_>,
         epsilon: Epsilon,
         tolerance: Tolerance,
     ) -> Option<Bracket> {
@@ -72,10 +72,7 @@ pub(super) fn dominates(
     work: &Work,
 ) -> Option<bool> {
     let is_finite = |(slot, _): &&(Query, u64)| {
-        stands_for(slot, terms, |meaning| match &meaning.loss {
-            Some(Loss::Atoms(atoms)) => atoms.cut <= 0.0,
-            loss => matches!(loss, None | Some(Loss::Response { .. })),
-        })
+        stands_for(slot, terms, ReleaseLoss::is_finite)
     };
     let slots: Vec<_> = slots.iter().filter(is_finite).cloned().collect();
     if is_beyond(&slots, opened, terms) {
@@ -84,18 +81,18 @@ pub(super) fn dominates(
     let above = plan(&slots, terms, Query::beneath)?;
     let below = plan(opened, terms, |query| Some(query.once()))?;
     let top_is_within = top_is_within(&slots, opened, terms);
-    let directions: &[Direction] = if above.compositions.len().max(below.compositions.len()) > 1 {
-        &[Direction::Remove, Direction::Add]
-    } else {
+    let directions: &[Direction] = if above.has_one_loss() && below.has_one_loss() {
         &[Direction::Remove]
+    } else {
+        &[Direction::Remove, Direction::Add]
     };
     for &direction in directions {
-        let (above, below) = (whole(&above, direction)?, whole(&below, direction)?);
+        let (above, below) = (above.directed(direction)?, below.directed(direction)?);
         // Beyond the slots' largest loss nothing is left for what has none.
-        if above.leaks.below.is_empty() && largest::largest(&below.losses).is_none() {
+        if !above.has_leak() && !below.is_bounded() {
             return Some(false);
         }
-        let mut corners = corners(&above.losses)?;
+        let mut corners = above.values(MOST_CORNERS)?;
         corners.sort_by(|a, b| b.hi.total_cmp(&a.hi).then(b.lo.total_cmp(&a.lo)));
         // The slots' epsilons were rounded down, by one unit in the last place at most.
         let rounded = 4.0 * UNIT * corners.first()?.hi.abs();
@@ -112,21 +109,17 @@ pub(super) fn dominates(
 /// The least that a symmetric pair is apart in total variation: delta at epsilon zero.
 pub(super) fn total_variation(slot: &Query, terms: Terms, work: &Work) -> Option<f64> {
     // A range stands for all mechanisms with it, and its Rényi curve is lower than its pair's.
-    let is_a_pair = |meaning: &Meaning| {
-        !matches!(meaning.loss, Some(Loss::Range { .. } | Loss::SampledRange { .. }))
-    };
-    stands_for(slot, terms, is_a_pair).then_some(())?;
+    stands_for(slot, terms, ReleaseLoss::is_of_one_pair).then_some(())?;
     let plan = plan(&[(slot.clone(), 1)], terms, Query::beneath)?;
-    let [whole] = plan.compositions.as_slice() else { return None };
+    let whole = plan.has_one_loss().then(|| plan.directed(Direction::Remove))??;
     let zero = Epsilon::new(0.0).ok()?;
     work.take(1)?;
     whole.delta(zero, &Options::default()).ok().map(|answer| answer.bracket.lower)
 }
 
-/// Whether a description has no curve and a certain loss, in each direction.
-fn stands_for(query: &Query, terms: Terms, loss: impl Fn(&Meaning) -> bool) -> bool {
-    let holds = |meaning: &Meaning| meaning.curve.is_none() && loss(meaning);
-    charge::meanings(query, terms).is_ok_and(|both| both.iter().all(holds))
+/// Whether a description has a certain loss in each direction.
+fn stands_for(query: &Query, terms: Terms, holds: impl Fn(&ReleaseLoss) -> bool) -> bool {
+    charge::losses(query, terms).is_ok_and(|both| both.iter().all(holds))
 }
 
 fn plan(list: &Counted, terms: Terms, once: impl Fn(&Query) -> Option<Release>) -> Option<Plan> {
@@ -137,48 +130,11 @@ fn plan(list: &Counted, terms: Terms, once: impl Fn(&Query) -> Option<Release>) 
     Plan::with(releases, Some(terms.adjacency), terms.group).ok()
 }
 
-/// The whole in a direction; a symmetric plan has one for both.
-fn whole(plan: &Plan, direction: Direction) -> Option<&Composition> {
-    plan.compositions
-        .iter()
-        .find(|whole| whole.direction == direction)
-        .or(plan.compositions.first())
-}
-
-/// All sums of losses, if they are finitely many.
-fn corners(parts: &[Part]) -> Option<Vec<Dd>> {
-    let mut sums = vec![Dd::ZERO];
-    for part in parts {
-        let count = usize::try_from(part.count).ok().filter(|&n| n < MOST_CORNERS)?;
-        match &part.each {
-            Loss::Response { epsilon } => {
-                let shift = |y: usize| *epsilon * (count as f64 - 2.0 * y as f64);
-                sums = each(&sums, &(0..=count).map(shift).collect::<Vec<_>>())?;
-            }
-            Loss::Atoms(atoms) => {
-                let losses: Vec<Dd> = atoms.list.iter().map(|atom| atom.loss).collect();
-                for _ in 0..count {
-                    sums = each(&sums, &losses)?;
-                }
-            }
-            _ => return None,
-        }
-    }
-    Some(sums)
-}
-
-fn each(sums: &[Dd], losses: &[Dd]) -> Option<Vec<Dd>> {
-    if sums.len() * losses.len() > MOST_CORNERS || losses.is_empty() {
-        return None;
-    }
-    Some(sums.iter().flat_map(|&sum| losses.iter().map(move |&loss| sum + loss)).collect())
-}
-
 /// Whether a profile is within another at a corner of it, known to some 80 bits but for how
 /// it was rounded: a little to the left for the one, a little to the right for the other.
 fn is_within(
-    above: &Composition,
-    below: &Composition,
+    above: DirectedLoss<'_>,
+    below: DirectedLoss<'_>,
     (corner, rounded): (Dd, f64),
     work: &Work,
 ) -> Option<bool> {

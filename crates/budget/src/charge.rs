@@ -1,30 +1,29 @@
 //! What one query costs, in each currency. Exact where the cost is a decimal fraction,
 //! rounded up to the grid where it is not.
 
-use super::amount::{Amount, GRID_PLACES, MOST_PLACES};
-use super::error::FilterError;
-use super::query::{Description, Query};
-use super::terms::{Charge, Currency, Interleaving, Terms};
-use crate::composition::Part;
-use crate::loss::{self, Direction, Loss, Meaning};
-use crate::mechanism::{Adjacency, Mechanism, Release};
-use crate::quantity::Order;
+use crate::amount::{Amount, GRID_PLACES, MOST_PLACES};
+use crate::error::FilterError;
+use crate::query::{Description, Query};
+use crate::terms::{Charge, Currency, Interleaving, Terms};
+use counterpoint::ask::ReleaseLoss;
+use counterpoint::loss::Direction;
+use counterpoint::mechanism::{Adjacency, Mechanism, Release};
+use counterpoint::quantity::Order;
 use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
-use crate::route::mixed::{largest, renyi, smooth};
 
 /// An amount of a currency, and a delta.
 type Cost = (Amount, Amount);
 
 /// The charge of a query, once. Whatever is charged can be written down and read back.
 pub(super) fn of(query: &Query, currency: Currency, terms: Terms) -> Result<Charge, FilterError> {
-    let meanings = chargeable(query, terms)?;
-    let label = label(query, terms, &meanings);
+    let losses = chargeable(query, terms)?;
+    let label = label(query, terms, &losses);
     let pure = label.clone().filter(|(_, leak)| leak.is_zero()).map(|(epsilon, _)| epsilon);
     let cost = match currency {
         Currency::Sums => label.ok_or(("epsilon of its own", PURE)),
-        Currency::Renyi { order } => Ok(divergence(query, terms, &meanings, order)?),
-        Currency::Zcdp => concentrated(query, terms, &meanings).ok_or(("rho of its own", RHO)),
-        Currency::Gdp => gaussian(query, terms, &meanings).ok_or(("mu of its own", MU)),
+        Currency::Renyi { order } => Ok(divergence(query, terms, &losses, order)?),
+        Currency::Zcdp => concentrated(query, terms, &losses).ok_or(("rho of its own", RHO)),
+        Currency::Gdp => gaussian(query, terms, &losses).ok_or(("mu of its own", MU)),
     };
     let missing = |(needs, legal)| {
         let what = name(query);
@@ -42,39 +41,12 @@ const MU: &str = "gaussian, gdp, and mechanisms with a largest loss and no delta
 /// What to call a query in an error.
 pub(super) fn name(query: &Query) -> String {
     let sampled = if query.is_sampled() { " on a sample" } else { "" };
-    format!("{}{sampled}", kind(&query.release().mechanism))
-}
-
-fn kind(mechanism: &Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::ApproxDp(_) | Mechanism::AmplifiedDp(_) => "approx-dp",
-        Mechanism::Laplace { .. } => "laplace",
-        Mechanism::Geometric { .. } => "geometric",
-        Mechanism::Gaussian { .. } => "gaussian",
-        Mechanism::DiscreteGaussian { .. } => "discrete-gaussian",
-        Mechanism::RandomizedResponse { .. } => "randomized-response",
-        Mechanism::Exponential { .. } => "exponential",
-        Mechanism::Staircase { .. } => "staircase",
-        Mechanism::NameAndShame { .. } => "name-and-shame",
-        Mechanism::Zcdp { .. } => "zcdp",
-        Mechanism::Tcdp { .. } => "tcdp",
-        Mechanism::Rdp(_) => "rdp",
-        Mechanism::Gdp { .. } => "gdp",
-        Mechanism::SparseVector { .. } => "sparse-vector",
-        Mechanism::AboveThreshold { .. } => "above-threshold",
-        Mechanism::Finite(_) => "finite",
-        Mechanism::GaussianMixture { .. } => "gaussian-mixture",
-        Mechanism::Cells(_) => "cells",
-        Mechanism::GaussianSubset { .. } => "gaussian-subset",
-        Mechanism::GaussianAllocation { .. } => "gaussian-allocation",
-        Mechanism::GaussianBatch { .. } => "gaussian-batch",
-        Mechanism::GaussianDraws { .. } => "gaussian-draws",
-    }
+    format!("{}{sampled}", query.release().mechanism.kind())
 }
 
 /// What the query means in both directions, if it means anything, and if a theorem covers
 /// it: for Rényi curves with a leak beside them, none is known for interleaved queries.
-pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
+pub(super) fn losses(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], FilterError> {
     let release = query.once();
     // (A sample without replacement has a pair of its own, which slots of a plan may cover.)
     if matches!(
@@ -85,9 +57,9 @@ pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], Filt
     ) {
         return Err(plans_only(query, terms));
     }
-    let one = |direction| loss::of(&release, direction, Some(terms.adjacency), terms.group);
+    let one = |direction| ReleaseLoss::new(&release, direction, terms.adjacency, terms.group);
     let both = [one(Direction::Remove)?, one(Direction::Add)?];
-    let uncovered = both.iter().any(|meaning| meaning.curve.is_some() && meaning.leak.1 > 0.0);
+    let uncovered = both.iter().any(|loss| loss.is_curve() && loss.leak() > 0.0);
     if uncovered && terms.interleaving == Interleaving::Concurrent {
         return Err(FilterError::NotConcurrent { delta: leak(query, terms, &both) });
     }
@@ -95,9 +67,9 @@ pub(super) fn meanings(query: &Query, terms: Terms) -> Result<[Meaning; 2], Filt
 }
 
 /// The same, if an account can charge it: a sample of a fixed size has a pair, and neither a largest loss nor a curve.
-pub(super) fn chargeable(query: &Query, terms: Terms) -> Result<[Meaning; 2], FilterError> {
-    let both = meanings(query, terms)?;
-    if both.iter().any(|meaning| matches!(meaning.loss, Some(Loss::Subset { .. }))) {
+pub(super) fn chargeable(query: &Query, terms: Terms) -> Result<[ReleaseLoss; 2], FilterError> {
+    let both = losses(query, terms)?;
+    if both.iter().any(ReleaseLoss::is_of_fixed_sample) {
         return Err(plans_only(query, terms));
     }
     Ok(both)
@@ -112,30 +84,30 @@ fn plans_only(query: &Query, terms: Terms) -> FilterError {
 }
 
 /// The query's own delta: exactly, or the larger of both directions.
-fn leak(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
+fn leak(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
     match query.description() {
         Description::ApproxDp { delta, .. } | Description::Zcdp { delta, .. }
             if terms.group.get() == 1 =>
         {
             delta.clone()
         }
-        _ => meanings.iter().map(leaked_by).max().unwrap_or_default(),
+        _ => losses.iter().map(leaked_by).max().unwrap_or_default(),
     }
 }
 
 /// A mechanism's own (epsilon, delta): its largest loss and its leak.
-fn label(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
+fn label(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
     if let Some(whole) = amplified(query, terms) {
         return Some((largest(&whole)?, leaked_by(&whole)));
     }
     let epsilon = match exact_epsilon(query, terms) {
         Some(epsilon) => epsilon,
         None => {
-            let [a, b] = meanings.each_ref().map(largest);
+            let [a, b] = losses.each_ref().map(largest);
             a?.max(b?)
         }
     };
-    Some((epsilon, leak(query, terms, meanings)))
+    Some((epsilon, leak(query, terms, losses)))
 }
 
 /// The epsilons that are stated, or are quotients of what is stated; pure ones grow with
@@ -168,15 +140,8 @@ fn exact_epsilon(query: &Query, terms: Terms) -> Option<Amount> {
 }
 
 /// The largest loss, rounded up; `None` if there is none.
-fn largest(meaning: &Meaning) -> Option<Amount> {
-    match (&meaning.loss, &meaning.curve) {
-        (_, Some(_)) => None,
-        (None, None) => Some(Amount::ZERO),
-        (Some(loss), None) => {
-            let (value, error) = largest::largest(&[Part { each: loss.clone(), count: 1 }])?;
-            on_grid(value + error.into())
-        }
-    }
+fn largest(loss: &ReleaseLoss) -> Option<Amount> {
+    on_grid(loss.largest()?)
 }
 
 /// Up to the next multiple of 10^-24.
@@ -188,7 +153,7 @@ fn on_grid(value: Dd) -> Option<Amount> {
 fn divergence(
     query: &Query,
     terms: Terms,
-    meanings: &[Meaning; 2],
+    losses: &[ReleaseLoss; 2],
     order: Order,
 ) -> Result<Cost, FilterError> {
     let none = || FilterError::NoDivergence { what: name(query), order: order.get() };
@@ -198,10 +163,10 @@ fn divergence(
     let curves: Option<Vec<Amount>> = match line {
         // At whole orders exactly what its loss says, and nothing is cut off.
         Some(line) if is_discrete_gaussian(query) => Some(vec![line]),
-        line => meanings.iter().map(|meaning| least(tau(meaning, t), line.clone())).collect(),
+        line => losses.iter().map(|loss| least(tau(loss, t), line.clone())).collect(),
     };
     let main = curves.and_then(|list| list.into_iter().max());
-    let by_pair = main.map(|main| (main, leaked(query, terms, meanings)));
+    let by_pair = main.map(|main| (main, leaked(query, terms, losses)));
     let by_guarantee =
         amplified(query, terms).and_then(|whole| Some((tau(&whole, t)?, leaked_by(&whole))));
     by_guarantee.into_iter().chain(by_pair).min_by(|a, b| a.0.cmp(&b.0)).ok_or_else(none)
@@ -209,16 +174,16 @@ fn divergence(
 
 /// The guarantee of a guarantee on a sample. Its pair leaks in one direction and may lose more in the other, so that sums
 /// of epsilons and deltas are better off with the guarantee.
-fn amplified(query: &Query, terms: Terms) -> Option<Meaning> {
+fn amplified(query: &Query, terms: Terms) -> Option<ReleaseLoss> {
     let release = query.once();
     let Mechanism::ApproxDp(guarantee) = release.mechanism else { return None };
     let release = Release { mechanism: Mechanism::AmplifiedDp(guarantee), ..release };
     query.is_sampled().then_some(())?;
-    loss::of(&release, Direction::Remove, Some(terms.adjacency), terms.group).ok()
+    ReleaseLoss::new(&release, Direction::Remove, terms.adjacency, terms.group).ok()
 }
 
-fn leaked_by(meaning: &Meaning) -> Amount {
-    Amount::from_f64(meaning.leak.1).unwrap_or_default()
+fn leaked_by(loss: &ReleaseLoss) -> Amount {
+    Amount::from_f64(loss.leak()).unwrap_or_default()
 }
 
 /// What is stated about an order and one person, exactly; about a lower one too, as divergences do not fall
@@ -240,15 +205,14 @@ fn is_discrete_gaussian(query: &Query) -> bool {
 }
 
 /// The query's own delta, and what a cumulant leaves out.
-fn leaked(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
-    let own = leak(query, terms, meanings);
-    if is_discrete_gaussian(query) { own } else { &own + &cut(meanings) }
+fn leaked(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
+    let own = leak(query, terms, losses);
+    if is_discrete_gaussian(query) { own } else { &own + &cut(losses) }
 }
 
 /// Mass that cumulants know nothing of counts as leaked.
-fn cut(meanings: &[Meaning; 2]) -> Amount {
-    let of = |meaning: &Meaning| meaning.loss.as_ref().map_or(0.0, renyi::cut);
-    let most = meanings.iter().map(of).fold(0.0, f64::max);
+fn cut(losses: &[ReleaseLoss; 2]) -> Amount {
+    let most = losses.iter().map(ReleaseLoss::left_out).fold(0.0, f64::max);
     // A few digits of it are enough; so many zeros come first.
     let zeros = format!("{most:e}").split_once("e-").and_then(|(_, text)| text.parse().ok());
     Amount::from_f64(most).unwrap_or_default().ceil(6 + zeros.unwrap_or(0))
@@ -262,13 +226,8 @@ fn least(a: Option<Amount>, b: Option<Amount>) -> Option<Amount> {
 }
 
 /// K(t)/t of a loss, or what a curve says, rounded up.
-fn tau(meaning: &Meaning, t: f64) -> Option<Amount> {
-    let (total, error) = match (&meaning.loss, &meaning.curve) {
-        (Some(loss), None) => smooth::quick_cumulant(loss, t)?,
-        (None, Some(curve)) => renyi::bound(curve, t)?,
-        (None, None) => return Some(Amount::ZERO),
-        (Some(_), Some(_)) => return None,
-    };
+fn tau(loss: &ReleaseLoss, t: f64) -> Option<Amount> {
+    let (total, error) = loss.cumulant(t)?;
     let upper = (total + error.into()) / t;
     if !upper.hi.is_finite() {
         return None;
@@ -308,10 +267,10 @@ fn line(query: &Query, terms: Terms) -> Option<Amount> {
 }
 
 /// The rho of concentrated privacy: a line, or `e tanh(e/2)` for what has an epsilon.
-fn concentrated(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
-    let pure = || on_grid(drift(label(query, terms, meanings)?.0.to_dd(true)));
+fn concentrated(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
+    let pure = || on_grid(drift(label(query, terms, losses)?.0.to_dd(true)));
     let main = least(line(query, terms), pure())?;
-    Some((main, leak(query, terms, meanings)))
+    Some((main, leak(query, terms, losses)))
 }
 
 /// `e tanh(e/2)`, rounded up: the mean loss of randomized response, and the largest of its
@@ -327,7 +286,7 @@ fn drift(epsilon: Dd) -> Dd {
 /// The square of Gaussian privacy's mu; of what is pure, the least with which every mechanism
 /// of its epsilon is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as
 /// randomized response (docs/theorems.md, declared plans).
-fn gaussian(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost> {
+fn gaussian(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
     let people = terms.group.get();
     let square = |x: &Amount| x * x;
     let main = match query.description() {
@@ -336,7 +295,7 @@ fn gaussian(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Option<Cost
             square(&sensitivity.times(people)).over(&square(sigma))?
         }
         _ => {
-            let (epsilon, _) = label(query, terms, meanings).filter(|(_, leak)| leak.is_zero())?;
+            let (epsilon, _) = label(query, terms, losses).filter(|(_, leak)| leak.is_zero())?;
             square(&pure_mu(&epsilon)?).ceil(GRID_PLACES)
         }
     };
@@ -368,24 +327,19 @@ fn pure_mu(epsilon: &Amount) -> Option<Amount> {
 
 /// Estimates of the Rényi divergence of a query at an order, count included, for choosing
 /// one.
-pub(super) fn estimate(meanings: &[Meaning; 2], query: &Query, terms: Terms, t: f64) -> f64 {
+pub(super) fn estimate(losses: &[ReleaseLoss; 2], query: &Query, terms: Terms, t: f64) -> f64 {
     let count = query.count().get() as f64;
     let line = line(query, terms).map(|rho| rho.upper() * (1.0 + t));
-    let one = |meaning: &Meaning| {
-        let whole = match (&meaning.loss, &meaning.curve) {
-            (Some(Loss::Atoms(_)), None) if line.is_some() => None,
-            (Some(loss), None) => smooth::quick_cumulant(loss, t),
-            (None, Some(curve)) => renyi::bound(curve, t),
-            (None, None) => Some((Dd::ZERO, 0.0)),
-            (Some(_), Some(_)) => None,
-        };
+    let one = |loss: &ReleaseLoss| {
+        // A list is long, and its line is as good.
+        let whole = if loss.is_listed() && line.is_some() { None } else { loss.cumulant(t) };
         let by_loss = whole.map_or(f64::INFINITY, |(value, error)| (value.hi + error) / t);
         by_loss.min(line.unwrap_or(f64::INFINITY))
     };
-    count * meanings.iter().map(one).fold(0.0, f64::max)
+    count * losses.iter().map(one).fold(0.0, f64::max)
 }
 
 /// The queries' own deltas, count included.
-pub(super) fn leaks(query: &Query, terms: Terms, meanings: &[Meaning; 2]) -> Amount {
-    leaked(query, terms, meanings).times(query.count().get())
+pub(super) fn leaks(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Amount {
+    leaked(query, terms, losses).times(query.count().get())
 }

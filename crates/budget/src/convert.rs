@@ -4,10 +4,10 @@
 //! (epsilon, delta)-private for `ln delta = t (B - epsilon) - ln(1+t) - t ln(1 + 1/t)`
 //! (Canonne, Kamath and Steinke 2020, Proposition 12), which is solved for B.
 
-use super::amount::{Amount, GRID_PLACES};
-use crate::composition::Plan;
-use crate::mechanism::Mechanism;
-use crate::quantity::{Count, Epsilon, Mu, Order};
+use crate::amount::{Amount, GRID_PLACES};
+use counterpoint::Plan;
+use counterpoint::mechanism::Mechanism;
+use counterpoint::quantity::{Count, Epsilon, Mu, Order};
 use counterpoint_numerics::{Dd, STEP};
 
 /// The orders that are searched: t from 2^-40 to 2^29.
@@ -123,7 +123,7 @@ pub(super) fn mu(epsilon: &Amount, delta: &Amount) -> Option<Amount> {
     let fits = |mu: f64| {
         let Ok(mu) = Mu::new(mu) else { return false };
         let Ok(plan) = Plan::new([(Mechanism::Gdp { mu }, Count::ONE)]) else { return false };
-        let answer = plan.delta(target, &crate::Options::default());
+        let answer = plan.delta(target, &counterpoint::Options::default());
         answer.is_ok_and(|answer| answer.bracket.upper <= delta.lower())
     };
     // At mu = epsilon/50 delta is below 1e-300, and at mu = delta below delta.

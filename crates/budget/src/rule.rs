@@ -9,22 +9,22 @@
 //! of pure epsilons within that epsilon. (That two rules may stand side by side here is an
 //! exception: docs/theorems.md, two rules at once.)
 
-use super::amount::{Amount, MOST_PLACES};
-use super::charge;
-use super::convert;
-use super::error::{FilterError, Refused};
-use super::order;
-use super::query::Query;
-use super::terms::{Charge, Currency, Interleaving, Promise, Terms};
-use crate::mechanism::Guarantee;
-use crate::quantity::{Delta, Group, Mu, Order, Rho};
-use crate::theorem::{Parameters, Setting, Theorem};
+use crate::amount::{Amount, MOST_PLACES};
+use crate::charge;
+use crate::convert;
+use crate::error::{FilterError, Refused};
+use crate::order;
+use crate::query::Query;
+use crate::terms::{Charge, Currency, Interleaving, Promise, Terms};
+use counterpoint::mechanism::Guarantee;
+use counterpoint::quantity::{Delta, Group, Mu, Order, Rho};
+use counterpoint::theorem::{Parameters, Setting, Theorem};
 
 /// The rule of an open account.
 ///
 /// ```
 /// use counterpoint::Adjacency;
-/// use counterpoint::filter::{Charge, Filter, Query, Terms};
+/// use counterpoint_budget::{Charge, Filter, Query, Terms};
 ///
 /// // 100 queries of epsilon 0.1 are expected; which ones, nobody knows.
 /// let terms = Terms::new(Adjacency::AddRemove);

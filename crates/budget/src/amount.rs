@@ -22,11 +22,11 @@ pub const GRID_PLACES: u32 = 24;
 /// A number that is not negative, as an exact decimal fraction.
 ///
 /// ```
-/// use counterpoint::filter::Amount;
+/// use counterpoint_budget::Amount;
 /// let [a, b, c]: [Amount; 3] = ["0.1".parse()?, "0.2".parse()?, "3e-1".parse()?];
 /// assert_eq!(&a + &b, c);
 /// assert_eq!((&a + &b).to_string(), "0.3");
-/// # Ok::<(), counterpoint::filter::AmountError>(())
+/// # Ok::<(), counterpoint_budget::AmountError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Amount {
