@@ -7,7 +7,7 @@ use common::formulas::{gaussian_delta, gaussian_divergence, gaussian_epsilon};
 use common::laws::{self, Law};
 use common::mechanisms::*;
 use common::slots::{amount, approx, leak, terms};
-use counterpoint::filter::{
+use counterpoint_budget::{
     Amount, Basis, Charge, Filter, FilterError, PlanAccount, Promise, Query, Terms, covers,
 };
 use counterpoint::quantity::{Group, Order, Rate, Rho};

@@ -4,7 +4,7 @@
 use crate::common::slots;
 
 use counterpoint::Count;
-use counterpoint::filter::{
+use counterpoint_budget::{
     Amount, Basis, Filter, Interleaving, OpenError, PlanAccount, Query, Terms, covers,
 };
 use counterpoint::quantity::Order;

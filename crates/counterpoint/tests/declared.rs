@@ -3,7 +3,7 @@
 use crate::common::mechanisms::{mixture, times};
 use crate::common::slots;
 
-use counterpoint::filter::{
+use counterpoint_budget::{
     Amount, Basis, CoverError, DeclareError, Filter, FilterError, Interleaving, Odometer,
     OpenError, PlanAccount, Query, Terms, covers,
 };

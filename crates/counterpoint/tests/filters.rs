@@ -1,6 +1,6 @@
 //! Open accounts: what each filter charges, admits and promises, against closed forms.
 
-use counterpoint::filter::{
+use counterpoint_budget::{
     Amount, Charge, Currency, Filter, FilterError, Interleaving, Promise, Query, Terms,
     is_within_part,
 };

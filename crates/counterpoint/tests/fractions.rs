@@ -3,7 +3,7 @@
 
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
 use counterpoint_numerics::fractions::{ExactError, Ratio};
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::route::precise::PreciseGuarantee;
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Plan};

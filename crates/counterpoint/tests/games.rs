@@ -3,7 +3,7 @@
 
 use crate::common::game;
 
-use counterpoint::filter::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
+use counterpoint_budget::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
 use counterpoint::quantity::{Order, Tolerance};
 use counterpoint::{Epsilon, Options};
 use counterpoint_testing::Random;

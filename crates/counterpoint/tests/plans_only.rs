@@ -6,7 +6,7 @@ use crate::common;
 use common::laws::Law;
 use common::mechanisms::*;
 use common::slots::{amount, approx, leak};
-use counterpoint::filter::{
+use counterpoint_budget::{
     Amount, Basis, DeclareError, Filter, FilterError, Interleaving, Odometer, PlanAccount, Query,
     Terms, covers,
 };

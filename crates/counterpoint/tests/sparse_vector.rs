@@ -4,7 +4,7 @@ use crate::common::laws;
 use crate::common::mechanisms::{above_threshold, approximate, plan, sparse_vector, times};
 use crate::common::slots::{other, terms};
 
-use counterpoint::filter::{Filter, Query, covers};
+use counterpoint_budget::{Filter, Query, covers};
 use counterpoint::quantity::Order;
 use counterpoint::{Epsilon, Options};
 

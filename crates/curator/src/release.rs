@@ -14,7 +14,7 @@ use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
 use crate::text;
 use crate::tokens::Tokens;
-use counterpoint::filter::{Amount, Terms, covers};
+use counterpoint_budget::{Amount, Terms, covers};
 use counterpoint::watch::{Go, Watch};
 use counterpoint::{Delta, Options, Plan};
 use counterpoint_ledger::{

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::database::{Access, Cell, Database};
 use counterpoint_ledger::{Hash, Head, Kind, Ledger, NewAccount, NewFilter, Url};

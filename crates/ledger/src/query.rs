@@ -1,6 +1,6 @@
 //! What a release asks for, of data in which a person may have several records.
 
-use counterpoint::filter::{FilterError, Query};
+use counterpoint_budget::{FilterError, Query};
 use counterpoint::{Count, Mechanism, Relation};
 use counterpoint_wire::ledger::Described;
 

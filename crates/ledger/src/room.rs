@@ -1,6 +1,6 @@
 //! What still fits an open account, in terms that people use: found by asking the account's own rule.
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::quantity::Noise;
 use counterpoint::{Count, Delta, Mechanism, Options, Plan, Sensitivity};
 use counterpoint_wire::Format;

@@ -2,7 +2,7 @@
 //! same functions decide now and when the history is verified.
 
 use counterpoint::Adjacency;
-use counterpoint::filter::{
+use counterpoint_budget::{
     Amount, Charge, Currency, Filter, FilterError, Promise, Query, Terms, is_within_part,
 };
 use counterpoint::quantity::Order;

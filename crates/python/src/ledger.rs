@@ -1,6 +1,6 @@
 //! The ledger.
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::{Adjacency, Delta, Epsilon, Relation};
 use counterpoint_ledger::{
     Exported, Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::filter::{Amount, Description, Query};
+use counterpoint_budget::{Amount, Description, Query};
 use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
     Buckets, Count, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,

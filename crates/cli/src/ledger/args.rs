@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::Adjacency;
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::quantity::Order;
 use counterpoint_ledger::{Head, Kind};
 use counterpoint_wire::adjacency_named;

@@ -1,7 +1,7 @@
 //! Data sets, accounts and quotas.
 
 use anyhow::{Context, Result, bail};
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::{Delta, Epsilon, Relation};
 use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewFilter, NewQuota, Transfer};
 use counterpoint_wire::Question;

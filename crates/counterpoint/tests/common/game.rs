@@ -6,7 +6,7 @@
 //! here uses the composition code that is being tested.
 
 use super::is_full;
-use counterpoint::filter::{Amount, Charge, Filter, Promise, Query, Terms};
+use counterpoint_budget::{Amount, Charge, Filter, Promise, Query, Terms};
 use counterpoint::mechanism::FinitePair;
 use counterpoint_numerics::normal_tail;
 use counterpoint::{Adjacency, Count, Mechanism, Release};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_curator::{Bill, Data, Error, Recipe, answer, price};
 use counterpoint_ledger::{Ledger, LedgerError, NewAccount, NewQuota};

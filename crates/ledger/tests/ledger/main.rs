@@ -28,7 +28,7 @@ mod threads;
 mod tls;
 mod upgrade;
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{
     Exported, Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url,

@@ -2,7 +2,7 @@
 //! table, and without a debit.
 
 use crate::service::*;
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::{Adjacency, Relation};
 use counterpoint_curator::Role;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, NewQuota};

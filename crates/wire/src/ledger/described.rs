@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use counterpoint::Adjacency;
 use counterpoint::Mechanism;
-use counterpoint::filter::{Amount, Query};
+use counterpoint_budget::{Amount, Query};
 use counterpoint::mechanism::RenyiCurve;
 use counterpoint::quantity::Order;
 use counterpoint::{Count, OutOfRange};

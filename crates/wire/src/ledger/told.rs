@@ -1,6 +1,6 @@
 //! The objects that tell programs about a ledger.
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint::theorem::{Parameters, Setting};
 use serde::{Serialize, Serializer};
 
