@@ -24,7 +24,7 @@
 //!
 //! Read the modules in the order they are listed in; each uses only those before it. A
 //! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
-//! composition answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`]
+//! composition answers questions ([`ask`]) by one of several [`methods`]. [`theorem`]
 //! holds the named bounds.
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
@@ -35,9 +35,11 @@ pub mod quantity;
 pub mod watch;
 mod source;
 pub mod mechanism;
+mod ends;
+mod laws;
 pub mod loss;
 pub mod composition;
-pub mod route;
+pub mod methods;
 pub mod ask;
 pub mod region;
 pub mod audit;
@@ -45,6 +47,7 @@ pub mod theorem;
 
 pub use ask::{Answer, AskError, Asked, Options};
 pub use composition::{Plan, PlanError};
+pub use methods::Route;
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
 pub use counterpoint_numerics::Bracket;
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};

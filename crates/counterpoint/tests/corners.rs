@@ -1,8 +1,9 @@
 //! Corners where a certificate once was, or easily could be, false.
 
 use counterpoint::ask::Bits;
-use counterpoint::route::Route;
-use counterpoint::theorem::{Theorem, lattice, noise};
+use counterpoint::Route;
+use counterpoint::theorem::{Theorem, lattice};
+use counterpoint_papers::noise;
 use counterpoint::watch::Watch;
 use counterpoint::{
     Bracket, Count, Delta, Epsilon, Guarantee, Options, Plan, Sensitivity, Tolerance,

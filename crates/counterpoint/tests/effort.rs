@@ -2,7 +2,7 @@
 
 use crate::common::mechanisms::*;
 use counterpoint::ask::AskError;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::{Asked, Bracket, Delta, Epsilon, Options, Plan, Tolerance};
 
 fn promised(tolerance: f64) -> Options<'static> {

@@ -4,7 +4,7 @@
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
 use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint_budget::Amount;
-use counterpoint::route::precise::PreciseGuarantee;
+use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Plan};
 

@@ -12,7 +12,7 @@ use common::formulas::{gaussian_epsilon, renyi_epsilon};
 use common::mechanisms::*;
 use common::{Question, is_full};
 use counterpoint::loss::Direction;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::{AskError, Bracket, Epsilon, Options, Plan, Release};
 use counterpoint_testing::Random;
 

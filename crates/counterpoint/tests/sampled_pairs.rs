@@ -266,7 +266,7 @@ fn two_apart_twice(range: f64, share: f64, rate: f64, epsilon: f64) -> f64 {
 #[test]
 fn curves_of_samples_hold_their_brackets() {
     use counterpoint::Options;
-    use counterpoint::route::Route;
+    use counterpoint::Route;
     let kinds = [exponential(0.5), response(0.5, 2), geometric(4.0, 2), staircase(0.5, None)];
     for mechanism in kinds.into_iter().take(counterpoint_testing::size(4, 2) as usize) {
         let plan = plan(&[sampled(400, mechanism.clone(), 0.1)]);

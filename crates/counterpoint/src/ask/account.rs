@@ -3,10 +3,11 @@
 use super::Options;
 use super::{AskError, Answer};
 use crate::composition::{Composition, Part, Plan};
-use crate::loss::{self, Direction, Loss, LossError, Meaning};
+use crate::laws::{Direction, Law, Loss, quick_cumulant};
+use crate::loss::{self, LossError, Meaning};
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Epsilon, Group};
-use crate::route::mixed::{largest, renyi, smooth};
+use crate::methods::{largest, renyi};
 use counterpoint_numerics::Dd;
 
 /// The privacy loss of one release, run once, in one direction.
@@ -29,6 +30,10 @@ impl ReleaseLoss {
         Ok(Self { meaning: loss::of(release, direction, Some(adjacency), group)? })
     }
 
+    fn law(&self) -> Option<&dyn Law> {
+        self.meaning.loss.as_ref().map(Loss::law)
+    }
+
     /// The probability of an infinite loss, rounded up.
     #[must_use]
     pub fn leak(&self) -> f64 {
@@ -44,30 +49,25 @@ impl ReleaseLoss {
     /// True if the loss is that of a sample of a fixed size, which has neither a largest loss nor a curve.
     #[must_use]
     pub fn is_of_fixed_sample(&self) -> bool {
-        matches!(self.meaning.loss, Some(Loss::Subset { .. }))
+        self.law().is_some_and(|law| !law.has_cumulant())
     }
 
     /// True if the finite loss is a list of atoms.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        matches!(self.meaning.loss, Some(Loss::Atoms(_)))
+        self.law().is_some_and(Law::is_list)
     }
 
     /// True if the loss takes finitely many values, none of which is left out.
     #[must_use]
     pub fn is_finite(&self) -> bool {
-        let finite = match &self.meaning.loss {
-            Some(Loss::Atoms(atoms)) => atoms.cut <= 0.0,
-            loss => matches!(loss, None | Some(Loss::Response { .. })),
-        };
-        finite && !self.is_curve()
+        !self.is_curve() && self.law().is_none_or(Law::is_finite)
     }
 
     /// True if the loss is that of one pair of distributions. (A bounded range stands for all mechanisms that have it.)
     #[must_use]
     pub fn is_of_one_pair(&self) -> bool {
-        let is_range = |loss: &Loss| matches!(loss, Loss::Range { .. } | Loss::SampledRange { .. });
-        !self.is_curve() && !self.meaning.loss.as_ref().is_some_and(is_range)
+        !self.is_curve() && !self.law().is_some_and(Law::is_class)
     }
 
     /// A bound on the finite loss; `None` if there is none.
@@ -88,7 +88,7 @@ impl ReleaseLoss {
     #[must_use]
     pub fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
         match (&self.meaning.loss, &self.meaning.curve) {
-            (Some(loss), None) => smooth::quick_cumulant(loss, t),
+            (Some(loss), None) => quick_cumulant(loss.law(), t),
             (None, Some(curve)) => renyi::bound(curve, t),
             (None, None) => Some((Dd::ZERO, 0.0)),
             (Some(_), Some(_)) => None,
@@ -98,7 +98,7 @@ impl ReleaseLoss {
     /// The probability that [`ReleaseLoss::cumulant`] leaves out.
     #[must_use]
     pub fn left_out(&self) -> f64 {
-        self.meaning.loss.as_ref().map_or(0.0, renyi::cut)
+        self.law().map_or(0.0, Law::cut)
     }
 }
 
@@ -150,18 +150,14 @@ impl DirectedLoss<'_> {
         let mut sums = vec![Dd::ZERO];
         for part in &self.whole.losses {
             let count = usize::try_from(part.count).ok().filter(|&n| n < most)?;
-            match &part.each {
-                Loss::Response { epsilon } => {
-                    let shift = |y: usize| *epsilon * (count as f64 - 2.0 * y as f64);
-                    sums = all_sums(&sums, &(0..=count).map(shift).collect::<Vec<_>>(), most)?;
-                }
-                Loss::Atoms(atoms) => {
-                    let losses: Vec<Dd> = atoms.list.iter().map(|atom| atom.loss).collect();
-                    for _ in 0..count {
-                        sums = all_sums(&sums, &losses, most)?;
-                    }
-                }
-                _ => return None,
+            if let Some(epsilon) = part.law().guarantee() {
+                let shift = |y: usize| epsilon * (count as f64 - 2.0 * y as f64);
+                sums = all_sums(&sums, &(0..=count).map(shift).collect::<Vec<_>>(), most)?;
+                continue;
+            }
+            let losses: Vec<Dd> = part.law().atoms()?.iter().map(|atom| atom.loss).collect();
+            for _ in 0..count {
+                sums = all_sums(&sums, &losses, most)?;
             }
         }
         Some(sums)

@@ -7,8 +7,8 @@ use crate::composition::{Guarantees, Plan};
 use counterpoint_numerics::fractions::{ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double};
 use crate::mechanism::Guarantee;
 use crate::quantity::{Bits, Count, Delta, Epsilon};
-use crate::route::Route;
-use crate::route::precise::{self, BigBracket, PreciseGuarantee};
+use crate::methods::Route;
+use crate::methods::precise::{self, BigBracket, PreciseGuarantee};
 use crate::source::Theorem;
 use crate::watch::Watch;
 use dashu_float::FBig;
@@ -31,7 +31,7 @@ pub struct PreciseAnswer {
 ///
 /// ```
 /// use counterpoint::ask::{Bits, PrecisePlan};
-/// use counterpoint::route::precise::PreciseGuarantee;
+/// use counterpoint::methods::precise::PreciseGuarantee;
 /// use counterpoint::watch::Watch;
 ///
 /// let each = PreciseGuarantee { epsilon: "3/10".parse()?, delta: "0".parse()?, count: 3 };

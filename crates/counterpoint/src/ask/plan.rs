@@ -9,9 +9,10 @@ use crate::composition::{Composition, Guarantees, Plan, Rounded};
 use crate::loss::Direction;
 use crate::quantity::{Bits, Delta, Epsilon};
 use counterpoint_numerics::Wide;
-use crate::route::mixed::largest::largest;
-use crate::route::mixed::smooth::Contours;
-use crate::route::{Ends, Route};
+use crate::methods::largest::largest;
+use crate::methods::contour::Contours;
+use crate::ends::Ends;
+use crate::methods::Route;
 use crate::source::Theorem;
 use crate::watch::Watch;
 

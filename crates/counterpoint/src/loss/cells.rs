@@ -3,8 +3,9 @@
 //! Within a cell the likelihood ratio lies between its bounds. Moving the cell's mass to the bounds so that P and Q
 //! mass are kept is a mean-preserving spread; taking the cell for one outcome is a post-processing.
 
-use super::atoms::{outcomes_loss, sampled_outcomes, sum};
+use super::lists::{outcomes_loss, sampled_outcomes};
 use super::{Direction, LossError, Meaning};
+use crate::laws::sum;
 use crate::mechanism::{Adjacency, Cell, CellPair, FURTHEST};
 use counterpoint_numerics::{Dd, STEP, falling};
 

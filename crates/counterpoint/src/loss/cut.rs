@@ -1,10 +1,9 @@
 //! Pairs of mixtures of Gaussians on a line, cut into cells in which the loss is known to lie between its ends.
 
 use super::Meaning;
-use super::amplified::mixed;
-use super::atoms::Atom;
 use super::cells::spread;
 use super::listed::{at_least, at_most};
+use crate::laws::{Atom, mixed};
 use crate::mechanism::Cell;
 use counterpoint_numerics::{Dd, normal_tail};
 

@@ -6,9 +6,9 @@ use counterpoint_numerics::Bracket;
 use crate::composition::leak;
 use crate::composition::{Composition, Plan, Rounded, factors};
 use counterpoint_numerics::{Dd, STEP, Wide};
-use crate::route::mixed::listed::Listed;
-use crate::route::outcomes::Outcomes;
-use crate::route::responses::halves::{self, Halves};
+use crate::methods::listed::Listed;
+use crate::methods::outcomes::Outcomes;
+use crate::methods::responses::halves::{self, Halves};
 use crate::watch::{Stopped, Watch};
 
 /// The most vertices that are listed.

@@ -16,7 +16,7 @@ use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, Rate, Tolerance};
 use counterpoint_numerics::{Dd, Wide, exp};
-use crate::route::mixed::largest::largest;
+use crate::methods::largest::largest;
 
 /// One direction: where the trade-off curve is steeper than one, or flatter.
 struct Half<'a> {

@@ -5,7 +5,7 @@ use super::{Inapplicable, Theorem};
 use crate::ask::{Answer, AskError, Options};
 use crate::composition::{Composition, Guarantees, Part, Plan, Rounded, Times, factors, sorted};
 use crate::quantity::{Delta, Epsilon};
-use crate::route::mixed::largest::largest;
+use crate::methods::largest::largest;
 
 /// What one theorem charges.
 #[derive(Clone, Debug, PartialEq)]

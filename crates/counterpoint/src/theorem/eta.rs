@@ -12,10 +12,10 @@ use crate::composition::leak::{self, Remainder};
 use crate::composition::{Factor, Plan};
 use crate::quantity::{Delta, OutOfRange};
 use counterpoint_numerics::{Dd, STEP, Wide};
-use crate::route::Route;
-use crate::route::responses::convolution::{self, Convolution};
-use crate::route::responses::lattice::{Tilted, Weight};
-use crate::route::saddle::Cumulant;
+use crate::methods::Route;
+use crate::methods::responses::convolution::{self, Convolution};
+use crate::methods::responses::lattice::{Tilted, Weight};
+use crate::methods::saddle::Cumulant;
 use crate::watch::Watch;
 
 /// The parameter of the algorithm: additive error in epsilon, and half of it as relative

@@ -4,8 +4,8 @@ use counterpoint_numerics::Bracket;
 use crate::composition::{Factor, Leak, Plan, leak};
 use crate::mechanism::Guarantee;
 use crate::quantity::Count;
-use crate::route::Ends;
-use crate::route::responses::equal::Equal;
+use crate::ends::Ends;
+use crate::methods::responses::equal::Equal;
 
 /// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
 /// below `delta.lower` it is not.

@@ -13,7 +13,7 @@ pub(crate) mod summary;
 pub(crate) use counterpoint_testing::is_full;
 
 use crate::reference::{Losses, Nested, Reference, Staircase};
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::watch::{Go, Watch};
 use counterpoint::{
     Answer, AskError, Asked, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance,

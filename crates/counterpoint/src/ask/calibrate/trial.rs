@@ -8,7 +8,7 @@ use crate::composition::{Plan, PlanError};
 use crate::loss::LossError;
 use crate::mechanism::Release;
 use crate::quantity::{Delta, Epsilon, OutOfRange, Tolerance};
-use crate::route::Route;
+use crate::methods::Route;
 use crate::source::Theorem;
 
 /// Good enough to tell values that are far from the target.

@@ -8,9 +8,9 @@ mod grid;
 mod law;
 mod outward;
 
-use super::atoms::Atom;
 use super::listed::{at_least, at_most};
 use super::{Direction, LossError, Meaning, gaussian, legal};
+use crate::laws::Atom;
 use crate::mechanism::Adjacency;
 use crate::quantity::Group;
 use counterpoint_numerics::{Dd, STEP};
