@@ -13,9 +13,9 @@ use crate::query::Query;
 use crate::rule::Filter;
 use crate::terms::{Interleaving, Terms};
 use counterpoint::ask::{Answer, AskError, Options};
-use counterpoint::{Plan, PlanError};
 use counterpoint::quantity::{Count, Delta, Epsilon, Group};
 use counterpoint::theorem::{Parameters, Setting};
+use counterpoint::{Plan, PlanError};
 
 /// A slot of a plan: so many openings for what it dominates.
 #[derive(Clone, Debug, PartialEq)]

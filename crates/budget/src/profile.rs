@@ -9,15 +9,15 @@ use crate::amount::Amount;
 use crate::charge;
 use crate::query::{Description, Query};
 use crate::terms::{Currency, Terms};
-use counterpoint::ask::Options;
-use counterpoint_numerics::Bracket;
 use counterpoint::Plan;
+use counterpoint::ask::Options;
 use counterpoint::ask::{DirectedLoss, ReleaseLoss};
 use counterpoint::loss::Direction;
 use counterpoint::mechanism::Release;
 use counterpoint::quantity::{Count, Epsilon, Tolerance};
-use counterpoint_numerics::{Dd, STEP, UNIT};
 use counterpoint::watch::{Go, Watch};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, UNIT};
 use std::cell::Cell;
 
 /// With more corners than this nothing is decided.
@@ -71,9 +71,7 @@ pub(super) fn dominates(
     terms: Terms,
     work: &Work,
 ) -> Option<bool> {
-    let is_finite = |(slot, _): &&(Query, u64)| {
-        stands_for(slot, terms, ReleaseLoss::is_finite)
-    };
+    let is_finite = |(slot, _): &&(Query, u64)| stands_for(slot, terms, ReleaseLoss::is_finite);
     let slots: Vec<_> = slots.iter().filter(is_finite).cloned().collect();
     if is_beyond(&slots, opened, terms) {
         return Some(false);

@@ -3,7 +3,9 @@
 use crate::amount::Amount;
 use crate::error::FilterError;
 use counterpoint::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
-use counterpoint::quantity::{Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rho, Sensitivity};
+use counterpoint::quantity::{
+    Count, Delta, Epsilon, Mu, Noise, Order, OutOfRange, Rho, Sensitivity,
+};
 use std::sync::Arc;
 
 /// A release that is asked for, or a slot that is declared.

@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::ask::{AskError, Asked, Options, PrecisePlan};
-use counterpoint_numerics::fractions::{Ratio, of_double};
 use counterpoint::quantity::Bits;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon, Plan};
+use counterpoint_numerics::fractions::{Ratio, of_double};
 use counterpoint_wire::{Composed, Losses, Question, Written};
 
 use crate::args::ComposeArgs;

@@ -6,11 +6,11 @@
 //! lower confidence bound on epsilon.
 
 use crate::ask::{AskError, Options};
-use counterpoint_numerics::binomial::{self, rough_series, series};
-use counterpoint_numerics::Bracket;
 use crate::composition::Plan;
 use crate::quantity::{Confidence, Count, Delta, OutOfRange, Rate};
 use crate::region::{Point, Verdict};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::binomial::{self, rough_series, series};
 use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// How often something happened in so many independent trials.

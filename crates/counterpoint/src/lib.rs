@@ -47,7 +47,7 @@ pub mod theorem;
 
 pub use ask::{Answer, AskError, Asked, Options};
 pub use composition::{Plan, PlanError};
-pub use methods::Route;
-pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
 pub use counterpoint_numerics::Bracket;
+pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
+pub use methods::Route;
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};

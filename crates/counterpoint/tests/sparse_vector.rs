@@ -4,9 +4,9 @@ use crate::common::laws;
 use crate::common::mechanisms::{above_threshold, approximate, plan, sparse_vector, times};
 use crate::common::slots::{other, terms};
 
-use counterpoint_budget::{Filter, Query, covers};
 use counterpoint::quantity::Order;
 use counterpoint::{Epsilon, Options};
+use counterpoint_budget::{Filter, Query, covers};
 
 /// The pair itself, as the library knows it: its profile, and its divergences as accounts charge them.
 #[test]

@@ -130,10 +130,7 @@ pub fn check_range(
 }
 
 /// Refuses a number that is no probability.
-pub fn check_probability(
-    place: impl Fn() -> String,
-    value: &Ratio,
-) -> Result<(), ExactError> {
+pub fn check_probability(place: impl Fn() -> String, value: &Ratio) -> Result<(), ExactError> {
     let legal = "a fraction from 0 to 1, of at most 4096 bits";
     check_range(place, value, (&Ratio::ZERO, Some(&Ratio::ONE)), legal)
 }

@@ -3,8 +3,7 @@
 use super::{Dd, STEP, Wide};
 
 /// ln sqrt(2 pi).
-pub const LN_SQRT_TAU: Dd =
-    Dd::literal(0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);
+pub const LN_SQRT_TAU: Dd = Dd::literal(0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);
 
 /// The density's exponent is off by 2^-102 of itself and e^x by 2^-98: less than this for each unit of 8 + x^2.
 const DENSITY: f64 = 8.0 * STEP;

@@ -8,7 +8,9 @@
 //! first without knowing what the second will offer.
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
-use counterpoint_papers::interactive::{Answer, Step, System, concurrent, concurrent_delta, decompose};
+use counterpoint_papers::interactive::{
+    Answer, Step, System, concurrent, concurrent_delta, decompose,
+};
 use counterpoint_papers::pair::Pair;
 use std::error::Error;
 

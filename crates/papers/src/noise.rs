@@ -5,8 +5,8 @@
 //! epsilon 32 at delta 0.1, V.3 from about 85). So each rule is only offered where the
 //! composed profile itself confirms it.
 
-use counterpoint::ask::{AskError, Options};
 use counterpoint::Plan;
+use counterpoint::ask::{AskError, Options};
 use counterpoint::mechanism::Guarantee;
 use counterpoint::quantity::{Count, Delta, Epsilon, Sensitivity, plain};
 use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};

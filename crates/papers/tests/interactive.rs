@@ -6,12 +6,12 @@
 use crate::common::fractions;
 use crate::common::tree;
 
+use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::interactive::{
     Adversary, Answer, DecomposeError, System, concurrent, concurrent_delta, decompose,
 };
 use counterpoint_papers::pair::{Pair, violation};
-use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
 use counterpoint_testing::Random;
 use fractions::{cases, ratio};
 use tree::{Tree, random_ratio, sixtieths};

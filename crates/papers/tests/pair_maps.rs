@@ -5,13 +5,13 @@
 use crate::common::fractions;
 use crate::common::pairs;
 
-use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint::mechanism::FinitePair;
+use counterpoint::{Delta, Epsilon, Guarantee};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint_papers::pair::{
     LaplaceMap, Map, MapError, Pair, from_response, from_response_doubles, simulate,
     simulate_doubles, violation,
 };
-use counterpoint::{Delta, Epsilon, Guarantee};
 use counterpoint_testing::Random;
 use fractions::{cases, ratio};
 use pairs::{distribution, doubles, random_pair};

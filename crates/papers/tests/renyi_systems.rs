@@ -5,9 +5,9 @@
 use crate::common::fractions::{cases, ratio};
 use crate::common::tree::{Tree, UNIT};
 
+use counterpoint::quantity::Order;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::interactive::{Answer, Monitor, Step, System, concurrent};
-use counterpoint::quantity::Order;
 use counterpoint_testing::Random;
 
 /// What a deterministic adversary sees: its transcripts' probabilities under both bits.

@@ -2,7 +2,7 @@
 
 use counterpoint::ask::{AskError, Asked, Options};
 use counterpoint::quantity::Tolerance;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::watch::{Go, Watch};
 use pyo3::prelude::*;
 use std::cell::Cell;

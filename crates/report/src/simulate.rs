@@ -1,7 +1,7 @@
 use counterpoint::Bracket;
+use counterpoint::quantity::plain;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::pair::{Events, Map, Side as Set};
-use counterpoint::quantity::plain;
 use counterpoint_wire::{
     Answered, Divergences, Left as MonitorLeft, Simulated, SimulatedStage, SimulatedSystem, written,
 };

@@ -2,7 +2,7 @@
 
 use counterpoint::Bracket;
 use counterpoint::quantity::plain;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::theorem::{Parameters, Setting, Theorem};
 use counterpoint_wire::{Question, decimal};
 

@@ -2,7 +2,7 @@
 
 use counterpoint::Bracket;
 use counterpoint::ask::PreciseAnswer;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::theorem::lattice::Pair;
 use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
 use serde::Serialize;

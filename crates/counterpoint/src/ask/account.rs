@@ -1,13 +1,13 @@
 //! The losses of releases and plans as accounts look at them: by their bounds, never by their law.
 
 use super::Options;
-use super::{AskError, Answer};
+use super::{Answer, AskError};
 use crate::composition::{Composition, Part, Plan};
 use crate::laws::{Direction, Law, Loss, quick_cumulant};
 use crate::loss::{self, LossError, Meaning};
 use crate::mechanism::{Adjacency, Release};
-use crate::quantity::{Epsilon, Group};
 use crate::methods::{largest, renyi};
+use crate::quantity::{Epsilon, Group};
 use counterpoint_numerics::Dd;
 
 /// The privacy loss of one release, run once, in one direction.

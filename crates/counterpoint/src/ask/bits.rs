@@ -2,15 +2,17 @@
 //! 0.3 can be three tenths and a third a third, as MV section 2 has its inputs.
 
 use super::{Answer, AskError};
-use counterpoint_numerics::Bracket;
 use crate::composition::{Guarantees, Plan};
-use counterpoint_numerics::fractions::{ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double};
 use crate::mechanism::Guarantee;
-use crate::quantity::{Bits, Count, Delta, Epsilon};
 use crate::methods::Route;
 use crate::methods::precise::{self, BigBracket, PreciseGuarantee};
+use crate::quantity::{Bits, Count, Delta, Epsilon};
 use crate::source::Theorem;
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::{
+    ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double,
+};
 use dashu_float::FBig;
 use dashu_float::round::Round;
 use dashu_float::round::mode::{Down, Up};

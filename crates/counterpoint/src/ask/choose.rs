@@ -26,11 +26,11 @@
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
 use crate::methods::contour::{Effort, Layering, blurred};
-use crate::methods::{faint, knots, splines};
 use crate::methods::responses::exact;
 use crate::methods::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::methods::responses::two_lattices::{MOST_WORK, Method};
 use crate::methods::{Failure, Route};
+use crate::methods::{faint, knots, splines};
 
 /// What is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,17 +2,17 @@
 //! their loss.
 
 use super::{Answer, AskError, Asked, Options, mixed, witness};
-use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Times};
+use crate::ends::Ends;
 use crate::loss::Curve;
-use counterpoint_numerics::{Dd, Wide};
+use crate::methods::Route;
+use crate::methods::contour::Contours;
 use crate::methods::largest::largest;
 use crate::methods::renyi;
-use crate::methods::contour::Contours;
-use crate::ends::Ends;
-use crate::methods::Route;
 use crate::source::Theorem;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, Wide};
 
 /// The best of the Rényi route and of splitting delta between the two kinds; the lower end
 /// is what a mechanism with these curves costs.

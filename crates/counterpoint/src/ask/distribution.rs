@@ -5,17 +5,17 @@
 //! P(L > l) = delta(x) - x delta'(x). Nothing but certified deltas goes in.
 
 use super::{AskError, Options, mixed};
-use counterpoint_numerics::Bracket;
 use crate::composition::{Composition, Plan};
-use crate::loss::Direction;
-use crate::quantity::{Epsilon, Level, Tolerance};
-use counterpoint_numerics::{Dd, Wide, down, up};
-use crate::methods::listed::Listed;
-use crate::methods::contour::Contours;
-use crate::laws;
-use crate::methods::largest;
 use crate::ends::Ends;
+use crate::laws;
+use crate::loss::Direction;
 use crate::methods::Route;
+use crate::methods::contour::Contours;
+use crate::methods::largest;
+use crate::methods::listed::Listed;
+use crate::quantity::{Epsilon, Level, Tolerance};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, Wide, down, up};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///

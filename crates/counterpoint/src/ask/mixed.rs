@@ -2,19 +2,19 @@
 
 use super::choose::{MixedWay, Wanted, first_of, is_dear, mixed_ways};
 use super::{AskError, Options};
-use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use counterpoint_numerics::Wide;
+use crate::ends::Ends;
 use crate::methods::closed;
+use crate::methods::contour::{self, Contours, blurred};
 use crate::methods::edge;
 use crate::methods::largest::cut;
 use crate::methods::listed::Listed;
-use crate::methods::contour::{self, Contours, blurred};
-use crate::methods::{faint, lattice, knots, splines};
-use crate::ends::Ends;
 use crate::methods::{Failure, Route};
+use crate::methods::{faint, knots, lattice, splines};
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 
 /// The least epsilon whose pure delta is within the target.
 pub(super) fn epsilon(

@@ -19,14 +19,14 @@ pub use bits::{PreciseAnswer, PrecisePlan};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use distribution::{LossAtom, PrivacyLoss};
 
-use counterpoint_numerics::Bracket;
 use crate::composition::{Leak, leak};
-use counterpoint_numerics::fractions::ExactError;
-use crate::quantity::{Delta, Tolerance, plain};
 use crate::methods::Route;
 use crate::methods::precise::PreciseError;
+use crate::quantity::{Delta, Tolerance, plain};
 use crate::source::Theorem;
 use crate::watch::{Go, Watch};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::ExactError;
 use std::cell::Cell;
 
 /// How to answer.

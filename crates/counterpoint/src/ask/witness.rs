@@ -2,18 +2,18 @@
 
 use super::responses::{pure_delta, pure_epsilon};
 use super::{AskError, Asked, Options, mixed};
-use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Leaks, Part, Rounded, factors};
+use crate::ends::Ends;
 use crate::laws::{Attained, Loss};
-use crate::quantity::Tolerance;
-use counterpoint_numerics::Wide;
-use crate::methods::renyi;
+use crate::methods::Route;
 use crate::methods::contour::Contours;
+use crate::methods::renyi;
 use crate::methods::responses::is_at_the_top;
 use crate::methods::search::golden;
-use crate::ends::Ends;
-use crate::methods::Route;
+use crate::quantity::Tolerance;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 
 /// How well a witness is known, and while the worst one is sought.
 const WITNESS: f64 = 1e-4;

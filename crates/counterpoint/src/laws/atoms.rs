@@ -1,9 +1,7 @@
 //! Lists of atoms.
 
 use super::cells::{Cut, Point, Side};
-use super::closed_form::{
-    FOUR_ROUNDINGS, LARGE, RELATIVE, SHORT_OF_THE_NEXT, cumulant_of,
-};
+use super::closed_form::{FOUR_ROUNDINGS, LARGE, RELATIVE, SHORT_OF_THE_NEXT, cumulant_of};
 use super::gaussian::{normal_cumulant, normal_jet};
 use super::transform::{Kind, Tilted};
 use super::{Blurring, Direction, Formula, Jet, Law, Moments, mixed};
@@ -542,8 +540,7 @@ impl WholeGaussian {
 fn listed_tilted(atoms: &[Atom], t: f64) -> Option<Tilted> {
     let largest = atoms.first()?.loss;
     // By exponents: the heaviest may be far from the largest.
-    let exponents: Vec<Dd> =
-        atoms.iter().map(|a| a.mass.ln() - (largest - a.loss) * t).collect();
+    let exponents: Vec<Dd> = atoms.iter().map(|a| a.mass.ln() - (largest - a.loss) * t).collect();
     let heaviest = exponents.iter().fold(f64::NEG_INFINITY, |most, x| most.max(x.hi));
     let weigh = |x: Dd| falling(Dd::from(heaviest) - x);
     let list = atoms.iter().zip(&exponents);

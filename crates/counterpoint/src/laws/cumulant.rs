@@ -28,9 +28,9 @@ mod tests {
     use super::*;
     use crate::laws::{Atom, Atoms, Direction, Gaussian, Laplace, Law, Range, Response};
     use crate::loss;
-    use counterpoint_numerics::Wide;
     use crate::mechanism::{Mechanism, Release};
     use crate::quantity::{Count, Group, Noise, Steps};
+    use counterpoint_numerics::Wide;
 
     const EPSILONS: [f64; 9] = [1e-9, 1e-5, 0.001, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0];
     const TS: [f64; 9] = [1e-6, 0.01, 0.5, 1.0, 2.5, 7.0, 30.0, 1e3, 1e6];
@@ -147,13 +147,8 @@ mod tests {
                 Atom { loss: e, mass: Dd::ONE / (Dd::ONE + (-e).exp()) },
                 Atom { loss: -e, mass: low },
             ];
-            let atoms = Atoms {
-                list: list.into(),
-                cut: 0.0,
-                capped: false,
-                symmetric: true,
-                rho: None,
-            };
+            let atoms =
+                Atoms { list: list.into(), cut: 0.0, capped: false, symmetric: true, rho: None };
             let (value, error) = cumulant(&atoms, t).expect(what);
             let (exact, slack) = cumulant(&Response { epsilon: e }, t).expect(what);
             let off = (value - exact).hi.abs();

@@ -49,10 +49,8 @@ impl Law for Gaussian {
 
     fn own_moments(&self) -> Option<Moments> {
         let error = Dd::from(STEP * self.square.hi);
-        let around = |value: Dd| Bracket {
-            lower: (value - error).lower(),
-            upper: (value + error).upper(),
-        };
+        let around =
+            |value: Dd| Bracket { lower: (value - error).lower(), upper: (value + error).upper() };
         Some(Moments { mean: around(self.square.scaled(0.5)), variance: around(self.square) })
     }
 

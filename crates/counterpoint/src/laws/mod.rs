@@ -21,7 +21,8 @@ pub(crate) mod transform;
 
 pub(crate) use amplified::{amplified, mixed};
 pub(crate) use atoms::{
-    Atom, Atoms, LOSS, List, NOTHING, WholeGaussian, gaussian_atoms, largest_first, sampled_outcomes, sum, two_outcomes,
+    Atom, Atoms, LOSS, List, NOTHING, WholeGaussian, gaussian_atoms, largest_first,
+    sampled_outcomes, sum, two_outcomes,
 };
 pub(crate) use closed_form::{FORMULA, scaled};
 pub(crate) use cumulant::{LEAST, MOST, cumulant, quick_cumulant};

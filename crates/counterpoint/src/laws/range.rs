@@ -1,9 +1,7 @@
 //! A bounded range: the worst pair of the mechanisms whose losses lie within an interval of a length.
 
 use super::cells::{self, Cut, Point, Side};
-use super::closed_form::{
-    FOUR_ROUNDINGS, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
-};
+use super::closed_form::{FOUR_ROUNDINGS, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep};
 use super::transform::Tilted;
 use super::{Attained, Blurring, Jet, Law, Loss, Response, exceeds, two_outcomes};
 use crate::ends::Ends;

@@ -1,9 +1,9 @@
 //! Randomized response, which dominates every mechanism with its guarantee (MV Lemma 3.2, KOV section IV).
 
+use super::cells::{Cut, Point, Side};
 use super::closed_form::{
     FOUR_ROUNDINGS, LARGE, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
 };
-use super::cells::{Cut, Point, Side};
 use super::transform::{Kind, Tilted};
 use super::{Atom, Blurring, Jet, Law, Loss, exceeds};
 use crate::ends::Ends;
@@ -79,8 +79,7 @@ impl Law for Response {
 
     fn profile(&self, epsilon: Dd) -> Option<Ends> {
         let (largest, mass) = (self.epsilon, self.truth());
-        let at =
-            |gap: Dd| if gap < largest.scaled(2.0) { mass * rise(gap) } else { keep(epsilon) };
+        let at = |gap: Dd| if gap < largest.scaled(2.0) { mass * rise(gap) } else { keep(epsilon) };
         Some(around(largest - epsilon, largest, at))
     }
 

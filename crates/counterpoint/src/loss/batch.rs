@@ -3,11 +3,11 @@
 use super::cut::{COARSE, Cuts, FINE, Pieces, RARE};
 use super::listed::at_most;
 use super::{Direction, LossError, Meaning, gaussian};
-use counterpoint_numerics::binomial::upper_tail;
 use crate::laws::{Atom, SampledGaussian, mixed};
 use crate::mechanism::{Adjacency, Cap};
 use crate::quantity::Group;
 use counterpoint_numerics::Dd;
+use counterpoint_numerics::binomial::upper_tail;
 
 pub(super) fn batch(
     mu: Dd,

@@ -1,10 +1,10 @@
 //! Mechanisms run on a Poisson sample.
 
-use super::lists::{
-    self, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_leaky,
-    sampled_outcomes, staircase, two,
-};
 use super::group::chained;
+use super::lists::{
+    self, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_leaky, sampled_outcomes,
+    staircase, two,
+};
 use super::sparse::sparse_list;
 use super::whole::LONGEST_STAIRCASE;
 use super::{Direction, LossError, Meaning, bracketed, cells, legal, mixtures, response};

@@ -1,12 +1,12 @@
 //! Mechanisms run on all of the data, for one person or a group.
 
-use super::lists::{buckets_loss, discrete_gaussian, finite, geometric, staircase};
 use super::batch::batch;
 use super::group::{approximate, curve_for, gaussians_for, leak_for, pure, shared};
+use super::lists::{buckets_loss, discrete_gaussian, finite, geometric, staircase};
 use super::sparse::sparse;
 use super::{
-    Curve, Direction, LossError, Meaning, allocation, cells, draws, gaussian, is_symmetric, legal, line,
-    mixtures, response,
+    Curve, Direction, LossError, Meaning, allocation, cells, draws, gaussian, is_symmetric, legal,
+    line, mixtures, response,
 };
 use crate::laws::{Laplace, Range, Subset};
 use crate::mechanism::{Adjacency, Mechanism};

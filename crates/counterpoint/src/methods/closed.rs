@@ -1,7 +1,7 @@
 //! What needs no composition: one mechanism run once.
 
-use super::largest::largest;
 use super::contour::{self, Contours, Effort};
+use super::largest::largest;
 use crate::composition::Part;
 use crate::composition::leak::Target;
 use crate::ends::Ends;

@@ -4,13 +4,13 @@
 //! With a = e/mu - mu/2 the profile is the integral of (1 - e^(-mu (x-a))) phi(x) over x > a, and
 //! y - y^2/2 <= 1 - e^-y <= y - y^2/2 + y^3/6 makes it a few moments of the normal law above a.
 
-use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use counterpoint_numerics::{Dd, LN_SQRT_TAU, Wide, normal_tail};
-use crate::methods::search::halved;
 use crate::ends::Ends;
 use crate::methods::Failure;
+use crate::methods::search::halved;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, LN_SQRT_TAU, Wide, normal_tail};
 
 /// Above it contours are as good, and the two bounds are too far apart for the usual tolerance.
 const FAINT: f64 = 1e-4;

@@ -8,14 +8,14 @@
 //! c_j over j = k-1, k-3, ...
 
 use super::contour::saddle_at_delta;
-use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use counterpoint_numerics::{Dd, STEP, Wide};
-use crate::methods::search::solved;
 use crate::ends::{Ends, ROUNDED_UP};
+use crate::methods::search::solved;
 use crate::methods::{Failure, kept};
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 // What the certificates here allow for, in steps, each rounded up generously.
 

@@ -24,8 +24,8 @@ pub(crate) mod tail;
 pub use responses::precise;
 
 use crate::ends::Ends;
-use counterpoint_numerics::Bracket;
 use crate::watch::Stopped;
+use counterpoint_numerics::Bracket;
 use std::fmt;
 
 /// A way to compute the profile of a composition.

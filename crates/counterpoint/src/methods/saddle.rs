@@ -5,8 +5,8 @@
 #![allow(clippy::disallowed_methods)]
 
 use super::Ends;
-use counterpoint_numerics::Bracket;
 use crate::composition::Factor;
+use counterpoint_numerics::Bracket;
 
 /// The cumulant generating function K of the pure loss, with at most
 /// [`MOST_BINS`] factors: enough for estimates, and its cost does not grow with

@@ -2,10 +2,10 @@
 
 use super::saddle::Saddle;
 use super::{Ends, Failure, kept};
-use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
-use counterpoint_numerics::Wide;
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 
 /// Halves an interval, at most so often, until no double lies between its ends or they are close, relative to
 /// the upper one: that one passes, if it did, and the lower one does not.

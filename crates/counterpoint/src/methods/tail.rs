@@ -3,10 +3,10 @@
 //! the inverse question as exact as the profile.
 
 use super::Ends;
-use counterpoint_numerics::Bracket;
 use crate::composition::leak::Target;
-use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::watch::Stopped;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// e^epsilon, its product, a difference and the ends: one good to 2^-98 and five to 2^-102, of p or less.
 const DIFFERENCE: f64 = 8.0 * STEP;

@@ -1,8 +1,8 @@
 //! Conversions between single guarantees: KOV Remark A.1.
 
-use counterpoint_numerics::Bracket;
 use crate::mechanism::Guarantee;
 use crate::quantity::Epsilon;
+use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// Whether every mechanism with the first guarantee also has the second: if and only if

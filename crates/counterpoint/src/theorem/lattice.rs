@@ -1,11 +1,11 @@
 //! KOV Theorem III.3: the (epsilon, delta) pairs that describe k-fold composition.
 
-use counterpoint_numerics::Bracket;
 use crate::composition::{Factor, Leak, Plan, leak};
-use crate::mechanism::Guarantee;
-use crate::quantity::Count;
 use crate::ends::Ends;
+use crate::mechanism::Guarantee;
 use crate::methods::responses::equal::Equal;
+use crate::quantity::Count;
+use counterpoint_numerics::Bracket;
 
 /// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
 /// below `delta.lower` it is not.

@@ -1,11 +1,11 @@
 //! The exact profile, and the adversary that reaches it (L equation (19)).
 
 use super::System;
-use counterpoint_numerics::Bracket;
-use crate::pair::at_epsilon;
-use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::Pair;
+use crate::pair::at_epsilon;
 use counterpoint::quantity::{Epsilon, OutOfRange};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// A query and its answer, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,8 +52,8 @@ pub use monitor::Monitor;
 pub use renyi::{MomentAttack, RenyiAttack};
 pub use simulator::{Conversation, Said, Simulator, SimulatorError, Turn, Voiced};
 
-use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::Pair;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// The most states a system may have.
 pub const MOST_STATES: u128 = 1_000_000;

@@ -1,8 +1,8 @@
 //! What all adversaries together can reach, as one pair.
 
 use super::System;
-use counterpoint_numerics::fractions::Ratio;
 use crate::pair::{Pair, cross};
+use counterpoint_numerics::fractions::Ratio;
 
 /// A concave curve from (0, 0), as its edges (p, q) by falling ratio p/q.
 type Curve = Vec<[Ratio; 2]>;

@@ -12,9 +12,9 @@
 
 use super::attack::Adversary;
 use super::{Branch, System};
+use counterpoint::quantity::{Order, OutOfRange};
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
-use counterpoint::quantity::{Order, OutOfRange};
 use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// The largest order whose moments are enclosed: 2^29.

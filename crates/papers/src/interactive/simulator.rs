@@ -5,8 +5,8 @@
 //! answer knows the bit, or the other systems.
 
 use super::{Branch, DecomposeError, Decomposition, System, decompose};
-use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use crate::pair::{Pair, draw};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// The most histories that are looked at one by one.
 const MOST_HISTORIES: u128 = 100_000;

@@ -45,10 +45,10 @@ pub use response::{from_response, from_response_doubles};
 pub(crate) use simulate::cross;
 pub use simulate::{SLACK, simulate, simulate_doubles, violation};
 
-use counterpoint_numerics::Bracket;
-use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use counterpoint::mechanism::FinitePair;
 use counterpoint::quantity::{Epsilon, OutOfRange};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// The most outcomes a pair may have.
 const MOST_OUTCOMES: u128 = 1_000_000;
@@ -157,7 +157,8 @@ impl From<&FinitePair> for Pair {
         let scaled = outcomes.into_iter().map(|[p, q]| [p / &sums[0], q / &sums[1]]);
         Self::of_outcomes(scaled.collect())
     }
-}/// A decreasing function of e^epsilon, evaluated on both sides of it.
+}
+/// A decreasing function of e^epsilon, evaluated on both sides of it.
 pub(crate) fn at_epsilon(
     epsilon: Epsilon,
     decreasing: impl Fn(&Ratio) -> Ratio,

@@ -3,8 +3,8 @@
 
 use super::events::Part;
 use super::{Events, Map, MapError, Pair, SLACK, events};
-use counterpoint_numerics::fractions::{self, Ratio};
 use counterpoint::mechanism::{FinitePair, Guarantee};
+use counterpoint_numerics::fractions::{self, Ratio};
 
 /// MV Lemma 3.2's map T from [`Pair::response`] at x = e^epsilon and delta onto a pair.
 ///

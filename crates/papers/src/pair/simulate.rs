@@ -9,8 +9,8 @@
 //! share of the pool, keep the rest in the pool for the next edge, whose line is flatter.
 
 use super::{Map, MapError, Pair, Violation};
-use counterpoint_numerics::fractions::{self, Ratio};
 use counterpoint::mechanism::FinitePair;
+use counterpoint_numerics::fractions::{self, Ratio};
 use std::cmp::Ordering;
 
 /// How far a profile of doubles may exceed another's and still count as dominated: what

@@ -1,8 +1,8 @@
 //! Rules as they are stored: nothing is derived again to find out what they meant.
 
 use counterpoint::Adjacency;
-use counterpoint_budget::{Amount, Charge, Currency, Filter, Promise, Terms};
 use counterpoint::quantity::Order;
+use counterpoint_budget::{Amount, Charge, Currency, Filter, Promise, Terms};
 use serde::{Deserialize, Serialize};
 
 use super::described::Described;

@@ -103,7 +103,8 @@ impl FileSystem {
             // Known before any of it is copied.
             let sizes = state.queries.iter().flat_map(|query| &query.then);
             let sizes = sizes.map(|then| then.map_or(1, |to| built[to].size()) as u128);
-            let (size, most) = (1 + sizes.sum::<u128>(), counterpoint_papers::interactive::MOST_STATES);
+            let (size, most) =
+                (1 + sizes.sum::<u128>(), counterpoint_papers::interactive::MOST_STATES);
             if size > most {
                 return Err(ExactError::Size { what: "states", size, least: 1, most });
             }

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use counterpoint::Bracket;
+use counterpoint::quantity::plain;
 use counterpoint_numerics::fractions::Ratio;
 use counterpoint_papers::pair::{Events, Map, Pair};
-use counterpoint::quantity::plain;
 
 use super::file::{FileStage, FileSystem};
 use super::written;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use counterpoint_numerics::fractions::{ExactError, Ratio};
-use counterpoint_papers::pair::{ComposeError, Composed, Map, MapError, Pair, compose, draw, events};
+use counterpoint_papers::pair::{
+    ComposeError, Composed, Map, MapError, Pair, compose, draw, events,
+};
 
 use super::draws::Words;
 use super::file::{FileMechanism, FileStage};

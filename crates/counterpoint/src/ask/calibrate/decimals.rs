@@ -3,9 +3,9 @@
 //! Plans are handed on as text. A ledger reads the numbers of a plan as the decimals they are written in and rounds
 //! them to the safe side, so that a double may come back as its neighbour. What is certified here is to hold there, too.
 
-use counterpoint_numerics::fractions::{self, Ratio};
 use crate::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::{Delta, Epsilon, Mu, Noise, Order, Rate, Rho, Sensitivity, Share};
+use counterpoint_numerics::fractions::{self, Ratio};
 use std::cmp::Ordering;
 
 /// The double, or the next one below if a text of it is less than it is.

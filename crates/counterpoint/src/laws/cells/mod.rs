@@ -12,11 +12,11 @@ mod mixture;
 pub(super) use mixture::cells as mixture;
 
 use super::{Direction, mixed};
+use crate::watch::Watch;
 use counterpoint_numerics::{
     Dd, UNIT, Wide, down, exp, exp_rounded, expm1, expm1_rounded, ln_1p_rounded, ln_rounded,
     normal_tail, up,
 };
-use crate::watch::Watch;
 
 /// Which of the two pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

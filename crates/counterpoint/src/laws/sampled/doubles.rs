@@ -5,10 +5,10 @@
 //! many of them. The rule's error is that of [`super::precise`], for fewer nodes.
 
 use super::precise::power;
-use crate::laws::{LEAST, MOST};
-use crate::laws::Direction;
-use counterpoint_numerics::{Dd, STEP, UNIT, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
 use crate::ends::ROUNDED_UP;
+use crate::laws::Direction;
+use crate::laws::{LEAST, MOST};
+use counterpoint_numerics::{Dd, STEP, UNIT, exp, expm1_rounded, ln_1p_rounded, ln_rounded};
 
 /// Beyond this the exponentials' arguments carry too much.
 const MOST_EPSILON: f64 = 20.0;
@@ -333,9 +333,9 @@ fn below_line(x: f64, ln: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::precise as sampled;
     use super::*;
     use counterpoint_numerics::Wide;
-    use super::super::precise as sampled;
 
     #[test]
     fn the_rule_is_exact_for_polynomials() {

@@ -8,13 +8,11 @@ pub(super) use precise::{
 };
 
 use super::amplified::mixed;
+use super::atoms::sampled_two_outcomes;
 use super::cells::{self, Cut, Point, Sampling, Side};
 use super::closed_form::SHORT_OF_HALF;
 use super::transform::{Kind, Sampled, Tilted, quick};
-use super::{
-    Attained, Direction, Gaussian, Jet, Laplace, Law, Loss, Range, Sample, exceeds,
-};
-use super::atoms::sampled_two_outcomes;
+use super::{Attained, Direction, Gaussian, Jet, Laplace, Law, Loss, Range, Sample, exceeds};
 use counterpoint_numerics::{Dd, Wide, exp_rounded, expm1, falling, ln_1p_rounded};
 use std::sync::Arc;
 
@@ -67,8 +65,7 @@ impl Law for SampledGaussian {
     }
 
     fn top(&self) -> Option<(Dd, Dd)> {
-        (self.direction == Direction::Add)
-            .then(|| (-(-Dd::from(self.rate)).ln_1p(), Dd::ZERO))
+        (self.direction == Direction::Add).then(|| (-(-Dd::from(self.rate)).ln_1p(), Dd::ZERO))
     }
 
     fn sample(&self) -> Option<Sample> {

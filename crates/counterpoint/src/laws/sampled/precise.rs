@@ -4,9 +4,9 @@
 //! E[r^p] under the inner Q: p = 1 + t if P has the person's data, p = -t if Q does. As
 //! E[r] = 1, it is one plus the mean of r^p - 1 - p (r - 1), which is never negative.
 
+use crate::ends::{LOOSE, ROUNDED_UP, UNCOUNTED};
 use crate::laws::Direction;
 use counterpoint_numerics::{Dd, STEP, Wide, exp, turns};
-use crate::ends::{LOOSE, ROUNDED_UP, UNCOUNTED};
 
 /// More points than this cost too much.
 const MOST_POINTS: f64 = 32_768.0;
@@ -193,7 +193,12 @@ fn logarithm(m: Wide, error: Wide) -> Option<(Dd, f64)> {
 /// the next on the right G grows at most by e^(max(p, 1) mu h), to the left by e^(|p| mu h)
 /// if p < 0 and not at all otherwise, while phi changes by e^(-|x| h - h^2/2), ever faster:
 /// what lies beyond the last point is a geometric series.
-pub(in crate::laws) fn gaussian(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+pub(in crate::laws) fn gaussian(
+    rate: f64,
+    mu: Dd,
+    direction: Direction,
+    t: f64,
+) -> Option<(Dd, f64)> {
     if rate < 1e-100 || mu.hi < 1e-100 {
         return None;
     }
@@ -312,7 +317,12 @@ const NODES: u32 = 20;
 /// the left end, z being half the half-axis, with cos z >= 1 - z^2/2. An error d in the
 /// nodes or in the weights, relative to them, changes the sum by at most 2 c m d each, as
 /// the ellipse is more than c away from the panel.
-pub(in crate::laws) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+pub(in crate::laws) fn laplace(
+    rate: f64,
+    epsilon: Dd,
+    direction: Direction,
+    t: f64,
+) -> Option<(Dd, f64)> {
     let half = Wide::from(0.5);
     let atoms = [(-epsilon, half), (epsilon, Wide::exp(-epsilon) * half)];
     panels((rate, direction, t), epsilon, Dd::from(0.25), &atoms)
@@ -320,7 +330,12 @@ pub(in crate::laws) fn laplace(rate: f64, epsilon: Dd, direction: Direction, t: 
 
 /// The same rule for the pair of a range, whose density is e^(-(y + eps)/2) / (2 (1 - e^-eps)) under the
 /// inner Q, without atoms. The factor carries epsilon's own 2^-94 and three operations.
-pub(in crate::laws) fn range(rate: f64, epsilon: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
+pub(in crate::laws) fn range(
+    rate: f64,
+    epsilon: Dd,
+    direction: Direction,
+    t: f64,
+) -> Option<(Dd, f64)> {
     if epsilon.hi < 1e-100 {
         return None;
     }

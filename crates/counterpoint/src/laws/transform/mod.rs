@@ -3,8 +3,8 @@
 pub(crate) mod place;
 mod sampled;
 
-pub(super) use sampled::{Sampled, quick};
 pub(crate) use sampled::angle;
+pub(super) use sampled::{Sampled, quick};
 
 use super::{Law, WholeGaussian};
 use crate::ends::{DOUBLES, LEFT_OUT, UNCOUNTED};
@@ -243,8 +243,7 @@ mod tests {
             let whole = formula(sigma, steps);
             let Loss::Atoms(atoms) = &whole else { panic!("no list") };
             assert!(atoms.list.whole().is_some());
-            let listed =
-                Loss::from(Atoms { list: atoms.list.to_vec().into(), ..**atoms });
+            let listed = Loss::from(Atoms { list: atoms.list.to_vec().into(), ..**atoms });
             // Further out the list misses what the formula has.
             let near = |t: &f64| t * steps as f64 / sigma < 15.0;
             for t in [1e-3, 0.2, 3.0, 17.31].into_iter().filter(near) {
@@ -274,8 +273,8 @@ mod tests {
                         assert!(size <= one.nearby(place, reach) + 1e-15, "{what}");
                     }
                 }
-                let [(k, error), (listed, slack)] = [&whole, &listed]
-                    .map(|each| crate::laws::cumulant(each.law(), t).unwrap());
+                let [(k, error), (listed, slack)] =
+                    [&whole, &listed].map(|each| crate::laws::cumulant(each.law(), t).unwrap());
                 let off = (k - listed).hi.abs();
                 assert!(off <= error + slack, "{sigma} {steps} {t}: {off:e} {error:e} {slack:e}");
             }

@@ -1,7 +1,7 @@
 //! Places on a contour, and complex numbers there.
 
-use counterpoint_numerics::{Dd, TWO_PI, exp, turns};
 use crate::ends::DOUBLES;
+use counterpoint_numerics::{Dd, TWO_PI, exp, turns};
 
 /// A complex number in double-doubles.
 pub(crate) type Complex = (Dd, Dd);

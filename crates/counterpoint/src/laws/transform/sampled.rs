@@ -8,9 +8,9 @@
 //! sampled Gaussian, derives each bound used here).
 
 use super::place::{Complex, Place};
+use crate::ends::{DOUBLES, ROUNDED_UP};
 use crate::laws::Direction;
 use counterpoint_numerics::{Dd, UNIT, exp, turn};
-use crate::ends::{DOUBLES, ROUNDED_UP};
 use shape::{CUT, EXPONENT, FIRST_ORDER, MOVES, Move, RATIO, SPACINGS, Shape, WEIGHT};
 use shares::Shares;
 use std::cell::OnceCell;

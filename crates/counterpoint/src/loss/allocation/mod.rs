@@ -13,8 +13,8 @@ use super::{Direction, LossError, Meaning, gaussian, legal};
 use crate::laws::Atom;
 use crate::mechanism::Adjacency;
 use crate::quantity::Group;
-use counterpoint_numerics::{Dd, STEP};
 use base::BEYOND;
+use counterpoint_numerics::{Dd, STEP};
 
 /// Which way masses are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

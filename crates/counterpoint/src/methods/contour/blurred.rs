@@ -10,18 +10,18 @@ use super::contour::{Effort, alias};
 use super::factors::{Factors, Point, times};
 use super::line::{Line, line, saddle_at_delta, saddle_at_epsilon};
 use super::total_cumulant;
-use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
+use crate::ends::{DOUBLES, Ends};
 use crate::laws::Blurring;
 use crate::laws::transform::Transform;
-use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, turn, turns};
 use crate::methods::largest;
 use crate::methods::saddle::Saddle;
 use crate::methods::search::solved;
-use crate::ends::{DOUBLES, Ends};
 use crate::methods::{Failure, kept};
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, turn, turns};
 
 // What the certificates here allow for, each rounded up generously.
 

@@ -1,16 +1,16 @@
 //! One line, its points evaluated, and what it says of delta at any epsilon.
 
 use super::line::{Line, line};
-use crate::laws::transform::place::{Complex, Place, times};
 use super::total_cumulant;
-use crate::laws::transform::Transform;
 use crate::composition::Part;
-use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
+use crate::ends::{DOUBLES, Ends};
+use crate::laws::transform::Transform;
+use crate::laws::transform::place::{Complex, Place, times};
+use crate::methods::Failure;
 use crate::methods::largest;
 use crate::methods::saddle::Saddle;
-use crate::ends::{DOUBLES, Ends};
-use crate::methods::Failure;
 use crate::watch::Watch;
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 
 /// How much work a contour may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

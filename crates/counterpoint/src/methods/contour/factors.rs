@@ -1,10 +1,10 @@
 //! Transforms in plain doubles, many at a time: what a point needs if not too many factors are multiplied, and
 //! what bounds a whole block of points.
 
+use crate::ends::DOUBLES;
 use crate::laws::transform::place::nearest;
 use crate::laws::transform::{Kind, Transform};
 use counterpoint_numerics::{Dd, UNIT, exp, turn};
-use crate::ends::DOUBLES;
 
 // What the certificates here allow for, each rounded up generously.
 
@@ -329,9 +329,9 @@ fn power_of(mut base: f64, mut n: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::laws::transform::place::{self, Place};
     use super::*;
     use crate::composition::Part;
+    use crate::laws::transform::place::{self, Place};
     use crate::laws::{Atom, Atoms, Gaussian, Laplace, Loss, Range, Response};
     use crate::loss::listed_gaussian;
     use std::sync::Arc;
@@ -370,8 +370,10 @@ mod tests {
             .into_iter()
             .flat_map(|t| [(t, losses(), 300), (t, with_whole.clone(), 50)])
         {
-            let terms: Vec<Transform> =
-                list.iter().map(|part| Transform::new(part.law(), part.count, t).unwrap()).collect();
+            let terms: Vec<Transform> = list
+                .iter()
+                .map(|part| Transform::new(part.law(), part.count, t).unwrap())
+                .collect();
             let factors = Factors::new(&terms, t).unwrap();
             let period = 16.0;
             let mut close = 0;

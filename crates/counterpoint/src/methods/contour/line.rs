@@ -231,7 +231,8 @@ mod tests {
             ];
             for loss in losses {
                 for t in [1e-3, 0.02, 0.4, 3.0, 25.0, 200.0] {
-                    let (found, truth) = (plain(loss.law(), t).unwrap(), differences(loss.law(), t).unwrap());
+                    let (found, truth) =
+                        (plain(loss.law(), t).unwrap(), differences(loss.law(), t).unwrap());
                     let near = |k: usize, slack: f64, least: f64| {
                         let off = (found[k] - truth[k]).abs();
                         assert!(

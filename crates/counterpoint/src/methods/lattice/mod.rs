@@ -9,19 +9,19 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use counterpoint_numerics::{Dd, STEP, Wide};
+use crate::ends::{DOUBLES, Ends};
+use crate::laws::cells::{Cut, Point, Side};
+use crate::methods::Failure;
 use crate::methods::common_step::common_step;
 use crate::methods::saddle::Saddle;
 use crate::methods::search::satisfying;
 use crate::methods::tail::{BOUNDS, Tail};
-use crate::ends::{DOUBLES, Ends};
-use crate::methods::Failure;
 use crate::watch::Watch;
-use crate::laws::cells::{Cut, Point, Side};
+use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fourier::Transforms;
+use counterpoint_numerics::{Dd, STEP, Wide};
 use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
 
@@ -73,7 +73,11 @@ impl Rough {
             let sum: f64 = chunk.iter().map(|&(_, mass)| (mass - best.1).exp()).sum();
             Some((best.0, best.1 + sum.ln()))
         });
-        Some(Self { list: thinned.collect(), count: part.count as f64, offset: part.law().offset() })
+        Some(Self {
+            list: thinned.collect(),
+            count: part.count as f64,
+            offset: part.law().offset(),
+        })
     }
 
     fn cumulant(&self, t: f64) -> Cumulant {

@@ -2,10 +2,10 @@
 //! transform back.
 
 use super::lattice::{TOTALS, Weights};
-use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1};
 use crate::ends::{ROUNDED_UP, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
 use counterpoint_numerics::fourier::{Complex, Transforms};
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1};
 
 /// The tilted law of the sum Y, folded to a period: the law itself has masses
 /// `scale e^(-tilt y)` times these.

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::laws::{
-    Atom, Atoms, Direction, Gaussian, Laplace, Loss, Range, Response, SampledGaussian, SampledLaplace,
+    Atom, Atoms, Direction, Gaussian, Laplace, Loss, Range, Response, SampledGaussian,
+    SampledLaplace,
 };
 use counterpoint_numerics::normal_tail;
 use std::sync::Arc;
@@ -73,7 +74,8 @@ fn three_kinds() {
 
 #[test]
 fn randomized_responses() {
-    let responses = |epsilon: f64, count| part(Loss::from(Response { epsilon: dd(epsilon) }), count);
+    let responses =
+        |epsilon: f64, count| part(Loss::from(Response { epsilon: dd(epsilon) }), count);
     epsilon_holds(&[responses(0.1, 1000)], 1e-6, 19.344_671_447_99, 1e-12);
     epsilon_holds(&[responses(0.1, 100)], 1e-12, 6.891_377_199_771, 1e-12);
     delta_holds(&[responses(0.1, 100)], 4.0, 3.422_312_319_196_773_3e-5, 1e-12);
@@ -125,7 +127,8 @@ fn one_sampled_laplace() {
     let (rate, e0) = (0.3_f64, 1.0_f64);
     let inner = |epsilon: f64| (epsilon.exp_m1() / rate).ln_1p();
     let whole = |epsilon: f64| -(0.5 * (epsilon - e0)).exp_m1();
-    let parts = |direction| [part(Loss::from(SampledLaplace { rate, epsilon: dd(e0), direction }), 1)];
+    let parts =
+        |direction| [part(Loss::from(SampledLaplace { rate, epsilon: dd(e0), direction }), 1)];
     let epsilon = 0.2_f64;
     delta_holds(&parts(Direction::Remove), epsilon, rate * whole(inner(epsilon)), 1e-13);
     let epsilon = 0.1_f64;

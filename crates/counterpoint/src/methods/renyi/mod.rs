@@ -8,15 +8,15 @@ mod witness;
 
 pub(crate) use witness::witness;
 
-use crate::laws::{LEAST, MOST};
-use crate::laws::quick_cumulant;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Times};
+use crate::ends::{LOOSE, ROUNDED_UP};
+use crate::laws::quick_cumulant;
+use crate::laws::{LEAST, MOST};
 use crate::loss::Curve;
 use crate::mechanism::RenyiCurve;
-use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::methods::search::golden;
-use crate::ends::{LOOSE, ROUNDED_UP};
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// A term of the conversion: a logarithm good to 2^-94 of itself, a product, a quotient and three sums.
 const TERM: f64 = 8.0 * STEP;

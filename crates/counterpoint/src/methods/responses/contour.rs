@@ -11,9 +11,9 @@
 
 use super::lattice::{Cell, Tilted, Weight};
 use super::skipped::{Ceiling, Decay, Part, Sieve};
-use counterpoint_numerics::{Dd, UNIT, expm1, turn, turn_dd};
 use crate::ends::{DOUBLES, LEFT_OUT};
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::{Dd, UNIT, expm1, turn, turn_dd};
 
 /// The kernel's two or three factors, 32 u each, a turn of 16 u, and their products.
 const KERNEL: f64 = 256.0 * UNIT;

@@ -5,9 +5,9 @@
 //! of it.
 
 use super::lattice::{Tilted, Weight};
-use counterpoint_numerics::{UNIT, exp, expm1};
 use crate::ends::LEFT_OUT;
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::{UNIT, exp, expm1};
 
 /// The tilted masses of Y = 0, 1, 2, ... up to a limit.
 #[derive(Clone, Debug)]

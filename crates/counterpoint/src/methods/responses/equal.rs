@@ -4,10 +4,10 @@
 //! C(k, y) e^((k-y) eps) / (1 + e^eps)^k; the loss is then (k - 2y) eps, and Q is P
 //! with y and k - y exchanged (KOV Theorem III.3, MV Theorem 1.4).
 
-use counterpoint_numerics::binomial::{self, Series, ln_factorial, rough_series, series};
 use crate::composition::Factor;
-use counterpoint_numerics::{Dd, STEP, Wide, falling};
 use crate::methods::tail::Tail;
+use counterpoint_numerics::binomial::{self, Series, ln_factorial, rough_series, series};
+use counterpoint_numerics::{Dd, STEP, Wide, falling};
 
 /// A logarithm made of a few, each good to 2^-97 of max(1, |ln|): for each unit of 8 and their sizes.
 const LOGARITHM: f64 = 8.0 * STEP;

@@ -3,10 +3,10 @@
 use super::equal::Equal;
 use super::halves::{self, Halves};
 use crate::composition::{Factor, leak::Target};
-use counterpoint_numerics::Dd;
 use crate::methods::Route;
 use crate::methods::tail::{self, Tail};
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::Dd;
 
 /// An exact route, prepared.
 pub(crate) enum Exact {

@@ -8,11 +8,11 @@
 
 use super::equal::Equal;
 use crate::composition::Factor;
-use counterpoint_numerics::{Dd, STEP, Wide};
 use crate::ends::UNCOUNTED;
 use crate::methods::outcomes::Outcomes;
 use crate::methods::tail::Tail;
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// A factor's product and its mass's logarithm, beside what the latter carries.
 const FACTOR: f64 = 4.0;

@@ -13,9 +13,9 @@
 //! The composed loss is then E - h Y, Y a sum of independent non-negative integers.
 
 use crate::composition::Factor;
-use counterpoint_numerics::{Dd, STEP, UNIT, Wide, expm1, falling};
 use crate::ends::UNCOUNTED;
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, expm1, falling};
 
 /// Which lattice, and which of its two distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

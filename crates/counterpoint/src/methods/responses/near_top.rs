@@ -5,12 +5,12 @@
 //! is. There the lattices would subtract nearly equal masses.
 
 use super::{largest_error, largest_loss};
-use counterpoint_numerics::Bracket;
 use crate::composition::Factor;
 use crate::composition::leak::Target;
-use counterpoint_numerics::{Dd, STEP, Wide, falling};
-use crate::methods::search::narrowed;
 use crate::ends::{Ends, UNCOUNTED};
+use crate::methods::search::narrowed;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, Wide, falling};
 
 /// How far an atom is above epsilon: the largest loss's error, and as much again for the differences.
 const DISTANCE: f64 = 2.0;

@@ -7,9 +7,9 @@
 
 use super::halves;
 use crate::composition::Factor;
-use counterpoint_numerics::fractions::{Ratio, nearest};
 use crate::quantity::{Bits, plain};
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use dashu_base::BitTest;
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;

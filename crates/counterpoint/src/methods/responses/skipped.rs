@@ -1,9 +1,9 @@
 //! Bounds on the contour's points that need not be evaluated.
 
 use super::lattice::{Cell, Tilted, Weight};
-use counterpoint_numerics::{UNIT, expm1, turn};
 use crate::ends::DOUBLES;
 use counterpoint_numerics::fourier::{Complex as FftComplex, Transforms};
+use counterpoint_numerics::{UNIT, expm1, turn};
 
 /// Bounds on |phi| everywhere.
 ///

@@ -6,18 +6,18 @@ use super::convolution::{self, Convolution};
 use super::lattice::{Responses, Side, Tilted, Weight};
 use super::skipped::Decay;
 use super::{largest_error, largest_loss};
-use counterpoint_numerics::Bracket;
 use crate::composition::Factor;
 use crate::composition::leak::Target;
-use counterpoint_numerics::{Dd, STEP, Wide, expm1};
+use crate::ends::{Ends, UNCOUNTED};
 use crate::methods::common_step::common_step;
 use crate::methods::saddle::{Cumulant, Saddle};
 use crate::methods::search::satisfying;
 use crate::methods::tail::{BOUNDS, Tail};
-use crate::ends::{Ends, UNCOUNTED};
 use crate::methods::{Failure, Route};
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fourier::Transforms;
+use counterpoint_numerics::{Dd, STEP, Wide, expm1};
 
 /// How the sums on a lattice are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,19 +7,19 @@
 
 mod table;
 
+use super::contour::{Effort, saddle_at_delta, saddle_at_epsilon};
 use super::largest::largest;
 use super::listed::Listed;
-use super::contour::{Effort, saddle_at_delta, saddle_at_epsilon};
-use counterpoint_numerics::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
+use crate::ends::Ends;
 use crate::laws::Atom;
-use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1};
 use crate::methods::saddle::Saddle;
 use crate::methods::search::solved;
-use crate::ends::Ends;
 use crate::methods::{Failure, kept};
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1};
 use table::{Table, Weights, terms};
 
 // What the certificates here allow for, each rounded up generously.

@@ -1,8 +1,8 @@
 //! Splines, and sums of splines, at one fraction and all whole numbers above it.
 
 use super::{LEFT_OUT, UNDERFLOW};
-use counterpoint_numerics::Dd;
 use crate::methods::Failure;
+use counterpoint_numerics::Dd;
 
 /// What steps down the lattice and draws are weighed by.
 #[derive(Clone, Copy)]

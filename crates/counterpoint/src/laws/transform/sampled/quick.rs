@@ -17,12 +17,7 @@ const LOGARITHM: f64 = 16.0 * UNIT;
 /// K(t) and its absolute error, from nodes in plain doubles; None where they will not do.
 ///
 /// E[r] = 1, so that M - 1 = E[r^p - 1 - p (r - 1)]: its terms are small where r is near 1.
-pub(crate) fn cumulant(
-    rate: f64,
-    mu: Dd,
-    direction: Direction,
-    t: f64,
-) -> Option<(Dd, f64)> {
+pub(crate) fn cumulant(rate: f64, mu: Dd, direction: Direction, t: f64) -> Option<(Dd, f64)> {
     let shape = Shape::new(rate, mu.hi, direction, t);
     if mu.hi <= 1e-3 {
         return None;

@@ -2,11 +2,11 @@
 
 use super::complex::{Complex, ZERO, complement, expm1, exponential, minus, times};
 use super::steps::{Layer, Steps};
-use crate::laws::Direction;
-use counterpoint_numerics::{exp, ln_1p_rounded};
-use crate::laws::transform::angle;
 use crate::ends::DOUBLES;
+use crate::laws::Direction;
+use crate::laws::transform::angle;
 use crate::methods::Failure;
+use counterpoint_numerics::{exp, ln_1p_rounded};
 
 /// The powers in kappa.
 const GRADE: f64 = 4.0;

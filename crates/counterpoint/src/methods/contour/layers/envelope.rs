@@ -5,10 +5,10 @@ use super::complex::expm1;
 use super::masses::Masses;
 use super::steps::Layer;
 use super::turned::ln_modulus;
-use crate::laws::Direction;
-use counterpoint_numerics::exp;
 use crate::ends::DOUBLES;
+use crate::laws::Direction;
 use crate::laws::transform::angle;
+use counterpoint_numerics::exp;
 
 /// arctan x is at least this times x for x up to one: pi/4, from below.
 const ARCTANGENT: f64 = 0.785;

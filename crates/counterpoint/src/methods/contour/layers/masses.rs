@@ -3,12 +3,12 @@
 use super::axis::{Axis, CUT, Node};
 use super::complex::expm1;
 use super::steps::Layer;
-use counterpoint_numerics::{UNIT, exp, ln_1p_rounded, ln_rounded};
-use crate::methods::saddle::Saddle;
-use crate::methods::search::golden;
 use crate::ends::DOUBLES;
 use crate::methods::Failure;
+use crate::methods::saddle::Saddle;
+use crate::methods::search::golden;
 use crate::watch::Watch;
+use counterpoint_numerics::{UNIT, exp, ln_1p_rounded, ln_rounded};
 
 /// Units of u: functions and products, and what arguments carry for each unit of theirs.
 pub(super) const FUNCTION: f64 = 128.0;

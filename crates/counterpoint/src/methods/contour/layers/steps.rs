@@ -2,9 +2,9 @@
 
 use super::complex::expm1;
 use crate::composition::Part;
+use crate::ends::DOUBLES;
 use crate::laws::{Direction, SampledGaussian};
 use counterpoint_numerics::ln_rounded;
-use crate::ends::DOUBLES;
 
 /// A Gaussian on a Poisson sample, so many times.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,11 @@ use super::complex::{Complex, ZERO, argument, expm1, minus, plus, size};
 use super::masses::{ARGUMENT, FUNCTION, Sums};
 use super::split::{self, Split, product};
 use super::steps::{Layer, Steps};
-use crate::laws::Direction;
-use counterpoint_numerics::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
 use crate::ends::DOUBLES;
-use crate::laws::transform::place;
+use crate::laws::Direction;
 use crate::laws::transform::angle;
+use crate::laws::transform::place;
+use counterpoint_numerics::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
 
 /// An argument of r, in units of u, for each unit of its power.
 const ANGLE: f64 = 1100.0;
