@@ -59,7 +59,7 @@ fn is_under(chain: &[Corner], (x, y): &Corner) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     fn pair(p: &[f64], q: &[f64]) -> FinitePair {
         FinitePair::new(p, q).unwrap()

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use counterpoint::Route;
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
 use counterpoint::quantity::{Bits, Confidence, plain};
-use counterpoint::Route;
 use counterpoint::theorem::eta::Eta;
 use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
 use counterpoint_numerics::fractions::{Ratio, nearest};

@@ -1,9 +1,9 @@
 //! `counterpoint compose`.
 
 use anyhow::{Context, Result, anyhow, bail};
+use counterpoint::Route;
 use counterpoint::ask::{AskError, Asked, Options, PrecisePlan};
 use counterpoint::quantity::Bits;
-use counterpoint::Route;
 use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon, Plan};

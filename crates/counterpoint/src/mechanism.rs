@@ -193,36 +193,51 @@ pub enum Mechanism {
     },
 }
 
-impl Mechanism {
-    /// The kind's name in plan files.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::ApproxDp(_) | Mechanism::AmplifiedDp(_) => "approx-dp",
-            Self::Laplace { .. } => "laplace",
-            Self::Geometric { .. } => "geometric",
-            Self::Gaussian { .. } => "gaussian",
-            Self::DiscreteGaussian { .. } => "discrete-gaussian",
-            Self::RandomizedResponse { .. } => "randomized-response",
-            Self::Exponential { .. } => "exponential",
-            Self::Staircase { .. } => "staircase",
-            Self::NameAndShame { .. } => "name-and-shame",
-            Self::Zcdp { .. } => "zcdp",
-            Self::Tcdp { .. } => "tcdp",
-            Self::Rdp(_) => "rdp",
-            Self::Gdp { .. } => "gdp",
-            Self::SparseVector { .. } => "sparse-vector",
-            Self::AboveThreshold { .. } => "above-threshold",
-            Self::Finite(_) => "finite",
-            Self::GaussianMixture { .. } => "gaussian-mixture",
-            Self::Cells(_) => "cells",
-            Self::GaussianSubset { .. } => "gaussian-subset",
-            Self::GaussianAllocation { .. } => "gaussian-allocation",
-            Self::GaussianBatch { .. } => "gaussian-batch",
-            Self::GaussianDraws { .. } => "gaussian-draws",
-        }
-    }
+/// Gives every kind its name in plan files; two kinds may share one.
+macro_rules! kinds {
+    ($($variant:ident => $name:literal,)*) => {
+        impl Mechanism {
+            /// The names of all kinds.
+            pub const KINDS: &[&str] = &[$($name),*];
 
+            /// The kind's name in plan files.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    ApproxDp => "approx-dp",
+    AmplifiedDp => "approx-dp",
+    Laplace => "laplace",
+    Geometric => "geometric",
+    Gaussian => "gaussian",
+    DiscreteGaussian => "discrete-gaussian",
+    RandomizedResponse => "randomized-response",
+    Exponential => "exponential",
+    Staircase => "staircase",
+    NameAndShame => "name-and-shame",
+    Zcdp => "zcdp",
+    Tcdp => "tcdp",
+    Rdp => "rdp",
+    Gdp => "gdp",
+    SparseVector => "sparse-vector",
+    AboveThreshold => "above-threshold",
+    Finite => "finite",
+    GaussianMixture => "gaussian-mixture",
+    Cells => "cells",
+    GaussianSubset => "gaussian-subset",
+    GaussianAllocation => "gaussian-allocation",
+    GaussianBatch => "gaussian-batch",
+    GaussianDraws => "gaussian-draws",
+}
+
+impl Mechanism {
     /// The field that says what chance does with each record, if there is one: what is proved of such a mechanism is about
     /// people with one record. The numbers of all others are about all that a person's records do together.
     #[must_use]

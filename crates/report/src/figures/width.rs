@@ -1,5 +1,5 @@
-use counterpoint::ask::AskError;
 use counterpoint::Route;
+use counterpoint::ask::AskError;
 use counterpoint::{Count, Delta, Guarantee, Options, Plan, Tolerance};
 
 use super::{FigureError, Parameters};
