@@ -351,7 +351,7 @@ impl Curator {
         (held, question, spend): (&Held, &Question, Spend),
     ) -> Result<Ready, Denied> {
         let (Pay::Slot(slot), Spend::Style(_)) = (&ask.pay, spend) else {
-            return Ok(Ready::new(held, question, spend, slot(&ask.pay))?);
+            return Ok(Ready::new(held, question, spend, slot(&ask.pay))?.at(ask.confidence)?);
         };
         let declared = |slot: &str| self.pool.with(|ledger| ledger.declared(&ask.account, slot));
         let shared = match declared(slot)?.shared_count() {

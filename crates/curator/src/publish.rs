@@ -149,7 +149,7 @@ fn noise(style: Style) -> &'static str {
         Style::Laplace { .. } => "laplace",
         Style::Gaussian { .. } | Style::DiscreteGaussian { .. } => "gaussian",
         Style::Staircase { .. } => "staircase",
-        Style::Exponential { .. } => "exponential",
+        Style::Exponential { .. } | Style::ExponentialInterval { .. } => "exponential",
         _ => "other",
     }
 }

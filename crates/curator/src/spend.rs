@@ -33,7 +33,7 @@ pub(crate) fn spend_in(
     let declared = [declared.times(Count::ONE)];
     let terms = Terms::new(checked.relation().adjacency());
     let is_covered = |spend: &&Spend| {
-        checked.measured(**spend).is_ok_and(|measured| {
+        checked.measured_in_slot(**spend).is_ok_and(|measured| {
             let run = measured.iter().flat_map(Measurement::releases).cloned().map(Query::from);
             covers(&declared, &run.collect::<Vec<_>>(), terms).is_ok()
         })

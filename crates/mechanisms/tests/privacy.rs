@@ -8,9 +8,9 @@ use counterpoint::audit::Attack;
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count, Delta, Options, Plan, Relation, Release};
 use counterpoint_mechanisms::{
-    Bounds, Concurrent, Data, Exponential, Grid, GuessAndCheck, Interactive, Leaky, LeakyResponse,
-    Measurement, Noise, Query, Question, RandomizedResponse, Recipe, Reply, Sequence, Session,
-    SparseVector,
+    Bounds, Concurrent, Data, Drawn, Exponential, Grid, GuessAndCheck, Interactive, Leaky,
+    LeakyResponse, Measurement, Noise, Query, Question, RandomizedResponse, Recipe, Reply,
+    Sequence, Session, SparseVector,
 };
 use counterpoint_testing::tries;
 
@@ -329,6 +329,36 @@ fn quantiles_keep_to_their_charge() {
     let seen = attack(fewer(), || middle(&[9.5, 10.5]), || middle(&[9.5]));
     let chances = (1.0 / (1.0 + 20.0 / 1.0_f64.exp()), 1.0 / 21.0);
     holds("quantile", seen, median.releases(), 0.0, chances);
+}
+
+/// A median and both ends of its interval, each at a third of epsilon: the first in the middle, the others at both sides. Ranks are -1 and
+/// 1 with one number, up to the tenth candidate and beyond, and -2, 0 and 2 with two; one row is two points. The ends aim 1 + 7 points
+/// away from zero, 7 being the first number above 2 ln(21 / (2 (2^(1/2) - 1))) = 6.46.
+#[test]
+fn intervals_of_quantiles_keep_to_their_charge() {
+    let candidates: Vec<f64> = (0..=20).map(f64::from).collect();
+    let median = Query::quantile((1, 2), &candidates).unwrap();
+    let ready = median.exponential_interval(3.0, 0.5).unwrap().under(ADD_REMOVE).unwrap();
+    let both = |data: &[f64]| {
+        let tally = ready.tally(&Data::new(ADD_REMOVE, data)).unwrap();
+        match ready.draw(&tally).unwrap() {
+            Drawn::Quantiles { chosen, .. } => chosen == [[10.0, 0.0, 20.0]],
+            other => panic!("{other:?}"),
+        }
+    };
+    let seen = attack(fewer(), || both(&[9.5, 10.5]), || both(&[9.5]));
+    let e = |points: f64| (-0.5 * points).exp();
+    // What lies below a lower end from the second candidate on, and above an upper end up to the last but one.
+    let two = [(9.0, 6.0), (1.0, 8.0), (10.0, 10.0)];
+    let one = [[(9.0, 7.0), (11.0, 9.0)], [(10.0, 9.0), (10.0, 7.0)]];
+    let end = |far: &[(f64, f64)]| {
+        1.0 / (1.0 + far.iter().map(|(count, points)| count * e(*points)).sum::<f64>())
+    };
+    let upper_two = [(10.0, 10.0), (1.0, 8.0), (9.0, 6.0)];
+    let chances =
+        (end(&two) * end(&upper_two) / (1.0 + 20.0 * e(2.0)), end(&one[0]) * end(&one[1]) / 21.0);
+    assert_eq!(ready.releases()[0].count.get(), 3);
+    holds("interval", seen, ready.releases(), 0.0, chances);
 }
 
 /// How many are one: one person's record counts, or does not.

@@ -67,6 +67,8 @@ fn all_that_is_documented_is_legal() {
             legal(histogram.laplace(epsilon));
             legal(quantile.exponential(epsilon));
             legal(quantiles.exponential((2.0 * epsilon).min(MOST)));
+            legal(quantile.exponential_interval((3.0 * epsilon).min(MOST), 1e-9));
+            legal(quantiles.exponential_interval((6.0 * epsilon).min(MOST), 1.0 - 1e-9));
             legal(cumulative.laplace(epsilon));
             if relation.records() == 1 {
                 legal(histogram.staircase(epsilon));

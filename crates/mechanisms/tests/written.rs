@@ -35,6 +35,7 @@ fn recipes() -> Vec<Recipe> {
         Query::proportion(bounds()).laplace(0.4).unwrap(),
         Query::cumulative(&[-1e300, -0.0, 0.1, 1e300]).unwrap().laplace(0.2).unwrap(),
         Query::quantiles(&[(1, 3), (1, 2)], &[0.1, 0.2]).unwrap().exponential(0.1).unwrap(),
+        Query::quantile((1, 3), &[0.1, 0.2]).unwrap().exponential_interval(0.1, 0.9).unwrap(),
         Query::covariance(bounds(), Bounds::new(0.0, 1.0).unwrap()).gaussian(0.5).unwrap(),
         Query::regression(&[bounds()], bounds()).unwrap().laplace(0.5).unwrap(),
     ]
@@ -93,6 +94,10 @@ fn the_form_is_this() {
         r#"{"query":{"quantile":{"share":[1,2],"candidates":[0.0,1.5]}},"style":{"exponential":{"epsilon":0.5}}}"#
     );
     let quantiles = Query::quantiles(&[(1, 4), (1, 2)], &[0.0, 1.5]).unwrap();
+    assert_eq!(
+        text(&quantiles.exponential_interval(0.5, 0.9).unwrap().style()),
+        r#"{"exponential-interval":{"epsilon":0.5,"confidence":0.9}}"#
+    );
     assert_eq!(
         text(&quantiles),
         r#"{"quantiles":{"shares":[[1,4],[1,2]],"candidates":[0.0,1.5]}}"#
@@ -194,6 +199,7 @@ fn nothing_is_read_that_could_not_have_been_made() {
         r#"{"staircase":{"epsilon":1e-9}}"#,
         r#"{"gaussian":{"multiplier":0.01}}"#,
         r#"{"exponential":{"epsilon":1.0}}"#,
+        r#"{"exponential-interval":{"epsilon":1.0,"confidence":0.9}}"#,
     ] {
         assert!(recipe(r#"{"count":null}"#, style).contains("legal"));
     }
@@ -208,6 +214,11 @@ fn nothing_is_read_that_could_not_have_been_made() {
     }
     let quantile = r#"{"quantile":{"share":[1,2],"candidates":[1.0]}}"#;
     assert!(recipe(quantile, r#"{"laplace":{"epsilon":1.0}}"#).contains("exponential"));
+    for confidence in ["0.0", "1.0"] {
+        let style =
+            format!(r#"{{"exponential-interval":{{"epsilon":1.0,"confidence":{confidence}}}}}"#);
+        assert!(recipe(quantile, &style).contains("confidence"));
+    }
     assert!(refused::<Interactive>(r#"{"sequence":[]}"#).contains("1 to 10^6"));
     let gate = |epsilon: &str, answers: &str, threshold: &str, reach: &str, grid: &str| {
         let numbers = format!(r#""epsilon":{epsilon},"answers":{answers},"threshold":{threshold}"#);

@@ -16,6 +16,8 @@ pub(crate) struct Family {
     pub(crate) noise: Noise,
     query: Query,
     confidence: f64,
+    /// That of the interval of each number.
+    alone: f64,
     contribution: Contribution,
     /// The count of its rows, if that is released elsewhere.
     count: Option<Rc<Measurement>>,
@@ -99,6 +101,7 @@ impl Family {
             noise,
             query: wanted.query.clone(),
             confidence,
+            alone: wanted.confidence,
             contribution: population.contribution,
             count: count.cloned(),
             rows: population.rows.unwrap_or(1),
@@ -146,7 +149,7 @@ impl Family {
         match self.noise {
             Noise::Laplace => self.query.laplace(level),
             Noise::Gaussian => self.query.gaussian((1.0 / level).clamp(1.0 / most, 1.0 / least)),
-            Noise::Exponential => self.query.exponential(level),
+            Noise::Exponential => self.query.exponential_interval(level, self.alone),
         }
     }
 

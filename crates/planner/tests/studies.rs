@@ -302,7 +302,8 @@ fn quantiles_and_pins_have_a_share() {
     let error = |recipe: counterpoint_mechanisms::Recipe| {
         recipe.under(known.relation).unwrap().half_width_all(5000, 0.95).unwrap()
     };
-    let by_hand = error(quartiles.exponential(0.1).unwrap()) + error(region.laplace(0.05).unwrap());
+    let quartiles = quartiles.exponential_interval(0.1, 0.95).unwrap();
+    let by_hand = error(quartiles) + error(region.laplace(0.05).unwrap());
     assert!(found.sum.unwrap().relative <= by_hand, "{:?}, by hand {by_hand}", found.sum);
 }
 

@@ -229,7 +229,9 @@ def test_groups_bins_and_shares(ann: cp.Client) -> None:
     html = answer._repr_html_()
     assert html.count("<tr>") == 37 and "95 % each; for 0.2 epsilon" in html
     middle = ann.ask("SELECT MEDIAN(age) FROM visits", epsilon=0.1)[0]
-    assert middle.share == 0.5 and middle.half_width is None
+    assert middle.share == 0.5 and middle.interval is not None and middle.half_width is not None
+    assert middle.interval[0] <= middle <= middle.interval[1]
+    assert middle.half_width == max(middle - middle.interval[0], middle.interval[1] - middle)
     assert {"bin_from", "share"}.isdisjoint(ann.ask(COUNT, epsilon=0.1).frame().columns)
 
 

@@ -17,6 +17,8 @@ pub const MOST_PLACES: usize = 2_000;
 const MOST_CONDITIONS: usize = 200;
 /// Where nothing is said, a quantile is one of so many numbers.
 const CANDIDATES: usize = 1_001;
+/// The confidence of the intervals that are drawn with quantiles, unless something else is said.
+const CONFIDENCE: f64 = 0.95;
 
 /// What an answer may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -265,15 +267,48 @@ impl Checked {
     /// # Errors
     /// [`Illegal`] if no noise can be had for that.
     pub fn measured(&self, spend: Spend) -> Result<Vec<Measurement>, Illegal> {
-        self.parts.iter().map(|part| self.measurement(part, spend)).collect()
+        self.measured_at(spend, CONFIDENCE)
     }
 
-    fn measurement(&self, part: &Part, spend: Spend) -> Result<Measurement, Illegal> {
-        let recipe = recipe(part, spend, self.parts.len() as f64);
-        let made = recipe.and_then(|recipe| recipe.bounded(self.contribution_to(part)?));
-        made.map_err(|error| {
-            Illegal::new(&part.name, format!("cannot be measured: {error}"), "other costs")
-        })
+    /// The same with another confidence of the intervals that are drawn with quantiles. It costs the same.
+    ///
+    /// # Errors
+    /// As for [`Checked::measured`], and unless the confidence is strictly between 0 and 1.
+    pub fn measured_at(&self, spend: Spend, confidence: f64) -> Result<Vec<Measurement>, Illegal> {
+        let with_interval = |part: &Part, spend: Spend, parts: f64| {
+            let plain = recipe(part, spend, parts)?;
+            match (spend, plain.style()) {
+                (Spend::Epsilon(_) | Spend::Rho(_), Style::Exponential { epsilon }) => {
+                    part.query.exponential_interval(epsilon, confidence)
+                }
+                // What was planned is as it was planned.
+                _ => Ok(plain),
+            }
+        };
+        self.measured_by(spend, with_interval)
+    }
+
+    /// The same with no intervals for quantiles but those that were planned: a slot without a recipe was declared for these.
+    ///
+    /// # Errors
+    /// As for [`Checked::measured`].
+    pub fn measured_in_slot(&self, spend: Spend) -> Result<Vec<Measurement>, Illegal> {
+        self.measured_by(spend, recipe)
+    }
+
+    fn measured_by(
+        &self,
+        spend: Spend,
+        recipe: impl Fn(&Part, Spend, f64) -> Result<Recipe, counterpoint_mechanisms::Error>,
+    ) -> Result<Vec<Measurement>, Illegal> {
+        let measurement = |part: &Part| {
+            let recipe = recipe(part, spend, self.parts.len() as f64);
+            let made = recipe.and_then(|recipe| recipe.bounded(self.contribution_to(part)?));
+            made.map_err(|error| {
+                Illegal::new(&part.name, format!("cannot be measured: {error}"), "other costs")
+            })
+        };
+        self.parts.iter().map(measurement).collect()
     }
 
     /// The bound on what one person contributes to a part's answer.
@@ -323,7 +358,7 @@ impl Checked {
     }
 }
 
-/// A recipe for an aggregate that may cost so much, shared equally by so many parts.
+/// A recipe for an aggregate that may cost so much, shared equally by so many parts: for quantiles without intervals.
 ///
 /// # Errors
 /// [`counterpoint_mechanisms::Error`] if no noise can be had for that.

@@ -411,7 +411,7 @@ function result() {
   drawCharts();
   const share = amount(100 * question.confidence, 6, 'halfExpand');
   const interval = `The number without noise lies within its interval ${share} % of the time, each on its own.`;
-  const none = answer.answers.some((one) => one.interval === null) ? ' Medians and quantiles have no interval.' : '';
+  const none = answer.answers.some((one) => one.interval === null) ? ' Where there is none, nothing is known.' : '';
   say(at('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
 }
 

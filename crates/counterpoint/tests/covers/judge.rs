@@ -42,11 +42,23 @@ impl Curve {
         is_below(law, &response.losses(), |turned, e| response.delta(turned, e))
     }
 
+    /// The orders at which it binds: a line at all of them, here next to each other. A law of two losses that is within a line
+    /// at orders far apart may be a tenth above it between them.
+    fn binding(&self) -> Vec<(f64, f64)> {
+        let Some((rho, omega)) = self.line else { return self.points.clone() };
+        let even = (0..70).map(|i| 1.0 + 0.01 * 1.17_f64.powi(i));
+        let orders = even.chain(ORDERS).filter(|&a| a < omega && a <= 500.0);
+        orders.map(|a| (a, rho * a)).collect()
+    }
+
     fn is_kept_by(&self, law: &Law) -> bool {
+        self.is_kept_at(&self.named(), law)
+    }
+
+    fn is_kept_at(&self, orders: &[(f64, f64)], law: &Law) -> bool {
         [false, true].iter().all(|&turned| {
             law.leak(turned) <= self.leak * (1.0 + 1e-12)
-                && self
-                    .named()
+                && orders
                     .iter()
                     .all(|&(a, most)| law.divergence(turned, a) <= most * (1.0 + 1e-9) + 1e-13)
         })
@@ -59,13 +71,14 @@ impl Curve {
         let strict = Self { leak: 0.0, ..self.clone() };
         let slope = self.named().iter().map(|&(a, most)| most / a).fold(f64::INFINITY, f64::min);
         let gaussian = Law::smooth(Smooth::Gaussian { mu: (2.0 * slope).sqrt(), rate: 1.0 });
+        let orders = strict.binding();
         let rare = [0.5, 2.0, 8.0].map(|times| {
             let loss = times * (2.0 * slope).sqrt().max(0.05);
             let rare = |p: f64| laws::two_points(loss, p);
             let (mut low, mut high) = (0.0_f64, 1.0_f64);
             for _ in 0..20 {
                 let middle = 0.5 * (low + high);
-                if strict.holds(&rare(middle)) { low = middle } else { high = middle }
+                if strict.is_kept_at(&orders, &rare(middle)) { low = middle } else { high = middle }
             }
             rare(low)
         });

@@ -27,7 +27,7 @@ pub struct Number {
     pub coefficient: Option<String>,
     /// The number, with noise.
     pub value: f64,
-    /// The number without noise is no further from it, with the confidence; unknown for quantiles.
+    /// The number without noise is no further from it, with the confidence; none if nothing is known.
     pub half_width: Option<f64>,
     /// It is within these.
     pub interval: Option<(f64, f64)>,
@@ -91,6 +91,8 @@ fn of_part(
     };
     let number = |(place, value): (usize, &f64)| {
         let interval = within.intervals.get(place).map(|interval| (interval.low, interval.high));
+        // Coefficients may be anywhere.
+        let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
         let half_width = interval.map(|(low, high)| (value - low).max(high - value));
         let bin = bins.get(place).copied().zip(bins.get(place + 1).copied());
         let share = shares.get(place).copied();

@@ -64,7 +64,10 @@ impl Ready {
         spend: Spend,
         slot: Option<&str>,
     ) -> Result<Self, Illegal> {
-        let measured = checked.measured(spend)?;
+        let measured = match slot {
+            Some(_) => checked.measured_in_slot(spend)?,
+            None => checked.measured(spend)?,
+        };
         Self::measured_by(held, (checked, spend), slot, (measured, None))
     }
 
@@ -124,6 +127,18 @@ impl Ready {
         let digest = text::digest(&same).map_err(|error| unwritable(error.to_string()))?;
         let key = format!("q-{digest}");
         Ok(Self { checked, measured, tabulation, spend, asked, key, digest, count })
+    }
+
+    /// The same with this confidence of the intervals that are drawn with quantiles, if they are not in a slot. It is no other
+    /// question, and costs the same.
+    ///
+    /// # Errors
+    /// [`Illegal`] unless the confidence is strictly between 0 and 1.
+    pub(crate) fn at(mut self, confidence: f64) -> Result<Self, Illegal> {
+        if !matches!(self.asked, Asked::Slot { .. }) {
+            self.measured = self.checked.measured_at(self.spend, confidence)?;
+        }
+        Ok(self)
     }
 
     /// The question.

@@ -2,6 +2,7 @@
 
 use counterpoint_curator::question::{Question, sql};
 use counterpoint_curator::{Checked, Held, Ready, RowSource, Spend};
+use counterpoint_mechanisms::Style;
 use counterpoint_wire::{Format, read_study_file};
 use std::time::{Duration, Instant};
 
@@ -68,14 +69,16 @@ fn fields(kind: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// Asked with noise of every style that it can be, in turn: something is drawn.
+/// Asked, it is drawn with an interval for each number.
 fn draw(held: &Held, question: &Question) -> Checked {
     let ready = Ready::new(held, question, Spend::Epsilon(1.0), None).unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     let counted = held.count(&[ready.tabulation()], deadline).unwrap().remove(0);
     for group in counted {
         let tally = ready.measured()[0].tallied(group.rows, group.numbers[0].clone()).unwrap();
-        ready.measured()[0].draw(&tally).unwrap();
+        let drawn = ready.measured()[0].draw(&tally).unwrap();
+        let within = ready.measured()[0].within(&drawn, 0.95).unwrap();
+        assert_eq!(within.intervals.len(), ready.measured()[0].recipe().query().numbers());
     }
     ready.checked().clone()
 }
@@ -109,6 +112,8 @@ fn every_kind_is_asked_in_every_interface() {
             let plan = crate::released::planned(&study);
             let recipe = plan.releases[0].recipe().unwrap();
             assert_eq!(recipe.query(), &own.parts()[0].query, "{name}");
+            let has_ends = matches!(recipe.style(), Style::ExponentialInterval { .. });
+            assert_eq!(has_ends, kind == "quantiles", "{name}");
             let (group, ends) =
                 if by.is_empty() { ("", "") } else { ("region, ", " GROUP BY region") };
             let text = format!("SELECT {group}{in_sql} FROM survey WHERE age >= 18{ends}");

@@ -41,7 +41,7 @@ pub(crate) fn csv(rows: &[Row]) -> String {
 }
 
 /// Every kind, ungrouped, grouped and filtered; the first word of a name is the kind.
-const STATISTICS: [(&str, &str); 22] = [
+const STATISTICS: [(&str, &str); 24] = [
     ("count", "where = \"age >= 18\""),
     ("count by region", "by = [\"region\"]"),
     ("proportion", "column = \"region\"\ncategories = [\"north\", \"east\"]"),
@@ -57,6 +57,11 @@ const STATISTICS: [(&str, &str); 22] = [
     ("standard-deviation", "column = \"income\""),
     ("standard-deviation by sex", "column = \"income\"\nby = [\"sex\"]"),
     ("quantiles", "column = \"age\"\nshares = [0.25, 0.5]"),
+    (
+        "quantiles of the old",
+        "column = \"income\"\nshares = [0.01, 0.9]\nwhere = \"age > 50 AND sex = 'm'\"",
+    ),
+    ("quantiles by region", "column = \"income\"\nby = [\"region\"]"),
     ("histogram", "column = \"age\"\nbins = [0, 18, 65, 95]"),
     ("histogram of region by sex", "column = \"region\"\nby = [\"sex\"]"),
     ("cdf", "column = \"income\"\nbins = [100, 400, 800]"),
@@ -128,6 +133,13 @@ fn mean(list: &[f64]) -> f64 {
     list.iter().sum::<f64>() / list.len() as f64
 }
 
+/// The least number that so large a share of the numbers is not above.
+fn quantile(list: &[f64], share: f64) -> f64 {
+    let mut sorted = list.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[(share * list.len() as f64 - 1e-9).ceil() as usize - 1]
+}
+
 /// The mean product of deviations.
 fn moment(pairs: &[(f64, f64)]) -> f64 {
     let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
@@ -166,6 +178,14 @@ fn of_rows(name: &str, rows: &[&Row]) -> Vec<f64> {
             let count = |(from, to)| ages.iter().filter(|x| (from..to).contains(*x)).count() as f64;
             bins.into_iter().map(count).collect()
         }
+        "quantiles" => [0.25, 0.5].map(|share| quantile(&ages, share)).to_vec(),
+        "quantiles of the old" => [0.01, 0.9].map(|share| quantile(&incomes, share)).to_vec(),
+        "quantiles by region" => vec![quantile(&incomes, 0.5)],
+        "regression" => {
+            let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(y, x)| (*x, *y)).unzip();
+            let slope = moment(&pairs) / moment(&twice(&x));
+            vec![mean(&y) - slope * mean(&x), slope]
+        }
         "cdf" => {
             let read: Vec<f64> = rows.iter().filter_map(|row| row.income).collect();
             let count = |edge: f64| read.iter().filter(|x| **x < edge).count() as f64;
@@ -180,8 +200,7 @@ fn of_rows(name: &str, rows: &[&Row]) -> Vec<f64> {
         name if name.starts_with("count") || name.starts_with("histogram") => {
             vec![rows.len() as f64]
         }
-        // These have no interval.
-        _ => Vec::new(),
+        other => panic!("{other}"),
     }
 }
 
@@ -189,7 +208,7 @@ fn of_rows(name: &str, rows: &[&Row]) -> Vec<f64> {
 pub(crate) fn true_values(name: &str, rows: &[Row]) -> Vec<Vec<f64>> {
     let is_used = |row: &&Row| match name {
         "count" => age(row) >= 18.0,
-        "mean of the old" => age(row) > 50.0 && row.sex == 1,
+        name if name.ends_with("of the old") => age(row) > 50.0 && row.sex == 1,
         _ => true,
     };
     let rows: Vec<&Row> = rows.iter().filter(is_used).collect();

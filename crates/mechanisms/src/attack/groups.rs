@@ -183,18 +183,23 @@ fn range(measurement: &Measurement, sides: [&[&Records]; 2]) -> f64 {
     let chosen = |people: &[&Records], group: usize| {
         let own = people.iter().flat_map(|records| records.iter()).filter(|one| one.0 == group);
         let data = Data::new(measurement.relation(), own.map(|one| one.1).collect::<Vec<_>>());
-        match watch::with(&[0], || measurement.run(&data).unwrap()).1.as_slice() {
-            [Seen::Chosen(scores, choice)] => chances(scores, choice.scale()),
+        let chances = |seen: &Seen| match seen {
+            Seen::Chosen(scores, choice) => chances(scores, choice.scale()),
             other => panic!("{other:?}"),
-        }
+        };
+        let seen = watch::with(&[0; 3], || measurement.run(&data).unwrap()).1;
+        seen.iter().map(chances).collect::<Vec<_>>()
     };
-    let of = |group: usize| {
-        let [one, other] = sides.map(|people| chosen(people, group));
-        let losses = one.iter().zip(&other).map(|(one, other)| one - other);
+    let range = |(one, other): (&Vec<f64>, &Vec<f64>)| {
+        let losses = one.iter().zip(other).map(|(one, other)| one - other);
         let (low, high) = losses.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), loss| {
             (low.min(loss), high.max(loss))
         });
         high - low
+    };
+    let of = |group: usize| -> f64 {
+        let [one, other] = sides.map(|people| chosen(people, group));
+        one.iter().zip(&other).map(range).sum()
     };
     (0..GROUPS).map(of).sum()
 }
@@ -211,10 +216,14 @@ fn choices_in_groups_have_the_range_that_is_charged() {
         let relation = Relation::new(adjacency, numbers[0]).unwrap();
         let share = [(1, 2), (1, 4), (9, 10)][random.below(3) as usize];
         let query = Query::quantile(share, &[1.0, 4.0, 9.0]).unwrap();
-        let measurement = query.exponential(0.7).unwrap().under_groups(relation, spread).unwrap();
+        let (recipe, count) = match random.below(2) {
+            0 => (query.exponential(0.7), 1),
+            _ => (query.exponential_interval(0.7, 0.95), 3),
+        };
+        let measurement = recipe.unwrap().under_groups(relation, spread).unwrap();
         let [release] = measurement.releases() else { panic!("{measurement:?}") };
         let Mechanism::Exponential { epsilon } = release.mechanism else { panic!("{release:?}") };
-        assert_eq!((epsilon.get(), release.count.get()), (0.7, 1));
+        assert_eq!((epsilon.get(), release.count.get()), (0.7 / count as f64, count));
         let mut most = 0.0_f64;
         for _ in 0..100 {
             let others = records(&mut random, spread, ends);

@@ -185,7 +185,7 @@ impl Asker {
 
     fn query(&mut self) -> Query {
         let bounds = self.bounds();
-        match self.random.below(11) {
+        match self.random.below(14) {
             0 => Query::count(),
             1 => Query::count_within(bounds),
             2 => Query::sum(bounds),
@@ -194,7 +194,7 @@ impl Asker {
             5 => Query::histogram(&self.places(bounds, 2)).unwrap(),
             6 => Query::proportion(bounds),
             7 => Query::cumulative(&self.places(bounds, 1)).unwrap(),
-            8 => {
+            8 | 9 => {
                 let whole = self.random.of(&[2, 2, 5, 1000]);
                 let count = self.random.between(1, 4).min(whole - 1);
                 let first = self.random.of(&[1, (whole - count) / 2]).max(1);
@@ -238,8 +238,15 @@ impl Asker {
             1 => query.gaussian(multiplier),
             _ => query.staircase(epsilon),
         };
-        let choice = |_| query.exponential(epsilon).or_else(|_| query.exponential(4.0 * epsilon));
-        recipe.or_else(choice).unwrap()
+        // Ends that aim near give away the most of few rows.
+        let confidence = self.random.of(&[None, None, Some(0.001), Some(0.95)]);
+        let choice = |epsilon: f64| match confidence {
+            Some(confidence) => query.exponential_interval(epsilon, confidence),
+            None => query.exponential(epsilon),
+        };
+        // Of four shares, with ends.
+        let least = |_| choice(epsilon).or_else(|_| choice(12.0 * epsilon));
+        recipe.or_else(least).unwrap()
     }
 
     /// A value that is extreme for some question, or for floating point, or any at all.

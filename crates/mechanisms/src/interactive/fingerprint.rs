@@ -36,6 +36,10 @@ fn feed(hash: &mut Sha256, numbers: impl IntoIterator<Item = u64>) {
 fn recipe(hash: &mut Sha256, recipe: &Recipe) {
     query(hash, recipe.query());
     let (kind, number) = match recipe.style() {
+        // No other style has this number, nor two numbers.
+        Style::ExponentialInterval { epsilon, confidence } => {
+            return feed(hash, [5, epsilon.to_bits(), confidence.to_bits()]);
+        }
         Style::Laplace { epsilon } => (0, epsilon),
         Style::Gaussian { multiplier } => (1, multiplier),
         Style::Staircase { epsilon } => (2, epsilon),

@@ -76,15 +76,14 @@ impl Measurement {
             (Body::Choice(choice), Kind::Quantile { share, candidates }) => {
                 Ok(Answer::Choice(Choice::new(choice, *share, candidates.len(), rows)))
             }
-            (Body::Choices(choices), Kind::Quantiles { shares, candidates }) => {
+            (Body::Choices(choices) | Body::Intervals(choices, _), _) => {
+                let (shares, candidates) = self.query().choice().unwrap_or_default();
                 let choice = |(choice, share): (&Exponential, &(u32, u32))| {
                     Choice::new(choice, *share, candidates.len(), rows)
                 };
                 Ok(Answer::Choices(choices.iter().zip(shares.iter()).map(choice).collect()))
             }
-            (Body::Choice(_) | Body::Choices(_), _) => {
-                Err(Error::Question { legal: "a quantile, or several" })
-            }
+            (Body::Choice(_), _) => Err(Error::Question { legal: "a quantile" }),
         }
     }
 
@@ -301,9 +300,9 @@ impl Measurement {
 
     /// The gaps between the candidates of several quantiles.
     fn gaps(&self, data: &[f64]) -> Vec<i128> {
-        match &self.query().kind {
-            Kind::Quantiles { candidates, .. } => tally::gaps(candidates, data),
-            _ => Vec::new(),
+        match self.query().choice() {
+            Some((_, candidates)) => tally::gaps(candidates, data),
+            None => Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! One question answered for each of several groups of the records: how far one person moves all answers together, and
 //! what that is charged as (docs/theorems.md, *Answers for groups*).
 
+use super::ends::CHOICES;
 use super::measurement::{Body, Measurement, own_parts, placed, rounded_up};
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
@@ -152,6 +153,17 @@ impl Recipe {
                 let (choices, releases) = choices.into_iter().unzip();
                 (Body::Choices(choices), releases)
             }
+            (_, Style::ExponentialInterval { epsilon, confidence }) => {
+                let (shares, _) = self.query.choice().unwrap_or_default();
+                let each = epsilon / (CHOICES * shares.len() as u64) as f64;
+                let choice = |share: &(u32, u32)| {
+                    let (choice, release) = moved.choice(each, *share)?;
+                    Ok((choice, Release { count: Count::new(CHOICES)?, ..release }))
+                };
+                let choices = shares.iter().map(choice).collect::<Result<Vec<_>, Error>>()?;
+                let (choices, releases) = choices.into_iter().unzip();
+                (Body::Intervals(choices, confidence), releases)
+            }
             (Kind::Histogram(_), style) => {
                 let (noise, release) = moved.noise(style, [1, 0], Grid::WHOLE)?;
                 (Body::Bins(noise), vec![release])
@@ -254,11 +266,7 @@ impl Moved {
                 let mechanism = Mechanism::Zcdp { rho: Rho::new(rho)?, delta: Delta::new(0.0)? };
                 Ok((noise, (mechanism, Count::ONE).into()))
             }
-            Style::DiscreteGaussian { .. }
-            | Style::Staircase { .. }
-            | Style::Exponential { .. } => {
-                Err(style.unsuited("groups of several records a person", "laplace, gaussian"))
-            }
+            _ => Err(style.unsuited("groups of several records a person", "laplace, gaussian")),
         }
     }
 

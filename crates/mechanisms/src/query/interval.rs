@@ -1,6 +1,7 @@
 //! Where the answer without noise is, said of what is released alone: the noisy numbers and the laws of their noise
 //! (docs/theorems.md, *Intervals from what is released*). Nothing is assumed about the data, nor about how many there are.
 
+use super::coefficients;
 use super::measurement::{Body, Measurement, noisy_sums};
 use super::ratio::Ratio;
 use super::summand::Summand;
@@ -35,28 +36,28 @@ impl Interval {
         Self { low: middle - half, high: middle + half }
     }
 
-    fn cut(self, low: f64, high: f64) -> Self {
+    pub(super) fn cut(self, low: f64, high: f64) -> Self {
         Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
     }
 
-    fn plus(self, by: f64) -> Self {
+    pub(super) fn plus(self, by: f64) -> Self {
         Self { low: self.low + by, high: self.high + by }
     }
 
     /// Over a number that is not negative.
-    fn over(self, by: Self) -> Self {
+    pub(super) fn over(self, by: Self) -> Self {
         let low = if self.low < 0.0 { by.low } else { by.high };
         let high = if self.high < 0.0 { by.high } else { by.low };
         Self { low: self.low / low, high: self.high / high }
     }
 
-    fn squared(self) -> Self {
+    pub(super) fn squared(self) -> Self {
         let (one, other) = (self.low * self.low, self.high * self.high);
         let low = if self.low <= 0.0 && 0.0 <= self.high { 0.0 } else { one.min(other) };
         Self { low, high: one.max(other) }
     }
 
-    fn times(self, other: Self) -> Self {
+    pub(super) fn times(self, other: Self) -> Self {
         let ends = [
             self.low * other.low,
             self.low * other.high,
@@ -70,11 +71,20 @@ impl Interval {
         }
     }
 
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { low: self.low + other.low, high: self.high + other.high }
+    }
+
+    /// The smallest that holds a number, too.
+    fn with(self, x: f64) -> Self {
+        Self { low: self.low.min(x), high: self.high.max(x) }
+    }
+
     fn root(self) -> Self {
         Self { low: self.low.max(0.0).sqrt(), high: self.high.max(0.0).sqrt() }
     }
 
-    fn minus(self, other: Self) -> Self {
+    pub(super) fn minus(self, other: Self) -> Self {
         Self { low: self.low - other.high, high: self.high - other.low }
     }
 }
@@ -89,6 +99,13 @@ pub enum Drawn {
     Sums(Vec<f64>, Option<u64>),
     /// The reply itself.
     Reply(Reply),
+    /// Quantiles with intervals.
+    Quantiles {
+        /// What the intervals were drawn for.
+        confidence: f64,
+        /// For each share the quantile that was chosen, and the lower and the upper end of its interval.
+        chosen: Vec<[f64; 3]>,
+    },
 }
 
 impl Measurement {
@@ -104,6 +121,11 @@ impl Measurement {
                 let public = self.relation().is_length_public().then_some(tally.rows);
                 Ok(Drawn::Sums(noisy_sums(sums, tally)?, public))
             }
+            Body::Intervals(choices, confidence) => {
+                let (confidence, chosen) =
+                    (*confidence, self.draw_intervals(choices, *confidence, tally)?);
+                Ok(Drawn::Quantiles { confidence, chosen })
+            }
             _ => Ok(Drawn::Reply(self.release(tally)?)),
         }
     }
@@ -111,7 +133,10 @@ impl Measurement {
     /// The answer that was drawn, and from it alone where the one without noise is: each number's interval holds that
     /// with at least this probability, whatever the data are.
     ///
-    /// Quantiles and regressions have no intervals here.
+    /// A quantile's interval is drawn with it, with a confidence of its own ([`Style::ExponentialInterval`](super::Style)): at a greater
+    /// one it is that of all candidates. It holds the quantile of the numbers, each clamped to the candidates, by whichever definition takes it
+    /// between the rows next to its rank. Quantiles without one have none here. The interval of a coefficient is infinite where predictors
+    /// may be collinear.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] unless 0 < confidence < 1, [`Error::Question`] if something else was drawn.
@@ -121,8 +146,8 @@ impl Measurement {
             (Body::Sums(sums), Drawn::Sums(noisy, public)) if sums.len() == noisy.len() => {
                 let public = public.map(|rows| rows as f64);
                 let reply = self.reply(noisy, public.unwrap_or_default());
-                let found = of_noisy(&self.query().kind, sums, (noisy, public), confidence);
-                Ok(Within { reply, intervals: found.into_iter().collect() })
+                let intervals = of_noisy(&self.query().kind, sums, (noisy, public), confidence);
+                Ok(Within { intervals: holding(intervals, &reply), reply })
             }
             (Body::Bins(noise), Drawn::Reply(Reply::Table(bins))) => {
                 let half = Law::new(noise).half_width(confidence);
@@ -135,12 +160,41 @@ impl Measurement {
                 let intervals = counts.iter().map(|count| Interval::around(*count, half)).collect();
                 Ok(Within { reply: Reply::Table(counts.clone()), intervals })
             }
-            (Body::Choice(_) | Body::Choices(_), Drawn::Reply(reply)) => {
+            (Body::Intervals(choices, _), Drawn::Quantiles { confidence: own, chosen })
+                if choices.len() == chosen.len() =>
+            {
+                let interval = |drawn: &[f64; 3]| self.enclosed(*drawn, confidence <= *own);
+                let intervals = chosen.iter().map(interval).collect();
+                let values = chosen.iter().map(|[value, ..]| *value).collect();
+                Ok(Within { reply: self.chosen_reply(values), intervals })
+            }
+            // What was drawn before there were intervals is told as it was.
+            (Body::Choice(_) | Body::Choices(_) | Body::Intervals(..), Drawn::Reply(reply)) => {
                 Ok(Within { reply: reply.clone(), intervals: Vec::new() })
             }
             _ => Err(Error::Question { legal: "the question that it was drawn for" }),
         }
     }
+}
+
+impl Measurement {
+    /// Where a quantile is: between the ends that were drawn if they are sure enough, else between all candidates. The value itself
+    /// is within it, which makes it no less sure.
+    fn enclosed(&self, drawn: [f64; 3], is_sure: bool) -> Interval {
+        let (_, candidates) = self.query().choice().unwrap_or_default();
+        let all = candidates.first().into_iter().chain(candidates.last()).copied();
+        let ends = drawn.into_iter().chain(all.filter(|_| !is_sure));
+        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let hull = ends.fold((low, high), |(low, high), end| (low.min(end), high.max(end)));
+        Interval { low: hull.0, high: hull.1 }
+    }
+}
+
+/// Intervals that hold the coefficients that are told, too: predictors that hardly vary are taken to vary more. Others do by
+/// themselves.
+fn holding(intervals: Vec<Interval>, reply: &Reply) -> Vec<Interval> {
+    let Reply::Table(values) = reply else { return intervals };
+    intervals.into_iter().zip(values).map(|(interval, value)| interval.with(*value)).collect()
 }
 
 /// Where an answer is that is made of noisy sums.
@@ -149,7 +203,7 @@ fn of_noisy(
     sums: &[(Summand, Noise)],
     (noisy, public): (&[f64], Option<f64>),
     confidence: f64,
-) -> Option<Interval> {
+) -> Vec<Interval> {
     if let ([(_, ones), (_, offsets)], &[count, sum], None) = (sums, noisy, public)
         && let Some(bounds) = bounds_of_mean(kind)
     {
@@ -157,7 +211,7 @@ fn of_noisy(
         let ratio = Ratio { laws: [&laws[0], &laws[1]], count, sum };
         let (low, high) = ratio.interval(bounds.half(), 1.0 - confidence);
         let mean = Interval { low, high }.plus(bounds.center());
-        return Some(mean.cut(bounds.low(), bounds.high()));
+        return vec![mean.cut(bounds.low(), bounds.high())];
     }
     // Each sum within its own with so much more probability that all are with this.
     let each = 1.0 - (1.0 - confidence) / sums.len().max(1) as f64;
@@ -165,7 +219,25 @@ fn of_noisy(
         Interval::around(*sum, Law::new(noise).half_width(each))
     };
     let sums: Vec<Interval> = sums.iter().zip(noisy).map(around).collect();
-    of_sums(kind, &sums, public)
+    match kind {
+        Kind::Regression { predictors, outcome } => {
+            let bounds: Vec<Bounds> = predictors.iter().copied().chain([*outcome]).collect();
+            let (rows, rest) = split(&sums, public);
+            coefficients::intervals(&bounds, rows, rest)
+        }
+        _ => of_sums(kind, &sums, public).into_iter().collect(),
+    }
+}
+
+/// The number of records, and the other sums. Of no records at all there is no mean; of one at least it is this.
+fn split(sums: &[Interval], public: Option<f64>) -> (Interval, &[Interval]) {
+    let (rows, rest) = match (public, sums) {
+        (Some(rows), rest) => (Interval { low: rows, high: rows }, rest),
+        // A sum is a number of its own, whatever their number.
+        (None, rest @ ([_] | [])) => (Interval { low: 1.0, high: 1.0 }, rest),
+        (None, [rows, rest @ ..]) => (*rows, rest),
+    };
+    (rows.cut(1.0, f64::INFINITY), rest)
 }
 
 /// The bounds of what is a mean.
@@ -180,15 +252,7 @@ fn bounds_of_mean(kind: &Kind) -> Option<Bounds> {
 
 /// Where an answer is if its sums are where they are said to be.
 fn of_sums(kind: &Kind, sums: &[Interval], public: Option<f64>) -> Option<Interval> {
-    let (rows, rest) = match (public, sums) {
-        (Some(rows), rest) => (Interval { low: rows, high: rows }, rest),
-        // A sum is a number of its own, whatever their number.
-        (None, rest @ [_]) => (Interval { low: 1.0, high: 1.0 }, rest),
-        (None, [rows, rest @ ..]) => (*rows, rest),
-        (None, []) => return None,
-    };
-    // Of no records at all there is no mean; of one at least it is this.
-    let rows = rows.cut(1.0, f64::INFINITY);
+    let (rows, rest) = split(sums, public);
     match (kind, rest) {
         (Kind::Count(_), [sum]) => Some(*sum),
         (Kind::Sum(bounds), [sum]) => match public {
@@ -242,6 +306,7 @@ mod tests {
     use crate::data::Data;
     use crate::noise::Law;
     use crate::query::{Bounds, Contribution, Drawn, Interval, Kind, Query};
+    use crate::reply::Reply;
     use counterpoint::{Adjacency, Relation};
     use counterpoint_testing::tries;
 
@@ -350,26 +415,75 @@ mod tests {
             for (query, truth) in [
                 (Query::covariance(bounds(7.0), bounds(14.0)), 5.25),
                 (Query::correlation(bounds(7.0), bounds(14.0)), 0.5_f64.sqrt()),
+                // The second is the first and 3.5 on average.
+                (Query::regression(&[bounds(7.0)], bounds(14.0)).unwrap(), 1.0),
             ] {
                 let measurement = query.laplace(20.0).unwrap().under(relation).unwrap();
                 let data = Data::table(relation, [x.clone(), y.clone()]).unwrap();
                 let tally = measurement.tally(&data).unwrap();
-                let (mut held, mut narrow) = (0, 0);
+                let (mut held, mut narrow, mut intercepts) = (0, 0, 0);
                 for _ in 0..trials {
                     let within =
                         measurement.within(&measurement.draw(&tally).unwrap(), 0.9).unwrap();
-                    let [Interval { low, high }] = within.intervals[..] else { panic!() };
+                    let Interval { low, high } = *within.intervals.last().unwrap();
                     held += u64::from(low <= truth && truth <= high);
-                    let middle = within.reply.number().unwrap();
-                    let half = 0.2 * (high - low);
+                    let middle = match &within.reply {
+                        Reply::Table(line) => {
+                            let Interval { low, high } = within.intervals[0];
+                            intercepts += u64::from(low <= 3.5 && 3.5 <= high);
+                            line[1]
+                        }
+                        other => other.number().unwrap(),
+                    };
+                    let half = 0.1 * (high - low);
                     narrow += u64::from((middle - truth).abs() <= half);
                 }
                 let share = |count: u64| count as f64 / trials as f64;
                 assert!(share(held) >= 0.9 - slack, "{query:?} {relation}: {}", share(held));
-                // Two fifths of it are too narrow.
+                let is_line = query.numbers() == 2;
+                assert!(!is_line || share(intercepts) >= 0.9 - slack, "{}", share(intercepts));
+                // A fifth of it is too narrow.
                 assert!(share(narrow) < 0.9 + slack, "{query:?} {relation}: {}", share(narrow));
             }
         }
+    }
+
+    /// An interval that was drawn holds as often as was asked for when it was drawn, or less often; for more it is that of all
+    /// candidates. What was stored before there were intervals has none.
+    #[test]
+    fn intervals_of_quantiles_are_told_as_they_were_drawn() {
+        let query = Query::quantiles(&[(1, 4), (1, 2)], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let relation = Relation::one(Adjacency::AddRemove);
+        let measurement = query.exponential_interval(6.0, 0.9).unwrap().under(relation).unwrap();
+        let text = r#"{"quantiles":{"confidence":0.8,"chosen":[[2.0,3.0,3.0],[3.0,2.0,4.0]]}}"#;
+        let drawn: Drawn = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&drawn).unwrap(), text);
+        let ends = |drawn: &Drawn, confidence: f64| {
+            let within = measurement.within(drawn, confidence).unwrap();
+            assert_eq!(within.reply, Reply::Table(vec![2.0, 3.0]));
+            within.intervals.iter().map(|one| (one.low, one.high)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(&drawn, 0.5), [(2.0, 3.0), (2.0, 4.0)]);
+        assert_eq!(ends(&drawn, 0.8), [(2.0, 3.0), (2.0, 4.0)]);
+        assert_eq!(ends(&drawn, 0.81), [(1.0, 4.0), (1.0, 4.0)]);
+        let before = serde_json::from_str(r#"{"reply":{"table":[2.0,3.0]}}"#).unwrap();
+        assert_eq!(ends(&before, 0.8), []);
+        let tally = measurement.tally(&Data::new(relation, [1.5; 9])).unwrap();
+        let drawn = measurement.draw(&tally).unwrap();
+        assert!(
+            matches!(drawn, Drawn::Quantiles { confidence, .. } if (confidence - 0.9).abs() < 1e-15)
+        );
+        assert!(
+            measurement
+                .recipe()
+                .query()
+                .exponential(1.0)
+                .unwrap()
+                .under(relation)
+                .unwrap()
+                .within(&drawn, 0.9)
+                .is_err()
+        );
     }
 
     /// Counts below edges, each within its own interval.

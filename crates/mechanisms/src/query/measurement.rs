@@ -1,5 +1,6 @@
 //! A recipe made ready for data of one relation: what runs, and what that costs.
 
+use super::ends::{self, CHOICES};
 use super::moments::{self, Line};
 use super::prefixes;
 use super::recipe::{Recipe, Style};
@@ -51,6 +52,8 @@ pub(super) enum Body {
     Nodes(Noise),
     /// One for each share.
     Choices(Vec<Exponential>),
+    /// One for each share, that is made three times: for the quantile and for both ends of an interval with this confidence.
+    Intervals(Vec<Exponential>, f64),
 }
 
 impl Recipe {
@@ -101,6 +104,19 @@ impl Recipe {
                 let count = Count::new(shares.len() as u64)?;
                 let releases = same.into_iter().map(|same| Release::from((same, count))).collect();
                 (Body::Choices(choices), releases)
+            }
+            (_, Style::ExponentialInterval { epsilon, confidence }) => {
+                let (shares, _) = self.query.choice().unwrap_or_default();
+                let count = CHOICES * shares.len() as u64;
+                let each = epsilon / count as f64;
+                let choice = |share: &(u32, u32)| {
+                    Exponential::new(each, score_sensitivity(*share, relation))
+                };
+                let choices = shares.iter().map(choice).collect::<Result<Vec<_>, Error>>()?;
+                let (same, count) =
+                    (choices.first().map(Exponential::mechanism), Count::new(count)?);
+                let releases = same.into_iter().map(|same| Release::from((same, count))).collect();
+                (Body::Intervals(choices, confidence), releases)
             }
             (kind, style) => {
                 let list = own_parts(placed(kind, relation), count.is_some());
@@ -221,9 +237,7 @@ fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Re
             let release = (Mechanism::Zcdp { rho, delta: Delta::new(0.0)? }, Count::ONE);
             Ok((noise, release.into()))
         }
-        Style::DiscreteGaussian { .. } | Style::Staircase { .. } | Style::Exponential { .. } => {
-            Err(style.unsuited("a histogram of several records a person", "laplace, gaussian"))
-        }
+        _ => Err(style.unsuited("a histogram of several records a person", "laplace, gaussian")),
     }
 }
 
@@ -238,6 +252,9 @@ impl Style {
             Self::DiscreteGaussian { .. } => self,
             Self::Staircase { epsilon } => Self::Staircase { epsilon: epsilon / parts },
             Self::Exponential { epsilon } => Self::Exponential { epsilon: epsilon / parts },
+            Self::ExponentialInterval { epsilon, confidence } => {
+                Self::ExponentialInterval { epsilon: epsilon / parts, confidence }
+            }
         }
     }
 
@@ -251,7 +268,9 @@ impl Style {
             Self::Gaussian { multiplier } => sensitivity * multiplier / 513_000.0,
             Self::DiscreteGaussian { .. } => return Ok(Grid::WHOLE),
             Self::Staircase { .. } => sensitivity / 1e6,
-            Self::Exponential { .. } => return Err(self.unsuited("a number", "a quantile")),
+            Self::Exponential { .. } | Self::ExponentialInterval { .. } => {
+                return Err(self.unsuited("a number", "a quantile"));
+            }
         })
     }
 
@@ -273,7 +292,9 @@ impl Style {
             }
             Self::DiscreteGaussian { sigma } => Noise::discrete_gaussian(sigma, steps),
             Self::Staircase { epsilon } => Noise::staircase(epsilon, None, distance, grid),
-            Self::Exponential { .. } => Err(self.unsuited("a number", "a quantile")),
+            Self::Exponential { .. } | Self::ExponentialInterval { .. } => {
+                Err(self.unsuited("a number", "a quantile"))
+            }
         }
     }
 }
@@ -310,7 +331,7 @@ impl Measurement {
     pub(super) fn own_sums(&self) -> &[(Summand, Noise)] {
         match &self.body {
             Body::Sums(sums) => sums.get(usize::from(self.has_outside_count)..).unwrap_or_default(),
-            Body::Bins(_) | Body::Choice(_) | Body::Nodes(_) | Body::Choices(_) => &[],
+            _ => &[],
         }
     }
 
@@ -342,7 +363,7 @@ impl Measurement {
         match &self.body {
             Body::Sums(_) => self.own_sums().iter().map(|(_, noise)| noise).collect(),
             Body::Bins(noise) | Body::Nodes(noise) => vec![noise],
-            Body::Choice(_) | Body::Choices(_) => Vec::new(),
+            Body::Choice(_) | Body::Choices(_) | Body::Intervals(..) => Vec::new(),
         }
     }
 
@@ -434,8 +455,7 @@ impl Measurement {
         }
         let numbers = match &self.body {
             Body::Sums(_) => tally::cut_sums(numbers),
-            Body::Bins(_) | Body::Choice(_) => tally::cut_counts(numbers),
-            Body::Nodes(_) | Body::Choices(_) => tally::cut_counts(numbers),
+            _ => tally::cut_counts(numbers),
         };
         Ok(self.tally_of(rows, numbers))
     }
@@ -460,8 +480,8 @@ impl Measurement {
                 Ok(Reply::Table(noisy.collect::<Result<_, Error>>()?))
             }
             (Body::Choice(choice), Kind::Quantile { share, candidates }) => {
-                let place = choice.release(&tally::scores(*share, &tally.numbers))?;
-                Ok(Reply::Number(candidates.get(place).copied().unwrap_or_default()))
+                let scores = tally::scores(*share, &tally.numbers);
+                Ok(Reply::Number(chosen(choice, candidates, &scores)?))
             }
             (Body::Nodes(noise), _) => {
                 let nodes = prefixes::nodes(&tally.numbers);
@@ -471,15 +491,43 @@ impl Measurement {
             }
             (Body::Choices(choices), Kind::Quantiles { shares, candidates }) => {
                 let chosen = |(choice, share): (&Exponential, &(u32, u32))| {
-                    let place = choice.release(&tally::scores(*share, &tally.numbers))?;
-                    Ok(candidates.get(place).copied().unwrap_or_default())
+                    chosen(choice, candidates, &tally::scores(*share, &tally.numbers))
                 };
                 let chosen = choices.iter().zip(shares.iter()).map(chosen);
                 Ok(Reply::Table(chosen.collect::<Result<_, Error>>()?))
             }
+            (Body::Intervals(choices, confidence), _) => {
+                let drawn = self.draw_intervals(choices, *confidence, tally)?;
+                Ok(self.chosen_reply(drawn.into_iter().map(|[value, ..]| value).collect()))
+            }
             (Body::Choice(_) | Body::Choices(_), _) => {
                 Err(Error::Question { legal: "a quantile, or several" })
             }
+        }
+    }
+
+    /// For each share the quantile that was chosen, and the lower and the upper end.
+    pub(super) fn draw_intervals(
+        &self,
+        choices: &[Exponential],
+        confidence: f64,
+        tally: &Tally,
+    ) -> Result<Vec<[f64; 3]>, Error> {
+        let (shares, candidates) = self.query().choice().unwrap_or_default();
+        let draw = |(choice, share): (&Exponential, &(u32, u32))| {
+            let value = chosen(choice, candidates, &tally::scores(*share, &tally.numbers))?;
+            let with = (choice, confidence);
+            let [low, high] = ends::draw(with, *share, candidates, &tally.numbers)?;
+            Ok([value, low, high])
+        };
+        choices.iter().zip(shares).map(draw).collect()
+    }
+
+    /// What was chosen, as a number if one quantile is asked for, and as a table if several may be.
+    pub(super) fn chosen_reply(&self, values: Vec<f64>) -> Reply {
+        match (&self.query().kind, values.as_slice()) {
+            (Kind::Quantile { .. }, &[value]) => Reply::Number(value),
+            _ => Reply::Table(values),
         }
     }
 
@@ -564,6 +612,15 @@ impl Measurement {
             (_, noisy) => noisy.first().copied().unwrap_or_default(),
         }
     }
+}
+
+/// The candidate that is chosen by these scores.
+pub(super) fn chosen(
+    choice: &Exponential,
+    candidates: &[f64],
+    scores: &[i64],
+) -> Result<f64, Error> {
+    Ok(candidates.get(choice.release(scores)?).copied().unwrap_or_default())
 }
 
 /// Each sum with fresh noise.

@@ -18,6 +18,8 @@ mod mean;
 mod variance;
 mod covariance;
 mod chain;
+mod coefficients;
+mod ends;
 mod simulation;
 mod accuracy;
 mod interval;
@@ -143,6 +145,9 @@ impl TryFrom<(f64, f64)> for Bounds {
 pub struct Query {
     pub(crate) kind: Kind,
 }
+
+/// A share as a ratio.
+pub(crate) type Share = (u32, u32);
 
 /// The kinds of questions. What is read may be anything; in a [`Query`] it has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -293,10 +298,16 @@ impl Query {
     /// The shares that it asks for quantiles of; none for other questions.
     #[must_use]
     pub fn shares(&self) -> Vec<f64> {
+        let shares = self.choice().map(|(shares, _)| shares).unwrap_or_default();
+        shares.iter().copied().map(value_of).collect()
+    }
+
+    /// Its shares and the candidates, if it asks for quantiles.
+    pub(crate) fn choice(&self) -> Option<(&[Share], &[f64])> {
         match &self.kind {
-            Kind::Quantile { share, .. } => vec![value_of(*share)],
-            Kind::Quantiles { shares, .. } => shares.iter().copied().map(value_of).collect(),
-            _ => Vec::new(),
+            Kind::Quantile { share, candidates } => Some((std::slice::from_ref(share), candidates)),
+            Kind::Quantiles { shares, candidates } => Some((shares, candidates)),
+            _ => None,
         }
     }
 

@@ -39,6 +39,11 @@ pub(super) fn of_line(
     ones.into_iter().chain(offsets).chain(products).collect()
 }
 
+/// Where the sum of products of two of so many columns is, the first not being after the second: rows of products are one shorter each.
+pub(super) fn product_place(count: usize, i: usize, j: usize) -> usize {
+    count + i * count - i * i.saturating_sub(1) / 2 + (j - i)
+}
+
 /// How many records there are, and the other sums: public, or the first of the noisy sums.
 fn split(noisy: &[f64], public: Option<f64>) -> (f64, &[f64]) {
     match (public, noisy) {
@@ -108,9 +113,7 @@ impl Line {
             (0..count).map(|i| cut(sum(i) / records / half(i), -1.0, 1.0)).collect();
         let mean = |place: usize| means.get(place).copied().unwrap_or_default();
         let moment = |i: usize, j: usize| {
-            // Rows of products are one shorter each.
-            let place = count + i * count - i * i.saturating_sub(1) / 2 + (j - i);
-            let place = place.min(sums.len().saturating_sub(1));
+            let place = product_place(count, i, j).min(sums.len().saturating_sub(1));
             let raw = sum(place) / records / half(i) / half(j);
             cut(raw - mean(i) * mean(j), if i == j { 0.0 } else { -1.0 }, 1.0)
         };

@@ -1,8 +1,9 @@
 //! A query and how it is to be answered: all that whoever asks may choose.
 
+use super::ends::CHOICES;
 use super::{Kind, Query};
 use crate::error::{Error, check};
-use crate::noise::MOST_SIGMA;
+use crate::noise::{MOST_SIGMA, confident};
 use serde::{Deserialize, Serialize};
 
 /// A query with the noise it is to be answered with, relative to what one person can change.
@@ -47,6 +48,13 @@ pub enum Style {
         /// What it costs.
         epsilon: f64,
     },
+    /// Three choices by the exponential mechanism for each quantile: the quantile, and both ends of an interval around it.
+    ExponentialInterval {
+        /// What all of them cost.
+        epsilon: f64,
+        /// The probability with which the interval holds the quantile.
+        confidence: f64,
+    },
 }
 
 /// A recipe as it is read.
@@ -73,17 +81,18 @@ impl Recipe {
     pub fn new(query: Query, style: Style) -> Result<Self, Error> {
         style.check()?;
         let quantile = matches!(query.kind, Kind::Quantile { .. } | Kind::Quantiles { .. });
-        if let (Kind::Quantiles { shares, .. }, Style::Exponential { epsilon }) =
-            (&query.kind, style)
-        {
-            let legal = "a number from 2^-20 for each quantile to 500";
-            check(epsilon / shares.len() as f64 >= LEAST_EPSILON, "epsilon", epsilon, legal)?;
+        if let (true, Some((epsilon, choices))) = (quantile, style.choices(query.numbers())) {
+            let legal =
+                "a number from 2^-20 for each quantile, or three times that with intervals, to 500";
+            check(epsilon / choices >= LEAST_EPSILON, "epsilon", epsilon, legal)?;
         }
         match style {
-            Style::Exponential { .. } if !quantile => {
+            Style::Exponential { .. } | Style::ExponentialInterval { .. } if !quantile => {
                 Err(style.unsuited(query.kind.name(), "a quantile"))
             }
-            Style::Exponential { .. } => Ok(Self { query, style }),
+            Style::Exponential { .. } | Style::ExponentialInterval { .. } => {
+                Ok(Self { query, style })
+            }
             _ if quantile => Err(style.unsuited(query.kind.name(), "exponential")),
             Style::DiscreteGaussian { .. }
                 if !matches!(query.kind, Kind::Count(_) | Kind::Histogram(_)) =>
@@ -151,6 +160,16 @@ impl Query {
     pub fn exponential(&self, epsilon: f64) -> Result<Recipe, Error> {
         Recipe::new(self.clone(), Style::Exponential { epsilon })
     }
+
+    /// The same with an interval for each quantile, which holds it with this confidence: three choices for each, costing
+    /// epsilon in all.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless 3 x 2^-20 <= epsilon <= 500, for each of several, and 0 < confidence < 1;
+    /// [`Error::Unsuited`] for other queries.
+    pub fn exponential_interval(&self, epsilon: f64, confidence: f64) -> Result<Recipe, Error> {
+        Recipe::new(self.clone(), Style::ExponentialInterval { epsilon, confidence })
+    }
 }
 
 pub(super) const LEAST_EPSILON: f64 = 1.0 / (1_u64 << 20) as f64;
@@ -165,6 +184,10 @@ impl Style {
                 let legal = "a number from 2^-20 to 500";
                 check((LEAST_EPSILON..=MOST_EPSILON).contains(&epsilon), "epsilon", epsilon, legal)
             }
+            Self::ExponentialInterval { epsilon, confidence } => {
+                Self::Exponential { epsilon }.check()?;
+                confident(confidence)
+            }
             Self::Gaussian { multiplier } => {
                 let legal = "a number from 0.025 to 1000";
                 check((0.025..=1000.0).contains(&multiplier), "multiplier", multiplier, legal)
@@ -176,6 +199,17 @@ impl Style {
         }
     }
 
+    /// The epsilon of choices for so many shares, and how many choices they are.
+    pub(super) fn choices(self, shares: usize) -> Option<(f64, f64)> {
+        match self {
+            Self::Exponential { epsilon } => Some((epsilon, shares as f64)),
+            Self::ExponentialInterval { epsilon, .. } => {
+                Some((epsilon, (CHOICES * shares as u64) as f64))
+            }
+            _ => None,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Laplace { .. } => "laplace",
@@ -183,6 +217,7 @@ impl Style {
             Self::DiscreteGaussian { .. } => "discrete-gaussian",
             Self::Staircase { .. } => "staircase",
             Self::Exponential { .. } => "exponential",
+            Self::ExponentialInterval { .. } => "exponential-interval",
         }
     }
 

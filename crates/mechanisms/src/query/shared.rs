@@ -52,7 +52,7 @@ impl Drawn {
                 [count] => Some(*count),
                 _ => None,
             },
-            Self::Reply(_) => None,
+            Self::Reply(_) | Self::Quantiles { .. } => None,
         }
     }
 }

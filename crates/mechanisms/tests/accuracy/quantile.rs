@@ -2,7 +2,7 @@
 
 use super::{all_within, slack, table};
 use counterpoint::{Adjacency, Relation};
-use counterpoint_mechanisms::{Data, Query};
+use counterpoint_mechanisms::{Data, Measurement, Query};
 use counterpoint_testing::tries;
 
 /// All data there are, as far as candidates see them: how many are below each.
@@ -168,4 +168,32 @@ fn several_quantiles_are_as_close_as_promised() {
     });
     assert!(right >= 0.9 - slack(0.9) && right <= 0.93 + slack(0.9), "{right} within {all}");
     assert!((right - less).abs() < 1e-9 && more > 0.999, "{less} {more}");
+}
+
+/// A quantile with an interval is three choices, of which the first is a quantile at a third of epsilon.
+#[test]
+fn a_quantile_with_an_interval_is_off_as_one_of_a_third() {
+    let candidates = [1.0, 2.0, 3.0, 4.0];
+    for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+        let relation = Relation::new(adjacency, 3).unwrap();
+        let one = Query::quantile((3, 10), &candidates).unwrap();
+        let two = Query::quantiles(&[(3, 10), (1, 2)], &candidates).unwrap();
+        for (query, count) in [(one, 1), (two, 2)] {
+            let ready = query.exponential_interval(6.0, 0.9).unwrap().under(relation).unwrap();
+            let plain = query.exponential(2.0).unwrap().under(relation).unwrap();
+            let [release] = ready.releases() else { panic!("{ready:?}") };
+            assert_eq!(release.count.get(), 3 * count);
+            assert_eq!(release.mechanism, plain.releases()[0].mechanism);
+            for confidence in [0.5, 0.95] {
+                let far = |ready: &Measurement| ready.half_width_all(40, confidence).unwrap();
+                assert!((far(&ready) - far(&plain)).abs() < 1e-9);
+                let far = |ready: &Measurement| ready.half_width(40, confidence).unwrap();
+                assert!((far(&ready) - far(&plain)).abs() < 1e-9);
+            }
+            assert!((ready.expected_error(40) - plain.expected_error(40)).abs() < 1e-9);
+            let example = Data::new(relation, [0.5, 1.5, 1.5, 2.5, 2.5, 2.5, 3.5, 9.0, 9.0]);
+            let far = |ready: &Measurement| ready.half_width_on(&example, 0.9).unwrap();
+            assert!((far(&ready) - far(&plain)).abs() < 1e-9);
+        }
+    }
 }

@@ -56,7 +56,7 @@ class Number(float):
     group: tuple[Key, ...]
     """The group's keys, in the order of the columns grouped by."""
     half_width: float | None
-    """The number without noise is no further away, with the confidence; None for quantiles."""
+    """The number without noise is no further away, with the confidence; None if nothing is known."""
     interval: tuple[float, float] | None
     """The number without noise is within these, with the confidence."""
     confidence: float

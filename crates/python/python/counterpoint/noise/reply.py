@@ -44,7 +44,10 @@ class Reply:
         return self._width(confidence)
 
     def intervals(self, confidence: float = 0.95) -> list[tuple[float, float]]:
-        """For each number where it were without noise; empty where :meth:`accuracy` is None."""
+        """For each number where it were without noise; infinite for coefficients of predictors that may be collinear.
+
+        Empty for choices.
+        """
         if self._intervals is not None:
             return self._intervals(confidence)
         width = self._width(confidence)

@@ -204,7 +204,7 @@ pub(crate) struct One {
     coefficient: Option<String>,
     /// The number, with noise.
     value: f64,
-    /// The number without noise is no further from it, with the confidence; null for quantiles.
+    /// The number without noise is no further from it, with the confidence; null if nothing is known.
     half_width: Option<f64>,
     /// Within these.
     interval: Option<Vec<f64>>,
