@@ -11,6 +11,8 @@ use std::borrow::Borrow;
 
 /// The largest epsilon whose exponential is enclosed.
 const MOST_EPSILON: f64 = 500.0;
+/// 2^-92, which is more than an exponential's error of 2^-98.
+const MARGIN: f64 = 4.0 * crate::STEP;
 /// The longest numerator or denominator read, in bits. (Doubles need at most 2100.)
 const MOST_BITS: usize = 4096;
 
@@ -65,6 +67,9 @@ pub fn shown(value: &Ratio) -> String {
 }
 
 /// Refuses a count outside a range.
+///
+/// # Errors
+/// [`ExactError::Size`] if it is outside.
 pub fn check_size(
     what: &'static str,
     size: u128,
@@ -77,6 +82,9 @@ pub fn check_size(
 }
 
 /// Refuses `count` numbers of `bits` bits each if they are more than can be held.
+///
+/// # Errors
+/// [`ExactError::Size`] if they are.
 pub fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
     check_size(what, count.saturating_mul(bits), (0, MOST_TOTAL_BITS))
 }
@@ -97,6 +105,9 @@ pub fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) ->
 }
 
 /// As [`check_bits`], for a list of numbers and their sums.
+///
+/// # Errors
+/// [`ExactError::Size`] if they are more than can be held.
 pub fn check_list<'a>(
     what: &'static str,
     list: impl ExactSizeIterator<Item = &'a Ratio>,
@@ -116,6 +127,9 @@ pub fn is_short(value: &Ratio, bits: usize) -> bool {
 }
 
 /// Refuses a number outside [least, most], or one too long to work with.
+///
+/// # Errors
+/// [`ExactError::Number`] if it is.
 pub fn check_range(
     place: impl Fn() -> String,
     value: &Ratio,
@@ -130,17 +144,26 @@ pub fn check_range(
 }
 
 /// Refuses a number that is no probability.
+///
+/// # Errors
+/// [`ExactError::Number`] if it is none.
 pub fn check_probability(place: impl Fn() -> String, value: &Ratio) -> Result<(), ExactError> {
     let legal = "a fraction from 0 to 1, of at most 4096 bits";
     check_range(place, value, (&Ratio::ZERO, Some(&Ratio::ONE)), legal)
 }
 
 /// Refuses probabilities that do not sum to one.
+///
+/// # Errors
+/// [`ExactError::Sum`] if they do not.
 pub fn check_sum(place: impl Fn() -> String, sum: Ratio) -> Result<(), ExactError> {
     if sum.is_one() { Ok(()) } else { Err(ExactError::Sum { place: place(), sum }) }
 }
 
 /// Refuses a guarantee: the ratio e^epsilon is at least one, delta below one.
+///
+/// # Errors
+/// [`ExactError::Number`] if one of them is not legal.
 pub fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
     let legal = "a fraction of at least 1, of at most 4096 bits";
     check_range(|| "the likelihood ratio".into(), ratio, (&Ratio::ONE, None), legal)?;
@@ -240,7 +263,7 @@ pub fn exponential(epsilon: f64) -> Option<(Ratio, Ratio)> {
     // exp is within 2^-98; both margins are wider, and exact.
     let exp = Dd::from(epsilon).exp();
     let middle = of_double(exp.hi) + of_double(exp.lo);
-    let margin = of_double(2.0_f64.powi(-92)) * &middle;
+    let margin = of_double(MARGIN) * &middle;
     let below = larger(&middle - &margin, Ratio::ONE);
     Some((below, middle + margin))
 }

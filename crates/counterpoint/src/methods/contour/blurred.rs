@@ -6,9 +6,9 @@
 //!
 //! and blurring multiplies the transform by `e^(h^2 z^2/2)`.
 
-use super::contour::{Effort, alias};
 use super::factors::{Factors, Point, times};
 use super::line::{Line, line, saddle_at_delta, saddle_at_epsilon};
+use super::points::{Effort, alias};
 use super::total_cumulant;
 use crate::composition::Part;
 use crate::composition::leak::Target;

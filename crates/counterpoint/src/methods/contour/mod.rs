@@ -9,7 +9,7 @@
 //! points matter if the losses are many or smooth; the others are bounded without being
 //! evaluated.
 pub(crate) mod blurred;
-mod contour;
+mod points;
 mod factors;
 mod layers;
 mod line;
@@ -22,12 +22,12 @@ use crate::methods::saddle::Saddle;
 use crate::methods::search::{exceeding, satisfying, solved, top};
 use crate::methods::{Failure, kept};
 use crate::watch::Watch;
-use contour::Contour;
-pub(crate) use contour::Effort;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::{Dd, STEP, Wide};
 use layers::{Layers, Steps};
 pub(super) use line::{saddle_at_delta, saddle_at_epsilon};
+use points::Contour;
+pub(crate) use points::Effort;
 use std::cell::RefCell;
 
 /// The cumulant generating function of all parts: value and absolute error.

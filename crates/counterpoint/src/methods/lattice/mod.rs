@@ -3,7 +3,7 @@
 //! From above by splitting, from below by merging and testing, as in [`super::sandwich`];
 //! but every place of the lattice is evaluated, so that losses may have any number of atoms.
 
-mod lattice;
+mod placement;
 mod sums;
 
 #[cfg(test)]
@@ -22,10 +22,10 @@ use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fourier::Transforms;
 use counterpoint_numerics::{Dd, STEP, Wide};
-use lattice::{Frame, LEFT_OUT, Merged, Placed, merge, split};
+use placement::{Frame, LEFT_OUT, Merged, Placed, merge, split};
 use sums::{Composed, FAR};
 
-/// A bound on what is folded: exponents of at most 10^3, rounded a few times, and [`lattice`]'s moments.
+/// A bound on what is folded: exponents of at most 10^3, rounded a few times, and [`placement`]'s moments.
 const FOLDED: f64 = 1e-6;
 /// The longest period, as a power of two.
 const MOST_BITS: f64 = 23.0;

@@ -1,7 +1,7 @@
 //! The sum of many losses on a lattice: one Fourier transform each, a power, and one
 //! transform back.
 
-use super::lattice::{TOTALS, Weights};
+use super::placement::{TOTALS, Weights};
 use crate::ends::{ROUNDED_UP, UNCOUNTED};
 use crate::watch::{Stopped, Watch};
 use counterpoint_numerics::fourier::{Complex, Transforms};

@@ -16,8 +16,8 @@ mod split;
 mod steps;
 mod turned;
 
-use super::contour::{Contour, Point, alias_of};
 use super::line::period_of;
+use super::points::{Contour, Point, alias_of};
 use crate::ends::{DOUBLES, Ends};
 use crate::laws::Direction;
 use crate::laws::transform::place::Place;
