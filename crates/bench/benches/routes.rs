@@ -1,7 +1,7 @@
 //! The routes side by side: `cargo bench -p counterpoint-bench`.
 #![allow(clippy::unwrap_used)]
 
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::{Count, Delta, Guarantee, Options, Plan, Tolerance};
 use divan::Bencher;
 

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use counterpoint::Route;
 use counterpoint::ask::Unknown;
 use counterpoint::audit::Tally;
-use counterpoint::exact::{Ratio, nearest};
 use counterpoint::quantity::{Bits, Confidence, plain};
-use counterpoint::route::Route;
 use counterpoint::theorem::eta::Eta;
 use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_report::figures::Recipe;
 use counterpoint_wire::{MOST_SAMPLES, fraction, name_of, power};
 

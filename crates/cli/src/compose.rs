@@ -1,13 +1,13 @@
 //! `counterpoint compose`.
 
 use anyhow::{Context, Result, anyhow, bail};
+use counterpoint::Route;
 use counterpoint::ask::{AskError, Asked, Options, PrecisePlan};
-use counterpoint::exact::{Ratio, of_double};
 use counterpoint::quantity::Bits;
-use counterpoint::route::Route;
 use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon, Plan};
+use counterpoint_numerics::fractions::{Ratio, of_double};
 use counterpoint_wire::{Composed, Losses, Question, Written};
 
 use crate::args::ComposeArgs;

@@ -9,10 +9,10 @@
 //! cargo run --release -p counterpoint --example partitions -- 2 3 6 4 9 36
 //! ```
 
-use counterpoint::exact::Ratio;
+use counterpoint::methods::precise::{self, Big, PreciseError, PreciseGuarantee};
 use counterpoint::quantity::Bits;
-use counterpoint::route::precise::{self, Big, PreciseError, PreciseGuarantee};
 use counterpoint::watch::Watch;
+use counterpoint_numerics::fractions::Ratio;
 
 /// The number of subsets P of the list with `prod_{i in P} z_i = prod_{i not in P} z_i`,
 /// found by asking an oracle for optimal composition at four epsilons.

@@ -6,12 +6,12 @@
 //! lower confidence bound on epsilon.
 
 use crate::ask::{AskError, Options};
-use crate::binomial::{self, rough_series, series};
-use crate::bracket::Bracket;
 use crate::composition::Plan;
 use crate::quantity::{Confidence, Count, Delta, OutOfRange, Rate};
 use crate::region::{Point, Verdict};
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::binomial::{self, rough_series, series};
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// How often something happened in so many independent trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,37 +24,30 @@
 //!
 //! Read the modules in the order they are listed in; each uses only those before it. A
 //! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
-//! composition answers questions ([`ask`]) by one of several routes ([`mod@route`]). [`theorem`]
-//! holds the named bounds, [`rounding`] the arithmetic whose error is known. Beside them, in
-//! [`exact`] fractions: [`pair`] builds the maps that show one pair of distributions to be at
-//! least as telling as another, and [`interactive`] finds the best adversary against a
-//! mechanism that is queried adaptively, or several interleaved.
+//! composition answers questions ([`ask`]) by one of several [`methods`]. [`theorem`]
+//! holds the named bounds.
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
 //! concurrently, with privacy parameters fixed up front. They do not hold when the
-//! parameters themselves are chosen from earlier answers: for that there is [`filter`].
+//! parameters themselves are chosen from earlier answers: for that there are the filters of `counterpoint-budget`.
 
 pub mod quantity;
-pub mod bracket;
-pub mod rounding;
-pub mod exact;
-mod binomial;
 pub mod watch;
 mod source;
 pub mod mechanism;
+mod ends;
+mod laws;
 pub mod loss;
 pub mod composition;
-pub mod route;
+pub mod methods;
 pub mod ask;
 pub mod region;
 pub mod audit;
 pub mod theorem;
-pub mod filter;
-pub mod pair;
-pub mod interactive;
 
 pub use ask::{Answer, AskError, Asked, Options};
-pub use bracket::Bracket;
 pub use composition::{Plan, PlanError};
+pub use counterpoint_numerics::Bracket;
 pub use mechanism::{Adjacency, Guarantee, Mechanism, Relation, Release};
+pub use methods::Route;
 pub use quantity::{Count, Delta, Epsilon, OutOfRange, Sensitivity, Tolerance};

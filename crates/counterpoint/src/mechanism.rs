@@ -193,6 +193,50 @@ pub enum Mechanism {
     },
 }
 
+/// Gives every kind its name in plan files; two kinds may share one.
+macro_rules! kinds {
+    ($($variant:ident => $name:literal,)*) => {
+        impl Mechanism {
+            /// The names of all kinds.
+            pub const KINDS: &[&str] = &[$($name),*];
+
+            /// The kind's name in plan files.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    ApproxDp => "approx-dp",
+    AmplifiedDp => "approx-dp",
+    Laplace => "laplace",
+    Geometric => "geometric",
+    Gaussian => "gaussian",
+    DiscreteGaussian => "discrete-gaussian",
+    RandomizedResponse => "randomized-response",
+    Exponential => "exponential",
+    Staircase => "staircase",
+    NameAndShame => "name-and-shame",
+    Zcdp => "zcdp",
+    Tcdp => "tcdp",
+    Rdp => "rdp",
+    Gdp => "gdp",
+    SparseVector => "sparse-vector",
+    AboveThreshold => "above-threshold",
+    Finite => "finite",
+    GaussianMixture => "gaussian-mixture",
+    Cells => "cells",
+    GaussianSubset => "gaussian-subset",
+    GaussianAllocation => "gaussian-allocation",
+    GaussianBatch => "gaussian-batch",
+    GaussianDraws => "gaussian-draws",
+}
+
 impl Mechanism {
     /// The field that says what chance does with each record, if there is one: what is proved of such a mechanism is about
     /// people with one record. The numbers of all others are about all that a person's records do together.

@@ -1,6 +1,8 @@
 //! Validated quantities. A value of one of these types is legal; nothing
 //! downstream checks it again.
 
+use counterpoint_numerics::fractions::{Ratio, exponential};
+
 /// A number outside its legal range, with the range it should have been in.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{quantity} is {}; legal: {legal}", plain(*.value))]
@@ -63,6 +65,18 @@ quantity!(
     Epsilon, "epsilon", "0, or a number from 1e-100 to 1000000",
     |value| (1e-100..=1e6).contains(&value) || value.abs() < f64::from_bits(1)
 );
+
+impl Epsilon {
+    /// Fractions below and above e^epsilon, 2^-91 of it apart.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if epsilon is above 500.
+    pub fn exponential(self) -> Result<(Ratio, Ratio), OutOfRange> {
+        let legal = "a number from 0 to 500, where exact fractions are used";
+        let value = self.get();
+        exponential(value).ok_or(OutOfRange { quantity: "epsilon", value, legal })
+    }
+}
 
 quantity!(
     /// The additive half of a guarantee: a probability below one.

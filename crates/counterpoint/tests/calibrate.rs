@@ -374,7 +374,7 @@ fn the_truth_is_between_a_value_that_does_and_one_that_provably_does_not() {
 /// is read as decimals and rounded to the safe side, as ledgers do.
 #[test]
 fn a_certificate_is_that_of_the_composition() {
-    use counterpoint::filter::{Amount, PlanAccount, Query, Terms};
+    use counterpoint_budget::{Amount, PlanAccount, Query, Terms};
     let training =
         Release { rate: Some(Rate::new(256.0 / 60_000.0).unwrap()), ..gaussian(1.0, 4_688) };
     let zcdp = times(

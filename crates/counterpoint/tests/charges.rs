@@ -7,11 +7,11 @@ use common::formulas::{gaussian_delta, gaussian_divergence, gaussian_epsilon};
 use common::laws::{self, Law};
 use common::mechanisms::*;
 use common::slots::{amount, approx, leak, terms};
-use counterpoint::filter::{
-    Amount, Basis, Charge, Filter, FilterError, PlanAccount, Promise, Query, Terms, covers,
-};
 use counterpoint::quantity::{Group, Order, Rate, Rho};
 use counterpoint::{Delta, Mechanism, Options, Release};
+use counterpoint_budget::{
+    Amount, Basis, Charge, Filter, FilterError, PlanAccount, Promise, Query, Terms, covers,
+};
 use counterpoint_testing::Random;
 
 const ORDERS: [f64; 5] = [1.0001, 1.5, 2.0, 8.0, 33.5];

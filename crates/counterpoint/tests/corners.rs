@@ -1,12 +1,13 @@
 //! Corners where a certificate once was, or easily could be, false.
 
+use counterpoint::Route;
 use counterpoint::ask::Bits;
-use counterpoint::route::Route;
-use counterpoint::theorem::{Theorem, lattice, noise};
+use counterpoint::theorem::{Theorem, lattice};
 use counterpoint::watch::Watch;
 use counterpoint::{
     Bracket, Count, Delta, Epsilon, Guarantee, Options, Plan, Sensitivity, Tolerance,
 };
+use counterpoint_papers::noise;
 
 fn compose(list: &[(f64, f64, u64)]) -> Plan {
     Plan::new(list.iter().map(|&(e, d, n)| (Guarantee::new(e, d).unwrap(), Count::new(n).unwrap())))

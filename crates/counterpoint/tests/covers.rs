@@ -10,9 +10,9 @@ use crate::common::laws::Law;
 use judge::{Slot, lists_hold, product};
 use shapes::{FEW, KINDS, Shape, shape_of, some_candidate, some_shape, some_table};
 
-use counterpoint::filter::{Basis, Interleaving, PlanAccount, Promise, Query, Terms, covers};
 use counterpoint::quantity::Group;
 use counterpoint::{Adjacency, Count};
+use counterpoint_budget::{Basis, Interleaving, PlanAccount, Promise, Query, Terms, covers};
 use counterpoint_testing::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 use crate::common::slots;
 
 use counterpoint::Count;
-use counterpoint::filter::{
+use counterpoint::quantity::Order;
+use counterpoint_budget::{
     Amount, Basis, Filter, Interleaving, OpenError, PlanAccount, Query, Terms, covers,
 };
-use counterpoint::quantity::Order;
 use slots::*;
 
 /// A slot of rho 0.5 is no licence to reveal everything with probability 0.38, which a Gaussian

@@ -3,14 +3,14 @@
 use crate::common::mechanisms::{mixture, times};
 use crate::common::slots;
 
-use counterpoint::filter::{
+use counterpoint::quantity::{Buckets, Count, Noise, Steps};
+use counterpoint::theorem::{Parameters, Theorem};
+use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
+use counterpoint_budget::{
     Amount, Basis, CoverError, DeclareError, Filter, FilterError, Interleaving, Odometer,
     OpenError, PlanAccount, Query, Terms, covers,
 };
-use counterpoint::quantity::{Buckets, Count, Noise, Steps};
-use counterpoint::rounding::normal_tail;
-use counterpoint::theorem::{Parameters, Theorem};
-use counterpoint::{Adjacency, Delta, Epsilon, Mechanism, Options};
+use counterpoint_numerics::normal_tail;
 use counterpoint_testing::Random;
 use slots::*;
 

@@ -1,8 +1,8 @@
 //! Aims and promises: what is wider than the tolerance says so, or is an error that carries the best.
 
 use crate::common::mechanisms::*;
+use counterpoint::Route;
 use counterpoint::ask::AskError;
-use counterpoint::route::Route;
 use counterpoint::{Asked, Bracket, Delta, Epsilon, Options, Plan, Tolerance};
 
 fn promised(tolerance: f64) -> Options<'static> {

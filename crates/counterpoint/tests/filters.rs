@@ -1,14 +1,14 @@
 //! Open accounts: what each filter charges, admits and promises, against closed forms.
 
-use counterpoint::filter::{
-    Amount, Charge, Currency, Filter, FilterError, Interleaving, Promise, Query, Terms,
-    is_within_part,
-};
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
 use counterpoint::quantity::{Group, Noise, Order, Rate, Rho, Sensitivity, Steps};
 use counterpoint::theorem::Parameters;
 use counterpoint::{
     Adjacency, Count, Delta, Epsilon, Guarantee, Mechanism, Options, Plan, Release,
+};
+use counterpoint_budget::{
+    Amount, Charge, Currency, Filter, FilterError, Interleaving, Promise, Query, Terms,
+    is_within_part,
 };
 
 fn amount(text: &str) -> Amount {

@@ -2,11 +2,11 @@
 //! it. Expected digits: sums over all outcomes in 90 digits by mpmath, or fractions by hand.
 
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
-use counterpoint::exact::{ExactError, Ratio};
-use counterpoint::filter::Amount;
-use counterpoint::route::precise::PreciseGuarantee;
+use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Plan};
+use counterpoint_budget::Amount;
+use counterpoint_numerics::fractions::{ExactError, Ratio};
 
 fn ratio(text: &str) -> Ratio {
     text.parse().unwrap()

@@ -3,9 +3,9 @@
 
 use crate::common::game;
 
-use counterpoint::filter::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
 use counterpoint::quantity::{Order, Tolerance};
 use counterpoint::{Epsilon, Options};
+use counterpoint_budget::{Amount, Charge, Currency, Filter, Odometer, PlanAccount, Query};
 use counterpoint_testing::Random;
 use game::*;
 use std::cell::Cell;

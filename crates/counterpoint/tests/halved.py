@@ -3,7 +3,7 @@
 
     crates/counterpoint/tests/halved.py [FILE::NAME[=FACTOR] ...]
 
-An allowance is a constant `NAME: f64` in a file below crates/counterpoint/src, as `route/tail.rs::LINE`; without
+An allowance is a constant `NAME: f64` in a file below crates/counterpoint/src, as `methods/tail.rs::LINE`; without
 names, all of them. A copy of the workspace is built once, with the constants read from memory, where a variable
 picks the one that is halved, or multiplied by another factor. (Of a constant between 1 and 5/4 that is done to what
 it has beyond one.) HALVED_TESTS names the tests to run, as for cargo test.
@@ -22,7 +22,7 @@ CORE = "crates/counterpoint/src"
 CONSTANT = re.compile(r"^ *(?:pub(?:\(\w+\))? )?const (\w+): f64 =", re.M)
 # Limits to what is tried, and numbers that are exact.
 OTHERS = re.compile(r"MOST|LEAST$|STRIDE|.*_WORK|.*_ATOMS|WIDEST|SPARE|HOPEFUL|LARGE|EXTREME|MANY|UNKNOWN|TOLERANCE|DIVISOR_WORTH")
-TESTS = os.environ.get("HALVED_TESTS", "route:: loss:: rounding teeth references laws").split()
+TESTS = os.environ.get("HALVED_TESTS", "methods:: laws:: loss:: rounding teeth references laws").split()
 
 HELPER = """
 /// A constant, weakened if it is the one that is asked for.
@@ -40,7 +40,7 @@ pub(crate) fn halved(name: &str, value: f64) -> f64 {
 
 
 def files(source):
-    return sorted([*(source / "route").rglob("*.rs"), *(source / "loss").rglob("*.rs"), source / "rounding/normal.rs"])
+    return sorted(path for folder in ("laws", "loss", "methods") for path in (source / folder).rglob("*.rs"))
 
 
 def constants():

@@ -3,7 +3,7 @@
 
 use crate::common::Question;
 use crate::common::mechanisms::*;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::{Delta, Epsilon, Options};
 use counterpoint_testing::{Random, tries};
 

@@ -8,7 +8,7 @@ use crate::common;
 
 use common::Question;
 use common::mechanisms::*;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::watch::{Go, Watch};
 use counterpoint::{AskError, Bracket, Delta, Epsilon, Mechanism, Options, Plan, Release};
 use std::cell::Cell;

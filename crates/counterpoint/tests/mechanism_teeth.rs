@@ -11,8 +11,8 @@ use crate::common;
 use common::formulas::{gaussian_epsilon, renyi_epsilon};
 use common::mechanisms::*;
 use common::{Question, is_full};
+use counterpoint::Route;
 use counterpoint::loss::Direction;
-use counterpoint::route::Route;
 use counterpoint::{AskError, Bracket, Epsilon, Options, Plan, Release};
 use counterpoint_testing::Random;
 

@@ -4,10 +4,10 @@ use crate::common;
 
 use common::Question;
 use common::mechanisms::*;
+use counterpoint::Route;
 use counterpoint::loss::LossError;
 use counterpoint::mechanism::{ListError, Shifts};
 use counterpoint::quantity::Group;
-use counterpoint::route::Route;
 use counterpoint::{Adjacency, Bracket, Options, Plan, PlanError, Release};
 
 fn delta(releases: &[Release], epsilon: f64) -> Bracket {

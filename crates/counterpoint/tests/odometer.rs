@@ -4,7 +4,7 @@
 use crate::reference::real;
 
 use counterpoint::Adjacency;
-use counterpoint::filter::{Amount, Level, Odometer, Query, Terms};
+use counterpoint_budget::{Amount, Level, Odometer, Query, Terms};
 
 type Wide = real::Real<320>;
 

@@ -6,13 +6,13 @@ use crate::common;
 use common::laws::Law;
 use common::mechanisms::*;
 use common::slots::{amount, approx, leak};
-use counterpoint::filter::{
-    Amount, Basis, DeclareError, Filter, FilterError, Interleaving, Odometer, PlanAccount, Query,
-    Terms, covers,
-};
 use counterpoint::loss::LossError;
 use counterpoint::quantity::{Group, Order};
 use counterpoint::{Adjacency, Count, Mechanism};
+use counterpoint_budget::{
+    Amount, Basis, DeclareError, Filter, FilterError, Interleaving, Odometer, PlanAccount, Query,
+    Terms, covers,
+};
 
 /// Those that draw people themselves, however little they draw.
 fn drawing() -> Vec<(&'static str, Mechanism)> {

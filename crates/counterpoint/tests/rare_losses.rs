@@ -1,7 +1,7 @@
 //! Training at small rates: layers against lattices, which share neither transforms nor bounds with them.
 
 use crate::common::mechanisms::*;
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::{Delta, Epsilon, Options, Plan};
 use counterpoint_testing::{Random, tries};
 

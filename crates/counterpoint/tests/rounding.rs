@@ -7,7 +7,7 @@ use crate::common;
 use crate::reference;
 
 use common::summary::say;
-use counterpoint::rounding::{Dd, UNIT, Wide, exp, expm1, turn, turn_dd};
+use counterpoint_numerics::{Dd, UNIT, Wide, exp, expm1, turn, turn_dd};
 use counterpoint_testing::Random;
 use reference::real::Real;
 

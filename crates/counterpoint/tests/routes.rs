@@ -2,8 +2,8 @@
 
 use crate::common::mechanisms::*;
 use crate::common::{Question, is_full};
+use counterpoint::Route;
 use counterpoint::quantity::Bits;
-use counterpoint::route::Route;
 use counterpoint::watch::Watch;
 use counterpoint::{AskError, Delta, Options, Plan, Release};
 use counterpoint_testing::Random;

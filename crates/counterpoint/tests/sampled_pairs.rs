@@ -144,7 +144,7 @@ fn guarantees_on_a_sample_cost_what_their_worst_case_does() {
 /// Sums go by the amplified guarantee, whatever the pair's largest loss, and divergences by the lesser of both.
 #[test]
 fn filters_charge_guarantees_on_a_sample_at_most_what_is_amplified() {
-    use counterpoint::filter::{Amount, Filter, Query, Terms};
+    use counterpoint_budget::{Amount, Filter, Query, Terms};
     let terms = Terms::new(Adjacency::AddRemove);
     let amount = |value: f64| Amount::from_f64(value).unwrap();
     let sums = Filter::sums(amount(50.0), amount(0.5), terms).unwrap();
@@ -266,7 +266,7 @@ fn two_apart_twice(range: f64, share: f64, rate: f64, epsilon: f64) -> f64 {
 #[test]
 fn curves_of_samples_hold_their_brackets() {
     use counterpoint::Options;
-    use counterpoint::route::Route;
+    use counterpoint::Route;
     let kinds = [exponential(0.5), response(0.5, 2), geometric(4.0, 2), staircase(0.5, None)];
     for mechanism in kinds.into_iter().take(counterpoint_testing::size(4, 2) as usize) {
         let plan = plan(&[sampled(400, mechanism.clone(), 0.1)]);
@@ -362,12 +362,12 @@ fn groups_of_curves() {
 /// A filter charges a group by what is true of the group, not by what is stated of one person.
 #[test]
 fn filters_charge_groups_of_curves() {
-    use counterpoint::filter::{Filter, Query, Terms};
+    use counterpoint_budget::{Filter, Query, Terms};
     let group = Group::new(2).unwrap();
     let terms = Terms { group, ..Terms::new(Adjacency::AddRemove) };
     let order = Order::new(6.0).unwrap();
     let query = Query::from(times(1, rdp(&[6.0, 12.0], &[0.1, 0.3])));
-    let budget = counterpoint::filter::Amount::from_f64(1.0).unwrap();
+    let budget = counterpoint_budget::Amount::from_f64(1.0).unwrap();
     let filter = Filter::renyi_budget(order, budget, terms).unwrap();
     // 12 (1/12 + 1/11) times what is stated at 12.
     let charge = 0.3 * (1.0 + 12.0 / 11.0);

@@ -19,7 +19,7 @@ use crate::reference;
 
 use common::summary::Summary;
 use common::{Outcome, Question, Release, ask, check, compose, groups, is_full, questions, replay};
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::{Answer, AskError, Bracket, Plan};
 use counterpoint_testing::Random;
 use reference::Reference;

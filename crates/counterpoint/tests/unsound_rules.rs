@@ -3,9 +3,9 @@
 
 use crate::common::game;
 
-use counterpoint::filter::{Amount, Charge, Currency, Filter, PlanAccount, Query};
 use counterpoint::quantity::Order;
 use counterpoint::{Count, Epsilon, Guarantee, Options, Plan};
+use counterpoint_budget::{Amount, Charge, Currency, Filter, PlanAccount, Query};
 use counterpoint_testing::Random;
 use game::*;
 

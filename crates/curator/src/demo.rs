@@ -4,7 +4,7 @@ use crate::config::{Config, ConfigError};
 use crate::curator::SetupError;
 use crate::dummy::Dice;
 use crate::tokens::{Role, Tokens};
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::ExactPlan;

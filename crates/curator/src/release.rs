@@ -14,9 +14,9 @@ use crate::stages::Stages;
 use crate::table::{self, Due, Held, Number, Payer, Ready, Unanswered};
 use crate::text;
 use crate::tokens::Tokens;
-use counterpoint::filter::{Amount, Terms, covers};
 use counterpoint::watch::{Go, Watch};
 use counterpoint::{Delta, Options, Plan};
+use counterpoint_budget::{Amount, Terms, covers};
 use counterpoint_ledger::{
     Hash, Kind, Ledger, LedgerError, NewAccount, NewFilter, OpenOptions, Pool, Url,
 };

@@ -1,8 +1,8 @@
 //! What a question may spend: what a slot declares, what an error takes, and how often it fits what is left.
 
 use crate::table::{self, Held};
-use counterpoint::filter::{Query, Terms, covers};
 use counterpoint::{Count, Mechanism};
+use counterpoint_budget::{Query, Terms, covers};
 use counterpoint_mechanisms::Measurement;
 use counterpoint_questions::Illegal;
 use counterpoint_questions::question::Question;

@@ -8,8 +8,8 @@
 
 use std::time::Instant;
 
-use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_ledger::database::{Access, Cell, Database};
 use counterpoint_ledger::{Hash, Head, Kind, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_wire::Format;

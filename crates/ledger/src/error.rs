@@ -1,6 +1,6 @@
 //! What can go wrong, and what is refused.
 
-use counterpoint::filter::{Amount, FilterError, OpenError};
+use counterpoint_budget::{Amount, FilterError, OpenError};
 use counterpoint_wire::PlanError;
 use counterpoint_wire::ledger::Room;
 

@@ -14,7 +14,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let url: Url = format!("sqlite:{}", folder.path().join("ledger").display()).parse()?;
 //! let mut ledger = Ledger::init(&url)?;
-//! let budget = |epsilon: &str| -> Result<_, counterpoint::filter::AmountError> {
+//! let budget = |epsilon: &str| -> Result<_, counterpoint_budget::AmountError> {
 //!     Ok(NewFilter::new(Kind::Sums, epsilon.parse()?, "1e-6".parse()?))
 //! };
 //! ledger.dataset("census", Relation::one(Adjacency::AddRemove), &budget("1")?)?;

@@ -1,6 +1,6 @@
 //! What owners do after a ledger is set up: close data sets, change quotas, move unspent budget.
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{Cost, Event, FilterRecord, Promised, Rule};
 
 use crate::chain::Head;

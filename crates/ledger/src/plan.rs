@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::filter::Filter;
+use counterpoint_budget::Filter;
 use counterpoint_wire::ledger::{self as wire, Asked, Event, ExactPlan, Openings, Rule};
 
 use crate::chain::Head;

@@ -1,7 +1,7 @@
 //! What a release asks for, of data in which a person may have several records.
 
-use counterpoint::filter::{FilterError, Query};
 use counterpoint::{Count, Mechanism, Relation};
+use counterpoint_budget::{FilterError, Query};
 use counterpoint_wire::ledger::Described;
 
 use crate::error::LedgerError;

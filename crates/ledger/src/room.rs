@@ -1,8 +1,8 @@
 //! What still fits an open account, in terms that people use: found by asking the account's own rule.
 
-use counterpoint::filter::Amount;
 use counterpoint::quantity::Noise;
 use counterpoint::{Count, Delta, Mechanism, Options, Plan, Sensitivity};
+use counterpoint_budget::Amount;
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{
     Asked, Cost, Described, ExactPlan, GaussianRoom, Promised, Room, Rule, SampledRoom,

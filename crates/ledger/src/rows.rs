@@ -1,7 +1,7 @@
 //! The rows that are derived from the history.
 
 use counterpoint::Relation;
-use counterpoint::filter::{Amount, Filter};
+use counterpoint_budget::{Amount, Filter};
 use counterpoint_wire::ledger::{Cost, Described, Rule};
 
 use crate::chain::Hash;

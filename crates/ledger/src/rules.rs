@@ -2,10 +2,10 @@
 //! same functions decide now and when the history is verified.
 
 use counterpoint::Adjacency;
-use counterpoint::filter::{
+use counterpoint::quantity::Order;
+use counterpoint_budget::{
     Amount, Charge, Currency, Filter, FilterError, Promise, Query, Terms, is_within_part,
 };
-use counterpoint::quantity::Order;
 use counterpoint_wire::ledger::{Asked, Cost, Described, FilterRecord, PlanRecord, Promised, Rule};
 
 use crate::error::{LedgerError, Refusal};

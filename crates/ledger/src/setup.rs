@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{Cost, Event, ExactPlan, PlanRecord, Rule, Slot};
 use counterpoint_wire::{Question, adjacency_name};
 

@@ -1,11 +1,11 @@
 //! What declared slots cost together and what they may be used for: the seam to the core's
 //! declared plans. The same functions decide now and when the history is verified.
 
-use counterpoint::filter::{
-    Amount, Filter, FilterError, GRID_PLACES, OpenError, PlanAccount, Query, Terms, covers,
-};
 use counterpoint::quantity::{Count, Delta, Epsilon};
 use counterpoint::{Options, Relation};
+use counterpoint_budget::{
+    Amount, Filter, FilterError, GRID_PLACES, OpenError, PlanAccount, Query, Terms, covers,
+};
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::{self as wire, Described, PlanRecord, Rule};
 

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use counterpoint::filter::{Amount, Level, Mileage, Odometer, Query, Terms};
 use counterpoint::quantity::Count;
+use counterpoint_budget::{Amount, Level, Mileage, Odometer, Query, Terms};
 use counterpoint_wire::ledger::{
     Asked, Event, LevelRead, OdometerRead, Promised, Rule, SpentEpsilon,
 };

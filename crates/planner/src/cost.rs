@@ -3,9 +3,9 @@
 use crate::pace::Pace;
 use crate::study::{Budget, Public};
 use counterpoint::quantity::{Delta, Epsilon, Group, Tolerance};
-use counterpoint::rounding::Dd;
 use counterpoint::watch::Watch;
 use counterpoint::{Answer, AskError, Asked, Bracket, Options, Plan, PlanError, Release};
+use counterpoint_numerics::Dd;
 
 /// Why releases have no cost.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The ledger.
 
-use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Delta, Epsilon, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_ledger::{
     Exported, Head, Kind, LedgerError, NewAccount, NewFilter, NewQuota, OpenOptions, Request,
     Transfer, Url,

@@ -1,8 +1,8 @@
 //! Long calls: without the interpreter's lock, stopped by Ctrl-C, with progress told.
 
+use counterpoint::Route;
 use counterpoint::ask::{AskError, Asked, Options};
 use counterpoint::quantity::Tolerance;
-use counterpoint::route::Route;
 use counterpoint::watch::{Go, Watch};
 use pyo3::prelude::*;
 use std::cell::Cell;

@@ -1,6 +1,6 @@
 //! Values of plan files to and from Python.
 
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint_wire::{Table, Value, Written};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};

@@ -92,7 +92,7 @@ fn failing(calibrated: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counterpoint::route::Route;
+    use counterpoint::Route;
     use counterpoint::theorem::Theorem;
     use counterpoint::{Bracket, Delta, Epsilon};
 

@@ -46,7 +46,7 @@ fn row(composed: &Composed, charge: &Bound) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counterpoint::route::Route;
+    use counterpoint::Route;
     use counterpoint::theorem::Theorem;
     use counterpoint::{Bracket, Delta};
     use counterpoint_wire::{Asked, Question};

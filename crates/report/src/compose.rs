@@ -98,7 +98,7 @@ fn saving(composed: &Composed, charge: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counterpoint::route::Route;
+    use counterpoint::Route;
     use counterpoint::theorem::Theorem;
     use counterpoint::{Bracket, Delta, Epsilon};
     use counterpoint_wire::Question;

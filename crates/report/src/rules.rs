@@ -1,5 +1,5 @@
 use counterpoint::quantity::plain;
-use counterpoint::theorem::noise::NoAdvice;
+use counterpoint_papers::noise::NoAdvice;
 use counterpoint_wire::{Advised, Converted, NoiseRules, decimal};
 
 use crate::columns::Side::{Left, Right};

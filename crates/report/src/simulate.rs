@@ -1,7 +1,7 @@
 use counterpoint::Bracket;
-use counterpoint::exact::{Ratio, nearest};
-use counterpoint::pair::{Events, Map, Side as Set};
 use counterpoint::quantity::plain;
+use counterpoint_numerics::fractions::{Ratio, nearest};
+use counterpoint_papers::pair::{Events, Map, Side as Set};
 use counterpoint_wire::{
     Answered, Divergences, Left as MonitorLeft, Simulated, SimulatedStage, SimulatedSystem, written,
 };
@@ -119,7 +119,7 @@ fn stage_parts(number: usize, own: &SimulatedStage) -> Vec<String> {
 fn map_table(outcomes: &[String], events: &Events, map: &Map) -> String {
     let heading = ["outcome", "p", "q", "set", "e", "f", "leak p", "+eps", "-eps", "leak q"]
         .map(str::to_owned);
-    let row = |(at, (name, part)): (usize, (&String, &counterpoint::pair::Part))| {
+    let row = |(at, (name, part)): (usize, (&String, &counterpoint_papers::pair::Part))| {
         let set = match part.side {
             Set::First => "S",
             Set::Second => "T",

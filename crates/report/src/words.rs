@@ -1,8 +1,8 @@
 //! Names and numbers in words.
 
 use counterpoint::Bracket;
+use counterpoint::Route;
 use counterpoint::quantity::plain;
-use counterpoint::route::Route;
 use counterpoint::theorem::{Parameters, Setting, Theorem};
 use counterpoint_wire::{Question, decimal};
 

@@ -1,8 +1,8 @@
 //! Answers, and the JSON objects that carry them.
 
 use counterpoint::Bracket;
+use counterpoint::Route;
 use counterpoint::ask::PreciseAnswer;
-use counterpoint::route::Route;
 use counterpoint::theorem::lattice::Pair;
 use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
 use serde::Serialize;

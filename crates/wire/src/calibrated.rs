@@ -1,7 +1,7 @@
 //! What `calibrate` says: a value that meets a target and what it changes, or that there is none.
 
+use counterpoint::Route;
 use counterpoint::ask::{Calibration, Unknown};
-use counterpoint::route::Route;
 use counterpoint::theorem::Theorem;
 use counterpoint::{Bracket, Delta, Epsilon};
 use serde::Serialize;

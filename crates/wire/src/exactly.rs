@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use counterpoint::ask::PrecisePlan;
-use counterpoint::exact::{ExactError, Ratio, of_double};
-use counterpoint::route::precise::PreciseGuarantee;
+use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::{Count, Guarantee, Mechanism};
+use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
 
 use crate::kind::is_guarantee;
 use crate::plan::{Plan, Question, Release};

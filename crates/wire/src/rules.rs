@@ -2,8 +2,8 @@
 
 use counterpoint::ask::{AskError, Options};
 use counterpoint::theorem::convert;
-use counterpoint::theorem::noise::{self, Advice, NoAdvice, Stairs};
 use counterpoint::{Bracket, Count, Delta, Epsilon, Guarantee, Plan, Sensitivity};
+use counterpoint_papers::noise::{self, Advice, NoAdvice, Stairs};
 use serde::Serialize;
 use serde_json::value::RawValue;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use counterpoint::exact::Ratio;
+use counterpoint_numerics::fractions::Ratio;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 

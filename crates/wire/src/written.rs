@@ -1,7 +1,7 @@
 //! Numbers as they are written: decimals, fractions and powers, exactly. The one reader of amounts.
 
-use counterpoint::exact::{Ratio, nearest, of_double};
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
+use counterpoint_numerics::fractions::{Ratio, nearest, of_double};
 
 use crate::decimal;
 

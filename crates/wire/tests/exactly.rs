@@ -1,9 +1,9 @@
 //! Plans whose numbers count as they are written.
 
 use counterpoint::ask::Bits;
-use counterpoint::exact::Ratio;
 use counterpoint::watch::Watch;
 use counterpoint::{Delta, Epsilon};
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint_wire::{Format, Plan, Question, fraction};
 
 const LISTS: [&str; 8] = [

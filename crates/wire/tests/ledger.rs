@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::filter::{Amount, Description, Query};
 use counterpoint::mechanism::{Cap, CellPair, FinitePair, RenyiCurve, Shifts};
 use counterpoint::quantity::{
     Buckets, Count, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
 };
 use counterpoint::{Delta, Epsilon, Guarantee, Mechanism, Release};
+use counterpoint_budget::{Amount, Description, Query};
 use counterpoint_testing::{Random, size};
 use counterpoint_wire::Format;
 use counterpoint_wire::ledger::{Asked, Cost, Described, Event, ExactPlan};

@@ -1,6 +1,6 @@
 //! Simulation files: what is read, what is refused, and what comes of it. Fractions are worked out by hand.
 
-use counterpoint::exact::{Ratio, nearest};
+use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_wire::{Format, NotSimulated, Refuted, Simulated, Simulation};
 
 const COINS: &str = include_str!("../../../examples/coins.toml");

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use counterpoint::Adjacency;
-use counterpoint::filter::Amount;
 use counterpoint::quantity::Order;
+use counterpoint_budget::Amount;
 use counterpoint_ledger::{Head, Kind};
 use counterpoint_wire::adjacency_named;
 use counterpoint_wire::ledger::Openings;

@@ -1,8 +1,8 @@
 //! Data sets, accounts and quotas.
 
 use anyhow::{Context, Result, bail};
-use counterpoint::filter::Amount;
 use counterpoint::{Delta, Epsilon, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_ledger::{Head, Kind, Ledger, NewAccount, NewFilter, NewQuota, Transfer};
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::Promised;

@@ -1,6 +1,6 @@
 //! Answers, in both forms.
 
-use counterpoint::route::Route;
+use counterpoint::Route;
 use serde_json::Value;
 
 use crate::{Folder, HUNDRED, example, run, run_with};

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The core, from the bottom up: each layer uses only itself and those before it.
-const CORE: [&[&str]; 6] = [
-    &["quantity", "bracket", "rounding", "exact", "binomial", "watch", "source"],
-    &["mechanism", "loss"],
+const CORE: [&[&str]; 7] = [
+    &["quantity", "ends", "watch", "source"],
+    &["mechanism", "laws"],
+    &["loss"],
     &["composition"],
-    &["route"],
+    &["methods"],
     &["ask"],
-    &["region", "audit", "theorem", "filter", "pair", "interactive"],
+    &["region", "audit", "theorem"],
 ];
 
 /// From a file to the files it uses.

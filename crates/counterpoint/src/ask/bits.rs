@@ -2,15 +2,17 @@
 //! 0.3 can be three tenths and a third a third, as MV section 2 has its inputs.
 
 use super::{Answer, AskError};
-use crate::bracket::Bracket;
 use crate::composition::{Guarantees, Plan};
-use crate::exact::{ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double};
 use crate::mechanism::Guarantee;
+use crate::methods::Route;
+use crate::methods::precise::{self, BigBracket, PreciseGuarantee};
 use crate::quantity::{Bits, Count, Delta, Epsilon};
-use crate::route::Route;
-use crate::route::precise::{self, BigBracket, PreciseGuarantee};
 use crate::source::Theorem;
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::{
+    ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double,
+};
 use dashu_float::FBig;
 use dashu_float::round::Round;
 use dashu_float::round::mode::{Down, Up};
@@ -31,7 +33,7 @@ pub struct PreciseAnswer {
 ///
 /// ```
 /// use counterpoint::ask::{Bits, PrecisePlan};
-/// use counterpoint::route::precise::PreciseGuarantee;
+/// use counterpoint::methods::precise::PreciseGuarantee;
 /// use counterpoint::watch::Watch;
 ///
 /// let each = PreciseGuarantee { epsilon: "3/10".parse()?, delta: "0".parse()?, count: 3 };

@@ -25,13 +25,12 @@
 
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
-use crate::loss::Loss;
-use crate::route::mixed::smooth::{Effort, Layering, blurred};
-use crate::route::mixed::{faint, knots, laplace};
-use crate::route::responses::exact;
-use crate::route::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
-use crate::route::responses::two_lattices::{MOST_WORK, Method};
-use crate::route::{Failure, Route};
+use crate::methods::contour::{Effort, Layering, blurred};
+use crate::methods::responses::exact;
+use crate::methods::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
+use crate::methods::responses::two_lattices::{MOST_WORK, Method};
+use crate::methods::{Failure, Route};
+use crate::methods::{faint, knots, splines};
 
 /// What is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -178,7 +177,7 @@ pub(super) fn mixed_ways(
         Some(Route::Closed) if faint::mu(parts).is_some() => Ok(Ways::free(vec![MixedWay::Faint])),
         Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
         Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
-        Some(Route::Closed) if laplace::is_for(parts) => {
+        Some(Route::Closed) if splines::is_for(parts) => {
             const FEW: &str = "too many draws are from the densities; legal: contour, lattice";
             let list = vec![NextToTop, Splines(Effort::Much), NearTop];
             Ok(Ways { list, refusal: Some(FEW) })
@@ -202,7 +201,7 @@ pub(super) fn mixed_ways(
 
 fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     use MixedWay::{Blurred, Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
-    if laplace::is_for(parts) {
+    if splines::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
         let mut list = vec![NextToTop, few, NearTop, Contour(Effort::Little), many];
         list.extend([Blurred(Effort::Much), Grid, Contour(Effort::Much)]);
@@ -251,40 +250,33 @@ fn contours(parts: &[Part], effort: Effort) -> Vec<MixedWay> {
 /// Whether it is one mechanism run once, which has a formula. One Gaussian is what the contour does
 /// best.
 fn is_alone(parts: &[Part]) -> bool {
-    matches!(parts, [part] if part.count == 1 && !matches!(part.each, Loss::Gaussian { .. }))
+    matches!(parts, [part] if part.count == 1 && part.law().normal().is_none())
 }
 
 /// Whether it has atoms only: contours do not end there.
 fn is_discrete(part: &Part) -> bool {
-    match &part.each {
-        Loss::Atoms(atoms) => atoms.list.whole().is_none(),
-        loss => matches!(loss, Loss::Response { .. }),
-    }
+    part.law().listed().is_some()
 }
 
 /// Whether it has many atoms, and a formula for its transform.
 fn is_summed(part: &Part) -> bool {
-    let whole = match &part.each {
-        Loss::Atoms(atoms) => atoms.list.whole(),
-        _ => None,
-    };
-    whole.is_some_and(|whole| whole.outcomes() > 300.0)
+    part.law().formula().is_some_and(|formula| formula.outcomes > 300.0)
 }
 
 /// Whether it has so many atoms that a contour takes long, and its answer is not their best.
 fn is_long(part: &Part) -> bool {
-    matches!(&part.each, Loss::Atoms(atoms) if atoms.list.whole().is_none() && atoms.list.len() > 1000)
+    part.law().listed().is_some_and(|atoms| atoms > 1000)
 }
 
 /// A bracket that is so many times as wide as was aimed at, now, is better than half a minute of work.
 const NEAR_MISS: f64 = 10.0;
 
-/// Which ways may take long, and mostly do no better than a cheaper one that just missed: with Laplace noise
+/// Which ways may take long, and mostly do no better than a cheaper one that just missed: with atoms beside a density
 /// an epsilon next to an atom is as hard for all of them.
 pub(super) fn is_dear(parts: &[Part]) -> impl Fn(MixedWay) -> bool {
     use MixedWay::{Blurred, Contour, Grid};
-    let laplace = parts.iter().any(|part| matches!(part.each, Loss::Laplace { .. }));
-    move |way| laplace && matches!(way, Grid | Contour(Effort::Much) | Blurred(Effort::Much))
+    let has_edges = parts.iter().any(|part| part.law().has_edges());
+    move |way| has_edges && matches!(way, Grid | Contour(Effort::Much) | Blurred(Effort::Much))
 }
 
 /// The first way that succeeds. After a near miss of what is only aimed at, dear ways are not tried.

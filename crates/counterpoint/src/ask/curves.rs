@@ -2,16 +2,17 @@
 //! their loss.
 
 use super::{Answer, AskError, Asked, Options, mixed, witness};
-use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Times};
-use crate::loss::{Curve, Loss};
-use crate::rounding::{Dd, Wide};
-use crate::route::mixed::largest::largest;
-use crate::route::mixed::renyi;
-use crate::route::mixed::smooth::Contours;
-use crate::route::{Ends, Route};
+use crate::ends::Ends;
+use crate::loss::Curve;
+use crate::methods::Route;
+use crate::methods::contour::Contours;
+use crate::methods::largest::largest;
+use crate::methods::renyi;
 use crate::source::Theorem;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, Wide};
 
 /// The best of the Rényi route and of splitting delta between the two kinds; the lower end
 /// is what a mechanism with these curves costs.
@@ -89,14 +90,11 @@ const REACH: f64 = 1e-12;
 fn with_curves(whole: &Composition) -> Composition {
     let mut whole = whole.clone();
     let mut curves = Vec::new();
-    whole.losses.retain(|part| match &part.each {
-        Loss::Range { epsilon } => {
-            let rho = (*epsilon * *epsilon).scaled(0.125).upper();
-            let each = Curve::Line { rho, omega: f64::INFINITY };
-            curves.push(Times { each, count: part.count });
-            false
-        }
-        _ => true,
+    whole.losses.retain(|part| {
+        let rho = part.law().concentration().filter(|_| part.law().is_class());
+        let curve = rho.map(|rho| Curve::Line { rho, omega: f64::INFINITY });
+        curves.extend(curve.map(|each| Times { each, count: part.count }));
+        rho.is_none()
     });
     whole.curves.extend(curves);
     whole
@@ -106,15 +104,10 @@ fn with_curves(whole: &Composition) -> Composition {
 pub(super) fn concentrated_epsilon(whole: &Composition, target: &Target) -> Option<f64> {
     let mut whole = with_curves(whole);
     let mut curves = Vec::new();
-    whole.losses.retain(|part| match &part.each {
-        Loss::Atoms(atoms) => match atoms.rho {
-            Some(rho) => {
-                curves.push(Times { each: Curve::Below { rho }, count: part.count });
-                false
-            }
-            None => true,
-        },
-        _ => true,
+    whole.losses.retain(|part| {
+        let rho = part.law().concentration();
+        curves.extend(rho.map(|rho| Times { each: Curve::Below { rho }, count: part.count }));
+        rho.is_none()
     });
     whole.curves.extend(curves);
     renyi::epsilon(&whole, target).map(|(upper, _)| upper)

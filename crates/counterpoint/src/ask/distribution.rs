@@ -5,15 +5,17 @@
 //! P(L > l) = delta(x) - x delta'(x). Nothing but certified deltas goes in.
 
 use super::{AskError, Options, mixed};
-use crate::bracket::Bracket;
 use crate::composition::{Composition, Plan};
+use crate::ends::Ends;
+use crate::laws;
 use crate::loss::Direction;
+use crate::methods::Route;
+use crate::methods::contour::Contours;
+use crate::methods::largest;
+use crate::methods::listed::Listed;
 use crate::quantity::{Epsilon, Level, Tolerance};
-use crate::rounding::{Dd, Wide, down, up};
-use crate::route::mixed::listed::Listed;
-use crate::route::mixed::smooth::Contours;
-use crate::route::mixed::{cumulant, largest};
-use crate::route::{Ends, Route};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, Wide, down, up};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///
@@ -240,7 +242,7 @@ fn moments(whole: &Composition) -> Result<(Bracket, Bracket), AskError> {
     let none = AskError::ToleranceNotMet { asked: 1e-6, achieved: f64::INFINITY, best: None };
     let (mut mean, mut variance) = (Sum::NOTHING, Sum::NOTHING);
     for part in &whole.losses {
-        let moments = cumulant::moments(&part.each).ok_or_else(|| none.clone())?;
+        let moments = laws::moments(part.law()).ok_or_else(|| none.clone())?;
         mean.add(moments.mean, part.count);
         variance.add(moments.variance, part.count);
     }

@@ -7,11 +7,11 @@
 
 use super::plan::worst;
 use super::{Answer, AskError, Options};
-use crate::bracket::Bracket;
 use crate::composition::{Composition, Plan};
+use crate::methods::contour::Contours;
 use crate::quantity::{Delta, Epsilon, Tolerance};
-use crate::rounding::{UNIT, expm1, ln_1p_rounded};
-use crate::route::mixed::smooth::Contours;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{UNIT, expm1, ln_1p_rounded};
 use std::collections::BTreeMap;
 
 /// Lists up to this long are asked one by one, which is what a single question would answer.

@@ -2,18 +2,19 @@
 
 use super::choose::{MixedWay, Wanted, first_of, is_dear, mixed_ways};
 use super::{AskError, Options};
-use crate::bracket::Bracket;
 use crate::composition::Part;
 use crate::composition::leak::Target;
-use crate::rounding::Wide;
-use crate::route::mixed::closed;
-use crate::route::mixed::edge;
-use crate::route::mixed::largest::cut;
-use crate::route::mixed::listed::Listed;
-use crate::route::mixed::smooth::{self, Contours, blurred};
-use crate::route::mixed::{faint, grid, knots, laplace};
-use crate::route::{Ends, Failure, Route};
+use crate::ends::Ends;
+use crate::methods::closed;
+use crate::methods::contour::{self, Contours, blurred};
+use crate::methods::edge;
+use crate::methods::largest::cut;
+use crate::methods::listed::Listed;
+use crate::methods::{Failure, Route};
+use crate::methods::{faint, knots, lattice, splines};
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 
 /// The least epsilon whose pure delta is within the target.
 pub(super) fn epsilon(
@@ -53,14 +54,14 @@ pub(super) fn epsilon(
             Ok((closed::epsilon(part, target, tolerance, watch)?, Route::Closed))
         }
         (MixedWay::Splines(effort), _) => {
-            let bracket = laplace::epsilon(parts, target, tolerance, (effort, watch))?;
+            let bracket = splines::epsilon(parts, target, tolerance, (effort, watch))?;
             Ok((bracket, Route::Closed))
         }
         (MixedWay::Knots, _) => {
             Ok((knots::epsilon(parts, target, tolerance, watch)?, Route::Closed))
         }
         (MixedWay::Contour(effort), _) => {
-            let bracket = smooth::epsilon(parts, target, tolerance, (effort, watch), contours)?;
+            let bracket = contour::epsilon(parts, target, tolerance, (effort, watch), contours)?;
             Ok((bracket, Route::Contour))
         }
         (MixedWay::Blurred(effort), _) => {
@@ -68,9 +69,9 @@ pub(super) fn epsilon(
             Ok((bracket, Route::Contour))
         }
         (MixedWay::Layers, _) => {
-            Ok((smooth::layered_epsilon(parts, target, tolerance, watch)?, Route::Contour))
+            Ok((contour::layered_epsilon(parts, target, tolerance, watch)?, Route::Contour))
         }
-        _ => Ok((grid::epsilon(parts, target, tolerance, watch)?, Route::Lattice)),
+        _ => Ok((lattice::epsilon(parts, target, tolerance, watch)?, Route::Lattice)),
     })
 }
 
@@ -152,18 +153,18 @@ fn by(
             Ok((ends, Route::Contour))
         }
         (MixedWay::Layers, _) => {
-            Ok((smooth::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
+            Ok((contour::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
         }
         (MixedWay::Formula, [part]) => Ok((closed::delta(part, epsilon, watch)?, Route::Closed)),
         (MixedWay::Splines(effort), _) => {
-            let ends = laplace::delta(parts, epsilon, tolerance, (effort, watch))?;
+            let ends = splines::delta(parts, epsilon, tolerance, (effort, watch))?;
             Ok((ends, Route::Closed))
         }
         (MixedWay::Knots, _) => Ok((knots::delta(parts, epsilon, tolerance)?, Route::Closed)),
         (MixedWay::Contour(effort), _) => {
-            let ends = smooth::delta(parts, epsilon, tolerance, (effort, watch), contours)?;
+            let ends = contour::delta(parts, epsilon, tolerance, (effort, watch), contours)?;
             Ok((ends, Route::Contour))
         }
-        _ => Ok((grid::delta(parts, epsilon, tolerance, watch)?, Route::Lattice)),
+        _ => Ok((lattice::delta(parts, epsilon, tolerance, watch)?, Route::Lattice)),
     }
 }

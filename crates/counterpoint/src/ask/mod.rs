@@ -1,5 +1,6 @@
 //! The questions one can ask of a composition.
 
+mod account;
 mod bits;
 mod calibrate;
 mod choose;
@@ -13,18 +14,19 @@ mod responses;
 pub(crate) mod witness;
 
 pub use crate::quantity::Bits;
+pub use account::{DirectedLoss, ReleaseLoss};
 pub use bits::{PreciseAnswer, PrecisePlan};
 pub use calibrate::{CalibrateError, Calibration, Search, Unknown, calibrate};
 pub use distribution::{LossAtom, PrivacyLoss};
 
-use crate::bracket::Bracket;
 use crate::composition::{Leak, leak};
-use crate::exact::ExactError;
+use crate::methods::Route;
+use crate::methods::precise::PreciseError;
 use crate::quantity::{Delta, Tolerance, plain};
-use crate::route::Route;
-use crate::route::precise::PreciseError;
 use crate::source::Theorem;
 use crate::watch::{Go, Watch};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::fractions::ExactError;
 use std::cell::Cell;
 
 /// How to answer.

@@ -3,17 +3,18 @@
 use super::{
     Answer, AskError, Options, PreciseAnswer, bits, choose, curves, effort, mixed, responses,
 };
-use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Composition, Guarantees, Plan, Rounded};
+use crate::ends::Ends;
 use crate::loss::Direction;
+use crate::methods::Route;
+use crate::methods::contour::Contours;
+use crate::methods::largest::largest;
 use crate::quantity::{Bits, Delta, Epsilon};
-use crate::rounding::Wide;
-use crate::route::mixed::largest::largest;
-use crate::route::mixed::smooth::Contours;
-use crate::route::{Ends, Route};
 use crate::source::Theorem;
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 
 impl Plan {
     /// The least epsilon at which the plan is (epsilon, delta)-private.

@@ -3,16 +3,19 @@
 
 use super::choose::{ResponseWay, Wanted, first_of, response_ways};
 use super::{Answer, AskError, Options, bits};
-use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder, Target};
 use crate::composition::{Factor, Guarantees};
+use crate::ends::Ends;
+use crate::methods::responses::exact::Exact;
+use crate::methods::responses::{
+    is_at_the_top, largest_error, largest_loss, near_top, two_lattices,
+};
+use crate::methods::saddle::Cumulant;
+use crate::methods::{Failure, Route, tail};
 use crate::quantity::{Delta, Epsilon};
-use crate::route::responses::exact::Exact;
-use crate::route::responses::{is_at_the_top, largest_error, largest_loss, near_top, two_lattices};
-use crate::route::saddle::Cumulant;
-use crate::route::{Ends, Failure, Route, tail};
 use crate::source::Theorem;
 use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
 
 pub(super) fn epsilon(
     guarantees: &Guarantees<'_>,

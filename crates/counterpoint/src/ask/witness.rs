@@ -2,18 +2,18 @@
 
 use super::responses::{pure_delta, pure_epsilon};
 use super::{AskError, Asked, Options, mixed};
-use crate::bracket::Bracket;
 use crate::composition::leak::Target;
 use crate::composition::{Composition, Leaks, Part, Rounded, factors};
-use crate::loss::{Loss, sampled_two_outcomes, two_outcomes};
+use crate::ends::Ends;
+use crate::laws::{Attained, Loss};
+use crate::methods::Route;
+use crate::methods::contour::Contours;
+use crate::methods::renyi;
+use crate::methods::responses::is_at_the_top;
+use crate::methods::search::golden;
 use crate::quantity::Tolerance;
-use crate::rounding::Wide;
-use crate::route::mixed::renyi;
-use crate::route::mixed::smooth::Contours;
-use crate::route::responses::is_at_the_top;
-use crate::route::search::golden;
-use crate::route::{Ends, Route};
-use std::sync::Arc;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::Wide;
 
 /// How well a witness is known, and while the worst one is sought.
 const WITNESS: f64 = 1e-4;
@@ -32,17 +32,12 @@ fn losses(whole: &Composition, share: f64) -> Vec<Part> {
     parts.filter_map(|part| Some(Part { each: fitting(part.each, share)?, ..part })).collect()
 }
 
-/// A loss that fits: a range is that of two outcomes.
+/// A loss that a mechanism of the class has.
 fn fitting(loss: Loss, share: f64) -> Option<Loss> {
-    match loss {
-        Loss::Range { epsilon } if share > HALF => {
-            Some(Loss::Atoms(Arc::new(two_outcomes(epsilon, share))))
-        }
-        Loss::Range { epsilon } => Some(Loss::Response { epsilon: epsilon.scaled(HALF) }),
-        Loss::SampledRange { rate, epsilon, direction } => {
-            sampled_two_outcomes(epsilon, share, rate, direction)
-        }
-        loss => Some(loss),
+    match loss.law().attained(share) {
+        Attained::Itself => Some(loss),
+        Attained::Other(other) => Some(other),
+        Attained::Unknown => None,
     }
 }
 
@@ -137,7 +132,7 @@ pub(super) fn has_ranges(whole: &Composition) -> bool {
 }
 
 fn is_range(part: &Part) -> bool {
-    matches!(part.each, Loss::Range { .. } | Loss::SampledRange { .. })
+    part.law().is_class()
 }
 
 fn epsilon_of(

@@ -1,19 +1,17 @@
 //! Releases put together: what they show in each direction, equal losses as one.
 
 use super::{Composition, Leaks, Part, Rounded, Times, factors};
-use crate::loss::{self, Atom, Atoms, Curve, Direction, Loss, LossError, Meaning};
+use crate::laws::{Direction, Gaussian};
+use crate::loss::{self, Curve, LossError, Meaning};
 use crate::mechanism::{Adjacency, Release};
 use crate::quantity::{Epsilon, Group, plain};
-use crate::rounding::Dd;
-use std::cmp::Ordering;
+use counterpoint_numerics::Dd;
 use std::sync::Arc;
 
 /// The most releases that are put together, counts included.
 const MOST_RELEASES: u64 = 1_000_000_000_000_000;
 /// The most that epsilons may add up to.
 const MOST_EPSILON: f64 = 1e12;
-/// The place of Gaussians among the kinds of losses: after all but lists of atoms.
-const GAUSSIAN: u8 = 8;
 
 /// Why releases could not be put together.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -163,7 +161,7 @@ impl Composition {
 
 /// Whether the sum of the responses' epsilons can be told from its neighbours.
 fn is_bearable(losses: &[Part]) -> Result<(), CompositionError> {
-    let end = losses.partition_point(|part| matches!(part.each, Loss::Response { .. }));
+    let end = losses.partition_point(|part| part.law().guarantee().is_some());
     let largest = factors(&losses[..end], Rounded::Up).unwrap_or_default();
     if let Some(most) = largest.last().filter(|factor| Epsilon::new(factor.each).is_err()) {
         return Err(CompositionError::TooLarge { total: most.each });
@@ -181,16 +179,12 @@ pub(crate) fn sorted(mut list: Vec<Times<f64>>) -> Vec<Times<f64>> {
 
 /// Sorts losses and adds up the counts of equal ones, and Gaussians to one, exactly.
 fn together(mut list: Vec<Part>) -> Vec<Part> {
-    list.sort_by(|a, b| compared(&a.each, &b.each));
+    list.sort_by(|a, b| a.each.compared(&b.each));
     list.dedup_by(|next, kept| merged(next, kept, |a, b| a == b));
-    let before = |kind: u8| list.partition_point(|part| described(&part.each).0 < kind);
-    let gaussians = before(GAUSSIAN)..before(GAUSSIAN + 1);
-    let square = list[gaussians.clone()].iter().fold(Dd::ZERO, |sum, part| match part.each {
-        Loss::Gaussian { square } => sum + square * part.count as f64,
-        _ => sum,
-    });
-    let one = Part { each: Loss::Gaussian { square }, count: 1 };
-    list.splice(gaussians, square.is_positive().then_some(one));
+    let normal = |part: &Part| Some(part.law().normal()? * part.count as f64);
+    let square = list.iter().filter_map(normal).fold(Dd::ZERO, |sum, square| sum + square);
+    list.retain(|part| normal(part).is_none());
+    with_gaussian(&mut list, square);
     list
 }
 
@@ -203,41 +197,11 @@ fn merged<T>(next: &Times<T>, kept: &mut Times<T>, same: impl Fn(&T, &T) -> bool
     same
 }
 
-/// The canonical order: by kind, then by numbers.
-fn compared(a: &Loss, b: &Loss) -> Ordering {
-    if let (Loss::Atoms(a), Loss::Atoms(b)) = (a, b) {
-        return bits(a).cmp(bits(b));
+/// Puts a Gaussian with this square in its place, if it is more than nothing.
+pub(crate) fn with_gaussian(list: &mut Vec<Part>, square: Dd) {
+    if square.is_positive() {
+        let one = Part { each: Gaussian { square }.into(), count: 1 };
+        let place = list.partition_point(|part| part.each.compared(&one.each).is_lt());
+        list.insert(place, one);
     }
-    if let (Loss::Mixture(a), Loss::Mixture(b)) = (a, b) {
-        return a.numbers().map(f64::to_bits).cmp(b.numbers().map(f64::to_bits));
-    }
-    let (a, b) = (described(a), described(b));
-    let numbers = a.1.iter().zip(&b.1).map(|(x, y)| x.total_cmp(y));
-    a.0.cmp(&b.0).then_with(|| numbers.fold(Ordering::Equal, Ordering::then))
-}
-
-/// The numbers of a formula, if there is one; else those of the list.
-fn bits(atoms: &Atoms) -> impl Iterator<Item = u64> {
-    let whole = atoms.list.whole();
-    let list = if whole.is_some() { &[][..] } else { &atoms.list[..] };
-    let numbers = |atom: &Atom| [atom.loss.hi, atom.mass.hi, atom.loss.lo, atom.mass.lo];
-    let whole = whole.into_iter().flat_map(|whole| [f64::INFINITY, whole.sigma, whole.steps]);
-    whole.chain(list.iter().flat_map(numbers)).chain([atoms.cut]).map(f64::to_bits)
-}
-
-/// The kind of a loss, and its numbers.
-fn described(loss: &Loss) -> (u8, [f64; 3]) {
-    let (kind, number, rate) = match loss {
-        Loss::Response { epsilon } => (0, *epsilon, 0.0),
-        Loss::Laplace { epsilon } => (1, *epsilon, 0.0),
-        Loss::Range { epsilon } => (2, *epsilon, 0.0),
-        Loss::SampledGaussian { rate, mu, .. } => (3, *mu, *rate),
-        Loss::SampledLaplace { rate, epsilon, .. } => (4, *epsilon, *rate),
-        Loss::SampledRange { rate, epsilon, .. } => (5, *epsilon, *rate),
-        Loss::Subset { share, mu } => (7, *mu, *share),
-        Loss::Mixture(mixture) => (6, mixture.furthest(), 0.0),
-        Loss::Gaussian { square } => (GAUSSIAN, *square, 0.0),
-        Loss::Atoms(_) => (GAUSSIAN + 1, Dd::ZERO, 0.0),
-    };
-    (kind, [number.hi, number.lo, rate])
 }

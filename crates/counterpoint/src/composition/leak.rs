@@ -5,9 +5,9 @@
 //! logarithms, `g = -ln(1 - delta)`, so that nothing cancels unless delta and the
 //! leak really are close; where they are, arbitrary precision decides.
 
-use crate::bracket::Bracket;
 use crate::composition::Leak;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, Wide};
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
 

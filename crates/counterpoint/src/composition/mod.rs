@@ -6,10 +6,11 @@ pub(crate) mod leak;
 mod plan;
 
 pub use gather::CompositionError;
-pub(crate) use gather::sorted;
+pub(crate) use gather::{sorted, with_gaussian};
 pub use plan::{Plan, PlanError};
 
-use crate::loss::{Curve, Direction, Loss, bracketed};
+use crate::laws::{Direction, Law, Loss};
+use crate::loss::{Curve, bracketed};
 use std::sync::Arc;
 
 /// So many of the same.
@@ -31,6 +32,13 @@ pub(crate) type Leak = Times<f64>;
 
 /// Equal losses.
 pub(crate) type Part = Times<Loss>;
+
+impl Part {
+    /// What the law of each can say.
+    pub(crate) fn law(&self) -> &dyn Law {
+        self.each.law()
+    }
+}
 
 /// What all releases together show in one direction on one part of the data. Equal ones are
 /// together, in an order that the releases' order, splitting a count or releases that promise
@@ -100,20 +108,17 @@ impl Composition {
 
     /// Whether there is nothing but randomized responses and leaks.
     pub(crate) fn is_responses(&self) -> bool {
-        let is_response = |part: &Part| matches!(part.each, Loss::Response { .. });
+        let is_response = |part: &Part| part.law().guarantee().is_some();
         self.curves.is_empty() && self.losses.iter().all(is_response)
     }
 }
 
 /// Losses that are all randomized responses, rounded.
 pub(crate) fn factors(losses: &[Part], rounded: Rounded) -> Option<Vec<Factor>> {
-    let factor = |part: &Part| match part.each {
-        Loss::Response { epsilon } => {
-            let (below, above) = bracketed(epsilon);
-            let each = if rounded == Rounded::Up { above } else { below };
-            Some(Times { each, count: part.count })
-        }
-        _ => None,
+    let factor = |part: &Part| {
+        let (below, above) = bracketed(part.law().guarantee()?);
+        let each = if rounded == Rounded::Up { above } else { below };
+        Some(Times { each, count: part.count })
     };
     let list: Option<Vec<Factor>> = losses.iter().map(factor).collect();
     Some(sorted(list?.into_iter().filter(|factor| factor.each > 0.0).collect()))

@@ -1,14 +1,13 @@
 //! Sums over Poisson samples whose summands are of bounded norm: theorems.md, batches.
 
-use super::amplified::mixed;
-use super::atoms::Atom;
 use super::cut::{COARSE, Cuts, FINE, Pieces, RARE};
 use super::listed::at_most;
-use super::{Direction, Loss, LossError, Meaning, gaussian};
-use crate::binomial::upper_tail;
+use super::{Direction, LossError, Meaning, gaussian};
+use crate::laws::{Atom, SampledGaussian, mixed};
 use crate::mechanism::{Adjacency, Cap};
 use crate::quantity::Group;
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
+use counterpoint_numerics::binomial::upper_tail;
 
 pub(super) fn batch(
     mu: Dd,
@@ -33,7 +32,7 @@ pub(super) fn batch(
     }
     match (adjacency, cap) {
         (Adjacency::AddRemove, None) if rate < 1.0 => {
-            Ok(Loss::SampledGaussian { rate, mu, direction }.into())
+            Ok(SampledGaussian { rate, mu, direction }.into())
         }
         (Adjacency::AddRemove, None) => gaussian(mu),
         (Adjacency::AddRemove, Some(cap)) => capped(mu, rate, cap, direction),
@@ -67,7 +66,7 @@ fn capped(mu: Dd, rate: f64, cap: Cap, direction: Direction) -> Result<Meaning, 
     let most = cap.most.get() as f64;
     let full = upper_tail(cap.people.get() as f64 - 1.0, Dd::from(rate), most);
     let one = |rate: f64| match rate < 1.0 {
-        true => Ok(Loss::SampledGaussian { rate, mu, direction }.into()),
+        true => Ok(SampledGaussian { rate, mu, direction }.into()),
         false => gaussian(mu),
     };
     if full <= 0.0 {

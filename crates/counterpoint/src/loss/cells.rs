@@ -3,10 +3,11 @@
 //! Within a cell the likelihood ratio lies between its bounds. Moving the cell's mass to the bounds so that P and Q
 //! mass are kept is a mean-preserving spread; taking the cell for one outcome is a post-processing.
 
-use super::atoms::{outcomes_loss, sampled_outcomes, sum};
+use super::lists::{outcomes_loss, sampled_outcomes};
 use super::{Direction, LossError, Meaning};
+use crate::laws::sum;
 use crate::mechanism::{Adjacency, Cell, CellPair, FURTHEST};
-use crate::rounding::{Dd, STEP, falling};
+use counterpoint_numerics::{Dd, STEP, falling};
 
 /// Bounds are widened by this, relative to max(1, |ln p/q|): 2^-84, so that a cell's own ln p/q, good to 2^-94 of that,
 /// lies between them.

@@ -1,12 +1,11 @@
 //! Pairs of mixtures of Gaussians on a line, cut into cells in which the loss is known to lie between its ends.
 
 use super::Meaning;
-use super::amplified::mixed;
-use super::atoms::Atom;
 use super::cells::spread;
 use super::listed::{at_least, at_most};
+use crate::laws::{Atom, mixed};
 use crate::mechanism::Cell;
-use crate::rounding::{Dd, normal_tail};
+use counterpoint_numerics::{Dd, normal_tail};
 
 /// Standard normal laws by weight, and by their means in multiples of one: see [`Cuts`].
 pub(super) type Normals<'a> = &'a [(Dd, i32)];

@@ -2,10 +2,10 @@
 
 use super::cut::{COARSE, Cuts, FINE, Pieces};
 use super::{LossError, Meaning, gaussian, legal};
-use crate::binomial::{ln_mass, upper_tail};
 use crate::mechanism::Adjacency;
 use crate::quantity::Group;
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
+use counterpoint_numerics::binomial::{ln_mass, upper_tail};
 
 /// A record is drawn at most so often, but for what leaks.
 const OFTEN: u64 = 40;

@@ -3,7 +3,7 @@
 use super::{LossError, Meaning, bracketed, response};
 use crate::mechanism::{Guarantee, RenyiCurve};
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 
 /// A pure mechanism: for g people at most as randomized response of g eps, and at least what one person shows.
 pub(super) fn pure(epsilon: Dd, one: Meaning, group: Group) -> Result<Meaning, LossError> {

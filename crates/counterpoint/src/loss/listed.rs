@@ -1,8 +1,8 @@
 //! Lists of which only part of the mass is certain.
 
 use super::Meaning;
-use super::atoms::{Atom, Atoms, sum};
-use crate::rounding::Dd;
+use crate::laws::{Atom, Atoms, sum};
+use counterpoint_numerics::Dd;
 
 /// No mechanism with these losses at most, and with these masses at least: all else leaks, and so do the largest
 /// losses, which have no more mass than `rare` together.
@@ -12,7 +12,7 @@ pub(super) fn at_most(list: Vec<Atom>, rare: f64) -> Meaning {
     let rest = (Dd::ONE - total).upper().clamp(0.0, 1.0);
     let normed = |atom: Atom| Atom { mass: atom.mass / total, ..atom };
     let list = list.into_iter().map(normed).collect();
-    Meaning { leak: (0.0, rest), ..Atoms::listed(list).into() }
+    Meaning { leak: (0.0, rest), ..Atoms::of(list).into() }
 }
 
 /// No mechanism with these losses at least, and with these masses at least: all else is at the least loss, and so is
@@ -24,7 +24,7 @@ pub(super) fn at_least(list: Vec<Atom>, rare: f64) -> Meaning {
     if rest.is_positive() {
         least.mass = least.mass + rest;
     }
-    Atoms::listed(list).into()
+    Atoms::of(list).into()
 }
 
 /// By rising loss, without the largest ones that are rare together: routes that weigh losses by their size would

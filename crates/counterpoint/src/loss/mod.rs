@@ -1,12 +1,9 @@
-//! From a description to its privacy loss.
+//! From a description to its privacy loss: a leak, and a law of the finite part or a Rényi curve.
 //!
-//! Each mechanism has a pair (P, Q) that no mechanism with its description is easier to
-//! tell apart than; its loss is ln P/Q under P. docs/theorems.md derives every pair.
+//! docs/theorems.md derives every pair.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod allocation;
-mod amplified;
-mod atoms;
 mod batch;
 mod cells;
 mod cut;
@@ -14,57 +11,22 @@ mod draws;
 mod error;
 mod group;
 mod listed;
-mod mixture;
+mod lists;
+mod mixtures;
 mod sampled;
 mod sparse;
 mod whole;
 
-pub(crate) use amplified::mixed;
-pub(crate) use atoms::{Atom, Atoms, WholeGaussian, sampled_two_outcomes, two_outcomes};
+pub use crate::laws::Direction;
 pub use error::LossError;
-pub(crate) use mixture::Mixture;
 #[cfg(test)]
-pub(crate) use mixture::Shift;
+pub(crate) use lists::listed_gaussian;
 
+use crate::laws::{Atoms, Gaussian, Loss, Response};
 use crate::mechanism::{Adjacency, Mechanism, Release, RenyiCurve};
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 use std::sync::Arc;
-
-/// Which of two neighbouring data sets P is: under add/remove the direction is shared
-/// by all releases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// P has the person's data, Q does not.
-    Remove,
-    /// Q has the person's data, P does not.
-    Add,
-}
-
-/// The finite part of a loss. Parameters carry a relative error of at most 2^-94.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Loss {
-    /// Plus or minus epsilon.
-    Response { epsilon: Dd },
-    /// N(square/2, square).
-    Gaussian { square: Dd },
-    /// Atoms at both ends and density e^((l - epsilon)/2)/4 between.
-    Laplace { epsilon: Dd },
-    /// Density proportional to e^(l/2) between -epsilon and epsilon.
-    Range { epsilon: Dd },
-    /// Finitely many losses.
-    Atoms(Arc<Atoms>),
-    /// A Gaussian pair, mu apart, on a Poisson sample.
-    SampledGaussian { rate: f64, mu: Dd, direction: Direction },
-    /// A Laplace pair on a Poisson sample.
-    SampledLaplace { rate: f64, epsilon: Dd, direction: Direction },
-    /// The pair of a range on a Poisson sample.
-    SampledRange { rate: f64, epsilon: Dd, direction: Direction },
-    /// Gaussians whose shift is drawn at random.
-    Mixture(Arc<Mixture>),
-    /// A Gaussian pair, mu apart, on a sample of a fixed size.
-    Subset { share: f64, mu: Dd },
-}
 
 /// A Rényi curve of a mechanism that has no loss distribution.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +91,7 @@ pub(crate) fn both(
 ) -> Result<(Meaning, Option<Meaning>), LossError> {
     if matches!(release.mechanism, Mechanism::GaussianAllocation { .. }) && release.rate.is_none() {
         let [remove, add] = whole::allocated(&release.mechanism, adjacency, group)?;
-        let same = remove.loss.as_ref().is_none_or(Loss::is_symmetric);
+        let same = is_symmetric(&remove);
         return Ok((remove, (!same).then_some(add)));
     }
     let meaning = of(release, Direction::Remove, adjacency, group)?;
@@ -139,7 +101,7 @@ pub(crate) fn both(
             release.mechanism,
             Mechanism::GaussianBatch { .. } | Mechanism::GaussianDraws { .. }
         );
-    if mirrored || meaning.loss.as_ref().is_none_or(Loss::is_symmetric) {
+    if mirrored || is_symmetric(&meaning) {
         return Ok((meaning, None));
     }
     let mirrored = of(release, Direction::Add, adjacency, group)?;
@@ -153,34 +115,21 @@ impl Meaning {
     }
 }
 
-impl From<Loss> for Meaning {
-    fn from(loss: Loss) -> Self {
-        Self { loss: Some(loss), ..Self::default() }
+impl<L: Into<Loss>> From<L> for Meaning {
+    fn from(law: L) -> Self {
+        Self { loss: Some(law.into()), ..Self::default() }
     }
 }
 
-impl From<Atoms> for Meaning {
+impl From<Atoms> for Loss {
     fn from(atoms: Atoms) -> Self {
-        Loss::Atoms(Arc::new(atoms)).into()
+        Arc::new(atoms).into()
     }
 }
 
-impl Loss {
-    /// Whether exchanging P and Q makes no difference.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        match self {
-            Self::Response { .. }
-            | Self::Gaussian { .. }
-            | Self::Laplace { .. }
-            | Self::Range { .. }
-            | Self::Subset { .. } => true,
-            Self::Atoms(atoms) => atoms.symmetric,
-            Self::SampledGaussian { .. }
-            | Self::SampledLaplace { .. }
-            | Self::SampledRange { .. }
-            | Self::Mixture(_) => false,
-        }
-    }
+/// Whether exchanging P and Q makes no difference to the finite loss.
+fn is_symmetric(meaning: &Meaning) -> bool {
+    meaning.loss.as_ref().is_none_or(|loss| loss.law().is_symmetric())
 }
 
 fn legal(what: &'static str, value: Dd) -> Result<Dd, LossError> {
@@ -209,7 +158,7 @@ fn response(epsilon: Dd) -> Result<Meaning, LossError> {
     if !epsilon.is_positive() {
         return Ok(Meaning::default());
     }
-    Ok(Loss::Response { epsilon: legal("epsilon", epsilon)? }.into())
+    Ok(Response { epsilon: legal("epsilon", epsilon)? }.into())
 }
 
 fn gaussian(mu: Dd) -> Result<Meaning, LossError> {
@@ -217,5 +166,5 @@ fn gaussian(mu: Dd) -> Result<Meaning, LossError> {
         return Ok(Meaning::default());
     }
     let mu = legal("mu", mu)?;
-    Ok(Loss::Gaussian { square: mu * mu }.into())
+    Ok(Gaussian { square: mu * mu }.into())
 }

@@ -1,17 +1,17 @@
 //! Mechanisms run on a Poisson sample.
 
-use super::amplified::amplified;
-use super::atoms::{
-    self, Atoms, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_leaky,
-    sampled_outcomes, staircase, two,
-};
 use super::group::chained;
+use super::lists::{
+    self, buckets_loss, geometric_list, listed_gaussian, outcomes, sampled_leaky, sampled_outcomes,
+    staircase, two,
+};
 use super::sparse::sparse_list;
 use super::whole::LONGEST_STAIRCASE;
-use super::{Direction, Loss, LossError, Meaning, bracketed, cells, legal, mixture, response};
+use super::{Direction, LossError, Meaning, bracketed, cells, legal, mixtures, response};
+use crate::laws::{Atoms, SampledGaussian, SampledLaplace, SampledRange, amplified};
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::{Group, Share};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 /// On a Poisson sample, for a group: the sampled mechanism's own guarantee, and a chain of neighbours. Other pairs are
 /// known for one person only: of a group some may be added and others removed.
@@ -74,30 +74,30 @@ pub(super) fn sampled(
         Mechanism::Laplace { scale, sensitivity } => {
             let epsilon = Dd::from(sensitivity.get()) / scale.get();
             let epsilon = legal("sensitivity / scale", epsilon)?;
-            Ok(Loss::SampledLaplace { rate, epsilon, direction }.into())
+            Ok(SampledLaplace { rate, epsilon, direction }.into())
         }
         Mechanism::Gaussian { sigma, sensitivity } => {
             let mu = Dd::from(sensitivity.get()) / sigma.get();
             let mu = legal("sensitivity / sigma", mu)?;
-            Ok(Loss::SampledGaussian { rate, mu, direction }.into())
+            Ok(SampledGaussian { rate, mu, direction }.into())
         }
         Mechanism::Gdp { mu } => {
             let mu = Dd::from(mu.get());
             if !mu.is_positive() {
                 return Ok(Meaning::default());
             }
-            Ok(Loss::SampledGaussian { rate, mu: legal("mu", mu)?, direction }.into())
+            Ok(SampledGaussian { rate, mu: legal("mu", mu)?, direction }.into())
         }
         Mechanism::Exponential { epsilon } => {
             let epsilon = Dd::from(epsilon.get());
             if !epsilon.is_positive() {
                 return Ok(Meaning::default());
             }
-            Ok(Loss::SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
+            Ok(SampledRange { rate, epsilon: legal("epsilon", epsilon)?, direction }.into())
         }
         Mechanism::NameAndShame { delta } => sampled_leaky(None, delta.get(), rate, direction),
         Mechanism::GaussianMixture { sigma, shifts } => {
-            mixture::mixture(shifts, sigma.get(), rate, direction)
+            mixtures::mixture(shifts, sigma.get(), rate, direction)
         }
         Mechanism::GaussianSubset { .. } => Err(LossError::SubsetUnderAddRemove),
         Mechanism::GaussianAllocation { .. } => {
@@ -120,7 +120,7 @@ pub(super) fn sampled(
         | Mechanism::Staircase { .. }
         | Mechanism::SparseVector { .. }
         | Mechanism::AboveThreshold { .. } => match mirrored(mechanism)? {
-            Some(whole) => Ok(atoms::sampled(&whole, rate, direction).into()),
+            Some(whole) => Ok(lists::sampled(&whole, rate, direction).into()),
             None => Ok(Meaning::default()),
         },
     }

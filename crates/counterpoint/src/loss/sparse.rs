@@ -6,9 +6,9 @@
 //! else need be known of it. Together with delta(e1 + e2) = 0 that is a profile with four corners
 //! (docs/theorems.md, sparse vector).
 
-use super::atoms::{Atom, Atoms};
 use super::{LossError, Meaning, legal, response};
-use crate::rounding::{Dd, falling};
+use crate::laws::{Atom, Atoms};
+use counterpoint_numerics::{Dd, falling};
 
 /// The loss of a sparse vector of which the threshold spends the one and the queries the other.
 pub(super) fn sparse(threshold: Dd, queries: Dd) -> Result<Meaning, LossError> {

@@ -1,16 +1,17 @@
 //! Mechanisms run on all of the data, for one person or a group.
 
-use super::atoms::{buckets_loss, discrete_gaussian, finite, geometric, staircase};
 use super::batch::batch;
 use super::group::{approximate, curve_for, gaussians_for, leak_for, pure, shared};
+use super::lists::{buckets_loss, discrete_gaussian, finite, geometric, staircase};
 use super::sparse::sparse;
 use super::{
-    Curve, Direction, Loss, LossError, Meaning, allocation, cells, draws, gaussian, legal, line,
-    mixture, response,
+    Curve, Direction, LossError, Meaning, allocation, cells, draws, gaussian, is_symmetric, legal,
+    line, mixtures, response,
 };
+use crate::laws::{Laplace, Range, Subset};
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::quantity::{Group, Share};
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 /// Beyond, randomized response is as good as a staircase.
 pub(super) const LONGEST_STAIRCASE: f64 = 500.0;
@@ -29,7 +30,7 @@ pub(super) fn whole(
         }
         Mechanism::Laplace { scale, sensitivity } => {
             let epsilon = Dd::from(sensitivity.get()) / scale.get() * people;
-            Ok(Loss::Laplace { epsilon: legal("sensitivity / scale", epsilon)? }.into())
+            Ok(Laplace { epsilon: legal("sensitivity / scale", epsilon)? }.into())
         }
         Mechanism::Geometric { scale, sensitivity } => {
             let steps = sensitivity.get().saturating_mul(group.get());
@@ -54,7 +55,7 @@ pub(super) fn whole(
         Mechanism::Exponential { epsilon } => {
             let epsilon = Dd::product(epsilon.get(), people);
             if epsilon.is_positive() {
-                Ok(Loss::Range { epsilon: legal("epsilon", epsilon)? }.into())
+                Ok(Range { epsilon: legal("epsilon", epsilon)? }.into())
             } else {
                 Ok(Meaning::default())
             }
@@ -147,9 +148,9 @@ pub(super) fn whole(
                 let what = "shifts of which only one person's law is known";
                 return Err(LossError::Group { group: group.get(), what });
             }
-            let meaning = mixture::mixture(shifts, sigma.get(), 1.0, direction)?;
+            let meaning = mixtures::mixture(shifts, sigma.get(), 1.0, direction)?;
             match adjacency {
-                _ if meaning.loss.as_ref().is_none_or(Loss::is_symmetric) => Ok(meaning),
+                _ if is_symmetric(&meaning) => Ok(meaning),
                 None => {
                     let why = "a shift drawn at random is private in its own way under each";
                     Err(LossError::no_adjacency(why))
@@ -185,6 +186,6 @@ fn subset(
     match share {
         1.0.. => gaussian(mu),
         ..=0.0 => Ok(Meaning::default()),
-        _ => Ok(Loss::Subset { share, mu }.into()),
+        _ => Ok(Subset { share, mu }.into()),
     }
 }

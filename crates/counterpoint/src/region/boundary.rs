@@ -1,7 +1,7 @@
 //! Polygons: convex chains of vertices, falling from the miss axis to the false-alarm axis.
 
 use super::Point;
-use crate::rounding::{Dd, STEP};
+use counterpoint_numerics::{Dd, STEP};
 
 /// A chain of vertices by rising false-alarm rate and falling miss rate. The region is what
 /// lies on or above it: the hull of the vertices and of all that is worse.

@@ -2,14 +2,14 @@
 
 use super::Point;
 use super::boundary::{Boundary, LEAST};
-use crate::bracket::Bracket;
 use crate::composition::leak;
 use crate::composition::{Composition, Plan, Rounded, factors};
-use crate::rounding::{Dd, STEP, Wide};
-use crate::route::mixed::listed::Listed;
-use crate::route::outcomes::Outcomes;
-use crate::route::responses::halves::{self, Halves};
+use crate::methods::listed::Listed;
+use crate::methods::outcomes::Outcomes;
+use crate::methods::responses::halves::{self, Halves};
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// The most vertices that are listed.
 const MOST: usize = 4096;

@@ -2,7 +2,7 @@
 
 use super::Point;
 use super::boundary::LEAST;
-use crate::rounding::{Dd, STEP, exp, falling};
+use counterpoint_numerics::{Dd, STEP, exp, falling};
 
 /// The profile at one epsilon.
 #[derive(Clone, Copy, Debug)]

@@ -19,12 +19,12 @@ mod slopes;
 mod tests;
 
 use crate::ask::{AskError, Options};
-use crate::bracket::Bracket;
 use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
 use crate::quantity::{Epsilon, OutOfRange, Rate};
 use crate::source::Theorem;
 use boundary::Boundary;
+use counterpoint_numerics::Bracket;
 
 /// The error rates of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]

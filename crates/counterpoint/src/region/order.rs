@@ -3,8 +3,8 @@
 
 use crate::composition::leak;
 use crate::composition::{Composition, Part, Plan};
-use crate::loss::Loss;
-use crate::rounding::{Dd, Wide};
+use crate::laws::Loss;
+use counterpoint_numerics::Wide;
 
 /// Whether every whole of the first is dominated, release by release, by one of the second in
 /// the same direction.
@@ -58,46 +58,8 @@ fn has_parts(whole: &Composition, other: &Composition) -> bool {
     })
 }
 
-/// Whether a loss is the other with a larger parameter: noise that is larger by a factor is
+/// Whether a loss is the other, or known to dominate it: noise that is larger by a factor is
 /// noise of the smaller kind with more added, or a coin between it and nothing.
 fn dominates(loss: &Loss, other: &Loss) -> bool {
-    use Loss::{Gaussian, Laplace, Range, Response, SampledGaussian, SampledLaplace, SampledRange};
-    if loss == other {
-        return true;
-    }
-    match (loss, other) {
-        // Randomized response dominates all that is as private (KOV section IV).
-        (Response { epsilon: more }, Laplace { epsilon } | Range { epsilon }) => {
-            more == epsilon || exceeds(*more, *epsilon)
-        }
-        (Response { epsilon: more }, Loss::Atoms(atoms)) => {
-            let largest = atoms.list.first().map_or(Dd::ZERO, |first| first.loss);
-            atoms.cut <= 0.0 && (*more == largest || exceeds(*more, largest))
-        }
-        (Response { epsilon: more }, Response { epsilon: less })
-        | (Laplace { epsilon: more }, Laplace { epsilon: less })
-        | (Range { epsilon: more }, Range { epsilon: less })
-        | (Gaussian { square: more }, Gaussian { square: less }) => exceeds(*more, *less),
-        (
-            SampledGaussian { rate, mu: more, direction },
-            SampledGaussian { rate: other_rate, mu: less, direction: other_direction },
-        )
-        | (
-            SampledLaplace { rate, epsilon: more, direction },
-            SampledLaplace { rate: other_rate, epsilon: less, direction: other_direction },
-        )
-        | (
-            SampledRange { rate, epsilon: more, direction },
-            SampledRange { rate: other_rate, epsilon: less, direction: other_direction },
-        ) => {
-            let same = rate.to_bits() == other_rate.to_bits() && direction == other_direction;
-            same && exceeds(*more, *less)
-        }
-        _ => false,
-    }
-}
-
-/// Surely larger: parameters are known to a relative 2^-94.
-fn exceeds(more: Dd, less: Dd) -> bool {
-    (more - less).hi > 1e-26 * more.hi
+    loss == other || loss.law().dominates(other)
 }

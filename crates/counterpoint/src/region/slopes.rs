@@ -10,13 +10,13 @@ use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflect
 use super::{EVERYWHERE, Point};
 use crate::ask::witness::witness_of;
 use crate::ask::{AskError, Options};
-use crate::bracket::Bracket;
 use crate::composition::leak;
 use crate::composition::{Composition, Plan};
 use crate::loss::Direction;
+use crate::methods::largest::largest;
 use crate::quantity::{Epsilon, Rate, Tolerance};
-use crate::rounding::{Dd, Wide, exp};
-use crate::route::mixed::largest::largest;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, Wide, exp};
 
 /// One direction: where the trade-off curve is steeper than one, or flatter.
 struct Half<'a> {

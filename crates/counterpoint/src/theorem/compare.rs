@@ -4,8 +4,8 @@ use super::sums::{self, Sums};
 use super::{Inapplicable, Theorem};
 use crate::ask::{Answer, AskError, Options};
 use crate::composition::{Composition, Guarantees, Part, Plan, Rounded, Times, factors, sorted};
+use crate::methods::largest::largest;
 use crate::quantity::{Delta, Epsilon};
-use crate::route::mixed::largest::largest;
 
 /// What one theorem charges.
 #[derive(Clone, Debug, PartialEq)]

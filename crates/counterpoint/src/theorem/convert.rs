@@ -1,9 +1,9 @@
 //! Conversions between single guarantees: KOV Remark A.1.
 
-use crate::bracket::Bracket;
 use crate::mechanism::Guarantee;
 use crate::quantity::Epsilon;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// Whether every mechanism with the first guarantee also has the second: if and only if
 /// `d2 >= d1` and `(1 - d1)/(1 + e^e1) >= (1 - d2)/(1 + e^e2)`.

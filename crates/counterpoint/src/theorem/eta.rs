@@ -10,13 +10,13 @@
 use crate::ask::AskError;
 use crate::composition::leak::{self, Remainder};
 use crate::composition::{Factor, Plan};
+use crate::methods::Route;
+use crate::methods::responses::convolution::{self, Convolution};
+use crate::methods::responses::lattice::{Tilted, Weight};
+use crate::methods::saddle::Cumulant;
 use crate::quantity::{Delta, OutOfRange};
-use crate::rounding::{Dd, STEP, Wide};
-use crate::route::Route;
-use crate::route::responses::convolution::{self, Convolution};
-use crate::route::responses::lattice::{Tilted, Weight};
-use crate::route::saddle::Cumulant;
 use crate::watch::Watch;
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// The parameter of the algorithm: additive error in epsilon, and half of it as relative
 /// error in delta.

@@ -1,11 +1,11 @@
 //! KOV Theorem III.3: the (epsilon, delta) pairs that describe k-fold composition.
 
-use crate::bracket::Bracket;
 use crate::composition::{Factor, Leak, Plan, leak};
+use crate::ends::Ends;
 use crate::mechanism::Guarantee;
+use crate::methods::responses::equal::Equal;
 use crate::quantity::Count;
-use crate::route::Ends;
-use crate::route::responses::equal::Equal;
+use counterpoint_numerics::Bracket;
 
 /// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
 /// below `delta.lower` it is not.

@@ -6,7 +6,6 @@
 pub mod convert;
 pub mod eta;
 pub mod lattice;
-pub mod noise;
 mod sums;
 mod compare;
 

@@ -4,7 +4,7 @@ use super::{Inapplicable, Theorem};
 use crate::composition::Guarantees;
 use crate::composition::leak::{self, Remainder};
 use crate::quantity::plain;
-use crate::rounding::{Dd, STEP, Wide};
+use counterpoint_numerics::{Dd, STEP, Wide};
 
 /// The sums all formulas are made of; relative error below 2^-80 each.
 pub(super) struct Sums {

@@ -6,10 +6,10 @@
 //! here uses the composition code that is being tested.
 
 use super::is_full;
-use counterpoint::filter::{Amount, Charge, Filter, Promise, Query, Terms};
 use counterpoint::mechanism::FinitePair;
-use counterpoint::rounding::normal_tail;
 use counterpoint::{Adjacency, Count, Mechanism, Release};
+use counterpoint_budget::{Amount, Charge, Filter, Promise, Query, Terms};
+use counterpoint_numerics::normal_tail;
 use counterpoint_testing::Random;
 
 /// Outcomes: (P mass, Q mass).

@@ -3,20 +3,17 @@
 
 pub(crate) mod check;
 pub(crate) mod formulas;
-pub(crate) mod fractions;
 pub(crate) mod game;
 pub(crate) mod laws;
 pub(crate) mod mechanisms;
-pub(crate) mod pairs;
 pub(crate) mod questions;
 pub(crate) mod slots;
 pub(crate) mod summary;
-pub(crate) mod tree;
 
 pub(crate) use counterpoint_testing::is_full;
 
 use crate::reference::{Losses, Nested, Reference, Staircase};
-use counterpoint::route::Route;
+use counterpoint::Route;
 use counterpoint::watch::{Go, Watch};
 use counterpoint::{
     Answer, AskError, Asked, Count, Delta, Epsilon, Guarantee, Options, Plan, Tolerance,

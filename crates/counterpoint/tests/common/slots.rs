@@ -1,9 +1,9 @@
 //! Slots and what is run in them, in a few letters.
 
-use counterpoint::filter::{Amount, Query, Terms};
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
 use counterpoint::quantity::{Noise, Order, Rate, Rho, Steps};
 use counterpoint::{Adjacency, Count, Delta, Mechanism, Release, Sensitivity};
+use counterpoint_budget::{Amount, Query, Terms};
 
 pub(crate) fn amount(text: &str) -> Amount {
     text.parse().unwrap()

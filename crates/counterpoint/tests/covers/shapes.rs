@@ -2,10 +2,10 @@
 
 use super::judge::{Curve, Slot};
 use crate::common::laws::{self, Law, Smooth};
-use counterpoint::filter::{Amount, Filter, Terms};
 use counterpoint::mechanism::{FinitePair, RenyiCurve};
 use counterpoint::quantity::{Buckets, Mu, Noise, Order, Rate, Rho, Share, Steps};
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Release, Sensitivity};
+use counterpoint_budget::{Amount, Filter, Terms};
 use counterpoint_testing::Random;
 
 /// A kind of description, everything about it fixed but its size.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint_curator::engine::{Dialect, Engine, Failed, Found, Rows, Sqlite, Statement};
 use counterpoint_curator::question::{Aggregate, Condition, Of, Question};
 use counterpoint_curator::{Held, Payer, Ready, Spend, Told, Unanswered, tell};

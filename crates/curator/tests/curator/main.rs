@@ -23,8 +23,8 @@ mod table_sessions;
 mod tables;
 mod total;
 
-use counterpoint::filter::{Amount, Filter, Query, Terms};
 use counterpoint::{Adjacency, Relation, Release};
+use counterpoint_budget::{Amount, Filter, Query, Terms};
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, Url};
 use counterpoint_mechanisms::{Data, Recipe};
 use counterpoint_testing::{new_schema, server, size, within};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_curator::{Bill, Data, Error, Recipe, answer, price};
 use counterpoint_ledger::{Ledger, LedgerError, NewAccount, NewQuota};
 use counterpoint_mechanisms::{Bounds, Query};

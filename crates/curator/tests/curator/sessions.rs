@@ -1,6 +1,6 @@
 //! Sessions that outlive their process.
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint_curator::{Bill, Error, Interactive, Question, ask, close, open};
 use counterpoint_ledger::{Ledger, LedgerError, NewAccount};
 use counterpoint_mechanisms::{Bounds, Query, Reply, Sequence, SparseVector};

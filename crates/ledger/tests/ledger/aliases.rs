@@ -5,7 +5,7 @@ use counterpoint_ledger::{Hash, Head, Ledger, LedgerError, OpenOptions, Pool, Re
 use crate::tamper::forge;
 use crate::{Place, amount, assert_sound, refused, release, with_account};
 
-fn spent(ledger: &mut Ledger) -> counterpoint::filter::Amount {
+fn spent(ledger: &mut Ledger) -> counterpoint_budget::Amount {
     ledger.status(Some("account")).unwrap().accounts[0].spent.main.clone()
 }
 

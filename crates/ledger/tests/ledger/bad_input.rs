@@ -93,7 +93,7 @@ fn names_that_are_taken_or_belong_to_something_else() {
 #[test]
 fn amounts_and_plans_that_are_none() {
     for bad in ["-1", "nan", "inf", "1e41", "0x10", "", "1e-3000", "1,5"] {
-        assert!(bad.parse::<counterpoint::filter::Amount>().is_err(), "{bad}");
+        assert!(bad.parse::<counterpoint_budget::Amount>().is_err(), "{bad}");
     }
     let place = Place::sqlite();
     let mut ledger = with_account(&place, "1");

@@ -28,8 +28,8 @@ mod threads;
 mod tls;
 mod upgrade;
 
-use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_ledger::{
     Exported, Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url,
 };

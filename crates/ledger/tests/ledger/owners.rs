@@ -340,7 +340,7 @@ fn nobody_gains_by_racing_a_move() {
         let accounts = ledger.status(None).unwrap().accounts;
         let sum = |pick: &dyn Fn(
             &counterpoint_wire::ledger::AccountStatus,
-        ) -> counterpoint::filter::Amount| {
+        ) -> counterpoint_budget::Amount| {
             accounts[1..].iter().fold(amount("0"), |sum, account| &sum + &pick(account))
         };
         assert_eq!(sum(&|account| account.capacity.main.clone()), amount("1"));

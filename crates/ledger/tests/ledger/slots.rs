@@ -1,7 +1,7 @@
 //! Plan accounts: what runs in a slot, accounts within one, slots cut anew.
 
-use counterpoint::filter::FilterError;
 use counterpoint::{Adjacency, Relation};
+use counterpoint_budget::FilterError;
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Asked, Openings};
 

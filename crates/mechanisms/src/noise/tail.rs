@@ -2,7 +2,7 @@
 //! error, and sums that are rounded to the safe side.
 
 use super::Shape;
-use counterpoint::rounding::{exp, expm1};
+use counterpoint_numerics::{exp, expm1};
 
 /// Exponentials are good to 2^-52, and their arguments, below [`FURTHEST`], to 8 roundings: less than 10^-12 in all, and
 /// sums of at most some thousands of them to as much.

@@ -1,7 +1,7 @@
 //! The papers' drawings of a guarantee: what of two distributions is within a factor, and what is cut away.
 
-use counterpoint::exact::{ExactError, Ratio, nearest};
-use counterpoint::pair::{Events, Map, Pair, events, from_response};
+use counterpoint_numerics::fractions::{ExactError, Ratio, nearest};
+use counterpoint_papers::pair::{Events, Map, Pair, events, from_response};
 
 use super::{FigureError, Parameters};
 use crate::plot::{Area, Axis, Chart, Color, Figure, Line, Note, Series, Style};

@@ -16,10 +16,10 @@ mod width;
 
 use counterpoint::ask::{AskError, CalibrateError};
 use counterpoint::composition::CompositionError;
-use counterpoint::pair::MapError;
 use counterpoint::theorem::Inapplicable;
-use counterpoint::theorem::noise::NoAdvice;
 use counterpoint::{Count, Delta, Epsilon, OutOfRange, PlanError};
+use counterpoint_papers::noise::NoAdvice;
+use counterpoint_papers::pair::MapError;
 
 use crate::plot::Figure;
 

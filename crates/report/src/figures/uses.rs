@@ -4,9 +4,9 @@
 use counterpoint::ask::{Search, Unknown, calibrate};
 use counterpoint::quantity::{Group, Noise, Sensitivity};
 use counterpoint::theorem::eta::{self, Eta};
-use counterpoint::theorem::noise;
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Mechanism, Options, Release};
+use counterpoint_papers::noise;
 
 use super::costs::at;
 use super::time::{measured, shown};

@@ -1,5 +1,5 @@
+use counterpoint::Route;
 use counterpoint::ask::AskError;
-use counterpoint::route::Route;
 use counterpoint::{Count, Delta, Guarantee, Options, Plan, Tolerance};
 
 use super::{FigureError, Parameters};

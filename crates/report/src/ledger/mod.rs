@@ -6,7 +6,7 @@ mod release;
 
 use std::collections::BTreeMap;
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint_wire::decimal;
 use counterpoint_wire::ledger::{
     AccountStatus, Cost, PendingKey, Promised, QuotaStatus, Room, SlotStatus, SpentEpsilon,

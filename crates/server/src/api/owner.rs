@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 use counterpoint_curator::{Bearer, Role, TokenError};
 use counterpoint_ledger::{Kind, Ledger, LedgerError, NewAccount, NewFilter};
 use counterpoint_wire::Format;

@@ -2,8 +2,8 @@
 //! table, and without a debit.
 
 use crate::service::*;
-use counterpoint::filter::Amount;
 use counterpoint::{Adjacency, Relation};
+use counterpoint_budget::Amount;
 use counterpoint_curator::Role;
 use counterpoint_ledger::{Kind, Ledger, NewAccount, NewFilter, NewQuota};
 use counterpoint_wire::Format;

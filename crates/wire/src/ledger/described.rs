@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use counterpoint::Adjacency;
 use counterpoint::Mechanism;
-use counterpoint::filter::{Amount, Query};
 use counterpoint::mechanism::RenyiCurve;
 use counterpoint::quantity::Order;
 use counterpoint::{Count, OutOfRange};
+use counterpoint_budget::{Amount, Query};
 use counterpoint_mechanisms::Recipe;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

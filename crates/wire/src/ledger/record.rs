@@ -1,8 +1,8 @@
 //! Rules as they are stored: nothing is derived again to find out what they meant.
 
 use counterpoint::Adjacency;
-use counterpoint::filter::{Amount, Charge, Currency, Filter, Promise, Terms};
 use counterpoint::quantity::Order;
+use counterpoint_budget::{Amount, Charge, Currency, Filter, Promise, Terms};
 use serde::{Deserialize, Serialize};
 
 use super::described::Described;
@@ -185,7 +185,7 @@ fn exact_order(order: &Amount) -> Option<Order> {
 
 /// An amount as decimal text.
 pub(super) mod amount {
-    use counterpoint::filter::Amount;
+    use counterpoint_budget::Amount;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     pub(in crate::ledger) fn serialize<S: Serializer>(
@@ -204,7 +204,7 @@ pub(super) mod amount {
 
 /// An amount as decimal text, or null.
 pub(super) mod optional_amount {
-    use counterpoint::filter::Amount;
+    use counterpoint_budget::Amount;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     pub(in crate::ledger) fn serialize<S: Serializer>(

@@ -1,6 +1,6 @@
 //! Decimals as doubles that cost at least as much.
 
-use counterpoint::filter::Amount;
+use counterpoint_budget::Amount;
 
 /// How a number of a release is turned into a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The objects that tell programs about a ledger.
 
-use counterpoint::filter::Amount;
 use counterpoint::theorem::{Parameters, Setting};
+use counterpoint_budget::Amount;
 use serde::{Serialize, Serializer};
 
 use super::event::Event;

@@ -1,6 +1,6 @@
 //! Words for samples that are shown and protect nothing, and who asks.
 
-use counterpoint::interactive::Turn;
+use counterpoint_papers::interactive::Turn;
 
 /// Steele, Lea and Flood's generator: no secret rests on it, and the same seed gives the same samples.
 pub(super) struct Words(pub(super) u64);

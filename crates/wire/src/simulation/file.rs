@@ -1,8 +1,8 @@
 //! What a simulation file says.
 
-use counterpoint::exact::{ExactError, Ratio};
-use counterpoint::interactive::{Answer, System, Turn};
-use counterpoint::pair::{Mechanism, Pair, Stage};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
+use counterpoint_papers::interactive::{Answer, System, Turn};
+use counterpoint_papers::pair::{Mechanism, Pair, Stage};
 
 /// What is to be simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +103,8 @@ impl FileSystem {
             // Known before any of it is copied.
             let sizes = state.queries.iter().flat_map(|query| &query.then);
             let sizes = sizes.map(|then| then.map_or(1, |to| built[to].size()) as u128);
-            let (size, most) = (1 + sizes.sum::<u128>(), counterpoint::interactive::MOST_STATES);
+            let (size, most) =
+                (1 + sizes.sum::<u128>(), counterpoint_papers::interactive::MOST_STATES);
             if size > most {
                 return Err(ExactError::Size { what: "states", size, least: 1, most });
             }

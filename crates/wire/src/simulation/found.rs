@@ -3,9 +3,9 @@
 use std::fmt;
 
 use counterpoint::Bracket;
-use counterpoint::exact::Ratio;
-use counterpoint::pair::{Events, Map, Pair};
 use counterpoint::quantity::plain;
+use counterpoint_numerics::fractions::Ratio;
+use counterpoint_papers::pair::{Events, Map, Pair};
 
 use super::file::{FileStage, FileSystem};
 use super::written;
@@ -148,7 +148,7 @@ impl fmt::Display for Refuted {
 /// In full, unless it is very long.
 fn shown(exact: &Ratio) -> String {
     let full = written(exact);
-    if full.len() <= 24 { full } else { plain(counterpoint::exact::nearest(exact)) }
+    if full.len() <= 24 { full } else { plain(counterpoint_numerics::fractions::nearest(exact)) }
 }
 
 /// Divergences of an order.

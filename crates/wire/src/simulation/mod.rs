@@ -22,6 +22,6 @@ pub const MOST_SAMPLES: u64 = 1_000_000;
 
 /// A fraction as people write it: in decimals where they end, else in lowest terms.
 #[must_use]
-pub fn written(exact: &counterpoint::exact::Ratio) -> String {
+pub fn written(exact: &counterpoint_numerics::fractions::Ratio) -> String {
     crate::written::shown(exact)
 }

@@ -1,8 +1,8 @@
 //! The JSON object. Fractions are texts, exact; frequencies are counts.
 
 use counterpoint::Bracket;
-use counterpoint::exact::Ratio;
-use counterpoint::pair::{Events, Map, Side};
+use counterpoint_numerics::fractions::Ratio;
+use counterpoint_papers::pair::{Events, Map, Side};
 use serde::Serialize;
 
 use super::found::{
@@ -90,7 +90,7 @@ fn stage(own: &SimulatedStage) -> StageObject<'_> {
 }
 
 fn event(events: &Events) -> EventsObject {
-    let column = |of: &dyn Fn(&counterpoint::pair::Part) -> Ratio| {
+    let column = |of: &dyn Fn(&counterpoint_papers::pair::Part) -> Ratio| {
         events.outcomes.iter().map(|part| written(&of(part))).collect()
     };
     let set = |side: Side| match side {

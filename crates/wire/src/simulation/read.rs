@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use counterpoint::Epsilon;
-use counterpoint::exact::{ExactError, Ratio, exponential, of_double};
-use counterpoint::pair::Pair;
+use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
+use counterpoint_papers::pair::Pair;
 
 use super::file::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
 use crate::error::PlanError;
@@ -101,7 +101,7 @@ fn claim(fields: &mut Fields<'_>) -> Result<(Ratio, Ratio), PlanError> {
         }
         (None, Some(value)) => {
             let epsilon = number("epsilon", &value, Epsilon::new, Epsilon::LEGAL)?;
-            let bracket = exponential(epsilon);
+            let bracket = epsilon.exponential();
             // No less than it is: what is shown of the larger one is what the claim implies.
             bracket.map_err(|error| PlanError::starting("epsilon", &error.to_string()))?.1
         }

@@ -2,8 +2,8 @@
 //! monitor of the proof along a transcript.
 
 use counterpoint::Bracket;
-use counterpoint::interactive::{Adversary, Monitor, Step, System, Turn, concurrent};
 use counterpoint::quantity::Order;
+use counterpoint_papers::interactive::{Adversary, Monitor, Step, System, Turn, concurrent};
 
 use super::file::{FileSystem, Simulation};
 use super::found::{Divergence, Divergences, Left, NotSimulated, input};

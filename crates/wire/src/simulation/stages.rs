@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint::exact::{ExactError, Ratio};
-use counterpoint::pair::{ComposeError, Composed, Map, MapError, Pair, compose, draw, events};
+use counterpoint_numerics::fractions::{ExactError, Ratio};
+use counterpoint_papers::pair::{
+    ComposeError, Composed, Map, MapError, Pair, compose, draw, events,
+};
 
 use super::draws::Words;
 use super::file::{FileMechanism, FileStage};

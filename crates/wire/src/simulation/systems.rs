@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint::exact::Ratio;
-use counterpoint::interactive::{
+use counterpoint_numerics::fractions::Ratio;
+use counterpoint_papers::interactive::{
     DecomposeError, Simulator, SimulatorError, Step, System, Turn, Voiced,
 };
-use counterpoint::pair::draw;
+use counterpoint_papers::pair::draw;
 
 use super::draws::{Words, ask};
 use super::file::FileSystem;

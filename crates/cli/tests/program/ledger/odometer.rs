@@ -1,8 +1,8 @@
 //! `ledger odometer`: against the core's odometer driven by hand, and against the formula of its theorem.
 
 use counterpoint::Adjacency;
-use counterpoint::filter::{Amount, Odometer, Query, Terms};
 use counterpoint::quantity::Count;
+use counterpoint_budget::{Amount, Odometer, Query, Terms};
 use serde_json::{Value, json};
 
 use super::{Ledger, open_sums};

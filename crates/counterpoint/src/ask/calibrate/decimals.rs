@@ -3,9 +3,9 @@
 //! Plans are handed on as text. A ledger reads the numbers of a plan as the decimals they are written in and rounds
 //! them to the safe side, so that a double may come back as its neighbour. What is certified here is to hold there, too.
 
-use crate::exact::{self, Ratio};
 use crate::mechanism::{Guarantee, Mechanism, Release, RenyiCurve};
 use crate::quantity::{Delta, Epsilon, Mu, Noise, Order, Rate, Rho, Sensitivity, Share};
+use counterpoint_numerics::fractions::{self, Ratio};
 use std::cmp::Ordering;
 
 /// The double, or the next one below if a text of it is less than it is.
@@ -20,7 +20,7 @@ fn above(number: f64) -> f64 {
 
 /// How the shortest text that is read as a double, and its 17 digits, compare with it.
 fn texts(number: f64) -> [Option<Ordering>; 2] {
-    let itself = exact::of_double(number);
+    let itself = fractions::of_double(number);
     [format!("{number:e}"), format!("{number:.16e}")]
         .map(|text| decimal(&text).map(|decimal| decimal.cmp(&itself)))
 }

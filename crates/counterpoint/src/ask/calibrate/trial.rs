@@ -2,14 +2,14 @@
 
 use super::{CalibrateError, Search, Unknown, decimals};
 use crate::ask::{Answer, AskError, Options};
-use crate::bracket::Bracket;
 use crate::composition::leak::{self, Remainder};
 use crate::composition::{Plan, PlanError};
 use crate::loss::LossError;
 use crate::mechanism::Release;
+use crate::methods::Route;
 use crate::quantity::{Delta, Epsilon, OutOfRange, Tolerance};
-use crate::route::Route;
 use crate::source::Theorem;
+use counterpoint_numerics::Bracket;
 
 /// Good enough to tell values that are far from the target.
 const COARSE: f64 = 1e-3;

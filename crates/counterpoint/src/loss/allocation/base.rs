@@ -3,7 +3,7 @@
 use super::Side;
 use super::grid::Cells;
 use super::law::Law;
-use crate::rounding::{self, Dd, LN_SQRT_TAU, exp_rounded};
+use counterpoint_numerics::{self, Dd, LN_SQRT_TAU, exp_rounded};
 
 /// z is cut this far below zero, and this far above mu.
 const REACH: f64 = 11.5;
@@ -39,14 +39,18 @@ pub(super) fn law(mu: Dd, side: Side) -> Law {
     let mut fallen = Cells::new(&points);
     // The share of the upper point is the same in all cells, z being as far into them.
     let growth = (mu * step).hi;
-    let shares = RULE.map(|(at, _)| rounding::expm1(growth * at) / rounding::expm1(growth));
+    let shares = RULE.map(|(at, _)| {
+        counterpoint_numerics::expm1(growth * at) / counterpoint_numerics::expm1(growth)
+    });
     for cell in 0..cells {
         let z = place(cell);
         let density = exp_rounded(-Dd::product(z, z).scaled(0.5) - LN_SQRT_TAU);
         let (mut down, mut up) = (0.0, 0.0);
         for ((at, weight), share) in RULE.into_iter().zip(shares) {
             let further = at * step;
-            let mass = density * rounding::exp(-further * (z + 0.5 * further)) * (weight * step);
+            let mass = density
+                * counterpoint_numerics::exp(-further * (z + 0.5 * further))
+                * (weight * step);
             up += share * mass;
             down += (1.0 - share) * mass;
         }

@@ -8,13 +8,13 @@ mod grid;
 mod law;
 mod outward;
 
-use super::atoms::Atom;
 use super::listed::{at_least, at_most};
 use super::{Direction, LossError, Meaning, gaussian, legal};
+use crate::laws::Atom;
 use crate::mechanism::Adjacency;
 use crate::quantity::Group;
-use crate::rounding::{Dd, STEP};
 use base::BEYOND;
+use counterpoint_numerics::{Dd, STEP};
 
 /// Which way masses are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

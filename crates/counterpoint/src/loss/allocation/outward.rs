@@ -5,7 +5,7 @@
 
 use super::Side;
 use super::law::Law;
-use crate::rounding::Dd;
+use counterpoint_numerics::Dd;
 
 /// The masses of the law furthest apart or closest together, of all that have sum one and this mean. If there is none,
 /// every mass at its largest or least.

@@ -172,7 +172,7 @@ fn opened(curator: &Curator, bearer: &Bearer, key: &str, declared: Declared) -> 
     curator.open_session(bearer, &opening(key, declared)).unwrap()
 }
 
-fn spent(curator: &Curator) -> counterpoint::filter::Amount {
+fn spent(curator: &Curator) -> counterpoint_budget::Amount {
     let status = curator.pool().with(|ledger| ledger.status(Some("both"))).unwrap();
     status.accounts[0].spent.main.clone()
 }

@@ -1,0 +1,238 @@
+//! Odometers: no budget, but a bound that holds at all times at once.
+//!
+//! A level is a filter for the event that the loss ever passes its epsilon: with t = a - 1
+//! and running divergences of at most B at order a, exp(t (L - sum tau)) is a supermartingale
+//! in either direction, so that the loss ever passes epsilon with probability at most
+//! `exp(t (B - epsilon))`. The levels' probabilities add up to at most delta, so all hold at
+//! once, and the least epsilon whose level has not been passed is a bound, at every time and
+//! whenever one chooses to look.
+
+use crate::amount::Amount;
+use crate::charge;
+use crate::convert::{self, Tail};
+use crate::error::FilterError;
+use crate::query::Query;
+use crate::terms::{Currency, Interleaving, Terms};
+use counterpoint::mechanism::Guarantee;
+use counterpoint::quantity::Order;
+use counterpoint::theorem::{Parameters, Setting, Theorem};
+
+/// A bound that holds while the divergences at an order stay within a capacity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// The bound.
+    pub epsilon: Amount,
+    /// The order.
+    pub order: Order,
+    /// What the divergences may add up to.
+    pub capacity: Amount,
+}
+
+/// What one query costs at every level, or what has been spent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mileage {
+    /// Epsilons; `None` once a query has none of its own.
+    pub epsilon: Option<Amount>,
+    /// Divergences at each level's order; `None` once one is not known.
+    pub divergences: Vec<Option<Amount>>,
+    /// The queries' own deltas.
+    pub delta: Amount,
+}
+
+/// A running bound.
+///
+/// ```
+/// use counterpoint::Adjacency;
+/// use counterpoint_budget::{Odometer, Query, Terms};
+///
+/// let terms = Terms::new(Adjacency::AddRemove);
+/// let odometer = Odometer::new("1e-6".parse()?, "0".parse()?, terms)?;
+/// let price = odometer.charge(&Query::approx_dp("0.1".parse()?, "0".parse()?)?)?;
+/// let mut spent = odometer.start();
+/// for _ in 0..100 {
+///     spent = spent.plus(&price);
+/// }
+/// // Less than the sum of epsilons, 10.
+/// assert!(odometer.bound(&spent).is_some_and(|bound| bound < "7".parse().unwrap()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Odometer {
+    terms: Terms,
+    delta: Amount,
+    leaks: Amount,
+    levels: Vec<Level>,
+}
+
+impl Odometer {
+    /// Levels from epsilon 0.1 to about 110, each a ninth above the one before. `leaks` is the
+    /// share of delta set aside for the queries' own deltas.
+    ///
+    /// # Errors
+    /// [`FilterError`] if an amount is not legal.
+    pub fn new(delta: Amount, leaks: Amount, terms: Terms) -> Result<Self, FilterError> {
+        let tenth = Amount::from(1).over(&Amount::from(10)).unwrap_or_default();
+        let ratio = Amount::from(10).over(&Amount::from(9)).unwrap_or_default();
+        Self::with(delta, leaks, (&tenth, &ratio, 64), terms)
+    }
+
+    /// The first level, the ratio of each to the one before, and how many there are.
+    ///
+    /// # Errors
+    /// [`FilterError`] if an amount is not legal, or no level leaves anything to spend.
+    pub fn with(
+        delta: Amount,
+        leaks: Amount,
+        (first, ratio, count): (&Amount, &Amount, u32),
+        terms: Terms,
+    ) -> Result<Self, FilterError> {
+        let legal =
+            |what, value: &Amount, legal| FilterError::Levels { what, value: value.clone(), legal };
+        if !(1..=1024).contains(&count) {
+            return Err(legal(
+                "the number of levels",
+                &Amount::from(u64::from(count)),
+                "1 to 1024",
+            ));
+        }
+        if ratio <= &Amount::from(1) || ratio > &Amount::from(1000) {
+            return Err(legal("the ratio of levels", ratio, "above 1, at most 1000"));
+        }
+        let rest = delta.less(&leaks).filter(|rest| !rest.is_zero());
+        let rest =
+            rest.ok_or_else(|| FilterError::Leaks { leaks: leaks.clone(), delta: delta.clone() })?;
+        // Halved until there are enough shares: exact.
+        let halvings = count.next_power_of_two().trailing_zeros();
+        let share = (0..halvings).fold(rest, |share, _| share.half());
+        let (mut epsilon, mut levels) = (first.clone(), Vec::new());
+        for _ in 0..count {
+            Guarantee::new(epsilon.upper(), delta.upper())?;
+            levels.extend(level(&epsilon, &share));
+            epsilon = (&epsilon * ratio).ceil(6);
+        }
+        if levels.is_empty() {
+            let at = format!("any of {count} levels");
+            return Err(FilterError::NoBudget { epsilon, delta: share, at, hint: "" });
+        }
+        Ok(Self { terms, delta, leaks, levels })
+    }
+
+    /// The odometer as it was stored: the levels must be those that a constructor gave.
+    #[must_use]
+    pub fn restored(delta: Amount, leaks: Amount, levels: Vec<Level>, terms: Terms) -> Self {
+        Self { terms, delta, leaks, levels }
+    }
+
+    /// Nothing spent yet.
+    #[must_use]
+    pub fn start(&self) -> Mileage {
+        let divergences = vec![Some(Amount::ZERO); self.levels.len()];
+        Mileage { epsilon: Some(Amount::ZERO), divergences, delta: Amount::ZERO }
+    }
+
+    /// What a query costs, count included.
+    ///
+    /// # Errors
+    /// [`FilterError`] if the query has no meaning under the terms, no theorem covers it, or
+    /// there is neither an epsilon nor a divergence.
+    pub fn charge(&self, query: &Query) -> Result<Mileage, FilterError> {
+        charge::losses(query, self.terms)?;
+        let count = query.count().get();
+        let pure = charge::of(query, Currency::Sums, self.terms).ok();
+        let (mut divergences, mut delta) = (Vec::new(), None);
+        let mut last = None;
+        for level in &self.levels {
+            match charge::of(query, Currency::Renyi { order: level.order }, self.terms) {
+                Ok(one) => {
+                    delta = Some(one.delta);
+                    divergences.push(Some(one.main.times(count)));
+                }
+                Err(error) => {
+                    last = Some(error);
+                    divergences.push(None);
+                }
+            }
+        }
+        let delta = match (delta, &pure, last) {
+            (Some(delta), ..) => delta,
+            (None, Some(pure), _) => pure.delta.clone(),
+            (None, None, Some(error)) => return Err(error),
+            (None, None, None) => Amount::ZERO,
+        };
+        let epsilon = pure.map(|pure| pure.main.times(count));
+        Ok(Mileage { epsilon, divergences, delta: delta.times(count) })
+    }
+
+    /// With probability at least 1 - delta the loss has never passed this, whenever it is
+    /// read; `None` if nothing is known, or more has leaked than was set aside.
+    #[must_use]
+    pub fn bound(&self, spent: &Mileage) -> Option<Amount> {
+        if spent.delta > self.leaks {
+            return None;
+        }
+        let pairs = self.levels.iter().zip(&spent.divergences);
+        let holds = |(level, total): (&Level, &Option<Amount>)| {
+            let within = total.as_ref().is_some_and(|total| total <= &level.capacity);
+            within.then(|| level.epsilon.clone())
+        };
+        pairs.filter_map(holds).chain(spent.epsilon.clone()).min()
+    }
+
+    /// The levels, lowest first.
+    #[must_use]
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// The probability with which the bound may fail, ever.
+    #[must_use]
+    pub fn delta(&self) -> &Amount {
+        &self.delta
+    }
+
+    /// The share of it that is set aside for the queries' own deltas.
+    #[must_use]
+    pub fn leaks(&self) -> &Amount {
+        &self.leaks
+    }
+
+    /// What all queries have in common.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// The theorem that makes it hold.
+    #[must_use]
+    pub fn theorem(&self) -> Theorem {
+        Theorem::RenyiOdometer
+    }
+
+    /// The setting it holds in.
+    #[must_use]
+    pub fn setting(&self) -> Setting {
+        let concurrent = self.terms.interleaving == Interleaving::Concurrent;
+        Setting { parameters: Parameters::Adaptive, concurrent }
+    }
+}
+
+/// A level at the order that is best for many small queries, if there is any to spend.
+fn level(epsilon: &Amount, share: &Amount) -> Option<Level> {
+    let order = convert::best_order(epsilon, share, Tail::Ever, |t| 1.0 + t)?;
+    let capacity = convert::spendable(epsilon, share, order, Tail::Ever)?;
+    Some(Level { epsilon: epsilon.clone(), order, capacity })
+}
+
+impl Mileage {
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |a: &Option<Amount>, b: &Option<Amount>| Some(a.as_ref()? + b.as_ref()?);
+        let pairs = self.divergences.iter().zip(&other.divergences);
+        Self {
+            epsilon: sum(&self.epsilon, &other.epsilon),
+            divergences: pairs.map(|(a, b)| sum(a, b)).collect(),
+            delta: &self.delta + &other.delta,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Choosing the order of a Rényi account, once, before it is opened.
+//!
+//! Any order is sound; choosing it after the first answer is not.
+
+use crate::amount::{Amount, GRID_PLACES};
+use crate::charge;
+use crate::convert::{self, Tail};
+use crate::error::FilterError;
+use crate::query::Query;
+use crate::terms::{Currency, Terms};
+use counterpoint::ask::ReleaseLoss;
+use counterpoint::quantity::{Delta, Epsilon, Order};
+
+/// What is expected to be asked, ready to be rated at many orders.
+struct Expected<'a> {
+    list: Vec<(&'a Query, [ReleaseLoss; 2])>,
+    terms: Terms,
+}
+
+impl<'a> Expected<'a> {
+    fn new(queries: &'a [Query], terms: Terms) -> Result<Self, FilterError> {
+        let one = |query| Ok((query, charge::chargeable(query, terms)?));
+        let list: Result<_, FilterError> = queries.iter().map(one).collect();
+        Ok(Self { list: list?, terms })
+    }
+
+    /// About what all of it costs at order 1 + t.
+    fn cost(&self, t: f64) -> f64 {
+        let one = |(query, losses): &(&Query, [ReleaseLoss; 2])| {
+            charge::estimate(losses, query, self.terms, t)
+        };
+        self.list.iter().map(one).sum()
+    }
+
+    /// The deltas of all of it.
+    fn leaks(&self) -> Amount {
+        let one =
+            |(query, losses): &(&Query, [ReleaseLoss; 2])| charge::leaks(query, self.terms, losses);
+        self.list.iter().map(one).fold(Amount::ZERO, |sum, next| &sum + &next)
+    }
+
+    /// The divergences of all of it at an order, as an account would charge them.
+    fn charge(&self, order: Order) -> Result<Amount, FilterError> {
+        let mut sum = Amount::ZERO;
+        for (query, _) in &self.list {
+            let one = charge::of(query, Currency::Renyi { order }, self.terms)?;
+            sum = &sum + &one.times(query.count().get()).main;
+        }
+        Ok(sum)
+    }
+}
+
+/// The order at which the expected use fits most often, and the deltas it needs; or with these deltas, if they are given.
+pub(super) fn choose(
+    epsilon: &Amount,
+    delta: &Amount,
+    leaks: Option<Amount>,
+    expected: &[Query],
+    terms: Terms,
+) -> Result<(Order, Amount), FilterError> {
+    let expected = Expected::new(expected, terms)?;
+    let small_ones = expected.list.is_empty();
+    let needed = || if small_ones { delta.half() } else { expected.leaks() };
+    let leaks = leaks.unwrap_or_else(needed);
+    let rest = rest(delta, &leaks)?;
+    if !small_ones && expected.cost(1.0) <= 0.0 {
+        return Err(FilterError::NothingExpected);
+    }
+    // Of many small queries the divergence is nearly proportional to the order.
+    let cost = |t: f64| if small_ones { 1.0 + t } else { expected.cost(t) };
+    let order = convert::best_order(epsilon, &rest, Tail::Privacy, cost);
+    let order = order.ok_or_else(|| FilterError::NoBudget {
+        epsilon: epsilon.clone(),
+        delta: rest,
+        at: "any order".to_owned(),
+        hint: "",
+    })?;
+    Ok((order, leaks))
+}
+
+/// The least epsilon for which all of the expected use fits, with the order and the deltas
+/// that takes.
+pub(super) fn needed(
+    delta: &Amount,
+    expected: &[Query],
+    terms: Terms,
+) -> Result<(Amount, Order, Amount), FilterError> {
+    Delta::new(delta.upper())?;
+    let expected = Expected::new(expected, terms)?;
+    let leaks = expected.leaks();
+    let rest = rest(delta, &leaks)?;
+    if expected.cost(1.0) <= 0.0 {
+        return Err(FilterError::NothingExpected);
+    }
+    let ln_delta = rest.to_wide(false).ln_estimate();
+    let least = |t: f64| expected.cost(t) - convert::estimate(0.0, ln_delta, t, Tail::Privacy);
+    let t = convert::least(least).ok_or(FilterError::NothingExpected)?;
+    let order = Order::new(1.0 + t)?;
+    let total = expected.charge(order)?;
+    let mut epsilon = Amount::from_f64(least(t).max(1e-9)).unwrap_or_default().ceil(GRID_PLACES);
+    for _ in 0..16 {
+        Epsilon::new(epsilon.upper())?;
+        // The budget grows with epsilon, one for one.
+        match convert::budget(&epsilon, &rest, order) {
+            Some(budget) if budget >= total => return Ok((epsilon, order, leaks)),
+            Some(budget) => {
+                let short = total.less(&budget).unwrap_or_default();
+                epsilon = &epsilon + &short;
+            }
+            None => epsilon = &epsilon + &total,
+        }
+    }
+    Err(FilterError::NoBudget {
+        epsilon,
+        delta: rest,
+        at: format!("order {}", order.get()),
+        hint: "",
+    })
+}
+
+fn rest(delta: &Amount, leaks: &Amount) -> Result<Amount, FilterError> {
+    let rest = delta.less(leaks).filter(|rest| !rest.is_zero());
+    rest.ok_or_else(|| FilterError::Leaks { leaks: leaks.clone(), delta: delta.clone() })
+}

@@ -1,0 +1,278 @@
+//! Declared plans: slots fixed first, opened in any order.
+//!
+//! Every mechanism that a slot dominates is a randomized function of the slot's pair. All
+//! pairs could have been drawn before the first question; everything after is
+//! post-processing, whatever order the slots are opened in and whatever that depends on. So
+//! *optimal* composition of the whole declaration covers it.
+
+use crate::amount::Amount;
+use crate::charge;
+use crate::dominate::{Basis, CoverError, covers};
+use crate::error::FilterError;
+use crate::query::Query;
+use crate::rule::Filter;
+use crate::terms::{Interleaving, Terms};
+use counterpoint::ask::{Answer, AskError, Options};
+use counterpoint::quantity::{Count, Delta, Epsilon, Group};
+use counterpoint::theorem::{Parameters, Setting};
+use counterpoint::{Plan, PlanError};
+
+/// A slot of a plan: so many openings for what it dominates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// What was declared; its count is how many openings there are in all.
+    pub declared: Query,
+    /// How many of them have been used.
+    pub used: u64,
+}
+
+impl Slot {
+    /// The part of the data that it is about, and with it every account opened in it.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.declared.part().map(|part| &**part)
+    }
+
+    /// How many openings are left.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.declared.count().get().saturating_sub(self.used)
+    }
+}
+
+/// An account whose slots were declared before it was opened.
+///
+/// ```
+/// use counterpoint::{Adjacency, Count, Delta, Options};
+/// use counterpoint_budget::{PlanAccount, Query, Terms};
+///
+/// let tenth = Query::approx_dp("0.1".parse()?, "0".parse()?)?;
+/// let declared = vec![tenth.clone().times(Count::new(100)?)];
+/// let mut account = PlanAccount::new(declared, Terms::new(Adjacency::AddRemove))?;
+/// let answer = account.epsilon(Delta::new(1e-6)?, &Options::default())?;
+/// assert!(answer.bracket.upper < 4.7746);
+///
+/// // Laplace noise of scale 20 is less than was declared; scale 5 is more.
+/// account.open(0, &Query::laplace("20".parse()?, "1".parse()?)?)?;
+/// assert!(account.open(0, &Query::laplace("5".parse()?, "1".parse()?)?).is_err());
+/// assert_eq!(account.slots()[0].left(), 99);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanAccount {
+    terms: Terms,
+    plan: Plan,
+    declared: Vec<Query>,
+    slots: Vec<Slot>,
+}
+
+/// Why a plan says no.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A definite no: too few openings are left.
+    #[error("slot {}: {asked} openings are asked for and {left} are left", .slot + 1)]
+    NoneLeft {
+        /// Which slot, from 0.
+        slot: usize,
+        /// How many were asked for.
+        asked: u64,
+        /// How many are left.
+        left: u64,
+    },
+    /// There is no such slot.
+    #[error("slot {} is asked for; legal: 1 to {slots}", .slot + 1)]
+    NoSuchSlot {
+        /// Which slot, from 0.
+        slot: usize,
+        /// How many slots there are.
+        slots: usize,
+    },
+    /// A filter with other terms than the plan's. (A promise about a group is none about one
+    /// person, which is what a slot describes.)
+    #[error("the filter's terms do not fit the plan's; legal: the same, with group 1")]
+    OtherTerms,
+    /// Not covered by the slot, or without a meaning.
+    #[error(transparent)]
+    Cover(#[from] CoverError),
+}
+
+impl From<FilterError> for OpenError {
+    fn from(error: FilterError) -> Self {
+        Self::Cover(error.into())
+    }
+}
+
+/// Why slots make no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeclareError {
+    /// The slots cannot be put together.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A slot without a meaning under the terms, or that no theorem covers.
+    #[error("slot {}: {error}", .slot + 1)]
+    Slot {
+        /// Which slot, from 0.
+        slot: usize,
+        /// Why.
+        error: FilterError,
+    },
+}
+
+impl PlanAccount {
+    /// Declares all slots; a query's count is how many openings it gives.
+    ///
+    /// # Errors
+    /// [`DeclareError`] naming the slot that has no meaning, or that no theorem covers.
+    pub fn new(declared: Vec<Query>, terms: Terms) -> Result<Self, DeclareError> {
+        for (slot, query) in declared.iter().enumerate() {
+            charge::losses(query, terms).map_err(|error| DeclareError::Slot { slot, error })?;
+        }
+        let releases = declared.iter().map(|query| query.release().clone());
+        let plan = Plan::with(releases, Some(terms.adjacency), terms.group)?;
+        let slots = declared.iter().map(|query| Slot { declared: query.clone(), used: 0 });
+        Ok(Self { terms, plan, slots: slots.collect(), declared })
+    }
+
+    /// The account as it was stored: the declaration, and the slots as they are now.
+    ///
+    /// # Errors
+    /// As [`PlanAccount::new`].
+    pub fn restored(
+        declared: Vec<Query>,
+        slots: Vec<Slot>,
+        terms: Terms,
+    ) -> Result<Self, DeclareError> {
+        Ok(Self { slots, ..Self::new(declared, terms)? })
+    }
+
+    /// The least epsilon at which the whole declaration is private: what the account
+    /// guarantees from the day it is opened. A slot never opened is not refunded.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn epsilon(&self, delta: Delta, options: &Options<'_>) -> Result<Answer, AskError> {
+        self.plan.epsilon(delta, options)
+    }
+
+    /// The least delta at which the whole declaration is private.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn delta(&self, epsilon: Epsilon, options: &Options<'_>) -> Result<Answer, AskError> {
+        self.plan.delta(epsilon, options)
+    }
+
+    /// Whether the whole declaration is certified to be (epsilon, delta)-private.
+    ///
+    /// # Errors
+    /// See [`AskError`].
+    pub fn keeps(
+        &self,
+        epsilon: &Amount,
+        delta: &Amount,
+        options: &Options<'_>,
+    ) -> Result<bool, AskError> {
+        let Ok(epsilon) = Epsilon::new(epsilon.lower()) else { return Ok(false) };
+        let answer = self.plan.delta(epsilon, options)?;
+        Ok(answer.bracket.upper <= delta.lower())
+    }
+
+    /// Uses openings of a slot for a query, count included.
+    ///
+    /// # Errors
+    /// [`OpenError`]; the account is then as before.
+    pub fn open(&mut self, slot: usize, query: &Query) -> Result<Basis, OpenError> {
+        let asked = query.count().get();
+        let declared = self.available(slot, asked)?.declared.clone();
+        let basis =
+            covers(&[declared.times(query.count())], std::slice::from_ref(query), self.terms)?;
+        self.take(slot, asked);
+        Ok(basis)
+    }
+
+    /// Uses one opening of a slot for an open account of its own, which may then be spent as
+    /// one goes: what the account promises has to be within the slot. It is about the slot's
+    /// part of the data ([`Slot::part`], [`super::is_within_part`]).
+    ///
+    /// # Errors
+    /// [`OpenError`]; the account is then as before.
+    pub fn open_filter(&mut self, slot: usize, filter: &Filter) -> Result<Basis, OpenError> {
+        let own = filter.terms();
+        let sequential = own.interleaving == Interleaving::Sequential
+            && self.terms.interleaving == Interleaving::Concurrent;
+        let alone = own.group == Group::ONE && self.terms.group == Group::ONE;
+        if own.adjacency != self.terms.adjacency || sequential || !alone {
+            return Err(OpenError::OtherTerms);
+        }
+        let promise = filter.promise().query()?;
+        let declared = self.available(slot, 1)?.declared.clone().times(Count::ONE);
+        let promise = promise.about(declared.part().cloned());
+        let basis = covers(&[declared], &[promise], self.terms)?;
+        self.take(slot, 1);
+        Ok(basis)
+    }
+
+    /// Exchanges unused openings, given as (slot, how many), for new slots about the same part
+    /// of the data, if they cover these. The guarantee stays that of the first declaration.
+    ///
+    /// # Errors
+    /// [`OpenError`], also where it is merely undecided; the account is then as before.
+    pub fn recut(&mut self, unused: &[(usize, u64)], into: Vec<Query>) -> Result<Basis, OpenError> {
+        let mut given = Vec::new();
+        for (place, &(slot, asked)) in unused.iter().enumerate() {
+            let earlier = unused.iter().take(place).filter(|other| other.0 == slot);
+            let all = earlier.fold(asked, |sum, other| sum.saturating_add(other.1));
+            let declared = self.available(slot, all)?.declared.clone();
+            if let Ok(count) = Count::new(asked) {
+                given.push(declared.times(count));
+            }
+        }
+        let basis = covers(&given, &into, self.terms)?;
+        for &(slot, asked) in unused {
+            self.take(slot, asked);
+        }
+        self.slots.extend(into.into_iter().map(|declared| Slot { declared, used: 0 }));
+        Ok(basis)
+    }
+
+    fn available(&self, slot: usize, asked: u64) -> Result<&Slot, OpenError> {
+        let slots = self.slots.len();
+        let found = self.slots.get(slot).ok_or(OpenError::NoSuchSlot { slot, slots })?;
+        let left = found.left();
+        if asked <= left { Ok(found) } else { Err(OpenError::NoneLeft { slot, asked, left }) }
+    }
+
+    fn take(&mut self, slot: usize, asked: u64) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.used = slot.used.saturating_add(asked);
+        }
+    }
+
+    /// What was declared at first.
+    #[must_use]
+    pub fn declared(&self) -> &[Query] {
+        &self.declared
+    }
+
+    /// The slots as they are now: those declared, and those cut from them since.
+    #[must_use]
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// What all slots have in common.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// The setting the guarantee holds in: slots fixed first, their order and the mechanisms
+    /// in them chosen as one goes.
+    #[must_use]
+    pub fn setting(&self) -> Setting {
+        let concurrent = self.terms.interleaving == Interleaving::Concurrent;
+        Setting { parameters: Parameters::Fixed, concurrent }
+    }
+}

@@ -1,0 +1,153 @@
+//! Randomized response, which dominates every mechanism with its guarantee (MV Lemma 3.2, KOV section IV).
+
+use super::cells::{Cut, Point, Side};
+use super::closed_form::{
+    FOUR_ROUNDINGS, LARGE, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
+};
+use super::transform::{Kind, Tilted};
+use super::{Atom, Blurring, Jet, Law, Loss, exceeds};
+use crate::ends::Ends;
+use counterpoint_numerics::{Dd, Wide, exp, falling, rise};
+
+/// The loss is epsilon with probability e^epsilon/(1 + e^epsilon), else -epsilon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Response {
+    pub(crate) epsilon: Dd,
+}
+
+impl Response {
+    /// The probability of the larger loss.
+    fn truth(&self) -> Dd {
+        Dd::ONE / (Dd::ONE + falling(self.epsilon))
+    }
+}
+
+impl Law for Response {
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn numbers(&self) -> Vec<f64> {
+        vec![self.epsilon.hi, self.epsilon.lo]
+    }
+
+    fn guarantee(&self) -> Option<Dd> {
+        Some(self.epsilon)
+    }
+
+    /// It dominates all that is as private (KOV section IV).
+    fn dominates(&self, other: &Loss) -> bool {
+        let largest = match other {
+            Loss::Response(less) => return exceeds(self.epsilon, less.epsilon),
+            Loss::Laplace(law) => law.epsilon,
+            Loss::Range(law) => law.epsilon,
+            Loss::Atoms(atoms) if atoms.cut <= 0.0 => {
+                atoms.list.first().map_or(Dd::ZERO, |first| first.loss)
+            }
+            _ => return false,
+        };
+        self.epsilon == largest || exceeds(self.epsilon, largest)
+    }
+
+    fn top(&self) -> Option<(Dd, Dd)> {
+        Some((self.epsilon, self.truth()))
+    }
+
+    fn growth(&self, s: f64) -> Option<f64> {
+        (s < SHORT_OF_THE_SPAN * self.epsilon.hi).then_some(0.0)
+    }
+
+    fn mass_within(&self, gap: f64) -> Dd {
+        let is_alone = gap < SHORT_OF_THE_SPAN * self.epsilon.hi;
+        let mass = if is_alone { self.truth() } else { Dd::ONE };
+        mass * (1.0 + FOUR_ROUNDINGS)
+    }
+
+    fn atoms(&self) -> Option<Vec<Atom>> {
+        let mass = self.truth();
+        let minus = mass * falling(self.epsilon);
+        Some(vec![Atom { loss: self.epsilon, mass }, Atom { loss: -self.epsilon, mass: minus }])
+    }
+
+    fn listed(&self) -> Option<usize> {
+        Some(2)
+    }
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+
+    fn profile(&self, epsilon: Dd) -> Option<Ends> {
+        let (largest, mass) = (self.epsilon, self.truth());
+        let at = |gap: Dd| if gap < largest.scaled(2.0) { mass * rise(gap) } else { keep(epsilon) };
+        Some(around(largest - epsilon, largest, at))
+    }
+
+    fn cumulant(&self, t: f64) -> Option<(Dd, f64)> {
+        cumulant_of(cumulant(self.epsilon, t))
+    }
+
+    /// ln(p e^(te) + q e^(-te)), p being e^e times q: w is what the second term is of the sum.
+    #[allow(clippy::disallowed_methods)] // An estimate.
+    fn jet(&self, t: f64) -> Option<Jet> {
+        let e = self.epsilon.hi;
+        if e <= PLAIN {
+            return None;
+        }
+        let p = 1.0 / (1.0 + (-e).exp());
+        let fall = (1.0 - p) * (-2.0 * t * e).exp();
+        let w = fall / (p + fall);
+        Some([t * e + (p + fall).ln(), e * (1.0 - 2.0 * w), 4.0 * e * e * w * (1.0 - w)])
+    }
+
+    fn tilted(&self, t: f64) -> Option<Tilted> {
+        let epsilon = self.epsilon;
+        let s = Dd::from(t) + Dd::from(0.5);
+        let ratio = falling(epsilon * 2.0 * s);
+        let stay = Dd::ONE / (Dd::ONE + ratio);
+        let gone = ratio * stay;
+        let variance = 4.0 * epsilon.hi * epsilon.hi * stay.hi * gone.hi;
+        let kind = Kind::Two { stay, gone, fall: epsilon.scaled(2.0) };
+        Some(Tilted { shift: epsilon, variance, kind })
+    }
+
+    fn blurring(&self) -> Blurring {
+        Blurring::Possible
+    }
+
+    /// 1/(1 + e^-eps) up and e^-eps of that down.
+    fn points(
+        &self,
+        _side: Side,
+        _cut: Option<&Cut<'_>>,
+        sink: &mut dyn FnMut(Point),
+    ) -> Option<Wide> {
+        let epsilon = self.epsilon;
+        let p = 1.0 / (1.0 + exp(-epsilon.hi));
+        sink(Point { loss: epsilon, scale: Dd::ZERO, p, q: p, error: 0.0 });
+        sink(Point { loss: -epsilon, scale: -epsilon, p, q: p, error: 0.0 });
+        Some(Wide::ZERO)
+    }
+
+    fn offset(&self) -> Dd {
+        self.epsilon
+    }
+
+    fn spacings(&self) -> Option<Vec<f64>> {
+        Some(vec![2.0 * self.epsilon.hi])
+    }
+}
+
+/// cosh(t eps) - 1 + tanh(eps/2) sinh(t eps), plus one, is the expectation.
+fn cumulant(epsilon: Dd, t: f64) -> Dd {
+    let x = epsilon * t;
+    if x.hi > LARGE {
+        return x - falling(epsilon).ln_1p();
+    }
+    let rise = x.expm1();
+    let square = rise * rise;
+    let fall = (-epsilon).expm1();
+    let tanh = -fall / (Dd::from(2.0) + fall);
+    let twice = square + tanh * (square + rise.scaled(2.0));
+    (twice / (rise + Dd::ONE).scaled(2.0)).ln_1p()
+}

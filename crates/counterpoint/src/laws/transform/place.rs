@@ -1,0 +1,44 @@
+//! Places on a contour, and complex numbers there.
+
+use crate::ends::DOUBLES;
+use counterpoint_numerics::{Dd, TWO_PI, exp, turns};
+
+/// A complex number in double-doubles.
+pub(crate) type Complex = (Dd, Dd);
+
+pub(crate) fn times(a: Complex, b: Complex) -> Complex {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+pub(crate) fn over(a: Complex, b: Complex) -> Complex {
+    let size = b.0 * b.0 + b.1 * b.1;
+    let (re, im) = times(a, (b.0, -b.1));
+    (re / size, im / size)
+}
+
+/// Where a contour is evaluated: w = 2 pi j / period.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) index: u64,
+    /// A power of two.
+    pub(crate) period: f64,
+}
+
+impl Place {
+    /// e^(i w loss).
+    pub(crate) fn turn(self, loss: Dd) -> Complex {
+        turns((loss * self.index as f64).scaled(1.0 / self.period))
+    }
+
+    /// w.
+    pub(crate) fn frequency(self) -> Dd {
+        (TWO_PI * self.index as f64).scaled(1.0 / self.period)
+    }
+}
+
+/// At most what Gaussians e^(-slope v^2) about all whole numbers add up to, so far away from the nearest: the next is
+/// half a turn away at least, and what is further off is below 10^-34.
+pub(crate) fn nearest(slope: f64, away: f64) -> f64 {
+    let of = |v: f64| exp(-(slope * v * v * (1.0 - DOUBLES)).min(700.0));
+    (of(away.max(0.0)) + of(0.5)) * (1.0 + DOUBLES) + 1e-33
+}

@@ -1,0 +1,352 @@
+//! The contour of losses that are blurred a little, so that it ends (theorems.md, blurred losses).
+//!
+//! With N the normal law of deviation h and n its density,
+//!
+//! `(N delta)(e) - h^2 E n(L - e) <= delta(e) <= (N delta)(e - h^2/2)`,
+//!
+//! and blurring multiplies the transform by `e^(h^2 z^2/2)`.
+
+use super::factors::{Factors, Point, times};
+use super::line::{Line, line, saddle_at_delta, saddle_at_epsilon};
+use super::points::{Effort, alias};
+use super::total_cumulant;
+use crate::composition::Part;
+use crate::composition::leak::Target;
+use crate::ends::{DOUBLES, Ends};
+use crate::laws::Blurring;
+use crate::laws::transform::Transform;
+use crate::methods::largest;
+use crate::methods::saddle::Saddle;
+use crate::methods::search::solved;
+use crate::methods::{Failure, kept};
+use crate::watch::Watch;
+use counterpoint_numerics::Bracket;
+use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, turn, turns};
+
+// What the certificates here allow for, each rounded up generously.
+
+/// e^x - 1 is at most 2x for errors x of up to one.
+const FIRST_ORDER: f64 = 2.0;
+/// e^K(t)/T and e^(-t epsilon), in double-doubles.
+const SCALE: f64 = 32.0 * STEP;
+/// A kernel, a Gaussian's exponential and their products, relative to the moduli's sum.
+const KERNEL: f64 = 64.0 * UNIT;
+/// A phase: sixteen units of its turn, a few for its angle, and for each of at most [`TURNS`] products 4 u and
+/// two for the factor's own rounding.
+const TURNED: f64 = (64.0 + 8.0 * TURNS as f64) * UNIT;
+/// One addition to a running sum.
+const ADDED: f64 = 2.0 * UNIT;
+/// The angle, in double-doubles, for each turn that it has made.
+const ANGLE: f64 = 64.0 * STEP;
+/// What products of tiny numbers may have lost.
+const UNDERFLOW: f64 = 1e-280;
+
+/// Phases are turned so often before they are computed afresh.
+const TURNS: u64 = 32;
+/// The most factors that are multiplied for one contour.
+const LITTLE: f64 = 3e6;
+const MUCH: f64 = 3e7;
+/// As many points of all factors are evaluated in any case.
+const POINTS: f64 = 200.0;
+/// The blur ends a contour before this frequency times its deviation, and a little more.
+const REACH: f64 = 10.0;
+/// Blocks of points are bounded if there are more factors than this, or discrete Gaussians.
+const MANY: f64 = 12.0;
+
+/// Whether it is for these losses: some have atoms that do not fade, and none fades by itself.
+pub(crate) fn is_for(parts: &[Part]) -> bool {
+    let blurring = |part: &Part| part.law().blurring();
+    parts.iter().any(|part| blurring(part) == Blurring::Needed)
+        && parts.iter().all(|part| blurring(part) != Blurring::Impossible)
+}
+
+/// The least epsilon whose pure delta is within the target.
+pub(crate) fn epsilon(
+    parts: &[Part],
+    target: &Target,
+    tolerance: f64,
+    (effort, watch): (Effort, Watch<'_>),
+) -> Result<Bracket, Failure> {
+    let ln_target = target.lower.ln_estimate();
+    let saddle = saddle_at_delta(parts, ln_target, watch)?;
+    let share = (tolerance * saddle.tilt * saddle.epsilon).clamp(1e-13, 1e-2);
+    refine(parts, saddle, (share, tolerance), (effort, &watch), |blurred, saddle| {
+        let bracket = solved(&|e| blurred.ends(e), target, saddle, &watch)?;
+        kept(bracket, tolerance).inspect_err(|_| saddle.look_at(bracket))
+    })
+}
+
+/// The pure delta at an epsilon.
+pub(crate) fn delta(
+    parts: &[Part],
+    epsilon: f64,
+    tolerance: f64,
+    (effort, watch): (Effort, Watch<'_>),
+) -> Result<Ends, Failure> {
+    let saddle = saddle_at_epsilon(parts, epsilon, watch)?;
+    refine(parts, saddle, (tolerance, tolerance), (effort, &watch), |blurred, saddle| {
+        let ends = blurred.ends(epsilon);
+        ends.kept(tolerance).inspect_err(|_| saddle.expect(ends))
+    })
+}
+
+/// Blurs and neglects ever less until an answer keeps the tolerance, by what its width says: next to an atom that
+/// falls with the blur's deviation only, elsewhere with its square.
+fn refine<T>(
+    parts: &[Part],
+    mut saddle: Saddle,
+    (share, tolerance): (f64, f64),
+    (effort, watch): (Effort, &Watch<'_>),
+    answer: impl Fn(&Blurred, &mut Saddle) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (mut share, mut best) = (share, f64::INFINITY);
+    let core = POINTS * parts.len() as f64;
+    let mut left = core + if effort == Effort::Little { LITTLE } else { MUCH };
+    for _ in 0..8 {
+        let blurred = match Blurred::new(parts, &saddle, share, &mut left, watch) {
+            Err(Failure::TooMuch) if best.is_finite() => break,
+            blurred => blurred?,
+        };
+        match answer(&blurred, &mut saddle) {
+            Err(Failure::TooWide(width)) => {
+                best = best.min(width);
+                if blurred.is_last || share < 1e-14 {
+                    break;
+                }
+                let ratio = tolerance / width.clamp(1e-300, 1.0);
+                share = (0.5 * share * (ratio * ratio).clamp(0.02, 0.2)).max(1e-15);
+            }
+            answer => return answer,
+        }
+    }
+    Err(Failure::TooWide(best))
+}
+
+/// A point, its two kernels included, twice for all but the first.
+struct Sample {
+    index: u64,
+    above: Point,
+    below: Point,
+    error: f64,
+}
+
+/// A contour, ready for questions.
+struct Blurred {
+    t: f64,
+    period: f64,
+    /// h^2, and whether there is time for no less.
+    square: f64,
+    is_last: bool,
+    /// e^(K(t) + h^2 t^2/2) / T, and its relative error.
+    scale: Wide,
+    scale_error: f64,
+    /// The losses' shifts and that of the blur.
+    shift: Dd,
+    samples: Vec<Sample>,
+    /// What the points left out add up to.
+    rest: f64,
+    cut: Wide,
+    aliases: [(f64, Wide); 2],
+}
+
+impl Blurred {
+    fn new(
+        parts: &[Part],
+        saddle: &Saddle,
+        share: f64,
+        left: &mut f64,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Failure> {
+        let Line { t, period, others } = line(parts, saddle, 0.1 * share, watch)?;
+        let terms: Option<Vec<Transform>> =
+            parts.iter().map(|part| Transform::new(part.law(), part.count, t)).collect();
+        let terms = terms.ok_or(Failure::TooMuch)?;
+        let factors = Factors::new(&terms, t).ok_or(Failure::TooMuch)?;
+        let (cumulant, error) = total_cumulant(parts, t).ok_or(Failure::TooMuch)?;
+        // What the sum will be, about, and at most: an estimate.
+        #[allow(clippy::disallowed_methods)]
+        let ln_sum = saddle.ln_delta + t * saddle.epsilon - cumulant.hi + period.ln();
+        let sum = exp(ln_sum.clamp(-600.0, 600.0)).min(1.0 / (t * (1.0 + t)));
+        let allowance = 0.05 * share * sum;
+        let unit = std::f64::consts::TAU / period;
+        // Not at all, if the contour ends by itself before long.
+        let soon = 2e3 * unit;
+        let ends = 4.0 * factors.envelope(soon) / (soon * unit) < 0.1 * allowance;
+        let square = if ends { 0.0 } else { 0.6 * share / (t * (1.0 + t)) };
+        // No less than there is time for, where no block can be bounded.
+        let least =
+            if factors.is_skipped(MANY) { 0.0 } else { REACH * factors.work() / (unit * *left) };
+        let is_last = !ends && square < least * least;
+        let square = if is_last { least * least } else { square };
+        let exponent = cumulant + Dd::product(t, t) * (0.5 * square);
+        let mut blurred = Self {
+            t,
+            period,
+            square,
+            is_last,
+            scale: Wide::exp(exponent) * Wide::from(1.0 / period),
+            scale_error: FIRST_ORDER * error + SCALE * (1.0 + exponent.hi.abs()),
+            shift: factors.shift + Dd::product(square, t),
+            samples: Vec::new(),
+            rest: 0.0,
+            cut: Wide::from(largest::cut(parts)),
+            aliases: [(0.0, Wide::ZERO); 2],
+        };
+        blurred.evaluate(&factors, allowance, left, watch)?;
+        for (slot, other) in blurred.aliases.iter_mut().zip(others) {
+            *slot = alias(parts, other, t, period).ok_or(Failure::TooMuch)?;
+        }
+        Ok(blurred)
+    }
+
+    /// All points up to where the blur and the envelope bound the rest; where there are many factors, blocks of
+    /// points are bounded together if they can be.
+    fn evaluate(
+        &mut self,
+        factors: &Factors,
+        allowance: f64,
+        left: &mut f64,
+        watch: &Watch<'_>,
+    ) -> Result<(), Failure> {
+        let unit = std::f64::consts::TAU / self.period;
+        let core = (6.0 / (factors.variance.sqrt() * unit)).ceil().clamp(4.0, 1e6) as u64;
+        let (mut index, mut size) = (0, 8);
+        // Points to evaluate before a block is tried again: the more the more often it was in vain.
+        let (mut wait, mut pause) = (core + 1, 1);
+        loop {
+            let frequency = index as f64 * unit * (1.0 - DOUBLES);
+            if index == core + 1 || (index > core && index.is_multiple_of(64)) {
+                watch.at(0.5)?;
+                let tail = self.tail(factors, frequency, unit);
+                if tail <= 0.1 * allowance {
+                    self.rest += tail;
+                    return Ok(());
+                }
+            }
+            if *left < 0.0 {
+                return Err(Failure::TooMuch);
+            }
+            if wait == 0 && factors.is_skipped(MANY) {
+                // To the next multiple of 64 at most, where the tail is looked at.
+                let many = size.min(64 - index % 64);
+                let weight = 2.0 * many as f64 * self.weight(frequency);
+                let goal = 1e-3 * allowance / weight;
+                let (bound, work) = factors.within((index, index + many - 1), self.period, goal);
+                *left -= work;
+                if bound <= goal {
+                    self.rest += bound * weight;
+                    index += many;
+                    (size, pause) = ((2 * size).min(64), 1);
+                    continue;
+                }
+                if size > 2 {
+                    size /= 2;
+                    continue;
+                }
+                (size, wait, pause) = (4, pause, (2 * pause).min(64));
+            }
+            *left -= self.sample(factors, index, 1e-6 * allowance);
+            index += 1;
+            wait = wait.saturating_sub(1);
+        }
+    }
+
+    /// At most what both kernels and the blur weigh a point by, from a frequency on.
+    fn weight(&self, frequency: f64) -> f64 {
+        let blur = exp(-(0.5 * self.square * frequency * frequency * (1.0 - DOUBLES)).min(700.0));
+        blur * (1.0 / (frequency * frequency) + self.square) * (1.0 + DOUBLES)
+    }
+
+    /// All points from a frequency on: sums of falling functions are at most their integrals from the point
+    /// before, and that of `h^2 e^(-h^2 w^2/2)` is at most `e^(-h^2 w^2/2) / w`.
+    fn tail(&self, factors: &Factors, frequency: f64, unit: f64) -> f64 {
+        let before = frequency - unit * (1.0 + DOUBLES);
+        let blur = exp(-(0.5 * self.square * before * before * (1.0 - DOUBLES)).min(700.0));
+        4.0 * factors.envelope(frequency) * blur / (before * unit) * (1.0 + DOUBLES)
+    }
+
+    /// Evaluates a point and keeps it, unless it is nothing.
+    fn sample(&mut self, factors: &Factors, index: u64, nothing: f64) -> f64 {
+        let (value, error, work) = factors.value(index, self.period);
+        let (t, w) = (self.t, std::f64::consts::TAU * (index as f64 / self.period));
+        let blur = exp(-(0.5 * self.square * w * w).min(700.0));
+        let twice = if index == 0 { 1.0 } else { 2.0 };
+        // 1 / (z (1 + z)).
+        let (re, im) = (t * (1.0 + t) - w * w, (1.0 + 2.0 * t) * w);
+        let size = re * re + im * im;
+        let kernel = (re / size, -im / size);
+        let weight = twice * blur;
+        let modulus = (value.0 * value.0 + value.1 * value.1).sqrt();
+        // re may cancel; what it is part of does not.
+        let kernel_size = (t * (1.0 + t) + w * w) / size + self.square;
+        let error = weight * kernel_size * (error * (1.0 + DOUBLES) + KERNEL * modulus) + UNDERFLOW;
+        let most = weight * kernel_size * modulus + error;
+        if !most.is_finite() {
+            self.rest = f64::INFINITY;
+        } else if index > 0 && most <= nothing / (1.0 + index as f64) {
+            self.rest += most * (1.0 + DOUBLES);
+        } else {
+            let by = |kernel: Point| {
+                let product = times(value, kernel);
+                (weight * product.0, weight * product.1)
+            };
+            let below = by((kernel.0 - self.square, kernel.1));
+            self.samples.push(Sample { index, above: by(kernel), below, error });
+        }
+        work
+    }
+
+    /// The sum at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
+    fn sum(&self, epsilon: Dd, kernel: impl Fn(&Sample) -> Point) -> (f64, f64) {
+        let step = (self.shift - epsilon).scaled(1.0 / self.period);
+        let one = turns(step);
+        let one = (one.0.hi, one.1.hi);
+        let (mut sum, mut error, mut total) = (0.0, self.rest, 0.0);
+        let (mut at, mut next, mut fresh) = ((1.0, 0.0), u64::MAX, 0);
+        for sample in &self.samples {
+            if sample.index == next && fresh < TURNS {
+                at = times(at, one);
+                fresh += 1;
+            } else {
+                (at, fresh) = (phase(step, sample.index), 0);
+            }
+            next = sample.index + 1;
+            let value = kernel(sample);
+            let size = value.0.abs() + value.1.abs();
+            sum += value.0 * at.0 - value.1 * at.1;
+            total += size;
+            error += sample.error + TURNED * size + ADDED * sum.abs();
+        }
+        let furthest = self.samples.last().map_or(1.0, |sample| sample.index as f64 + 1.0);
+        let turned = (self.shift.hi.abs() + epsilon.hi.abs()) / self.period * furthest;
+        (sum, (error + ANGLE * (1.0 + turned) * total) * (1.0 + DOUBLES))
+    }
+
+    /// Bounds on the pure delta.
+    fn ends(&self, epsilon: f64) -> Ends {
+        let moved = Dd::from(epsilon) - Dd::from(0.5 * self.square);
+        let (sum, error) = self.sum(moved, |sample| sample.above);
+        let factor = |at: Dd| self.scale * Wide::exp(-(at * self.t));
+        let slack = self.scale_error + SCALE * (1.0 + self.t * (epsilon + self.square));
+        // What is no number bounds nothing.
+        let most = if (sum + error).is_nan() { f64::INFINITY } else { (sum + error).max(0.0) };
+        let upper = factor(moved) * Wide::from(most) * Wide::from(1.0 + slack) + self.cut;
+        let (sum, error) = self.sum(Dd::from(epsilon), |sample| sample.below);
+        let least = (sum - error).max(0.0) * (1.0 - slack).max(0.0);
+        let lower = factor(Dd::from(epsilon)) * Wide::from(least);
+        let excess = self.aliases.iter().fold(Wide::ZERO, |total, &(tilt, factor)| {
+            total + factor * Wide::exp(Dd::product(-tilt, epsilon))
+        });
+        let lower = lower - excess;
+        Ends::new(if lower.is_positive() { lower } else { Wide::ZERO }, upper)
+    }
+}
+
+/// e^(2 pi i index step).
+fn phase(step: Dd, index: u64) -> Point {
+    const BITS: u32 = 53;
+    let turns = step * index as f64;
+    let rest = turns - Dd::from(turns.hi.floor());
+    let rest = (rest.hi - rest.hi.floor()).clamp(0.0, 1.0 - UNIT);
+    turn((rest * (1_u64 << BITS) as f64) as u64, BITS)
+}

@@ -1,0 +1,149 @@
+//! Losses that are few enough to be listed, one by one.
+
+use super::largest::cut;
+use crate::composition::Part;
+use crate::composition::leak::Target;
+use crate::ends::{Ends, ROUNDED_UP, UNCOUNTED};
+use crate::laws::{Atom, Atoms, LOSS};
+use crate::methods::Failure;
+use crate::methods::outcomes::Outcomes;
+use crate::methods::search::closer;
+use counterpoint_numerics::{Bracket, Dd, STEP, Wide};
+
+/// For each factor: its mass, good to two steps, and its product in a power.
+const FACTOR: f64 = 4.0;
+
+/// The most outcomes a composition may have to be listed.
+const MOST_LISTED: usize = 20_000;
+
+/// Products of masses may underflow; what that takes away is far less than this.
+const UNDERFLOW: f64 = 1e-260;
+
+/// All losses of a composition of few atoms, equal ones together.
+pub(crate) struct Listed {
+    atoms: Atoms,
+    /// How many operations a loss or a mass may have seen.
+    operations: f64,
+    /// P mass that is not listed, with any loss: a list of outcomes cannot do without it.
+    left_out: f64,
+}
+
+impl Listed {
+    /// None if a part has a density, or if there are too many.
+    pub(crate) fn new(parts: &[Part]) -> Option<Self> {
+        if are_too_many(parts) {
+            return None;
+        }
+        let one = Atom { loss: Dd::ZERO, mass: Dd::ONE };
+        let cut = cut(parts) + UNDERFLOW;
+        let mut atoms =
+            Atoms { list: vec![one].into(), cut, capped: false, symmetric: false, rho: None };
+        let mut operations = UNCOUNTED;
+        for part in parts {
+            let factor = part.law().atoms()?;
+            for _ in 0..part.count {
+                if atoms.list.len() * factor.len() > 8 * MOST_LISTED || operations > 1e5 {
+                    return None;
+                }
+                atoms.list = product(&atoms.list, &factor).into();
+                operations += FACTOR + factor.len() as f64;
+                if atoms.list.len() > MOST_LISTED {
+                    return None;
+                }
+            }
+        }
+        let left_out = |part: &Part| part.law().cut() * part.count as f64;
+        let left_out = ROUNDED_UP * parts.iter().map(left_out).sum::<f64>();
+        Some(Self { atoms, operations, left_out })
+    }
+
+    /// The outcomes, the mass that is in none, and how many operations each may have seen.
+    pub(crate) fn into_atoms(self) -> (Vec<Atom>, f64, f64) {
+        let cut = self.cut();
+        (self.atoms.list.to_vec(), cut, self.operations)
+    }
+
+    /// Nothing has underflowed where no mass is near that.
+    fn cut(&self) -> f64 {
+        let whole = self.left_out <= 0.0
+            && self.atoms.cut <= UNDERFLOW
+            && self.atoms.list.iter().all(|atom| atom.mass.hi > 1e-250);
+        if whole { 0.0 } else { self.atoms.cut + self.left_out }
+    }
+
+    /// The outcomes, with their Q masses.
+    pub(crate) fn into_outcomes(self) -> Outcomes {
+        let list = &self.atoms.list;
+        let size = list.iter().fold(1.0, |most: f64, atom| most.max(1.0 + atom.loss.hi.abs()));
+        let slack = LOSS * self.operations * size + STEP * list.len() as f64;
+        let cut = self.cut();
+        let outcome = |atom: &Atom| {
+            let p = Wide::from(atom.mass);
+            (atom.loss, p, p * Wide::exp(-atom.loss))
+        };
+        Outcomes { list: list.iter().map(outcome).collect(), slack, cut }
+    }
+
+    pub(crate) fn delta(&self, epsilon: f64) -> Ends {
+        self.atoms.profile_after(Dd::from(epsilon), self.operations)
+    }
+
+    /// Losses and their masses, by falling loss.
+    pub(crate) fn brackets(&self) -> Vec<(Bracket, Bracket)> {
+        let around = |value: Dd, error: f64| Bracket {
+            lower: (value - Dd::from(error)).lower(),
+            upper: (value + Dd::from(error)).upper(),
+        };
+        let slack = self.operations * STEP;
+        let ends = |atom: &Atom| {
+            let loss = around(atom.loss, slack * (1.0 + atom.loss.hi.abs()));
+            (loss, around(atom.mass, slack * atom.mass.hi + self.atoms.cut + self.left_out))
+        };
+        self.atoms.list.iter().map(ends).collect()
+    }
+
+    /// The least epsilon whose pure delta is within the target.
+    pub(crate) fn epsilon(&self, target: &Target, tolerance: f64) -> Result<Bracket, Failure> {
+        let first = self.atoms.list.first().ok_or(Failure::TooMuch)?;
+        let top = (first.loss + Dd::from(self.operations * STEP * (1.0 + first.loss.hi))).upper();
+        if self.delta(0.0).upper <= target.lower {
+            return Ok(Bracket::exact(0.0));
+        }
+        if self.delta(top.max(0.0)).upper > target.lower {
+            return Err(Failure::TooMuch);
+        }
+        let bracket = Bracket { lower: 0.0, upper: top.max(0.0) };
+        closer(|epsilon| Ok(self.delta(epsilon)), target, bracket, tolerance)
+    }
+}
+
+/// Whether there are surely too many sums, by the formulas of lists that are not made yet.
+fn are_too_many(parts: &[Part]) -> bool {
+    let outcomes = |part: &Part| Some((part.law().formula()?.outcomes, part.count));
+    let mut most = 0.0_f64;
+    for (outcomes, count) in parts.iter().filter_map(outcomes) {
+        let before = if count > 1 { outcomes } else { most };
+        // A few of them are left out of the list.
+        if 0.8 * outcomes * before > (8 * MOST_LISTED) as f64 {
+            return true;
+        }
+        most = most.max(outcomes);
+    }
+    false
+}
+
+/// All sums, by falling loss; losses that differ by rounding at most become one.
+fn product(list: &[Atom], factor: &[Atom]) -> Vec<Atom> {
+    let sum = |a: &Atom, b: &Atom| Atom { loss: a.loss + b.loss, mass: a.mass * b.mass };
+    let mut all: Vec<Atom> =
+        list.iter().flat_map(|a| factor.iter().map(move |b| sum(a, b))).collect();
+    all.sort_by(|a, b| b.loss.hi.total_cmp(&a.loss.hi).then(b.loss.lo.total_cmp(&a.loss.lo)));
+    all.dedup_by(|next, kept| {
+        let same = (kept.loss - next.loss).hi <= STEP * (1.0 + kept.loss.hi.abs());
+        if same {
+            kept.mass = kept.mass + next.mass;
+        }
+        same
+    });
+    all
+}

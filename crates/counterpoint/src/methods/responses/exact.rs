@@ -1,0 +1,115 @@
+//! The exact routes: which applies, and the tail each gives.
+
+use super::equal::Equal;
+use super::halves::{self, Halves};
+use crate::composition::{Factor, leak::Target};
+use crate::methods::Route;
+use crate::methods::tail::{self, Tail};
+use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::Dd;
+
+/// An exact route, prepared.
+pub(crate) enum Exact {
+    Equal(Equal),
+    Halves(Halves),
+}
+
+/// The most atoms a list may have: when chosen automatically because it is quick, when
+/// chosen because nothing else will do, and when asked for.
+const QUICK_ATOMS: f64 = 2048.0;
+const BEARABLE_ATOMS: f64 = 4_194_304.0;
+const MOST_ATOMS: f64 = 16_777_216.0;
+
+/// The exact route to take if it is quick.
+pub(crate) fn quick(factors: &[Factor]) -> Option<Route> {
+    exact_within(factors, QUICK_ATOMS)
+}
+
+/// The exact route to take if the lattices do not do.
+pub(crate) fn bearable(factors: &[Factor]) -> Option<Route> {
+    exact_within(factors, BEARABLE_ATOMS)
+}
+
+fn exact_within(factors: &[Factor], most: f64) -> Option<Route> {
+    if factors.len() == 1 {
+        Some(Route::Equal)
+    } else if halves::atoms_of(factors) <= most {
+        Some(Route::Grouped)
+    } else if longer_half(factors) <= most {
+        Some(Route::Halves)
+    } else {
+        None
+    }
+}
+
+fn longer_half(factors: &[Factor]) -> f64 {
+    let (left, right) = halves::balanced(factors);
+    halves::atoms_of(&left).max(halves::atoms_of(&right))
+}
+
+/// The work two halves take, in multiplications: what another route may cost at most.
+pub(crate) fn work(factors: &[Factor]) -> f64 {
+    300.0 * longer_half(factors)
+}
+
+/// Why an exact route does not apply, if it does not.
+pub(crate) fn obstacle(factors: &[Factor], route: Route) -> Option<String> {
+    let too_many = |atoms: f64| {
+        (atoms > MOST_ATOMS).then(|| format!("it would list {atoms:.3e} atoms; at most 2^24"))
+    };
+    match route {
+        Route::Closed => Some("the answer takes a computation".into()),
+        Route::Equal if factors.len() > 1 => {
+            Some(format!("there are {} different epsilons", factors.len()))
+        }
+        Route::Grouped => too_many(halves::atoms_of(factors)),
+        Route::Halves => too_many(longer_half(factors)),
+        _ => None,
+    }
+}
+
+impl Exact {
+    pub(crate) fn new(
+        factors: &[Factor],
+        route: Route,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Stopped> {
+        match (route, factors) {
+            (Route::Equal, &[factor]) => Ok(Self::Equal(Equal::new(factor))),
+            (Route::Halves, _) => {
+                let (left, right) = halves::balanced(factors);
+                Ok(Self::Halves(Halves::new(&left, &right, watch)?))
+            }
+            _ => Ok(Self::Halves(Halves::new(&[], factors, watch)?)),
+        }
+    }
+
+    pub(crate) fn largest(&self) -> Dd {
+        match self {
+            Self::Equal(equal) => equal.largest(),
+            Self::Halves(halves) => halves.largest(),
+        }
+    }
+
+    pub(crate) fn tail(&mut self, epsilon: f64, watch: &Watch<'_>) -> Result<Tail, Stopped> {
+        match self {
+            Self::Equal(equal) => Ok(equal.tail(epsilon)),
+            Self::Halves(halves) => {
+                watch.at(0.5)?;
+                Ok(halves.tail(epsilon))
+            }
+        }
+    }
+
+    /// An epsilon to start a search from, better than the saddle point's where a step
+    /// of the search is dear.
+    pub(crate) fn first_guess(&self, target: &Target, saddle: f64) -> Result<f64, Stopped> {
+        match self {
+            Self::Equal(equal) if equal.is_large() => {
+                let rough = |epsilon: f64| Ok(equal.rough_tail(epsilon));
+                Ok(tail::solve(rough, target, saddle, equal.largest())?.upper)
+            }
+            _ => Ok(saddle),
+        }
+    }
+}

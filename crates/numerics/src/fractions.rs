@@ -1,0 +1,269 @@
+//! Exact fractions, and their way to and from doubles.
+//!
+//! Simulation maps and interactive systems are claims of equality. They are made and
+//! checked in fractions, where equal means equal; every double is one.
+
+use crate::{Bracket, Dd, Wide};
+use dashu_base::{BitTest, Gcd};
+use dashu_int::UBig;
+pub use dashu_ratio::RBig as Ratio;
+use std::borrow::Borrow;
+
+/// The largest epsilon whose exponential is enclosed.
+const MOST_EPSILON: f64 = 500.0;
+/// 2^-92, which is more than an exponential's error of 2^-98.
+const MARGIN: f64 = 4.0 * crate::STEP;
+/// The longest numerator or denominator read, in bits. (Doubles need at most 2100.)
+const MOST_BITS: usize = 4096;
+
+/// The most bits held at once, an eighth of a gigabyte: what would need more is refused
+/// before it is begun.
+pub const MOST_TOTAL_BITS: u128 = 1 << 30;
+
+/// Why numbers were refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExactError {
+    /// A number is not legal.
+    #[error("{place} is {}; legal: {legal}", shown(.value))]
+    Number {
+        /// Which number.
+        place: String,
+        /// The number.
+        value: Ratio,
+        /// The legal range, in words.
+        legal: &'static str,
+    },
+    /// Probabilities that do not sum to one.
+    #[error("{place} sum to {}; legal: 1 exactly", shown(.sum))]
+    Sum {
+        /// Which probabilities.
+        place: String,
+        /// Their sum.
+        sum: Ratio,
+    },
+    /// Too few, too many, or not as many as needed.
+    #[error("{what} number {size}; legal: {}", span(*.least, *.most))]
+    Size {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        size: u128,
+        /// The fewest that will do.
+        least: u128,
+        /// The most that will do.
+        most: u128,
+    },
+}
+
+fn span(least: u128, most: u128) -> String {
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
+}
+
+/// A fraction as people read it: in full if it is short, else to 17 digits.
+pub fn shown(value: &Ratio) -> String {
+    let full = value.numerator().bit_len().max(value.denominator().bit_len()) <= 64;
+    if full { value.to_string() } else { format!("{:e}", nearest(value)) }
+}
+
+/// Refuses a count outside a range.
+///
+/// # Errors
+/// [`ExactError::Size`] if it is outside.
+pub fn check_size(
+    what: &'static str,
+    size: u128,
+    (least, most): (u128, u128),
+) -> Result<(), ExactError> {
+    if (least..=most).contains(&size) {
+        return Ok(());
+    }
+    Err(ExactError::Size { what, size, least, most })
+}
+
+/// Refuses `count` numbers of `bits` bits each if they are more than can be held.
+///
+/// # Errors
+/// [`ExactError::Size`] if they are.
+pub fn check_bits(what: &'static str, count: u128, bits: u128) -> Result<(), ExactError> {
+    check_size(what, count.saturating_mul(bits), (0, MOST_TOTAL_BITS))
+}
+
+/// The length in bits of a common denominator of all the numbers, or of so many of them
+/// that the length passes `most`. Sums of these numbers are no longer.
+pub fn common_bits<'a>(list: impl IntoIterator<Item = &'a Ratio>, most: u128) -> u128 {
+    let mut common = Ratio::ONE.denominator().clone();
+    for value in list {
+        let denominator = value.denominator();
+        let shared = (&common).gcd(denominator);
+        common *= denominator / shared;
+        if common.bit_len() as u128 > most {
+            break;
+        }
+    }
+    common.bit_len() as u128
+}
+
+/// As [`check_bits`], for a list of numbers and their sums.
+///
+/// # Errors
+/// [`ExactError::Size`] if they are more than can be held.
+pub fn check_list<'a>(
+    what: &'static str,
+    list: impl ExactSizeIterator<Item = &'a Ratio>,
+) -> Result<(), ExactError> {
+    let count = list.len().max(1) as u128;
+    check_bits(what, count, common_bits(list, MOST_TOTAL_BITS / count))
+}
+
+/// The length of the longer of numerator and denominator, in bits.
+pub fn bits_of(value: &Ratio) -> usize {
+    value.numerator().bit_len().max(value.denominator().bit_len())
+}
+
+/// Whether numerator and denominator have at most so many bits.
+pub fn is_short(value: &Ratio, bits: usize) -> bool {
+    bits_of(value) <= bits
+}
+
+/// Refuses a number outside [least, most], or one too long to work with.
+///
+/// # Errors
+/// [`ExactError::Number`] if it is.
+pub fn check_range(
+    place: impl Fn() -> String,
+    value: &Ratio,
+    (least, most): (&Ratio, Option<&Ratio>),
+    legal: &'static str,
+) -> Result<(), ExactError> {
+    let inside = value >= least && most.is_none_or(|most| value <= most);
+    if inside && is_short(value, MOST_BITS) {
+        return Ok(());
+    }
+    Err(ExactError::Number { place: place(), value: value.clone(), legal })
+}
+
+/// Refuses a number that is no probability.
+///
+/// # Errors
+/// [`ExactError::Number`] if it is none.
+pub fn check_probability(place: impl Fn() -> String, value: &Ratio) -> Result<(), ExactError> {
+    let legal = "a fraction from 0 to 1, of at most 4096 bits";
+    check_range(place, value, (&Ratio::ZERO, Some(&Ratio::ONE)), legal)
+}
+
+/// Refuses probabilities that do not sum to one.
+///
+/// # Errors
+/// [`ExactError::Sum`] if they do not.
+pub fn check_sum(place: impl Fn() -> String, sum: Ratio) -> Result<(), ExactError> {
+    if sum.is_one() { Ok(()) } else { Err(ExactError::Sum { place: place(), sum }) }
+}
+
+/// Refuses a guarantee: the ratio e^epsilon is at least one, delta below one.
+///
+/// # Errors
+/// [`ExactError::Number`] if one of them is not legal.
+pub fn check_guarantee(ratio: &Ratio, delta: &Ratio) -> Result<(), ExactError> {
+    let legal = "a fraction of at least 1, of at most 4096 bits";
+    check_range(|| "the likelihood ratio".into(), ratio, (&Ratio::ONE, None), legal)?;
+    check_probability(|| "delta".into(), delta)?;
+    if delta.is_one() {
+        let legal = "a fraction from 0 up to but not including 1";
+        let (place, value) = ("delta".into(), delta.clone());
+        return Err(ExactError::Number { place, value, legal });
+    }
+    Ok(())
+}
+
+/// The double itself, as a fraction; zero for what is no finite number.
+///
+/// ```
+/// use counterpoint_numerics::fractions::of_double;
+/// assert_eq!(of_double(0.375), "3/8".parse()?);
+/// assert_ne!(of_double(0.3), "3/10".parse()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn of_double(value: f64) -> Ratio {
+    Ratio::try_from(value).unwrap_or(Ratio::ZERO)
+}
+
+/// The sum of a list.
+pub fn sum<T: Borrow<Ratio>>(list: impl IntoIterator<Item = T>) -> Ratio {
+    list.into_iter().fold(Ratio::ZERO, |total, value| total + value.borrow())
+}
+
+/// The larger of two.
+pub fn larger(a: Ratio, b: Ratio) -> Ratio {
+    if a < b { b } else { a }
+}
+
+/// The smaller of two.
+pub fn smaller(a: Ratio, b: Ratio) -> Ratio {
+    if b < a { b } else { a }
+}
+
+/// The number, or zero if it is negative.
+pub fn positive_part(value: Ratio) -> Ratio {
+    larger(value, Ratio::ZERO)
+}
+
+/// A double next to the fraction, one unit in the last place off at most.
+///
+/// ```
+/// use counterpoint_numerics::fractions::{Ratio, nearest};
+/// let third: Ratio = "1/3".parse()?;
+/// assert!((nearest(&third) - 1.0 / 3.0).abs() < 1e-16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn nearest(value: &Ratio) -> f64 {
+    value.to_f64().value()
+}
+
+/// A positive fraction as a double-double with an exponent: relative error at most 2^-100. It
+/// is brought between 1/2 and 2 first, where two doubles, each next to what is left, are enough.
+pub fn wide(value: &Ratio) -> Wide {
+    let length = |bits: usize| i64::try_from(bits).unwrap_or(i64::MAX);
+    let exponent = length(value.numerator().bit_len()) - length(value.denominator().bit_len());
+    let power = Ratio::from(UBig::ONE << exponent.unsigned_abs() as usize);
+    let near_one = if exponent < 0 { value * power } else { value / power };
+    let high = nearest(&near_one);
+    let low = nearest(&(near_one - of_double(high)));
+    Wide::new(Dd::sum(high, low), exponent)
+}
+
+/// Doubles on either side of a fraction: a guess by the library, moved until the exact
+/// comparison holds.
+#[must_use]
+pub fn enclosed(low: &Ratio, high: &Ratio) -> Bracket {
+    let (mut lower, mut upper) = (nearest(low), nearest(high));
+    while lower.is_finite() && of_double(lower) > *low {
+        lower = lower.next_down();
+    }
+    while upper.is_finite() && of_double(upper) < *high {
+        upper = upper.next_up();
+    }
+    Bracket { lower, upper }
+}
+
+/// Fractions below and above e^epsilon, 2^-91 of it apart; `None` unless epsilon is from 0 to 500.
+///
+/// ```
+/// use counterpoint_numerics::fractions::{exponential, nearest};
+/// let (below, above) = exponential(1.0).unwrap();
+/// assert!(below < above && (nearest(&below) - std::f64::consts::E).abs() < 1e-15);
+/// ```
+#[must_use]
+pub fn exponential(epsilon: f64) -> Option<(Ratio, Ratio)> {
+    if !(0.0..=MOST_EPSILON).contains(&epsilon) {
+        return None;
+    }
+    // exp is within 2^-98; both margins are wider, and exact.
+    let exp = Dd::from(epsilon).exp();
+    let middle = of_double(exp.hi) + of_double(exp.lo);
+    let margin = of_double(MARGIN) * &middle;
+    let below = larger(&middle - &margin, Ratio::ONE);
+    Some((below, middle + margin))
+}

@@ -1,0 +1,91 @@
+//! Several systems at once, their queries interleaved at will (L section 1.1).
+
+use super::{Branch, MOST_STATES, State, System};
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
+use std::collections::VecDeque;
+
+/// The exact profile of the concurrent composition, in the worse direction: the least delta
+/// at x = e^epsilon against all adversaries and all interleavings.
+///
+/// What can still be gained depends on each system's state alone, not on the order in which
+/// the states were reached. So the recursion L (19) runs over tuples of states: as many as
+/// the product of the systems' sizes, far fewer than there are interleaved histories.
+///
+/// # Errors
+/// [`ExactError::Size`] if there are no systems, or more than a million tuples.
+pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, ExactError> {
+    fractions::check_size("systems", systems.len() as u128, (1, 64))?;
+    let sizes = systems.iter().map(|system| system.states.len() as u128);
+    let tuples = sizes.fold(1_u128, u128::saturating_mul);
+    fractions::check_size("tuples of states", tuples, (1, MOST_STATES))?;
+    let bits = systems.iter().map(System::bits).sum();
+    fractions::check_bits("bits of all tuples' probabilities", tuples, bits)?;
+    let masses: Vec<Vec<[Ratio; 2]>> = systems.iter().map(System::masses).collect();
+    let [zero, one] = [0, 1].map(|b| best(systems, &masses, b, ratio, tuples as usize));
+    Ok(fractions::larger(zero, one))
+}
+
+/// L (19) over tuples. A tuple's number counts the systems' states in mixed radix; every
+/// answer leads to a larger number.
+fn best(
+    systems: &[System],
+    masses: &[Vec<[Ratio; 2]>],
+    b: usize,
+    ratio: &Ratio,
+    tuples: usize,
+) -> Ratio {
+    let mut values = vec![Ratio::ZERO; tuples];
+    for tuple in (0..tuples).rev() {
+        let mut most: Option<Ratio> = None;
+        let mut product = [Ratio::ONE, Ratio::ONE];
+        let mut stride = 1;
+        for (system, masses) in systems.iter().zip(masses) {
+            let state = tuple / stride % system.states.len();
+            for query in &system.states[state].queries {
+                let after = |branch: &Branch| &values[tuple + (branch.next - state) * stride];
+                let sum = fractions::sum(query.iter().map(after));
+                most = Some(most.map_or(sum.clone(), |most| fractions::larger(most, sum)));
+            }
+            if most.is_none() {
+                product = [0, 1].map(|b: usize| &product[b] * &masses[state][b]);
+            }
+            stride *= system.states.len();
+        }
+        let over = || fractions::positive_part(&product[b] - ratio * &product[1 - b]);
+        values[tuple] = most.unwrap_or_else(over);
+    }
+    values.swap_remove(0)
+}
+
+/// The concurrent composition as a system of its own: at each state the queries of the first
+/// system, then those of the second, and so on. Every interleaving is a history of its own,
+/// so this is for small systems; [`concurrent_delta`] goes further.
+///
+/// # Errors
+/// [`ExactError::Size`] if there are no systems, or more than a million states.
+pub fn concurrent(systems: &[System]) -> Result<System, ExactError> {
+    fractions::check_size("systems", systems.len() as u128, (1, 64))?;
+    let bits: u128 = systems.iter().map(System::bits).sum();
+    let mut states = vec![State::default()];
+    let mut open = VecDeque::from([(0, vec![0; systems.len()])]);
+    while let Some((index, tuple)) = open.pop_front() {
+        for (which, system) in systems.iter().enumerate() {
+            for query in &system.states[tuple[which]].queries {
+                let size = (states.len() + query.len()) as u128;
+                fractions::check_size("states", size, (1, MOST_STATES))?;
+                fractions::check_bits("bits of all histories' probabilities", size, bits)?;
+                let mut branches = Vec::with_capacity(query.len());
+                for branch in query {
+                    let mut after = tuple.clone();
+                    after[which] = branch.next;
+                    let next = states.len();
+                    branches.push(Branch { probabilities: branch.probabilities.clone(), next });
+                    states.push(State::default());
+                    open.push_back((next, after));
+                }
+                states[index].queries.push(branches);
+            }
+        }
+    }
+    Ok(System { states })
+}

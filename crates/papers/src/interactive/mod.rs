@@ -1,0 +1,249 @@
+//! Finite interactive systems (Lyu 2022): what an adversary can tell who chooses every
+//! query from the answers so far.
+//!
+//! A [`System`] is a tree. At each state the adversary picks one of the queries, and an
+//! answer comes with one probability if the hidden bit b is 0 and another if it is 1 (two
+//! neighbouring data sets). [`System::delta`] is the exact profile against all adaptive
+//! adversaries, [`System::attack`] the best of them, [`System::dominating_pair`] a
+//! pair as bad as all of them, [`decompose`] the proof that there is
+//! no better one in the form of Lyu's Theorem 3, and [`concurrent_delta`] the profile of
+//! several systems whose queries are interleaved at will. A [`Simulator`] runs that proof
+//! forwards: it answers for all of them, knowing nothing but randomized responses.
+//! [`System::moment_attack`] and [`System::renyi_attack`] are the adversaries with the largest
+//! Rényi divergence, and a [`Monitor`] follows what is left of it (Lyu's Theorem 2). All of it is
+//! in exact fractions, but for divergences of real order, which are enclosed.
+//!
+//! ```
+//! use counterpoint_numerics::fractions::Ratio;
+//! use counterpoint_papers::interactive::{Answer, System, concurrent_delta};
+//! use counterpoint_papers::pair::Pair;
+//!
+//! let ratio = |text: &str| text.parse::<Ratio>();
+//! // Two rounds; the second query may be asked in two ways.
+//! let last = System::new(vec![
+//!     vec![Answer::last(ratio("2/3")?, ratio("1/3")?), Answer::last(ratio("1/3")?, ratio("2/3")?)],
+//!     vec![Answer::last(ratio("3/5")?, ratio("3/4")?), Answer::last(ratio("2/5")?, ratio("1/4")?)],
+//! ])?;
+//! let first = System::new(vec![vec![
+//!     Answer::new(ratio("1/2")?, ratio("1/3")?, last.clone()),
+//!     Answer::new(ratio("1/2")?, ratio("2/3")?, last),
+//! ]])?;
+//! // At e^epsilon = 2 each of them is (epsilon, delta)-indistinguishable, and two of them,
+//! // interleaved, no worse than two randomized responses with that guarantee.
+//! let two = ratio("2")?;
+//! let response = Pair::response(&two, &first.delta(&two))?;
+//! let together = concurrent_delta(&[first.clone(), first], &two)?;
+//! assert!(together <= response.product(&response)?.delta(&two));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod attack;
+mod concurrent;
+mod decomposition;
+mod monitor;
+mod region;
+mod renyi;
+mod simulator;
+
+pub use attack::{Adversary, Attack, Step};
+pub use concurrent::{concurrent, concurrent_delta};
+pub use decomposition::{DecomposeError, Decomposition, decompose};
+pub use monitor::Monitor;
+pub use renyi::{MomentAttack, RenyiAttack};
+pub use simulator::{Conversation, Said, Simulator, SimulatorError, Turn, Voiced};
+
+use crate::pair::Pair;
+use counterpoint_numerics::fractions::{self, ExactError, Ratio};
+
+/// The most states a system may have.
+pub const MOST_STATES: u128 = 1_000_000;
+
+/// A finite interactive system under both values of the hidden bit.
+///
+/// States are kept in one list, the first state first, every state before those that
+/// follow it, so that nothing here needs recursion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    states: Vec<State>,
+}
+
+/// What can be asked; nothing once the interaction is over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct State {
+    queries: Vec<Vec<Branch>>,
+}
+
+/// An answer's probabilities under b = 0 and b = 1, and the state it leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Branch {
+    probabilities: [Ratio; 2],
+    next: usize,
+}
+
+/// One answer to a query, for building a [`System`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its probability under b = 0 and under b = 1, after what came before.
+    pub probabilities: [Ratio; 2],
+    /// What can be asked next.
+    pub then: System,
+}
+
+impl Answer {
+    /// An answer after which the interaction goes on.
+    #[must_use]
+    pub fn new(under_zero: Ratio, under_one: Ratio, then: System) -> Self {
+        Self { probabilities: [under_zero, under_one], then }
+    }
+
+    /// An answer that ends the interaction.
+    #[must_use]
+    pub fn last(under_zero: Ratio, under_one: Ratio) -> Self {
+        Self::new(under_zero, under_one, System::over())
+    }
+
+    /// The answers to a query that is answered like a pair, all followed by the same.
+    ///
+    /// ```
+    /// use counterpoint_papers::interactive::{Answer, System};
+    /// use counterpoint::mechanism::FinitePair;
+    /// use counterpoint_papers::pair::Pair;
+    ///
+    /// let noisy = Pair::from(&FinitePair::new(&[0.6, 0.4], &[0.4, 0.6])?);
+    /// let once = System::from(&noisy);
+    /// let twice = System::new(vec![Answer::list(&noisy, &once)])?;
+    /// let bracket = twice.delta_at(counterpoint::Epsilon::new(0.5)?)?;
+    /// assert!((bracket.upper - (0.36 - 0.5_f64.exp() * 0.16)).abs() < 1e-15);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn list(pair: &Pair, then: &System) -> Vec<Self> {
+        let answer =
+            |masses: &[Ratio; 2]| Self { probabilities: masses.clone(), then: then.clone() };
+        pair.outcomes().iter().map(answer).collect()
+    }
+}
+
+impl From<&Pair> for System {
+    /// A single query, answered once: a mechanism that is not interactive.
+    fn from(pair: &Pair) -> Self {
+        let branch = |(index, masses): (usize, &[Ratio; 2])| Branch {
+            probabilities: masses.clone(),
+            next: index + 1,
+        };
+        let query: Vec<Branch> = pair.outcomes().iter().enumerate().map(branch).collect();
+        let mut states = vec![State::default(); query.len() + 1];
+        states[0].queries.push(query);
+        Self { states }
+    }
+}
+
+impl System {
+    /// A system that answers nothing.
+    #[must_use]
+    pub fn over() -> Self {
+        Self { states: vec![State::default()] }
+    }
+
+    /// A system from the answers to each first query.
+    ///
+    /// # Errors
+    /// [`ExactError`] if a query has no answers, a number is no probability, probabilities
+    /// do not sum to one, or there are more than a million states.
+    pub fn new(queries: Vec<Vec<Answer>>) -> Result<Self, ExactError> {
+        let answers = queries.iter().flatten();
+        let size = 1 + answers.map(|answer| answer.then.states.len() as u128).sum::<u128>();
+        fractions::check_size("states", size, (1, MOST_STATES))?;
+        let mut states = vec![State::default()];
+        for (index, answers) in queries.into_iter().enumerate() {
+            check(index, &answers)?;
+            let mut query = Vec::with_capacity(answers.len());
+            for Answer { probabilities, then } in answers {
+                let next = states.len();
+                query.push(Branch { probabilities, next });
+                states.extend(then.states.into_iter().map(|state| state.moved(next)));
+            }
+            states[0].queries.push(query);
+        }
+        let system = Self { states };
+        let size = system.states.len() as u128;
+        fractions::check_bits("bits of all histories' probabilities", size, system.bits())?;
+        Ok(system)
+    }
+
+    /// The system with the two values of the hidden bit exchanged.
+    #[must_use]
+    pub fn swapped(&self) -> Self {
+        let mut swapped = self.clone();
+        for branch in swapped.states.iter_mut().flat_map(|state| state.queries.iter_mut().flatten())
+        {
+            branch.probabilities.reverse();
+        }
+        swapped
+    }
+
+    /// How many states it has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.states.len()
+    }
+
+    /// The length of a common denominator of all histories' probabilities, in bits: those
+    /// of the rounds' common denominators, added up.
+    fn bits(&self) -> u128 {
+        let mut rounds: Vec<Vec<&Ratio>> = Vec::new();
+        let mut depths = vec![0; self.states.len()];
+        for (index, state) in self.states.iter().enumerate() {
+            let depth = depths[index];
+            for branch in state.queries.iter().flatten() {
+                depths[branch.next] = depth + 1;
+                if rounds.len() == depth {
+                    rounds.push(Vec::new());
+                }
+                rounds[depth].extend(&branch.probabilities);
+            }
+        }
+        let most = fractions::MOST_TOTAL_BITS / self.states.len() as u128;
+        rounds.into_iter().map(|round| fractions::common_bits(round, most)).sum()
+    }
+
+    /// For each state the probabilities, under b = 0 and b = 1, of the answers on the way to
+    /// it, given the queries: L (14).
+    fn masses(&self) -> Vec<[Ratio; 2]> {
+        let mut masses = vec![[Ratio::ONE, Ratio::ONE]; self.states.len()];
+        for (index, state) in self.states.iter().enumerate() {
+            for branch in state.queries.iter().flatten() {
+                masses[branch.next] =
+                    [0, 1].map(|b: usize| &masses[index][b] * &branch.probabilities[b]);
+            }
+        }
+        masses
+    }
+}
+
+impl State {
+    /// The state in a list in which it stands further back.
+    fn moved(mut self, by: usize) -> Self {
+        for branch in self.queries.iter_mut().flatten() {
+            branch.next += by;
+        }
+        self
+    }
+}
+
+/// Refuses answers that are no distribution under one of the bits.
+fn check(query: usize, answers: &[Answer]) -> Result<(), ExactError> {
+    fractions::check_size("answers to a query", answers.len() as u128, (1, MOST_STATES))?;
+    let list: Vec<&Ratio> = answers.iter().flat_map(|answer| &answer.probabilities).collect();
+    fractions::check_list("bits of the answers' probabilities", list.into_iter())?;
+    for b in [0, 1] {
+        for (index, answer) in answers.iter().enumerate() {
+            let place = || format!("the probability of answer {index} to query {query}, b = {b},");
+            fractions::check_probability(place, &answer.probabilities[b])?;
+        }
+        let sum = fractions::sum(answers.iter().map(|answer| &answer.probabilities[b]));
+        let place = || format!("the probabilities of the answers to query {query}, b = {b},");
+        fractions::check_sum(place, sum)?;
+    }
+    Ok(())
+}

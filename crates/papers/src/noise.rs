@@ -1,0 +1,302 @@
+//! How much noise k queries need: KOV Corollaries V.1 and V.2 and Theorem V.3; and how much one needs, by the rules that
+//! section V mentions: Gaussian noise, and staircases or uniform noise (Geng and Viswanath).
+//!
+//! The paper states them for every epsilon, but they fail for large ones (V.1 from about
+//! epsilon 32 at delta 0.1, V.3 from about 85). So each rule is only offered where the
+//! composed profile itself confirms it.
+
+use counterpoint::Plan;
+use counterpoint::ask::{AskError, Options};
+use counterpoint::mechanism::Guarantee;
+use counterpoint::quantity::{Count, Delta, Epsilon, Sensitivity, plain};
+use counterpoint_numerics::{Dd, STEP, Wide, normal_tail};
+
+/// A rule's advice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Advice {
+    /// The noise's variance: 8 k D^2 ln(e + eps/delta) / eps^2, rounded up.
+    pub variance: f64,
+    /// The delta at the target epsilon that this noise certainly keeps.
+    pub delta: f64,
+}
+
+/// Why a rule gives no advice.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAdvice {
+    /// The rule is wrong here.
+    #[error("the rule's noise gives delta {} at this epsilon, above {}", plain(*.achieved), plain(*.wanted))]
+    NotConfirmed {
+        /// An upper bound on the delta the rule's noise gives.
+        achieved: f64,
+        /// The delta that was wanted.
+        wanted: f64,
+    },
+    /// Delta or epsilon is zero, or the numbers leave their range.
+    #[error("the rule needs an epsilon and a delta above zero, within range")]
+    OutOfRange,
+    /// The profile could not be computed.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}
+
+/// KOV Corollary V.1: the guarantee each of k mechanisms may have so that together they
+/// keep (epsilon, delta): `eps / (2 sqrt(k ln(e + eps/delta)))` and `delta / 2k`.
+///
+/// # Errors
+/// [`NoAdvice`] unless optimal composition confirms it.
+pub fn per_query(epsilon: Epsilon, delta: Delta, count: Count) -> Result<Guarantee, NoAdvice> {
+    let each_epsilon = each_epsilon(epsilon, delta, count)?;
+    let each_delta = delta.get() / (2.0 * count.get() as f64);
+    let guarantee = Guarantee::new(each_epsilon, each_delta).map_err(|_| NoAdvice::OutOfRange)?;
+    confirmed(composed(guarantee, epsilon, count)?, delta)?;
+    Ok(guarantee)
+}
+
+/// KOV Corollary V.2: Laplace noise for k real-valued queries. Each query is then
+/// `D sqrt(2 / variance)`-private.
+///
+/// # Errors
+/// [`NoAdvice`] unless optimal composition of those guarantees confirms it.
+pub fn laplace(
+    epsilon: Epsilon,
+    delta: Delta,
+    count: Count,
+    sensitivity: Sensitivity,
+) -> Result<Advice, NoAdvice> {
+    let variance = variance(epsilon, delta, count, sensitivity)?;
+    let ratio = (Dd::from(2.0) / Dd::from(variance)).sqrt() * sensitivity.get();
+    let each = Guarantee::pure(ratio.hi.next_up()).map_err(|_| NoAdvice::OutOfRange)?;
+    let delta = confirmed(composed(each, epsilon, count)?, delta)?;
+    Ok(Advice { variance, delta })
+}
+
+/// KOV Theorem V.3: Gaussian noise for k real-valued queries. Together they are one
+/// Gaussian with `mu = D sqrt(k / variance)`.
+///
+/// # Errors
+/// [`NoAdvice`] unless the Gaussian's own profile confirms it.
+pub fn gaussian(
+    epsilon: Epsilon,
+    delta: Delta,
+    count: Count,
+    sensitivity: Sensitivity,
+) -> Result<Advice, NoAdvice> {
+    let variance = variance(epsilon, delta, count, sensitivity)?;
+    let mu = (Dd::from(count.get() as f64) / Dd::from(variance)).sqrt() * sensitivity.get();
+    if !(mu.hi > 1e-300 && mu.hi < 1e300) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
+    Ok(Advice { variance, delta })
+}
+
+/// Laplace noise for one query: scale `D / eps`, variance twice its square; no delta is needed.
+///
+/// # Errors
+/// [`NoAdvice::OutOfRange`] for an epsilon of zero, or numbers that leave their range.
+pub fn laplace_once(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Advice, NoAdvice> {
+    if epsilon.get() <= 0.0 {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
+    let variance = (ratio * ratio * Wide::from(2.0)).upper(1e-22);
+    let legal = variance > 1e-300 && variance < 1e300;
+    if legal { Ok(Advice { variance, delta: 0.0 }) } else { Err(NoAdvice::OutOfRange) }
+}
+
+/// Gaussian noise for one query, as KOV section V-A quotes it: variance `2 D^2 ln(2/delta) / eps^2`. Not true of every
+/// epsilon: at delta 0.1 it fails from about 7.1, at 1e-6 from 9.7.
+///
+/// # Errors
+/// [`NoAdvice`] unless the Gaussian's own profile confirms it.
+pub fn gaussian_once(
+    epsilon: Epsilon,
+    delta: Delta,
+    sensitivity: Sensitivity,
+) -> Result<Advice, NoAdvice> {
+    if epsilon.get() <= 0.0 || delta.get() <= 0.0 {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
+    let logarithm = (Wide::from(2.0) * Wide::from(delta.get()).recip()).ln();
+    let variance = (ratio * ratio * Wide::from(logarithm * 2.0)).upper(1e-22);
+    if !(variance > 1e-300 && variance < 1e300) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let mu = Dd::ONE / Dd::from(variance).sqrt() * sensitivity.get();
+    if !(mu.hi > 1e-300 && mu.hi < 1e300) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let delta = confirmed(gaussian_delta(mu.hi.next_up(), epsilon.get()), delta)?;
+    Ok(Advice { variance, delta })
+}
+
+/// Noise for one query by Geng and Viswanath, and its variance to about fifteen digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Stairs {
+    /// The staircase, which is (epsilon, 0)-private: density a for |x| < gamma D, a e^-epsilon from there to D, and
+    /// e^-epsilon times as much at every further D.
+    Staircase {
+        /// Where the step is.
+        gamma: f64,
+        /// With this gamma no noise that is (epsilon, 0)-private for every query has less.
+        variance: f64,
+    },
+    /// Uniform noise, which is (0, delta)-private.
+    Uniform {
+        /// From -width/2 to width/2, where `width = D / delta`.
+        width: f64,
+        /// `width^2 / 12`.
+        variance: f64,
+    },
+}
+
+impl Stairs {
+    /// The noise's variance.
+    #[must_use]
+    pub fn variance(self) -> f64 {
+        match self {
+            Self::Staircase { variance, .. } | Self::Uniform { variance, .. } => variance,
+        }
+    }
+}
+
+/// The staircase of the least variance at an epsilon (Geng and Viswanath 2012; KOV section V-A): with b = e^-eps,
+/// `gamma = -b/(1-b) + (b - 2b^2 + 2b^4 - b^5)^(1/3) / (2^(1/3) (1-b)^2)` and variance
+/// `D^2 ((b (1+b) / 2)^(2/3) + b) / (1-b)^2`.
+///
+/// # Errors
+/// [`NoAdvice::OutOfRange`] unless epsilon is from 1e-6 to 100.
+pub fn staircase(epsilon: Epsilon, sensitivity: Sensitivity) -> Result<Stairs, NoAdvice> {
+    if !(1e-6..=100.0).contains(&epsilon.get()) {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let b = Dd::from(-epsilon.get()).exp();
+    let gap = -Dd::from(-epsilon.get()).expm1();
+    let cube_root = |x: Dd| (x.ln() / 3.0).exp();
+    // b - 2b^2 + 2b^4 - b^5 = b (1-b)^3 (1+b): the root is (1-b) (b (1+b))^(1/3).
+    let root = cube_root(b * (Dd::ONE + b) / 2.0);
+    let gamma = (root - b) / gap;
+    let square = (root * root + b) / (gap * gap);
+    let variance = (square * sensitivity.get() * sensitivity.get()).hi;
+    if variance > 1e-300 && variance < 1e300 {
+        Ok(Stairs::Staircase { gamma: gamma.hi.clamp(0.0, 1.0), variance })
+    } else {
+        Err(NoAdvice::OutOfRange)
+    }
+}
+
+/// The same at an epsilon and a delta: the staircase, or uniform noise if that has less variance, which is of the least order
+/// there is, min(1/eps^2, 1/delta^2) (Geng and Viswanath 2013; KOV section V-A).
+///
+/// # Errors
+/// [`NoAdvice::OutOfRange`] if neither can be had.
+pub fn staircase_or_uniform(
+    epsilon: Epsilon,
+    delta: Delta,
+    sensitivity: Sensitivity,
+) -> Result<Stairs, NoAdvice> {
+    // No width is rounded to one that would leak more.
+    let width = (Dd::from(sensitivity.get()) / Dd::from(delta.get())).hi.next_up();
+    let variance = width * width / 12.0;
+    let uniform =
+        (variance > 1e-300 && variance < 1e300).then_some(Stairs::Uniform { width, variance });
+    match (staircase(epsilon, sensitivity), uniform) {
+        (Ok(stairs), Some(uniform)) if uniform.variance() < stairs.variance() => Ok(uniform),
+        (Err(_), Some(uniform)) => Ok(uniform),
+        (stairs, _) => stairs,
+    }
+}
+
+/// An upper bound on `Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)`, the profile of the
+/// Gaussian mechanism; it grows with mu.
+fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
+    let (middle, shift) = (epsilon / mu, 0.5 * mu);
+    // One more step outward than the two roundings.
+    let near = normal_tail((middle - shift) - 4.0 * f64::EPSILON * (middle + shift)).1;
+    let far = normal_tail((middle + shift) + 4.0 * f64::EPSILON * (middle + shift)).0;
+    let scaled = Wide::exp(Dd::from(epsilon)) * far;
+    let delta = near - scaled * Wide::from(Dd::sum(1.0, -8.0 * STEP));
+    if delta < Wide::ZERO { 0.0 } else { delta.upper(1e-20) }
+}
+
+fn composed(each: Guarantee, epsilon: Epsilon, count: Count) -> Result<f64, NoAdvice> {
+    let plan = Plan::new([(each, count)]).map_err(|_| NoAdvice::OutOfRange)?;
+    Ok(plan.delta(epsilon, &Options::default())?.bracket.upper)
+}
+
+fn confirmed(achieved: f64, wanted: Delta) -> Result<f64, NoAdvice> {
+    if achieved <= wanted.get() {
+        Ok(achieved)
+    } else {
+        Err(NoAdvice::NotConfirmed { achieved, wanted: wanted.get() })
+    }
+}
+
+/// ln(e + eps/delta), from above.
+fn logarithm(epsilon: Epsilon, delta: Delta) -> Result<Dd, NoAdvice> {
+    if epsilon.get() <= 0.0 || delta.get() <= 0.0 {
+        return Err(NoAdvice::OutOfRange);
+    }
+    let ratio = Wide::from(epsilon.get()) * Wide::from(delta.get()).recip();
+    let logarithm = (Wide::from(Dd::ONE.exp()) + ratio).ln();
+    Ok(logarithm + logarithm * 1e-24)
+}
+
+/// `eps / (2 sqrt(k ln(e + eps/delta)))`, from below.
+fn each_epsilon(epsilon: Epsilon, delta: Delta, count: Count) -> Result<f64, NoAdvice> {
+    let root = (logarithm(epsilon, delta)? * count.get() as f64).sqrt();
+    Ok((Dd::from(epsilon.get()) / root.scaled(2.0)).hi.next_down())
+}
+
+/// `8 k D^2 ln(e + eps/delta) / eps^2`, from above.
+fn variance(
+    epsilon: Epsilon,
+    delta: Delta,
+    count: Count,
+    sensitivity: Sensitivity,
+) -> Result<f64, NoAdvice> {
+    let ratio = Wide::from(sensitivity.get()) * Wide::from(epsilon.get()).recip();
+    let factor = Wide::from(logarithm(epsilon, delta)? * (8.0 * count.get() as f64));
+    let variance = (ratio * ratio * factor).upper(1e-22);
+    if variance > 1e-300 && variance < 1e300 { Ok(variance) } else { Err(NoAdvice::OutOfRange) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(epsilon: f64, delta: f64) -> (Epsilon, Delta) {
+        (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap())
+    }
+
+    #[test]
+    fn the_rules_hold_for_moderate_epsilon_and_are_refused_where_they_fail() {
+        let (k, one) = (Count::new(50).unwrap(), Sensitivity::new(1.0).unwrap());
+        for (epsilon, delta) in [(0.5, 1e-6), (1.0, 1e-5), (10.0, 1e-3), (20.0, 0.1)] {
+            let (epsilon, delta) = target(epsilon, delta);
+            assert!(per_query(epsilon, delta, k).is_ok());
+            assert!(laplace(epsilon, delta, k, one).is_ok());
+            assert!(gaussian(epsilon, delta, k, one).is_ok());
+        }
+        let many = Count::new(100_000).unwrap();
+        let (epsilon, delta) = target(40.0, 0.1);
+        assert!(matches!(per_query(epsilon, delta, many), Err(NoAdvice::NotConfirmed { .. })));
+        let (epsilon, delta) = target(70.0, 1e-6);
+        assert!(matches!(per_query(epsilon, delta, many), Err(NoAdvice::NotConfirmed { .. })));
+        let (epsilon, delta) = target(100.0, 0.1);
+        assert!(matches!(gaussian(epsilon, delta, k, one), Err(NoAdvice::NotConfirmed { .. })));
+        let (epsilon, delta) = target(80.0, 0.1);
+        assert!(gaussian(epsilon, delta, k, one).is_ok());
+    }
+
+    #[test]
+    fn the_gaussian_profile_is_right() {
+        // theory: sigma 1, delta(1) = 0.12693673750664395.
+        let delta = gaussian_delta(1.0, 1.0);
+        assert!((delta / 0.126_936_737_506_643_95 - 1.0).abs() < 1e-13, "{delta}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The simulation lemma: every (epsilon, delta) pair from leaky randomized response
+//! (MV Lemmas 3.2 and 3.3, S Lemma 3.1).
+
+use super::events::Part;
+use super::{Events, Map, MapError, Pair, SLACK, events};
+use counterpoint::mechanism::{FinitePair, Guarantee};
+use counterpoint_numerics::fractions::{self, Ratio};
+
+/// MV Lemma 3.2's map T from [`Pair::response`] at x = e^epsilon and delta onto a pair.
+///
+/// ```
+/// use counterpoint_numerics::fractions::Ratio;
+/// use counterpoint_papers::pair::{Pair, from_response};
+///
+/// let half: Ratio = "1/2".parse()?;
+/// let (x, delta): (Ratio, Ratio) = ("2".parse()?, "1/4".parse()?);
+/// let pair = Pair::new(vec![half.clone(), half], vec!["1/8".parse()?, "7/8".parse()?])?;
+/// let map = from_response(&pair, &x, &delta)?;
+/// assert!(map.carries(&Pair::response(&x, &delta)?, &pair));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`MapError::Violated`] if the pair is not that private; [`MapError::Input`] unless x is
+/// at least 1 and delta from 0 up to but not including 1.
+pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map, MapError> {
+    Ok(rows(&events(target, ratio, delta)?))
+}
+
+/// The same for doubles. Where they are at most [`SLACK`] less private than claimed, which
+/// rounding may make them, the map is that for the delta they do have, and carries the
+/// response to within that of them.
+///
+/// # Errors
+/// As [`from_response`], and [`MapError::Epsilon`] if epsilon is above 500.
+pub fn from_response_doubles(target: &FinitePair, claim: Guarantee) -> Result<Map, MapError> {
+    let (_, ratio) = claim.epsilon.exponential()?;
+    let target = Pair::from(target);
+    let least = fractions::larger(target.delta(&ratio), target.swapped().delta(&ratio));
+    let claimed = fractions::of_double(claim.delta.get());
+    let near = least <= &claimed + fractions::of_double(SLACK) && least < Ratio::ONE;
+    let delta = if near { fractions::larger(claimed, least) } else { claimed };
+    from_response(&target, &ratio, &delta)
+}
+
+/// MV Lemma 3.2: T(0) and T(3) are what was cut, T(1) and T(2) solve for what was kept.
+fn rows(events: &Events) -> Map {
+    let Events { ratio, delta, outcomes, .. } = events;
+    let rest = Ratio::ONE - delta;
+    let solved = |side: usize| -> Vec<Ratio> {
+        let one = |Part { kept, .. }: &Part| {
+            if ratio.is_one() {
+                // Epsilon 0: both sides kept the same.
+                &kept[side] / &rest
+            } else {
+                (ratio * &kept[side] - &kept[1 - side]) / (&rest * (ratio - Ratio::ONE))
+            }
+        };
+        outcomes.iter().map(one).collect()
+    };
+    let (plus, minus) = (solved(0), solved(1));
+    let cut = |side: usize, unused: &Vec<Ratio>| -> Vec<Ratio> {
+        if delta.is_zero() {
+            // The leak never happens: any row will do.
+            return unused.clone();
+        }
+        outcomes.iter().map(|part| (&part.masses[side] - &part.kept[side]) / delta).collect()
+    };
+    let (first, last) = (cut(0, &plus), cut(1, &minus));
+    Map::of_rows(vec![first, plus, minus, last])
+}

@@ -1,0 +1,225 @@
+//! Blackwell's theorem, made explicit.
+//!
+//! Put a pair's outcomes in order of falling likelihood ratio and join their vectors
+//! (q, p) end to end: the trade-off curve, concave, from (0, 0) to (1, 1). One pair
+//! dominates another if its curve lies nowhere below. Walk along the target's edges. The
+//! line through an edge meets the source's curve again at or beyond the edge's end; the
+//! chord up to there is what the source's outcomes amount to if they are pooled, and its
+//! beginning is the edge. So: pool the source's outcomes up to the line, give the edge its
+//! share of the pool, keep the rest in the pool for the next edge, whose line is flatter.
+
+use super::{Map, MapError, Pair, Violation};
+use counterpoint::mechanism::FinitePair;
+use counterpoint_numerics::fractions::{self, Ratio};
+use std::cmp::Ordering;
+
+/// How far a profile of doubles may exceed another's and still count as dominated: what
+/// rounding does to probabilities.
+pub const SLACK: f64 = 1e-13;
+
+/// The map that carries a dominating pair onto a dominated one, exactly.
+///
+/// # Errors
+/// [`MapError::Violated`] with the ratio at which the target's profile is the larger;
+/// [`MapError::Input`] if the map would be too large: more than 250,000 entries, or more than
+/// 2^30 bits (about 100 outcomes onto 100, for doubles).
+pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
+    let map = Map::zero(source, target)?;
+    match violation(source, target) {
+        Some(violation) => Err(MapError::Violated(Box::new(violation))),
+        None => Ok(pooled(source, target, map)),
+    }
+}
+
+/// The same for doubles, which rounding keeps from being dominated exactly: where the
+/// target's profile is at most [`SLACK`] above the source's, the map carries P to within
+/// that of P', and Q to Q' (each divided by its sum).
+///
+/// ```
+/// use counterpoint::mechanism::FinitePair;
+/// use counterpoint_papers::pair::simulate_doubles;
+///
+/// let source = FinitePair::new(&[0.75, 0.25], &[0.25, 0.75])?;
+/// let target = FinitePair::new(&[0.7, 0.3], &[0.3, 0.7])?;
+/// let rows = simulate_doubles(&source, &target)?.to_doubles();
+/// assert!((0.75 * rows[0][0] + 0.25 * rows[1][0] - 0.7).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_doubles(source: &FinitePair, target: &FinitePair) -> Result<Map, MapError> {
+    let (source, target) = (Pair::from(source), Pair::from(target));
+    let map = Map::zero(&source, &target)?;
+    match violation(&source, &target) {
+        None => Ok(pooled(&source, &target, map)),
+        Some(violation) if violation.excess() <= fractions::of_double(SLACK) => {
+            Ok(pooled(&source, &lowered(&source, &target), map))
+        }
+        Some(violation) => Err(MapError::Violated(Box::new(violation))),
+    }
+}
+
+/// Where the target's profile exceeds the source's most, if it does.
+///
+/// Between two of its outcomes' ratios the source's profile is a line in x and the target's
+/// is convex, so that the excess is largest at an end: at one of those ratios, or at x = 0,
+/// where both profiles are 1. Beyond the largest finite ratio the source's is constant and
+/// the target's falls.
+#[must_use]
+pub fn violation(source: &Pair, target: &Pair) -> Option<Violation> {
+    let targets = by_ratio(target);
+    let mut targets = targets.iter().map(|(_, outcome)| *outcome).peekable();
+    // What lies above the ratio at hand, of both.
+    let (mut source_above, mut target_above) = (Line::default(), Line::default());
+    let mut worst: Option<Violation> = None;
+    for (_, outcome) in by_ratio(source) {
+        let [p, q] = outcome;
+        if !q.is_zero() {
+            while let Some(above) = targets.next_if(|target| turn(target, outcome).is_gt()) {
+                target_above.add(above);
+            }
+            let ratio = p / q;
+            let (source, target) = (source_above.at(&ratio), target_above.at(&ratio));
+            let violation = Violation { ratio, source, target };
+            if violation.excess() > worst.as_ref().map_or(Ratio::ZERO, Violation::excess) {
+                worst = Some(violation);
+            }
+        }
+        source_above.add(outcome);
+    }
+    worst
+}
+
+/// P(A) - x Q(A) for an event A, as a function of x: the profile, between two ratios.
+#[derive(Default)]
+struct Line([Ratio; 2]);
+
+impl Line {
+    fn add(&mut self, outcome: &[Ratio; 2]) {
+        for (sum, mass) in self.0.iter_mut().zip(outcome) {
+            *sum += mass;
+        }
+    }
+
+    fn at(&self, ratio: &Ratio) -> Ratio {
+        &self.0[0] - ratio * &self.0[1]
+    }
+}
+
+/// The outcomes that occur, by falling likelihood ratio.
+fn by_ratio(pair: &Pair) -> Vec<(usize, &[Ratio; 2])> {
+    let occurs = |(_, [p, q]): &(usize, &[Ratio; 2])| !(p.is_zero() && q.is_zero());
+    let mut list: Vec<_> = pair.outcomes().iter().enumerate().filter(occurs).collect();
+    list.sort_by(|(_, a), (_, b)| turn(b, a));
+    list
+}
+
+/// Which of two vectors has the larger ratio p/q.
+fn turn(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ordering {
+    cross(a, b).cmp(&Ratio::ZERO)
+}
+
+/// Positive if a's ratio p/q is larger than b's.
+pub(crate) fn cross(a: &[Ratio; 2], b: &[Ratio; 2]) -> Ratio {
+    &a[0] * &b[1] - &b[0] * &a[1]
+}
+
+/// The construction above. The source dominates the target.
+fn pooled(source: &Pair, target: &Pair, mut map: Map) -> Map {
+    let mut waiting = by_ratio(source).into_iter().map(|(i, v)| (i, v, Ratio::ONE)).peekable();
+    let mut pool = Pool::default();
+    for (output, edge) in by_ratio(target) {
+        // Up to the line through this edge: while the pool's ratio is still the larger.
+        while let Some((input, outcome, left)) = waiting.peek_mut() {
+            let (above, falls) = (cross(&pool.sum, edge), -cross(outcome, edge) * &*left);
+            if falls <= above {
+                pool.add(*input, outcome, left.clone());
+                waiting.next();
+            } else {
+                let share = &*left * (above / falls);
+                *left -= &share;
+                pool.add(*input, outcome, share);
+                break;
+            }
+        }
+        for (input, share) in pool.take(edge) {
+            map.add(input, output, share);
+        }
+    }
+    // What never occurs may become anything.
+    for (input, [p, q]) in source.outcomes().iter().enumerate() {
+        if p.is_zero() && q.is_zero() {
+            map.add(input, 0, Ratio::ONE);
+        }
+    }
+    map
+}
+
+/// Shares of the source's outcomes, and the vector they amount to.
+#[derive(Default)]
+struct Pool {
+    shares: Vec<(usize, Ratio)>,
+    sum: [Ratio; 2],
+}
+
+impl Pool {
+    fn add(&mut self, input: usize, outcome: &[Ratio; 2], share: Ratio) {
+        for (sum, mass) in self.sum.iter_mut().zip(outcome) {
+            *sum += mass * &share;
+        }
+        if !share.is_zero() {
+            self.shares.push((input, share));
+        }
+    }
+
+    /// Takes the share of the pool that amounts to a vector parallel to it.
+    fn take(&mut self, edge: &[Ratio; 2]) -> Vec<(usize, Ratio)> {
+        let whole = &self.sum[0] + &self.sum[1];
+        if whole.is_zero() {
+            return Vec::new();
+        }
+        let part = (&edge[0] + &edge[1]) / whole;
+        let taken = self.shares.iter().map(|(input, share)| (*input, share * &part)).collect();
+        let kept = Ratio::ONE - part;
+        for share in self.shares.iter_mut().map(|(_, share)| share).chain(&mut self.sum) {
+            *share *= &kept;
+        }
+        self.shares.retain(|(_, share)| !share.is_zero());
+        taken
+    }
+}
+
+/// The target with the corners of its curve lowered to the source's curve. Heights of a
+/// concave increasing function (the lesser of both) at given places: still a pair, with the
+/// same Q.
+fn lowered(source: &Pair, target: &Pair) -> Pair {
+    let edges = by_ratio(source);
+    let mut outcomes = vec![[Ratio::ZERO, Ratio::ZERO]; target.outcomes().len()];
+    let mut corner = [Ratio::ZERO, Ratio::ZERO];
+    let mut last = Ratio::ZERO;
+    for (output, [p, q]) in by_ratio(target) {
+        corner = [&corner[0] + p, &corner[1] + q];
+        let height = fractions::smaller(corner[0].clone(), height(&edges, &corner[1]));
+        if let Some(outcome) = outcomes.get_mut(output) {
+            *outcome = [&height - &last, q.clone()];
+        }
+        last = height;
+    }
+    Pair::of_outcomes(outcomes)
+}
+
+/// The curve's height at a place.
+fn height(edges: &[(usize, &[Ratio; 2])], place: &Ratio) -> Ratio {
+    let mut left = place.clone();
+    let mut height = Ratio::ZERO;
+    for (_, [p, q]) in edges {
+        if *q <= left {
+            left -= q;
+            height += p;
+        } else {
+            return height + p * (left / q);
+        }
+    }
+    height
+}

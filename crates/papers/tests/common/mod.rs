@@ -1,0 +1,7 @@
+//! What these tests share.
+
+pub(crate) mod fractions;
+pub(crate) mod pairs;
+pub(crate) mod tree;
+
+pub(crate) use counterpoint_testing::is_full;
