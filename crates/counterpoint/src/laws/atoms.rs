@@ -3,7 +3,7 @@
 use super::cells::{Cut, Point, Side};
 use super::closed_form::{FOUR_ROUNDINGS, LARGE, RELATIVE, SHORT_OF_THE_NEXT, cumulant_of};
 use super::gaussian::{normal_cumulant, normal_jet};
-use super::transform::{Kind, Tilted};
+use super::transform::{FROM_INTEGRALS, Kind, Tilted};
 use super::{Blurring, Direction, Formula, Jet, Law, Moments, mixed};
 use crate::ends::{Ends, LOOSE, ROUNDED_UP, UNCOUNTED};
 use counterpoint_numerics::{Bracket, Dd, STEP, TWO_PI, Wide, falling, rise};
@@ -46,8 +46,6 @@ impl WholeGaussian {
     /// From here on e^(-2 pi^2 sigma^2), by which sums over whole numbers differ from integrals (Poisson's formula), is
     /// below 10^-34: less than any double-double is good to.
     pub(crate) const LEAST_SIGMA: f64 = 2.0;
-    /// At most four times that.
-    pub(crate) const FROM_INTEGRALS: f64 = 1e-33;
 
     /// (D / sigma)^2.
     pub(crate) fn square(self) -> Dd {
@@ -344,7 +342,7 @@ impl Law for Atoms {
         if let Some(whole) = self.list.whole() {
             // Sums over whole numbers are integrals but for a tiny factor.
             let (value, error) = cumulant_of(normal_cumulant(whole.square(), t))?;
-            return Some((value, error + WholeGaussian::FROM_INTEGRALS));
+            return Some((value, error + FROM_INTEGRALS));
         }
         let largest = self.list.first()?.loss;
         Some(if largest.hi * t > LARGE { scaled(self, largest, t) } else { rising(self, t) })

@@ -2,7 +2,7 @@
 //! released*).
 
 use super::Bounds;
-use super::interval::Interval;
+use super::arithmetic::Interval;
 use super::moments::product_place;
 use nalgebra::{DMatrix, DVector};
 

@@ -1,13 +1,21 @@
 //! The ends of a quantile's interval, each a choice of its own from the same tally (docs/theorems.md, *Intervals of quantiles*).
 
 use super::Share;
-use super::measurement::chosen;
 use crate::choice::Exponential;
 use crate::error::Error;
 use crate::noise::SLACK;
 
 /// For each share: the quantile, the lower end and the upper end.
 pub(super) const CHOICES: u64 = 3;
+
+/// The candidate that is chosen by these scores.
+pub(super) fn chosen(
+    choice: &Exponential,
+    candidates: &[f64],
+    scores: &[i64],
+) -> Result<f64, Error> {
+    Ok(candidates.get(choice.release(scores)?).copied().unwrap_or_default())
+}
 
 /// How far from the rank wanted the ends aim, in units of the scores. Public: it depends on the number of candidates, the noise and
 /// the confidence alone.

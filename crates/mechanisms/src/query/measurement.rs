@@ -1,6 +1,6 @@
 //! A recipe made ready for data of one relation: what runs, and what that costs.
 
-use super::ends::{self, CHOICES};
+use super::ends::{self, CHOICES, chosen};
 use super::moments::{self, Line};
 use super::prefixes;
 use super::recipe::{Recipe, Style};
@@ -612,15 +612,6 @@ impl Measurement {
             (_, noisy) => noisy.first().copied().unwrap_or_default(),
         }
     }
-}
-
-/// The candidate that is chosen by these scores.
-pub(super) fn chosen(
-    choice: &Exponential,
-    candidates: &[f64],
-    scores: &[i64],
-) -> Result<f64, Error> {
-    Ok(candidates.get(choice.release(scores)?).copied().unwrap_or_default())
 }
 
 /// Each sum with fresh noise.

@@ -22,14 +22,16 @@ mod coefficients;
 mod ends;
 mod simulation;
 mod accuracy;
+mod arithmetic;
 mod interval;
 mod sampling;
 mod shared;
 #[cfg(test)]
 mod tests;
 
+pub use arithmetic::Interval;
 pub use groups::{Contribution, Spread};
-pub use interval::{Drawn, Interval, Within};
+pub use interval::{Drawn, Within};
 pub use measurement::{Gaps, Measurement};
 pub use prefixes::monotone;
 pub use recipe::{Recipe, Style};

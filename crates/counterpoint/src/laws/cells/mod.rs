@@ -7,10 +7,6 @@
 //! before sampling, which keeps the order: with E = 1 - q + q e^y a sampled pair is
 //! (E Q0, Q0) or (Q0, E Q0).
 
-mod mixture;
-
-pub(super) use mixture::cells as mixture;
-
 use super::{Direction, mixed};
 use crate::watch::Watch;
 use counterpoint_numerics::{
@@ -58,7 +54,7 @@ const RATIO: f64 = 32.0 * UNIT;
 const GAUSS: f64 = 2.2;
 
 /// Both masses of a merged cell carry the rule's error: together twice.
-const BOTH_MASSES: f64 = 2.0;
+pub(super) const BOTH_MASSES: f64 = 2.0;
 
 /// Below this share, e^-45, of the tilted law cells need not be fine.
 const NEGLIGIBLE: f64 = -45.0;
@@ -67,18 +63,18 @@ const NEGLIGIBLE: f64 = -45.0;
 const WIDEST: f64 = 0.5;
 
 /// A density is cut into at most about this many cells.
-const MOST_CELLS: f64 = 4e6;
+pub(super) const MOST_CELLS: f64 = 4e6;
 
 /// The watcher is asked after so many cells.
-const OFTEN: u32 = 1 << 14;
+pub(super) const OFTEN: u32 = 1 << 14;
 
 /// A normal pair is cut off this many standard deviations out.
 const REACH: f64 = 50.0;
 
-const ROOT_TAU_INVERSE: f64 = 0.398_942_280_401_432_7;
+pub(super) const ROOT_TAU_INVERSE: f64 = 0.398_942_280_401_432_7;
 
 /// The density of a pair (P0, Q0), as that of Q0.
-enum Density {
+pub(super) enum Density {
     /// N(mu, 1) and N(0, 1), in the outcome x: y = mu x - mu^2/2.
     Normal { mu: Dd, from: f64, width: f64, cells: f64 },
     /// `factor e^(-(y + epsilon)/2)/4` between -epsilon and epsilon, in y itself.
@@ -87,11 +83,11 @@ enum Density {
 
 /// The Q0 mass of a cell, and the integral of `e^(y - least y) - 1` over it, both times
 /// e^scale, with a relative error.
-struct Moments {
-    scale: Dd,
-    mass: f64,
-    rise: f64,
-    error: f64,
+pub(super) struct Moments {
+    pub(super) scale: Dd,
+    pub(super) mass: f64,
+    pub(super) rise: f64,
+    pub(super) error: f64,
 }
 
 /// How (P0, Q0) becomes (P, Q).
@@ -116,7 +112,7 @@ pub(super) fn normal(
 }
 
 /// The normal tails on both sides: each is below e^(-REACH^2/2)/2.
-fn beyond_reach() -> Wide {
+pub(super) fn beyond_reach() -> Wide {
     Wide::exp(Dd::from(-0.5 * REACH * REACH))
 }
 
@@ -241,7 +237,7 @@ impl Sampling {
 
 impl Density {
     /// Cells so wide that their edges are exact doubles and losses vary little.
-    fn normal(mu: Dd) -> Option<Self> {
+    pub(super) fn normal(mu: Dd) -> Option<Self> {
         let mut width = 1.0 / 32.0;
         while mu.hi * width > WIDEST {
             width *= 0.5;
@@ -315,7 +311,7 @@ impl Density {
 }
 
 /// Nodes and weights of the five-point Gauss-Legendre rule on [-1, 1].
-const NODES: [f64; 5] = [
+pub(super) const NODES: [f64; 5] = [
     -0.906_179_845_938_664,
     -0.538_469_310_105_683_1,
     0.0,
@@ -331,23 +327,23 @@ const WEIGHTS: [f64; 5] = [
 ];
 
 /// What the quadrature of equal cells has in common.
-struct Rule {
+pub(super) struct Rule {
     /// The part of a whole cell that these are.
-    share: f64,
+    pub(super) share: f64,
     /// Half their width in x.
-    half: f64,
+    pub(super) half: f64,
     /// The weights times e^(-d^2/2) at the nodes, d from the middle.
-    weights: [f64; 5],
+    pub(super) weights: [f64; 5],
     /// e^(mu (x - least x)) - 1 at the nodes.
-    rises: [f64; 5],
+    pub(super) rises: [f64; 5],
     /// e^(rise of y over the cell) - 1.
-    whole: f64,
+    pub(super) whole: f64,
     /// Mass and rise of an exponential density, relative to its value at the lower edge.
-    exponential: [f64; 2],
+    pub(super) exponential: [f64; 2],
 }
 
 impl Rule {
-    fn new(density: &Density, share: f64) -> Self {
+    pub(super) fn new(density: &Density, share: f64) -> Self {
         let whole = expm1(density.rise(share));
         // With w the width: (1 - e^(-w/2))/2 and 2 sinh^2(w/4).
         let quarter = 0.25 * density.rise(share);
@@ -380,7 +376,7 @@ impl Rule {
     /// `e^(mu (s + half)) - 1`; the integrals are at least `2 half e^(-|middle| half -
     /// half^2/2)`, and that times `mu half`. The rule's error is at most
     /// `(64/15) half M rho^-10 / (1 - rho^-2)`. For a given s all grow with |middle|.
-    fn error(&self, density: &Density, cell: f64) -> f64 {
+    pub(super) fn error(&self, density: &Density, cell: f64) -> f64 {
         let Density::Normal { mu, from, width, .. } = *density else {
             return 0.0;
         };
@@ -464,7 +460,7 @@ fn cells(
 }
 
 /// e^x for a mass that moves to another scale.
-fn shift(x: Dd) -> f64 {
+pub(super) fn shift(x: Dd) -> f64 {
     if x.hi > 600.0 { exp(600.0) } else { exp_rounded(x) }
 }
 
@@ -480,7 +476,7 @@ fn pieces(density: &Density, sampling: Sampling, cell: f64, cut: &Cut<'_>) -> f6
 
 /// How many, given the loss and the logarithm of the tilted density at the two ends.
 #[allow(clippy::disallowed_methods)]
-fn wanted(low: (f64, f64), high: (f64, f64), cut: &Cut<'_>) -> f64 {
+pub(super) fn wanted(low: (f64, f64), high: (f64, f64), cut: &Cut<'_>) -> f64 {
     let share = low.1.max(high.1).min(0.0);
     if share < NEGLIGIBLE {
         return 1.0;

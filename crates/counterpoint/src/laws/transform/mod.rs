@@ -6,7 +6,7 @@ mod sampled;
 pub(crate) use sampled::angle;
 pub(super) use sampled::{Sampled, quick};
 
-use super::{Law, WholeGaussian};
+use super::Law;
 use crate::ends::{DOUBLES, LEFT_OUT, UNCOUNTED};
 use counterpoint_numerics::{Dd, STEP, UNIT, exp, falling, turns};
 use place::{Complex, Place, nearest, over};
@@ -15,6 +15,9 @@ use place::{Complex, Place, nearest, over};
 
 /// A value in double-doubles: fewer than thirty operations at 2^-94 each.
 const FORMULA: f64 = 64.0 * STEP;
+/// At most four times e^(-2 pi^2 sigma^2) for a sigma of two or more: by how much sums over whole numbers differ from integrals
+/// (Poisson's formula). Less than any double-double is good to.
+pub(crate) const FROM_INTEGRALS: f64 = 1e-33;
 /// The weights of a list: exponents of at most 600 in double-doubles, each good to 2^-94.
 const WEIGHTS: f64 = 1e-24;
 /// An envelope in doubles: ten roundings, in exponents of at most 700.
@@ -135,7 +138,7 @@ impl Transform {
                     .fold((Dd::ZERO, Dd::ZERO), |sum, term| (sum.0 + term.0, sum.1 + term.1));
                 // The place among whole turns, in the exponent, and the tilts' turns.
                 let placed = STEP * x.hi * (4.0 * slope.hi + 16.0 * tilt.hi.abs());
-                Some((sum, 4.0 * FORMULA + placed + WholeGaussian::FROM_INTEGRALS))
+                Some((sum, 4.0 * FORMULA + placed + FROM_INTEGRALS))
             }
             Kind::Many(list) => {
                 let mut sum = (Dd::ZERO, Dd::ZERO);

@@ -4,11 +4,12 @@
 //! cell's lower edge it rises by the mean of e^(mu_j d) - 1, d being the distance from that edge, each shift with its
 //! share w_j e^(y_j)/E of the ratio there: all terms are positive.
 
-use super::{
-    BOTH_MASSES, Cut, Density, MOST_CELLS, Moments, NODES, OFTEN, Point, ROOT_TAU_INVERSE, Rule,
-    Side, beyond_reach, shift,
+use super::Mixture;
+use crate::laws::Direction;
+use crate::laws::cells::{
+    self, BOTH_MASSES, Cut, Density, MOST_CELLS, Moments, NODES, OFTEN, Point, ROOT_TAU_INVERSE,
+    Rule, Side, beyond_reach, shift,
 };
-use crate::laws::{Direction, Mixture};
 use counterpoint_numerics::{
     Dd, UNIT, Wide, exp_rounded, expm1, expm1_rounded, falling, ln_1p_rounded, ln_rounded,
 };
@@ -131,14 +132,14 @@ impl Edge {
 }
 
 /// All cells, from the lowest x up.
-pub(in crate::laws) fn cells(
+pub(super) fn cells(
     mixture: &Mixture,
     side: Side,
     cut: Option<&Cut<'_>>,
     sink: &mut dyn FnMut(Point),
 ) -> Option<Wide> {
     let density = Density::normal(mixture.furthest())?;
-    let Density::Normal { from, width, cells, .. } = density else { return None };
+    let Density::Normal { from, width, cells: many, .. } = density else { return None };
     let place = |cell: f64| from + cell * width;
     let rounding = UNIT * (SHARES + SHARE_TERM * mixture.shifts.len() as f64);
     let direction = mixture.direction;
@@ -146,7 +147,7 @@ pub(in crate::laws) fn cells(
     let (mut work, mut unwatched, mut at) = (0.0, 0, 0.0);
     // Mass waiting at the edge reached: scale and mass.
     let mut waiting = (Dd::ZERO, 0.0);
-    while at < cells {
+    while at < many {
         let pieces = cut.map_or(1.0, |cut| pieces(mixture, [place(at), place(at + 1.0)], cut));
         work += pieces;
         if work > MOST_CELLS {
@@ -197,5 +198,5 @@ fn pieces(mixture: &Mixture, ends: [f64; 2], cut: &Cut<'_>) -> f64 {
         };
         (loss, scale + cut.tilt * loss - cut.cumulant)
     });
-    super::wanted(low, high, cut)
+    cells::wanted(low, high, cut)
 }

@@ -1,6 +1,8 @@
 //! Gaussians whose shift is drawn at random.
 
-use super::cells::{self, Cut, Point, Side};
+mod density;
+
+use super::cells::{Cut, Point, Side};
 use super::sampled::{
     Excess, FIRST_ORDER, LN_RATIO, ROUNDING, inner_loss, magnitude, power, trapezoid,
 };
@@ -67,7 +69,7 @@ impl Law for Mixture {
         cut: Option<&Cut<'_>>,
         sink: &mut dyn FnMut(Point),
     ) -> Option<Wide> {
-        cells::mixture(self, side, cut, sink)
+        density::cells(self, side, cut, sink)
     }
 }
 
