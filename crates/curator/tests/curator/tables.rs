@@ -142,6 +142,8 @@ fn is_missing(column: &str, value: &Value) -> bool {
     match (column, value) {
         ("region", Value::Text(_)) => false,
         ("region", _) => true,
+        // The least whole number of 64 bits is one, though no double next to it is below 9.2e18.
+        ("year", Value::Integer(_)) => false,
         ("year", value) => !number(value).is_some_and(|x| x.fract() == 0.0 && x.abs() < 9.2e18),
         (_, value) => number(value).is_none(),
     }
