@@ -7,13 +7,14 @@ pub(crate) fn normal_tail(x: f64) -> f64 {
     }
     let density = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
     if x > 3.0 {
-        // x + 1/(x + 2/(x + 3/(x + ...))).
-        return density / (1..200).rev().fold(x, |rest, n| x + f64::from(n) / rest);
+        // x + 1/(x + 2/(x + 3/(x + ...))): so many terms agree with 200 of them to 3e-16.
+        let terms = 12 + (500.0 / (x * x)) as u32;
+        return density / (1..terms).rev().fold(x, |rest, n| x + f64::from(n) / rest);
     }
-    let mut term = x;
-    let mut sum = x;
-    for n in 1..100 {
-        term *= x * x / f64::from(2 * n + 1);
+    let (mut term, mut sum, mut odd) = (x, x, 1.0);
+    while term > 1e-18 * sum {
+        odd += 2.0;
+        term *= x * x / odd;
         sum += term;
     }
     0.5 - density * sum

@@ -257,19 +257,23 @@ pub(crate) fn discrete_gaussian(sigma: f64, steps: u64) -> Law {
 /// Staircase noise moved by a shift of at most one: its steps and the moved ones, piece by
 /// piece.
 pub(crate) fn staircase(epsilon: f64, gamma: f64, shift: f64) -> Law {
-    let levels = (45.0 / epsilon).ceil().min(4000.0) as u32;
+    // Beyond the last of these steps, on either side, each step repeats the one before it, lower by a factor of e^-epsilon.
+    const STEPS: u32 = 3;
     let level = |x: f64| if x.abs() < gamma { 0.0 } else { (x.abs() - gamma).floor() + 1.0 };
     let height = |x: f64| (-epsilon * level(x)).exp();
-    let own = (0..=levels).flat_map(|n| [f64::from(n) + gamma, -f64::from(n) - gamma]);
-    let mut ends: Vec<f64> = own.clone().chain(own.map(|x| x + shift)).collect();
+    let last = f64::from(STEPS) + gamma;
+    let own = (0..=STEPS + 1).flat_map(|n| [f64::from(n) + gamma, -f64::from(n) - gamma]);
+    let moved = own.clone().map(|x| x + shift).filter(|x| x.abs() <= last + 1.0);
+    let mut ends: Vec<f64> = own.chain(moved).collect();
     ends.sort_by(f64::total_cmp);
     // The losses are -epsilon, 0 and epsilon: pieces with one are one outcome.
     let mut sums = [(0.0, 0.0); 3];
     for piece in ends.windows(2) {
         let (middle, width) = (0.5 * (piece[0] + piece[1]), piece[1] - piece[0]);
         let moved = level(middle) - level(middle - shift);
+        let repeated = if middle.abs() > last { width / -(-epsilon).exp_m1() } else { width };
         let sum = &mut sums[(moved + 1.0).clamp(0.0, 2.0) as usize];
-        *sum = (sum.0 + width * height(middle - shift), sum.1 + width * height(middle));
+        *sum = (sum.0 + repeated * height(middle - shift), sum.1 + repeated * height(middle));
     }
     let all = sums.iter().fold((0.0, 0.0), |all, sum| (all.0 + sum.0, all.1 + sum.1));
     Law::of(sums.iter().map(|&(p, q)| (p / all.0, q / all.1)).filter(|o| o.0 > 0.0).collect())
