@@ -20,6 +20,12 @@ fn documents() -> Vec<PathBuf> {
     list
 }
 
+/// The chapters of the theory and their contents.
+fn chapters() -> Vec<PathBuf> {
+    let chapters = std::fs::read_dir(root().join("docs/theory")).unwrap();
+    chapters.map(|chapter| chapter.unwrap().path()).collect()
+}
+
 /// The blocks of a kind: their lines.
 fn blocks<'a>(text: &'a str, kind: &str) -> Vec<Vec<&'a str>> {
     let (mut list, mut inside) = (Vec::new(), false);
@@ -140,7 +146,7 @@ fn what_is_told_to_type_works() {
 fn links_lead_somewhere() {
     let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
     let others = others.map(|name| root().join(name));
-    for document in documents().into_iter().chain(others) {
+    for document in documents().into_iter().chain(others).chain(chapters()) {
         let text = std::fs::read_to_string(&document).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             if link.contains("://") || link.contains(char::is_whitespace) {
@@ -178,6 +184,10 @@ fn pages_are_in_the_table_of_contents() {
         if name != "SUMMARY.md" && name != "README.md" {
             assert_eq!(contents.matches(&format!("]({name})")).count(), 1, "{name}");
         }
+    }
+    for chapter in chapters() {
+        let name = format!("theory/{}", chapter.file_name().unwrap().to_string_lossy());
+        assert_eq!(contents.matches(&format!("]({name})")).count(), 1, "{name}");
     }
 }
 

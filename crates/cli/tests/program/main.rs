@@ -6,6 +6,7 @@ mod audits;
 mod bad_input;
 mod big;
 mod calibrate;
+mod citations;
 mod documents;
 mod figures;
 mod layers;
