@@ -71,7 +71,7 @@ fn menu(ratio: &str, leak: &str, then: &System) -> Result<System, Box<dyn Error>
     Ok(System::new(vec![Answer::list(&response, then), Answer::list(&shame, then)])?)
 }
 
-/// The product of pairs that dominate each mechanism (Vadhan and Zhang 2022).
+/// The product of pairs that dominate each mechanism (Vadhan and Zhang 2023).
 fn dominating(systems: &[System]) -> Result<Pair, Box<dyn Error>> {
     let nothing = Pair::response(&Ratio::ONE, &Ratio::ZERO)?;
     let all = systems.iter().try_fold(nothing, |all, one| all.product(&one.dominating_pair()))?;

@@ -16,7 +16,7 @@ impl System {
     /// least concave curve above all of theirs.
     ///
     /// Interactive systems run concurrently are dominated by the product of these pairs
-    /// (Vadhan and Zhang 2022), which is never worse than optimal composition of the
+    /// (Vadhan and Zhang 2023), which is never worse than optimal composition of the
     /// systems' (epsilon, delta) guarantees.
     ///
     /// ```
