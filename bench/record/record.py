@@ -39,7 +39,7 @@ CHANGING = (
 def main():
     options = arguments()
     if options.what == "write":
-        answers = answers_to(all_questions(), options, WRITE_LIMIT_S)
+        answers = answers_to(chosen(all_questions(), options), options, WRITE_LIMIT_S)
         answers = [answer for answer in answers if answer["status"] not in KILLED]
         write(options.file, answers)
         print_counts(answers)
@@ -59,13 +59,19 @@ def arguments():
         command.add_argument("--program", type=Path, default=ROOT / "target/release/counterpoint")
         command.add_argument("--jobs", type=int, default=2)
         command.add_argument("--only", default="", help="only questions whose id begins so")
+        command.add_argument("--every", type=int, default=1, help="only the first of every so many questions")
     return parser.parse_args()
 
 
-def answers_to(questions, options, limit):
-    """The questions with their answers, in order."""
-    chosen = (question for question in questions if question["id"].startswith(options.only))
-    groups = [list(group) for _, group in itertools.groupby(chosen, lambda question: question["id"].split("/")[0])]
+def chosen(questions, options):
+    """The questions that the options name, in the groups that are asked in turn in one folder."""
+    named = (question for question in questions if question["id"].startswith(options.only))
+    groups = [list(group) for _, group in itertools.groupby(named, lambda question: question["id"].split("/")[0])]
+    return groups[:: options.every]
+
+
+def answers_to(groups, options, limit):
+    """The questions of all groups with their answers, in order."""
     program = options.program.resolve(strict=True)
     with ThreadPoolExecutor(options.jobs) as pool:
         found = pool.map(lambda group: in_one_folder(program, group, limit), groups)
@@ -163,8 +169,9 @@ def compare(options):
     """The number of the exit status: 1 if anything differs."""
     asked = ("id", "args", "stdin", "files")
     recorded = [json.loads(line) for line in lzma.decompress(options.file.read_bytes()).decode().splitlines()]
-    recorded = [answer for answer in recorded if answer["id"].startswith(options.only)]
-    questions = [{name: answer[name] for name in asked if name in answer} for answer in recorded]
+    groups = chosen(recorded, options)
+    recorded = [answer for group in groups for answer in group]
+    questions = [[{name: answer[name] for name in asked if name in answer} for answer in group] for group in groups]
     different = 0
     for old, new in zip(recorded, answers_to(questions, options, COMPARE_LIMIT_S), strict=True):
         if old != new:
