@@ -9,6 +9,7 @@ mod auditors;
 mod backup;
 mod bad_input;
 mod behaviour;
+mod checkpoints;
 mod child;
 mod concurrency;
 mod crash;
@@ -27,6 +28,7 @@ mod tamper;
 mod threads;
 mod tls;
 mod upgrade;
+mod watch;
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;

@@ -1,0 +1,18 @@
+//! What may be done, decided on plain rows: pure functions, without a database, a clock or randomness. They decide when
+//! something is asked for, and again when the history is verified.
+
+pub(crate) mod account;
+pub(crate) mod chain;
+pub(crate) mod debit;
+pub(crate) mod error;
+pub(crate) mod filter;
+pub(crate) mod limits;
+pub(crate) mod name;
+pub(crate) mod query;
+pub(crate) mod quota;
+pub(crate) mod recut;
+pub(crate) mod request;
+pub(crate) mod room;
+pub(crate) mod rows;
+pub(crate) mod slots;
+pub(crate) mod transfer;
