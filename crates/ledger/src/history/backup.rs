@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use crate::rules::chain::Head;
-use crate::rules::error::{DatabaseError, LedgerError, Outcome, damaged};
+use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
 use crate::store::database::{Url, beside, make_private, sync_folder};
 use crate::store::ledger::{Ledger, OpenOptions};
 
@@ -17,7 +17,7 @@ impl Ledger {
     /// # Errors
     /// [`DatabaseError::Unusable`] if there is such a file or it cannot be written,
     /// [`LedgerError::Damaged`] if the copy does not verify.
-    pub fn backup(&mut self, file: &Path) -> Result<Head, LedgerError> {
+    pub fn backup(&mut self, file: &Path) -> Result<Head> {
         self.back_up(file, true)
     }
 
@@ -26,11 +26,11 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::backup`].
-    pub fn backup_without_secrets(&mut self, file: &Path) -> Result<Head, LedgerError> {
+    pub fn backup_without_secrets(&mut self, file: &Path) -> Result<Head> {
         self.back_up(file, false)
     }
 
-    fn back_up(&mut self, file: &Path, secrets: bool) -> Outcome<Head> {
+    fn back_up(&mut self, file: &Path, secrets: bool) -> Result<Head> {
         let file = &std::path::absolute(file).map_err(|error| unusable(file, error))?;
         let unfinished = beside(file, "-unfinished");
         for name in [file, &unfinished] {
@@ -54,7 +54,7 @@ impl Ledger {
     }
 
     /// The copy under a name that says that it may not be complete.
-    fn copy_to(&mut self, file: &Path, secrets: bool) -> Outcome<Head> {
+    fn copy_to(&mut self, file: &Path, secrets: bool) -> Result<Head> {
         let name = file.to_str().ok_or_else(|| unusable(file, "is no text; legal: a path"))?;
         self.copy(name, secrets)?;
         let synced = std::fs::File::open(file).and_then(|file| file.sync_all());
@@ -74,7 +74,7 @@ impl Ledger {
 }
 
 /// Gives the copy its name, durably.
-fn rename(unfinished: &Path, file: &Path) -> Outcome<()> {
+fn rename(unfinished: &Path, file: &Path) -> Result<()> {
     std::fs::rename(unfinished, file).map_err(|error| unusable(file, error))?;
     sync_folder(file).map_err(|problem| unusable(file, problem))
 }

@@ -8,12 +8,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::replay::{Books, Kept, KeptSession, Sessions, Unstored};
-use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{DatabaseError, LedgerError, Outcome, damaged};
+use crate::rules::chain::{Hash, Head, from_hex, hex};
+use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
 use crate::rules::name::Place;
-use crate::store::cells::{Reader, account, balance_cells, release, share, slot};
 use crate::store::database::{Cell, Row, beside, make_private, sync_folder};
-use crate::store::tables::{ACCOUNTS, Tables};
+use crate::store::tables::cells::{Reader, account, balance_cells, release, share, slot};
+use crate::store::tables::{ACCOUNTS, OPEN_RELEASES, OPEN_SESSIONS, QUOTAS, SLOTS, Tables};
 
 /// The state of a ledger at a head that was verified: what later entries are checked against. It holds no secrets and no
 /// responses. Whoever can change it can make up what was verified: it belongs to the auditor, apart from the ledger.
@@ -31,15 +31,6 @@ pub struct Checkpoint {
 /// The version of the file.
 const VERSION: u64 = 1;
 
-const SLOTS: &str =
-    "SELECT account, name, total, used, release FROM ledger_slot ORDER BY account, name";
-const QUOTAS: &str = "SELECT account, analyst, charges, capacity_main, capacity_delta, capacity_pure, \
-     spent_main, spent_delta, spent_pure FROM ledger_quota ORDER BY account, analyst";
-const RELEASES: &str = "SELECT r.key, r.account, r.analyst, r.session, r.request, r.reserved \
-     FROM ledger_release r LEFT JOIN ledger_session s ON s.key = r.key AND s.account = r.account \
-     WHERE r.committed IS NULL AND s.ended IS NULL ORDER BY r.reserved";
-const SESSIONS: &str = "SELECT key, account, begun, answered, declaration FROM ledger_session \
-     WHERE ended IS NULL ORDER BY begun";
 const COUNTED: [&str; 4] = ["ledger_release", "ledger_alias", "ledger_session", "ledger_answer"];
 
 impl Checkpoint {
@@ -50,11 +41,11 @@ impl Checkpoint {
     }
 
     /// What is stored, right after it was verified.
-    pub(super) fn take(tables: &mut Tables<'_>, head: Head, unstored: &Unstored) -> Outcome<Self> {
+    pub(super) fn take(tables: &mut Tables<'_>, head: Head, unstored: &Unstored) -> Result<Self> {
         let [accounts, slots, quotas, releases] =
-            [ACCOUNTS, SLOTS, QUOTAS, RELEASES].map(|sql| tables.rows(sql, &[]));
+            [ACCOUNTS, SLOTS, QUOTAS, OPEN_RELEASES].map(|sql| tables.rows(sql, &[]));
         let mut asked = Vec::new();
-        let mut sessions = tables.rows(SESSIONS, &[])?;
+        let mut sessions = tables.rows(OPEN_SESSIONS, &[])?;
         for row in &mut sessions {
             let (key, account) = (Reader(row).text(0)?, Reader(row).text(1)?);
             for ask in tables.asks(&account, &key)? {
@@ -72,16 +63,17 @@ impl Checkpoint {
         let unshared = unshared.iter().map(|(place, balance)| {
             Ok(name(place).into_iter().chain(balance_cells(balance)?).collect())
         });
-        let unshared = unshared.collect::<Outcome<Vec<Row>>>()?;
+        let unshared = unshared.collect::<Result<Vec<Row>>>()?;
         let moves = moves.iter().map(name).collect();
         let rows = [accounts?, slots?, quotas?, releases?, sessions, asked, unshared, moves];
         Ok(Self { head, format, counts: tables.counts(COUNTED)?, rows })
     }
 
     /// The books as they were at the head, but for what is over.
-    pub(super) fn books(&self) -> Outcome<Books> {
+    pub(super) fn books(&self) -> Result<Books> {
         let [accounts, slots, quotas, releases, sessions, asked, unshared, moves] = &self.rows;
-        let place = |row: &[Cell]| Outcome::Ok((Reader(row).text(1)?, Reader(row).text(0)?));
+        let place =
+            |row: &[Cell]| Ok::<_, LedgerError>((Reader(row).text(1)?, Reader(row).text(0)?));
         let mut books = Books::after(self.head.sequence, self.format);
         for row in accounts {
             let found = account(row)?;
@@ -119,12 +111,12 @@ impl Checkpoint {
             going.insert(place(row)?, kept);
         }
         let asked = asked.iter().map(|row| Ok((place(row)?, Reader(row).text(2)?)));
-        books.sessions = Sessions::resumed(going, asked.collect::<Outcome<BTreeSet<_>>>()?);
-        let named = |row: &Row| Outcome::Ok((Reader(row).text(0)?, Reader(row).text(1)?));
+        books.sessions = Sessions::resumed(going, asked.collect::<Result<BTreeSet<_>>>()?);
+        let named = |row: &Row| Ok::<_, LedgerError>((Reader(row).text(0)?, Reader(row).text(1)?));
         let balances = unshared.iter().map(|row| Ok((named(row)?, Reader(row).balance(2)?)));
         books.unstored = Unstored {
-            unshared: balances.collect::<Outcome<_>>()?,
-            moves: moves.iter().map(named).collect::<Outcome<_>>()?,
+            unshared: balances.collect::<Result<_>>()?,
+            moves: moves.iter().map(named).collect::<Result<_>>()?,
         };
         Ok(books)
     }
@@ -151,7 +143,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`LedgerError::Checkpoint`] if it is not that.
-    pub fn read(text: &str) -> Result<Self, LedgerError> {
+    pub fn read(text: &str) -> Result<Self> {
         let wrong = |problem: &str| LedgerError::Checkpoint(problem.to_owned());
         let (digest, body) = text.split_once('\n').ok_or_else(|| wrong("is no checkpoint"))?;
         let body = body.trim_end();
@@ -182,7 +174,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`LedgerError::Checkpoint`] if others can, or it is no checkpoint.
-    pub fn load(file: &Path) -> Result<Self, LedgerError> {
+    pub fn load(file: &Path) -> Result<Self> {
         let wrong = |problem: &dyn Display| {
             LedgerError::Checkpoint(format!("{}: {problem}", file.display()))
         };
@@ -207,7 +199,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`DatabaseError::Unusable`] if the file cannot be written.
-    pub fn save(&self, file: &Path) -> Result<(), LedgerError> {
+    pub fn save(&self, file: &Path) -> Result<()> {
         let new = beside(file, "-new");
         let _ = std::fs::remove_file(&new);
         let written = make_private(&new).and_then(|()| {
@@ -226,9 +218,7 @@ fn value(cell: &Cell) -> Value {
         Cell::Null => Value::Null,
         Cell::Whole(number) => json!(number),
         Cell::Text(text) => json!(text),
-        Cell::Bytes(bytes) => {
-            json!([bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()])
-        }
+        Cell::Bytes(bytes) => json!([hex(bytes)]),
     }
 }
 
@@ -242,12 +232,7 @@ fn cell(value: &Value) -> Option<Cell> {
         Value::Null => Cell::Null,
         Value::Number(number) => Cell::Whole(number.as_i64()?),
         Value::String(text) => Cell::Text(text.clone()),
-        Value::Array(bytes) => {
-            let text = bytes.first()?.as_str()?.as_bytes();
-            let byte =
-                |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-            Cell::Bytes(text.chunks(2).map(byte).collect::<Option<_>>()?)
-        }
+        Value::Array(bytes) => Cell::Bytes(from_hex(bytes.first()?.as_str()?)?),
         _ => return None,
     })
 }

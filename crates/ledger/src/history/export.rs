@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use counterpoint_wire::ledger::{Event, HistoryEntry, Response, Responses};
 
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome};
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::name::{self, Place};
 use crate::rules::rows::Release;
 use crate::store::entries::each_entry;
@@ -40,7 +40,7 @@ impl Ledger {
         account: Option<&str>,
         analyst: Option<&str>,
         mut each: impl FnMut(HistoryEntry),
-    ) -> Result<Head, LedgerError> {
+    ) -> Result<Head> {
         let mut keys = BTreeSet::new();
         self.read(|tables| {
             find::named(tables, account)?;
@@ -48,7 +48,7 @@ impl Ledger {
                 if analyst.is_none_or(|who| is_of(&entry.event, who, &mut keys)) {
                     each(entry);
                 }
-                Outcome::Ok(())
+                Ok::<_, LedgerError>(())
             })?;
             tables.head()
         })
@@ -59,17 +59,13 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
-    pub fn responses(
-        &mut self,
-        account: Option<&str>,
-        analyst: Option<&str>,
-    ) -> Result<Responses, LedgerError> {
+    pub fn responses(&mut self, account: Option<&str>, analyst: Option<&str>) -> Result<Responses> {
         let mut responses = Vec::new();
         let head = self.each_response(account, analyst, |part| {
             if let Exported::Response(response) = part {
                 responses.push(response);
             }
-            Outcome::Ok(())
+            Ok::<_, LedgerError>(())
         })?;
         Ok(Responses { head: head.to_string(), responses })
     }
@@ -143,7 +139,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
-    pub fn response(&mut self, account: &str, key: &str) -> Result<Option<Vec<u8>>, LedgerError> {
+    pub fn response(&mut self, account: &str, key: &str) -> Result<Option<Vec<u8>>> {
         name::place(account, key)?;
         let response = self.read(|tables| Ok(find::release(tables, account, key)?.response))?;
         if response.is_some() {

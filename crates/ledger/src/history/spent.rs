@@ -13,7 +13,7 @@ use counterpoint_wire::ledger::{
 };
 
 use crate::rules::debit;
-use crate::rules::error::{Outcome, damaged};
+use crate::rules::error::{Result, damaged};
 use crate::rules::limits::OLDEST_FORMAT;
 use crate::rules::rows::Account;
 
@@ -49,7 +49,7 @@ impl Spent {
 
     /// Of an open account or a data set. Levels, delta and what is set aside for leaks are fixed by what it was opened
     /// with: nothing is chosen that could have been chosen from answers.
-    pub(crate) fn new(account: &Account) -> Outcome<Self> {
+    pub(crate) fn new(account: &Account) -> Result<Self> {
         let legal = "an open account or a data set that promises an epsilon at a delta above 0";
         let Rule::Filter(record) = &account.rule else {
             return Err(account.unfit("is a plan account, certified as a whole", legal));
@@ -76,7 +76,7 @@ impl Spent {
     }
 
     /// Takes a debit into account, whether or not its response was stored.
-    pub(crate) fn add(&mut self, account: &Account, event: &Event) -> Outcome<()> {
+    pub(crate) fn add(&mut self, account: &Account, event: &Event) -> Result<()> {
         match event {
             Event::Reserve { account: of, release: Asked::Described(list), .. }
                 if *of == account.name =>
@@ -109,7 +109,7 @@ impl Spent {
     }
 
     /// One release more.
-    fn put(&mut self, text: String, query: impl FnOnce() -> Outcome<Query>) -> Outcome<()> {
+    fn put(&mut self, text: String, query: impl FnOnce() -> Result<Query>) -> Result<()> {
         if let Some((_, times)) = self.releases.get_mut(&text) {
             *times += 1;
         } else if self.releases.len() <= MOST {
@@ -144,7 +144,7 @@ impl Spent {
     }
 
     /// What the odometer says, level by level.
-    pub(crate) fn read(&self, account: &Account, head: String) -> Outcome<OdometerRead> {
+    pub(crate) fn read(&self, account: &Account, head: String) -> Result<OdometerRead> {
         if self.is_moved {
             let legal = "a data set whose accounts have what they were opened with";
             return Err(account.unfit("has accounts between which budget was moved", legal));

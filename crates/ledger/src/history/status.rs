@@ -9,7 +9,7 @@ use counterpoint_wire::ledger::{
 
 use super::spent::Spent;
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome, damaged, unknown};
+use crate::rules::error::{LedgerError, Result, damaged, unknown};
 use crate::rules::rows::{self, Account, Release, Share};
 use crate::rules::{debit, name};
 use crate::store::entries::each_entry;
@@ -36,7 +36,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read.
-    pub fn head(&mut self) -> Result<Head, LedgerError> {
+    pub fn head(&mut self) -> Result<Head> {
         self.read(|tables| tables.head())
     }
 
@@ -44,7 +44,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn status(&mut self, account: Option<&str>) -> Result<Status, LedgerError> {
+    pub fn status(&mut self, account: Option<&str>) -> Result<Status> {
         self.read(|tables| {
             let head = tables.head()?.to_string();
             let accounts = match account {
@@ -64,7 +64,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn spent_epsilon(&mut self, account: &str) -> Result<Option<SpentEpsilon>, LedgerError> {
+    pub fn spent_epsilon(&mut self, account: &str) -> Result<Option<SpentEpsilon>> {
         self.read(|tables| {
             let account = find::account(tables, account)?;
             let Some(mut spent) = Spent::of(&account) else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account, [`LedgerError::Unfit`] if it has no odometer.
-    pub fn odometer(&mut self, account: &str) -> Result<OdometerRead, LedgerError> {
+    pub fn odometer(&mut self, account: &str) -> Result<OdometerRead> {
         self.read(|tables| {
             let account = find::account(tables, account)?;
             let mut spent = Spent::new(&account)?;
@@ -92,7 +92,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn unit(&mut self, account: &str) -> Result<&'static str, LedgerError> {
+    pub fn unit(&mut self, account: &str) -> Result<&'static str> {
         self.read(|tables| Ok(find::account(tables, account)?.unit()))
     }
 
@@ -101,7 +101,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn pending(&mut self, account: Option<&str>) -> Result<Pending, LedgerError> {
+    pub fn pending(&mut self, account: Option<&str>) -> Result<Pending> {
         self.read(|tables| {
             find::named(tables, account)?;
             let mut pending = Vec::new();
@@ -125,11 +125,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError`] if the key was not reserved for a session.
-    pub fn session_status(
-        &mut self,
-        account: &str,
-        key: &str,
-    ) -> Result<SessionStatus, LedgerError> {
+    pub fn session_status(&mut self, account: &str, key: &str) -> Result<SessionStatus> {
         name::place(account, key)?;
         self.read(|tables| {
             // Without its response, which not everybody may read.
@@ -155,11 +151,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn sessions_of(
-        &mut self,
-        account: &str,
-        analyst: &str,
-    ) -> Result<Vec<OpenedSession>, LedgerError> {
+    pub fn sessions_of(&mut self, account: &str, analyst: &str) -> Result<Vec<OpenedSession>> {
         self.read(|tables| {
             find::account(tables, account)?;
             let told = |session: rows::Session| {
@@ -174,7 +166,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is none, [`LedgerError::UnfitKey`] if there are several.
-    pub fn account_of(&mut self, key: &str) -> Result<String, LedgerError> {
+    pub fn account_of(&mut self, key: &str) -> Result<String> {
         name::word("key", key)?;
         let mut accounts = self.read(|tables| tables.accounts_with(key))?;
         let key = key.to_owned();
@@ -192,7 +184,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such data set or account.
-    pub fn relation(&mut self, account: &str) -> Result<Relation, LedgerError> {
+    pub fn relation(&mut self, account: &str) -> Result<Relation> {
         self.read(|tables| Ok(find::account(tables, account)?.relation))
     }
 
@@ -200,7 +192,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn dataset_of(&mut self, account: &str) -> Result<(String, Option<String>), LedgerError> {
+    pub fn dataset_of(&mut self, account: &str) -> Result<(String, Option<String>)> {
         self.read(|tables| {
             let mut found = find::account(tables, account)?;
             let mut part = found.part.clone();
@@ -216,7 +208,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account or slot.
-    pub fn declared(&mut self, account: &str, slot: &str) -> Result<Described, LedgerError> {
+    pub fn declared(&mut self, account: &str, slot: &str) -> Result<Described> {
         self.read(|tables| {
             find::opened(tables, account)?;
             Ok(find::slot(tables, account, slot)?.release)
@@ -227,20 +219,20 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn is_plan(&mut self, account: &str) -> Result<bool, LedgerError> {
+    pub fn is_plan(&mut self, account: &str) -> Result<bool> {
         self.read(|tables| Ok(matches!(find::opened(tables, account)?.rule, Rule::Plan(_))))
     }
 }
 
 /// Everything that an account, or a data set, was charged with.
-fn follow(tables: &mut Tables<'_>, account: &Account, spent: &mut Spent) -> Outcome<()> {
+fn follow(tables: &mut Tables<'_>, account: &Account, spent: &mut Spent) -> Result<()> {
     // What a data set is charged with are entries of its accounts.
     let of = account.parent.as_ref().map(|_| account.name.as_str());
     each_entry(tables, of, u64::MAX, |entry| spent.add(account, &entry.event))
 }
 
 /// An account with its slots and quotas.
-fn in_full(tables: &mut Tables<'_>, account: &Account) -> Outcome<AccountStatus> {
+fn in_full(tables: &mut Tables<'_>, account: &Account) -> Result<AccountStatus> {
     let mut slots: Vec<SlotStatus> = tables
         .slots(&account.name)?
         .into_iter()
@@ -266,7 +258,7 @@ fn quota(share: &Share) -> QuotaStatus {
     }
 }
 
-fn summary(account: &Account) -> Outcome<AccountStatus> {
+fn summary(account: &Account) -> Result<AccountStatus> {
     let promise = debit::promise_of(account);
     let promise = promise.ok_or_else(|| damaged("a rule promises nothing"))?;
     let (kind, order) = match &account.rule {

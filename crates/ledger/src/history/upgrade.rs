@@ -5,7 +5,7 @@ use std::path::Path;
 use counterpoint_wire::ledger::Event;
 
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome, damaged};
+use crate::rules::error::{LedgerError, Result, damaged};
 use crate::rules::limits::{FORMAT, OLDEST, VERSION};
 use crate::store::database::Url;
 use crate::store::ledger::{Ledger, append, new_identity, now};
@@ -17,7 +17,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Version`] if there is nothing to upgrade, or it cannot be; [`LedgerError::Damaged`] if it is not
     /// what its history says; [`LedgerError::OtherHistory`] if the expected entry is not in it.
-    pub fn upgrade(url: &Url, backup: &Path, expect: Option<Head>) -> Result<Head, LedgerError> {
+    pub fn upgrade(url: &Url, backup: &Path, expect: Option<Head>) -> Result<Head> {
         let mut ledger = Self::new(url.open(false)?);
         let found = ledger.version()?;
         if !(OLDEST..VERSION).contains(&found) {
@@ -41,6 +41,6 @@ impl Ledger {
 }
 
 /// Whether a ledger is what its history says.
-fn is_sound(ledger: &mut Ledger) -> Outcome<()> {
+fn is_sound(ledger: &mut Ledger) -> Result<()> {
     ledger.verify(None)?.problem.map_or(Ok(()), |problem| Err(damaged(problem)))
 }

@@ -5,7 +5,7 @@ use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{ExactPlan, Rule};
 use counterpoint_wire::{Question, adjacency_name};
 
-use super::error::{Outcome, unfit_plan};
+use super::error::{Result, unfit_plan};
 use super::filter::NewFilter;
 use super::slots;
 
@@ -20,7 +20,7 @@ pub enum NewAccount {
 }
 
 /// The rule of a new account.
-pub(crate) fn rule(new: &NewAccount, relation: Relation) -> Outcome<Rule> {
+pub(crate) fn rule(new: &NewAccount, relation: Relation) -> Result<Rule> {
     match new {
         NewAccount::Filter(filter) => Ok(Rule::Filter(filter.record(relation.adjacency())?)),
         NewAccount::Plan(plan, question) => {
@@ -35,7 +35,7 @@ pub(crate) fn rule(new: &NewAccount, relation: Relation) -> Outcome<Rule> {
 }
 
 /// Whether a plan is about data with a relation, one person at a time.
-pub(crate) fn is_about(plan: &ExactPlan, relation: Relation) -> Outcome<()> {
+pub(crate) fn is_about(plan: &ExactPlan, relation: Relation) -> Result<()> {
     agree(plan.adjacency, None, relation)?;
     match plan.group {
         1 => Ok(()),
@@ -48,7 +48,7 @@ pub(crate) fn agree(
     adjacency: Option<Adjacency>,
     records: Option<u64>,
     dataset: Relation,
-) -> Outcome<()> {
+) -> Result<()> {
     let problem = match (adjacency, records) {
         (Some(other), _) if other != dataset.adjacency() => {
             format!("adjacency is {}", adjacency_name(other))

@@ -51,24 +51,31 @@ impl Hash {
 
     /// Reads 64 hexadecimal digits.
     pub(crate) fn read(text: &str) -> Option<Self> {
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        let mut bytes = [0; 32];
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-        }
-        Some(Self(bytes))
+        from_hex(text)?.try_into().ok().map(Self)
     }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits =
+        |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(DIGITS[usize::from(half)]));
+    bytes.iter().flat_map(digits).collect()
+}
+
+/// Reads pairs of hexadecimal digits.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let half = |digit: u8| char::from(digit).to_digit(16);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(half(*high)? * 16 + half(*low)?).ok(),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(byte).collect()
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digits =
-            |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(DIGITS[usize::from(half)]));
-        let text: String = self.0.iter().flat_map(digits).collect();
-        f.write_str(&text)
+        f.write_str(&hex(&self.0))
     }
 }
 

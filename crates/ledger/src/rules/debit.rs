@@ -3,7 +3,7 @@
 use counterpoint_budget::{Amount, Charge, Currency, Filter, is_within_part};
 use counterpoint_wire::ledger::{Asked, Cost, Described, PlanRecord, Promised, Rule};
 
-use super::error::{LedgerError, Outcome, Refusal, damaged};
+use super::error::{LedgerError, Refusal, Result, damaged};
 use super::limits::MOST_TOGETHER;
 use super::query::query;
 use super::rows::{Account, Balance, Share, Slot, releases};
@@ -39,7 +39,7 @@ pub(crate) fn promise_of(account: &Account) -> Option<Promised> {
 
 /// Opening an account is one charge to the data set, in full: the charge, and the data set's
 /// balance after it.
-pub(crate) fn open(dataset: &Account, rule: &Rule) -> Outcome<(Cost, Balance)> {
+pub(crate) fn open(dataset: &Account, rule: &Rule) -> Result<(Cost, Balance)> {
     let filter = filter_of(dataset)?;
     let promise = promise(rule).and_then(|promise| promise.promise());
     let promise = promise.ok_or_else(|| no_rule(&dataset.name))?;
@@ -65,7 +65,7 @@ pub(crate) fn price(
     slot: Option<&Slot>,
     asked: &Asked,
     format: u64,
-) -> Outcome<Cost> {
+) -> Result<Cost> {
     if asked.described().len() > MOST_TOGETHER {
         let problem = format!("is asked for {} releases under one key", asked.described().len());
         return Err(account.unfit(&problem, "1 to 1000"));
@@ -97,7 +97,7 @@ fn cost(filter: &Filter, charge: Charge) -> Cost {
 }
 
 /// What releases cost together: the sum. Each must be about the account's part of the data.
-fn together(account: &Account, list: &[Described], format: u64) -> Outcome<Cost> {
+fn together(account: &Account, list: &[Described], format: u64) -> Result<Cost> {
     if list.is_empty() {
         return Err(account.unfit("is asked for no release", "1 to 1000"));
     }
@@ -112,7 +112,7 @@ fn together(account: &Account, list: &[Described], format: u64) -> Outcome<Cost>
 }
 
 /// Whether an account is still open.
-pub(crate) fn is_open(account: &Account) -> Outcome<()> {
+pub(crate) fn is_open(account: &Account) -> Result<()> {
     match account.closed {
         None => Ok(()),
         Some(_) => Err(account.unfit("is closed", "an open account")),
@@ -127,7 +127,7 @@ pub(crate) fn reserve(
     share: Option<&Share>,
     asked: &Asked,
     charge: Cost,
-) -> Outcome<Debit> {
+) -> Result<Debit> {
     is_open(account)?;
     let used = match (asked, slot) {
         (Asked::Slot { count, .. }, Some(slot)) => Some(slots::opened(account, slot, *count)?),
@@ -151,14 +151,14 @@ pub(crate) fn reserve(
 }
 
 /// The same of one opening of a slot, for an account of its own.
-pub(crate) fn open_within(account: &Account, slot: &Slot) -> Outcome<Debit> {
+pub(crate) fn open_within(account: &Account, slot: &Slot) -> Result<Debit> {
     let asked = Asked::Slot { name: slot.name.clone(), count: 1, run: Vec::new() };
     reserve(account, Some(slot), None, &asked, releases(1))
 }
 
 /// The balance after a charge, by a filter. What is spent has a sum of own epsilons where the
 /// charges have one.
-fn charged(filter: &Filter, balance: &Balance, charge: &Cost, place: &str) -> Outcome<Balance> {
+fn charged(filter: &Filter, balance: &Balance, charge: &Cost, place: &str) -> Result<Balance> {
     let admitted = filter.admit(&balance.spent.clone().into(), &charge.clone().into());
     let spent = admitted.map_err(|refused| {
         let what = measured(filter.currency(), refused.what);
@@ -183,7 +183,7 @@ fn within(
     charge: &Cost,
     place: &str,
     unit: &dyn Fn() -> String,
-) -> Outcome<Balance> {
+) -> Result<Balance> {
     let (Balance { capacity, spent, .. }, after) = (balance, balance.plus(charge));
     if after.holds() {
         return Ok(after);
@@ -197,7 +197,7 @@ fn within(
     Err(Refusal::new(place.to_owned(), what, [asked.clone(), left, capacity.clone()]).into())
 }
 
-fn filter_of(account: &Account) -> Outcome<Filter> {
+fn filter_of(account: &Account) -> Result<Filter> {
     account.filter().ok_or_else(|| no_rule(&account.name))
 }
 

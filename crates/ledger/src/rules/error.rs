@@ -10,8 +10,8 @@ use counterpoint_wire::ledger::{NotCanonical, Room};
 use super::chain::Head;
 use super::limits::{MOST_RESPONSE, OLDEST, VERSION};
 
-/// What most functions of the ledger come to.
-pub(crate) type Outcome<T> = Result<T, LedgerError>;
+/// What the ledger's functions return.
+pub type Result<T, E = LedgerError> = std::result::Result<T, E>;
 
 /// Why the database did not do what it was told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

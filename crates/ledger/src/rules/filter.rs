@@ -5,7 +5,7 @@ use counterpoint::quantity::Order;
 use counterpoint_budget::{Amount, Filter, Query, Terms};
 use counterpoint_wire::ledger::{Described, FilterRecord, Promised};
 
-use super::error::{LedgerError, Outcome};
+use super::error::{LedgerError, Result};
 
 /// Which filter, and what it is to promise.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl NewFilter {
         Self { leaks: Some(Amount::ZERO), ..self }
     }
 
-    pub(crate) fn record(&self, adjacency: Adjacency) -> Outcome<FilterRecord> {
+    pub(crate) fn record(&self, adjacency: Adjacency) -> Result<FilterRecord> {
         let terms = Terms::new(adjacency);
         let filter = match (self.kind, self.promise.clone()) {
             (_, Promised::ApproxDp { epsilon, delta }) => self.filter(epsilon, delta, terms)?,
@@ -110,7 +110,7 @@ impl NewFilter {
         format!("of kind {} is to promise {promised}", self.kind.name())
     }
 
-    fn filter(&self, epsilon: Amount, delta: Amount, terms: Terms) -> Outcome<Filter> {
+    fn filter(&self, epsilon: Amount, delta: Amount, terms: Terms) -> Result<Filter> {
         let leaks = || self.leaks.clone().unwrap_or_else(|| delta.half());
         if self.leaks.is_some() && !self.kind.converts() {
             let problem = format!("of kind {} is to set delta aside for leaks", self.kind.name());
@@ -138,7 +138,7 @@ impl NewFilter {
 
 /// Whether a stored filter has more to spend than its promise allows. What is derived may
 /// come out a little larger in a later version, and smaller by rounding alone.
-pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Outcome<bool> {
+pub(crate) fn overstated(record: &FilterRecord, adjacency: Adjacency) -> Result<bool> {
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == record.kind);
     let Some(kind) = kind else { return Ok(true) };
     let order = record.order.as_ref().and_then(|order| Order::new(order.lower()).ok());

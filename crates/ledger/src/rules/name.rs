@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use unicode_normalization::is_nfc;
 
-use super::error::{LedgerError, Outcome};
+use super::error::{LedgerError, Result};
 
 /// An account, and a name in it.
 pub(crate) type Place = (String, String);
@@ -40,7 +40,7 @@ const UNSEEN: [RangeInclusive<char>; 19] = [
 ];
 
 /// A word that two people cannot read differently.
-pub(crate) fn word(what: &'static str, text: &str) -> Outcome<()> {
+pub(crate) fn word(what: &'static str, text: &str) -> Result<()> {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:@/+".contains(&byte);
     let starts = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     if starts && text.len() <= 128 && text.bytes().all(part) {
@@ -50,20 +50,20 @@ pub(crate) fn word(what: &'static str, text: &str) -> Outcome<()> {
 }
 
 /// An account and a key in it.
-pub(crate) fn place(account: &str, key: &str) -> Outcome<()> {
+pub(crate) fn place(account: &str, key: &str) -> Result<()> {
     word("account", account)?;
     word("key", key)
 }
 
 /// The same of a word that need not be there.
-pub(crate) fn optional_word(what: &'static str, text: Option<&str>) -> Outcome<()> {
+pub(crate) fn optional_word(what: &'static str, text: Option<&str>) -> Result<()> {
     text.map_or(Ok(()), |text| word(what, text))
 }
 
 /// A slot's name or a part of the data, which come from plans and may be any words: nothing
 /// unseen tells two apart, and one text is spelled in one way. (Two spellings of one part would
 /// be two parts, of which a plan pays for one.)
-pub(crate) fn words(what: &'static str, text: &str) -> Outcome<()> {
+pub(crate) fn words(what: &'static str, text: &str) -> Result<()> {
     let fits = (1..=200).contains(&text.chars().count());
     if fits && text.chars().all(is_seen) && text.trim() == text && is_nfc(text) {
         return Ok(());

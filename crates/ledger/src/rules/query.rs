@@ -4,12 +4,12 @@ use counterpoint::{Count, Mechanism, Relation};
 use counterpoint_budget::Query;
 use counterpoint_wire::ledger::Described;
 
-use super::error::{LedgerError, Outcome};
+use super::error::{LedgerError, Result};
 
 /// What a release asks for in a ledger of a format. A person with several records may be in several parts of the data,
 /// and in a sample by any of their records: what is proved of parts and of samples is about
 /// people with one.
-pub(crate) fn query(relation: Relation, described: &Described, format: u64) -> Outcome<Query> {
+pub(crate) fn query(relation: Relation, described: &Described, format: u64) -> Result<Query> {
     legal(relation, described.query_in(format)?, format)
 }
 
@@ -18,13 +18,13 @@ pub(crate) fn opening(
     relation: Relation,
     described: &Described,
     format: u64,
-) -> Outcome<Vec<Query>> {
+) -> Result<Vec<Query>> {
     let opening = described.opening_in(format)?.into_iter();
     opening.map(|query| legal(relation, query, format)).collect()
 }
 
 /// So many openings: each of their queries so many times as often.
-pub(crate) fn times(opening: Vec<Query>, count: Count) -> Outcome<Vec<Query>> {
+pub(crate) fn times(opening: Vec<Query>, count: Count) -> Result<Vec<Query>> {
     let times = |query: Query| {
         let all = Count::new(query.count().get().saturating_mul(count.get()))?;
         Ok(query.times(all))
@@ -32,7 +32,7 @@ pub(crate) fn times(opening: Vec<Query>, count: Count) -> Outcome<Vec<Query>> {
     opening.into_iter().map(times).collect()
 }
 
-fn legal(relation: Relation, query: Query, format: u64) -> Outcome<Query> {
+fn legal(relation: Relation, query: Query, format: u64) -> Result<Query> {
     let is_sampled = query.release().rate.is_some_and(|rate| rate.get() < 1.0);
     let mechanism = &query.release().mechanism;
     // Before 4 a shift that is drawn was taken for a person's.

@@ -3,7 +3,7 @@
 use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{Cost, Rule};
 
-use super::error::Outcome;
+use super::error::Result;
 use super::filter::Kind;
 use super::rows::{self, Account, Balance, Share};
 
@@ -28,7 +28,7 @@ pub enum NewQuota {
 const SHARE_PLACES: u32 = 2000;
 
 /// What an analyst may spend, in the account's currency.
-pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Outcome<Cost> {
+pub(crate) fn capacity_of(account: &Account, quota: &NewQuota) -> Result<Cost> {
     let Cost { main, delta, pure } = &account.balance.capacity;
     match (&account.rule, quota) {
         (_, NewQuota::Share(share)) if share.is_zero() || *share > Amount::from(1) => {

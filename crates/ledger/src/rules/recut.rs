@@ -6,13 +6,13 @@ use counterpoint::quantity::Count;
 use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{self as wire, Openings};
 
-use super::error::{LedgerError, Outcome};
+use super::error::{LedgerError, Result};
 use super::query::times;
 use super::rows::{Account, Balance, Slot};
 use super::slots::{all_openings, format_of, opened, plan, uncovered};
 
 /// Some openings, of each slot once.
-pub(crate) fn check(account: &str, openings: &[Openings]) -> Outcome<()> {
+pub(crate) fn check(account: &str, openings: &[Openings]) -> Result<()> {
     let names: BTreeSet<&str> = openings.iter().map(|one| one.slot.as_str()).collect();
     let problem = match openings {
         [] => "gives no openings",
@@ -29,7 +29,7 @@ pub(crate) fn dominate(
     account: &Account,
     unused: &[(Slot, u64)],
     into: &[wire::Slot],
-) -> Outcome<()> {
+) -> Result<()> {
     let format = format_of(&account.rule);
     // The queries of one opening of each slot, and how often each is given up.
     let (mut declared, mut openings) = (Vec::new(), Vec::new());
@@ -53,8 +53,8 @@ pub(crate) fn recut(
     account: &Account,
     unused: &[(Slot, u64)],
     into: &[wire::Slot],
-) -> Outcome<(Vec<u64>, Balance)> {
-    let used: Outcome<Vec<u64>> =
+) -> Result<(Vec<u64>, Balance)> {
+    let used: Result<Vec<u64>> =
         unused.iter().map(|(slot, count)| opened(account, slot, *count)).collect();
     let sum = |start: &Amount, counts: &mut dyn Iterator<Item = u64>| {
         counts.fold(start.clone(), |sum, count| &sum + &Amount::from(count))

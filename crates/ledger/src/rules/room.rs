@@ -9,7 +9,7 @@ use counterpoint_wire::ledger::{
 };
 
 use super::debit;
-use super::error::Outcome;
+use super::error::Result;
 use super::limits::FORMAT;
 use super::rows::{Account, Share};
 
@@ -151,7 +151,7 @@ impl<'a> Gauge<'a> {
         self.asked(fields).and_then(|asked| self.fits(&asked)).is_ok()
     }
 
-    fn fits(self, asked: &Asked) -> Outcome<()> {
+    fn fits(self, asked: &Asked) -> Result<()> {
         let charge = debit::price(self.account, None, asked, FORMAT)?;
         debit::reserve(self.account, None, self.share, asked, charge).map(drop)
     }
@@ -163,7 +163,7 @@ impl<'a> Gauge<'a> {
     }
 
     /// A release about the account's part of the data.
-    fn asked(self, fields: &str) -> Outcome<Asked> {
+    fn asked(self, fields: &str) -> Result<Asked> {
         // Names of parts have no character that JSON writes otherwise but these two.
         let quoted = |part: &str| part.replace('\\', "\\\\").replace('"', "\\\"");
         let part = self.account.part.as_deref().map(quoted);

@@ -10,7 +10,7 @@ use counterpoint_budget::{
 use counterpoint_wire::Question;
 use counterpoint_wire::ledger::{self as wire, Described, ExactPlan, PlanRecord, Rule};
 
-use super::error::{LedgerError, Outcome, Refusal, unfit_plan};
+use super::error::{LedgerError, Refusal, Result, unfit_plan};
 use super::limits::{FORMAT, MOST_SLOTS};
 use super::name;
 use super::query::{opening, query, times};
@@ -20,7 +20,7 @@ use super::rows::{Account, Slot};
 const BEFORE: u64 = 3;
 
 /// The releases of a plan as slots, each with a name of its own.
-pub(crate) fn declared(plan: &ExactPlan) -> Outcome<Vec<wire::Slot>> {
+pub(crate) fn declared(plan: &ExactPlan) -> Result<Vec<wire::Slot>> {
     if plan.releases.len() > MOST_SLOTS {
         let problem = format!("has {} releases", plan.releases.len());
         return Err(unfit_plan(problem, "at most 100000, each with a count"));
@@ -46,7 +46,7 @@ pub(crate) fn certify(
     question: &(Question, Amount),
     slots: Vec<wire::Slot>,
     relation: Relation,
-) -> Outcome<PlanRecord> {
+) -> Result<PlanRecord> {
     let plan = composed(&slots, relation, FORMAT)?;
     let (format, (question, given)) = (Some(FORMAT), question);
     let options = Options::default();
@@ -80,7 +80,7 @@ pub(crate) fn format_of(rule: &Rule) -> u64 {
 }
 
 /// Whether the slots are known to cost more than a stored plan says.
-pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Outcome<bool> {
+pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Result<bool> {
     let composed = composed(&plan.slots, relation, plan.format.unwrap_or(BEFORE))?;
     let found = composed.delta(Epsilon::new(plan.epsilon.upper())?, &Options::default());
     let found = found.map_err(|error| LedgerError::Uncertified(error.to_string()))?;
@@ -88,7 +88,7 @@ pub(crate) fn understated(plan: &PlanRecord, relation: Relation) -> Outcome<bool
 }
 
 /// Slots that a data set with this relation may declare together.
-fn composed(slots: &[wire::Slot], relation: Relation, format: u64) -> Outcome<PlanAccount> {
+fn composed(slots: &[wire::Slot], relation: Relation, format: u64) -> Result<PlanAccount> {
     plan(relation, all_openings(slots, relation, format)?)
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn all_openings(
     slots: &[wire::Slot],
     relation: Relation,
     format: u64,
-) -> Outcome<Vec<Query>> {
+) -> Result<Vec<Query>> {
     let mut queries = Vec::with_capacity(slots.len());
     for slot in slots {
         let count = Count::new(slot.release.count()?)?;
@@ -114,7 +114,7 @@ pub(crate) fn runs(
     count: u64,
     run: &[Described],
     format: u64,
-) -> Outcome<()> {
+) -> Result<()> {
     let declared = slot.release.opening_in(format_of(&account.rule))?;
     let query = |one: &Described| query(account.relation, one, format);
     let queries: Vec<Query> = run.iter().map(query).collect::<Result<_, _>>()?;
@@ -135,7 +135,7 @@ pub(crate) fn runs(
 }
 
 /// The filter that a rule stands for.
-pub(crate) fn stored(parent: &Account, rule: &Rule) -> Outcome<Filter> {
+pub(crate) fn stored(parent: &Account, rule: &Rule) -> Result<Filter> {
     let filter = match rule {
         Rule::Filter(record) => record.filter(parent.relation.adjacency()),
         _ => None,
@@ -144,7 +144,7 @@ pub(crate) fn stored(parent: &Account, rule: &Rule) -> Outcome<Filter> {
 }
 
 /// Whether one opening of a slot dominates all that an open account promises.
-pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Outcome<()> {
+pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Result<()> {
     let opening = slot.release.opening_in(format_of(&account.rule))?;
     if opening.len() > 1 {
         return Err(account.unfit("has several releases in the slot", "a slot of one release"));
@@ -155,7 +155,7 @@ pub(crate) fn holds(account: &Account, slot: &Slot, filter: &Filter) -> Outcome<
 }
 
 /// How often a slot is used once it is opened so many times more.
-pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Outcome<u64> {
+pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Result<u64> {
     let left = slot.total.saturating_sub(slot.used);
     if count <= left {
         return Ok(slot.used + count);
@@ -166,7 +166,7 @@ pub(crate) fn opened(account: &Account, slot: &Slot, count: u64) -> Outcome<u64>
 }
 
 /// Slots are opened by hand, not shared out: an account with quotas is left as it is.
-pub(crate) fn unshared(account: &Account) -> Outcome<()> {
+pub(crate) fn unshared(account: &Account) -> Result<()> {
     match account.rule {
         Rule::Plan(_) if account.quotas == 0 => Ok(()),
         Rule::Plan(_) => Err(account.unfit("has quotas", "a plan account without")),
@@ -174,7 +174,7 @@ pub(crate) fn unshared(account: &Account) -> Outcome<()> {
     }
 }
 
-pub(crate) fn plan(relation: Relation, declared: Vec<Query>) -> Outcome<PlanAccount> {
+pub(crate) fn plan(relation: Relation, declared: Vec<Query>) -> Result<PlanAccount> {
     PlanAccount::new(declared, Terms::new(relation.adjacency()))
         .map_err(|error| LedgerError::Uncertified(error.to_string()))
 }

@@ -4,7 +4,7 @@ use counterpoint_budget::Amount;
 use counterpoint_wire::ledger::{Cost, FilterRecord, Promised, Rule};
 
 use super::debit::is_open;
-use super::error::{LedgerError, Outcome, Refusal};
+use super::error::{LedgerError, Refusal, Result};
 use super::filter::Kind;
 use super::rows::{Account, Balance};
 
@@ -53,7 +53,7 @@ pub(crate) fn transfer(
     from: &Account,
     to: &Account,
     amount: &Cost,
-) -> Outcome<(Balance, Balance)> {
+) -> Result<(Balance, Balance)> {
     is_open(from)?;
     is_open(to)?;
     if from.name == to.name
@@ -98,7 +98,7 @@ pub(crate) fn transfer(
 }
 
 /// What there is to spend without what is given.
-fn taken(from: &Account, amount: &Cost) -> Outcome<Cost> {
+fn taken(from: &Account, amount: &Cost) -> Result<Cost> {
     let Cost { main, delta, pure } = &from.balance.capacity;
     let take = |total: &Amount, part: &Amount| total.less(part).ok_or_else(|| short(from, amount));
     Ok(Cost {
@@ -126,7 +126,7 @@ fn short(from: &Account, amount: &Cost) -> LedgerError {
     Refusal::new(place, unit.to_owned(), totals).into()
 }
 
-fn record(account: &Account) -> Outcome<&FilterRecord> {
+fn record(account: &Account) -> Result<&FilterRecord> {
     match &account.rule {
         Rule::Filter(record) => Ok(record),
         _ => Err(unlike(account, "is a plan account")),

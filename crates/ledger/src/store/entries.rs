@@ -2,10 +2,10 @@
 
 use counterpoint_wire::ledger::{Event, HistoryEntry};
 
-use super::cells::Stored;
 use super::tables::Tables;
+use super::tables::cells::Stored;
 use crate::rules::chain::Hash;
-use crate::rules::error::{LedgerError, Outcome, damaged};
+use crate::rules::error::{LedgerError, Result, damaged};
 
 /// How many entries are read at a time.
 const PAGE: u64 = 1000;
@@ -32,7 +32,7 @@ pub(crate) fn each_entry<E: From<LedgerError>>(
     Ok(())
 }
 
-fn entry(stored: Stored) -> Outcome<HistoryEntry> {
+fn entry(stored: Stored) -> Result<HistoryEntry> {
     let Stored { sequence, hash, body, .. } = stored;
     let wrong = |problem: String| damaged(format_args!("entry {sequence}: {problem}"));
     let event = Event::read(&body).map_err(|error| wrong(error.problem))?;

@@ -1,34 +1,34 @@
 //! What names and keys stand for, or why they stand for nothing.
 
-use super::cells::Known;
 use super::tables::Tables;
-use crate::rules::error::{LedgerError, Outcome, unknown};
+use super::tables::cells::Known;
+use crate::rules::error::{LedgerError, Result, unknown};
 use crate::rules::rows::{Account, Release, Session, Slot};
 
 /// A data set or an account.
-pub(crate) fn account(tables: &mut Tables<'_>, name: &str) -> Outcome<Account> {
+pub(crate) fn account(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
     let legal = "the name of a data set or an account";
     tables.account(name)?.ok_or_else(|| unknown("account", name, legal))
 }
 
 /// Whether there is such a data set or account, if one is named.
-pub(crate) fn named(tables: &mut Tables<'_>, name: Option<&str>) -> Outcome<()> {
+pub(crate) fn named(tables: &mut Tables<'_>, name: Option<&str>) -> Result<()> {
     name.map_or(Ok(()), |name| account(tables, name).map(drop))
 }
 
 /// A data set.
-pub(crate) fn dataset(tables: &mut Tables<'_>, name: &str) -> Outcome<Account> {
+pub(crate) fn dataset(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
     let found = tables.account(name)?.filter(|found| found.parent.is_none());
     found.ok_or_else(|| unknown("data set", name, "the name of one that was added"))
 }
 
 /// An account that releases can be made in.
-pub(crate) fn opened(tables: &mut Tables<'_>, name: &str) -> Outcome<Account> {
+pub(crate) fn opened(tables: &mut Tables<'_>, name: &str) -> Result<Account> {
     Ok(known(tables, name)?.account)
 }
 
 /// The same with the row it is in.
-pub(crate) fn known(tables: &mut Tables<'_>, name: &str) -> Outcome<Known> {
+pub(crate) fn known(tables: &mut Tables<'_>, name: &str) -> Result<Known> {
     let legal = "the name of one that was opened";
     let found = tables.known(name)?.ok_or_else(|| unknown("account", name, legal))?;
     match found.account.parent {
@@ -38,24 +38,24 @@ pub(crate) fn known(tables: &mut Tables<'_>, name: &str) -> Outcome<Known> {
 }
 
 /// A name that neither a data set nor an account has.
-pub(crate) fn vacant(tables: &mut Tables<'_>, name: &str) -> Outcome<()> {
+pub(crate) fn vacant(tables: &mut Tables<'_>, name: &str) -> Result<()> {
     let Some(found) = tables.account(name)? else { return Ok(()) };
     let what = if found.parent.is_none() { "data set" } else { "account" };
     Err(LedgerError::Exists { what, name: name.to_owned() })
 }
 
 /// A slot of a plan account.
-pub(crate) fn slot(tables: &mut Tables<'_>, account: &str, name: &str) -> Outcome<Slot> {
+pub(crate) fn slot(tables: &mut Tables<'_>, account: &str, name: &str) -> Result<Slot> {
     tables.slot(account, name)?.ok_or_else(|| unknown_slot(name))
 }
 
 /// What was reserved under a key.
-pub(crate) fn release(tables: &mut Tables<'_>, account: &str, key: &str) -> Outcome<Release> {
+pub(crate) fn release(tables: &mut Tables<'_>, account: &str, key: &str) -> Result<Release> {
     tables.release(account, key)?.ok_or_else(|| unknown_key(key))
 }
 
 /// A key that was reserved for a session.
-pub(crate) fn session(tables: &mut Tables<'_>, account: &str, key: &str) -> Outcome<Release> {
+pub(crate) fn session(tables: &mut Tables<'_>, account: &str, key: &str) -> Result<Release> {
     let release = release(tables, account, key)?;
     if release.session {
         return Ok(release);
@@ -65,7 +65,7 @@ pub(crate) fn session(tables: &mut Tables<'_>, account: &str, key: &str) -> Outc
 }
 
 /// A session that was begun.
-pub(crate) fn begun(tables: &mut Tables<'_>, account: &str, key: &str) -> Outcome<Session> {
+pub(crate) fn begun(tables: &mut Tables<'_>, account: &str, key: &str) -> Result<Session> {
     let found = tables.session(account, key)?;
     found.ok_or_else(|| unknown("session", key, "one that was begun in the account"))
 }

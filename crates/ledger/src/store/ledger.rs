@@ -6,29 +6,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use counterpoint_wire::ledger::{Asked, Cost, Event};
 
-use super::cells::Known;
 use super::database::{Access, Database, DatabaseError, Row, Statement, Url};
 use super::find;
 use super::tables::Tables;
+use super::tables::cells::Known;
 use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{LedgerError, Outcome, damaged};
+use crate::rules::error::{LedgerError, Result, damaged};
 use crate::rules::limits::{FORMAT, VERSION};
 
 /// A ledger, through one handle. Any number of handles, in any number of processes, may be
 /// open on the same one.
 pub struct Ledger {
-    database: Box<dyn Database>,
+    pub(super) database: Box<dyn Database>,
     /// Accounts that were reserved from, for their rules, which never change.
     known: BTreeMap<String, Arc<Known>>,
     /// Prices that were computed, by account and what was asked.
-    pub(crate) prices: BTreeMap<(String, String), Cost>,
+    pub(super) prices: BTreeMap<(String, String), Cost>,
     /// The last of them that was looked up.
-    pub(crate) last_price: Option<(String, Asked, Cost)>,
+    pub(super) last_price: Option<(String, Asked, Cost)>,
     /// Whether nothing is to be written.
     read_only: bool,
     /// The last entry that is known to have been durable: it was expected, or acknowledged here.
     /// Every write must find it.
-    seen: Head,
+    pub(super) seen: Head,
 }
 
 /// How a ledger is opened.
@@ -46,7 +46,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Initialised`] if there is one.
-    pub fn init(url: &Url) -> Result<Self, LedgerError> {
+    pub fn init(url: &Url) -> Result<Self> {
         let mut database = url.open(true)?;
         database.begin(Access::Write)?;
         let seen = create(&mut *database).inspect_err(|_| database.rollback())?;
@@ -58,7 +58,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError`] if there is none, or one of another version.
-    pub fn open(url: &Url) -> Result<Self, LedgerError> {
+    pub fn open(url: &Url) -> Result<Self> {
         Self::open_in(url.open(false)?)
     }
 
@@ -66,12 +66,12 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::OtherHistory`] if the expected entry is not in it.
-    pub fn open_with(url: &Url, options: &OpenOptions) -> Result<Self, LedgerError> {
+    pub fn open_with(url: &Url, options: &OpenOptions) -> Result<Self> {
         Self::open_version(url, options, VERSION)
     }
 
     /// The same of a ledger whose format is of some version.
-    pub(crate) fn open_version(url: &Url, options: &OpenOptions, version: i64) -> Outcome<Self> {
+    pub(crate) fn open_version(url: &Url, options: &OpenOptions, version: i64) -> Result<Self> {
         let database = if options.read_only { url.open_read_only() } else { url.open(false) };
         let mut ledger = Self::new(database?);
         ledger.check_version(version)?;
@@ -89,7 +89,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError`] if there is none, or one of another version.
-    pub fn open_in(database: Box<dyn Database>) -> Result<Self, LedgerError> {
+    pub fn open_in(database: Box<dyn Database>) -> Result<Self> {
         let mut ledger = Self::new(database);
         ledger.check_version(VERSION)?;
         Ok(ledger)
@@ -97,7 +97,7 @@ impl Ledger {
 
     /// Whether it is of a version, with nothing more and nothing less than its tables: a trigger could undo what is
     /// written.
-    fn check_version(&mut self, legal: i64) -> Outcome<()> {
+    fn check_version(&mut self, legal: i64) -> Result<()> {
         let found = self.version()?;
         if found != legal {
             return Err(LedgerError::Version { found });
@@ -106,7 +106,7 @@ impl Ledger {
     }
 
     /// The version of its format.
-    pub(crate) fn version(&mut self) -> Outcome<i64> {
+    pub(crate) fn version(&mut self) -> Result<i64> {
         self.read(
             |tables| if tables.exist()? { tables.version() } else { Err(LedgerError::NotLedger) },
         )
@@ -116,11 +116,6 @@ impl Ledger {
         let (known, prices) = (BTreeMap::new(), BTreeMap::new());
         let last_price = None;
         Self { database, known, prices, last_price, read_only: false, seen: Head::NONE }
-    }
-
-    /// The last entry that is known to have been durable; [`Head::NONE`] if there is none.
-    pub(crate) fn seen(&self) -> Head {
-        self.seen
     }
 
     /// Later writes must find this entry, if it is later than what they must find anyway.
@@ -136,13 +131,8 @@ impl Ledger {
         self.database.is_stopped()
     }
 
-    /// Whether the other side closed the connection meanwhile.
-    pub(crate) fn is_lost(&mut self) -> bool {
-        self.database.is_lost()
-    }
-
     /// An account with its rule; what is spent of it may be out of date.
-    pub(crate) fn known(&mut self, name: &str) -> Outcome<Arc<Known>> {
+    pub(crate) fn known(&mut self, name: &str) -> Result<Arc<Known>> {
         if let Some(known) = self.known.get(name) {
             return Ok(Arc::clone(known));
         }
@@ -152,10 +142,7 @@ impl Ledger {
     }
 
     /// Runs within a transaction that reads one snapshot.
-    pub(crate) fn read<T>(
-        &mut self,
-        work: impl FnOnce(&mut Tables<'_>) -> Outcome<T>,
-    ) -> Outcome<T> {
+    pub(crate) fn read<T>(&mut self, work: impl FnOnce(&mut Tables<'_>) -> Result<T>) -> Result<T> {
         self.database.begin(Access::Read)?;
         let outcome = work(&mut Tables::new(&mut *self.database));
         self.database.rollback();
@@ -164,18 +151,18 @@ impl Ledger {
 
     /// Waits until all that was read is durable. Whoever wrote it may have died between its write
     /// and its sync, and answers that are shown must not be lost: a retry would draw others.
-    pub(crate) fn settle(&mut self) -> Outcome<()> {
+    pub(crate) fn settle(&mut self) -> Result<()> {
         if self.read_only {
             return Ok(self.database.settle()?);
         }
-        self.write(|tables, head| tables.touch(head))
+        self.write(|tables, head| tables.touch(head)).map(drop)
     }
 
     /// Runs within a transaction that has the ledger's lock and knows its head.
     pub(crate) fn write<T>(
         &mut self,
-        work: impl FnOnce(&mut Tables<'_>, Head) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl FnOnce(&mut Tables<'_>, Head) -> Result<T>,
+    ) -> Result<T> {
         self.write_after(Vec::new(), |tables, head, _| work(tables, head))
     }
 
@@ -184,8 +171,8 @@ impl Ledger {
     pub(crate) fn write_after<T>(
         &mut self,
         reads: Vec<Statement>,
-        work: impl FnOnce(&mut Tables<'_>, Head, Vec<Vec<Row>>) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl FnOnce(&mut Tables<'_>, Head, Vec<Vec<Row>>) -> Result<T>,
+    ) -> Result<T> {
         if self.read_only {
             return Err(LedgerError::ReadOnly);
         }
@@ -209,13 +196,13 @@ impl Ledger {
     }
 
     /// Writes a copy of everything, or of everything but secrets, to a new file.
-    pub(crate) fn copy(&mut self, file: &str, secrets: bool) -> Outcome<()> {
+    pub(crate) fn copy(&mut self, file: &str, secrets: bool) -> Result<()> {
         Ok(self.database.copy(file, secrets)?)
     }
 }
 
 /// Refuses a history in which an entry that was seen is missing.
-fn goes_on(seen: Head, head: Head, is_there: bool) -> Outcome<()> {
+fn goes_on(seen: Head, head: Head, is_there: bool) -> Result<()> {
     if [Head::NONE, head].contains(&seen) || is_there {
         return Ok(());
     }
@@ -223,7 +210,7 @@ fn goes_on(seen: Head, head: Head, is_there: bool) -> Outcome<()> {
 }
 
 /// The tables and the first entry.
-fn create(database: &mut dyn Database) -> Outcome<Head> {
+fn create(database: &mut dyn Database) -> Result<Head> {
     let mut tables = Tables::new(database);
     if tables.exist()? {
         return Err(LedgerError::Initialised);
@@ -237,7 +224,7 @@ fn create(database: &mut dyn Database) -> Outcome<Head> {
 
 /// A ledger's name for itself: random, in the first entry or that of its upgrade, so that no two ledgers have a head in
 /// common.
-pub(crate) fn new_identity() -> Outcome<String> {
+pub(crate) fn new_identity() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
         let problem = format!("the system gives no random bytes for an identity: {error}");
@@ -247,14 +234,14 @@ pub(crate) fn new_identity() -> Outcome<String> {
 }
 
 /// Writes an event after the head.
-pub(crate) fn append(tables: &mut Tables<'_>, head: Head, event: &Event) -> Outcome<Head> {
+pub(crate) fn append(tables: &mut Tables<'_>, head: Head, event: &Event) -> Result<Head> {
     let next = add_entry(tables, head, event)?;
     tables.move_head(head, next)?;
     Ok(next)
 }
 
 /// Writes an event after another; the head is still to be moved.
-pub(crate) fn add_entry(tables: &mut Tables<'_>, head: Head, event: &Event) -> Outcome<Head> {
+pub(crate) fn add_entry(tables: &mut Tables<'_>, head: Head, event: &Event) -> Result<Head> {
     tables.add_entry(head, event.account(), &event.body().map_err(damaged)?)
 }
 

@@ -5,11 +5,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::batch::{Committed, Done, Reservation, Step};
 use super::database::{DatabaseError, Url};
 use super::ledger::{Ledger, OpenOptions};
+use super::release::steps::{Committed, Done, Reservation, Step};
 use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{LedgerError, Outcome};
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::request::Request;
 
 /// How long a handle is waited for.
@@ -60,7 +60,7 @@ enum Turn {
     /// To do the next of what waits, which its own step is the first of.
     Lead,
     /// What became of its step.
-    Done(Outcome<Done>),
+    Done(Result<Done>),
 }
 
 struct State {
@@ -79,13 +79,13 @@ impl Pool {
     ///
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be opened, or the size is not in 1 to [`Pool::MOST`].
-    pub fn new(url: &Url, options: &OpenOptions, size: usize) -> Result<Self, LedgerError> {
+    pub fn new(url: &Url, options: &OpenOptions, size: usize) -> Result<Self> {
         if !(1..=Self::MOST).contains(&size) {
             let problem = format!("a pool of {size} handles; legal: 1 to {}", Self::MOST);
             return Err(DatabaseError::Unusable(problem).into());
         }
         let first = Ledger::open_with(url, options)?;
-        let state = State { seen: first.seen(), idle: vec![first], handles: 1 };
+        let state = State { seen: first.seen, idle: vec![first], handles: 1 };
         Ok(Self {
             url: url.clone(),
             options: *options,
@@ -102,11 +102,11 @@ impl Pool {
     ///
     /// # Errors
     /// Those of [`Ledger::reserve`] and [`Pool::with`].
-    pub fn reserve(&self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
+    pub fn reserve(&self, request: &Request<'_>) -> Result<Reservation> {
         let new = self.with(|ledger| ledger.new_release(request))?;
         match self.wait_for(Step::Reserve(Box::new(new))) {
             Err(error @ LedgerError::Refused(_)) => {
-                Err(self.with(|ledger| Outcome::Ok(ledger.explain(error, request)))?)
+                Err(self.with(|ledger| Ok::<_, LedgerError>(ledger.explain(error, request)))?)
             }
             done => done?.reserved(),
         }
@@ -116,12 +116,7 @@ impl Pool {
     ///
     /// # Errors
     /// Those of [`Ledger::commit`] and [`Pool::with`].
-    pub fn commit(
-        &self,
-        account: &str,
-        key: &str,
-        response: &[u8],
-    ) -> Result<Committed, LedgerError> {
+    pub fn commit(&self, account: &str, key: &str, response: &[u8]) -> Result<Committed> {
         self.wait_for(Step::commit(account, key, response)?)?.committed()
     }
 
@@ -135,12 +130,12 @@ impl Pool {
         analyst: Option<&str>,
         alias: Hash,
         key: &str,
-    ) -> Result<Head, LedgerError> {
+    ) -> Result<Head> {
         self.wait_for(Step::alias(account, analyst, alias, key)?)?.named()
     }
 
     /// Waits until a step is done, by this thread or another.
-    fn wait_for(&self, step: Step) -> Outcome<Done> {
+    fn wait_for(&self, step: Step) -> Result<Done> {
         let (sender, receiver) = channel();
         let mut queue = self.queue();
         if !queue.has_leader {
@@ -169,7 +164,7 @@ impl Pool {
         let most = queue.waiting.len().min(MOST_STEPS);
         let (steps, senders): (Vec<Step>, Vec<Sender<Turn>>) = queue.waiting.drain(..most).unzip();
         drop(queue);
-        let done = self.with(|ledger| Outcome::Ok(ledger.apply(&steps)));
+        let done = self.with(|ledger| Ok::<_, LedgerError>(ledger.apply(&steps)));
         let done = done.unwrap_or_else(|error| steps.iter().map(|_| Err(error.clone())).collect());
         for (sender, done) in senders.into_iter().zip(done) {
             // Whoever waits is there.
@@ -199,7 +194,7 @@ impl Pool {
     }
 
     /// A handle of one's own, until it is dropped.
-    fn lend(&self) -> Outcome<Lent<'_>> {
+    fn lend(&self) -> Result<Lent<'_>> {
         let deadline = Instant::now() + self.patience;
         let mut state = self.state();
         while state.idle.is_empty() && state.handles >= self.size {
@@ -216,7 +211,8 @@ impl Pool {
         // From here on the place is given back whatever happens.
         let mut lent = Lent { pool: self, ledger: idle };
         let expect = (seen != Head::NONE).then_some(seen);
-        let kept = lent.ledger.take().and_then(|mut idle| (!idle.is_lost()).then_some(idle));
+        let kept =
+            lent.ledger.take().and_then(|mut idle| (!idle.database.is_lost()).then_some(idle));
         let ledger = match kept {
             Some(idle) => idle,
             None => Ledger::open_with(&self.url, &OpenOptions { expect, ..self.options })?,
@@ -253,7 +249,7 @@ struct Lent<'a> {
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let ledger = self.ledger.take();
-        let seen = ledger.as_ref().map_or(Head::NONE, Ledger::seen);
+        let seen = ledger.as_ref().map_or(Head::NONE, |ledger| ledger.seen);
         // A panic may have left it in the middle of a transaction, which ends with the handle.
         let sound = ledger.filter(|ledger| !ledger.is_stopped() && !std::thread::panicking());
         let mut state = self.pool.state();

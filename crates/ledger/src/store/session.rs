@@ -7,10 +7,10 @@ use counterpoint_wire::ledger::Event;
 
 use super::find::{self, begun};
 use super::ledger::{Ledger, append, now};
-use super::release::fits;
+use super::release::steps::fits;
 use super::tables::Tables;
 use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{LedgerError, Outcome, damaged};
+use crate::rules::error::{LedgerError, Result, damaged};
 use crate::rules::limits::LEAST_STATE;
 use crate::rules::{name, rows};
 
@@ -117,7 +117,7 @@ impl Ledger {
         key: &str,
         declaration: &[u8],
         state: &[u8],
-    ) -> Result<Session, LedgerError> {
+    ) -> Result<Session> {
         name::place(account, key)?;
         fits("declaration", declaration, 1)?;
         fits("state", state, LEAST_STATE)?;
@@ -156,7 +156,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::UnfitKey`] if the key is no session's.
-    pub fn session(&mut self, account: &str, key: &str) -> Result<Option<Session>, LedgerError> {
+    pub fn session(&mut self, account: &str, key: &str) -> Result<Option<Session>> {
         name::place(account, key)?;
         self.read(|tables| {
             find::session(tables, account, key)?;
@@ -171,12 +171,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such session.
-    pub fn answered(
-        &mut self,
-        account: &str,
-        key: &str,
-        ask: &str,
-    ) -> Result<Option<Answer>, LedgerError> {
+    pub fn answered(&mut self, account: &str, key: &str, ask: &str) -> Result<Option<Answer>> {
         name::place(account, key)?;
         name::word("ask", ask)?;
         let found = self.read(|tables| {
@@ -196,12 +191,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Moved`] if somebody else answered in between, [`LedgerError::Over`] if the
     /// session has ended, [`LedgerError::KeyInUse`] if the name stands for another question.
-    pub fn answer(
-        &mut self,
-        account: &str,
-        key: &str,
-        new: &NewAnswer<'_>,
-    ) -> Result<Answered, LedgerError> {
+    pub fn answer(&mut self, account: &str, key: &str, new: &NewAnswer<'_>) -> Result<Answered> {
         name::place(account, key)?;
         name::word("ask", new.ask)?;
         fits("response", new.response, 0)?;
@@ -225,12 +215,11 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if it has not begun.
-    pub fn end(&mut self, account: &str, key: &str) -> Result<Head, LedgerError> {
+    pub fn end(&mut self, account: &str, key: &str) -> Result<Head> {
         name::place(account, key)?;
         self.write(|tables, head| {
             if begun(tables, account, key)?.ended.is_some() {
-                tables.touch(head)?;
-                return Ok(head);
+                return tables.touch(head);
             }
             ended(tables, head, account, key)
         })
@@ -241,7 +230,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Moved`] if somebody else was answered in between, [`LedgerError::Over`] if the session is over.
-    pub fn end_after(&mut self, account: &str, key: &str, after: u64) -> Result<Head, LedgerError> {
+    pub fn end_after(&mut self, account: &str, key: &str, after: u64) -> Result<Head> {
         name::place(account, key)?;
         self.write(|tables, head| {
             going(begun(tables, account, key)?, after)?;
@@ -251,7 +240,7 @@ impl Ledger {
 }
 
 /// A session that is not over and has so many answers.
-fn going(session: rows::Session, after: u64) -> Outcome<rows::Session> {
+fn going(session: rows::Session, after: u64) -> Result<rows::Session> {
     let rows::Session { answered, ended, .. } = session;
     match ended {
         Some(_) => Err(LedgerError::Over { key: session.key }),
@@ -260,7 +249,7 @@ fn going(session: rows::Session, after: u64) -> Outcome<rows::Session> {
     }
 }
 
-fn ended(tables: &mut Tables<'_>, head: Head, account: &str, key: &str) -> Outcome<Head> {
+fn ended(tables: &mut Tables<'_>, head: Head, account: &str, key: &str) -> Result<Head> {
     let event = Event::End { at: now(), account: account.to_owned(), key: key.to_owned() };
     let head = append(tables, head, &event)?;
     tables.end(account, key, head.sequence)?;
@@ -273,7 +262,7 @@ fn store(
     head: Head,
     session: rows::Session,
     new: &NewAnswer<'_>,
-) -> Outcome<Answered> {
+) -> Result<Answered> {
     let rows::Session { account, key, answered, .. } = session;
     let event = Event::Answer {
         at: now(),
@@ -306,7 +295,7 @@ fn store(
 }
 
 /// A session with its state.
-fn whole(tables: &mut Tables<'_>, session: rows::Session, head: Head) -> Outcome<Session> {
+fn whole(tables: &mut Tables<'_>, session: rows::Session, head: Head) -> Result<Session> {
     let state = tables.state(&session.account, &session.key)?;
     if state.is_some() == session.ended.is_some() {
         return Err(damaged("a session's state is missing, or left over"));

@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use counterpoint_ledger::database::{Access, Dialect};
-use counterpoint_ledger::{
-    Exported, Hash, Ledger, LedgerError, NewAnswer, OpenOptions, Request, Url,
-};
+use counterpoint_ledger::{Exported, Ledger, LedgerError, NewAnswer, OpenOptions, Request, Url};
 use counterpoint_testing::run;
 
 use crate::child::{say, start};
 use crate::tamper::rich;
-use crate::{Place, exported, pay, release, watch, with_account};
+use crate::{Place, exported, new_answer, pay, release, watch, with_account};
 
 const READING: OpenOptions = OpenOptions { read_only: true, expect: None };
 
@@ -88,7 +86,9 @@ fn an_export_ends_at_the_head_that_is_durable() {
         // They write once, when the reader has made sure that all is durable.
         let mut writer = Some(owner);
         let mut ledger = watch::open(&place, move |event| {
-            if let (watch::Event::Committed, Some(mut owner)) = (event, writer.take()) {
+            if let watch::Event::Committed = event
+                && let Some(mut owner) = writer.take()
+            {
                 owner.commit("account", "late", b"late").unwrap();
                 pay(&mut owner, "second").unwrap();
             }
@@ -212,9 +212,7 @@ fn with_secret(place: &Place) -> Ledger {
     let session = Request { session: true, ..Request::new("account", "s", &tenth) };
     ledger.reserve(&session).unwrap();
     ledger.begin("account", "s", b"toy", STATE).unwrap();
-    let question = Hash::of(b"q");
-    let new =
-        NewAnswer { ask: "q", question, after: 0, response: b"below", state: STATE, last: false };
+    let new = NewAnswer { state: STATE, ..new_answer("q", 0, "below", false) };
     ledger.answer("account", "s", &new).unwrap();
     ledger
 }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use counterpoint_ledger::database::{Access, Cell};
-use counterpoint_ledger::{Checkpoint, Hash, Head, Ledger, NewAnswer, Request};
+use counterpoint_ledger::{Checkpoint, Hash, Head, Ledger, Request};
 
 use crate::tamper::{forge, forge_last, guard, rich, unguard};
-use crate::{Place, pay, release, watch, with_account};
+use crate::{Place, new_answer, pay, release, watch, with_account};
 
 /// Everything that may follow a checkpoint: an old key is answered, another gets an alias, a session goes on and ends, a
 /// new one begins.
@@ -18,9 +18,7 @@ fn go_on(ledger: &mut Ledger) {
         Request { analyst: Some("ann"), alias, ..Request::new("sums", "sums-ann-first", &tenth) };
     assert_eq!(ledger.reserve(&old).unwrap().charge, None);
     let answer = |ledger: &mut Ledger, key: &str, ask: &str, after, last| {
-        let question = Hash::of(ask.as_bytes());
-        let new = NewAnswer { ask, question, after, response: b"yes", state: &[9; 40], last };
-        ledger.answer("renyi", key, &new).unwrap();
+        ledger.answer("renyi", key, &new_answer(ask, after, "yes", last)).unwrap();
     };
     answer(ledger, "session-second", "three", 2, false);
     ledger.reserve(&Request { session: true, ..Request::new("renyi", "later", &tenth) }).unwrap();

@@ -12,78 +12,17 @@ use crate::watch::{self, Event};
 use crate::{Place, release, sessions};
 
 /// Where a release may be killed, in the order it gets there.
-pub(crate) const POINTS: [&str; 19] = [
-    "reserve:begin",
-    "reserve:locked",
-    "reserve:entry",
-    "reserve:key",
-    "reserve:balance",
-    "reserve:head",
-    "reserve:written",
-    "reserve:durable",
-    "acknowledged",
-    "drawn",
-    "commit:begin",
-    "commit:locked",
-    "commit:entry",
-    "commit:response",
-    "commit:head",
-    "commit:written",
-    "commit:durable",
-    "stored",
-    "shown",
-];
+pub(crate) const POINTS: &str = "reserve:begin, reserve:locked, reserve:entry, reserve:key, reserve:balance, \
+    reserve:head, reserve:written, reserve:durable, acknowledged, drawn, commit:begin, commit:locked, commit:entry, \
+    commit:response, commit:head, commit:written, commit:durable, stored, shown";
 
-/// Where a session may be killed, in the order it gets there.
-pub(crate) const SESSION_POINTS: [&str; 46] = [
-    "reserve:begin",
-    "reserve:locked",
-    "reserve:entry",
-    "reserve:key",
-    "reserve:balance",
-    "reserve:head",
-    "reserve:written",
-    "reserve:durable",
-    "reserved",
-    "drawn",
-    "begin:begin",
-    "begin:locked",
-    "begin:entry",
-    "begin:head",
-    "begin:session",
-    "begin:state",
-    "begin:written",
-    "begin:durable",
-    "begun",
-    "first:begin",
-    "first:locked",
-    "first:entry",
-    "first:head",
-    "first:count",
-    "first:answer",
-    "first:new state",
-    "first:written",
-    "first:durable",
-    "stored",
-    "shown",
-    "second:begin",
-    "second:locked",
-    "second:entry",
-    "second:head",
-    "second:count",
-    "second:answer",
-    "second:ended",
-    "second:forgotten",
-    "second:written",
-    "second:durable",
-    "stored second",
-    "shown second",
-    // Between two of them, with the state of the first in hand.
-    "first",
-    "second",
-    "reserve",
-    "begin",
-];
+/// Where a session may be killed, in the order it gets there; then between two of them, with the state of the first in hand.
+pub(crate) const SESSION_POINTS: &str = "reserve:begin, reserve:locked, reserve:entry, reserve:key, reserve:balance, \
+    reserve:head, reserve:written, reserve:durable, reserved, drawn, begin:begin, begin:locked, begin:entry, begin:head, \
+    begin:session, begin:state, begin:written, begin:durable, begun, first:begin, first:locked, first:entry, first:head, \
+    first:count, first:answer, first:new state, first:written, first:durable, stored, shown, second:begin, \
+    second:locked, second:entry, second:head, second:count, second:answer, second:ended, second:forgotten, \
+    second:written, second:durable, stored second, shown second, first, second, reserve, begin";
 
 /// A running child; killed when dropped.
 pub(crate) struct Running {

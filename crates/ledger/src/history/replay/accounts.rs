@@ -3,7 +3,7 @@
 use counterpoint_wire::ledger::{self as wire, Cost, Openings, Rule};
 
 use super::{Books, Impossible, OWNERS, once};
-use crate::rules::error::LedgerError;
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::rows::{self, Account, Balance, Share, Slot};
 use crate::rules::{debit, filter, name, quota, recut, slots, transfer};
 

@@ -10,7 +10,7 @@ use counterpoint::Relation;
 use counterpoint_wire::ledger::{Cost, Event, NotCanonical, Rule};
 
 use crate::rules::chain::Hash;
-use crate::rules::error::LedgerError;
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::filter;
 use crate::rules::limits::{FORMAT, OLDEST_FORMAT};
 use crate::rules::name::Place;

@@ -10,11 +10,11 @@ use counterpoint_wire::ledger::Event;
 use super::checkpoint::Checkpoint;
 use super::replay::{ALIASES, Books, Impossible, Kept, Unstored};
 use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{DatabaseError, LedgerError, Outcome, damaged};
+use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
 use crate::rules::name::Place;
 use crate::rules::rows::{Account, Alias, Release};
-use crate::store::cells::Stored;
 use crate::store::ledger::Ledger;
+use crate::store::tables::cells::Stored;
 use crate::store::tables::{Digested, Tables};
 
 /// What verification came to.
@@ -43,7 +43,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`] if the ledger cannot be read at all; what is wrong *in* it is the
     /// verification's problem.
-    pub fn verify(&mut self, expected: Option<Head>) -> Result<Verification, LedgerError> {
+    pub fn verify(&mut self, expected: Option<Head>) -> Result<Verification> {
         Ok(self.look_through(None, expected, false)?.0)
     }
 
@@ -59,7 +59,7 @@ impl Ledger {
         &mut self,
         checkpoint: Option<&Checkpoint>,
         expected: Option<Head>,
-    ) -> Result<(Verification, Option<Checkpoint>), LedgerError> {
+    ) -> Result<(Verification, Option<Checkpoint>)> {
         self.look_through(checkpoint, expected, true)
     }
 
@@ -68,7 +68,7 @@ impl Ledger {
         checkpoint: Option<&Checkpoint>,
         expected: Option<Head>,
         keep: bool,
-    ) -> Outcome<(Verification, Option<Checkpoint>)> {
+    ) -> Result<(Verification, Option<Checkpoint>)> {
         let unreadable = |error: LedgerError| LedgerError::Checkpoint(error.to_string());
         let books = checkpoint.map_or(Ok(Books::default()), Checkpoint::books);
         let books = books.map_err(unreadable)?;
@@ -101,7 +101,7 @@ fn verify(
     expected: Option<Head>,
     (from, mut books): (Option<&Checkpoint>, Books),
     head: &mut Head,
-) -> Outcome<Unstored> {
+) -> Result<Unstored> {
     if from.is_none()
         && let Some(problem) = tables.own_problem()?
     {
@@ -149,7 +149,7 @@ fn verify(
 }
 
 /// Whether the history still has the entry that a checkpoint was taken at.
-fn go_on(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>) -> Outcome<()> {
+fn go_on(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>) -> Result<()> {
     let before = kept.sequence.checked_sub(1);
     let before = before.ok_or_else(|| damaged("the checkpoint is before the first entry"))?;
     let found = tables.entries(before, 1)?.into_iter().next();
@@ -181,7 +181,7 @@ fn aliases(
     books: &mut Books,
     mut after: i64,
     before: usize,
-) -> Outcome<()> {
+) -> Result<()> {
     if books.format < ALIASES {
         return Ok(());
     }
@@ -216,7 +216,7 @@ fn history(
     expected: Option<Head>,
     head: &mut Head,
     books: &mut Books,
-) -> Outcome<()> {
+) -> Result<()> {
     if tables.has_entry_before_the_first()? {
         return Err(damaged("there is an entry before the first"));
     }
@@ -262,7 +262,7 @@ fn link(
 }
 
 /// Accounts, slots and quotas as they should be.
-fn accounts(tables: &mut Tables<'_>, books: &Books) -> Outcome<()> {
+fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<()> {
     let unlike =
         |what: fmt::Arguments<'_>| damaged(format_args!("{what} is not what its history says"));
     let stored = tables.accounts()?;
@@ -305,7 +305,7 @@ fn releases(
     mut books: Books,
     mut after: i64,
     before: usize,
-) -> Outcome<()> {
+) -> Result<()> {
     let is_earlier = |kept: &Kept| kept.reserved <= books.after;
     let earlier = books.releases.iter().filter(|(_, kept)| is_earlier(kept));
     let earlier: Vec<Place> = earlier.map(|(place, _)| place.clone()).collect();
@@ -332,7 +332,7 @@ fn releases(
 }
 
 /// Compares a stored release with the books, and takes it off them.
-fn check(books: &mut Books, (release, response): Digested<Release>) -> Outcome<()> {
+fn check(books: &mut Books, (release, response): Digested<Release>) -> Result<()> {
     let Release { key, account, analyst, session, request, reserved, committed, .. } = release;
     let kept = books.releases.remove(&(account, key.clone()));
     let kept = kept.ok_or_else(|| damaged(format_args!("key {key:?} was never reserved")))?;

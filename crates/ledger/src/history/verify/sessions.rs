@@ -2,7 +2,7 @@
 
 use crate::history::replay::{KeptAnswer, KeptSession, Sessions};
 use crate::rules::chain::Hash;
-use crate::rules::error::{Outcome, damaged};
+use crate::rules::error::{Result, damaged};
 use crate::rules::name::Place;
 use crate::rules::rows::Session;
 use crate::store::tables::Tables;
@@ -17,7 +17,7 @@ pub(super) fn sessions(
     mut due: Sessions,
     mut after: i64,
     [sessions, answers]: [usize; 2],
-) -> Outcome<()> {
+) -> Result<()> {
     let is_earlier =
         |kept: &KeptSession| i64::try_from(kept.begun).is_ok_and(|begun| begun <= after);
     let earlier = due.sessions.iter().filter(|(_, kept)| is_earlier(kept));
@@ -48,7 +48,7 @@ pub(super) fn sessions(
 }
 
 /// Compares a stored session with what is due, and takes it off that.
-fn check(tables: &mut Tables<'_>, due: &mut Sessions, session: Session) -> Outcome<()> {
+fn check(tables: &mut Tables<'_>, due: &mut Sessions, session: Session) -> Result<()> {
     let state = tables.state_digest(&session.account, &session.key)?;
     let stored = KeptSession {
         begun: session.begun,
@@ -64,7 +64,7 @@ fn check(tables: &mut Tables<'_>, due: &mut Sessions, session: Session) -> Outco
     Ok(())
 }
 
-fn answers(tables: &mut Tables<'_>, mut due: Sessions, mut after: i64) -> Outcome<()> {
+fn answers(tables: &mut Tables<'_>, mut due: Sessions, mut after: i64) -> Result<()> {
     loop {
         let page = tables.answers(after, PAGE)?;
         let Some((last, _)) = page.last() else { break };

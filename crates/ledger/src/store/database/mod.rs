@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 pub use self::postgres::{Postgres, Target, outside};
 pub use self::sqlite::Sqlite;
-pub use crate::rules::error::DatabaseError;
+pub use crate::rules::error::{DatabaseError, Result};
 pub(crate) use compare::difference;
 pub(crate) use schema::{added, schema};
 pub(crate) use sqlite::{beside, make_private, sync_folder};
@@ -66,52 +66,35 @@ pub enum Dialect {
 ///
 /// After an error in a transaction the handle stops: what the disk holds is then unknown, and
 /// only opening it anew finds out.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "each of them fails with a DatabaseError, and for no other reason"
+)]
 pub trait Database: Send {
     /// Begins a transaction. In SQLite a writer has the lock from here on.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError>;
 
     /// The rows of a statement with parameters `$1`, `$2`, ..., in the order they first appear.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError>;
 
     /// The rows of several statements, one after the other.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn query_all(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
         reads.iter().map(|read| self.query(read.sql, &read.parameters)).collect()
     }
 
     /// How many rows a statement changed.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError>;
 
     /// How many rows each of several statements changed, one after the other.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn execute_all(&mut self, writes: &[Statement]) -> Result<Vec<u64>, DatabaseError> {
         writes.iter().map(|write| self.execute(write.sql, &write.parameters)).collect()
     }
 
     /// Makes the transaction durable.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn commit(&mut self) -> Result<(), DatabaseError>;
 
     /// Ends the transaction with statements of which each must change one row: then all is durable. If one does not, the
     /// transaction is forgotten, and its place in the list is returned.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
         let unlike = self.execute_all(writes)?.iter().position(|changed| *changed != 1);
         match unlike {
@@ -126,15 +109,9 @@ pub trait Database: Send {
 
     /// Writes one snapshot of all tables to a new SQLite file, without secrets with digests in the place of private
     /// states. It is not synced.
-    ///
-    /// # Errors
-    /// [`DatabaseError::Unusable`] if the file cannot be written.
     fn copy(&mut self, file: &str, secrets: bool) -> Result<(), DatabaseError>;
 
     /// Waits until everything that was read is durable, and changes no row: for a handle that only reads.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
     fn settle(&mut self) -> Result<(), DatabaseError>;
 
     /// Whether it stopped at a failure.

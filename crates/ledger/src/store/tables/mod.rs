@@ -1,20 +1,23 @@
 //! Every statement of the ledger, in SQL that both databases understand.
 
 mod accounts;
+pub(crate) mod cells;
 mod entries;
 mod releases;
 mod sessions;
+mod sortable;
 
-pub(crate) use accounts::{ACCOUNTS, account_named, share_of, slot_named};
-pub(crate) use releases::{Digested, alias_of, release_under};
+pub(crate) use accounts::{ACCOUNTS, QUOTAS, SLOTS, account_named, share_of, slot_named};
+pub(crate) use releases::{Digested, OPEN_RELEASES, alias_of, release_under};
+pub(crate) use sessions::OPEN_SESSIONS;
 
-use super::cells::Reader;
 use super::database::{
     Cell, Database, Dialect, Row, Statement, WITHOUT_SECRETS, added, difference, schema,
 };
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome, damaged};
+use crate::rules::error::{LedgerError, Result, damaged};
 use crate::rules::limits::VERSION;
+use cells::Reader;
 
 /// The tables, within a transaction.
 pub(crate) struct Tables<'a> {
@@ -35,28 +38,28 @@ impl<'a> Tables<'a> {
     }
 
     /// Makes the tables.
-    pub(crate) fn create(&mut self) -> Outcome<()> {
+    pub(crate) fn create(&mut self) -> Result<()> {
         for statement in schema(self.database.dialect(), VERSION) {
             self.database.execute(&statement, &[])?;
         }
         let sql = "INSERT INTO ledger_version (id, version) VALUES (1, $1)";
-        self.one(sql, vec![VERSION.into()])?;
+        self.one(sql, [VERSION.into()])?;
         self.set_out()
     }
 
     /// Makes what a later version has more, one version after the other.
-    pub(crate) fn upgrade(&mut self, from: i64, to: i64) -> Outcome<()> {
+    pub(crate) fn upgrade(&mut self, from: i64, to: i64) -> Result<()> {
         for version in from + 1..=to {
             for statement in added(self.database.dialect(), version) {
                 self.database.execute(&statement, &[])?;
             }
         }
         let sql = "UPDATE ledger_version SET version = $1 WHERE id = 1 AND version = $2";
-        self.one(sql, vec![to.into(), from.into()])
+        self.one(sql, [to.into(), from.into()])
     }
 
     /// Whether there are tables at all.
-    pub(crate) fn exist(&mut self) -> Outcome<bool> {
+    pub(crate) fn exist(&mut self) -> Result<bool> {
         let sql = match self.database.dialect() {
             Dialect::Sqlite => "SELECT name FROM sqlite_master WHERE name = 'ledger_version'",
             Dialect::Postgres => "SELECT 1::bigint WHERE to_regclass('ledger_version') IS NOT NULL",
@@ -65,7 +68,7 @@ impl<'a> Tables<'a> {
     }
 
     /// The version that is stored.
-    pub(crate) fn version(&mut self) -> Outcome<i64> {
+    pub(crate) fn version(&mut self) -> Result<i64> {
         match self.rows("SELECT id, version FROM ledger_version", &[])?.as_slice() {
             [row] if Reader(row).whole(0)? == 1 => Reader(row).whole(1),
             [_] => Err(damaged("ledger_version has a row that is not of id 1")),
@@ -74,13 +77,13 @@ impl<'a> Tables<'a> {
     }
 
     /// What the database has otherwise than a ledger of a version, but for rows: tables, indexes, triggers, rules.
-    pub(crate) fn difference(&mut self, version: i64) -> Outcome<Option<String>> {
+    pub(crate) fn difference(&mut self, version: i64) -> Result<Option<String>> {
         self.write()?;
         Ok(difference(self.database, version)?)
     }
 
     /// What the database itself finds wrong with its file, if it can look.
-    pub(crate) fn own_problem(&mut self) -> Outcome<Option<String>> {
+    pub(crate) fn own_problem(&mut self) -> Result<Option<String>> {
         if self.database.dialect() != Dialect::Sqlite {
             return Ok(None);
         }
@@ -94,7 +97,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Whether the server tells digests of states and responses.
-    pub(crate) fn has_digests(&mut self) -> Outcome<bool> {
+    pub(crate) fn has_digests(&mut self) -> Result<bool> {
         if self.database.dialect() == Dialect::Sqlite {
             return Ok(false);
         }
@@ -105,7 +108,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Whether it is a file with digests in the place of private states.
-    pub(crate) fn lacks_secrets(&mut self) -> Outcome<bool> {
+    pub(crate) fn lacks_secrets(&mut self) -> Result<bool> {
         if self.database.dialect() != Dialect::Sqlite {
             return Ok(false);
         }
@@ -117,7 +120,7 @@ impl<'a> Tables<'a> {
     }
 
     /// How many rows there are in some tables.
-    pub(crate) fn counts<const N: usize>(&mut self, tables: [&str; N]) -> Outcome<[usize; N]> {
+    pub(crate) fn counts<const N: usize>(&mut self, tables: [&str; N]) -> Result<[usize; N]> {
         let mut counts = [0; N];
         for (count, table) in counts.iter_mut().zip(tables) {
             let rows = self.rows(&format!("SELECT count(*) FROM {table}"), &[])?;
@@ -131,8 +134,8 @@ impl<'a> Tables<'a> {
     fn first<T>(
         &mut self,
         read: &Statement,
-        meaning: impl Fn(&[Cell]) -> Outcome<T>,
-    ) -> Outcome<Option<T>> {
+        meaning: impl Fn(&[Cell]) -> Result<T>,
+    ) -> Result<Option<T>> {
         // No name has one, and PostgreSQL has no such text.
         let is_none = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
         if read.parameters.iter().any(is_none) {
@@ -146,27 +149,27 @@ impl<'a> Tables<'a> {
         &mut self,
         sql: &str,
         cells: &[Cell],
-        meaning: impl Fn(&[Cell]) -> Outcome<T>,
-    ) -> Outcome<Vec<T>> {
+        meaning: impl Fn(&[Cell]) -> Result<T>,
+    ) -> Result<Vec<T>> {
         self.rows(sql, cells)?.iter().map(|row| meaning(row)).collect()
     }
 
     /// The rows of several statements, after all that is to be written.
-    pub(crate) fn all_rows(&mut self, reads: &[Statement]) -> Outcome<Vec<Vec<Row>>> {
+    pub(crate) fn all_rows(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>> {
         self.write()?;
         Ok(self.database.query_all(reads)?)
     }
 
     /// The rows of a statement, after all that is to be written.
-    pub(crate) fn rows(&mut self, sql: &str, cells: &[Cell]) -> Outcome<Vec<Row>> {
+    pub(crate) fn rows(&mut self, sql: &str, cells: &[Cell]) -> Result<Vec<Row>> {
         self.write()?;
         Ok(self.database.query(sql, cells)?)
     }
 
     /// A statement that must change one row; anything else means that something moved. It may be
     /// put off until something is read, or all is written.
-    pub(crate) fn one(&mut self, sql: &'static str, cells: Vec<Cell>) -> Outcome<()> {
-        self.writes.push(Statement { sql, parameters: cells });
+    fn one(&mut self, sql: &'static str, cells: impl Into<Vec<Cell>>) -> Result<()> {
+        self.writes.push(Statement { sql, parameters: cells.into() });
         Ok(())
     }
 
@@ -176,7 +179,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Writes what was put off, and makes the transaction durable; or forgets the transaction.
-    pub(crate) fn finish(&mut self) -> Outcome<()> {
+    pub(crate) fn finish(&mut self) -> Result<()> {
         let writes = std::mem::take(&mut self.writes);
         match self.database.commit_after(&writes)? {
             None => Ok(()),
@@ -185,7 +188,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Writes what was put off: statements of which none waits for another can be sent at once.
-    pub(crate) fn write(&mut self) -> Outcome<()> {
+    pub(crate) fn write(&mut self) -> Result<()> {
         if self.writes.is_empty() {
             return Ok(());
         }

@@ -1,28 +1,32 @@
 //! Every statement about sessions.
 
+use super::cells::{Reader, answer, session, whole};
 use super::{Digested, Tables};
 use crate::rules::chain::Hash;
-use crate::rules::error::{Outcome, damaged};
+use crate::rules::error::{Result, damaged};
 use crate::rules::rows::{Answer, Session};
-use crate::store::cells::{Reader, answer, session, whole};
 use crate::store::database::{Cell, Statement};
 
+/// Sessions that are not over.
+pub(crate) const OPEN_SESSIONS: &str = "SELECT key, account, begun, answered, declaration FROM ledger_session \
+     WHERE ended IS NULL ORDER BY begun";
+
 impl Tables<'_> {
-    pub(crate) fn session(&mut self, account: &str, key: &str) -> Outcome<Option<Session>> {
+    pub(crate) fn session(&mut self, account: &str, key: &str) -> Result<Option<Session>> {
         let sql = "SELECT key, account, begun, answered, ended, declaration \
                    FROM ledger_session WHERE key = $1 AND account = $2";
         self.first(&named(sql, account, key), session)
     }
 
     /// Sessions begun after an entry, in order, at most so many.
-    pub(crate) fn sessions(&mut self, after: i64, most: u64) -> Outcome<Vec<Session>> {
+    pub(crate) fn sessions(&mut self, after: i64, most: u64) -> Result<Vec<Session>> {
         let sql = "SELECT key, account, begun, answered, ended, declaration \
                    FROM ledger_session WHERE begun > $1 ORDER BY begun LIMIT $2";
         self.list(sql, &[after.into(), whole(most)?], session)
     }
 
     /// An analyst's sessions in an account, in the order they began.
-    pub(crate) fn sessions_of(&mut self, account: &str, analyst: &str) -> Outcome<Vec<Session>> {
+    pub(crate) fn sessions_of(&mut self, account: &str, analyst: &str) -> Result<Vec<Session>> {
         let sql = "SELECT s.key, s.account, s.begun, s.answered, s.ended, s.declaration \
                    FROM ledger_session s \
                    JOIN ledger_release r ON r.key = s.key AND r.account = s.account \
@@ -30,20 +34,18 @@ impl Tables<'_> {
         self.list(sql, &[account.into(), analyst.into()], session)
     }
 
-    pub(crate) fn add_session(&mut self, session: &Session, state: &[u8]) -> Outcome<()> {
-        let place = [Cell::from(session.key.as_str()), session.account.as_str().into()];
-        let [key, account] = place.clone();
+    pub(crate) fn add_session(&mut self, session: &Session, state: &[u8]) -> Result<()> {
+        let [key, account] = [&session.key, &session.account].map(|name| Cell::from(name.as_str()));
         let sql = "INSERT INTO ledger_session (key, account, begun, answered, declaration) \
                    VALUES ($1, $2, $3, 0, $4)";
-        let declaration = Cell::from(session.declaration.as_slice());
-        self.one(sql, vec![key, account, whole(session.begun)?, declaration])?;
-        let [key, account] = place;
+        let declaration = session.declaration.as_slice().into();
+        self.one(sql, [key.clone(), account.clone(), whole(session.begun)?, declaration])?;
         let sql = "INSERT INTO ledger_state (key, account, state) VALUES ($1, $2, $3)";
-        self.one(sql, vec![key, account, state.into()])
+        self.one(sql, [key, account, state.into()])
     }
 
     /// The digest of that state.
-    pub(crate) fn state_digest(&mut self, account: &str, key: &str) -> Outcome<Option<Hash>> {
+    pub(crate) fn state_digest(&mut self, account: &str, key: &str) -> Result<Option<Hash>> {
         let sql = if self.has_digests()? {
             "SELECT state FROM ledger_state_digest WHERE key = $1 AND account = $2"
         } else {
@@ -57,13 +59,13 @@ impl Tables<'_> {
     }
 
     /// How many states there are.
-    pub(crate) fn states(&mut self) -> Outcome<usize> {
+    pub(crate) fn states(&mut self) -> Result<usize> {
         let table = if self.has_digests()? { "ledger_state_digest" } else { "ledger_state" };
         Ok(self.counts([table])?[0])
     }
 
     /// The private state of a session that is not over.
-    pub(crate) fn state(&mut self, account: &str, key: &str) -> Outcome<Option<Vec<u8>>> {
+    pub(crate) fn state(&mut self, account: &str, key: &str) -> Result<Option<Vec<u8>>> {
         if self.lacks_secrets()? {
             return Err(damaged("it is a copy for auditors, without private states"));
         }
@@ -72,49 +74,36 @@ impl Tables<'_> {
     }
 
     /// Adds an answer, if the session has as many as it would follow and is not over.
-    pub(crate) fn add_answer(&mut self, answer: &Answer) -> Outcome<()> {
+    pub(crate) fn add_answer(&mut self, answer: &Answer) -> Result<()> {
         let sql = "UPDATE ledger_session SET answered = answered + 1 \
                    WHERE key = $1 AND account = $2 AND answered = $3 AND ended IS NULL";
-        let place = [Cell::from(answer.key.as_str()), answer.account.as_str().into()];
-        let [key, account] = place.clone();
-        self.one(sql, vec![key, account, whole(answer.number.saturating_sub(1))?])?;
+        let [key, account] = [&answer.key, &answer.account].map(|name| Cell::from(name.as_str()));
+        let before = whole(answer.number.saturating_sub(1))?;
+        self.one(sql, [key.clone(), account.clone(), before])?;
         let sql = "INSERT INTO ledger_answer (key, account, number, ask, question, entry, \
                    response) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let [key, account] = place;
-        let cells = [
-            key,
-            account,
-            whole(answer.number)?,
-            answer.ask.as_str().into(),
-            Cell::from(&answer.question.0[..]),
-            whole(answer.entry)?,
-            Cell::from(answer.response.as_slice()),
-        ];
-        self.one(sql, cells.into())
+        let (number, entry) = (whole(answer.number)?, whole(answer.entry)?);
+        let (ask, response) = (answer.ask.as_str().into(), answer.response.as_slice().into());
+        self.one(sql, [key, account, number, ask, answer.question.into(), entry, response])
     }
 
     /// Puts a new state in the place of the old.
-    pub(crate) fn set_state(&mut self, account: &str, key: &str, state: &[u8]) -> Outcome<()> {
+    pub(crate) fn set_state(&mut self, account: &str, key: &str, state: &[u8]) -> Result<()> {
         let sql = "UPDATE ledger_state SET state = $1 WHERE key = $2 AND account = $3";
-        self.one(sql, vec![state.into(), key.into(), account.into()])
+        self.one(sql, [state.into(), key.into(), account.into()])
     }
 
     /// Ends a session and forgets its state.
-    pub(crate) fn end(&mut self, account: &str, key: &str, entry: u64) -> Outcome<()> {
+    pub(crate) fn end(&mut self, account: &str, key: &str, entry: u64) -> Result<()> {
         let sql = "UPDATE ledger_session SET ended = $1 \
                    WHERE key = $2 AND account = $3 AND ended IS NULL";
-        self.one(sql, vec![whole(entry)?, key.into(), account.into()])?;
+        self.one(sql, [whole(entry)?, key.into(), account.into()])?;
         let sql = "DELETE FROM ledger_state WHERE key = $1 AND account = $2";
-        self.one(sql, vec![key.into(), account.into()])
+        self.one(sql, [key.into(), account.into()])
     }
 
     /// An answer by its own key.
-    pub(crate) fn answer(
-        &mut self,
-        account: &str,
-        key: &str,
-        ask: &str,
-    ) -> Outcome<Option<Answer>> {
+    pub(crate) fn answer(&mut self, account: &str, key: &str, ask: &str) -> Result<Option<Answer>> {
         let sql = "SELECT key, account, number, ask, question, entry, response \
                    FROM ledger_answer WHERE key = $1 AND account = $2 AND ask = $3";
         let parameters = vec![key.into(), account.into(), ask.into()];
@@ -122,7 +111,7 @@ impl Tables<'_> {
     }
 
     /// The names of the questions that a session answered, in order.
-    pub(crate) fn asks(&mut self, account: &str, key: &str) -> Outcome<Vec<String>> {
+    pub(crate) fn asks(&mut self, account: &str, key: &str) -> Result<Vec<String>> {
         let sql = "SELECT ask FROM ledger_answer WHERE key = $1 AND account = $2 ORDER BY number";
         self.list(sql, &[key.into(), account.into()], |row| Reader(row).text(0))
     }
@@ -134,14 +123,14 @@ impl Tables<'_> {
         key: &str,
         after: u64,
         most: u64,
-    ) -> Outcome<Vec<Answer>> {
+    ) -> Result<Vec<Answer>> {
         let sql = "SELECT key, account, number, ask, question, entry, response FROM ledger_answer \
                    WHERE key = $1 AND account = $2 AND number > $3 ORDER BY number LIMIT $4";
         self.list(sql, &[key.into(), account.into(), whole(after)?, whole(most)?], answer)
     }
 
     /// Answers stored after an entry, in order, at most so many, with their responses' digests and lengths alone.
-    pub(crate) fn answers(&mut self, after: i64, most: u64) -> Outcome<Vec<Digested<Answer>>> {
+    pub(crate) fn answers(&mut self, after: i64, most: u64) -> Result<Vec<Digested<Answer>>> {
         let cells = [after.into(), whole(most)?];
         if self.has_digests()? {
             let sql = "SELECT key, account, number, ask, question, entry, response, length \

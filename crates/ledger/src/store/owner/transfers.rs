@@ -2,13 +2,13 @@
 
 use counterpoint_wire::ledger::{Cost, Event};
 
-use super::find;
-use super::ledger::{Ledger, append, now};
-use super::tables::Tables;
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome};
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::name;
 use crate::rules::transfer::{Transfer, transfer, unlike};
+use crate::store::find;
+use crate::store::ledger::{Ledger, append, now};
+use crate::store::tables::Tables;
 
 impl Ledger {
     /// Moves unspent budget from an account to another of the same data set, which promises what it promised before. A
@@ -17,7 +17,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Refused`] if the account has not so much left, [`LedgerError::Unfit`] where no theorem
     /// lets budget be moved between the two.
-    pub fn move_budget(&mut self, new: &Transfer) -> Result<Head, LedgerError> {
+    pub fn move_budget(&mut self, new: &Transfer) -> Result<Head> {
         name::word("key", &new.key)?;
         self.write(|tables, head| {
             let from = find::opened(tables, &new.from)?;
@@ -27,8 +27,7 @@ impl Ledger {
                 if known != (new.to.clone(), amount) {
                     return Err(LedgerError::KeyInUse { key: new.key.clone() });
                 }
-                tables.touch(head)?;
-                return Ok(head);
+                return tables.touch(head);
             }
             let parent = tables.account(from.parent.as_deref().unwrap_or_default())?;
             let dataset = parent.filter(|parent| parent.parent.is_none());
@@ -50,7 +49,7 @@ impl Ledger {
 }
 
 /// Where a key's budget went, and how much, if it was moved.
-fn moved(tables: &mut Tables<'_>, account: &str, key: &str) -> Outcome<Option<(String, Cost)>> {
+fn moved(tables: &mut Tables<'_>, account: &str, key: &str) -> Result<Option<(String, Cost)>> {
     for body in tables.moves_of(account)? {
         if let Event::Move { key: other, to, amount, .. } = Event::read(&body)?
             && other == key

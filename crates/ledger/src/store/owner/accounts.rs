@@ -3,27 +3,22 @@
 use counterpoint::Relation;
 use counterpoint_wire::ledger::{Event, Rule};
 
-use super::find;
-use super::ledger::{Ledger, append, now};
-use super::tables::Tables;
 use crate::rules::account::{NewAccount, rule};
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome};
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::filter::NewFilter;
 use crate::rules::rows::{self, Account, Slot};
 use crate::rules::{debit, name, slots};
+use crate::store::find;
+use crate::store::ledger::{Ledger, append, now};
+use crate::store::tables::Tables;
 
 impl Ledger {
     /// Adds a data set with its neighbouring relation and its budget.
     ///
     /// # Errors
     /// [`LedgerError`] if the name is taken or something is not legal.
-    pub fn dataset(
-        &mut self,
-        name: &str,
-        relation: Relation,
-        budget: &NewFilter,
-    ) -> Result<Head, LedgerError> {
+    pub fn dataset(&mut self, name: &str, relation: Relation, budget: &NewFilter) -> Result<Head> {
         name::word("data set", name)?;
         let (adjacency, records) = (relation.adjacency(), relation.records());
         let filter = budget.record(adjacency)?;
@@ -42,12 +37,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Refused`] if the data set's budget does not allow it.
-    pub fn open_account(
-        &mut self,
-        account: &str,
-        dataset: &str,
-        new: &NewAccount,
-    ) -> Result<Head, LedgerError> {
+    pub fn open_account(&mut self, account: &str, dataset: &str, new: &NewAccount) -> Result<Head> {
         name::word("account", account)?;
         // A data set's relation never changes, so that the rule, which may take long to
         // certify, can be made before the ledger is locked.
@@ -95,7 +85,7 @@ impl Ledger {
         within: &str,
         slot: &str,
         filter: &NewFilter,
-    ) -> Result<Head, LedgerError> {
+    ) -> Result<Head> {
         name::word("account", account)?;
         // What a slot declares never changes, so that it can be compared before the ledger is
         // locked.
@@ -129,11 +119,10 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn close(&mut self, account: &str) -> Result<Head, LedgerError> {
+    pub fn close(&mut self, account: &str) -> Result<Head> {
         self.write(|tables, head| {
             if find::opened(tables, account)?.closed.is_some() {
-                tables.touch(head)?;
-                return Ok(head);
+                return tables.touch(head);
             }
             let event = Event::Close { at: now(), account: account.to_owned() };
             let head = append(tables, head, &event)?;
@@ -147,11 +136,10 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such data set.
-    pub fn close_dataset(&mut self, name: &str) -> Result<Head, LedgerError> {
+    pub fn close_dataset(&mut self, name: &str) -> Result<Head> {
         self.write(|tables, mut head| {
             if find::dataset(tables, name)?.closed.is_some() {
-                tables.touch(head)?;
-                return Ok(head);
+                return tables.touch(head);
             }
             let all = tables.accounts()?;
             let open = beneath(name, &all).filter(|account| account.closed.is_none());
@@ -175,7 +163,7 @@ fn beneath<'a>(dataset: &str, all: &'a [Account]) -> impl Iterator<Item = &'a Ac
 }
 
 /// A plan account whose slots are not shared out, and one of them.
-fn unshared(tables: &mut Tables<'_>, account: &str, slot: &str) -> Outcome<(Account, Slot)> {
+fn unshared(tables: &mut Tables<'_>, account: &str, slot: &str) -> Result<(Account, Slot)> {
     let found = find::opened(tables, account)?;
     slots::unshared(&found)?;
     let slot = find::slot(tables, account, slot)?;

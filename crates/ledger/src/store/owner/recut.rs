@@ -2,14 +2,14 @@
 
 use counterpoint_wire::ledger::{self as wire, Event, ExactPlan, Openings};
 
-use super::find;
-use super::ledger::{Ledger, append, now};
-use super::tables::Tables;
 use crate::rules::account::is_about;
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome};
+use crate::rules::error::{LedgerError, Result};
 use crate::rules::rows::{Account, Balance, Slot};
 use crate::rules::{debit, recut, slots};
+use crate::store::find;
+use crate::store::ledger::{Ledger, append, now};
+use crate::store::tables::Tables;
 
 impl Ledger {
     /// Checks an exchange of openings as [`Ledger::recut`] does, and changes nothing.
@@ -21,7 +21,7 @@ impl Ledger {
         account: &str,
         openings: &[Openings],
         into: &ExactPlan,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<()> {
         let made = self.dominated(account, openings, into)?;
         self.read(|tables| exchanged(tables, account, openings, &made)).map(drop)
     }
@@ -33,7 +33,7 @@ impl Ledger {
         account: &str,
         openings: &[Openings],
         into: &ExactPlan,
-    ) -> Outcome<Vec<wire::Slot>> {
+    ) -> Result<Vec<wire::Slot>> {
         let made = slots::declared(into)?;
         recut::check(account, openings)?;
         let (found, given) = self.read(|tables| given(tables, account, openings))?;
@@ -53,7 +53,7 @@ impl Ledger {
         account: &str,
         openings: &[Openings],
         into: &ExactPlan,
-    ) -> Result<Head, LedgerError> {
+    ) -> Result<Head> {
         let made = self.dominated(account, openings, into)?;
         self.write(|tables, head| {
             let (found, given, used, balance) = exchanged(tables, account, openings, &made)?;
@@ -85,7 +85,7 @@ fn exchanged(
     account: &str,
     openings: &[Openings],
     made: &[wire::Slot],
-) -> Outcome<Exchange> {
+) -> Result<Exchange> {
     let (found, given) = given(tables, account, openings)?;
     let (used, balance) = recut::recut(&found, &given, made)?;
     for slot in made {
@@ -101,11 +101,11 @@ fn given(
     tables: &mut Tables<'_>,
     account: &str,
     openings: &[Openings],
-) -> Outcome<(Account, Vec<(Slot, u64)>)> {
+) -> Result<(Account, Vec<(Slot, u64)>)> {
     let found = find::opened(tables, account)?;
     debit::is_open(&found)?;
     slots::unshared(&found)?;
     let slot = |one: &Openings| Ok((find::slot(tables, account, &one.slot)?, one.count));
-    let given: Outcome<Vec<(Slot, u64)>> = openings.iter().map(slot).collect();
+    let given: Result<Vec<(Slot, u64)>> = openings.iter().map(slot).collect();
     Ok((found, given?))
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use counterpoint_wire::ledger::Asked;
 
-use super::Step;
+use super::steps::Step;
 use crate::rules::chain::Hash;
-use crate::rules::error::Outcome;
+use crate::rules::error::Result;
 use crate::store::database::{Cell, Row, Statement};
 use crate::store::tables::{account_named, alias_of, release_under, share_of, slot_named};
 
@@ -84,7 +84,7 @@ impl<'a> Place<'a> {
 
 /// Rows of one table.
 pub(super) struct Lines<'a, T> {
-    read: fn(&[Cell]) -> Outcome<T>,
+    read: fn(&[Cell]) -> Result<T>,
     lines: BTreeMap<Place<'a>, Line<T>>,
 }
 
@@ -95,7 +95,7 @@ struct Line<T> {
 }
 
 impl<'a, T: Clone> Lines<'a, T> {
-    pub(super) fn new(read: fn(&[Cell]) -> Outcome<T>) -> Self {
+    pub(super) fn new(read: fn(&[Cell]) -> Result<T>) -> Self {
         Self { read, lines: BTreeMap::new() }
     }
 
@@ -114,7 +114,7 @@ impl<'a, T: Clone> Lines<'a, T> {
     }
 
     /// What a row says now, if there is one.
-    pub(super) fn now(&self, place: Place<'a>) -> Outcome<Option<T>> {
+    pub(super) fn now(&self, place: Place<'a>) -> Result<Option<T>> {
         match self.changed(place) {
             Some(now) => Ok(Some(now)),
             None => self.row(place).map(|row| (self.read)(row)).transpose(),

@@ -2,12 +2,12 @@
 
 use counterpoint_wire::ledger::Room;
 
-use super::find;
-use super::ledger::Ledger;
-use crate::rules::error::{LedgerError, Outcome, Refusal};
+use crate::rules::error::{LedgerError, Refusal, Result};
 use crate::rules::request::Request;
 use crate::rules::room::Gauge;
 use crate::rules::rows::{Account, Share};
+use crate::store::find;
+use crate::store::ledger::Ledger;
 
 impl Ledger {
     /// The largest single releases that still fit an open account, and an analyst's share of it if one is named, in
@@ -16,11 +16,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn room(
-        &mut self,
-        account: &str,
-        analyst: Option<&str>,
-    ) -> Result<Option<Room>, LedgerError> {
+    pub fn room(&mut self, account: &str, analyst: Option<&str>) -> Result<Option<Room>> {
         let (account, share) = self.gauged(account, analyst)?;
         Ok(Gauge::new(&account, analyst, share.as_ref()).map(|gauge| gauge.room(true)))
     }
@@ -47,11 +43,7 @@ impl Ledger {
     }
 
     /// An account, and an analyst's share of it.
-    fn gauged(
-        &mut self,
-        account: &str,
-        analyst: Option<&str>,
-    ) -> Outcome<(Account, Option<Share>)> {
+    fn gauged(&mut self, account: &str, analyst: Option<&str>) -> Result<(Account, Option<Share>)> {
         self.read(|tables| {
             let found = find::account(tables, account)?;
             let share = match analyst.filter(|_| found.quotas > 0) {

@@ -2,15 +2,15 @@
 
 use counterpoint_wire::ledger::Event;
 
-use super::entries::each_entry;
-use super::find;
-use super::ledger::{Ledger, append, now};
-use super::tables::Tables;
 use crate::rules::chain::Head;
-use crate::rules::error::{LedgerError, Outcome, unknown};
+use crate::rules::error::{LedgerError, Result, unknown};
 use crate::rules::quota::{NewQuota, capacity_of};
 use crate::rules::rows::{Account, Balance, Share};
 use crate::rules::{debit, name};
+use crate::store::entries::each_entry;
+use crate::store::find;
+use crate::store::ledger::{Ledger, append, now};
+use crate::store::tables::Tables;
 
 impl Ledger {
     /// Gives an analyst a share of an account, once. From then on every release in the account
@@ -19,12 +19,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError`] if the analyst has one.
-    pub fn quota(
-        &mut self,
-        account: &str,
-        analyst: &str,
-        quota: &NewQuota,
-    ) -> Result<Head, LedgerError> {
+    pub fn quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
         name::word("analyst", analyst)?;
         self.write(|tables, head| {
             let found = find::opened(tables, account)?;
@@ -50,12 +45,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the analyst has none.
-    pub fn change_quota(
-        &mut self,
-        account: &str,
-        analyst: &str,
-        quota: &NewQuota,
-    ) -> Result<Head, LedgerError> {
+    pub fn change_quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
         self.write(|tables, head| {
             let found = find::opened(tables, account)?;
             debit::is_open(&found)?;
@@ -64,8 +54,7 @@ impl Ledger {
             let share = share.ok_or_else(|| unknown("quota of analyst", analyst, legal))?;
             let balance = share.balance.of(capacity_of(&found, quota)?);
             if balance == share.balance {
-                tables.touch(head)?;
-                return Ok(head);
+                return tables.touch(head);
             }
             let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
             let capacity = balance.capacity.clone();
@@ -78,7 +67,7 @@ impl Ledger {
 }
 
 /// What a quota that is given late finds spent: all that the analyst asked for in the account before.
-fn spent_before(tables: &mut Tables<'_>, account: &Account, analyst: &str) -> Outcome<Balance> {
+fn spent_before(tables: &mut Tables<'_>, account: &Account, analyst: &str) -> Result<Balance> {
     let mut balance = Balance::new(account.balance.capacity.clone());
     let shared: u64 = tables.shares(&account.name)?.iter().map(|share| share.balance.charges).sum();
     if shared >= account.balance.charges {
@@ -90,7 +79,7 @@ fn spent_before(tables: &mut Tables<'_>, account: &Account, analyst: &str) -> Ou
         {
             balance = balance.plus(&charge);
         }
-        Outcome::Ok(())
+        Ok::<_, LedgerError>(())
     })?;
     Ok(balance)
 }

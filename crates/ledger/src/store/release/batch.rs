@@ -1,121 +1,21 @@
 //! Releases that are reserved and committed in one transaction: any number of them, one after the other.
 
-mod lines;
+use counterpoint_wire::ledger::{Asked, Event};
 
-use std::sync::Arc;
-
-use counterpoint_wire::ledger::{Asked, Cost, Event};
-
-use super::cells::{self, Known};
-use super::database::{Row, Statement};
-use super::find::{unknown_key, unknown_slot};
-use super::ledger::{add_entry, now};
-use super::tables::Tables;
+use super::lines::{Lines, Place, places};
+use super::steps::{Committed, Done, NewRelease, Reservation, Step};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::debit::{self, Debit};
-use crate::rules::error::{LedgerError, Outcome, damaged, unknown};
+use crate::rules::error::{LedgerError, Result, damaged, unknown};
 use crate::rules::rows::{Account, Alias, Release, Share, Slot};
-use lines::{Lines, Place, places};
-
-/// A debit that is durable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reservation {
-    /// The entry that made it.
-    pub entry: u64,
-    /// What it cost; `None` if it was made by an earlier call.
-    pub charge: Option<Cost>,
-    /// The stored response, if it was committed: to be shown again, without new noise.
-    pub response: Option<Vec<u8>>,
-    /// The ledger's head.
-    pub head: Head,
-}
-
-/// A response that is durable, and may be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Committed {
-    /// The entry that stored it.
-    pub entry: u64,
-    /// The stored bytes, which need not be the ones offered: only these may be shown.
-    pub response: Vec<u8>,
-    /// Whether an earlier call stored them.
-    pub repeated: bool,
-    /// The ledger's head.
-    pub head: Head,
-}
-
-/// A release that is to be reserved: a request whose price is known.
-#[derive(Debug)]
-pub(crate) struct NewRelease {
-    pub(crate) account: String,
-    pub(crate) key: String,
-    pub(crate) analyst: Option<String>,
-    pub(crate) session: bool,
-    pub(crate) question: Option<Hash>,
-    pub(crate) own: Option<String>,
-    pub(crate) asked: Asked,
-    /// The digest of the analyst's own key, if there is one.
-    pub(crate) alias: Option<Hash>,
-    /// What makes two requests the same.
-    pub(crate) digest: Hash,
-    /// The account with the rule by which it was priced.
-    pub(crate) known: Arc<Known>,
-    pub(crate) charge: Cost,
-}
-
-/// One of several things that are done in a transaction.
-#[derive(Debug)]
-pub(crate) enum Step {
-    Reserve(Box<NewRelease>),
-    /// An analyst's own key is to stand for a release which is there.
-    Alias {
-        account: String,
-        analyst: Option<String>,
-        alias: Hash,
-        key: String,
-    },
-    /// A response is to be stored.
-    Commit {
-        account: String,
-        key: String,
-        response: Vec<u8>,
-    },
-}
-
-/// What became of it.
-#[derive(Clone, Debug)]
-pub(crate) enum Done {
-    Reserved(Reservation),
-    Named(Head),
-    Committed(Committed),
-}
-
-impl Done {
-    pub(crate) fn reserved(self) -> Outcome<Reservation> {
-        match self {
-            Self::Reserved(reservation) => Ok(reservation),
-            _ => Err(damaged("a reservation was taken for something else")),
-        }
-    }
-
-    pub(crate) fn named(self) -> Outcome<Head> {
-        match self {
-            Self::Named(head) => Ok(head),
-            _ => Err(damaged("a key was taken for something else")),
-        }
-    }
-
-    pub(crate) fn committed(self) -> Outcome<Committed> {
-        match self {
-            Self::Committed(committed) => Ok(committed),
-            _ => Err(damaged("a response was taken for something else")),
-        }
-    }
-}
+use crate::store::database::{Row, Statement};
+use crate::store::find::{unknown_key, unknown_slot};
+use crate::store::ledger::{add_entry, now};
+use crate::store::tables::Tables;
+use crate::store::tables::cells;
 
 /// The rows that a batch needs, and what it has changed.
-pub(crate) struct Batch<'a> {
+struct Batch<'a> {
     first: Head,
     head: Head,
     /// Whether something that others wrote is told, and must be durable.
@@ -128,17 +28,26 @@ pub(crate) struct Batch<'a> {
 }
 
 /// The statements that read what steps need.
-pub(crate) fn reads(steps: &[Step]) -> Vec<Statement> {
+pub(super) fn reads(steps: &[Step]) -> Vec<Statement> {
     places(steps).into_iter().map(Place::read).collect()
 }
 
+/// Whether accounts, slots and quotas as they are now allow releases at their prices. `rows` are those of [`reads`].
+pub(super) fn check(head: Head, rows: Vec<Vec<Row>>, steps: &[Step]) -> Result<()> {
+    let batch = Batch::new(head, rows, steps);
+    steps.iter().try_for_each(|step| match step {
+        Step::Reserve(new) => batch.debit(new).map(drop),
+        _ => Ok(()),
+    })
+}
+
 /// Does every step after the ones before it, each wholly or not at all. `rows` are those of [`reads`].
-pub(crate) fn apply(
+pub(super) fn apply(
     tables: &mut Tables<'_>,
     head: Head,
     rows: Vec<Vec<Row>>,
     steps: &[Step],
-) -> Outcome<Vec<Outcome<Done>>> {
+) -> Result<Vec<Result<Done>>> {
     let mut batch = Batch::new(head, rows, steps);
     let mut done = Vec::new();
     for step in steps {
@@ -173,7 +82,7 @@ struct Found {
 
 impl<'a> Batch<'a> {
     /// The rows that [`reads`] read.
-    pub(crate) fn new(head: Head, rows: Vec<Vec<Row>>, steps: &'a [Step]) -> Self {
+    fn new(head: Head, rows: Vec<Vec<Row>>, steps: &'a [Step]) -> Self {
         let mut batch = Self {
             first: head,
             head,
@@ -197,12 +106,7 @@ impl<'a> Batch<'a> {
         batch
     }
 
-    /// Whether account, slot and quota as they are now allow a release at its price.
-    pub(crate) fn charge(&self, new: &NewRelease) -> Outcome<()> {
-        self.debit(new).map(drop)
-    }
-
-    fn debit(&self, new: &NewRelease) -> Outcome<Found> {
+    fn debit(&self, new: &NewRelease) -> Result<Found> {
         let place = Place::Account(&new.account);
         let row = self.accounts.row(place).ok_or_else(|| damaged("an account is gone"))?;
         // The price is by the rule that was known.
@@ -222,7 +126,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The share that is to be charged: in an account with quotas there must be one.
-    fn share(&self, account: &Account, analyst: Option<&str>) -> Outcome<Option<Share>> {
+    fn share(&self, account: &Account, analyst: Option<&str>) -> Result<Option<Share>> {
         if account.quotas == 0 {
             return Ok(None);
         }
@@ -235,11 +139,11 @@ impl<'a> Batch<'a> {
     }
 
     /// What was reserved under a key that must be there.
-    fn reserved(&self, place: Place<'a>) -> Outcome<Release> {
+    fn reserved(&self, place: Place<'a>) -> Result<Release> {
         self.releases.now(place)?.ok_or_else(|| unknown_key(place.names()[1]))
     }
 
-    fn reserve(&mut self, tables: &mut Tables<'_>, new: &'a NewRelease) -> Outcome<Reservation> {
+    fn reserve(&mut self, tables: &mut Tables<'_>, new: &'a NewRelease) -> Result<Reservation> {
         let alias = new.alias.as_ref();
         let alias = alias.map(|alias| Place::alias(&new.account, new.analyst.as_ref(), alias));
         let alias = alias.map_or(Ok(None), |place| self.new_alias(place, &new.key))?;
@@ -291,7 +195,7 @@ impl<'a> Batch<'a> {
 
     /// What an earlier call came to. It waits for a sync as that one did: who made it may have died
     /// in between.
-    fn repeated(&mut self, release: Release, digest: Hash) -> Outcome<Reservation> {
+    fn repeated(&mut self, release: Release, digest: Hash) -> Result<Reservation> {
         if release.request != digest {
             return Err(LedgerError::KeyInUse { key: release.key });
         }
@@ -301,7 +205,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The place of an analyst's key if it is new; an error if it stands for another release.
-    fn new_alias(&self, place: Place<'a>, key: &str) -> Outcome<Option<Place<'a>>> {
+    fn new_alias(&self, place: Place<'a>, key: &str) -> Result<Option<Place<'a>>> {
         match self.aliases.now(place)? {
             None => Ok(Some(place)),
             Some(alias) if alias.key == key => Ok(None),
@@ -315,7 +219,7 @@ impl<'a> Batch<'a> {
         tables: &mut Tables<'_>,
         place: Option<Place<'a>>,
         key: &str,
-    ) -> Outcome<()> {
+    ) -> Result<()> {
         let Some(place @ Place::Alias(account, analyst, alias)) = place else { return Ok(()) };
         let event = Event::Alias {
             at: now(),
@@ -343,7 +247,7 @@ impl<'a> Batch<'a> {
         tables: &mut Tables<'_>,
         place: Place<'a>,
         release: Place<'a>,
-    ) -> Outcome<Head> {
+    ) -> Result<Head> {
         let key = release.names()[1];
         let place = self.new_alias(place, key)?;
         self.reserved(release)?;
@@ -357,7 +261,7 @@ impl<'a> Batch<'a> {
         tables: &mut Tables<'_>,
         place: Place<'a>,
         response: &[u8],
-    ) -> Outcome<Committed> {
+    ) -> Result<Committed> {
         let release = self.reserved(place)?;
         if release.session {
             let (key, problem) = (release.key, "is a session's".to_owned());
@@ -382,7 +286,7 @@ impl<'a> Batch<'a> {
 
     /// Writes what was changed, if it still is what was read; where nothing was, the head once more, so that what is told
     /// waits for a sync of its own.
-    fn write(self, tables: &mut Tables<'_>) -> Outcome<()> {
+    fn write(self, tables: &mut Tables<'_>) -> Result<()> {
         for (_, before, after) in self.accounts.changes() {
             tables.charge_account(&before, &after.balance)?;
         }
@@ -394,7 +298,7 @@ impl<'a> Batch<'a> {
         }
         match self.repeats {
             _ if self.head != self.first => tables.move_head(self.first, self.head),
-            true => tables.touch(self.head),
+            true => tables.touch(self.head).map(drop),
             false => Ok(()),
         }
     }

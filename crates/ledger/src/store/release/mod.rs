@@ -1,17 +1,22 @@
 //! The two steps of a release.
 
+mod batch;
+mod lines;
+mod room;
+pub(crate) mod steps;
+
 use counterpoint_wire::ledger::{Asked, Cost, Rule};
 
-use super::batch::{self, Batch, Committed, Done, NewRelease, Reservation, Step};
-use super::find;
-use super::ledger::Ledger;
 use crate::rules::account::agree;
-use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{LedgerError, Outcome, Refusal, damaged};
-use crate::rules::limits::{FORMAT, MOST_RESPONSE};
+use crate::rules::chain::Head;
+use crate::rules::error::{LedgerError, Refusal, Result, damaged};
+use crate::rules::limits::FORMAT;
 use crate::rules::request::{Request, digest};
 use crate::rules::rows::Account;
 use crate::rules::{debit, name};
+use crate::store::find;
+use crate::store::ledger::Ledger;
+use steps::{Committed, Done, NewRelease, Reservation, Step};
 
 /// How many prices are kept.
 const MOST_PRICES: usize = 1024;
@@ -34,7 +39,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Refused`] if a budget does not allow it.
-    pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation, LedgerError> {
+    pub fn reserve(&mut self, request: &Request<'_>) -> Result<Reservation> {
         let new = self.new_release(request)?;
         let done = self.apply_one(Step::Reserve(Box::new(new))).and_then(Done::reserved);
         done.map_err(|error| self.explain(error, request))
@@ -45,18 +50,13 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::reserve`], but for a budget that is too short.
-    pub fn price(&mut self, request: &Request<'_>) -> Result<Price, LedgerError> {
+    pub fn price(&mut self, request: &Request<'_>) -> Result<Price> {
         let new = self.priced(request)?;
         let charge = new.charge.clone();
         let steps = [Step::Reserve(Box::new(new))];
         let (head, refused) = self.read(|tables| {
             let (head, rows) = (tables.head()?, tables.all_rows(&batch::reads(&steps))?);
-            let batch = Batch::new(head, rows, &steps);
-            let charge = |step: &Step| match step {
-                Step::Reserve(new) => batch.charge(new),
-                _ => Ok(()),
-            };
-            Ok((head, steps.iter().try_for_each(charge)))
+            Ok((head, batch::check(head, rows, &steps)))
         })?;
         let refusal = match refused {
             Ok(()) => None,
@@ -67,13 +67,13 @@ impl Ledger {
     }
 
     /// A release that is ready to be reserved. All that may take a while is done here.
-    pub(crate) fn new_release(&mut self, request: &Request<'_>) -> Outcome<NewRelease> {
+    pub(crate) fn new_release(&mut self, request: &Request<'_>) -> Result<NewRelease> {
         name::word("key", request.key)?;
         self.priced(request)
     }
 
     /// A release, and what its account would charge.
-    fn priced(&mut self, request: &Request<'_>) -> Outcome<NewRelease> {
+    fn priced(&mut self, request: &Request<'_>) -> Result<NewRelease> {
         name::optional_word("analyst", request.analyst)?;
         name::optional_word("mechanism", request.own)?;
         let known = self.known(request.account)?;
@@ -95,14 +95,14 @@ impl Ledger {
     }
 
     /// Does several things in one transaction. What each came to, in their order; an error of the transaction is that of all.
-    pub(crate) fn apply(&mut self, steps: &[Step]) -> Vec<Outcome<Done>> {
+    pub(crate) fn apply(&mut self, steps: &[Step]) -> Vec<Result<Done>> {
         let done = self.write_after(batch::reads(steps), |tables, head, rows| {
             batch::apply(tables, head, rows, steps)
         });
         done.unwrap_or_else(|error| steps.iter().map(|_| Err(error.clone())).collect())
     }
 
-    fn apply_one(&mut self, step: Step) -> Outcome<Done> {
+    fn apply_one(&mut self, step: Step) -> Result<Done> {
         let done = self.apply(&[step]).pop();
         done.unwrap_or_else(|| Err(damaged("nothing was done")))
     }
@@ -110,7 +110,7 @@ impl Ledger {
     /// What a request costs. Neither an account's rule nor what a slot declares ever changes, so
     /// that this, which may take a while, can be known before the ledger is locked, and is
     /// computed once for the same thing asked again.
-    fn known_price(&mut self, account: &Account, asked: &Asked) -> Outcome<Cost> {
+    fn known_price(&mut self, account: &Account, asked: &Asked) -> Result<Cost> {
         if let Some((name, last, price)) = &self.last_price
             && (name, last) == (&account.name, asked)
         {
@@ -142,43 +142,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if the key was not reserved.
-    pub fn commit(
-        &mut self,
-        account: &str,
-        key: &str,
-        response: &[u8],
-    ) -> Result<Committed, LedgerError> {
+    pub fn commit(&mut self, account: &str, key: &str, response: &[u8]) -> Result<Committed> {
         self.apply_one(Step::commit(account, key, response)?)?.committed()
-    }
-}
-
-impl Step {
-    /// An analyst's own key that is ready to stand for a release.
-    pub(crate) fn alias(
-        account: &str,
-        analyst: Option<&str>,
-        alias: Hash,
-        key: &str,
-    ) -> Outcome<Self> {
-        name::place(account, key)?;
-        name::optional_word("analyst", analyst)?;
-        let (account, analyst) = (account.to_owned(), analyst.map(str::to_owned));
-        Ok(Self::Alias { account, analyst, alias, key: key.to_owned() })
-    }
-
-    /// A response that is ready to be stored.
-    pub(crate) fn commit(account: &str, key: &str, response: &[u8]) -> Outcome<Self> {
-        name::place(account, key)?;
-        fits("response", response, 0)?;
-        let (account, key) = (account.to_owned(), key.to_owned());
-        Ok(Self::Commit { account, key, response: response.to_vec() })
-    }
-}
-
-/// Bytes that can be stored.
-pub(crate) fn fits(what: &'static str, bytes: &[u8], least: usize) -> Outcome<()> {
-    match bytes.len() {
-        length if (least..=MOST_RESPONSE).contains(&length) => Ok(()),
-        length => Err(LedgerError::Length { what, length, least }),
     }
 }

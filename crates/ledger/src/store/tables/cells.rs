@@ -4,11 +4,11 @@ use counterpoint::Relation;
 use counterpoint_wire::adjacency_named;
 use counterpoint_wire::ledger::{Cost, Described, Rule};
 
-use super::database::{Cell, Row};
 use super::sortable::{amount, sortable};
 use crate::rules::chain::{Hash, Head};
-use crate::rules::error::{Outcome, damaged};
+use crate::rules::error::{Result, damaged};
 use crate::rules::rows::{Account, Alias, Answer, Balance, Release, Session, Share, Slot};
+use crate::store::database::{Cell, Row};
 
 /// An entry as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) struct Stored {
     pub(crate) body: String,
 }
 
-pub(crate) fn only_head(rows: &[Row]) -> Outcome<Head> {
+pub(crate) fn only_head(rows: &[Row]) -> Result<Head> {
     match rows {
         [row] if Reader(row).whole(0)? == 1 => {
             Ok(Head { sequence: Reader(row).count(1)?, hash: Reader(row).hash(2)? })
@@ -30,7 +30,7 @@ pub(crate) fn only_head(rows: &[Row]) -> Outcome<Head> {
 }
 
 /// An entry; there are many, and nothing is copied.
-pub(crate) fn stored(row: Row) -> Outcome<Stored> {
+pub(crate) fn stored(row: Row) -> Result<Stored> {
     let sequence = Reader(&row).count(0)?;
     match <[Cell; 5]>::try_from(row) {
         Ok(
@@ -43,7 +43,7 @@ pub(crate) fn stored(row: Row) -> Outcome<Stored> {
     }
 }
 
-pub(crate) fn account(row: &[Cell]) -> Outcome<Account> {
+pub(crate) fn account(row: &[Cell]) -> Result<Account> {
     let row = Reader(row);
     let adjacency = adjacency_named(&row.text(4)?);
     let adjacency = adjacency.ok_or_else(|| damaged("an adjacency is none"))?;
@@ -74,12 +74,12 @@ const FIXED: usize = 8;
 const CAPACITY: std::ops::Range<usize> = 11..14;
 
 impl Known {
-    pub(crate) fn read(row: Row) -> Outcome<Self> {
+    pub(crate) fn read(row: Row) -> Result<Self> {
         Ok(Self { account: account(&row)?, row })
     }
 
     /// The account as another row has it. What never changes is compared as it is stored.
-    pub(crate) fn now(&self, row: &[Cell]) -> Outcome<Account> {
+    pub(crate) fn now(&self, row: &[Cell]) -> Result<Account> {
         if row.get(..FIXED) != self.row.get(..FIXED) {
             return Err(damaged("the account is not the one it was; legal: open the ledger again"));
         }
@@ -98,18 +98,18 @@ impl Known {
     }
 }
 
-pub(crate) fn slot(row: &[Cell]) -> Outcome<Slot> {
+pub(crate) fn slot(row: &[Cell]) -> Result<Slot> {
     let row = Reader(row);
     let release = Described::read(&row.text(3)?)?;
     Ok(Slot { name: row.text(0)?, total: row.count(1)?, used: row.count(2)?, release })
 }
 
-pub(crate) fn share(row: &[Cell]) -> Outcome<Share> {
+pub(crate) fn share(row: &[Cell]) -> Result<Share> {
     let row = Reader(row);
     Ok(Share { analyst: row.text(0)?, balance: row.balance(1)? })
 }
 
-pub(crate) fn release(row: &[Cell]) -> Outcome<Release> {
+pub(crate) fn release(row: &[Cell]) -> Result<Release> {
     let row = Reader(row);
     Ok(Release {
         key: row.text(0)?,
@@ -130,7 +130,7 @@ pub(crate) fn release(row: &[Cell]) -> Outcome<Release> {
     })
 }
 
-pub(crate) fn alias(row: &[Cell]) -> Outcome<Alias> {
+pub(crate) fn alias(row: &[Cell]) -> Result<Alias> {
     let row = Reader(row);
     Ok(Alias {
         account: row.text(0)?,
@@ -141,7 +141,7 @@ pub(crate) fn alias(row: &[Cell]) -> Outcome<Alias> {
     })
 }
 
-pub(crate) fn session(row: &[Cell]) -> Outcome<Session> {
+pub(crate) fn session(row: &[Cell]) -> Result<Session> {
     let row = Reader(row);
     Ok(Session {
         key: row.text(0)?,
@@ -153,7 +153,7 @@ pub(crate) fn session(row: &[Cell]) -> Outcome<Session> {
     })
 }
 
-pub(crate) fn answer(row: &[Cell]) -> Outcome<Answer> {
+pub(crate) fn answer(row: &[Cell]) -> Result<Answer> {
     let row = Reader(row);
     Ok(Answer {
         key: row.text(0)?,
@@ -166,13 +166,13 @@ pub(crate) fn answer(row: &[Cell]) -> Outcome<Answer> {
     })
 }
 
-pub(crate) fn balance_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
+pub(crate) fn balance_cells(balance: &Balance) -> Result<Vec<Cell>> {
     let charges = whole(balance.charges)?;
     let (capacity, spent) = (cost_cells(&balance.capacity), cost_cells(&balance.spent));
     Ok(std::iter::once(charges).chain(capacity).chain(spent).collect())
 }
 
-pub(crate) fn spent_cells(balance: &Balance) -> Outcome<Vec<Cell>> {
+pub(crate) fn spent_cells(balance: &Balance) -> Result<Vec<Cell>> {
     Ok(std::iter::once(whole(balance.charges)?).chain(cost_cells(&balance.spent)).collect())
 }
 
@@ -182,11 +182,17 @@ pub(crate) fn cost_cells(cost: &Cost) -> [Cell; 3] {
     [text(&cost.main), text(&cost.delta), pure]
 }
 
+impl From<Hash> for Cell {
+    fn from(hash: Hash) -> Self {
+        Self::Bytes(hash.0.to_vec())
+    }
+}
+
 pub(crate) fn optional(text: Option<&str>) -> Cell {
     text.map_or(Cell::Null, Cell::from)
 }
 
-pub(crate) fn whole(number: u64) -> Outcome<Cell> {
+pub(crate) fn whole(number: u64) -> Result<Cell> {
     i64::try_from(number).map(Cell::Whole).map_err(|_| damaged("a number is too large"))
 }
 
@@ -198,29 +204,29 @@ impl Reader<'_> {
         self.0.get(index).unwrap_or(&Cell::Null)
     }
 
-    pub(crate) fn whole(&self, index: usize) -> Outcome<i64> {
+    pub(crate) fn whole(&self, index: usize) -> Result<i64> {
         match self.cell(index) {
             Cell::Whole(number) => Ok(*number),
             _ => Err(damaged("a cell is no whole number")),
         }
     }
 
-    pub(crate) fn count(&self, index: usize) -> Outcome<u64> {
+    pub(crate) fn count(&self, index: usize) -> Result<u64> {
         u64::try_from(self.whole(index)?).map_err(|_| damaged("a cell is below zero"))
     }
 
-    pub(crate) fn optional_count(&self, index: usize) -> Outcome<Option<u64>> {
+    pub(crate) fn optional_count(&self, index: usize) -> Result<Option<u64>> {
         match self.cell(index) {
             Cell::Null => Ok(None),
             _ => self.count(index).map(Some),
         }
     }
 
-    pub(crate) fn text(&self, index: usize) -> Outcome<String> {
+    pub(crate) fn text(&self, index: usize) -> Result<String> {
         self.optional_text(index)?.ok_or_else(|| damaged("a cell has no text"))
     }
 
-    pub(crate) fn optional_text(&self, index: usize) -> Outcome<Option<String>> {
+    pub(crate) fn optional_text(&self, index: usize) -> Result<Option<String>> {
         match self.cell(index) {
             Cell::Text(text) => Ok(Some(text.clone())),
             Cell::Null => Ok(None),
@@ -228,25 +234,25 @@ impl Reader<'_> {
         }
     }
 
-    pub(crate) fn bytes(&self, index: usize) -> Outcome<Vec<u8>> {
+    pub(crate) fn bytes(&self, index: usize) -> Result<Vec<u8>> {
         match self.cell(index) {
             Cell::Bytes(bytes) => Ok(bytes.clone()),
             _ => Err(damaged("a cell holds no bytes")),
         }
     }
 
-    pub(crate) fn hash(&self, index: usize) -> Outcome<Hash> {
+    pub(crate) fn hash(&self, index: usize) -> Result<Hash> {
         let hash = self.bytes(index)?.try_into();
         hash.map(Hash).map_err(|_| damaged("a cell holds no hash"))
     }
 
     /// Charges, capacity and what is spent, from a column on.
-    pub(crate) fn balance(&self, index: usize) -> Outcome<Balance> {
+    pub(crate) fn balance(&self, index: usize) -> Result<Balance> {
         let (capacity, spent) = (self.cost(index + 1)?, self.cost(index + 4)?);
         Ok(Balance { charges: self.count(index)?, capacity, spent })
     }
 
-    fn cost(&self, index: usize) -> Outcome<Cost> {
+    fn cost(&self, index: usize) -> Result<Cost> {
         let read = |text: String| amount(&text).ok_or_else(|| damaged("a cell holds no amount"));
         Ok(Cost {
             main: read(self.text(index)?)?,
