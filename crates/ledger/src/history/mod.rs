@@ -1,5 +1,9 @@
 //! The history: what is told of it, and everything derived from it once more by the functions of `rules`, and compared
 //! with what is stored.
+//!
+//! - `replay` (the books that follow from the entries), `verify`, `checkpoint` (where the next verification begins)
+//! - `status`, `spent` (odometers), `export`: what is told
+//! - `backup`, `upgrade`: copies that are verified
 
 mod backup;
 mod checkpoint;

@@ -45,20 +45,18 @@ impl Grid {
 
     /// The first number that a test finds true, which is true of all that come after.
     fn first(self, test: impl Fn(&Amount) -> bool) -> Option<Amount> {
-        let step = first(self.len().into(), |step| test(&self.at(step as u32)))?;
-        Some(self.at(step as u32))
+        first(self.len(), |step| test(&self.at(step))).map(|step| self.at(step))
     }
 
     /// The last number that a test finds true, which is true of all that come before.
     fn last(self, test: impl Fn(&Amount) -> bool) -> Option<Amount> {
-        let end = first(self.len().into(), |step| !test(&self.at(step as u32)));
-        let end = end.unwrap_or(self.len().into());
-        end.checked_sub(1).map(|step| self.at(step as u32))
+        let end = first(self.len(), |step| !test(&self.at(step))).unwrap_or(self.len());
+        end.checked_sub(1).map(|step| self.at(step))
     }
 }
 
 /// The first number below an end that a test finds true.
-fn first(end: u64, test: impl Fn(u64) -> bool) -> Option<u64> {
+fn first(end: u32, test: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut low, mut high) = (0, end);
     while low < high {
         let middle = low + (high - low) / 2;

@@ -267,11 +267,17 @@ impl Drop for Lent<'_> {
 mod tests {
     use super::*;
 
+    /// A new ledger, in a file of a folder that is gone when dropped.
+    fn new_ledger() -> (tempfile::TempDir, Url, Ledger) {
+        let folder = tempfile::tempdir().unwrap();
+        let url = Url::Sqlite(folder.path().join("l").to_str().unwrap().to_owned());
+        let ledger = Ledger::init(&url).unwrap();
+        (folder, url, ledger)
+    }
+
     #[test]
     fn a_handle_is_not_waited_for_forever() {
-        let folder = tempfile::tempdir().unwrap();
-        let url: Url = format!("sqlite:{}", folder.path().join("l").display()).parse().unwrap();
-        Ledger::init(&url).unwrap();
+        let (_folder, url, _) = new_ledger();
         let mut pool = Pool::new(&url, &OpenOptions::default(), 1).unwrap();
         pool.patience = Duration::from_millis(20);
         let inner = pool.with(|_| pool.with(Ledger::head));
@@ -283,10 +289,7 @@ mod tests {
     /// the next transaction, in which everybody has their turn.
     #[test]
     fn those_who_wait_are_served_together_in_the_order_they_came() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("l");
-        let url: Url = format!("sqlite:{}", path.display()).parse().unwrap();
-        let mut ledger = Ledger::init(&url).unwrap();
+        let (folder, url, mut ledger) = new_ledger();
         let budget = |epsilon: &str| {
             let (epsilon, delta) = (epsilon.parse().unwrap(), "0".parse().unwrap());
             crate::NewFilter::new(crate::Kind::Sums, epsilon, delta)
@@ -300,7 +303,7 @@ mod tests {
             counterpoint_wire::ledger::ExactPlan::parse(text, counterpoint_wire::Format::Json);
         let asked = counterpoint_wire::ledger::Asked::Described(plan.unwrap().releases);
         let pool = &Pool::new(&url, &OpenOptions::default(), 2).unwrap();
-        let busy = rusqlite::Connection::open(&path).unwrap();
+        let busy = rusqlite::Connection::open(folder.path().join("l")).unwrap();
         busy.execute_batch("BEGIN IMMEDIATE").unwrap();
         let entries: Vec<u64> = std::thread::scope(|scope| {
             let mut threads = Vec::new();
@@ -328,9 +331,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_lets_the_next_one_lead() {
-        let folder = tempfile::tempdir().unwrap();
-        let url: Url = format!("sqlite:{}", folder.path().join("l").display()).parse().unwrap();
-        Ledger::init(&url).unwrap();
+        let (_folder, url, _) = new_ledger();
         let pool = Pool::new(&url, &OpenOptions::default(), 1).unwrap();
         pool.queue().has_leader = true;
         let panics = || {

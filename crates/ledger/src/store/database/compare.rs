@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{Cell, Database, DatabaseError, Dialect, Row, schema};
+use super::{Cell, Database, DatabaseError, Dialect, schema, sqlite};
 
 /// What the tables of a ledger are made of in SQLite.
 const SQLITE: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
@@ -59,8 +59,7 @@ pub(crate) fn difference(
         Dialect::Sqlite => (SQLITE, made_in_sqlite(version)?),
         Dialect::Postgres => (POSTGRES, made_in_postgres(version)),
     };
-    let mut found: Vec<String> = database.query(sql, &[])?.iter().map(|row| line(row)).collect();
-    found.sort_unstable();
+    let found = sorted(database.query(sql, &[])?.iter().map(|row| line(row)));
     let missing = expected.iter().find(|line| found.binary_search(line).is_err());
     let other = found.iter().find(|line| expected.binary_search(line).is_err());
     let shown = |line: &String| line.chars().take(300).collect::<String>();
@@ -81,26 +80,22 @@ fn made_in_sqlite(version: i64) -> Result<Vec<String>, DatabaseError> {
     for statement in schema(Dialect::Sqlite, version) {
         connection.execute_batch(&statement).map_err(wrong)?;
     }
-    let mut made = connection.prepare(SQLITE).map_err(wrong)?;
-    let cell = |text: Option<String>| text.map_or(Cell::Null, Cell::Text);
-    let row = |row: &rusqlite::Row<'_>| {
-        (0..4).map(|column| row.get(column).map(cell)).collect::<rusqlite::Result<Row>>()
-    };
-    let rows = made.query_map([], row).map_err(wrong)?;
-    let lines = rows.map(|row| row.map(|row| line(&row)));
-    let mut lines: Vec<String> = lines.collect::<rusqlite::Result<_>>().map_err(wrong)?;
-    lines.sort_unstable();
-    Ok(lines)
+    let made = sqlite::rows(&connection, SQLITE, &[]).map_err(wrong)?;
+    Ok(sorted(made.iter().map(|row| line(row))))
 }
 
 /// What a version makes in PostgreSQL.
 fn made_in_postgres(version: i64) -> Vec<String> {
     let is_there = |line: &&str| {
-        (version >= 3 || !line.contains("ledger_alias"))
+        !line.is_empty()
+            && (version >= 3 || !line.contains("ledger_alias"))
             && (version >= 4 || !line.contains("_digest"))
     };
-    let lines = MADE_IN_POSTGRES.lines().filter(|line| !line.is_empty()).filter(is_there);
-    let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+    sorted(MADE_IN_POSTGRES.lines().filter(is_there).map(str::to_owned))
+}
+
+fn sorted(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = lines.collect();
     lines.sort_unstable();
     lines
 }

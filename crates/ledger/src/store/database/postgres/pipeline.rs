@@ -14,7 +14,8 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use super::replicas::{FOUND, Replicas, WAITED_FOR};
 use super::{Cell, Row};
 
-type Outcome<T> = Result<T, tokio_postgres::Error>;
+/// What the server says.
+pub(super) type Outcome<T> = Result<T, tokio_postgres::Error>;
 
 /// Why a statement came to nothing.
 pub(super) enum Fault {

@@ -9,15 +9,13 @@ use tokio_postgres::error::SqlState;
 
 use super::names::qualified;
 use super::pipeline::{
-    Beginning, Fault, after, all, cells, changed, committed, guard, in_order, typed,
+    Beginning, Fault, Outcome, after, all, cells, changed, committed, guard, in_order, typed,
 };
 use super::replicas::{FOUND, Replicas};
 use super::target::{Target, described, failed};
 use super::{Access, Cell, DatabaseError, Row, Statement};
 
-type Outcome<T> = Result<T, tokio_postgres::Error>;
-
-/// The connection.
+/// A connection, and whether it may still be used.
 pub(super) struct Session {
     runtime: Runtime,
     client: Client,

@@ -62,7 +62,7 @@ pub(super) struct Files {
 
 /// The clocks at one moment.
 #[derive(Clone, Copy, Debug)]
-struct Moment {
+pub(super) struct Moment {
     /// The clock that files bear the time of.
     wall: SystemTime,
     /// The clock that never goes back.
@@ -70,7 +70,7 @@ struct Moment {
 }
 
 impl Moment {
-    fn now() -> Self {
+    pub(super) fn now() -> Self {
         Self { wall: SystemTime::now(), steady: Instant::now() }
     }
 
@@ -227,11 +227,7 @@ impl Place {
 
 impl Files {
     /// Whether all names still lead to what was opened, and nobody had to stop.
-    pub(super) fn check(&mut self) -> Result<(), Change> {
-        self.check_at(Moment::now())
-    }
-
-    fn check_at(&mut self, now: Moment) -> Result<(), Change> {
+    pub(super) fn check(&mut self, now: Moment) -> Result<(), Change> {
         let stamp = self.folder.symlink_metadata().ok().as_ref().and_then(Stamp::read);
         match self.looked {
             Some((when, seen)) if stamp == Some(seen) && now.is_within(GOOD, when) => {}
@@ -246,15 +242,11 @@ impl Files {
     }
 
     /// The same, unless it was looked at just now.
-    pub(super) fn check_unless_fresh(&mut self) -> Result<(), Change> {
-        self.check_unless_fresh_at(Moment::now())
-    }
-
-    fn check_unless_fresh_at(&mut self, now: Moment) -> Result<(), Change> {
+    pub(super) fn check_unless_fresh(&mut self, now: Moment) -> Result<(), Change> {
         if self.last.is_some_and(|last| now.is_within(FRESH, last)) {
             return Ok(());
         }
-        self.check_at(now)
+        self.check(now)
     }
 
     fn check_names(&self) -> Result<(), Change> {
@@ -471,16 +463,16 @@ mod tests {
             let length = Duration::from_millis(milliseconds);
             Moment { wall: first.wall + length, steady: first.steady + length }
         };
-        files.check_at(first).unwrap();
+        files.check(first).unwrap();
         let other = link(&folder, &file);
-        assert_eq!(files.check_at(later(99)), Ok(()));
-        assert!(files.check_at(later(100)).unwrap_err().problem.contains("has 2 names"));
+        assert_eq!(files.check(later(99)), Ok(()));
+        assert!(files.check(later(100)).unwrap_err().problem.contains("has 2 names"));
         // Before a write nothing is looked at that was looked at just now.
         std::fs::remove_file(other).unwrap();
-        files.check_at(later(200)).unwrap();
+        files.check(later(200)).unwrap();
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(files.check_unless_fresh_at(later(209)), Ok(()));
-        let gone = files.check_unless_fresh_at(later(210)).unwrap_err();
+        assert_eq!(files.check_unless_fresh(later(209)), Ok(()));
+        let gone = files.check_unless_fresh(later(210)).unwrap_err();
         assert!(gone.problem.contains("No such file") && gone.stops_others);
     }
 
@@ -491,13 +483,13 @@ mod tests {
         let tick = if stamp.changed.subsec_nanos() == 0 { COARSE_TICK } else { TICK };
         // Another change may bear the same time until then.
         let at = |age| Moment { wall: UNIX_EPOCH + stamp.changed + age, steady: Instant::now() };
-        files.check_at(at(tick)).unwrap();
+        files.check(at(tick)).unwrap();
         assert_eq!(files.looked, None);
         let other = link(&folder, &file);
-        assert!(files.check_at(at(tick)).is_err());
+        assert!(files.check(at(tick)).is_err());
         std::fs::remove_file(other).unwrap();
         let now = at(tick + Duration::from_nanos(1));
-        files.check_at(now).unwrap();
+        files.check(now).unwrap();
         assert_eq!(files.looked, Some((now.steady, stamp)));
     }
 }

@@ -15,7 +15,7 @@ use rusqlite::{
 };
 
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, WITHOUT_SECRETS};
-use files::{Change, Files, Place};
+use files::{Change, Files, Moment, Place};
 
 pub(crate) use files::{beside, make_private, sync_folder};
 
@@ -119,7 +119,7 @@ impl Sqlite {
     /// Whether the files are the ones that were opened. If not this handle stops, and so do
     /// others if what they would go on with has lost entries.
     fn check(&mut self) -> Result<(), Change> {
-        let checked = self.files.check();
+        let checked = self.files.check(Moment::now());
         self.stop_unless(checked)
     }
 
@@ -147,28 +147,8 @@ impl Sqlite {
         DatabaseError::Failed(error.to_string())
     }
 
-    fn rows(&self, sql: &str, parameters: &[Cell]) -> rusqlite::Result<Vec<Row>> {
-        let mut statement = self.prepare(sql)?;
-        let width = statement.column_count();
-        let mut rows = statement.query(params_from_iter(parameters))?;
-        let mut list = Vec::new();
-        while let Some(row) = rows.next()? {
-            let cells = (0..width).map(|column| row.get_ref(column).and_then(cell));
-            list.push(cells.collect::<rusqlite::Result<Row>>()?);
-        }
-        Ok(list)
-    }
-
     fn changed(&self, sql: &str, parameters: &[Cell]) -> rusqlite::Result<usize> {
-        self.prepare(sql)?.execute(params_from_iter(parameters))
-    }
-
-    /// To SQLite `$1` is a name, and names are numbered in the order they first appear.
-    fn prepare(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
-        let statement = self.connection.prepare_cached(sql)?;
-        let is_named = |index| statement.parameter_name(index) == Some(&format!("${index}"));
-        debug_assert!((1..=statement.parameter_count()).all(is_named), "{sql}");
-        Ok(statement)
+        prepared(&self.connection, sql)?.execute(params_from_iter(parameters))
     }
 }
 
@@ -176,9 +156,9 @@ impl Database for Sqlite {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
         self.running()?;
         let (looked, sql) = match access {
-            Access::Read => (self.files.check(), "BEGIN DEFERRED"),
+            Access::Read => (self.files.check(Moment::now()), "BEGIN DEFERRED"),
             // What is written is looked at again before it is acknowledged.
-            Access::Write => (self.files.check_unless_fresh(), "BEGIN IMMEDIATE"),
+            Access::Write => (self.files.check_unless_fresh(Moment::now()), "BEGIN IMMEDIATE"),
         };
         self.stop_unless(looked).map_err(|change| DatabaseError::Failed(change.problem))?;
         match self.changed(sql, &[]) {
@@ -192,7 +172,7 @@ impl Database for Sqlite {
 
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
         self.running()?;
-        self.rows(sql, parameters).map_err(|error| self.failed(&error))
+        rows(&self.connection, sql, parameters).map_err(|error| self.failed(&error))
     }
 
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
@@ -251,6 +231,28 @@ impl Drop for Sqlite {
             leave_log(&self.connection);
         }
     }
+}
+
+/// The rows of a statement.
+pub(super) fn rows(
+    connection: &Connection,
+    sql: &str,
+    parameters: &[Cell],
+) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = prepared(connection, sql)?;
+    let width = statement.column_count();
+    let cells = |row: &rusqlite::Row<'_>| {
+        (0..width).map(|column| row.get_ref(column).and_then(cell)).collect()
+    };
+    statement.query_map(params_from_iter(parameters), cells)?.collect()
+}
+
+/// To SQLite `$1` is a name, and names are numbered in the order they first appear.
+fn prepared<'a>(connection: &'a Connection, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
+    let statement = connection.prepare_cached(sql)?;
+    let is_named = |index| statement.parameter_name(index) == Some(&format!("${index}"));
+    debug_assert!((1..=statement.parameter_count()).all(is_named), "{sql}");
+    Ok(statement)
 }
 
 /// Whoever has the database open has the log's index beside it. Where there is none nobody may
