@@ -190,7 +190,7 @@ fn what_was_verified_is_not_read_again() {
     for number in 0..50 {
         pay(&mut owner, &format!("key-{number}")).unwrap();
     }
-    let reads: Arc<Mutex<Vec<(String, Vec<Cell>)>>> = Arc::default();
+    let reads = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&reads);
     let mut ledger = watch::open(&place, move |event| {
         if let watch::Event::Queried(sql, cells) = event {

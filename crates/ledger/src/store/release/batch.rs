@@ -2,7 +2,7 @@
 
 use counterpoint_wire::ledger::{Asked, Event};
 
-use super::lines::{Lines, Place, places};
+use super::lines::{Lines, RowName, row_names};
 use super::steps::{Committed, Done, NewRelease, Reservation, Step};
 use crate::rules::chain::{Hash, Head};
 use crate::rules::debit::{self, Debit};
@@ -29,7 +29,7 @@ struct Batch<'a> {
 
 /// The statements that read what steps need.
 pub(super) fn reads(steps: &[Step]) -> Vec<Statement> {
-    places(steps).into_iter().map(Place::read).collect()
+    row_names(steps).into_iter().map(RowName::read).collect()
 }
 
 /// Whether accounts, slots and quotas as they are now allow releases at their prices. `rows` are those of [`reads`].
@@ -55,11 +55,11 @@ pub(super) fn apply(
         let outcome = match step {
             Step::Reserve(new) => batch.reserve(tables, new).map(Done::Reserved),
             Step::Alias { account, analyst, alias, key } => {
-                let place = Place::alias(account, analyst.as_ref(), alias);
-                batch.alias(tables, place, Place::Release(account, key)).map(Done::Named)
+                let place = RowName::alias(account, analyst.as_ref(), alias);
+                batch.alias(tables, place, RowName::Release(account, key)).map(Done::Named)
             }
             Step::Commit { account, key, response } => {
-                batch.commit(tables, Place::Release(account, key), response).map(Done::Committed)
+                batch.commit(tables, RowName::Release(account, key), response).map(Done::Committed)
             }
         };
         match outcome {
@@ -93,28 +93,28 @@ impl<'a> Batch<'a> {
             releases: Lines::new(cells::release),
             aliases: Lines::new(cells::alias),
         };
-        for (place, rows) in places(steps).into_iter().zip(rows) {
+        for (place, rows) in row_names(steps).into_iter().zip(rows) {
             let row = rows.into_iter().next();
             match place {
-                Place::Account(_) => batch.accounts.insert(place, row),
-                Place::Slot(..) => batch.slots.insert(place, row),
-                Place::Share(..) => batch.shares.insert(place, row),
-                Place::Release(..) => batch.releases.insert(place, row),
-                Place::Alias(..) => batch.aliases.insert(place, row),
+                RowName::Account(_) => batch.accounts.insert(place, row),
+                RowName::Slot(..) => batch.slots.insert(place, row),
+                RowName::Share(..) => batch.shares.insert(place, row),
+                RowName::Release(..) => batch.releases.insert(place, row),
+                RowName::Alias(..) => batch.aliases.insert(place, row),
             }
         }
         batch
     }
 
     fn debit(&self, new: &NewRelease) -> Result<Found> {
-        let place = Place::Account(&new.account);
+        let place = RowName::Account(&new.account);
         let row = self.accounts.row(place).ok_or_else(|| damaged("an account is gone"))?;
         // The price is by the rule that was known.
         let read = new.known.now(row)?;
         let account = self.accounts.changed(place).unwrap_or(read);
         let slot = match &new.asked {
             Asked::Slot { name, .. } => {
-                let slot = self.slots.now(Place::Slot(&new.account, name))?;
+                let slot = self.slots.now(RowName::Slot(&new.account, name))?;
                 Some(slot.ok_or_else(|| unknown_slot(name))?)
             }
             _ => None,
@@ -134,20 +134,20 @@ impl<'a> Batch<'a> {
         let Some(analyst) = analyst else {
             return Err(account.unfit("has quotas and no analyst is named", legal));
         };
-        let share = self.shares.now(Place::Share(&account.name, analyst))?;
+        let share = self.shares.now(RowName::Share(&account.name, analyst))?;
         share.ok_or_else(|| unknown("quota of analyst", analyst, legal)).map(Some)
     }
 
     /// What was reserved under a key that must be there.
-    fn reserved(&self, place: Place<'a>) -> Result<Release> {
+    fn reserved(&self, place: RowName<'a>) -> Result<Release> {
         self.releases.now(place)?.ok_or_else(|| unknown_key(place.names()[1]))
     }
 
     fn reserve(&mut self, tables: &mut Tables<'_>, new: &'a NewRelease) -> Result<Reservation> {
         let alias = new.alias.as_ref();
-        let alias = alias.map(|alias| Place::alias(&new.account, new.analyst.as_ref(), alias));
+        let alias = alias.map(|alias| RowName::alias(&new.account, new.analyst.as_ref(), alias));
         let alias = alias.map_or(Ok(None), |place| self.new_alias(place, &new.key))?;
-        let place = Place::Release(&new.account, &new.key);
+        let place = RowName::Release(&new.account, &new.key);
         if let Some(release) = self.releases.now(place)? {
             let repeated = self.repeated(release, new.digest)?;
             self.add_alias(tables, alias, &new.key)?;
@@ -180,15 +180,15 @@ impl<'a> Batch<'a> {
         tables.add_release(&release)?;
         self.releases.change(place, release.clone(), release);
         if let (Asked::Slot { name, .. }, Some(slot), Some(used)) = (&new.asked, slot, debit.used) {
-            let place = Place::Slot(&new.account, name);
+            let place = RowName::Slot(&new.account, name);
             self.slots.change(place, slot.clone(), Slot { used, ..slot });
         }
         if let (Some(analyst), Some(share), Some(balance)) = (&new.analyst, share, debit.share) {
-            let place = Place::Share(&new.account, analyst);
+            let place = RowName::Share(&new.account, analyst);
             self.shares.change(place, share.clone(), Share { balance, ..share });
         }
         let after = Account { balance: debit.account, ..account.clone() };
-        self.accounts.change(Place::Account(&new.account), account, after);
+        self.accounts.change(RowName::Account(&new.account), account, after);
         self.add_alias(tables, alias, &new.key)?;
         Ok(Reservation { entry, charge: Some(debit.charge), response: None, head: self.head })
     }
@@ -205,7 +205,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The place of an analyst's key if it is new; an error if it stands for another release.
-    fn new_alias(&self, place: Place<'a>, key: &str) -> Result<Option<Place<'a>>> {
+    fn new_alias(&self, place: RowName<'a>, key: &str) -> Result<Option<RowName<'a>>> {
         match self.aliases.now(place)? {
             None => Ok(Some(place)),
             Some(alias) if alias.key == key => Ok(None),
@@ -217,10 +217,10 @@ impl<'a> Batch<'a> {
     fn add_alias(
         &mut self,
         tables: &mut Tables<'_>,
-        place: Option<Place<'a>>,
+        place: Option<RowName<'a>>,
         key: &str,
     ) -> Result<()> {
-        let Some(place @ Place::Alias(account, analyst, alias)) = place else { return Ok(()) };
+        let Some(place @ RowName::Alias(account, analyst, alias)) = place else { return Ok(()) };
         let event = Event::Alias {
             at: now(),
             account: account.to_owned(),
@@ -245,8 +245,8 @@ impl<'a> Batch<'a> {
     fn alias(
         &mut self,
         tables: &mut Tables<'_>,
-        place: Place<'a>,
-        release: Place<'a>,
+        place: RowName<'a>,
+        release: RowName<'a>,
     ) -> Result<Head> {
         let key = release.names()[1];
         let place = self.new_alias(place, key)?;
@@ -259,7 +259,7 @@ impl<'a> Batch<'a> {
     fn commit(
         &mut self,
         tables: &mut Tables<'_>,
-        place: Place<'a>,
+        place: RowName<'a>,
         response: &[u8],
     ) -> Result<Committed> {
         let release = self.reserved(place)?;

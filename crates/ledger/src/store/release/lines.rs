@@ -12,7 +12,7 @@ use crate::store::tables::{account_named, alias_of, release_under, share_of, slo
 
 /// A row, by its names: that of its account first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place<'a> {
+pub(super) enum RowName<'a> {
     Account(&'a str),
     Slot(&'a str, &'a str),
     Share(&'a str, &'a str),
@@ -21,41 +21,42 @@ pub(super) enum Place<'a> {
 }
 
 /// The rows that steps need, each once.
-pub(super) fn places(steps: &[Step]) -> Vec<Place<'_>> {
-    let mut places: Vec<Place<'_>> = steps.iter().flat_map(Step::places).collect();
-    places.sort_unstable();
-    places.dedup();
+pub(super) fn row_names(steps: &[Step]) -> Vec<RowName<'_>> {
+    let mut row_names: Vec<RowName<'_>> = steps.iter().flat_map(Step::row_names).collect();
+    row_names.sort_unstable();
+    row_names.dedup();
     // No name has a zero byte, and PostgreSQL has no such text.
-    places.retain(|place| !place.names().iter().any(|name| name.contains('\0')));
-    places
+    row_names.retain(|place| !place.names().iter().any(|name| name.contains('\0')));
+    row_names
 }
 
 impl Step {
-    fn places(&self) -> Vec<Place<'_>> {
+    fn row_names(&self) -> Vec<RowName<'_>> {
         match self {
             Self::Reserve(new) => {
                 let slot = match &new.asked {
-                    Asked::Slot { name, .. } => Some(Place::Slot(&new.account, name)),
+                    Asked::Slot { name, .. } => Some(RowName::Slot(&new.account, name)),
                     _ => None,
                 };
                 let share = new.analyst.as_deref();
-                let share = share.map(|analyst| Place::Share(&new.account, analyst));
+                let share = share.map(|analyst| RowName::Share(&new.account, analyst));
                 let alias = new.alias.as_ref();
                 let alias =
-                    alias.map(|alias| Place::alias(&new.account, new.analyst.as_ref(), alias));
-                let fixed = [Place::Account(&new.account), Place::Release(&new.account, &new.key)];
+                    alias.map(|alias| RowName::alias(&new.account, new.analyst.as_ref(), alias));
+                let fixed =
+                    [RowName::Account(&new.account), RowName::Release(&new.account, &new.key)];
                 fixed.into_iter().chain(slot).chain(share).chain(alias).collect()
             }
             Self::Alias { account, analyst, alias, key } => {
-                let alias = Place::alias(account, analyst.as_ref(), alias);
-                vec![Place::Release(account, key), alias]
+                let alias = RowName::alias(account, analyst.as_ref(), alias);
+                vec![RowName::Release(account, key), alias]
             }
-            Self::Commit { account, key, .. } => vec![Place::Release(account, key)],
+            Self::Commit { account, key, .. } => vec![RowName::Release(account, key)],
         }
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> RowName<'a> {
     /// Where an analyst's key is kept.
     pub(super) fn alias(account: &'a str, analyst: Option<&'a String>, alias: &'a Hash) -> Self {
         Self::Alias(account, analyst.map_or("", String::as_str), alias)
@@ -85,7 +86,7 @@ impl<'a> Place<'a> {
 /// Rows of one table.
 pub(super) struct Lines<'a, T> {
     read: fn(&[Cell]) -> Result<T>,
-    lines: BTreeMap<Place<'a>, Line<T>>,
+    lines: BTreeMap<RowName<'a>, Line<T>>,
 }
 
 /// A row as it was read, and what it said and says now if it was changed.
@@ -99,22 +100,22 @@ impl<'a, T: Clone> Lines<'a, T> {
         Self { read, lines: BTreeMap::new() }
     }
 
-    pub(super) fn insert(&mut self, place: Place<'a>, row: Option<Row>) {
+    pub(super) fn insert(&mut self, place: RowName<'a>, row: Option<Row>) {
         self.lines.insert(place, Line { row, changed: None });
     }
 
     /// The row that was read.
-    pub(super) fn row(&self, place: Place<'a>) -> Option<&Row> {
+    pub(super) fn row(&self, place: RowName<'a>) -> Option<&Row> {
         self.lines.get(&place)?.row.as_ref()
     }
 
     /// What a row says since it was changed.
-    pub(super) fn changed(&self, place: Place<'a>) -> Option<T> {
+    pub(super) fn changed(&self, place: RowName<'a>) -> Option<T> {
         Some(self.lines.get(&place)?.changed.as_ref()?.1.clone())
     }
 
     /// What a row says now, if there is one.
-    pub(super) fn now(&self, place: Place<'a>) -> Result<Option<T>> {
+    pub(super) fn now(&self, place: RowName<'a>) -> Result<Option<T>> {
         match self.changed(place) {
             Some(now) => Ok(Some(now)),
             None => self.row(place).map(|row| (self.read)(row)).transpose(),
@@ -122,7 +123,7 @@ impl<'a, T: Clone> Lines<'a, T> {
     }
 
     /// Notes what a row says now, and said before.
-    pub(super) fn change(&mut self, place: Place<'a>, before: T, after: T) {
+    pub(super) fn change(&mut self, place: RowName<'a>, before: T, after: T) {
         let line = self.lines.entry(place).or_insert(Line { row: None, changed: None });
         match &mut line.changed {
             Some((_, now)) => *now = after,
@@ -132,7 +133,7 @@ impl<'a, T: Clone> Lines<'a, T> {
 
     /// What was changed: the account, what was said before, and what is said now.
     pub(super) fn changes(self) -> impl Iterator<Item = (&'a str, T, T)> {
-        let changed = |(place, line): (Place<'a>, Line<T>)| {
+        let changed = |(place, line): (RowName<'a>, Line<T>)| {
             line.changed.map(|(before, after)| (place.names()[0], before, after))
         };
         self.lines.into_iter().filter_map(changed)

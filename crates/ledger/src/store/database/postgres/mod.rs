@@ -3,20 +3,20 @@
 mod names;
 mod pipeline;
 mod replicas;
-mod session;
+mod connection;
 mod target;
 
 use tokio::runtime::Handle;
 
 pub use self::target::Target;
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, Statement};
-use session::{Session, gone};
+use connection::{ServerConnection, gone};
 
 /// A ledger on a server.
 ///
 /// The client waits for the server in a runtime of its own, which must not be started or dropped
 /// within another: there, whatever is asked of it is done on a thread of its own.
-pub struct Postgres(Option<Session>);
+pub struct Postgres(Option<ServerConnection>);
 
 /// A message in the server's log, which every role may leave there: its commit waits, as any other does, until the log up to
 /// it is durable, here and on the replicas that commits wait for.
@@ -28,7 +28,7 @@ impl Postgres {
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open(url: &str) -> Result<Self, DatabaseError> {
-        Ok(Self(Some(outside(|| Session::open(url, Access::Write))??)))
+        Ok(Self(Some(outside(|| ServerConnection::open(url, Access::Write))??)))
     }
 
     /// Connects to a server to read, a standby perhaps.
@@ -36,18 +36,18 @@ impl Postgres {
     /// # Errors
     /// [`DatabaseError::Unusable`] saying why it cannot be used.
     pub fn open_read_only(url: &str) -> Result<Self, DatabaseError> {
-        Ok(Self(Some(outside(|| Session::open(url, Access::Read))??)))
+        Ok(Self(Some(outside(|| ServerConnection::open(url, Access::Read))??)))
     }
 
     fn ask<T: Send>(
         &mut self,
-        work: impl FnOnce(&mut Session) -> Result<T, DatabaseError> + Send,
+        work: impl FnOnce(&mut ServerConnection) -> Result<T, DatabaseError> + Send,
     ) -> Result<T, DatabaseError> {
-        let session = self.0.as_mut().ok_or_else(gone)?;
-        let outcome = outside(|| work(session));
+        let connection = self.0.as_mut().ok_or_else(gone)?;
+        let outcome = outside(|| work(connection));
         outcome.unwrap_or_else(|error| {
             // Nobody knows what its thread left undone.
-            session.stopped = true;
+            connection.stopped = true;
             Err(error)
         })
     }
@@ -67,46 +67,46 @@ pub fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DatabaseEr
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        if let Some(session) = self.0.take() {
-            let _ = outside(|| session.close());
+        if let Some(connection) = self.0.take() {
+            let _ = outside(|| connection.close());
         }
     }
 }
 
 impl Database for Postgres {
     fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
-        self.ask(|session| session.begin(access))
+        self.ask(|connection| connection.begin(access))
     }
 
     fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
-        self.ask(|session| session.query(sql, parameters))
+        self.ask(|connection| connection.query(sql, parameters))
     }
 
     fn query_all(&mut self, reads: &[Statement]) -> Result<Vec<Vec<Row>>, DatabaseError> {
-        self.ask(|session| session.query_all(reads))
+        self.ask(|connection| connection.query_all(reads))
     }
 
     fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
-        let changed = self.ask(|session| session.execute(&[(sql, parameters)]))?;
+        let changed = self.ask(|connection| connection.execute(&[(sql, parameters)]))?;
         changed.first().copied().ok_or_else(gone)
     }
 
     fn execute_all(&mut self, writes: &[Statement]) -> Result<Vec<u64>, DatabaseError> {
         let writes: Vec<(&str, &[Cell])> =
             writes.iter().map(|write| (write.sql, write.parameters.as_slice())).collect();
-        self.ask(|session| session.execute(&writes))
+        self.ask(|connection| connection.execute(&writes))
     }
 
     fn commit(&mut self) -> Result<(), DatabaseError> {
         // A commit that is not answered may have taken effect.
-        self.ask(Session::commit).map_err(|error| match error {
+        self.ask(ServerConnection::commit).map_err(|error| match error {
             DatabaseError::Failed(problem) => DatabaseError::Uncertain(problem),
             error => error,
         })
     }
 
     fn commit_after(&mut self, writes: &[Statement]) -> Result<Option<usize>, DatabaseError> {
-        self.ask(|session| session.commit_after(writes)).map_err(|error| match error {
+        self.ask(|connection| connection.commit_after(writes)).map_err(|error| match error {
             // Its thread ended, perhaps after the COMMIT was sent.
             error if error == gone() => DatabaseError::Uncertain(error.to_string()),
             error => error,
@@ -114,8 +114,8 @@ impl Database for Postgres {
     }
 
     fn rollback(&mut self) {
-        let _ = self.ask(|session| {
-            session.rollback();
+        let _ = self.ask(|connection| {
+            connection.rollback();
             Ok(())
         });
     }
@@ -139,11 +139,11 @@ impl Database for Postgres {
     }
 
     fn is_stopped(&self) -> bool {
-        self.0.as_ref().is_none_or(|session| session.stopped)
+        self.0.as_ref().is_none_or(|connection| connection.stopped)
     }
 
     fn is_lost(&mut self) -> bool {
-        self.ask(|session| Ok(session.is_lost())).unwrap_or(true)
+        self.ask(|connection| Ok(connection.is_lost())).unwrap_or(true)
     }
 
     fn dialect(&self) -> Dialect {

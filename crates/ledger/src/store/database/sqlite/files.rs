@@ -27,7 +27,7 @@ const LOOKS: u32 = 20;
 
 /// Where a ledger is, before it is opened.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Location {
     /// As it was given, made absolute.
     given: PathBuf,
     /// Without symbolic links: what SQLite calls it.
@@ -103,7 +103,7 @@ pub(super) struct Change {
     pub(super) stops_others: bool,
 }
 
-impl Place {
+impl Location {
     /// The place that a path leads to, if a ledger may be there.
     pub(super) fn find(given: &str, create: bool) -> Result<Self, DatabaseError> {
         let given = std::path::absolute(given).map_err(unusable)?;

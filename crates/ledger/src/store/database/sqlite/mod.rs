@@ -15,7 +15,7 @@ use rusqlite::{
 };
 
 use super::{Access, Cell, Database, DatabaseError, Dialect, Row, WITHOUT_SECRETS};
-use files::{Change, Files, Moment, Place};
+use files::{Change, Files, Location, Moment};
 
 pub(crate) use files::{beside, make_private, sync_folder};
 
@@ -62,7 +62,7 @@ impl Sqlite {
     }
 
     fn writing(path: &str, create: bool) -> Result<Self, DatabaseError> {
-        let place = Place::find(path, create)?;
+        let place = Location::find(path, create)?;
         if place.marker().exists() {
             return Err(unusable("a process had to stop here; see -stopped in docs/ledger.md"));
         }
@@ -95,7 +95,7 @@ impl Sqlite {
     }
 
     fn reading(path: &str) -> Result<Self, DatabaseError> {
-        let place = Place::find(path, false)?;
+        let place = Location::find(path, false)?;
         let immutable = place.is_read_only()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = if immutable && !place.has_log() {
@@ -257,7 +257,7 @@ fn prepared<'a>(connection: &'a Connection, sql: &str) -> rusqlite::Result<Cache
 
 /// Whoever has the database open has the log's index beside it. Where there is none nobody may
 /// have it open: under another name they have another log.
-fn not_in_use_elsewhere(place: &Place) -> Result<(), DatabaseError> {
+fn not_in_use_elsewhere(place: &Location) -> Result<(), DatabaseError> {
     for _ in 0..MOST_LOOKS {
         if !place.path.exists() || place.has_index() || !is_in_use(&place.path)? {
             return Ok(());

@@ -16,7 +16,7 @@ use super::target::{Target, described, failed};
 use super::{Access, Cell, DatabaseError, Row, Statement};
 
 /// A connection, and whether it may still be used.
-pub(super) struct Session {
+pub(super) struct ServerConnection {
     runtime: Runtime,
     client: Client,
     /// What carries the client's messages, until the server has taken its leave.
@@ -52,7 +52,7 @@ const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
                            SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '60s'; \
                            SET LOCAL client_min_messages = warning";
 
-impl Session {
+impl ServerConnection {
     pub(super) fn open(url: &str, access: Access) -> Result<Self, DatabaseError> {
         let no_runtime = |error| DatabaseError::Unusable(format!("no runtime: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
@@ -64,7 +64,7 @@ impl Session {
         let (client, connection) = runtime.block_on(target.connect(warned))?;
         let (beginning, replicas) = (None, target.replicas());
         let schema = format!("\"{}\"", target.schema()?);
-        let session = Self {
+        let opened = Self {
             runtime,
             client,
             connection,
@@ -76,10 +76,10 @@ impl Session {
             stopped: false,
         };
         // Questions about the server itself are answered by the server itself, too.
-        session.run(BEGIN_READ).map_err(|error| failed(&error))?;
-        session.check(access)?;
-        session.run("ROLLBACK").map_err(|error| failed(&error))?;
-        Ok(session)
+        opened.run(BEGIN_READ).map_err(|error| failed(&error))?;
+        opened.check(access)?;
+        opened.run("ROLLBACK").map_err(|error| failed(&error))?;
+        Ok(opened)
     }
 
     /// Whether the server is set up to keep what it is told.
