@@ -29,56 +29,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod backup;
-mod batch;
-mod cells;
-mod chain;
-mod checkpoint;
-pub mod database;
-mod error;
-mod ledger;
-mod name;
-mod owner;
-mod plan;
-mod pool;
-mod query;
-mod read;
-mod release;
-mod replay;
-mod room;
-mod rows;
+mod history;
 mod rules;
-mod session;
-mod setup;
-mod slots;
-mod spent;
-mod tables;
-mod upgrade;
-mod verify;
+mod store;
 
-pub use batch::{Committed, Reservation};
-pub use chain::{Hash, Head, HeadError};
-pub use checkpoint::Checkpoint;
-pub use database::{DatabaseError, Url};
-pub use error::{LedgerError, Refusal};
-pub use ledger::{Ledger, OpenOptions};
-pub use owner::Transfer;
-pub use pool::Pool;
-pub use read::{Exported, OpenedSession};
-pub use release::{Price, Request};
-pub use rules::{Kind, NewFilter};
-pub use session::{Answer, Answered, NewAnswer, Secret, Session};
-pub use setup::{NewAccount, NewQuota};
-pub use verify::Verification;
-
-/// The longest response, declaration or state that is stored, in bytes.
-pub const MOST_RESPONSE: usize = 1 << 20;
-
-/// The shortest state that is stored, in bytes: it holds that many of salt.
-pub const LEAST_STATE: usize = 32;
-
-/// The most releases that are charged together.
-pub const MOST_TOGETHER: usize = 1000;
-
-/// The most slots a plan account has.
-pub const MOST_SLOTS: usize = 100_000;
+pub use history::{Checkpoint, Exported, OpenedSession, Verification};
+pub use rules::account::NewAccount;
+pub use rules::chain::{Hash, Head, HeadError};
+pub use rules::error::{DatabaseError, LedgerError, Refusal, Result};
+pub use rules::filter::{Kind, NewFilter};
+pub use rules::limits::{LEAST_STATE, MOST_RESPONSE, MOST_SLOTS, MOST_TOGETHER};
+pub use rules::quota::NewQuota;
+pub use rules::request::Request;
+pub use rules::transfer::Transfer;
+pub use store::database::{self, Url};
+pub use store::ledger::{Ledger, OpenOptions};
+pub use store::pool::Pool;
+pub use store::release::Price;
+pub use store::release::steps::{Committed, Reservation};
+pub use store::session::{Answer, Answered, NewAnswer, Secret, Session};

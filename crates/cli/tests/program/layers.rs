@@ -1,5 +1,5 @@
 //! No arrow runs back: between the folders and between the files of each crate, what uses
-//! another is not used by it, directly or through others. The core's layers are listed below.
+//! another is not used by it, directly or through others. The layers of the core and of the ledger are listed below.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,6 +15,9 @@ const CORE: [&[&str]; 7] = [
     &["ask"],
     &["region", "audit", "theorem"],
 ];
+
+/// The ledger, likewise.
+const LEDGER: [&[&str]; 3] = [&["rules"], &["store"], &["history"]];
 
 /// From a file to the files it uses.
 type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
@@ -42,9 +45,16 @@ fn no_arrow_runs_back_between_files_or_folders() {
 }
 
 #[test]
-fn the_core_uses_only_the_layers_below() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../counterpoint/src");
-    let layer = |name: &str| CORE.iter().position(|layer| layer.contains(&name));
+fn layers_use_only_those_below() {
+    let mut wrong = uses_of_layers_above("counterpoint", &CORE);
+    wrong.extend(uses_of_layers_above("ledger", &LEDGER));
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What uses a layer that stands after its own.
+fn uses_of_layers_above(name: &str, layers: &[&[&str]]) -> Vec<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+    let layer = |name: &str| layers.iter().position(|layer| layer.contains(&name));
     let mut wrong = Vec::new();
     for (from, to) in contracted(&source, &rust::arrows(&source)) {
         if from == "lib" {
@@ -53,11 +63,33 @@ fn the_core_uses_only_the_layers_below() {
         let from_layer = layer(&from).unwrap_or_else(|| panic!("{from} is in no layer"));
         for to in to {
             if layer(&to).is_none_or(|to_layer| to_layer > from_layer) {
-                wrong.push(format!("{from} uses {to}, which is above it"));
+                wrong.push(format!("{name}: {from} uses {to}, which is above it"));
             }
         }
     }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    wrong
+}
+
+/// The rules of the ledger decide the same whenever they are asked: nothing outside is named in them.
+#[test]
+fn the_ledgers_rules_are_pure() {
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ledger/src/rules");
+    let outside = [
+        "std::fs",
+        "std::io",
+        "std::net",
+        "std::env",
+        "std::time",
+        "getrandom",
+        "rusqlite",
+        "tokio",
+    ];
+    for entry in fs::read_dir(rules).unwrap() {
+        let file = entry.unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        let named: Vec<&&str> = outside.iter().filter(|name| text.contains(**name)).collect();
+        assert!(named.is_empty(), "{}: {named:?}", file.display());
+    }
 }
 
 #[test]

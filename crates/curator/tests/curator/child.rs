@@ -156,8 +156,12 @@ impl Database for Stopping {
         self.inner.rollback();
     }
 
-    fn copy(&mut self, path: &str) -> Result<(), DatabaseError> {
-        self.inner.copy(path)
+    fn copy(&mut self, path: &str, secrets: bool) -> Result<(), DatabaseError> {
+        self.inner.copy(path, secrets)
+    }
+
+    fn settle(&mut self) -> Result<(), DatabaseError> {
+        self.inner.settle()
     }
 
     fn is_stopped(&self) -> bool {

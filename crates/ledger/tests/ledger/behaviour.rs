@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use counterpoint::quantity::Order;
 use counterpoint::{Adjacency, Relation};
-use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
 use counterpoint_ledger::{Exported, Kind, Ledger, LedgerError, NewAccount, NewQuota, Request};
 use counterpoint_wire::ledger::{Event, Promised};
 
 use crate::{
     Place, add_remove, amount, assert_sound, budget, described, exported, plan, refused, release,
-    replace, slot, with_account,
+    replace, slot, watch, with_account,
 };
 
 #[test]
@@ -278,8 +277,12 @@ fn a_release_looks_at_a_few_rows_however_long_the_history() {
     }
     drop(ledger);
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let recording = Recording { inner: place.url().open(false).unwrap(), seen: Arc::clone(&seen) };
-    let mut ledger = Ledger::open_in(Box::new(recording)).unwrap();
+    let statements = Arc::clone(&seen);
+    let mut ledger = watch::open(&place, move |event| {
+        if let watch::Event::Queried(sql, _) | watch::Event::Executed(sql) = event {
+            statements.lock().unwrap().push(sql.to_owned());
+        }
+    });
     let mut release = |key: &str, account: &str| {
         let asked = if account == "plan" { slot("3", 1) } else { release("0.001") };
         let request = Request { analyst: Some("ann"), ..Request::new(account, key, &asked) };
@@ -304,48 +307,6 @@ fn a_release_looks_at_a_few_rows_however_long_the_history() {
             let step = step.unwrap();
             assert!(!step.starts_with("SCAN") || step == "SCAN ledger_head", "{sql}: {step}");
         }
-    }
-}
-
-/// A database that remembers what it was told.
-struct Recording {
-    inner: Box<dyn Database>,
-    seen: Arc<Mutex<Vec<String>>>,
-}
-
-impl Database for Recording {
-    fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
-        self.inner.begin(access)
-    }
-
-    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
-        self.seen.lock().unwrap().push(sql.to_owned());
-        self.inner.query(sql, parameters)
-    }
-
-    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
-        self.seen.lock().unwrap().push(sql.to_owned());
-        self.inner.execute(sql, parameters)
-    }
-
-    fn commit(&mut self) -> Result<(), DatabaseError> {
-        self.inner.commit()
-    }
-
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-
-    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
-        self.inner.copy(file)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.inner.is_stopped()
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
     }
 }
 

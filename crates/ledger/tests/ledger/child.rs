@@ -5,84 +5,24 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
-use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Pool, Request, Url};
+use counterpoint_ledger::database::Access;
+use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Pool, Request};
 
-use crate::{release, sessions};
+use crate::watch::{self, Event};
+use crate::{Place, release, sessions};
 
 /// Where a release may be killed, in the order it gets there.
-pub(crate) const POINTS: [&str; 19] = [
-    "reserve:begin",
-    "reserve:locked",
-    "reserve:entry",
-    "reserve:key",
-    "reserve:balance",
-    "reserve:head",
-    "reserve:written",
-    "reserve:durable",
-    "acknowledged",
-    "drawn",
-    "commit:begin",
-    "commit:locked",
-    "commit:entry",
-    "commit:response",
-    "commit:head",
-    "commit:written",
-    "commit:durable",
-    "stored",
-    "shown",
-];
+pub(crate) const POINTS: &str = "reserve:begin, reserve:locked, reserve:entry, reserve:key, reserve:balance, \
+    reserve:head, reserve:written, reserve:durable, acknowledged, drawn, commit:begin, commit:locked, commit:entry, \
+    commit:response, commit:head, commit:written, commit:durable, stored, shown";
 
-/// Where a session may be killed, in the order it gets there.
-pub(crate) const SESSION_POINTS: [&str; 46] = [
-    "reserve:begin",
-    "reserve:locked",
-    "reserve:entry",
-    "reserve:key",
-    "reserve:balance",
-    "reserve:head",
-    "reserve:written",
-    "reserve:durable",
-    "reserved",
-    "drawn",
-    "begin:begin",
-    "begin:locked",
-    "begin:entry",
-    "begin:head",
-    "begin:session",
-    "begin:state",
-    "begin:written",
-    "begin:durable",
-    "begun",
-    "first:begin",
-    "first:locked",
-    "first:entry",
-    "first:head",
-    "first:count",
-    "first:answer",
-    "first:new state",
-    "first:written",
-    "first:durable",
-    "stored",
-    "shown",
-    "second:begin",
-    "second:locked",
-    "second:entry",
-    "second:head",
-    "second:count",
-    "second:answer",
-    "second:ended",
-    "second:forgotten",
-    "second:written",
-    "second:durable",
-    "stored second",
-    "shown second",
-    // Between two of them, with the state of the first in hand.
-    "first",
-    "second",
-    "reserve",
-    "begin",
-];
+/// Where a session may be killed, in the order it gets there; then between two of them, with the state of the first in hand.
+pub(crate) const SESSION_POINTS: &str = "reserve:begin, reserve:locked, reserve:entry, reserve:key, reserve:balance, \
+    reserve:head, reserve:written, reserve:durable, reserved, drawn, begin:begin, begin:locked, begin:entry, begin:head, \
+    begin:session, begin:state, begin:written, begin:durable, begun, first:begin, first:locked, first:entry, first:head, \
+    first:count, first:answer, first:new state, first:written, first:durable, stored, shown, second:begin, \
+    second:locked, second:entry, second:head, second:count, second:answer, second:ended, second:forgotten, \
+    second:written, second:durable, stored second, shown second, first, second, reserve, begin";
 
 /// A running child; killed when dropped.
 pub(crate) struct Running {
@@ -212,11 +152,8 @@ fn run() {
 
 /// One release, stopping at a point until it is killed there.
 fn one_release(url: &str, key: &str, point: &str, noise: &str) {
-    let url: Url = url.parse().unwrap();
     let phase = Arc::new(Mutex::new("open"));
-    let inner = url.open(false).unwrap();
-    let pausing = Pausing { inner, phase: Arc::clone(&phase), point: point.to_owned() };
-    let mut ledger = Ledger::open_in(Box::new(pausing)).unwrap();
+    let mut ledger = pausing(url, &phase, point);
     *phase.lock().unwrap() = "reserve";
     let tenth = release("0.1");
     let reservation = ledger.reserve(&Request::new("account", key, &tenth)).unwrap();
@@ -234,11 +171,8 @@ fn one_release(url: &str, key: &str, point: &str, noise: &str) {
 
 /// One session, stopping at a point until it is killed there.
 fn one_session(url: &str, key: &str, point: &str, seed: u64) {
-    let url: Url = url.parse().unwrap();
     let phase = Arc::new(Mutex::new("open"));
-    let inner = url.open(false).unwrap();
-    let pausing = Pausing { inner, phase: Arc::clone(&phase), point: point.to_owned() };
-    let mut ledger = Ledger::open_in(Box::new(pausing)).unwrap();
+    let mut ledger = pausing(url, &phase, point);
     let mut asked = "";
     sessions::play(&mut ledger, key, seed, &mut |step, detail| {
         if !detail.is_empty() {
@@ -352,80 +286,38 @@ fn pause(here: &str, point: &str) {
     }
 }
 
-/// A database that stops at a point.
-struct Pausing {
-    inner: Box<dyn Database>,
-    phase: Arc<Mutex<&'static str>>,
-    point: String,
-}
-
-impl Pausing {
-    fn at(&self, step: &str) {
-        let phase = *self.phase.lock().unwrap();
-        pause(&format!("{phase}:{step}"), &self.point);
-    }
-}
-
-impl Database for Pausing {
-    fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
-        if access == Access::Read {
-            return self.inner.begin(access);
-        }
-        self.at("begin");
-        self.inner.begin(access)
-    }
-
-    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
-        let rows = self.inner.query(sql, parameters);
-        // The first thing a writer reads is the head, under the lock.
-        if sql.contains("FROM ledger_head") {
-            self.at("locked");
-        }
-        rows
-    }
-
-    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
-        let changed = self.inner.execute(sql, parameters)?;
-        let steps = [
-            ("INSERT INTO ledger_entry", "entry"),
-            ("UPDATE ledger_head", "head"),
-            ("UPDATE ledger_account", "balance"),
-            ("INSERT INTO ledger_release", "key"),
-            ("UPDATE ledger_release", "response"),
-            ("INSERT INTO ledger_session", "session"),
-            ("INSERT INTO ledger_state", "state"),
-            ("UPDATE ledger_session SET answered", "count"),
-            ("INSERT INTO ledger_answer", "answer"),
-            ("UPDATE ledger_state", "new state"),
-            ("UPDATE ledger_session SET ended", "ended"),
-            ("DELETE FROM ledger_state", "forgotten"),
-        ];
-        if let Some((_, step)) = steps.iter().find(|(start, _)| sql.starts_with(start)) {
-            self.at(step);
-        }
-        Ok(changed)
-    }
-
-    fn commit(&mut self) -> Result<(), DatabaseError> {
-        self.at("written");
-        self.inner.commit()?;
-        self.at("durable");
-        Ok(())
-    }
-
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-
-    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
-        self.inner.copy(file)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.inner.is_stopped()
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
-    }
+/// A ledger that stops at a point of a phase.
+fn pausing(url: &str, phase: &Arc<Mutex<&'static str>>, point: &str) -> Ledger {
+    let steps = [
+        ("INSERT INTO ledger_entry", "entry"),
+        ("UPDATE ledger_head", "head"),
+        ("UPDATE ledger_account", "balance"),
+        ("INSERT INTO ledger_release", "key"),
+        ("UPDATE ledger_release", "response"),
+        ("INSERT INTO ledger_session", "session"),
+        ("INSERT INTO ledger_state", "state"),
+        ("UPDATE ledger_session SET answered", "count"),
+        ("INSERT INTO ledger_answer", "answer"),
+        ("UPDATE ledger_state", "new state"),
+        ("UPDATE ledger_session SET ended", "ended"),
+        ("DELETE FROM ledger_state", "forgotten"),
+    ];
+    let (phase, point) = (Arc::clone(phase), point.to_owned());
+    let place = Place { url: url.to_owned(), folder: None };
+    watch::open(&place, move |event| {
+        let step = match event {
+            Event::Begin(Access::Write) => "begin",
+            // The first thing a writer reads is the head, under the lock.
+            Event::Queried(sql, _) if sql.contains("FROM ledger_head") => "locked",
+            Event::Executed(sql) => match steps.iter().find(|(start, _)| sql.starts_with(start)) {
+                Some((_, step)) => step,
+                None => return,
+            },
+            Event::Commit => "written",
+            Event::Committed => "durable",
+            _ => return,
+        };
+        let phase = *phase.lock().unwrap();
+        pause(&format!("{phase}:{step}"), &point);
+    })
 }

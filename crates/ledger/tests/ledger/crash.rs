@@ -27,7 +27,7 @@ fn killed_at_any_point(place: impl Fn() -> Place) {
     for seed in 0..size(200, 1) {
         let place = place();
         drop(with_account(&place, "1000"));
-        for (index, point) in POINTS.into_iter().enumerate() {
+        for (index, point) in POINTS.split(", ").enumerate() {
             let key = format!("key-{index}");
             let noise = format!("{:x}", Random::new(seed * 1000 + index as u64).bits());
             let said = killed(&["release", &place.url, &key, point, &noise], point);
@@ -67,7 +67,7 @@ fn sessions_killed_at_any_point(place: impl Fn() -> Place) {
     for seed in 0..size(200, 1) {
         let place = place();
         drop(with_account(&place, "1000"));
-        for (index, point) in SESSION_POINTS.into_iter().enumerate() {
+        for (index, point) in SESSION_POINTS.split(", ").enumerate() {
             let (key, draw) = (format!("key-{index}"), (seed * 1000 + index as u64).to_string());
             let said = killed(&["session", &place.url, &key, point, &draw], point);
             check_session(&place, &key, &said, index as u64 + 1, point);

@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use counterpoint_ledger::{
-    Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewQuota, OpenOptions, Pool,
-    Request,
+    Head, Kind, Ledger, LedgerError, NewAccount, NewQuota, OpenOptions, Pool, Request,
 };
 use counterpoint_wire::ledger::Openings;
 
 use crate::tamper::{forge, guard, unguard};
 use crate::{
-    Place, Random, add_remove, amount, answer, budget, pay, plan, release, shown, size, slot,
-    with_account,
+    Place, Random, add_remove, amount, answer, budget, new_answer, pay, plan, release, shown, size,
+    slot, with_account,
 };
 
 fn expecting(place: &Place, head: Head) -> Result<Ledger, LedgerError> {
@@ -98,19 +97,14 @@ fn writes(ledger: &mut Ledger) -> Vec<Result<(), LedgerError>> {
         ledger.reserve(&session("session")).map(drop),
         ledger.begin("account", "due", b"toy", &[1; 32]).map(drop),
         ledger.begin("account", "begun", b"toy", &[1; 32]).map(drop),
-        ledger.answer("account", "begun", &new_answer("one", 0)).map(drop),
-        ledger.answer("account", "begun", &new_answer("two", 1)).map(drop),
+        ledger.answer("account", "begun", &new_answer("one", 0, "42", false)).map(drop),
+        ledger.answer("account", "begun", &new_answer("two", 1, "42", false)).map(drop),
         ledger.end("account", "begun").map(drop),
         ledger.end("account", "ended").map(drop),
         ledger.quota("another", "ann", &NewQuota::Share(amount("0.1"))).map(drop),
         ledger.close("another").map(drop),
         ledger.close("closed").map(drop),
     ]
-}
-
-fn new_answer(ask: &str, after: u64) -> NewAnswer<'_> {
-    let question = Hash::of(ask.as_bytes());
-    NewAnswer { ask, question, after, response: b"42", state: &[2; 32], last: false }
 }
 
 /// A ledger in which every way to write is open.
@@ -127,7 +121,7 @@ fn ready(place: &Place) -> Ledger {
         ledger.reserve(&session).unwrap();
         if key != "due" {
             ledger.begin("account", key, b"toy", &[1; 32]).unwrap();
-            ledger.answer("account", key, &new_answer("one", 0)).unwrap();
+            ledger.answer("account", key, &new_answer("one", 0, "42", false)).unwrap();
         }
     }
     ledger.end("account", "ended").unwrap();

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use counterpoint_ledger::database::{Access, Cell, Database, DatabaseError, Dialect, Row};
+use counterpoint_ledger::database::DatabaseError;
 use counterpoint_ledger::{Head, Ledger, LedgerError, OpenOptions};
 
 use crate::child::{Running, say, start, start_by};
-use crate::{Place, amount, answer, assert_sound, is_full, pay, shown, with_account};
+use crate::{Place, amount, answer, assert_sound, is_full, pay, shown, watch, with_account};
 
 const READING: OpenOptions = OpenOptions { read_only: true, expect: None };
 
@@ -222,49 +222,6 @@ const ACCIDENTS: [Accident; 11] = [
     },
 ];
 
-/// A database to whose files something happens just before a commit.
-struct Unlucky {
-    inner: Box<dyn Database>,
-    happens: Option<Box<dyn FnOnce() + Send>>,
-}
-
-impl Database for Unlucky {
-    fn begin(&mut self, access: Access) -> Result<(), DatabaseError> {
-        self.inner.begin(access)
-    }
-
-    fn query(&mut self, sql: &str, parameters: &[Cell]) -> Result<Vec<Row>, DatabaseError> {
-        self.inner.query(sql, parameters)
-    }
-
-    fn execute(&mut self, sql: &str, parameters: &[Cell]) -> Result<u64, DatabaseError> {
-        self.inner.execute(sql, parameters)
-    }
-
-    fn commit(&mut self) -> Result<(), DatabaseError> {
-        if let Some(happens) = self.happens.take() {
-            happens();
-        }
-        self.inner.commit()
-    }
-
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-
-    fn copy(&mut self, file: &str) -> Result<(), DatabaseError> {
-        self.inner.copy(file)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.inner.is_stopped()
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
-    }
-}
-
 /// What is acknowledged is in the file that the name leads to.
 #[test]
 fn what_happens_to_files_in_use_is_found_before_the_next_acknowledgement() {
@@ -274,13 +231,14 @@ fn what_happens_to_files_in_use_is_found_before_the_next_acknowledgement() {
             let place = Place::sqlite();
             drop(with_account(&place, "1"));
             let (file, happens) = (place.file(), accident.happens);
-            let mut inner = Unlucky { inner: place.url().open(false).unwrap(), happens: None };
+            // Just before a commit.
+            let mut victim = within.then(|| file.clone());
+            let mut ledger = watch::open(&place, move |event| {
+                if let watch::Event::Commit = event {
+                    victim.take().iter().for_each(|file| happens(file));
+                }
+            });
             let head = pay(&mut place.open(), "first").unwrap();
-            if within {
-                let file = file.clone();
-                inner.happens = Some(Box::new(move || happens(&file)));
-            }
-            let mut ledger = Ledger::open_in(Box::new(inner)).unwrap();
             if !within {
                 pay(&mut ledger, "second").unwrap();
                 happens(&file);

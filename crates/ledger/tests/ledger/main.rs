@@ -9,6 +9,7 @@ mod auditors;
 mod backup;
 mod bad_input;
 mod behaviour;
+mod checkpoints;
 mod child;
 mod concurrency;
 mod crash;
@@ -27,11 +28,12 @@ mod tamper;
 mod threads;
 mod tls;
 mod upgrade;
+mod watch;
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_budget::Amount;
 use counterpoint_ledger::{
-    Exported, Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, Request, Url,
+    Exported, Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, Request, Url,
 };
 use counterpoint_testing::{Random, is_full, new_schema, server, size, within};
 use counterpoint_wire::Format;
@@ -117,6 +119,12 @@ fn pay(ledger: &mut Ledger, key: &str) -> Result<Head, LedgerError> {
 
 fn answer(key: &str) -> String {
     format!("{key} answer")
+}
+
+/// An answer of a session with nothing special to it.
+fn new_answer<'a>(ask: &'a str, after: u64, response: &'a str, last: bool) -> NewAnswer<'a> {
+    let question = Hash::of(ask.as_bytes());
+    NewAnswer { ask, question, after, response: response.as_bytes(), state: &[7; 40], last }
 }
 
 /// What was shown under a key.

@@ -5,15 +5,14 @@ use std::sync::Barrier;
 use counterpoint::quantity::Order;
 use counterpoint_ledger::database::{Access, Cell};
 use counterpoint_ledger::{
-    Checkpoint, Hash, Head, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota,
-    Request, Transfer,
+    Checkpoint, Head, Kind, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request, Transfer,
 };
 use counterpoint_wire::ledger::{Event, Promised};
 
 use crate::tamper::forge;
 use crate::{
-    Place, add_remove, amount, assert_sound, budget, described, plan, refused, release, slot,
-    with_account,
+    Place, add_remove, amount, assert_sound, budget, described, new_answer, plan, refused, release,
+    slot, with_account,
 };
 
 fn open(ledger: &mut Ledger, name: &str, filter: NewFilter) -> Result<Head, LedgerError> {
@@ -90,16 +89,7 @@ fn a_closed_data_set_opens_and_reserves_nothing_and_what_is_paid_for_ends() {
         // What was reserved gets its response, and sessions their answers.
         ledger.commit("a", "pending", b"42").unwrap();
         ledger.begin("b", "later", b"toy", &[1; 40]).unwrap();
-        let question = Hash::of(b"q");
-        let new = NewAnswer {
-            ask: "q",
-            question,
-            after: 0,
-            response: b"yes",
-            state: &[2; 40],
-            last: false,
-        };
-        ledger.answer("b", "begun", &new).unwrap();
+        ledger.answer("b", "begun", &new_answer("q", 0, "yes", false)).unwrap();
         ledger.end("b", "begun").unwrap();
         let closed =
             |name: &str, ledger: &mut Ledger| ledger.status(Some(name)).unwrap().accounts[0].closed;

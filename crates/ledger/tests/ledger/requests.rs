@@ -2,14 +2,14 @@
 
 use counterpoint::{Adjacency, Relation};
 use counterpoint_ledger::{
-    Exported, Hash, Kind, Ledger, LedgerError, NewAccount, NewAnswer, NewFilter, NewQuota, Request,
+    Exported, Kind, Ledger, LedgerError, NewAccount, NewFilter, NewQuota, Request,
 };
 use counterpoint_wire::ledger::{Asked, Event, Promised};
 
 use crate::tamper::forge_last;
 use crate::{
-    Place, Random, add_remove, amount, assert_sound, budget, described, exported, plan, refused,
-    release, slot, with_account,
+    Place, Random, add_remove, amount, assert_sound, budget, described, exported, new_answer, plan,
+    refused, release, slot, with_account,
 };
 
 /// A mean under add-remove is a sum and a count: both are paid for, or neither is.
@@ -238,10 +238,7 @@ fn a_closed_account_finishes_what_was_paid_for_and_begins_nothing() {
         assert_eq!(ledger.reserve(&Request::new("plan", "k", &one)).unwrap().charge, None);
         ledger.commit("plan", "k", b"42").unwrap();
         ledger.begin("plan", "u", b"toy", &[1; 32]).unwrap();
-        let question = Hash::of(b"q");
-        let (response, state) = (&b"yes"[..], &[2; 32][..]);
-        let new = NewAnswer { ask: "q", question, after: 0, response, state, last: true };
-        ledger.answer("plan", "t", &new).unwrap();
+        ledger.answer("plan", "t", &new_answer("q", 0, "yes", true)).unwrap();
         ledger.reserve(&Request::new("inner", "k", &tenth)).unwrap();
         assert_sound(&mut ledger);
         drop(ledger);
@@ -312,9 +309,7 @@ fn an_analyst_has_a_history_and_responses_of_their_own() {
             Request { analyst: Some("ann"), session: true, ..Request::new("other", "s", &tenth) };
         ledger.reserve(&session).unwrap();
         ledger.begin("other", "s", b"toy", &[1; 32]).unwrap();
-        let (question, state) = (Hash::of(b"q"), &[2; 32][..]);
-        let new = NewAnswer { ask: "q", question, after: 0, response: b"yes", state, last: true };
-        ledger.answer("other", "s", &new).unwrap();
+        ledger.answer("other", "s", &new_answer("q", 0, "yes", true)).unwrap();
         let mut history = |account: Option<&str>, analyst: Option<&str>| -> Vec<String> {
             let mut names = Vec::new();
             let each = |entry: counterpoint_wire::ledger::HistoryEntry| {

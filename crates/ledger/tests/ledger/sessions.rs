@@ -11,8 +11,8 @@ use counterpoint_wire::ledger::Event;
 use crate::child::{hex, start};
 use crate::tamper::{forge, forge_last};
 use crate::{
-    Kind, Place, Random, add_remove, amount, assert_sound, budget, exported, plan, refused,
-    release, size, slot, with_account,
+    Kind, Place, Random, add_remove, amount, assert_sound, budget, exported, new_answer, plan,
+    refused, release, size, slot, with_account,
 };
 
 /// The questions of a whole session; the last ends it.
@@ -76,21 +76,9 @@ fn ask_once(
     let Some(secret) = &session.state else { panic!("the session is over") };
     let threshold = u64::from_be_bytes(secret.bytes()[32..].try_into().unwrap());
     let response = format!("{threshold:016x} {ask} {:016x}", random.bits());
-    let new = NewAnswer {
-        ask,
-        question: Hash::of(ask.as_bytes()),
-        after: session.answered,
-        response: response.as_bytes(),
-        state: &state(threshold, random),
-        last,
-    };
+    let state = &state(threshold, random);
+    let new = NewAnswer { state, ..new_answer(ask, session.answered, &response, last) };
     Ok(ledger.answer("account", key, &new)?.answer)
-}
-
-/// An answer with nothing special to it.
-fn answer<'a>(ask: &'a str, after: u64, response: &'a str, last: bool) -> NewAnswer<'a> {
-    let question = Hash::of(ask.as_bytes());
-    NewAnswer { ask, question, after, response: response.as_bytes(), state: &[7; 40], last }
 }
 
 /// A ledger with a session that has begun.
@@ -114,7 +102,7 @@ fn one_debit_pays_for_all_answers_and_each_is_shown_as_it_was_stored() {
         let again = ledger.begin("account", "s", b"toy", &[2; 32]).unwrap();
         assert_eq!((again.state.unwrap().bytes(), again.begun), (&[1; 32][..], session.begun));
         for (index, text) in ["one", "two", "three"].into_iter().enumerate() {
-            let new = answer(text, index as u64, text, text == "three");
+            let new = new_answer(text, index as u64, text, text == "three");
             let stored = ledger.answer("account", "s", &new).unwrap();
             assert_eq!(
                 (stored.answer.response.as_slice(), stored.repeated),
@@ -127,7 +115,7 @@ fn one_debit_pays_for_all_answers_and_each_is_shown_as_it_was_stored() {
         // A retry gets the same bytes, over or not.
         let head = ledger.head().unwrap();
         let again =
-            ledger.answer("account", "s", &answer("one", 0, "another draw", false)).unwrap();
+            ledger.answer("account", "s", &new_answer("one", 0, "another draw", false)).unwrap();
         assert_eq!((again.answer.response.as_slice(), again.repeated), (&b"one"[..], true));
         let shown = ledger.answered("account", "s", "two").unwrap().unwrap();
         assert_eq!((shown.response.as_slice(), shown.number), (&b"two"[..], 2));
@@ -144,30 +132,30 @@ fn one_debit_pays_for_all_answers_and_each_is_shown_as_it_was_stored() {
 fn what_does_not_follow_is_not_stored() {
     for place in Place::all() {
         let mut ledger = begun(&place);
-        ledger.answer("account", "s", &answer("one", 0, "one", false)).unwrap();
+        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
         let head = ledger.head().unwrap();
         let mut no = |new: &NewAnswer<'_>| ledger.answer("account", "s", new).unwrap_err();
         // From a state that is not the newest: somebody else answered in between.
         for after in [0, 2, u64::MAX] {
             let moved = LedgerError::Moved { key: "s".to_owned(), answered: 1 };
-            assert_eq!(no(&answer("two", after, "two", false)), moved);
+            assert_eq!(no(&new_answer("two", after, "two", false)), moved);
         }
         // The name of a question stands for that question.
         let question = Hash::of(b"another");
-        let other = NewAnswer { question, ..answer("one", 1, "one", false) };
+        let other = NewAnswer { question, ..new_answer("one", 1, "one", false) };
         assert_eq!(no(&other), LedgerError::KeyInUse { key: "one".to_owned() });
-        let short = NewAnswer { state: &[7; 31], ..answer("two", 1, "two", false) };
+        let short = NewAnswer { state: &[7; 31], ..new_answer("two", 1, "two", false) };
         assert_eq!(no(&short).to_string(), "the state has 31 bytes; legal: 32 to 1048576");
         let long = vec![0; MOST_RESPONSE + 1];
-        let long = NewAnswer { response: &long, ..answer("two", 1, "two", false) };
+        let long = NewAnswer { response: &long, ..new_answer("two", 1, "two", false) };
         assert!(matches!(no(&long), LedgerError::Length { what: "response", .. }));
-        assert!(matches!(no(&answer("", 1, "two", false)), LedgerError::Name { .. }));
+        assert!(matches!(no(&new_answer("", 1, "two", false)), LedgerError::Name { .. }));
         let error = ledger.begin("account", "s", b"another toy", &[1; 32]).unwrap_err();
         assert_eq!(error, LedgerError::KeyInUse { key: "s".to_owned() });
         assert_eq!(ledger.head().unwrap(), head);
         ledger.end("account", "s").unwrap();
         let head = ledger.end("account", "s").unwrap();
-        let over = ledger.answer("account", "s", &answer("two", 1, "two", false)).unwrap_err();
+        let over = ledger.answer("account", "s", &new_answer("two", 1, "two", false)).unwrap_err();
         assert_eq!(over, LedgerError::Over { key: "s".to_owned() });
         assert_eq!(ledger.begin("account", "s", b"toy", &[1; 32]).unwrap().state, None);
         assert_eq!(ledger.head().unwrap(), head);
@@ -201,7 +189,7 @@ fn a_session_is_no_single_release_and_a_release_no_session() {
         reserve(&mut ledger, "unbegun").unwrap();
         for key in ["r", "unbegun", "nobody"] {
             let errors = [
-                ledger.answer("account", key, &answer("one", 0, "one", false)).unwrap_err(),
+                ledger.answer("account", key, &new_answer("one", 0, "one", false)).unwrap_err(),
                 ledger.answered("account", key, "one").unwrap_err(),
                 ledger.end("account", key).unwrap_err(),
             ];
@@ -236,8 +224,8 @@ fn sessions_are_paid_for_by_slots_and_quotas_like_releases() {
         let refusal = refused(ledger.reserve(&by("b", "ann")));
         assert!(refusal.starts_with("refused by the quota of \"ann\""), "{refusal}");
         ledger.begin("plan", "a", b"gate", &[1; 32]).unwrap();
-        ledger.answer("plan", "a", &answer("one", 0, "below", false)).unwrap();
-        ledger.answer("plan", "a", &answer("two", 1, "above", true)).unwrap();
+        ledger.answer("plan", "a", &new_answer("one", 0, "below", false)).unwrap();
+        ledger.answer("plan", "a", &new_answer("two", 1, "above", true)).unwrap();
         let status = ledger.status(Some("plan")).unwrap().accounts.remove(0);
         assert_eq!((status.slots[0].used, status.quotas[0].releases), (1, 1));
         assert_sound(&mut ledger);
@@ -252,7 +240,7 @@ fn a_state_is_told_to_nobody() {
         reserve(&mut ledger, "s").unwrap();
         let [first, second] = ["first secret ", "second secret "].map(|text| text.repeat(4));
         let session = ledger.begin("account", "s", b"toy", first.as_bytes()).unwrap();
-        let new = NewAnswer { state: second.as_bytes(), ..answer("one", 0, "plain", false) };
+        let new = NewAnswer { state: second.as_bytes(), ..new_answer("one", 0, "plain", false) };
         let answered = ledger.answer("account", "s", &new).unwrap();
         let mut told = vec![
             format!("{session:?} {session:#?} {:?}", ledger.session("account", "s").unwrap()),
@@ -306,15 +294,15 @@ fn a_history_that_breaks_the_rules_of_sessions_is_found() {
         ledger.commit("account", "r", b"42").unwrap();
     };
     let ended: Work = |ledger| {
-        ledger.answer("account", "s", &answer("one", 0, "one", true)).unwrap();
+        ledger.answer("account", "s", &new_answer("one", 0, "one", true)).unwrap();
         ledger.reserve(&Request::new("account", "r", &release("0.1"))).unwrap();
     };
     let two: Work = |ledger| {
-        ledger.answer("account", "s", &answer("one", 0, "one", false)).unwrap();
-        ledger.answer("account", "s", &answer("two", 1, "two", false)).unwrap();
+        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
+        ledger.answer("account", "s", &new_answer("two", 1, "two", false)).unwrap();
     };
     let one: Work = |ledger| {
-        ledger.answer("account", "s", &answer("one", 0, "one", false)).unwrap();
+        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
     };
     let ends: Work = |ledger| {
         ledger.end("account", "s").unwrap();
@@ -381,11 +369,11 @@ fn a_history_that_breaks_the_rules_of_sessions_is_found() {
 fn every_change_to_a_stored_session_is_found() {
     for place in Place::all() {
         let mut ledger = begun(&place);
-        ledger.answer("account", "s", &answer("one", 0, "one", false)).unwrap();
-        ledger.answer("account", "s", &answer("two", 1, "two", false)).unwrap();
+        ledger.answer("account", "s", &new_answer("one", 0, "one", false)).unwrap();
+        ledger.answer("account", "s", &new_answer("two", 1, "two", false)).unwrap();
         reserve(&mut ledger, "over").unwrap();
         ledger.begin("account", "over", b"toy", &[1; 32]).unwrap();
-        ledger.answer("account", "over", &answer("one", 0, "one", true)).unwrap();
+        ledger.answer("account", "over", &new_answer("one", 0, "one", true)).unwrap();
         assert_sound(&mut ledger);
         let mut database = forge(&place);
         let copy = "(key, account, number, ask, question, entry, response) \
@@ -511,7 +499,7 @@ pub(crate) fn ask_many(
         let response = loop {
             let session = ledger.session("account", key).unwrap().unwrap();
             let own = format!("{ask} {:x}", random.bits());
-            match ledger.answer("account", key, &answer(&ask, session.answered, &own, false)) {
+            match ledger.answer("account", key, &new_answer(&ask, session.answered, &own, false)) {
                 Ok(stored) => break stored.answer.response,
                 Err(LedgerError::Moved { .. }) => {}
                 Err(error) => panic!("{error}"),

@@ -7,8 +7,8 @@ use counterpoint_ledger::{
 use counterpoint_wire::ledger::Openings;
 
 use crate::{
-    Place, Random, add_remove, amount, budget, described, pay, plan, release, replace, size, slot,
-    with_account,
+    Place, Random, add_remove, amount, budget, described, new_answer, pay, plan, release, replace,
+    size, slot, with_account,
 };
 
 /// The tables with their columns.
@@ -91,11 +91,9 @@ pub(crate) fn rich(place: &Place) -> (Option<Vec<u8>>, Head) {
         ledger.reserve(&Request { session: true, ..Request::new("renyi", &key, &tenth) }).unwrap();
         ledger.begin("renyi", &key, b"toy", &[1; 40]).unwrap();
         for (after, ask) in ["one", "two"].into_iter().enumerate() {
-            let question = Hash::of(ask.as_bytes());
-            let (response, state) = (format!("{ask} {tag}"), [after as u8; 40]);
+            let (response, state) = (format!("{ask} {tag}"), &[after as u8; 40]);
             let last = tag == "first" && ask == "two";
-            let (after, response) = (after as u64, response.as_bytes());
-            let new = NewAnswer { ask, question, after, response, state: &state, last };
+            let new = NewAnswer { state, ..new_answer(ask, after as u64, &response, last) };
             ledger.answer("renyi", &key, &new).unwrap();
         }
     };

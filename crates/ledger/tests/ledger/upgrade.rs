@@ -2,12 +2,12 @@
 
 use counterpoint_ledger::database::Cell;
 use counterpoint_ledger::{
-    DatabaseError, Hash, Head, Ledger, LedgerError, NewAnswer, OpenOptions, Pool, Request, Url,
+    DatabaseError, Hash, Head, Ledger, LedgerError, OpenOptions, Pool, Request, Url,
 };
 use counterpoint_testing::run;
 use counterpoint_wire::ledger::{Asked, Described, Event};
 
-use crate::{Place, amount, release};
+use crate::{Place, amount, new_answer, release};
 
 /// A ledger with something of everything, as the earlier program made it: its tables and its rows.
 const SQLITE: &str = include_str!("format2.sqlite.sql");
@@ -90,15 +90,7 @@ fn an_upgrade_keeps_everything_and_a_backup_of_it() {
         assert_eq!(ledger.response("sums", key).unwrap().unwrap(), key.repeat(3).as_bytes());
         let session = ledger.session("renyi", "session-second").unwrap().unwrap();
         assert_eq!((session.answered, session.state.unwrap().bytes()), (2, &[1; 40][..]));
-        let question = Hash::of(b"three");
-        let new = NewAnswer {
-            ask: "three",
-            question,
-            after: 2,
-            response: b"3",
-            state: &[3; 40],
-            last: true,
-        };
+        let new = new_answer("three", 2, "3", true);
         ledger.answer("renyi", "session-second", &new).unwrap();
         let (alias, tenth) = (Some(Hash::of(b"mine")), release("0.1"));
         let analyst = Some("ann");

@@ -1,0 +1,137 @@
+//! Releases and the keys they go by.
+
+use counterpoint_wire::ledger::{Asked, Cost};
+
+use super::{ALIASES, Books, Impossible, once};
+use crate::rules::chain::Hash;
+use crate::rules::debit;
+use crate::rules::name::{self, Place};
+use crate::rules::request::{Request, digest};
+use crate::rules::rows::Balance;
+
+/// What became of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::history) struct Kept {
+    pub(in crate::history) analyst: Option<String>,
+    pub(in crate::history) session: bool,
+    pub(in crate::history) request: Hash,
+    pub(in crate::history) reserved: u64,
+    /// The entry, and the response's digest and length.
+    pub(in crate::history) committed: Option<(u64, String, u64)>,
+}
+
+impl Books {
+    pub(super) fn reserve(
+        &mut self,
+        sequence: u64,
+        request: &Request<'_>,
+        charge: &Cost,
+    ) -> Result<(), Impossible> {
+        name::word("key", request.key)?;
+        name::optional_word("analyst", request.analyst)?;
+        name::optional_word("mechanism", request.own)?;
+        let due = self.price(request)?;
+        if due != *charge {
+            return Err("the charge is not what the release costs".into());
+        }
+        let (name, slot_place, share_place) = places(request);
+        let account = self.accounts.get(&name).ok_or("its account was not there")?;
+        let slot = slot_place.as_ref().and_then(|place| self.slots.get(place));
+        if slot.is_none() && slot_place.is_some() {
+            return Err("its slot was not there".into());
+        }
+        let share = share_place.as_ref().and_then(|place| self.shares.get(place));
+        if share.is_none() && account.quotas > 0 {
+            return Err("its analyst had no quota".into());
+        }
+        let debit = debit::reserve(account, slot, share, request.asked, due)?;
+        if let (Some(place), None) = (&share_place, &debit.share) {
+            let none = Balance::new(account.balance.capacity.clone());
+            let before = self.unstored.unshared.get(place).unwrap_or(&none).plus(&debit.charge);
+            self.unstored.unshared.insert(place.clone(), before);
+        }
+        self.account(&name)?.balance = debit.account;
+        if let (Some(place), Some(used)) = (slot_place, debit.used)
+            && let Some(slot) = self.slots.get_mut(&place)
+        {
+            slot.used = used;
+        }
+        if let (Some(place), Some(balance)) = (share_place, debit.share)
+            && let Some(share) = self.shares.get_mut(&place)
+        {
+            share.balance = balance;
+        }
+        let place = (name, request.key.to_owned());
+        let kept = Kept {
+            analyst: request.analyst.map(str::to_owned),
+            session: request.session,
+            request: digest(request),
+            reserved: sequence,
+            committed: None,
+        };
+        once(self.releases.insert(place, kept), "the key was reserved before")
+    }
+
+    fn price(&mut self, request: &Request<'_>) -> Result<Cost, Impossible> {
+        let asked = request.asked.text().map_err(|error| error.to_string())?;
+        let known = (request.account.to_owned(), asked);
+        if let Some(price) = self.prices.get(&known) {
+            return Ok(price.clone());
+        }
+        let (account, format) = (self.account(request.account)?.clone(), self.format);
+        let slot = match request.asked {
+            Asked::Slot { name, .. } => Some(&*self.slot(request.account, name)?),
+            _ => None,
+        };
+        let price = debit::price(&account, slot, request.asked, format)?;
+        self.prices.insert(known, price.clone());
+        Ok(price)
+    }
+
+    pub(super) fn alias(
+        &mut self,
+        sequence: u64,
+        (account, analyst, alias): (&str, Option<&str>, &str),
+        key: &str,
+    ) -> Result<(), Impossible> {
+        if self.format < ALIASES {
+            return Err("the format has no aliases yet".into());
+        }
+        name::optional_word("analyst", analyst)?;
+        let place = (account.to_owned(), key.to_owned());
+        match self.releases.contains_key(&place) {
+            true => {}
+            false if self.after > 0 => self.earlier.push(place),
+            false => return Err("the key was not reserved in this account".into()),
+        }
+        let alias = Hash::read(alias).ok_or("the alias is no digest")?;
+        let place = (account.to_owned(), analyst.unwrap_or_default().to_owned(), alias);
+        once(self.aliases.insert(place, (key.to_owned(), sequence)), "the alias was given before")
+    }
+
+    /// A key that was reserved, for a session or for a single release.
+    pub(super) fn kept(
+        &mut self,
+        account: &str,
+        key: &str,
+        session: bool,
+    ) -> Result<&mut Kept, Impossible> {
+        let kept = self.releases.get_mut(&(account.to_owned(), key.to_owned()));
+        let kept = kept.ok_or("the key was not reserved in this account")?;
+        if kept.session == session {
+            return Ok(kept);
+        }
+        Err("the key is a session's, or a single release's, and not used as one".into())
+    }
+}
+
+/// Where a request's account, slot and share are kept.
+fn places(request: &Request<'_>) -> (String, Option<Place>, Option<Place>) {
+    let account = request.account.to_owned();
+    let slot = match request.asked {
+        Asked::Slot { name, .. } => Some((account.clone(), name.clone())),
+        _ => None,
+    };
+    let share = request.analyst.map(|analyst| (account.clone(), analyst.to_owned()));
+    (account, slot, share)
+}

@@ -1,0 +1,46 @@
+//! A ledger of an earlier format, brought to this one.
+
+use std::path::Path;
+
+use counterpoint_wire::ledger::Event;
+
+use crate::rules::chain::Head;
+use crate::rules::error::{LedgerError, Result, damaged};
+use crate::rules::limits::{FORMAT, OLDEST, VERSION};
+use crate::store::database::Url;
+use crate::store::ledger::{Ledger, append, new_identity, now};
+
+impl Ledger {
+    /// Brings a ledger of an earlier format to this one. It is verified first, and copied to a new file as it was; its history
+    /// goes on, so that every head that was kept is still in it.
+    ///
+    /// # Errors
+    /// [`LedgerError::Version`] if there is nothing to upgrade, or it cannot be; [`LedgerError::Damaged`] if it is not
+    /// what its history says; [`LedgerError::OtherHistory`] if the expected entry is not in it.
+    pub fn upgrade(url: &Url, backup: &Path, expect: Option<Head>) -> Result<Head> {
+        let mut ledger = Self::new(url.open(false)?);
+        let found = ledger.version()?;
+        if !(OLDEST..VERSION).contains(&found) {
+            return Err(LedgerError::Version { found });
+        }
+        ledger.expect(expect.unwrap_or(Head::NONE));
+        is_sound(&mut ledger)?;
+        ledger.backup(backup)?;
+        let head = ledger.write(|tables, head| {
+            // Others may have been quicker.
+            match tables.version()? {
+                now if now == found => tables.upgrade(found, VERSION)?,
+                found => return Err(LedgerError::Version { found }),
+            }
+            let identity = Some(new_identity()?);
+            append(tables, head, &Event::Upgrade { at: now(), format: FORMAT, identity })
+        })?;
+        is_sound(&mut ledger)?;
+        Ok(head)
+    }
+}
+
+/// Whether a ledger is what its history says.
+fn is_sound(ledger: &mut Ledger) -> Result<()> {
+    ledger.verify(None)?.problem.map_or(Ok(()), |problem| Err(damaged(problem)))
+}

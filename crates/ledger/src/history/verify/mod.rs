@@ -1,0 +1,347 @@
+//! Everything recomputed, and compared.
+
+mod sessions;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use counterpoint_wire::ledger::Event;
+
+use super::checkpoint::Checkpoint;
+use super::replay::{ALIASES, Books, Impossible, Kept, Unstored};
+use crate::rules::chain::{Hash, Head};
+use crate::rules::error::{DatabaseError, LedgerError, Result, damaged};
+use crate::rules::name::Place;
+use crate::rules::rows::{Account, Alias, Release};
+use crate::store::ledger::Ledger;
+use crate::store::tables::cells::Stored;
+use crate::store::tables::{Digested, Tables};
+
+/// What verification came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The head that the history leads to.
+    pub head: Head,
+    /// The head that was expected to be in it.
+    pub expected: Option<Head>,
+    /// The checkpoint's head, if it began at one.
+    pub after: Option<Head>,
+    /// Whether the file has digests in the place of private states.
+    pub lacks_secrets: bool,
+    /// The first thing found wrong; `None` if all is well.
+    pub problem: Option<String>,
+}
+
+/// How many entries are read at a time.
+const PAGE: u64 = 1000;
+
+impl Ledger {
+    /// Derives everything from the history again and compares it with what is stored. With a
+    /// head that was kept elsewhere, entries up to that one are known to be those that were.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read at all; what is wrong *in* it is the
+    /// verification's problem.
+    pub fn verify(&mut self, expected: Option<Head>) -> Result<Verification> {
+        Ok(self.look_through(None, expected, false)?.0)
+    }
+
+    /// The same from a checkpoint on, or from the first entry: with what to keep for the next time if all is well.
+    ///
+    /// From a checkpoint on the schema, the checkpoint's own entry, all later entries, every balance, slot and quota, and
+    /// all releases, sessions, states, answers and aliases that later entries are about or that were not over are
+    /// verified, and how many there are. Entries before it, what was over by then, and the database's file are not read.
+    ///
+    /// # Errors
+    /// As [`Ledger::verify`]; [`LedgerError::Checkpoint`] if the checkpoint cannot be read.
+    pub fn verify_from(
+        &mut self,
+        checkpoint: Option<&Checkpoint>,
+        expected: Option<Head>,
+    ) -> Result<(Verification, Option<Checkpoint>)> {
+        self.look_through(checkpoint, expected, true)
+    }
+
+    fn look_through(
+        &mut self,
+        checkpoint: Option<&Checkpoint>,
+        expected: Option<Head>,
+        keep: bool,
+    ) -> Result<(Verification, Option<Checkpoint>)> {
+        let unreadable = |error: LedgerError| LedgerError::Checkpoint(error.to_string());
+        let books = checkpoint.map_or(Ok(Books::default()), Checkpoint::books);
+        let books = books.map_err(unreadable)?;
+        let mut verification = Verification {
+            head: Head::NONE,
+            expected,
+            after: checkpoint.map(Checkpoint::head),
+            lacks_secrets: false,
+            problem: None,
+        };
+        let verified = self.read(|tables| {
+            verification.lacks_secrets = tables.lacks_secrets()?;
+            let head = &mut verification.head;
+            let unstored = verify(tables, expected, (checkpoint, books), head)?;
+            keep.then(|| Checkpoint::take(tables, *head, &unstored)).transpose()
+        });
+        verification.problem = match verified {
+            Ok(kept) => return Ok((verification, kept)),
+            Err(LedgerError::Damaged(problem)) => Some(problem),
+            Err(LedgerError::Database(DatabaseError::Failed(problem))) => Some(problem),
+            Err(error) => return Err(error),
+        };
+        Ok((verification, None))
+    }
+}
+
+/// What follows from the history alone. What is wrong is an error that says that the ledger is damaged.
+fn verify(
+    tables: &mut Tables<'_>,
+    expected: Option<Head>,
+    (from, mut books): (Option<&Checkpoint>, Books),
+    head: &mut Head,
+) -> Result<Unstored> {
+    if from.is_none()
+        && let Some(problem) = tables.own_problem()?
+    {
+        return Err(damaged(format_args!("the database: {problem}")));
+    }
+    let version = tables.version()?;
+    if let Some(problem) = tables.difference(version)? {
+        return Err(damaged(problem));
+    }
+    if expected.is_some_and(|known| known.sequence == 0 && known != Head::NONE) {
+        let none = Head::NONE;
+        return Err(damaged(format_args!("every history begins at {none}, not as expected")));
+    }
+    if let Some(kept) = from {
+        go_on(tables, kept.head, expected)?;
+        *head = kept.head;
+    }
+    history(tables, expected, head, &mut books)?;
+    let stored = tables.head()?;
+    if stored != *head {
+        let problem = format!("ledger_head is {stored}, and the history leads to {head}");
+        return Err(damaged(problem));
+    }
+    if let Some(Head { sequence, .. }) = expected.filter(|known| known.sequence > head.sequence) {
+        let problem =
+            format!("entry {sequence} is expected and missing: the history ends at {head}");
+        return Err(damaged(problem));
+    }
+    accounts(tables, &books)?;
+    if version != books.format.cast_signed() {
+        let format = books.format;
+        return Err(damaged(format_args!(
+            "ledger_version is not {format}, which the history says"
+        )));
+    }
+    let due = std::mem::take(&mut books.sessions);
+    let unstored = std::mem::take(&mut books.unstored);
+    let after = from.map_or(i64::MIN, |kept| i64::try_from(kept.head.sequence).unwrap_or(i64::MAX));
+    let [releases_before, aliases_before, sessions_before, answers_before] =
+        from.map_or([0; 4], |kept| kept.counts);
+    aliases(tables, &mut books, after, aliases_before)?;
+    releases(tables, books, after, releases_before)?;
+    sessions::sessions(tables, due, after, [sessions_before, answers_before])?;
+    Ok(unstored)
+}
+
+/// Whether the history still has the entry that a checkpoint was taken at.
+fn go_on(tables: &mut Tables<'_>, kept: Head, expected: Option<Head>) -> Result<()> {
+    let before = kept.sequence.checked_sub(1);
+    let before = before.ok_or_else(|| damaged("the checkpoint is before the first entry"))?;
+    let found = tables.entries(before, 1)?.into_iter().next();
+    let is_same = found.is_some_and(|entry| {
+        let previous = <[u8; 32]>::try_from(entry.previous.as_slice()).map(Hash);
+        let event = Event::read(&entry.body);
+        entry.sequence == kept.sequence
+            && event.is_ok_and(|event| event.account() == entry.account.as_deref())
+            && entry.hash == kept.hash.0
+            && previous.is_ok_and(|hash| Head { sequence: before, hash }.then(&entry.body) == kept)
+    });
+    if !is_same {
+        let problem =
+            format!("entry {} is not the checkpoint's: the history is another", kept.sequence);
+        return Err(damaged(problem));
+    }
+    match expected.filter(|known| (1..=kept.sequence).contains(&known.sequence)) {
+        Some(known) if !tables.contains(known)? => {
+            let problem = "is not the one that was expected: the history is another";
+            Err(damaged(format_args!("entry {}: {problem}", known.sequence)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What analysts' own keys stand for, from an entry on before which there were so many.
+fn aliases(
+    tables: &mut Tables<'_>,
+    books: &mut Books,
+    mut after: i64,
+    before: usize,
+) -> Result<()> {
+    if books.format < ALIASES {
+        return Ok(());
+    }
+    let due = before + books.aliases.len();
+    loop {
+        let page = tables.aliases(after, PAGE)?;
+        let Some(last) = page.last() else { break };
+        after = i64::try_from(last.entry).unwrap_or(i64::MAX);
+        for Alias { account, analyst, alias, key, entry } in page {
+            let found = books.aliases.remove(&(account, analyst, alias));
+            if found != Some((key, entry)) {
+                return Err(damaged(format_args!("alias {alias} is not what its history says")));
+            }
+        }
+    }
+    for (account, key) in &books.earlier {
+        let found = tables.digested_release(account, key)?;
+        if found.is_none_or(|(release, _)| release.reserved > books.after) {
+            let problem = format!("an alias is of key {key:?}, which was not reserved");
+            return Err(damaged(problem));
+        }
+    }
+    if !books.aliases.is_empty() || tables.counts(["ledger_alias"])? != [due] {
+        return Err(damaged("aliases are missing, or too many"));
+    }
+    Ok(())
+}
+
+/// The chain, and what follows from it.
+fn history(
+    tables: &mut Tables<'_>,
+    expected: Option<Head>,
+    head: &mut Head,
+    books: &mut Books,
+) -> Result<()> {
+    if tables.has_entry_before_the_first()? {
+        return Err(damaged("there is an entry before the first"));
+    }
+    loop {
+        let page = tables.entries(head.sequence, PAGE)?;
+        if page.is_empty() {
+            return match head.sequence {
+                0 => Err(damaged("the history is empty")),
+                _ => Ok(()),
+            };
+        }
+        for entry in page {
+            let next = head.then(&entry.body);
+            link(*head, next, &entry, expected, books)
+                .map_err(|problem| damaged(format_args!("entry {}: {problem}", next.sequence)))?;
+            *head = next;
+        }
+    }
+}
+
+/// One entry: its place in the chain, and its event.
+fn link(
+    head: Head,
+    next: Head,
+    entry: &Stored,
+    expected: Option<Head>,
+    books: &mut Books,
+) -> Result<(), Impossible> {
+    if entry.sequence != next.sequence {
+        return Err(format!("is missing; the next one is {}", entry.sequence).into());
+    }
+    if entry.previous != head.hash.0 || entry.hash != next.hash.0 {
+        return Err("its hash is not that of its content and of the entry before it".into());
+    }
+    if expected.is_some_and(|known| known.sequence == next.sequence && known.hash != next.hash) {
+        return Err("is not the one that was expected: the history is another".into());
+    }
+    let event = Event::read(&entry.body)?;
+    if entry.account.as_deref() != event.account() {
+        return Err("is filed under another account".into());
+    }
+    books.apply(next.sequence, &event)
+}
+
+/// Accounts, slots and quotas as they should be.
+fn accounts(tables: &mut Tables<'_>, books: &Books) -> Result<()> {
+    let unlike =
+        |what: fmt::Arguments<'_>| damaged(format_args!("{what} is not what its history says"));
+    let stored = tables.accounts()?;
+    let by_name: BTreeMap<&str, &Account> =
+        stored.iter().map(|account| (account.name.as_str(), account)).collect();
+    if by_name.len() != books.accounts.len() || stored.len() != books.accounts.len() {
+        let (found, due) = (stored.len(), books.accounts.len());
+        return Err(damaged(format_args!("there are {found} accounts, and {due} were opened")));
+    }
+    for (name, due) in &books.accounts {
+        if by_name.get(name.as_str()) != Some(&due) {
+            return Err(unlike(format_args!("the balance of {name:?}")));
+        }
+    }
+    let mut counts = [0, 0];
+    for name in books.accounts.keys() {
+        for slot in tables.slots(name)? {
+            counts[0] += 1;
+            if books.slots.get(&(name.clone(), slot.name.clone())) != Some(&slot) {
+                return Err(unlike(format_args!("slot {:?} of {name:?}", slot.name)));
+            }
+        }
+        for share in tables.shares(name)? {
+            counts[1] += 1;
+            if books.shares.get(&(name.clone(), share.analyst.clone())) != Some(&share) {
+                return Err(unlike(format_args!("the quota of {:?} in {name:?}", share.analyst)));
+            }
+        }
+    }
+    let due = [books.slots.len(), books.shares.len()];
+    if counts != due || tables.counts(["ledger_slot", "ledger_quota"])? != due {
+        return Err(damaged("slots or quotas are missing, or too many"));
+    }
+    Ok(())
+}
+
+/// Keys and responses as they should be, from an entry on before which there were so many, and those that were not over.
+fn releases(
+    tables: &mut Tables<'_>,
+    mut books: Books,
+    mut after: i64,
+    before: usize,
+) -> Result<()> {
+    let is_earlier = |kept: &Kept| kept.reserved <= books.after;
+    let earlier = books.releases.iter().filter(|(_, kept)| is_earlier(kept));
+    let earlier: Vec<Place> = earlier.map(|(place, _)| place.clone()).collect();
+    let due = before + books.releases.len() - earlier.len();
+    for (account, key) in earlier {
+        if let Some(found) = tables.digested_release(&account, &key)? {
+            check(&mut books, found)?;
+        }
+    }
+    loop {
+        let page = tables.digested_releases(after)?;
+        let Some((last, _)) = page.last() else { break };
+        after = i64::try_from(last.reserved).unwrap_or(i64::MAX);
+        page.into_iter().try_for_each(|found| check(&mut books, found))?;
+    }
+    if let Some((_, key)) = books.releases.keys().next() {
+        return Err(damaged(format_args!("key {key:?} was reserved and is missing")));
+    }
+    // What comes before every entry was on no page.
+    if tables.counts(["ledger_release"])? != [due] {
+        return Err(damaged("there are more or fewer keys than were reserved"));
+    }
+    Ok(())
+}
+
+/// Compares a stored release with the books, and takes it off them.
+fn check(books: &mut Books, (release, response): Digested<Release>) -> Result<()> {
+    let Release { key, account, analyst, session, request, reserved, committed, .. } = release;
+    let kept = books.releases.remove(&(account, key.clone()));
+    let kept = kept.ok_or_else(|| damaged(format_args!("key {key:?} was never reserved")))?;
+    let both = committed.is_some() == response.is_some();
+    let committed =
+        response.map(|(hash, length)| (committed.unwrap_or_default(), hash.to_string(), length));
+    let stored = Kept { analyst, session, request, reserved, committed };
+    if kept != stored || !both {
+        return Err(damaged(format_args!("key {key:?} is not what its history says")));
+    }
+    Ok(())
+}

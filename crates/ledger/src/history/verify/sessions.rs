@@ -1,0 +1,92 @@
+//! Sessions as they should be.
+
+use crate::history::replay::{KeptAnswer, KeptSession, Sessions};
+use crate::rules::chain::Hash;
+use crate::rules::error::{Result, damaged};
+use crate::rules::name::Place;
+use crate::rules::rows::Session;
+use crate::store::tables::Tables;
+
+/// How many are read at a time.
+const PAGE: u64 = 100;
+
+/// Compares sessions, their states and their answers with what is due: from an entry on before which there were so many
+/// sessions and answers, and those that were not over.
+pub(super) fn sessions(
+    tables: &mut Tables<'_>,
+    mut due: Sessions,
+    mut after: i64,
+    [sessions, answers]: [usize; 2],
+) -> Result<()> {
+    let is_earlier =
+        |kept: &KeptSession| i64::try_from(kept.begun).is_ok_and(|begun| begun <= after);
+    let earlier = due.sessions.iter().filter(|(_, kept)| is_earlier(kept));
+    let earlier: Vec<Place> = earlier.map(|(place, _)| place.clone()).collect();
+    let going = due.sessions.values().filter(|kept| kept.ended.is_none()).count();
+    let counts = tables.counts(["ledger_session", "ledger_answer"])?;
+    let new = due.sessions.len() - earlier.len();
+    if counts != [sessions + new, answers + due.answers.len()] || tables.states()? != going {
+        return Err(damaged("sessions, states or answers are missing, or too many"));
+    }
+    let from = after;
+    for (account, key) in earlier {
+        let found = tables.session(&account, &key)?;
+        let missing = || damaged(format_args!("session {key:?} is missing"));
+        check(tables, &mut due, found.ok_or_else(missing)?)?;
+    }
+    loop {
+        let page = tables.sessions(after, PAGE)?;
+        let Some(last) = page.last() else { break };
+        after = i64::try_from(last.begun).unwrap_or(i64::MAX);
+        page.into_iter().try_for_each(|session| check(tables, &mut due, session))?;
+    }
+    // What is filed before all that is read was on no page.
+    if let Some((_, key)) = due.sessions.keys().next() {
+        return Err(damaged(format_args!("session {key:?} was begun and is missing")));
+    }
+    self::answers(tables, due, from)
+}
+
+/// Compares a stored session with what is due, and takes it off that.
+fn check(tables: &mut Tables<'_>, due: &mut Sessions, session: Session) -> Result<()> {
+    let state = tables.state_digest(&session.account, &session.key)?;
+    let stored = KeptSession {
+        begun: session.begun,
+        declaration: Hash::of(&session.declaration).to_string(),
+        state: state.map(|state| state.to_string()),
+        answered: session.answered,
+        ended: session.ended,
+    };
+    let key = session.key.clone();
+    if due.sessions.remove(&(session.account, session.key)) != Some(stored) {
+        return Err(damaged(format_args!("session {key:?} is not what its history says")));
+    }
+    Ok(())
+}
+
+fn answers(tables: &mut Tables<'_>, mut due: Sessions, mut after: i64) -> Result<()> {
+    loop {
+        let page = tables.answers(after, PAGE)?;
+        let Some((last, _)) = page.last() else { break };
+        after = i64::try_from(last.entry).unwrap_or(i64::MAX);
+        for (answer, response) in page {
+            let response = response.map(|(hash, length)| (hash.to_string(), length));
+            let stored = KeptAnswer {
+                place: (answer.account, answer.key.clone()),
+                number: answer.number,
+                ask: answer.ask.clone(),
+                question: answer.question.to_string(),
+                response: response.unwrap_or_default(),
+            };
+            if due.answers.remove(&answer.entry) != Some(stored) {
+                let (ask, key) = (answer.ask, answer.key);
+                let problem = format!("answer {ask:?} of {key:?} is not what its history says");
+                return Err(damaged(problem));
+            }
+        }
+    }
+    let Some(KeptAnswer { ask, place: (_, key), .. }) = due.answers.values().next() else {
+        return Ok(());
+    };
+    Err(damaged(format_args!("answer {ask:?} of {key:?} is missing")))
+}

@@ -1,0 +1,127 @@
+//! Names of data sets, accounts, analysts, keys, slots and parts of the data.
+
+use std::ops::RangeInclusive;
+
+use unicode_normalization::is_nfc;
+
+use super::error::{LedgerError, Result};
+
+/// An account, and a name in it.
+pub(crate) type Place = (String, String);
+
+const LEGAL: &str = "1 to 128 of the letters a-z and A-Z, digits and . _ - : @ / +, \
+                     the first a letter or digit";
+const LEGAL_WORDS: &str = "1 to 200 characters that can be seen, no space at either end, \
+                           in Unicode's normal form C (an accent with its letter in one)";
+
+/// Characters that show nothing, or change how others are shown, though they are no controls:
+/// those that Unicode lets every program ignore (DerivedCoreProperties,
+/// Default_Ignorable_Code_Point), marks around annotations, and blanks that are no spaces.
+const UNSEEN: [RangeInclusive<char>; 19] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{202a}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{13430}'..='\u{1343f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
+];
+
+/// A word that two people cannot read differently.
+pub(crate) fn word(what: &'static str, text: &str) -> Result<()> {
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:@/+".contains(&byte);
+    let starts = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if starts && text.len() <= 128 && text.bytes().all(part) {
+        return Ok(());
+    }
+    Err(LedgerError::Name { what, value: short(text), legal: LEGAL })
+}
+
+/// An account and a key in it.
+pub(crate) fn place(account: &str, key: &str) -> Result<()> {
+    word("account", account)?;
+    word("key", key)
+}
+
+/// The same of a word that need not be there.
+pub(crate) fn optional_word(what: &'static str, text: Option<&str>) -> Result<()> {
+    text.map_or(Ok(()), |text| word(what, text))
+}
+
+/// A slot's name or a part of the data, which come from plans and may be any words: nothing
+/// unseen tells two apart, and one text is spelled in one way. (Two spellings of one part would
+/// be two parts, of which a plan pays for one.)
+pub(crate) fn words(what: &'static str, text: &str) -> Result<()> {
+    let fits = (1..=200).contains(&text.chars().count());
+    if fits && text.chars().all(is_seen) && text.trim() == text && is_nfc(text) {
+        return Ok(());
+    }
+    Err(LedgerError::Name { what, value: short(text), legal: LEGAL_WORDS })
+}
+
+/// A space is seen between two words; no other blank is told from it.
+fn is_seen(character: char) -> bool {
+    let blank = character.is_control() || (character.is_whitespace() && character != ' ');
+    !blank && !UNSEEN.iter().any(|range| range.contains(&character))
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_any_language_and_nothing_that_is_not_seen() {
+        for text in
+            ["a", "mean income", "ages (5 bins)", "Größe", "収入", "आय", "доход", "q\u{301}", "각"]
+        {
+            assert!(words("slot", text).is_ok(), "{text}");
+        }
+        for text in [
+            "",
+            " a",
+            "a ",
+            "a\tb",
+            "a\nb",
+            "a\0",
+            "a\u{85}",
+            "a\u{a0}b",
+            "a\u{200b}",
+            "\u{feff}a",
+            "a\u{202e}b",
+            "a\u{2066}b",
+            "a\u{ad}b",
+            "a\u{3164}b",
+            "a\u{fe0f}",
+            "a\u{e0041}",
+            "a\u{2028}b",
+            "a\u{3000}b",
+            "a\u{2800}b",
+            "Gro\u{308}ße",
+            "\u{1100}\u{1161}\u{11a8}",
+            "q\u{301}\u{323}",
+            "\u{212b}",
+        ] {
+            let error = words("slot", text).unwrap_err().to_string();
+            assert!(error.contains("legal: 1 to 200 characters that can be seen"), "{error}");
+        }
+        assert!(
+            words("slot", &"é".repeat(200)).is_ok() && words("slot", &"é".repeat(201)).is_err()
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! The rows that are derived from the history, as plain data.
+
+use counterpoint::Relation;
+use counterpoint_budget::{Amount, Filter};
+use counterpoint_wire::ledger::{self as wire, Cost, Described, PlanRecord, Rule};
+
+use super::chain::Hash;
+use super::error::LedgerError;
+
+/// A data set (which has no parent) or an account.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) parent: Option<String>,
+    /// The slot of the parent it is within.
+    pub(crate) slot: Option<String>,
+    pub(crate) opened: u64,
+    pub(crate) relation: Relation,
+    /// The part of the data it is about; all of it if `None`.
+    pub(crate) part: Option<String>,
+    /// A plan is kept without its slots.
+    pub(crate) rule: Rule,
+    pub(crate) balance: Balance,
+    /// How many quotas were given.
+    pub(crate) quotas: u64,
+    /// The entry that closed it.
+    pub(crate) closed: Option<u64>,
+}
+
+/// What there is, what is spent, and by how many charges.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Balance {
+    pub(crate) capacity: Cost,
+    pub(crate) spent: Cost,
+    pub(crate) charges: u64,
+}
+
+/// A slot of a plan account.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Slot {
+    pub(crate) name: String,
+    pub(crate) total: u64,
+    pub(crate) used: u64,
+    /// What was declared, count included.
+    pub(crate) release: Described,
+}
+
+/// An analyst's share.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Share {
+    pub(crate) analyst: String,
+    pub(crate) balance: Balance,
+}
+
+/// A key of an account and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Release {
+    pub(crate) key: String,
+    pub(crate) account: String,
+    pub(crate) analyst: Option<String>,
+    pub(crate) session: bool,
+    pub(crate) request: Hash,
+    pub(crate) reserved: u64,
+    pub(crate) committed: Option<u64>,
+    pub(crate) response: Option<Vec<u8>>,
+}
+
+/// An analyst's own key, and the release that it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Alias {
+    pub(crate) account: String,
+    /// The empty text where nobody is named.
+    pub(crate) analyst: String,
+    /// The digest of the analyst's key.
+    pub(crate) alias: Hash,
+    /// The release's key.
+    pub(crate) key: String,
+    pub(crate) entry: u64,
+}
+
+/// A session that was begun. Its private state is kept apart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Session {
+    pub(crate) key: String,
+    pub(crate) account: String,
+    pub(crate) begun: u64,
+    pub(crate) declaration: Vec<u8>,
+    /// How many answers there are.
+    pub(crate) answered: u64,
+    pub(crate) ended: Option<u64>,
+}
+
+/// An answer of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) key: String,
+    pub(crate) account: String,
+    /// From 1, in the order they were given.
+    pub(crate) number: u64,
+    pub(crate) ask: String,
+    pub(crate) question: Hash,
+    pub(crate) entry: u64,
+    pub(crate) response: Vec<u8>,
+}
+
+impl Balance {
+    pub(crate) fn new(capacity: Cost) -> Self {
+        // What adds up own epsilons starts at none.
+        let pure = capacity.pure.as_ref().map(|_| Amount::ZERO);
+        Self { capacity, spent: Cost { pure, ..Cost::default() }, charges: 0 }
+    }
+
+    /// With a charge added, whether or not it fits.
+    pub(crate) fn plus(&self, charge: &Cost) -> Self {
+        let Cost { main, delta, pure } = &self.spent;
+        let pure = pure.as_ref().zip(charge.pure.as_ref()).map(|(sum, charge)| sum + charge);
+        self.charged(Cost { main: main + &charge.main, delta: delta + &charge.delta, pure })
+    }
+
+    /// Whether what is spent is within what there is, by either rule.
+    pub(crate) fn holds(&self) -> bool {
+        let Self { capacity, spent, .. } = self;
+        let pure = spent.pure.as_ref().zip(capacity.pure.as_ref());
+        (spent.main <= capacity.main && spent.delta <= capacity.delta)
+            || pure.is_some_and(|(sum, most)| sum <= most)
+    }
+
+    /// The same spent of something else; of what is already spent where that is more, so that nothing is left.
+    pub(crate) fn of(&self, capacity: Cost) -> Self {
+        let new = Self { capacity, ..self.clone() };
+        if new.holds() {
+            return new;
+        }
+        let (Cost { main, delta, pure }, spent) = (new.capacity, new.spent.clone());
+        let (main, delta) = (main.max(spent.main.clone()), delta.max(spent.delta.clone()));
+        let pure = pure.map(|pure| spent.pure.clone().map_or(pure.clone(), |sum| pure.max(sum)));
+        Self { capacity: Cost { main, delta, pure }, spent, charges: new.charges }
+    }
+
+    /// One more charge.
+    pub(crate) fn charged(&self, spent: Cost) -> Self {
+        Self { capacity: self.capacity.clone(), spent, charges: self.charges + 1 }
+    }
+}
+
+impl Slot {
+    /// A new one.
+    pub(crate) fn new(slot: wire::Slot) -> Self {
+        Self { name: slot.name, total: slot.count, used: 0, release: slot.release }
+    }
+
+    /// The slots of a new account.
+    pub(crate) fn all(rule: &Rule) -> Vec<Self> {
+        match rule {
+            Rule::Plan(plan) => plan.slots.iter().cloned().map(Self::new).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The part of the data it is about.
+    pub(crate) fn part(&self) -> Option<String> {
+        self.release.part().map(str::to_owned)
+    }
+}
+
+impl Account {
+    /// A new one about all of the data. A plan is kept without its slots: accounts are read for every decision.
+    pub(crate) fn new(
+        name: &str,
+        parent: Option<&str>,
+        opened: u64,
+        relation: Relation,
+        rule: Rule,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            parent: parent.map(str::to_owned),
+            slot: None,
+            opened,
+            relation,
+            part: None,
+            balance: Balance::new(capacity(&rule).unwrap_or_default()),
+            rule: match rule {
+                Rule::Plan(plan) => Rule::Plan(PlanRecord { slots: Vec::new(), ..plan }),
+                rule => rule,
+            },
+            quotas: 0,
+            closed: None,
+        }
+    }
+
+    /// A new one within a slot of a plan account, which it is under.
+    pub(crate) fn within(&self, slot: &Slot, name: &str, opened: u64, rule: Rule) -> Self {
+        Self {
+            slot: Some(slot.name.clone()),
+            part: slot.part(),
+            ..Self::new(name, Some(&self.name), opened, self.relation, rule)
+        }
+    }
+
+    /// The filter of a data set or an open account, with what there is to spend now.
+    pub(crate) fn filter(&self) -> Option<Filter> {
+        let Rule::Filter(record) = &self.rule else { return None };
+        let filter = record.filter(self.relation.adjacency())?;
+        let (currency, promise, terms) =
+            (filter.currency(), filter.promise().clone(), filter.terms());
+        Some(Filter::restored(currency, promise, self.balance.capacity.clone().into(), terms))
+    }
+
+    /// What its first total is a total of.
+    pub(crate) fn unit(&self) -> &'static str {
+        self.filter().map_or("releases", |filter| filter.currency().unit())
+    }
+
+    /// What is asked of it does not suit it.
+    pub(crate) fn unfit(&self, problem: &str, legal: &'static str) -> LedgerError {
+        LedgerError::Unfit { account: self.name.clone(), problem: problem.to_owned(), legal }
+    }
+}
+
+/// What there is to spend in a new account.
+pub(crate) fn capacity(rule: &Rule) -> Option<Cost> {
+    match rule {
+        Rule::Plan(plan) => {
+            let total: u128 = plan.slots.iter().map(|slot| u128::from(slot.count)).sum();
+            Some(releases(u64::try_from(total).ok()?))
+        }
+        Rule::Filter(filter) => Some(filter.capacity.clone()),
+        _ => None,
+    }
+}
+
+/// So many releases, in a plan account.
+pub(crate) fn releases(count: u64) -> Cost {
+    Cost { main: count.into(), ..Cost::default() }
+}

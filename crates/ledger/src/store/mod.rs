@@ -1,0 +1,16 @@
+//! What is stored, and how: the database, its tables, and every transaction that writes. A transaction reads rows, asks
+//! `rules` about them and writes what they say.
+//!
+//! - `database` (SQLite and PostgreSQL behind one small trait), `tables` (every statement)
+//! - `ledger` (a handle and its transactions), `find` (what names stand for), `entries` (the history, page by page)
+//! - `owner`, `release`, `session`: everything that writes; `pool`: handles for many threads
+
+pub mod database;
+pub(crate) mod entries;
+pub(crate) mod find;
+pub(crate) mod ledger;
+mod owner;
+pub(crate) mod pool;
+pub(crate) mod release;
+pub(crate) mod session;
+pub(crate) mod tables;

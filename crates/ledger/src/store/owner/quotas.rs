@@ -1,0 +1,85 @@
+//! Analysts' quotas.
+
+use counterpoint_wire::ledger::Event;
+
+use crate::rules::chain::Head;
+use crate::rules::error::{LedgerError, Result, unknown};
+use crate::rules::quota::{NewQuota, capacity_of};
+use crate::rules::rows::{Account, Balance, Share};
+use crate::rules::{debit, name};
+use crate::store::entries::each_entry;
+use crate::store::find;
+use crate::store::ledger::{Ledger, append, now};
+use crate::store::tables::Tables;
+
+impl Ledger {
+    /// Gives an analyst a share of an account, once. From then on every release in the account
+    /// must name an analyst who has one. What the analyst asked for before is spent of it; of a share
+    /// that is below that nothing is left.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the analyst has one.
+    pub fn quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
+        name::word("analyst", analyst)?;
+        self.write(|tables, head| {
+            let found = find::opened(tables, account)?;
+            debit::is_open(&found)?;
+            if tables.share(account, analyst)?.is_some() {
+                let name = analyst.to_owned();
+                return Err(LedgerError::Exists { what: "a quota of analyst", name });
+            }
+            let spent = spent_before(tables, &found, analyst)?;
+            let balance = spent.of(capacity_of(&found, quota)?);
+            let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
+            let (capacity, changed) = (balance.capacity.clone(), false);
+            let share = Share { analyst: analyst.clone(), balance };
+            let event = Event::Quota { at, account: account_, analyst, capacity, changed };
+            let head = append(tables, head, &event)?;
+            tables.count_quota(&found)?;
+            tables.add_share(account, &share)?;
+            Ok(head)
+        })
+    }
+
+    /// Changes an analyst's quota from now on. What is spent stays spent: of a quota that is below it nothing is left.
+    ///
+    /// # Errors
+    /// [`LedgerError::Unknown`] if the analyst has none.
+    pub fn change_quota(&mut self, account: &str, analyst: &str, quota: &NewQuota) -> Result<Head> {
+        self.write(|tables, head| {
+            let found = find::opened(tables, account)?;
+            debit::is_open(&found)?;
+            let share = tables.share(account, analyst)?;
+            let legal = "an analyst who has a quota";
+            let share = share.ok_or_else(|| unknown("quota of analyst", analyst, legal))?;
+            let balance = share.balance.of(capacity_of(&found, quota)?);
+            if balance == share.balance {
+                return tables.touch(head);
+            }
+            let (at, account_, analyst) = (now(), account.to_owned(), analyst.to_owned());
+            let capacity = balance.capacity.clone();
+            let event = Event::Quota { at, account: account_, analyst, capacity, changed: true };
+            let head = append(tables, head, &event)?;
+            tables.change_share(account, &share, &balance)?;
+            Ok(head)
+        })
+    }
+}
+
+/// What a quota that is given late finds spent: all that the analyst asked for in the account before.
+fn spent_before(tables: &mut Tables<'_>, account: &Account, analyst: &str) -> Result<Balance> {
+    let mut balance = Balance::new(account.balance.capacity.clone());
+    let shared: u64 = tables.shares(&account.name)?.iter().map(|share| share.balance.charges).sum();
+    if shared >= account.balance.charges {
+        return Ok(balance);
+    }
+    each_entry(tables, Some(&account.name), u64::MAX, |entry| {
+        if let Event::Reserve { analyst: Some(who), charge, .. } = entry.event
+            && who == analyst
+        {
+            balance = balance.plus(&charge);
+        }
+        Ok::<_, LedgerError>(())
+    })?;
+    Ok(balance)
+}

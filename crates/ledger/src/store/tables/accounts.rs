@@ -1,0 +1,203 @@
+//! Every statement about accounts, slots and quotas.
+
+use counterpoint_wire::adjacency_name;
+
+use super::Tables;
+use super::cells::{
+    Known, account, balance_cells, cost_cells, optional, share, slot, spent_cells, whole,
+};
+use super::sortable::sortable;
+use crate::rules::error::{Result, damaged};
+use crate::rules::rows::{Account, Balance, Share, Slot};
+use crate::store::database::{Cell, Statement};
+
+/// All accounts, slots and quotas.
+pub(crate) const ACCOUNTS: &str = "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, \
+    charges, capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
+    FROM ledger_account ORDER BY opened";
+pub(crate) const SLOTS: &str =
+    "SELECT account, name, total, used, release FROM ledger_slot ORDER BY account, name";
+pub(crate) const QUOTAS: &str = "SELECT account, analyst, charges, capacity_main, capacity_delta, capacity_pure, \
+     spent_main, spent_delta, spent_pure FROM ledger_quota ORDER BY account, analyst";
+
+impl Tables<'_> {
+    pub(crate) fn account(&mut self, name: &str) -> Result<Option<Account>> {
+        self.first(&account_named(name), account)
+    }
+
+    /// An account with the row that it is in.
+    pub(crate) fn known(&mut self, name: &str) -> Result<Option<Known>> {
+        self.first(&account_named(name), |row| Known::read(row.to_vec()))
+    }
+
+    /// All data sets and accounts, in the order they were opened.
+    pub(crate) fn accounts(&mut self) -> Result<Vec<Account>> {
+        self.list(ACCOUNTS, &[], account)
+    }
+
+    pub(crate) fn add_account(&mut self, account: &Account) -> Result<()> {
+        let sql = "INSERT INTO ledger_account (name, parent, slot, opened, adjacency, records, \
+                   part, rule, quotas, charges, capacity_main, capacity_delta, capacity_pure, \
+                   spent_main, spent_delta, spent_pure) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+        let mut cells = vec![
+            account.name.as_str().into(),
+            optional(account.parent.as_deref()),
+            optional(account.slot.as_deref()),
+            whole(account.opened)?,
+            adjacency_name(account.relation.adjacency()).into(),
+            whole(account.relation.records())?,
+            optional(account.part.as_deref()),
+            Cell::Text(account.rule.text().map_err(damaged)?),
+            whole(account.quotas)?,
+        ];
+        cells.extend(balance_cells(&account.balance)?);
+        self.one(sql, cells)
+    }
+
+    /// Writes an account's new balance, if the old one is still there.
+    pub(crate) fn charge_account(&mut self, old: &Account, new: &Balance) -> Result<()> {
+        let sql = "UPDATE ledger_account SET charges = $1, spent_main = $2, spent_delta = $3, \
+                   spent_pure = $4 WHERE name = $5 AND charges = $6 AND spent_main = $7 \
+                   AND spent_delta = $8 AND spent_pure IS NOT DISTINCT FROM $9 \
+                   AND closed IS NULL";
+        let mut cells = spent_cells(new)?;
+        cells.push(old.name.as_str().into());
+        cells.extend(spent_cells(&old.balance)?);
+        self.one(sql, cells)
+    }
+
+    /// Closes an account, if it is open.
+    pub(crate) fn close(&mut self, account: &str, entry: u64) -> Result<()> {
+        let sql = "UPDATE ledger_account SET closed = $1 WHERE name = $2 AND closed IS NULL";
+        self.one(sql, [whole(entry)?, account.into()])
+    }
+
+    /// Writes what there is and what is spent after a recut, if the old is still there.
+    pub(crate) fn recut_account(&mut self, old: &Account, new: &Balance) -> Result<()> {
+        let sql = "UPDATE ledger_account SET capacity_main = $1, spent_main = $2 \
+                   WHERE name = $3 AND capacity_main = $4 AND spent_main = $5 AND closed IS NULL";
+        let main = |amount| Cell::Text(sortable(amount));
+        let was = &old.balance;
+        let cells = [
+            main(&new.capacity.main),
+            main(&new.spent.main),
+            old.name.as_str().into(),
+            main(&was.capacity.main),
+            main(&was.spent.main),
+        ];
+        self.one(sql, cells)
+    }
+
+    /// Writes what there is to spend, if all of the balance is what was read.
+    pub(crate) fn change_capacity(&mut self, old: &Account, new: &Balance) -> Result<()> {
+        let sql = "UPDATE ledger_account SET capacity_main = $1, capacity_delta = $2, \
+                   capacity_pure = $3 WHERE name = $4 AND charges = $5 AND capacity_main = $6 \
+                   AND capacity_delta = $7 AND capacity_pure IS NOT DISTINCT FROM $8 \
+                   AND spent_main = $9 AND spent_delta = $10 \
+                   AND spent_pure IS NOT DISTINCT FROM $11 AND closed IS NULL";
+        let mut cells = cost_cells(&new.capacity).to_vec();
+        cells.push(old.name.as_str().into());
+        cells.extend(balance_cells(&old.balance)?);
+        self.one(sql, cells)
+    }
+
+    /// Counts one more quota, if as many as were read are still there.
+    pub(crate) fn count_quota(&mut self, account: &Account) -> Result<()> {
+        let sql = "UPDATE ledger_account SET quotas = quotas + 1 WHERE name = $1 AND quotas = $2";
+        self.one(sql, [account.name.as_str().into(), whole(account.quotas)?])
+    }
+
+    pub(crate) fn slot(&mut self, account: &str, name: &str) -> Result<Option<Slot>> {
+        self.first(&slot_named(account, name), slot)
+    }
+
+    pub(crate) fn slots(&mut self, account: &str) -> Result<Vec<Slot>> {
+        let sql = "SELECT name, total, used, release FROM ledger_slot WHERE account = $1";
+        self.list(sql, &[account.into()], slot)
+    }
+
+    pub(crate) fn add_slot(&mut self, account: &str, slot: &Slot) -> Result<()> {
+        let sql = "INSERT INTO ledger_slot (account, name, total, used, release) \
+                   VALUES ($1, $2, $3, $4, $5)";
+        let cells = [
+            account.into(),
+            slot.name.as_str().into(),
+            whole(slot.total)?,
+            whole(slot.used)?,
+            Cell::Text(slot.release.text().map_err(damaged)?),
+        ];
+        self.one(sql, cells)
+    }
+
+    /// Writes how often a slot was used, if it is what was read.
+    pub(crate) fn use_slot(&mut self, account: &str, old: &Slot, used: u64) -> Result<()> {
+        let sql = "UPDATE ledger_slot SET used = $1 WHERE account = $2 AND name = $3 AND used = $4";
+        let cells = [whole(used)?, account.into(), old.name.as_str().into(), whole(old.used)?];
+        self.one(sql, cells)
+    }
+
+    pub(crate) fn share(&mut self, account: &str, analyst: &str) -> Result<Option<Share>> {
+        self.first(&share_of(account, analyst), share)
+    }
+
+    pub(crate) fn shares(&mut self, account: &str) -> Result<Vec<Share>> {
+        let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
+                   spent_main, spent_delta, spent_pure FROM ledger_quota WHERE account = $1";
+        self.list(sql, &[account.into()], share)
+    }
+
+    pub(crate) fn add_share(&mut self, account: &str, share: &Share) -> Result<()> {
+        let sql = "INSERT INTO ledger_quota (account, analyst, charges, capacity_main, \
+                   capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        let mut cells = vec![account.into(), share.analyst.as_str().into()];
+        cells.extend(balance_cells(&share.balance)?);
+        self.one(sql, cells)
+    }
+
+    /// Writes what there is of a share, if all of its balance is what was read.
+    pub(crate) fn change_share(&mut self, account: &str, old: &Share, new: &Balance) -> Result<()> {
+        let sql = "UPDATE ledger_quota SET capacity_main = $1, capacity_delta = $2, \
+                   capacity_pure = $3 WHERE account = $4 AND analyst = $5 AND charges = $6 \
+                   AND capacity_main = $7 AND capacity_delta = $8 \
+                   AND capacity_pure IS NOT DISTINCT FROM $9 AND spent_main = $10 \
+                   AND spent_delta = $11 AND spent_pure IS NOT DISTINCT FROM $12";
+        let mut cells = cost_cells(&new.capacity).to_vec();
+        cells.extend([account.into(), old.analyst.as_str().into()]);
+        cells.extend(balance_cells(&old.balance)?);
+        self.one(sql, cells)
+    }
+
+    /// Writes a share's new balance, if the old one is still there.
+    pub(crate) fn charge_share(&mut self, account: &str, old: &Share, new: &Balance) -> Result<()> {
+        let sql = "UPDATE ledger_quota SET charges = $1, spent_main = $2, spent_delta = $3, \
+                   spent_pure = $4 WHERE account = $5 AND analyst = $6 AND charges = $7 \
+                   AND spent_main = $8 AND spent_delta = $9 \
+                   AND spent_pure IS NOT DISTINCT FROM $10";
+        let mut cells = spent_cells(new)?;
+        cells.extend([account.into(), old.analyst.as_str().into()]);
+        cells.extend(spent_cells(&old.balance)?);
+        self.one(sql, cells)
+    }
+}
+
+pub(crate) fn account_named(name: &str) -> Statement {
+    let sql = "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
+               capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
+               FROM ledger_account WHERE name = $1";
+    Statement { sql, parameters: vec![name.into()] }
+}
+
+pub(crate) fn slot_named(account: &str, name: &str) -> Statement {
+    let sql = "SELECT name, total, used, release FROM ledger_slot \
+               WHERE account = $1 AND name = $2";
+    Statement { sql, parameters: vec![account.into(), name.into()] }
+}
+
+pub(crate) fn share_of(account: &str, analyst: &str) -> Statement {
+    let sql = "SELECT analyst, charges, capacity_main, capacity_delta, capacity_pure, \
+               spent_main, spent_delta, spent_pure \
+               FROM ledger_quota WHERE account = $1 AND analyst = $2";
+    Statement { sql, parameters: vec![account.into(), analyst.into()] }
+}
