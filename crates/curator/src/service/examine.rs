@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const CHECK: Duration = Duration::from_secs(3600);
 
 /// What was found out about a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Examined {
     /// Its name.
     pub table: String,
@@ -80,11 +80,8 @@ pub fn examine(config: &Config) -> Vec<Examined> {
         let mut found = Examined {
             table: source.public.name().to_owned(),
             dataset: source.dataset.clone(),
-            problems: Vec::new(),
-            warnings: Vec::new(),
-            columns: Vec::new(),
             rows: source.size,
-            times: Vec::new(),
+            ..Examined::default()
         };
         match &pool {
             Ok(pool) => found.problems.extend(charged(pool, source)),

@@ -87,14 +87,9 @@ pub struct Bearer {
 }
 
 /// Every token, in a file.
+#[derive(Debug)]
 pub struct Tokens {
     connection: Mutex<Connection>,
-}
-
-impl std::fmt::Debug for Tokens {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tokens").finish_non_exhaustive()
-    }
 }
 
 /// What a token's text begins with, so that it is known where it turns up.

@@ -18,15 +18,10 @@ use std::time::Instant;
 const STEPS: i32 = 10_000;
 
 /// Tables in an SQLite file.
+#[derive(Debug)]
 pub struct Sqlite {
     file: PathBuf,
     idle: Idle<Connection>,
-}
-
-impl std::fmt::Debug for Sqlite {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sqlite").field("file", &self.file).finish_non_exhaustive()
-    }
 }
 
 impl Sqlite {

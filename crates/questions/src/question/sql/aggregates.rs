@@ -1,14 +1,17 @@
 //! What is computed: columns of the grouping, and aggregates.
 
 use super::refused::{AGGREGATES, none_of, refused};
-use super::terms::{argument, column, constant, key, numbers, simple_name};
+use super::terms::{column, constant, key, numbers, simple_name};
 use crate::illegal::Illegal;
 use crate::public::{Column, Kind, Table};
 use crate::question::{Aggregate, Of, Share, Values};
 use sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArgExpr, FunctionArguments, Ident, OrderByExpr,
-    OrderBySort, SelectItem,
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    OrderByExpr, OrderBySort, SelectItem,
 };
+
+/// What may be added up.
+const CLAMPED: &str = "a column, or CLAMP(column, low, high)";
 
 pub(super) fn aggregates(
     projection: &[SelectItem],
@@ -25,12 +28,8 @@ pub(super) fn aggregates(
         match expression {
             Expr::Identifier(Ident { value, .. }) => {
                 if !group.iter().any(|column| column.eq_ignore_ascii_case(value)) {
-                    let problem = "is selected and not grouped by";
-                    return Err(Illegal::new(
-                        value,
-                        problem,
-                        "columns of GROUP BY, and aggregates",
-                    ));
+                    let legal = "columns of GROUP BY, and aggregates";
+                    return Err(Illegal::new(value, "is selected and not grouped by", legal));
                 }
             }
             Expr::Function(function) => {
@@ -43,7 +42,19 @@ pub(super) fn aggregates(
     Ok(list)
 }
 
-fn aggregate(function: &Function, table: &Table) -> Result<Of, Illegal> {
+/// A call without anything around it.
+struct Call<'a> {
+    /// Its name, in capitals.
+    word: String,
+    arguments: Vec<&'a Expr>,
+    /// Whether `*` is among the arguments.
+    has_star: bool,
+    is_distinct: bool,
+    within_group: &'a [OrderByExpr],
+}
+
+/// Reads a call. Every field is named, so that none is overlooked.
+fn call(function: &Function) -> Result<Call<'_>, Illegal> {
     let Function {
         name,
         uses_odbc_syntax,
@@ -61,102 +72,89 @@ fn aggregate(function: &Function, table: &Table) -> Result<Of, Illegal> {
         ("IGNORE NULLS", null_treatment.is_some()),
         ("OVER", over.is_some()),
     ])?;
-    let FunctionArguments::List(list) = args else {
-        return Err(refused(function.to_string(), AGGREGATES));
+    let list = match args {
+        FunctionArguments::List(list) if list.clauses.is_empty() => list,
+        _ => return Err(refused(function.to_string(), AGGREGATES)),
     };
-    if !list.clauses.is_empty() {
-        return Err(refused(function.to_string(), AGGREGATES));
+    let is_distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
+    let (mut arguments, mut has_star) = (Vec::new(), false);
+    for argument in &list.args {
+        match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => arguments.push(expression),
+            FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => has_star = true,
+            other => return Err(refused(format!("the argument {other}"), AGGREGATES)),
+        }
     }
-    let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
     let word = simple_name(name)?.to_ascii_uppercase();
-    let arguments: Vec<&FunctionArgExpr> =
-        list.args.iter().map(argument).collect::<Result<_, _>>()?;
-    if word == "COUNT" && distinct {
-        return people(&arguments, table);
-    }
-    if distinct {
-        return Err(refused(format!("{word}(DISTINCT ...)"), AGGREGATES));
-    }
-    if !within_group.is_empty() && word != "PERCENTILE_CONT" && word != "PERCENTILE_DISC" {
-        return Err(refused("WITHIN GROUP", AGGREGATES));
+    Ok(Call { word, arguments, has_star, is_distinct, within_group })
+}
+
+fn aggregate(function: &Function, table: &Table) -> Result<Of, Illegal> {
+    let Call { word, arguments, has_star, is_distinct, within_group } = call(function)?;
+    let is_percentile = word == "PERCENTILE_CONT" || word == "PERCENTILE_DISC";
+    match word.as_str() {
+        "COUNT" if is_distinct => return people(&arguments, table),
+        _ if is_distinct => return Err(refused(format!("{word}(DISTINCT ...)"), AGGREGATES)),
+        _ if !within_group.is_empty() && !is_percentile => {
+            return Err(refused("WITHIN GROUP", AGGREGATES));
+        }
+        "COUNT" if has_star && arguments.is_empty() => return Ok(Of::Count),
+        _ if has_star => return Err(refused(function.to_string(), AGGREGATES)),
+        _ => {}
     }
     match (word.as_str(), arguments.as_slice()) {
-        ("COUNT", [FunctionArgExpr::Wildcard]) => Ok(Of::Count),
-        ("SUM", [FunctionArgExpr::Expr(values)]) => Ok(Of::Sum(self::values(values)?)),
-        ("AVG" | "MEAN", [FunctionArgExpr::Expr(values)]) => Ok(Of::Mean(self::values(values)?)),
-        ("VARIANCE" | "VAR_POP", [FunctionArgExpr::Expr(values)]) => {
-            Ok(Of::Variance(self::values(values)?))
-        }
-        ("STDDEV" | "STDDEV_POP", [FunctionArgExpr::Expr(values)]) => {
-            Ok(Of::Deviation(self::values(values)?))
-        }
-        ("COVAR_POP", [FunctionArgExpr::Expr(x), FunctionArgExpr::Expr(y)]) => {
-            Ok(Of::Covariance { column: column(x)?, with: column(y)? })
-        }
-        ("CORR", [FunctionArgExpr::Expr(x), FunctionArgExpr::Expr(y)]) => {
-            Ok(Of::Correlation { column: column(x)?, with: column(y)? })
-        }
-        ("REGRESSION", [FunctionArgExpr::Expr(outcome), predictors @ ..])
-            if !predictors.is_empty() =>
-        {
-            let predictor = |argument: &&FunctionArgExpr| match argument {
-                FunctionArgExpr::Expr(expression) => column(expression),
-                other => Err(refused(format!("{other}"), "the name of a column")),
-            };
-            let predictors = predictors.iter().map(predictor).collect::<Result<_, _>>()?;
+        ("SUM", [of]) => Ok(Of::Sum(values(of)?)),
+        ("AVG" | "MEAN", [of]) => Ok(Of::Mean(values(of)?)),
+        ("VARIANCE" | "VAR_POP", [of]) => Ok(Of::Variance(values(of)?)),
+        ("STDDEV" | "STDDEV_POP", [of]) => Ok(Of::Deviation(values(of)?)),
+        ("COVAR_POP", [x, y]) => Ok(Of::Covariance { column: column(x)?, with: column(y)? }),
+        ("CORR", [x, y]) => Ok(Of::Correlation { column: column(x)?, with: column(y)? }),
+        ("REGRESSION", [outcome, predictors @ ..]) if !predictors.is_empty() => {
+            let predictors = predictors.iter().map(|one| column(one)).collect::<Result<_, _>>()?;
             Ok(Of::Regression { column: column(outcome)?, predictors })
         }
-        ("PROPORTION", [FunctionArgExpr::Expr(values), rest @ ..]) if !rest.is_empty() => {
-            share(column(values)?, rest, table)
+        ("PROPORTION", [of, rest @ ..]) if !rest.is_empty() => share(column(of)?, rest, table),
+        ("CDF", [of, edges @ ..]) if !edges.is_empty() => {
+            Ok(Of::Cdf { column: column(of)?, edges: numbers(edges)? })
         }
-        ("CDF", [FunctionArgExpr::Expr(values), edges @ ..]) if !edges.is_empty() => {
-            Ok(Of::Cdf { column: column(values)?, edges: numbers(edges)? })
+        ("HISTOGRAM", [of, edges @ ..]) if !edges.is_empty() => {
+            Ok(Of::Histogram { column: column(of)?, edges: numbers(edges)? })
         }
-        ("MEDIAN", [FunctionArgExpr::Expr(values)]) => quantiles(column(values)?, vec![0.5]),
-        ("QUANTILE" | "QUANTILES", [FunctionArgExpr::Expr(values), shares @ ..])
-            if !shares.is_empty() =>
-        {
-            quantiles(column(values)?, numbers(shares)?)
+        ("MEDIAN", [of]) => quantiles(column(of)?, vec![0.5]),
+        ("QUANTILE" | "QUANTILES", [of, shares @ ..]) if !shares.is_empty() => {
+            quantiles(column(of)?, numbers(shares)?)
         }
-        ("PERCENTILE_CONT" | "PERCENTILE_DISC", [share]) => {
-            let [OrderByExpr { expr, options, with_fill: None }] = within_group.as_slice() else {
+        (_, [share]) if is_percentile => {
+            let [OrderByExpr { expr, options, with_fill: None }] = within_group else {
                 return Err(refused(word, "PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY column)"));
             };
             if options.nulls_first.is_some() {
                 return Err(refused("NULLS FIRST", "ORDER BY column"));
             }
-            let share = numbers(&[share])?;
             match &options.sort {
-                None | Some(OrderBySort::Asc) => quantiles(column(expr)?, share),
+                None | Some(OrderBySort::Asc) => quantiles(column(expr)?, numbers(&[share])?),
                 Some(other) => {
                     Err(refused(format!("{other:?} in WITHIN GROUP"), "ORDER BY column"))
                 }
             }
-        }
-        ("HISTOGRAM", [FunctionArgExpr::Expr(values), edges @ ..]) if !edges.is_empty() => {
-            Ok(Of::Histogram { column: column(values)?, edges: numbers(edges)? })
         }
         _ => Err(refused(function.to_string(), AGGREGATES)),
     }
 }
 
 /// The share of some categories of a column, or of the numbers between two.
-fn share(column: String, rest: &[&FunctionArgExpr], table: &Table) -> Result<Of, Illegal> {
+fn share(column: String, rest: &[&Expr], table: &Table) -> Result<Of, Illegal> {
     let is_category = |column: &Column| matches!(column.kind, Kind::Category(_));
-    if !table.column(&column).is_some_and(is_category) {
-        return match numbers(rest)?.as_slice() {
-            &[low, high] => {
-                Ok(Of::Proportion(Share { column, bounds: Some((low, high)), keys: None }))
-            }
-            _ => Err(refused("PROPORTION of numbers", "PROPORTION(column, low, high)")),
-        };
-    }
-    let key = |argument: &&FunctionArgExpr| match argument {
-        FunctionArgExpr::Expr(expression) => constant(expression).map(key),
-        other => Err(refused(format!("{other}"), "a category")),
+    let (bounds, keys) = if table.column(&column).is_some_and(is_category) {
+        let keys = rest.iter().map(|one| constant(one).map(key)).collect::<Result<_, _>>()?;
+        (None, Some(keys))
+    } else {
+        match numbers(rest)?.as_slice() {
+            &[low, high] => (Some((low, high)), None),
+            _ => return Err(refused("PROPORTION of numbers", "PROPORTION(column, low, high)")),
+        }
     };
-    let keys = rest.iter().map(key).collect::<Result<Vec<_>, _>>()?;
-    Ok(Of::Proportion(Share { column, bounds: None, keys: Some(keys) }))
+    Ok(Of::Proportion(Share { column, bounds, keys }))
 }
 
 fn quantiles(column: String, shares: Vec<f64>) -> Result<Of, Illegal> {
@@ -164,9 +162,9 @@ fn quantiles(column: String, shares: Vec<f64>) -> Result<Of, Illegal> {
 }
 
 /// `COUNT(DISTINCT person)`, the only thing that is distinct.
-fn people(arguments: &[&FunctionArgExpr], table: &Table) -> Result<Of, Illegal> {
+fn people(arguments: &[&Expr], table: &Table) -> Result<Of, Illegal> {
     let legal = "COUNT(DISTINCT ...) of the column that says whose a row is";
-    let [FunctionArgExpr::Expr(expression)] = arguments else {
+    let [expression] = arguments else {
         return Err(refused("COUNT(DISTINCT ...)", legal));
     };
     let column = column(expression)?;
@@ -181,19 +179,13 @@ fn values(expression: &Expr) -> Result<Values, Illegal> {
     let Expr::Function(function) = expression else {
         return Ok(Values { column: column(expression)?, bounds: None });
     };
-    let arguments = match &function.args {
-        FunctionArguments::List(list) => {
-            list.args.iter().map(argument).collect::<Result<Vec<_>, _>>()?
-        }
-        _ => Vec::new(),
-    };
-    let word = simple_name(&function.name)?;
+    let Call { word, arguments, has_star, is_distinct, within_group } = call(function)?;
+    let is_plain = !has_star && !is_distinct && within_group.is_empty();
     match arguments.as_slice() {
-        [FunctionArgExpr::Expr(values), low, high] if word.eq_ignore_ascii_case("CLAMP") => {
-            let bounds = Some((numbers(&[low])?, numbers(&[high])?));
-            let bounds = bounds.and_then(|(low, high)| Some((*low.first()?, *high.first()?)));
-            Ok(Values { column: column(values)?, bounds })
-        }
-        _ => Err(refused(function.to_string(), "a column, or CLAMP(column, low, high)")),
+        [of, bounds @ ..] if word == "CLAMP" && is_plain => match numbers(bounds)?.as_slice() {
+            &[low, high] => Ok(Values { column: column(of)?, bounds: Some((low, high)) }),
+            _ => Err(refused(function.to_string(), CLAMPED)),
+        },
+        _ => Err(refused(function.to_string(), CLAMPED)),
     }
 }

@@ -1,11 +1,9 @@
 //! Names and constants.
 
-use super::refused::{AGGREGATES, refused};
+use super::refused::refused;
 use crate::illegal::Illegal;
 use crate::public::Key;
-use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, ObjectNamePart, UnaryOperator, Value,
-};
+use sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, UnaryOperator, Value};
 
 pub(super) fn simple_name(name: &ObjectName) -> Result<String, Illegal> {
     match name.0.as_slice() {
@@ -22,24 +20,12 @@ pub(super) fn column(expression: &Expr) -> Result<String, Illegal> {
     }
 }
 
-pub(super) fn argument(argument: &FunctionArg) -> Result<&FunctionArgExpr, Illegal> {
-    match argument {
-        FunctionArg::Unnamed(expression) => Ok(expression),
-        other => Err(refused(format!("the argument {other}"), AGGREGATES)),
-    }
-}
-
-pub(super) fn numbers(arguments: &[&FunctionArgExpr]) -> Result<Vec<f64>, Illegal> {
-    let number = |argument: &&FunctionArgExpr| match argument {
-        FunctionArgExpr::Expr(expression) => {
-            constant(expression).and_then(|constant| match constant {
-                Constant::Number(number) => Ok(number),
-                Constant::Text(text) => Err(refused(format!("'{text}'"), "a number")),
-            })
-        }
-        other => Err(refused(format!("{other}"), "a number")),
+pub(super) fn numbers(expressions: &[&Expr]) -> Result<Vec<f64>, Illegal> {
+    let number = |expression: &&Expr| match constant(expression)? {
+        Constant::Number(number) => Ok(number),
+        Constant::Text(text) => Err(refused(format!("'{text}'"), "a number")),
     };
-    arguments.iter().map(number).collect()
+    expressions.iter().map(number).collect()
 }
 
 pub(super) enum Constant {
@@ -59,6 +45,7 @@ pub(super) fn key(constant: Constant) -> Key {
 }
 
 pub(super) fn constant(expression: &Expr) -> Result<Constant, Illegal> {
+    let none = || refused(expression.to_string(), "a number, or a text in single quotes");
     match expression {
         Expr::Nested(inner) => constant(inner),
         Expr::Value(value) => match &value.value {
@@ -66,13 +53,13 @@ pub(super) fn constant(expression: &Expr) -> Result<Constant, Illegal> {
                 text.parse().map(Constant::Number).map_err(|_| refused(text.clone(), "a number"))
             }
             Value::SingleQuotedString(text) => Ok(Constant::Text(text.clone())),
-            other => Err(refused(other.to_string(), "a number, or a text in single quotes")),
+            _ => Err(none()),
         },
         Expr::UnaryOp { op, expr } => match (op, constant(expr)?) {
             (UnaryOperator::Minus, Constant::Number(number)) => Ok(Constant::Number(-number)),
             (UnaryOperator::Plus, Constant::Number(number)) => Ok(Constant::Number(number)),
-            _ => Err(refused(expression.to_string(), "a number, or a text in single quotes")),
+            _ => Err(none()),
         },
-        other => Err(refused(other.to_string(), "a number, or a text in single quotes")),
+        _ => Err(none()),
     }
 }

@@ -158,60 +158,54 @@ fn read_column(
     use ColumnReader as R;
     match (reader, stored) {
         (R::BoolColumnReader(reader), _) => {
-            values(reader, size, put, |value, put| put(Cell::Whole((*value).into())))
+            values(reader, size, put, |value| Cell::Whole((*value).into()))
         }
         (R::Int32ColumnReader(reader), Stored::Unsigned) => {
-            values(reader, size, put, |value, put| put(Cell::Whole((*value as u32).into())))
+            values(reader, size, put, |value| Cell::Whole((*value as u32).into()))
         }
         (R::Int64ColumnReader(reader), Stored::Unsigned) => {
-            values(reader, size, put, |value, put| put(unsigned(*value as u64)))
+            values(reader, size, put, |value| unsigned(*value as u64))
         }
         (R::Int32ColumnReader(reader), Stored::Decimal(scale)) => {
-            values(reader, size, put, |value, put| put(decimal((*value).into(), scale)))
+            values(reader, size, put, |value| decimal((*value).into(), scale))
         }
         (R::Int64ColumnReader(reader), Stored::Decimal(scale)) => {
-            values(reader, size, put, |value, put| put(decimal((*value).into(), scale)))
+            values(reader, size, put, |value| decimal((*value).into(), scale))
         }
         (R::FixedLenByteArrayColumnReader(reader), Stored::Decimal(scale)) => {
-            values(reader, size, put, |value, put| put(wide(value.data(), scale)))
+            values(reader, size, put, |value| wide(value.data(), scale))
         }
         (R::Int32ColumnReader(reader), _) => {
-            values(reader, size, put, |value, put| put(Cell::Whole((*value).into())))
+            values(reader, size, put, |value| Cell::Whole((*value).into()))
         }
-        (R::Int64ColumnReader(reader), _) => {
-            values(reader, size, put, |value, put| put(Cell::Whole(*value)))
-        }
+        (R::Int64ColumnReader(reader), _) => values(reader, size, put, |value| Cell::Whole(*value)),
         (R::FloatColumnReader(reader), _) => {
-            values(reader, size, put, |value, put| put(Cell::Real((*value).into())))
+            values(reader, size, put, |value| Cell::Real((*value).into()))
         }
-        (R::DoubleColumnReader(reader), _) => {
-            values(reader, size, put, |value, put| put(Cell::Real(*value)))
-        }
+        (R::DoubleColumnReader(reader), _) => values(reader, size, put, |value| Cell::Real(*value)),
         (R::ByteArrayColumnReader(reader), _) => {
-            values(reader, size, put, |value, put| put(Cell::Text(value.data())))
+            values(reader, size, put, |value| Cell::Text(value.data()))
         }
         _ => Err(Failed::new("a column has changed")),
     }
 }
 
-fn values<T: DataType, P: FnMut(Cell<'_>)>(
+fn values<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     (most, rows): (i16, usize),
-    put: &mut P,
-    value: impl Fn(&T::T, &mut P),
+    put: &mut impl FnMut(Cell<'_>),
+    cell: impl Fn(&T::T) -> Cell<'_>,
 ) -> Result<(), Failed> {
     let (mut levels, mut values) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     reader.read_records(rows, Some(&mut levels), None, &mut values).map_err(Failed::new)?;
     let mut present = values.iter();
     if most == 0 {
-        present.for_each(|one| value(one, put));
+        present.for_each(|value| put(cell(value)));
         return Ok(());
     }
     for level in levels {
-        match present.as_slice() {
-            [_, ..] if level == most => present.next().into_iter().for_each(|one| value(one, put)),
-            _ => put(Cell::Missing),
-        }
+        let value = if level == most { present.next() } else { None };
+        put(value.map_or(Cell::Missing, &cell));
     }
     Ok(())
 }
