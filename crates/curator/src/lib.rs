@@ -27,6 +27,10 @@
 //! assert_eq!(shown.bytes(), again.bytes());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Each folder uses only those before it: `engine` (where rows are, and what is counted in them), `charge` (what is charged,
+//! stored and shown) and `state` (tokens and secrets); `answer` (one question); `session` (mechanisms that are held open) and
+//! `release` (a planned study); `service` (a configured curator, which analysts ask).
 
 mod answer;
 mod charge;
