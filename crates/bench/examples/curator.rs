@@ -55,8 +55,8 @@ fn overhead() {
     ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
     drop(ledger);
     let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
-    let engine = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-    let held = Held::new(public, "visits", engine).unwrap();
+    let engine = Arc::new(Sqlite::open(&file).unwrap());
+    let held = Held::new(public, "visits", engine, [7; 32]).unwrap();
     let far = || Instant::now() + Duration::from_secs(60);
     let payer = Payer { account: "team", analyst: None, alias: None };
     let (mut bare, mut whole) = (Vec::new(), Vec::new());

@@ -43,7 +43,7 @@ fn main() {
     for (place, one) in rest.chunks_exact(3).enumerate() {
         let [source, from, rows] = one else { continue };
         let held =
-            Held::new(public.clone(), from, engine::open(&located(source), [7; 32]).unwrap())
+            Held::new(public.clone(), from, engine::open(&located(source)).unwrap(), [7; 32])
                 .unwrap();
         let [bare, whole, ratio] = measured(&pool, &held, (place, runs));
         let name = source.split(':').next().unwrap_or_default();

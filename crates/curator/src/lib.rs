@@ -27,66 +27,43 @@
 //! assert_eq!(shown.bytes(), again.bytes());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Each folder uses only those before it: `engine` (where rows are, and what is counted in them), `charge` (what is charged,
+//! stored and shown) and `state` (tokens and secrets); `answer` (one question); `session` (mechanisms that are held open) and
+//! `release` (a planned study); `service` (a configured curator, which analysts ask).
 
 mod answer;
-mod asked;
-mod bill;
-mod compile;
-mod config;
-mod curator;
-pub mod demo;
-mod dummy;
+mod charge;
 pub mod engine;
-mod error;
-mod examine;
-mod files;
-mod format;
-mod own;
-mod program;
-mod publish;
-mod recut;
 mod release;
-mod release_checks;
-mod release_source;
+mod service;
 mod session;
-mod shown;
-mod source;
-mod spend;
-mod stages;
-mod table;
-mod tabulation;
-pub mod table_session;
-mod text;
-mod texts;
-mod tokens;
+mod state;
 
-pub use answer::{answer, price};
-pub use asked::{
-    Answer, Ask, Asking, Denied, Left, Opening, OwnAsking, OwnOpening, Pay, Priced, Standing,
-    Written,
+pub use answer::{
+    Due, Number, Payer, Ready, Stage, Stages, Told, Unanswered, answer, price, price_of, tell,
+    tell_all,
 };
-pub use bill::Bill;
-pub use compile::{Compiled, PersonRows};
-pub use config::{Config, ConfigError, Location, QueueSizes, Source, Timing, Tls};
-pub use curator::{Curator, Kept, Prepared, SetupError};
-pub use error::Error;
-pub use examine::{Examined, Pace, examine};
-pub use files::{Inspection, RowSource, Values};
-pub use format::Format;
-pub use own::{About, Own, Registered, Step, ask_own, open_own};
-pub use release::{
-    Charged, Job, Release, ReleaseError, ReleaseRows, check_release, rehearse_release, release,
-    run_release, table_of,
-};
-pub use release_source::release_ledger;
-pub use session::{Opened, Reach, Unfinished, ask, close, open};
-pub use shown::{Shown, Stored};
-pub use stages::{Stage, Stages};
-pub use table::{Due, Held, Number, Payer, Ready, Told, Unanswered, price_of, tell, tell_all};
-
-pub use tabulation::{Counted, Tabulation, Wanted};
-
+pub use charge::{Bill, Error, Shown, Stored};
 pub use counterpoint_mechanisms::Error as Refusal;
 pub use counterpoint_mechanisms::{Data, Interactive, Question, Recipe, Reply};
 pub use counterpoint_questions::{Checked, Grouping, Illegal, Part, Spend, public, question};
-pub use tokens::{Bearer, Role, TokenError, Tokens};
+pub use counterpoint_wire::DataFormat as Format;
+pub use engine::{
+    Compiled, Counted, Held, Inspection, Location, PersonRows, RowSource, Source, Tabulation,
+    Values, Wanted,
+};
+pub use release::{
+    Charged, Job, Release, ReleaseError, ReleaseRows, check_release, rehearse_release, release,
+    release_ledger, run_release, table_of,
+};
+pub use service::{
+    Answer, Ask, Asking, Config, ConfigError, Curator, Denied, Examined, Kept, Left, Opening,
+    OwnAsking, OwnOpening, Pace, Pay, Prepared, Priced, QueueSizes, SetupError, Standing, Timing,
+    Tls, Written, demo, examine,
+};
+pub use session::table as table_session;
+pub use session::{
+    About, Opened, Own, Reach, Registered, Step, Unfinished, ask, ask_own, close, open, open_own,
+};
+pub use state::{Bearer, Role, TokenError, Tokens};

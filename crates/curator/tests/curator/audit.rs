@@ -51,8 +51,8 @@ impl Service {
         ledger.open_account("team", "visits", &NewAccount::Filter(budget)).unwrap();
         let file = folder.path().join("data");
         write(&file, rows);
-        let engine = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        let held = Held::new(public, "visits", engine).unwrap();
+        let engine = Arc::new(Sqlite::open(&file).unwrap());
+        let held = Held::new(public, "visits", engine, [7; 32]).unwrap();
         let pool = Pool::new(&url, &OpenOptions::default(), 2).unwrap();
         Self { _folder: folder, pool, held }
     }

@@ -103,9 +103,9 @@ impl Service {
         first.open_account("team", "visits", &NewAccount::Filter(pure(budget))).unwrap();
         write(&file, rows);
         let fault = Arc::new(Mutex::new((Fault::None, 0)));
-        let engine = Sqlite::open(&file, [7; 32]).unwrap();
+        let engine = Sqlite::open(&file).unwrap();
         let engine = Arc::new(Faulty { engine, ledger, fault: Arc::clone(&fault) });
-        let held = Held::new(public, "visits", engine).unwrap();
+        let held = Held::new(public, "visits", engine, [7; 32]).unwrap();
         let pool = Pool::new(&url, &OpenOptions::default(), 8).unwrap();
         Self { folder, pool, held, fault }
     }

@@ -6,6 +6,7 @@ mod audit;
 mod child;
 mod covered;
 mod crash;
+mod demo;
 mod engines;
 mod failures;
 mod files;

@@ -124,16 +124,16 @@ fn aggregates_and_filters_are_those_of_sql() {
     let file = folder.path().join("data");
     write_sqlite(&file, &rows());
     for adjacency in ["add-remove", "replace"] {
-        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        let held = Held::new(public(adjacency, false), "t", engine).unwrap();
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+        let held = Held::new(public(adjacency, false), "t", engine, [7; 32]).unwrap();
         let connection = rusqlite::Connection::open(&file).unwrap();
         check(&held, |text| connection.query_row(text, [], |row| row.get(0)).unwrap());
     }
     let Some(place) = Place::postgres() else { return };
     write_postgres(&place.url, &rows());
     for adjacency in ["add-remove", "replace"] {
-        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
-        let held = Held::new(public(adjacency, false), "t", engine).unwrap();
+        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
+        let held = Held::new(public(adjacency, false), "t", engine, [7; 32]).unwrap();
         check(&held, |text| {
             let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
             let text = text.replacen("SELECT ", "SELECT CAST(", 1);
@@ -169,8 +169,8 @@ fn a_missing_value_moves_no_more_than_is_charged() {
         [("replace", false), ("replace", true), ("add-remove", false), ("add-remove", true)]
     {
         add(&file, &[]);
-        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        let held = Held::new(public(adjacency, complete), "t", engine).unwrap();
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+        let held = Held::new(public(adjacency, complete), "t", engine, [7; 32]).unwrap();
         for filter in ["", " WHERE x IS NULL", " WHERE x IS NOT NULL", " WHERE region = 'north'"] {
             for aggregate in aggregates {
                 let ready = ready(&held, &format!("SELECT {aggregate} FROM t{filter}"));
@@ -231,8 +231,8 @@ fn complete_columns_cost_less() {
     let file = folder.path().join("data");
     add(&file, &[&Value::Real(95.0), &Value::Null]);
     let held = |complete| {
-        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        Held::new(public("replace", complete), "t", engine).unwrap()
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+        Held::new(public("replace", complete), "t", engine, [7; 32]).unwrap()
     };
     let mean = "SELECT AVG(x) FROM t";
     assert!((answered(&held(true), mean)[0] - 50.0).abs() < 5.0);

@@ -114,8 +114,8 @@ fn spellings_are_people_whatever_the_collation() {
     for column in COLUMNS {
         let hold = |rows: &[Row], kept: u64| {
             write_sqlite(&file, column, rows);
-            let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-            Held::new(public(kept), "visits", engine).unwrap()
+            let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+            Held::new(public(kept), "visits", engine, [7; 32]).unwrap()
         };
         for kept in [1, 2, 3] {
             attack(kept, &hold, &format!("{column:?}, {kept} rows"));
@@ -128,8 +128,8 @@ fn spellings_are_people_whatever_the_collation() {
     for column in ["text", "text COLLATE loose", "varchar COLLATE loose", "text COLLATE \"C\""] {
         let hold = |rows: &[Row], kept: u64| {
             write_postgres(&place.url, column, rows);
-            let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
-            Held::new(public(kept), "visits", engine).unwrap()
+            let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
+            Held::new(public(kept), "visits", engine, [7; 32]).unwrap()
         };
         for kept in [1, 2, 3] {
             attack(kept, &hold, &format!("{column:?}, {kept} rows"));
@@ -148,8 +148,8 @@ fn texts_without_case_are_refused() {
     }
     client.batch_execute("CREATE EXTENSION citext").unwrap();
     client.batch_execute("CREATE TABLE visits (nr citext, pay integer, region text)").unwrap();
-    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
-    let why = Held::new(public(1), "visits", engine).unwrap_err().why;
+    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
+    let why = Held::new(public(1), "visits", engine, [7; 32]).unwrap_err().why;
     client.batch_execute("DROP EXTENSION citext CASCADE").unwrap();
     assert!(why.contains("\"nr\"") && why.contains("citext"), "{why}");
 }
@@ -179,8 +179,8 @@ fn a_person_is_what_is_written() {
         let row = |person: &Value| (person.clone(), 1.0, "north");
         let rows: Vec<Row> = same.iter().chain(&others).chain(&minus).map(row).collect();
         write_sqlite(&file, column, &rows);
-        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        let held = Held::new(public(1), "visits", engine).unwrap();
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+        let held = Held::new(public(1), "visits", engine, [7; 32]).unwrap();
         let people = 2 + others.len() as i128;
         assert_eq!(asked(&held, None), [people, people, people], "{column}");
     }
@@ -195,8 +195,8 @@ fn categories_are_compared_by_bytes() {
             [("a", "north"), ("b", "NORTH"), ("c", "north "), ("d", "North"), ("e", "north")];
         let rows = rows.map(|(person, region)| (text(person), 1.0, region));
         write_sqlite(&file, column, &rows);
-        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-        let held = Held::new(public(1), "visits", engine).unwrap();
+        let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+        let held = Held::new(public(1), "visits", engine, [7; 32]).unwrap();
         assert_eq!(asked(&held, Some("north")), [2, 2, 2], "{column}");
         assert_eq!(asked(&held, Some("NORTH")), [1, 1, 1], "{column}");
     }
@@ -212,8 +212,8 @@ fn unique_people_need_no_choice() {
                   INSERT INTO visits VALUES (NULL, 1, 'north'), (NULL, 1, 'north')";
     client.batch_execute(create).unwrap();
     let hold = || {
-        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
-        Held::new(public(1), "visits", engine).unwrap()
+        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
+        Held::new(public(1), "visits", engine, [7; 32]).unwrap()
     };
     let held = hold();
     assert_eq!(held.person_rows(), PersonRows::One);
@@ -260,10 +260,10 @@ fn numbered_rows_are_the_same_in_lists_and_in_groups() {
                   INSERT INTO visits SELECT p, v, 1, CASE v % 2 WHEN 0 THEN 'north' ELSE 'NORTH' END \
                   FROM generate_series(1, 30) AS p, generate_series(1, 6) AS v";
     client.batch_execute(create).unwrap();
-    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
     let row_number = Some("visit".to_owned());
     let text = TableText { row_number, groups: Some(1), ..public(3).text().clone() };
-    let held = Held::new(Table::new(text).unwrap(), "visits", engine).unwrap();
+    let held = Held::new(Table::new(text).unwrap(), "visits", engine, [7; 32]).unwrap();
     assert_eq!(held.person_rows(), PersonRows::Numbered);
     let questions = [
         "SELECT COUNT(*) FROM visits",
@@ -300,10 +300,10 @@ fn numbered_rows_need_no_choice() {
                   INSERT INTO visits VALUES ('21', NULL, 1, 'north'), ('21', NULL, 1, 'north'), (NULL, 1, 1, 'north')";
     client.batch_execute(create).unwrap();
     let hold_by = |row_number: &str, rows| {
-        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+        let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
         let row_number = Some(row_number.to_owned());
         let public = Table::new(TableText { row_number, ..public(rows).text().clone() }).unwrap();
-        Held::new(public, "visits", engine)
+        Held::new(public, "visits", engine, [7; 32])
     };
     let hold = |rows| hold_by("Visit", rows);
     let others = [

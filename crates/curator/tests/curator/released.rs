@@ -148,8 +148,8 @@ impl Place {
 
 fn held(study: &StudyFile, file: &Path) -> Held {
     let table = study.data.as_ref().unwrap().table.clone();
-    let engine = Sqlite::open(file, [7; 32]).unwrap();
-    Held::new(table, "survey", Arc::new(engine)).unwrap()
+    let engine = Sqlite::open(file).unwrap();
+    Held::new(table, "survey", Arc::new(engine), [7; 32]).unwrap()
 }
 
 /// Every statistic is released, with and without people, under both relations; again it is the same, for nothing.

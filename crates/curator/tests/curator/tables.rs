@@ -83,8 +83,8 @@ pub(crate) fn public(person: bool, rows: u64, groups: u64, adjacency: &str) -> T
 }
 
 pub(crate) fn held(public: Table, file: &Path) -> Held {
-    let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(file, [7; 32]).unwrap());
-    Held::new(public, "visits", engine).unwrap()
+    let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(file).unwrap());
+    Held::new(public, "visits", engine, [7; 32]).unwrap()
 }
 
 fn number(value: &Value) -> Option<f64> {

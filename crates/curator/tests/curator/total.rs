@@ -60,8 +60,8 @@ fn bytes_that_are_no_text_fail_nowhere() {
         )
         .unwrap();
     drop(there);
-    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&own, [7; 32]).unwrap());
-    let held = Held::new(public("[\"a\", \"b\"]", "[0, 10]"), "t", engine).unwrap();
+    let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&own).unwrap());
+    let held = Held::new(public("[\"a\", \"b\"]", "[0, 10]"), "t", engine, [7; 32]).unwrap();
     let used = rows_used(&held, ALL);
     drop(held);
     client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).unwrap();
@@ -103,10 +103,9 @@ fn no_number_on_a_server_fails() {
                     .unwrap();
             }
             for bounds in BOUNDS {
-                let engine: Arc<dyn Engine> =
-                    Arc::new(Postgres::open(&place.url, [7; 32]).unwrap());
+                let engine: Arc<dyn Engine> = Arc::new(Postgres::open(&place.url).unwrap());
                 let categories = if keys { "[\"a\"]" } else { "[1]" };
-                let held = Held::new(public(categories, bounds), "t", engine).unwrap();
+                let held = Held::new(public(categories, bounds), "t", engine, [7; 32]).unwrap();
                 assert!(rows_used(&held, if keys { ALL } else { WHOLE }) > 0, "{kind}");
             }
         }
@@ -136,8 +135,8 @@ fn no_value_in_a_file_fails() {
         drop(connection);
         for bounds in BOUNDS {
             for (categories, text) in [("[\"a\"]", ALL), ("[1]", WHOLE), ("[1, \"a\"]", ALL)] {
-                let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-                let held = Held::new(public(categories, bounds), "t", engine).unwrap();
+                let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+                let held = Held::new(public(categories, bounds), "t", engine, [7; 32]).unwrap();
                 assert!(rows_used(&held, text) > 0);
             }
         }
@@ -155,13 +154,13 @@ fn the_longest_questions_are_planned_quickly() {
         "CREATE TABLE t (nr bigint, x double precision, k text); INSERT INTO t VALUES (1, 2, 'a')";
     connection.execute_batch(rows).unwrap();
     drop(connection);
-    let sqlite: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
+    let sqlite: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
     let mut engines = vec![sqlite];
     let place = Place::postgres();
     if let Some(place) = &place {
         let mut client = postgres::Client::connect(&place.url, postgres::NoTls).unwrap();
         client.batch_execute(rows).unwrap();
-        engines.push(Arc::new(Postgres::open(&place.url, [7; 32]).unwrap()));
+        engines.push(Arc::new(Postgres::open(&place.url).unwrap()));
     }
     let even: Vec<f64> = (0..2_000).map(f64::from).collect();
     let uneven: Vec<f64> = (0..2_000).map(|place| f64::from(place).powi(2)).collect();
@@ -172,7 +171,7 @@ fn the_longest_questions_are_planned_quickly() {
     let keys: Vec<String> = (0..490).map(|key| format!("\"{key}\"")).collect();
     let public = public(&format!("[\"a\", {}]", keys.join(", ")), "[0, 10]");
     for engine in engines {
-        let held = Held::new(public.clone(), "t", engine).unwrap();
+        let held = Held::new(public.clone(), "t", engine, [7; 32]).unwrap();
         let question = Question {
             table: "t".to_owned(),
             filter: None,
@@ -201,8 +200,8 @@ fn longer_questions_are_refused() {
     connection.execute_batch("CREATE TABLE t (nr, x, k)").unwrap();
     let keys: Vec<String> = (0..10_000).map(|key| key.to_string()).collect();
     let public = public(&format!("[{}]", keys.join(", ")), "[0, 10]");
-    let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file, [7; 32]).unwrap());
-    let held = Held::new(public, "t", engine).unwrap();
+    let engine: Arc<dyn Engine> = Arc::new(Sqlite::open(&file).unwrap());
+    let held = Held::new(public, "t", engine, [7; 32]).unwrap();
     let filter = |conditions: usize, keys: i64| {
         let one =
             Condition::In { column: "k".to_owned(), keys: (0..keys).map(Key::Whole).collect() };

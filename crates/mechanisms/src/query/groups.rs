@@ -2,7 +2,9 @@
 //! what that is charged as (docs/theorems.md, *Answers for groups*).
 
 use super::ends::CHOICES;
-use super::measurement::{Body, Measurement, own_parts, placed, rounded_up};
+use super::measurement::{Body, Measurement};
+use super::noises::rounded_up;
+use super::parts::{own_parts, placed};
 use super::recipe::{Recipe, Style};
 use super::summand::{Of, Summand};
 use super::{Kind, score_sensitivity};

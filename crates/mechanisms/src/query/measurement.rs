@@ -2,19 +2,19 @@
 
 use super::ends::{self, CHOICES, chosen};
 use super::moments::{self, Line};
+use super::noises::{bins, sums};
+use super::parts::{own_parts, placed};
 use super::prefixes;
 use super::recipe::{Recipe, Style};
-use super::summand::{Of, Summand};
+use super::summand::Summand;
 use super::tally::{self, Tally};
 use super::{Kind, Query, score_sensitivity};
 use crate::choice::Exponential;
 use crate::data::Data;
-use crate::error::{Error, check};
-use crate::grid::Grid;
-use crate::noise::{MOST_SIGMA, Noise, is_charged_as_listed};
+use crate::error::Error;
+use crate::noise::Noise;
 use crate::reply::Reply;
-use counterpoint::quantity::{Delta, Rho};
-use counterpoint::{Adjacency, Count, Guarantee, Mechanism, Relation, Release};
+use counterpoint::{Adjacency, Count, Relation, Release};
 
 /// A recipe made ready for data of one relation: with its noise, and knowing what it costs.
 ///
@@ -129,181 +129,6 @@ impl Recipe {
         };
         Ok(Measurement::made(self.clone(), relation, body, releases).with_outside_count(count))
     }
-}
-
-/// What is added up here: all but the number of records, which is the first, if that is released elsewhere.
-pub(super) fn own_parts(
-    mut parts: Vec<(Of, [usize; 2])>,
-    has_outside_count: bool,
-) -> Vec<(Of, [usize; 2])> {
-    if has_outside_count && !parts.is_empty() {
-        parts.remove(0);
-    }
-    parts
-}
-
-/// What is added up for a query. The number of records is among it unless it is public.
-pub(super) fn parts(kind: &Kind, relation: Relation) -> Vec<Of> {
-    let public = relation.is_length_public();
-    match kind {
-        Kind::Count(within) => vec![Of::Ones(*within)],
-        Kind::Sum(bounds) if public => vec![Of::Offsets(*bounds)],
-        Kind::Sum(bounds) => vec![Of::Values(*bounds)],
-        Kind::Mean(bounds) if public => vec![Of::Offsets(*bounds)],
-        Kind::Mean(bounds) => vec![Of::Ones(None), Of::Offsets(*bounds)],
-        Kind::Variance(bounds) | Kind::Deviation(bounds) if public => {
-            vec![Of::Offsets(*bounds), Of::Squares(*bounds)]
-        }
-        Kind::Variance(bounds) | Kind::Deviation(bounds) => {
-            vec![Of::Ones(None), Of::Offsets(*bounds), Of::Squares(*bounds)]
-        }
-        Kind::Proportion(bounds) if public => vec![Of::Ones(Some(*bounds))],
-        Kind::Proportion(bounds) => vec![Of::Ones(None), Of::Sides(*bounds)],
-        // These are no sums.
-        Kind::Histogram(_) | Kind::Quantile { .. } => Vec::new(),
-        Kind::Cumulative(_) | Kind::Quantiles { .. } => Vec::new(),
-        // These are of several columns.
-        Kind::Covariance(..) | Kind::Correlation(..) | Kind::Regression { .. } => Vec::new(),
-    }
-}
-
-/// The same with the columns that each is of.
-pub(super) fn placed(kind: &Kind, relation: Relation) -> Vec<(Of, [usize; 2])> {
-    match kind {
-        Kind::Covariance(x, y) => moments::of_two(*x, *y, relation.is_length_public()),
-        Kind::Correlation(x, y) => moments::of_correlation(*x, *y, relation.is_length_public()),
-        Kind::Regression { predictors, outcome } => {
-            moments::of_line(predictors, *outcome, relation.is_length_public())
-        }
-        other => parts(other, relation).into_iter().map(|of| (of, [0, 0])).collect(),
-    }
-}
-
-fn sums(
-    list: &[(Of, [usize; 2])],
-    style: Style,
-    relation: Relation,
-) -> Result<Vec<(Summand, Noise)>, Error> {
-    let style = style.shared(list.len() as f64);
-    let sum = |(of, columns): &(Of, [usize; 2])| {
-        let grid = match (of, style) {
-            // Whole numbers, if the noise is not more of them than it may be.
-            (Of::Ones(_), Style::Gaussian { .. }) => {
-                style.grid(of.reach(relation))?.coarser(Grid::WHOLE)
-            }
-            (Of::Ones(_), _) => Grid::WHOLE,
-            _ => style.grid(of.reach(relation))?,
-        };
-        let summand = Summand::at(*of, *columns, grid);
-        Ok((summand, style.noise(summand.sensitivity(relation), grid)?))
-    };
-    list.iter().map(sum).collect()
-}
-
-/// One record more moves one bin by one; another in its place moves two bins by one each, as two
-/// releases would. (Of nested bins one record is in several: it moves so many, by one each.) Several records move
-/// several bins in ways for which only the sum of the moves, or of their squares, is used.
-fn bins(style: Style, moved: u64, records: u64) -> Result<(Noise, Release), Error> {
-    if records > 1 {
-        return bins_moved_often(style, moved, records);
-    }
-    let noise = style.shared(moved as f64).noise(1, Grid::WHOLE)?;
-    let release = Release::from((noise.mechanism(), Count::new(moved)?));
-    Ok((noise, release))
-}
-
-/// One record for another, or one that comes or goes, moves at most so many bins by one each: by so much in all, and by
-/// the root of it in Euclidean norm. A person's records are exchanged one by one, and both norms are
-/// subadditive: as many times that, which is reached if all of them are alike.
-fn bins_moved_often(style: Style, moved: u64, records: u64) -> Result<(Noise, Release), Error> {
-    match style {
-        Style::Laplace { epsilon } => {
-            let noise = style.noise(moved * records, Grid::WHOLE)?;
-            let release = (Mechanism::from(Guarantee::pure(epsilon)?), Count::ONE);
-            Ok((noise, release.into()))
-        }
-        Style::Gaussian { multiplier } => {
-            // rho = |shift|^2 / (2 sigma^2), bin by bin (Canonne, Kamath and Steinke 2020).
-            let far = records as f64 * (moved as f64).sqrt();
-            let sigma = rounded_up(far, multiplier);
-            let legal = "at most 2^20 over how far one person moves the bins: the records a person, \
-                         times the root of two where they are replaced, or of how many bins a record moves";
-            check(sigma <= MOST_SIGMA, "multiplier", multiplier, legal)?;
-            let noise = Noise::discrete_gaussian(sigma, records)?;
-            let square = (records * records * moved) as f64;
-            // Two roundings, and one to spare.
-            let rho = (0.5 * square / (sigma * sigma)).next_up().next_up().next_up();
-            let rho = Rho::new(rho)?;
-            let release = (Mechanism::Zcdp { rho, delta: Delta::new(0.0)? }, Count::ONE);
-            Ok((noise, release.into()))
-        }
-        _ => Err(style.unsuited("a histogram of several records a person", "laplace, gaussian")),
-    }
-}
-
-impl Style {
-    /// The noise for one of several numbers that share a budget.
-    pub(crate) fn shared(self, parts: f64) -> Self {
-        match self {
-            Self::Laplace { epsilon } => Self::Laplace { epsilon: epsilon / parts },
-            Self::Gaussian { multiplier } => {
-                Self::Gaussian { multiplier: multiplier * parts.sqrt() }
-            }
-            Self::DiscreteGaussian { .. } => self,
-            Self::Staircase { epsilon } => Self::Staircase { epsilon: epsilon / parts },
-            Self::Exponential { epsilon } => Self::Exponential { epsilon: epsilon / parts },
-            Self::ExponentialInterval { epsilon, confidence } => {
-                Self::ExponentialInterval { epsilon: epsilon / parts, confidence }
-            }
-        }
-    }
-
-    /// A grid much finer than the noise. Gaussian noise is 513,000 to 1,026,000 steps, within the
-    /// 2^20 that it may be; with a multiplier of at most 1000 sqrt(3) the sensitivity is then 296 steps at
-    /// least, so that rounding it up, and the step more that is charged, are less than 0.7 % of it. (Regressions share a budget among up
-    /// to 170 sums: less than 3 % there.)
-    pub(super) fn grid(self, sensitivity: f64) -> Result<Grid, Error> {
-        Grid::at_most(match self {
-            Self::Laplace { epsilon } => (sensitivity / epsilon).min(sensitivity) / 1e9,
-            Self::Gaussian { multiplier } => sensitivity * multiplier / 513_000.0,
-            Self::DiscreteGaussian { .. } => return Ok(Grid::WHOLE),
-            Self::Staircase { .. } => sensitivity / 1e6,
-            Self::Exponential { .. } | Self::ExponentialInterval { .. } => {
-                return Err(self.unsuited("a number", "a quantile"));
-            }
-        })
-    }
-
-    /// Noise that costs no more than was asked for a sensitivity in grid units.
-    pub(crate) fn noise(self, steps: u64, grid: Grid) -> Result<Noise, Error> {
-        let distance = steps as f64 * grid.step();
-        match self {
-            Self::Laplace { epsilon } => {
-                // Beyond 10^5 steps one more is charged.
-                let charged = if steps > 100_000 { steps + 1 } else { steps };
-                let units = (charged as f64 / epsilon).next_up().next_up();
-                Noise::laplace(units * grid.step(), distance, grid)
-            }
-            Self::Gaussian { multiplier } => {
-                let listed = is_charged_as_listed(steps as f64 * multiplier, steps);
-                let charged = if listed { steps } else { steps + 1 };
-                let units = rounded_up(charged as f64, multiplier);
-                Noise::gaussian(units * grid.step(), distance, grid)
-            }
-            Self::DiscreteGaussian { sigma } => Noise::discrete_gaussian(sigma, steps),
-            Self::Staircase { epsilon } => Noise::staircase(epsilon, None, distance, grid),
-            Self::Exponential { .. } | Self::ExponentialInterval { .. } => {
-                Err(self.unsuited("a number", "a quantile"))
-            }
-        }
-    }
-}
-
-/// A product, rounded up.
-pub(super) fn rounded_up(one: f64, other: f64) -> f64 {
-    let product = one * other;
-    // The error of a rounded product is a double.
-    if one.mul_add(other, -product) > 0.0 { product.next_up() } else { product }
 }
 
 impl Measurement {

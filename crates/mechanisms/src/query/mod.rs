@@ -12,6 +12,8 @@ mod tally;
 mod prefixes;
 mod ratio;
 mod moments;
+mod parts;
+mod noises;
 mod measurement;
 mod groups;
 mod mean;

@@ -1,6 +1,7 @@
 //! Measurements whose number of records is released by another one, of the same records.
 
-use super::measurement::{Measurement, noisy_sums, placed};
+use super::measurement::{Measurement, noisy_sums};
+use super::parts::placed;
 use super::recipe::Recipe;
 use super::summand::Of;
 use super::tally::Tally;

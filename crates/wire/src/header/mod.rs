@@ -41,7 +41,7 @@ impl DataFormat {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
             Some("csv") => Ok(Self::Csv),
-            Some("jsonl") => Ok(Self::JsonLines),
+            Some("jsonl" | "ndjson") => Ok(Self::JsonLines),
             Some("parquet") => Ok(Self::Parquet),
             _ => Err(PlanError::plan(
                 "has none of the known extensions; legal: .csv, .jsonl, .parquet",

@@ -49,7 +49,7 @@ impl Other {
 
     fn engine(&self) -> Arc<dyn Engine> {
         match self {
-            Self::Postgres(place) => Arc::new(Postgres::open(&place.url, [7; 32]).unwrap()),
+            Self::Postgres(place) => Arc::new(Postgres::open(&place.url).unwrap()),
             #[cfg(feature = "spark")]
             Self::Spark(cluster) => cluster.engine(),
         }
@@ -65,7 +65,7 @@ impl Other {
     }
 
     fn held(&self, public: Table) -> Held {
-        Held::new(public, &self.table(), self.engine()).unwrap()
+        Held::new(public, &self.table(), self.engine(), [7; 32]).unwrap()
     }
 
     /// A table that takes minutes to read.
@@ -336,7 +336,7 @@ fn columns_of_other_types_are_refused() {
     for other in Other::all() {
         let held = |types: &Types| {
             other.write(types, &[]);
-            Held::new(public.clone(), &other.table(), other.engine()).map(drop)
+            Held::new(public.clone(), &other.table(), other.engine(), [7; 32]).map(drop)
         };
         held(&fits).unwrap();
         for (column, kind) in bad {
@@ -345,7 +345,7 @@ fn columns_of_other_types_are_refused() {
             let why = held(&types).unwrap_err().why;
             assert!(why.contains("is of type") && why.contains("which is not"), "{why}");
         }
-        let elsewhere = Held::new(public.clone(), "elsewhere", other.engine());
+        let elsewhere = Held::new(public.clone(), "elsewhere", other.engine(), [7; 32]);
         let why = elsewhere.unwrap_err().why;
         assert!(why.contains("elsewhere"), "{why}");
     }
@@ -371,14 +371,14 @@ fn late_statements_are_cut_off() {
     for other in Other::all() {
         other.write(&["bigint", "integer", "numeric", "text", "integer"], &[]);
         let (slow, engine) = (other.slow(), other.engine());
-        let slow = Held::new(public.clone(), &slow, Arc::clone(&engine)).unwrap();
+        let slow = Held::new(public.clone(), &slow, Arc::clone(&engine), [7; 32]).unwrap();
         let ready = Ready::new(&slow, &question, Spend::Epsilon(1.0), None).unwrap();
         let start = Instant::now();
         let deadline = start + Duration::from_millis(300);
         slow.count(&[ready.tabulation()], deadline).unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(30));
         assert!(!other.is_busy());
-        let quick = Held::new(public.clone(), &other.table(), engine).unwrap();
+        let quick = Held::new(public.clone(), &other.table(), engine, [7; 32]).unwrap();
         let ready = Ready::new(&quick, &question, Spend::Epsilon(1.0), None).unwrap();
         counted(&quick, &ready);
     }

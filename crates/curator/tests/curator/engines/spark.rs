@@ -28,7 +28,7 @@ impl Cluster {
     }
 
     pub(super) fn engine(&self) -> Arc<dyn Engine> {
-        Arc::new(Spark::open(&self.url, [7; 32]).unwrap())
+        Arc::new(Spark::open(&self.url).unwrap())
     }
 
     pub(super) fn table(&self) -> String {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use counterpoint_curator::engine::{Dialect, Engine, Failed, Found, Rows, Sqlite, Statement};
 use counterpoint_curator::question::Of;
 use counterpoint_curator::table_session::{self, Asked, Owner, Summed};
-use counterpoint_curator::{Config, Denied, Held, Opening, Unanswered};
+use counterpoint_curator::{Config, Denied, Held, Opening, Stages, Unanswered};
 use counterpoint_ledger::{Ledger, LedgerError, OpenOptions, Pool};
 
 use super::{
@@ -92,22 +92,26 @@ fn no_handle_is_held_while_the_engine_runs() {
     let config = Config::parse(CONFIG, place.folder.path()).unwrap();
     let pool = Arc::new(Pool::new(&config.ledger, &OpenOptions::default(), 1).unwrap());
     let file = place.folder.path().join("visits.db");
-    let engine = Jealous(Sqlite::open(&file, [7; 32]).unwrap(), Arc::clone(&pool));
+    let engine = Jealous(Sqlite::open(&file).unwrap(), Arc::clone(&pool));
     let public = config.tables[0].public.clone();
-    let held = Held::new(public, "visits", Arc::new(engine)).unwrap();
+    let held = Held::new(public, "visits", Arc::new(engine), [7; 32]).unwrap();
     let owner = Owner { account: "both", analyst: "ann", key: "s" };
     let declared = sparse(10.0, 1, 0.0, Summed::default());
-    table_session::open(&pool, &held, &owner, None, &declared).unwrap();
+    let open = |owner: &Owner<'_>| table_session::open(&pool, &held, owner, None, &declared);
     let asked = Asked { question: about(Of::Count, None), guess: None, spend: None };
+    let ask = |owner: &Owner<'_>, deadline: Instant| {
+        table_session::ask(&pool, &held, owner, ("q", &asked), deadline, &Stages::default())
+    };
     let deadline = Instant::now() + Duration::from_secs(60);
-    table_session::ask(&pool, &held, &owner, "q", &asked, deadline).unwrap();
+    open(&owner).unwrap();
+    ask(&owner, deadline).unwrap();
     // An engine that fails draws nothing: the session is as it was, and goes on.
-    table_session::open(&pool, &held, &Owner { key: "t", ..owner }, None, &declared).unwrap();
-    let late =
-        table_session::ask(&pool, &held, &Owner { key: "t", ..owner }, "q", &asked, Instant::now());
+    let other = Owner { key: "t", ..owner };
+    open(&other).unwrap();
+    let late = ask(&other, Instant::now());
     assert!(matches!(late, Err(Unanswered::Charged(_))), "{late:?}");
     let session = pool.with(|ledger| ledger.session("both", "s-ann/t")).unwrap().unwrap();
     assert!(session.answered == 0 && session.ended.is_none());
-    table_session::ask(&pool, &held, &Owner { key: "t", ..owner }, "q", &asked, deadline).unwrap();
+    ask(&other, deadline).unwrap();
     table_session::close(&pool, &owner).unwrap();
 }

@@ -1,0 +1,47 @@
+//! The texts of questions that were answered, for the owner's history. The ledger itself holds only their hashes.
+
+use super::tokens::TokenError;
+use rusqlite::{Connection, params};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Longer texts are cut.
+const MOST_LETTERS: usize = 4000;
+
+/// The last text is lost if the machine stops: then its hash is what is left. Nothing waits for the disk.
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS question (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+";
+
+/// The texts, in the file of the tokens.
+pub(crate) struct Texts(Mutex<Connection>);
+
+impl Texts {
+    /// Opens them. The file is there, and private.
+    pub(crate) fn open(file: &Path) -> Result<Self, TokenError> {
+        let connection = Connection::open(file)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.execute_batch(SCHEMA)?;
+        Ok(Self(Mutex::new(connection)))
+    }
+
+    /// Notes what a key of the ledger stands for. What fails is not noted, and stops no answer.
+    pub(crate) fn note(&self, key: &str, text: &str) {
+        let text: String = text.chars().take(MOST_LETTERS).collect();
+        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sql = "INSERT OR IGNORE INTO question (key, text) VALUES (?1, ?2)";
+        let _ = connection.execute(sql, params![key, text]);
+    }
+
+    /// All of them, by the ledger's keys.
+    pub(crate) fn all(&self) -> Result<BTreeMap<String, String>, TokenError> {
+        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut statement = connection.prepare_cached("SELECT key, text FROM question")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
