@@ -6,6 +6,7 @@ mod exactly;
 mod ledger;
 mod mechanisms;
 mod plan;
+mod records;
 mod simulations;
 mod studies;
 mod study_new;
