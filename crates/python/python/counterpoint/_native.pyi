@@ -38,6 +38,7 @@ __all__ = [
     "audit",
     "calibrate",
     "convert",
+    "kinds",
     "noise_rules",
     "pairs",
     "plan_study",
@@ -78,6 +79,8 @@ class Mechanism:
     def __rmul__(self, times: int, /) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+def kinds() -> list[dict[str, Any]]: ...
 
 _Number = float | SupportsFloat
 

@@ -8,9 +8,9 @@ use counterpoint_questions::question::{Aggregate, Of, Question, Share, Values, s
 use counterpoint_questions::{Checked, Illegal, Part};
 
 use super::{bare, data};
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing};
-use crate::value::Value;
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing};
+use crate::text::value::Value;
 
 /// The fields of every statistic about columns, besides those of its kind.
 pub(super) const FIELDS: [&str; 4] = ["column", "where", "by", "expected"];

@@ -4,9 +4,9 @@ use counterpoint::Count;
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::Public;
 
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing};
-use crate::value::Value;
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing};
+use crate::text::value::Value;
 
 /// The question, how large its answer can be, and the fields of its kind.
 pub(super) fn query(

@@ -1,11 +1,11 @@
 //! Reading plans, whichever way they are written down.
 
-use crate::error::PlanError;
 use std::path::Path;
 
-use crate::plan::{BYTE_ORDER_MARK, Blank, Builder, Format, Plan};
-use crate::value::Table;
-use crate::{json, toml};
+use super::builder::Builder;
+use super::{BYTE_ORDER_MARK, Blank, Format, Plan, json, toml};
+use crate::text::error::PlanError;
+use crate::text::value::Table;
 
 impl Plan {
     /// Reads a plan.
@@ -62,21 +62,27 @@ impl Plan {
     }
 }
 
+/// What becomes of the numbers of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Doubles, the nearest.
+    Doubles,
+    /// Doubles where those say it all, else what is written.
+    Exact,
+    /// Their texts. The document is known to be right.
+    Texts,
+}
+
 /// A document as one table.
-pub(crate) fn table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
-    read(bytes, format, false)
-}
-
-/// The same, its numbers as they are written.
-pub(crate) fn exact_table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
-    read(bytes, format, true)
-}
-
-fn read(bytes: &[u8], format: Format, exact: bool) -> Result<Table<'_>, PlanError> {
+pub(crate) fn table_of(
+    bytes: &[u8],
+    format: Format,
+    numbers: Numbers,
+) -> Result<Table<'_>, PlanError> {
     let text = text(bytes)?;
     match format {
-        Format::Toml => toml::table(text, exact),
-        Format::Json => json::table(text, exact),
+        Format::Toml => toml::table(text, numbers),
+        Format::Json => json::table(text, numbers),
     }
 }
 

@@ -2,12 +2,10 @@
 
 use counterpoint::Count;
 
-use crate::error::PlanError;
-use crate::kind;
-use crate::plan::{Plan, Question, Release, adjacency_name};
-use crate::recipe;
-use crate::sample::{Batches, Sample};
-use crate::value::{Table, Value};
+use super::{Batches, Plan, Question, Release, Sample, adjacency_name, recipe};
+use crate::catalogue;
+use crate::text::error::PlanError;
+use crate::text::value::{Table, Value};
 
 impl Plan {
     /// The plan in TOML. Reading it gives the same plan.
@@ -49,7 +47,7 @@ impl Release {
         if let Some(name) = self.name.as_deref() {
             table.push(("name".into(), Value::Text(name.into())));
         }
-        let described = kind::describe(&self.mechanism)
+        let described = catalogue::describe(&self.mechanism)
             .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
         table.extend(described.into_iter().map(|(name, value)| {
             let value = self.as_written(&name, value);

@@ -7,8 +7,8 @@ use counterpoint_numerics::fractions::Ratio;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::error::quoted;
-use crate::written::{Written, amount};
+use super::error::{PlanError, quoted};
+use super::written::{Written, amount};
 
 /// A value of either format.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,12 +87,13 @@ pub(crate) fn push_field<'a>(
     table: &mut Table<'a>,
     key: Cow<'a, str>,
     value: Value<'a>,
-) -> Result<(), String> {
+) -> Result<(), PlanError> {
     if table.iter().any(|(earlier, _)| *earlier == key) {
-        return Err(format!("{} is given twice; legal: once", quoted(&key)));
+        return Err(PlanError::plan(format!("{} is given twice; legal: once", quoted(&key))));
     }
     if table.len() == MOST_FIELDS {
-        return Err(format!("a table has more than {MOST_FIELDS} fields; legal: at most that"));
+        let problem = format!("a table has more than {MOST_FIELDS} fields; legal: at most that");
+        return Err(PlanError::plan(problem));
     }
     table.push((key, value));
     Ok(())
