@@ -1,7 +1,7 @@
 //! Mechanisms: one release each, described as in a plan file.
 
 use counterpoint::ask::Unknown;
-use counterpoint_wire::catalogue::{Field, KINDS, Shape, kind};
+use counterpoint_wire::catalogue::{Field, KINDS, Kind, kind};
 use counterpoint_wire::{Release, Table, Value, name_of};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -62,14 +62,14 @@ pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         let field = |field: &Field| {
             let dict = PyDict::new(py);
             dict.set_item("name", field.name)?;
-            dict.set_item("whole", field.of.shape == Shape::Whole)?;
+            dict.set_item("shape", format!("{:?}", field.of.shape))?;
             dict.set_item("presence", format!("{:?}", field.of.presence))?;
             dict.set_item("default", field.default)?;
             Ok(dict)
         };
         list.iter().map(field).collect::<PyResult<Vec<_>>>()
     };
-    let one = |kind: &counterpoint_wire::catalogue::Kind| {
+    let one = |kind: &Kind| {
         let dict = PyDict::new(py);
         dict.set_item("name", kind.name)?;
         dict.set_item("class", kind.class)?;

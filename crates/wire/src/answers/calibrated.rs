@@ -8,7 +8,7 @@ use counterpoint::{Bracket, Delta, Epsilon};
 use super::composed::width;
 use crate::plan::{Plan, name_of};
 use crate::text::decimal::{self, FULL_DIGITS};
-use crate::text::object::{Decimal, Object, ends, setting};
+use crate::text::object::{Decimal, Object, SpentSetting, ends};
 
 /// A value that meets a target, and the next one, that does not.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +139,7 @@ impl Calibrated {
             .some("gap", self.gap())
             .field("route", self.route.name())
             .field("theorem", self.theorem.source())
-            .field("setting", setting(self.theorem.setting()))
+            .field("setting", SpentSetting::from(self.theorem.setting()))
             .list("changed", &changed)
             .list("warnings", &self.warnings)
             .json()

@@ -8,7 +8,7 @@ use counterpoint::theorem::{Bound, Comparison, Theorem};
 
 use crate::plan::Question;
 use crate::text::decimal::FULL_DIGITS;
-use crate::text::object::{Decimal, Object, between, ends, exactly, setting};
+use crate::text::object::{Decimal, Object, SpentSetting, between, ends, exactly};
 use crate::text::written::Written;
 
 /// A question about a composition with its certified answer, and what the named
@@ -134,7 +134,7 @@ impl Composed {
             .some("lower_met_by", self.share.map(met_by))
             .field("route", self.route.name())
             .field("theorem", self.theorem.source())
-            .field("setting", setting(self.theorem.setting()))
+            .field("setting", SpentSetting::from(self.theorem.setting()))
             .field("others", others.collect::<Vec<_>>())
             .list("pairs", &pairs.collect::<Vec<_>>())
             .list("warnings", &self.warnings)

@@ -7,7 +7,7 @@ use counterpoint::quantity::Level;
 use counterpoint::theorem::Theorem;
 
 use crate::text::decimal;
-use crate::text::object::{Decimal, Object, between, ends, setting};
+use crate::text::object::{Decimal, Object, SpentSetting, between, ends};
 
 /// The levels at which a report tells the loss that is rarely passed.
 const LEVELS: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_999];
@@ -74,7 +74,7 @@ impl Losses {
         Object::new()
             .field("losses", self.losses.iter().map(one).collect::<Vec<_>>())
             .field("theorem", theorem.source())
-            .field("setting", setting(theorem.setting()))
+            .field("setting", SpentSetting::from(theorem.setting()))
             .list("warnings", &self.warnings)
             .json()
     }

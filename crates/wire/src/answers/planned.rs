@@ -10,7 +10,7 @@ use crate::ledger::ExactPlan;
 use crate::plan::{Bundle, Format, Plan, Question, Release};
 use crate::text::decimal;
 use crate::text::error::PlanError;
-use crate::text::object::{Object, ends, exactly, setting};
+use crate::text::object::{Object, SpentSetting, ends, exactly};
 use crate::text::value::Value;
 
 /// What a study came to.
@@ -68,7 +68,7 @@ impl Planned {
             .some("least", planned.least.as_ref().map(least))
             .field("route", planned.cost.route.name())
             .field("theorem", planned.cost.theorem.source())
-            .field("setting", setting(planned.cost.theorem.setting()))
+            .field("setting", SpentSetting::from(planned.cost.theorem.setting()))
             .field("statistics", statistics.collect::<Result<Vec<_>, _>>()?)
             .field("others", planned.others.iter().map(other).collect::<Vec<_>>())
             .field("plan", plan)

@@ -4,7 +4,7 @@ use counterpoint::Bracket;
 use counterpoint::quantity::Rate;
 use counterpoint::region::{Point, Region, Verdict};
 
-use crate::text::object::{Decimal, Object, ends, setting};
+use crate::text::object::{Decimal, Object, SpentSetting, ends};
 
 /// The false-alarm rates at which a report tells the least miss rate.
 pub const FALSE_ALARMS: [f64; 6] = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5];
@@ -133,7 +133,7 @@ fn one(plan: &PlanRegion) -> Object {
         .field("outer", vertices(region.outer(), Decimal::down))
         .field("inner", vertices(region.inner(), Decimal::up))
         .field("theorem", theorem.source())
-        .field("setting", setting(theorem.setting()))
+        .field("setting", SpentSetting::from(theorem.setting()))
 }
 
 fn vertices(points: &[Point], rounded: fn(f64) -> Decimal) -> Vec<[Decimal; 2]> {

@@ -435,7 +435,7 @@ impl Described {
         match field {
             Field::One(text) if key == "recipe" => {
                 let wrong = |e: serde_json::Error| PlanError::field(key, e.to_string());
-                serde_json::from_str(text).map(Value::of_json).map_err(wrong)
+                serde_json::from_str(text).map_err(wrong)
             }
             Field::One(text) if WORDS.contains(&key) => Ok(Value::Text(text.as_str().into())),
             Field::One(text) => number(text),

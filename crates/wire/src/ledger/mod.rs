@@ -19,5 +19,7 @@ pub use stream::ExportWriter;
 pub use told::{
     AccountStatus, Committed, Done, GaussianRoom, History, HistoryEntry, LevelRead, No,
     OdometerRead, Pending, PendingKey, Price, QuotaStatus, Reserved, Response, Responses, Room,
-    SampledRoom, SessionStatus, Short, SlotStatus, SpentEpsilon, SpentSetting, Status, Verified,
+    SampledRoom, SessionStatus, Short, SlotStatus, SpentEpsilon, Status, Verified,
 };
+
+pub use crate::text::object::SpentSetting;

@@ -7,9 +7,8 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Plan;
 use super::builder::Builder;
-use super::parse::Numbers;
+use super::{Numbers, Plan};
 use crate::text::error::PlanError;
 use crate::text::value::{Key, Table, Value, push_field};
 

@@ -13,7 +13,7 @@ mod write;
 
 #[cfg(test)]
 pub(crate) use builder::Builder;
-pub(crate) use parse::{Numbers, table_of};
+pub(crate) use parse::table_of;
 pub use sample::{Batches, Sample};
 #[cfg(test)]
 pub(crate) use toml::read_in_pieces;
@@ -281,6 +281,17 @@ impl Format {
             Self::Toml
         }
     }
+}
+
+/// What becomes of the numbers of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Doubles, the nearest.
+    Doubles,
+    /// Doubles where those say it all, else what is written.
+    Exact,
+    /// Their texts. The document is known to be right.
+    Texts,
 }
 
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::builder::Builder;
-use super::{BYTE_ORDER_MARK, Blank, Format, Plan, json, toml};
+use super::{BYTE_ORDER_MARK, Blank, Format, Numbers, Plan, json, toml};
 use crate::text::error::PlanError;
 use crate::text::value::Table;
 
@@ -60,17 +60,6 @@ impl Plan {
             Format::Json => json::read(text, builder),
         }
     }
-}
-
-/// What becomes of the numbers of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Numbers {
-    /// Doubles, the nearest.
-    Doubles,
-    /// Doubles where those say it all, else what is written.
-    Exact,
-    /// Their texts. The document is known to be right.
-    Texts,
 }
 
 /// A document as one table.

@@ -8,9 +8,8 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use super::Plan;
 use super::builder::Builder;
-use super::parse::Numbers;
+use super::{Numbers, Plan};
 use crate::text::error::{PlanError, quoted};
 use crate::text::value::{Table, Value};
 

@@ -1,6 +1,7 @@
 //! Plans back into text.
 
 use counterpoint::Count;
+use serde::Deserialize;
 
 use super::{Batches, Plan, Question, Release, Sample, adjacency_name, recipe};
 use crate::catalogue;
@@ -75,7 +76,7 @@ impl Release {
             let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
             if let Some(recipe) = &bundle.recipe {
                 let value = recipe::write(recipe, bundle.shared.as_deref()).map_err(wrong)?;
-                table.push(("recipe".into(), Value::of_json(value)));
+                table.push(("recipe".into(), Value::deserialize(value).map_err(wrong)?));
             }
         }
         Ok(table)

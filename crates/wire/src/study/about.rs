@@ -307,18 +307,5 @@ fn scale(kind: &str, part: &Part, table: &Table, rows: f64) -> f64 {
         },
         None => (0.0, 1.0),
     };
-    let (low, high) = bounds(part.column.as_ref());
-    let half = 0.5 * (high - low);
-    match kind {
-        "proportion" | "regression" | "correlation" => 1.0,
-        "sum" => rows * low.abs().max(high.abs()),
-        "mean" => high - low,
-        "variance" => half * half,
-        "standard-deviation" => half,
-        "covariance" => {
-            let (low, high) = bounds(part.others.first());
-            half * 0.5 * (high - low)
-        }
-        _ => rows,
-    }
+    bare::scale(kind, rows, [bounds(part.column.as_ref()), bounds(part.others.first())])
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use counterpoint::Bracket;
 use counterpoint::theorem::{Parameters, Setting};
-use serde::ser::{Error, Serialize, Serializer};
+use serde::Serialize;
+use serde::ser::{Error, Serializer};
 use serde_json::value::RawValue;
 
 use super::decimal::{self, FULL_DIGITS};
@@ -107,12 +108,22 @@ pub(crate) fn exactly(number: f64) -> Object {
     between(Decimal::shortest(number), Decimal::shortest(number))
 }
 
-/// The setting a theorem holds in.
-pub(crate) fn setting(setting: Setting) -> Object {
-    let parameters = match setting.parameters {
-        Parameters::Adaptive => "adaptive",
-        // Promising less than is true is safe.
-        _ => "fixed",
-    };
-    Object::new().field("parameters", parameters).field("concurrent", setting.concurrent)
+/// What may be chosen, and whether mechanisms may be interleaved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SpentSetting {
+    /// `fixed` or `adaptive`.
+    pub parameters: &'static str,
+    /// Whether interactive mechanisms may be run side by side.
+    pub concurrent: bool,
+}
+
+impl From<Setting> for SpentSetting {
+    fn from(setting: Setting) -> Self {
+        let parameters = match setting.parameters {
+            Parameters::Adaptive => "adaptive",
+            // Promising less than is true is safe.
+            _ => "fixed",
+        };
+        Self { parameters, concurrent: setting.concurrent }
+    }
 }

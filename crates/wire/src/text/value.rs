@@ -35,27 +35,6 @@ pub enum Value<'a> {
     Null,
 }
 
-impl Value<'static> {
-    /// A value of JSON.
-    pub(crate) fn of_json(value: serde_json::Value) -> Self {
-        use serde_json::Value as Json;
-        match value {
-            Json::Null => Self::Null,
-            Json::Bool(truth) => Self::Bool(truth),
-            Json::Number(number) => match number.as_i128() {
-                Some(whole) => Self::Whole(whole),
-                None => Self::Real(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Json::String(text) => Self::Text(text.into()),
-            Json::Array(list) => Self::List(list.into_iter().map(Self::of_json).collect()),
-            Json::Object(fields) => {
-                let field = |(key, value): (String, Json)| (key.into(), Self::of_json(value));
-                Self::Table(fields.into_iter().map(field).collect())
-            }
-        }
-    }
-}
-
 impl Value<'_> {
     /// A number by its text, of which this is what doubles make.
     pub(crate) fn exactly(self, text: &str) -> Self {
