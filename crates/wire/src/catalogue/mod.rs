@@ -194,18 +194,18 @@ impl Kind {
     /// Takes the guarantee that stands in the place of noise, if one does.
     pub(crate) fn guarantee(&self, from: &mut Fields<'_>) -> Result<Option<Guarantee>, PlanError> {
         let Some(noise) = self.noise() else { return Ok(None) };
-        let words: Vec<&str> = self.instead.iter().map(|field| field.name).collect();
-        let instead = words.join(" and ");
-        let Some(given) = words.iter().find(|word| from.has(word)) else {
-            let legal = || format!("{}; or {instead} in its place", Noise::LEGAL);
+        let mut words = self.instead.iter().map(|field| field.name);
+        let instead = || words.clone().collect::<Vec<_>>().join(" and ");
+        let Some(given) = words.clone().find(|word| from.has(word)) else {
+            let legal = || format!("{}; or {} in its place", Noise::LEGAL, instead());
             return if from.has(noise) { Ok(None) } else { Err(missing(noise, &legal())) };
         };
         if from.has(noise) {
-            let problem = format!("is given with {noise}; legal: {noise}, or {instead}");
+            let problem = format!("is given with {noise}; legal: {noise}, or {}", instead());
             return Err(PlanError::field(given, problem));
         }
         let epsilon = from.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL))?;
-        let delta = match words.contains(&"delta") {
+        let delta = match words.any(|word| word == "delta") {
             true => from.number("delta", None, (Delta::new, Delta::LEGAL))?,
             false => number("delta", &Value::Real(0.0), Delta::new, Delta::LEGAL)?,
         };

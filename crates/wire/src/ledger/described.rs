@@ -61,21 +61,22 @@ impl Described {
     /// The fields of a table, every digit of their numbers as text.
     fn fields_of(table: Table<'_>) -> Result<BTreeMap<String, Field>, PlanError> {
         let field = |(key, value): (std::borrow::Cow<'_, str>, Value<'_>)| {
-            let shown = value.to_string();
-            let wrong = || PlanError::field(&key, format!("is {shown}; legal: {}", Amount::LEGAL));
+            let wrong = |shown: &dyn std::fmt::Display| {
+                PlanError::field(&key, format!("is {shown}; legal: {}", Amount::LEGAL))
+            };
             let field = match value {
                 Value::List(list) if matches!(list.first(), Some(Value::Table(_))) => {
                     let part = |value| match value {
                         Value::Table(fields) => Self::fields_of(fields).map(Self),
-                        _ => Err(wrong()),
+                        other => Err(wrong(&other)),
                     };
                     Field::Parts(list.into_iter().map(part).collect::<Result<_, _>>()?)
                 }
                 Value::List(list) => {
-                    let texts: Option<_> = list.iter().map(text).collect();
-                    Field::Many(texts.ok_or_else(wrong)?)
+                    let texts = list.iter().map(|item| text(item).ok_or_else(|| wrong(item)));
+                    Field::Many(texts.collect::<Result<_, _>>()?)
                 }
-                value => Field::One(text(&value).ok_or_else(wrong)?),
+                value => Field::One(text(&value).ok_or_else(|| wrong(&value))?),
             };
             Ok((key.into_owned(), field))
         };

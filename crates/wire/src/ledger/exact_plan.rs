@@ -48,6 +48,10 @@ impl ExactPlan {
             Some(Value::List(list)) => list,
             _ => Vec::new(),
         };
+        // Nothing that was read may go uncharged.
+        if list.len() != plan.releases.len() {
+            return Err(PlanError::field("release", "is given in two ways; legal: one list"));
+        }
         let described = |(index, (release, fields))| {
             let release: &crate::plan::Release = release;
             let described = match fields {
