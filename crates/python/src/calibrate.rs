@@ -148,10 +148,9 @@ pub(crate) fn calibrate(
     };
     let found = how.run_as(py, ask, |error: CalibrateError| errors::calibrate(error))?;
     let described = described.into_iter().zip(&found.releases);
-    let described = described.map(|(was, is)| counterpoint_wire::Release {
-        mechanism: is.mechanism.clone(),
-        count: is.count,
-        ..was
+    let described = described.map(|(mut release, found)| {
+        (release.mechanism, release.count) = (found.mechanism.clone(), found.count);
+        release
     });
     Ok(Calibration { unknown, described: described.collect(), found })
 }

@@ -1,5 +1,6 @@
 //! The ledger.
 
+use counterpoint::quantity::Order;
 use counterpoint::{Adjacency, Delta, Epsilon, Relation};
 use counterpoint_budget::Amount;
 use counterpoint_ledger::{
@@ -11,19 +12,23 @@ use counterpoint_wire::{Format, Question};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use crate::errors::{self, invalid};
 use crate::plan::adjacency;
 
-/// A head from its text.
-fn head(argument: &str, text: Option<&str>) -> PyResult<Option<Head>> {
-    let read = |text: &str| {
-        text.parse().map_err(|error| invalid(format!("{argument} is {text:?}: {error}")))
-    };
-    text.map(read).transpose()
+/// A head, an amount or an address from its text.
+fn read<T: FromStr<Err: Display>>(argument: &str, text: &str) -> PyResult<T> {
+    text.parse().map_err(|error| invalid(format!("{argument} is {text:?}: {error}")))
+}
+
+/// An amount from its exact decimal text.
+fn amount(argument: &str, text: &str) -> PyResult<Amount> {
+    read(argument, text)
 }
 
 /// Budgets that survive crashes, on SQLite or PostgreSQL.
@@ -42,15 +47,10 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         if self.process != std::process::id() {
             let connection = self.connection.get_mut();
-            let connection = connection.unwrap_or_else(std::sync::PoisonError::into_inner);
+            let connection = connection.unwrap_or_else(PoisonError::into_inner);
             std::mem::forget(connection.take());
         }
     }
-}
-
-/// An amount from its exact decimal text.
-fn amount(argument: &str, text: &str) -> PyResult<Amount> {
-    text.parse().map_err(|error| invalid(format!("{argument} is {text:?}: {error}")))
 }
 
 fn kind(name: &str) -> PyResult<Kind> {
@@ -66,7 +66,7 @@ pub(crate) fn plan(text: &[u8], path: Option<&str>) -> PyResult<ExactPlan> {
     ExactPlan::parse(text, format).map_err(|error| invalid(error.to_string()))
 }
 
-fn json(text: Result<String, impl std::fmt::Display>) -> PyResult<String> {
+fn json(text: Result<String, impl Display>) -> PyResult<String> {
     text.map_err(|error| invalid(error.to_string()))
 }
 
@@ -89,7 +89,7 @@ impl Ledger {
     ) -> Result<T, E> {
         py.detach(|| {
             // A panic of another thread left nothing half done: what is durable is in the database.
-            let lock = || self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let lock = || self.connection.lock().unwrap_or_else(PoisonError::into_inner);
             let mut connection = (self.process == std::process::id()).then(lock);
             match connection.as_mut().and_then(|connection| connection.as_mut()) {
                 Some(own) => work(own),
@@ -112,8 +112,9 @@ impl Ledger {
         expect_head: Option<&str>,
         read_only: bool,
     ) -> PyResult<Self> {
-        let url: Url = url.parse().map_err(|error| invalid(format!("url is {url:?}: {error}")))?;
-        let options = OpenOptions { read_only, expect: head("expect_head", expect_head)? };
+        let url: Url = read("url", url)?;
+        let expect = expect_head.map(|head| read("expect_head", head)).transpose()?;
+        let options = OpenOptions { read_only, expect };
         if create && options != OpenOptions::default() {
             return Err(invalid("create is given with expect_head or read_only; legal: alone"));
         }
@@ -200,11 +201,7 @@ impl Ledger {
         leaks: Option<&str>,
         expect: Option<&[u8]>,
     ) -> PyResult<String> {
-        let order = order
-            .map(|order| {
-                counterpoint::quantity::Order::new(order).map_err(errors::out_of_range("order"))
-            })
-            .transpose()?;
+        let order = order.map(Order::new).transpose().map_err(errors::out_of_range("order"))?;
         let promise = self::promise(&promise, order.map(|order| order.get()))?;
         let mut filter = NewFilter::promising(kind(filter)?, promise);
         filter.order = order;
@@ -485,7 +482,7 @@ impl Ledger {
         py: Python<'_>,
         expect_head: Option<&str>,
     ) -> PyResult<(String, Option<String>)> {
-        let expected = head("expect_head", expect_head)?;
+        let expected = expect_head.map(|head| read("expect_head", head)).transpose()?;
         let verification = self.with(py, |ledger| ledger.verify(expected))?;
         Ok((verification.head.to_string(), verification.problem))
     }

@@ -47,7 +47,7 @@ mod _native {
     #[pymodule_export]
     use super::losses::Losses;
     #[pymodule_export]
-    use super::mechanism::{Blank, Mechanism};
+    use super::mechanism::{Blank, Mechanism, kinds};
     #[pymodule_export]
     use super::noise::{Exponential, LeakyResponse, Noise, Response};
     #[pymodule_export]

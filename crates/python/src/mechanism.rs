@@ -1,11 +1,12 @@
 //! Mechanisms: one release each, described as in a plan file.
 
 use counterpoint::ask::Unknown;
+use counterpoint_wire::catalogue::{Field, KINDS, Kind, kind};
 use counterpoint_wire::{Release, Table, Value, name_of};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::errors::{invalid, wrong_type};
@@ -51,8 +52,35 @@ pub(crate) struct Mechanism {
 pub(crate) const UNKNOWNS: [Unknown; 4] =
     [Unknown::Sigma, Unknown::Scale, Unknown::Epsilon, Unknown::Count];
 
-/// The fields every release has, whatever its mechanism.
-const COMMON: [&str; 7] = ["mechanism", "name", "count", "rate", "examples", "batch", "partition"];
+/// What the classes take by name, after what is their own: on samples all, else from the count on.
+const KEYWORDS: [&str; 7] = ["rate", "examples", "batch", "epochs", "count", "name", "partition"];
+
+/// The catalogue: for each kind its names, fields and keywords.
+#[pyfunction]
+pub(crate) fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let fields = |list: &[Field]| {
+        let field = |field: &Field| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", field.name)?;
+            dict.set_item("shape", format!("{:?}", field.of.shape))?;
+            dict.set_item("presence", format!("{:?}", field.of.presence))?;
+            dict.set_item("default", field.default)?;
+            Ok(dict)
+        };
+        list.iter().map(field).collect::<PyResult<Vec<_>>>()
+    };
+    let one = |kind: &Kind| {
+        let dict = PyDict::new(py);
+        dict.set_item("name", kind.name)?;
+        dict.set_item("class", kind.class)?;
+        dict.set_item("meaning", kind.meaning)?;
+        dict.set_item("fields", fields(kind.fields)?)?;
+        dict.set_item("instead", fields(kind.instead)?)?;
+        dict.set_item("keywords", &KEYWORDS[if kind.is_sampled { 0 } else { 4 }..])?;
+        Ok(dict)
+    };
+    PyList::new(py, KINDS.iter().map(one).collect::<PyResult<Vec<_>>>()?)
+}
 
 #[pymethods]
 impl Mechanism {
@@ -79,10 +107,8 @@ impl Mechanism {
 
     /// Its name in plan files.
     #[getter]
-    fn kind(&self) -> PyResult<String> {
-        let table = self.table()?;
-        let kind = table.into_iter().find(|(name, _)| name == "mechanism");
-        Ok(kind.map_or_else(String::new, |(_, kind)| text(&kind)))
+    fn kind(&self) -> &'static str {
+        self.release.mechanism.kind()
     }
 
     /// What people call this release, or None.
@@ -113,9 +139,9 @@ impl Mechanism {
     /// The mechanism's own parameters.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
+        let (dict, kind) = (PyDict::new(py), kind(self.kind()));
         for (name, field) in self.table()? {
-            if !COMMON.contains(&name.as_ref()) {
+            if kind.is_some_and(|kind| kind.fields.iter().any(|field| field.name == name)) {
                 dict.set_item(name.as_ref(), self.shown(py, &name, &field)?)?;
             }
         }
@@ -128,7 +154,7 @@ impl Mechanism {
         });
         match found {
             Some((_, field)) => self.shown(py, name, &field),
-            None => Err(PyAttributeError::new_err(format!("{} has no {name}", self.kind()?))),
+            None => Err(PyAttributeError::new_err(format!("{} has no {name}", self.kind()))),
         }
     }
 
@@ -269,13 +295,6 @@ fn clear(release: &mut Release, unknown: Unknown) -> PyResult<()> {
     Ok(())
 }
 
-fn text(value: &Value<'_>) -> String {
-    match value {
-        Value::Text(text) => text.to_string(),
-        other => other.to_string(),
-    }
-}
-
 /// An object of a mechanism class with these fields.
 fn build<'py>(
     class: &Bound<'py, PyType>,
@@ -292,7 +311,7 @@ fn wrap<'py>(py: Python<'py>, release: &Release) -> PyResult<Bound<'py, PyAny>> 
         let module = py.import("counterpoint.mechanisms")?;
         Ok(module.getattr("CLASSES")?.cast_into::<PyDict>()?.unbind())
     })?;
-    let class = classes.bind(py).as_any().get_item(bare.kind()?)?;
+    let class = classes.bind(py).as_any().get_item(bare.kind())?;
     build(class.cast::<PyType>()?, &bare.fields(py)?)
 }
 
@@ -326,16 +345,7 @@ pub(crate) fn wrap_releases<'py>(
     py: Python<'py>,
     releases: &[counterpoint::Release],
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let described = |release: &counterpoint::Release| Release {
-        name: None,
-        mechanism: release.mechanism.clone(),
-        sample: None,
-        count: release.count,
-        partition: release.part.clone(),
-        written: Vec::new(),
-        bundle: None,
-    };
-    wrap_all(py, &releases.iter().map(described).collect::<Vec<_>>())
+    wrap_all(py, &releases.iter().cloned().map(Release::from).collect::<Vec<_>>())
 }
 
 /// The releases of a list of mechanisms.

@@ -5,7 +5,7 @@ use counterpoint::quantity::{Bits, Group, Rate};
 use counterpoint::theorem::eta::Eta;
 use counterpoint::theorem::{Bound as Named, Comparison, Theorem};
 use counterpoint::{Adjacency, Delta, Epsilon};
-use counterpoint_wire::{Format, Question, adjacency_name, adjacency_named};
+use counterpoint_wire::{Format, PlanError, Question, adjacency_name, adjacency_named};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use std::path::Path;
@@ -32,22 +32,22 @@ impl Plan {
     fn make(
         py: Python<'_>,
         large: bool,
-        describe: impl FnOnce() -> Result<counterpoint_wire::Plan, String> + Send + 'static,
+        describe: impl FnOnce() -> Result<counterpoint_wire::Plan, PlanError> + Send + 'static,
     ) -> PyResult<Self> {
         let make = move || {
             let described = describe()?;
-            let ready = described.prepare().map_err(|error| error.to_string())?;
+            let ready = described.prepare()?;
             Ok(Self { described: Arc::new(described), ready: Arc::new(ready) })
         };
         let made = if large { How::in_background(py, make)? } else { make() };
-        made.map_err(|text: String| invalid(text))
+        made.map_err(|error: PlanError| invalid(error.to_string()))
     }
 }
 
 impl Plan {
     /// A plan that was made elsewhere.
-    pub(crate) fn of(py: Python<'_>, described: counterpoint_wire::Plan) -> PyResult<Self> {
-        let described = counterpoint_wire::Plan { question: None, ..described };
+    pub(crate) fn of(py: Python<'_>, mut described: counterpoint_wire::Plan) -> PyResult<Self> {
+        described.question = None;
         Self::make(py, described.releases.len() > LARGE, move || Ok(described))
     }
 }
@@ -111,15 +111,9 @@ impl Plan {
         if releases.is_empty() {
             return Err(invalid("mechanisms is empty; legal: 1 to 10^7 mechanisms"));
         }
-        let described = counterpoint_wire::Plan {
-            question: None,
-            adjacency: self::adjacency(adjacency)?,
-            group: self::group(group)?,
-            releases,
-            target: None,
-            blanks: Vec::new(),
-            asked: None,
-        };
+        let mut described = counterpoint_wire::Plan::from(releases);
+        described.adjacency = self::adjacency(adjacency)?;
+        described.group = self::group(group)?;
         let large = described.releases.len() > LARGE;
         Self::make(py, large, move || Ok(described))
     }
@@ -135,8 +129,9 @@ impl Plan {
                 true => counterpoint_wire::Plan::parse_exactly,
                 false => counterpoint_wire::Plan::parse,
             };
-            let described = parse(&text, format).map_err(|error| error.to_string())?;
-            Ok(counterpoint_wire::Plan { question: None, asked: None, ..described })
+            let mut described = parse(&text, format)?;
+            (described.question, described.asked) = (None, None);
+            Ok(described)
         })
     }
 

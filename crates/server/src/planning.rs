@@ -188,7 +188,7 @@ fn converted(bytes: &[u8]) -> Answer {
         Format::Json => {
             serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(Problem::of)?
         }
-        Format::Toml => toml::from_str(text.trim_start_matches('\u{feff}')).map_err(Problem::of)?,
+        _ => toml::from_str(text.trim_start_matches('\u{feff}')).map_err(Problem::of)?,
     };
     serde_json::to_string(&value).map_err(Problem::of)
 }

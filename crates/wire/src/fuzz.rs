@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use counterpoint::Mechanism;
 
-use crate::plan::Builder;
-use crate::toml::read_in_pieces;
+use crate::plan::{Builder, read_in_pieces};
 use crate::{Format, Plan};
 
 const TOML: [&str; 7] = [

@@ -19,62 +19,41 @@
 //! # Ok::<(), counterpoint_wire::PlanError>(())
 //! ```
 
-mod answer;
-mod calibrated;
-mod audit;
+mod answers;
+pub mod catalogue;
 mod codebook;
-mod columns;
-pub mod decimal;
-mod error;
-mod exactly;
-mod fields;
 mod header;
-mod json;
-mod kind;
 pub mod ledger;
-mod losses;
-mod parse;
 mod plan;
-pub mod publication;
-mod recipe;
-mod region;
-mod rules;
-mod sample;
 mod simulation;
 mod study;
-mod study_new;
-mod planned;
-mod toml;
-mod value;
-mod write;
-mod written;
+mod text;
 
 #[cfg(test)]
 mod fuzz;
 
-pub use answer::{Asked, Composed};
-pub use audit::Audited;
-pub use calibrated::{Calibrated, Change, OutOfReach};
-pub use codebook::{Category, Codebook, CodebookColumn, CodebookFormat, Holds};
-pub use error::PlanError;
-pub use header::{DataFormat, Header};
-pub use losses::{Loss, Losses};
-pub use plan::{
-    Blank, Format, Plan, Question, Release, Target, adjacency_name, adjacency_named, name_of,
+pub use answers::publication;
+pub use answers::{
+    Advised, Asked, AtRate, Audited, Calibrated, Change, Composed, Converted, FALSE_ALARMS,
+    Inclusion, Loss, Losses, NoiseRules, OutOfReach, PlanRegion, Planned, Regions, Rule,
+    name_of_verdict, warning_text,
 };
-pub use planned::{Planned, warning_text};
-pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_verdict};
-pub use rules::{Advised, Converted, NoiseRules, Rule};
-pub use sample::{Batches, Sample};
+pub use codebook::{Category, Codebook, CodebookColumn, CodebookFormat, Holds};
+pub use header::{DataFormat, Header};
+pub use plan::{
+    Batches, Blank, Format, Plan, Question, Release, Sample, Target, adjacency_name,
+    adjacency_named, name_of,
+};
 pub use simulation::{
     Answered, Divergence, Divergences, Drawn, FileMechanism, FileQuery, FileStage, FileState,
     FileSystem, Left, MOST_SAMPLES, NotSimulated, Refuted, Simulated, SimulatedStage,
     SimulatedSystem, Simulation, written,
 };
 pub use study::{
-    DataSource, StudyFile, StudyQuestion, placed_in_study, read_study, read_study_file,
-    study_file_of, study_of,
+    DataSource, NewStudy, StudyFile, StudyQuestion, begin_study, new_study, placed_in_study,
+    read_study, read_study_file, study_file_of, study_of,
 };
-pub use study_new::{NewStudy, begin_study, new_study};
-pub use value::{Table, Value};
-pub use written::{Written, fraction, power};
+pub use text::decimal;
+pub use text::error::PlanError;
+pub use text::value::{Table, Value};
+pub use text::written::{NumberError, Written, fraction, power};

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod catalogue;
 mod exactly;
 mod ledger;
 mod mechanisms;
 mod plan;
+mod records;
 mod simulations;
 mod studies;
 mod study_new;

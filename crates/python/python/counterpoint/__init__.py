@@ -14,71 +14,25 @@ wanted errors; :func:`release` takes rows to published numbers; :mod:`counterpoi
 
 from typing import TYPE_CHECKING
 
-from . import noise, sessions
-from ._native import Answer, Audit, Bracket, Mechanism, audit
-from .arrays import Brackets
-from .calibration import Calibration, calibrate
-from .errors import (
-    Busy,
-    ChargedAndFailed,
-    CounterpointError,
-    IllegalQuestion,
-    InvalidArgument,
-    KeyInUse,
-    LedgerError,
-    NoFiniteEpsilon,
-    NoRandomness,
-    NotAllowed,
-    NotFound,
-    OutOfReach,
-    OverBudget,
-    Refused,
-    Refuted,
-    ServiceError,
-    SessionEnded,
-    SessionOver,
-    Stopped,
-    ToleranceNotMet,
-    Undecided,
-    Unreachable,
-    Unsupported,
-)
-from .ledger import Ledger
-from .losses import Losses
-from .mechanisms import (
-    GDP,
-    RDP,
-    TCDP,
-    UNKNOWN,
-    ZCDP,
-    AboveThreshold,
-    ApproxDP,
-    Cells,
-    DiscreteGaussian,
-    Exponential,
-    Finite,
-    Gaussian,
-    GaussianAllocation,
-    GaussianBatch,
-    GaussianDraws,
-    GaussianMixture,
-    GaussianSubset,
-    Geometric,
-    Laplace,
-    NameAndShame,
-    RandomizedResponse,
-    SparseVector,
-    Staircase,
-)
-from .plan import Comparison, Plan, PreciseAnswer, compose, load
-from .publication import Publication, release
-from .region import Region, Verdict
-from .rules import convert, noise_rules, pairs
-from .simulation import simulate
-from .study import Planned, PlannedStatistic, plan_study, study_new
+from . import noise as noise, sessions as sessions
+from ._native import Answer as Answer, Audit as Audit, Bracket as Bracket, audit as audit
+from .arrays import *
+from .calibration import *
+from .errors import *
+from .ledger import Ledger as Ledger
+from .losses import *
+from .mechanisms import *
+from .plan import *
+from .publication import *
+from .region import *
+from .rules import *
+from .simulation import *
+from .study import Planned as Planned, PlannedStatistic as PlannedStatistic, plan_study as plan_study
+from .study import study_new as study_new
 
 if TYPE_CHECKING:
-    from .client import Client, Condition, Question, Session, column, connect
+    from .client import Client as Client, Condition as Condition, Question as Question, Session as Session
+    from .client import column as column, connect as connect
 else:
 
     def __getattr__(name: str) -> object:
@@ -95,89 +49,10 @@ else:
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
 
+    __all__ = ["Answer", "Audit", "Bracket", "Client", "Condition", "Ledger", "Planned", "PlannedStatistic", "Question"]
+    __all__ += ["Session", "audit", "column", "connect", "noise", "plan_study", "sessions", "study_new"]
+    for _part in (arrays, calibration, errors, losses, mechanisms, plan, publication, region, rules, simulation):
+        __all__ += _part.__all__
+
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "GDP",
-    "RDP",
-    "TCDP",
-    "UNKNOWN",
-    "ZCDP",
-    "AboveThreshold",
-    "Answer",
-    "ApproxDP",
-    "Audit",
-    "Bracket",
-    "Brackets",
-    "Busy",
-    "Calibration",
-    "ChargedAndFailed",
-    "Client",
-    "Comparison",
-    "Condition",
-    "CounterpointError",
-    "Cells",
-    "DiscreteGaussian",
-    "Exponential",
-    "Finite",
-    "Gaussian",
-    "GaussianAllocation",
-    "GaussianBatch",
-    "GaussianDraws",
-    "GaussianMixture",
-    "GaussianSubset",
-    "Geometric",
-    "IllegalQuestion",
-    "InvalidArgument",
-    "KeyInUse",
-    "Laplace",
-    "Ledger",
-    "LedgerError",
-    "Losses",
-    "Mechanism",
-    "NameAndShame",
-    "NoFiniteEpsilon",
-    "NoRandomness",
-    "NotAllowed",
-    "NotFound",
-    "OutOfReach",
-    "OverBudget",
-    "Plan",
-    "Planned",
-    "PlannedStatistic",
-    "PreciseAnswer",
-    "Publication",
-    "Question",
-    "RandomizedResponse",
-    "Refused",
-    "Refuted",
-    "Region",
-    "ServiceError",
-    "Session",
-    "SessionEnded",
-    "SessionOver",
-    "SparseVector",
-    "Staircase",
-    "Stopped",
-    "ToleranceNotMet",
-    "Undecided",
-    "Unreachable",
-    "Unsupported",
-    "Verdict",
-    "audit",
-    "calibrate",
-    "column",
-    "compose",
-    "connect",
-    "convert",
-    "load",
-    "noise",
-    "noise_rules",
-    "pairs",
-    "plan_study",
-    "release",
-    "sessions",
-    "simulate",
-    "study_new",
-]

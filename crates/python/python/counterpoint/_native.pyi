@@ -38,6 +38,7 @@ __all__ = [
     "audit",
     "calibrate",
     "convert",
+    "kinds",
     "noise_rules",
     "pairs",
     "plan_study",
@@ -78,6 +79,8 @@ class Mechanism:
     def __rmul__(self, times: int, /) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+def kinds() -> list[dict[str, Any]]: ...
 
 _Number = float | SupportsFloat
 
@@ -128,9 +131,7 @@ class Bracket:
 
 @final
 class Answer(Bracket):
-    def __new__(
-        cls, lower: float, upper: float, route: Route, theorem: Theorem, wide: bool = False
-    ) -> Self: ...
+    def __new__(cls, lower: float, upper: float, route: Route, theorem: Theorem, wide: bool = False) -> Self: ...
     @property
     def wide(self) -> bool: ...
     @property
@@ -143,17 +144,12 @@ class Answer(Bracket):
 @disjoint_base
 class Plan:
     def __new__(
-        cls,
-        mechanisms: Iterable[Mechanism] | Mechanism | Plan,
-        *,
-        adjacency: Adjacency | None = None,
+        cls, mechanisms: Iterable[Mechanism] | Mechanism | Plan, *, adjacency: Adjacency | None = None,
         group: int | None = None,
     ) -> Self: ...
     @staticmethod
     def parse(text: bytes, path: str | None = None, *, exact: bool = False) -> Plan: ...
-    def text(
-        self, format: Format, *, delta: float | None = None, epsilon: float | None = None
-    ) -> str: ...
+    def text(self, format: Format, *, delta: float | None = None, epsilon: float | None = None) -> str: ...
     @property
     def mechanisms(self) -> tuple[Mechanism, ...]: ...
     @property
@@ -163,53 +159,25 @@ class Plan:
     @property
     def warnings(self) -> list[str]: ...
     def epsilon(
-        self,
-        delta: float,
-        *,
-        tolerance: float | None = None,
-        route: Route | None = None,
-        progress: _Progress = None,
+        self, delta: float, *, tolerance: float | None = None, route: Route | None = None, progress: _Progress = None,
     ) -> Answer: ...
     def delta(
-        self,
-        epsilon: float,
-        *,
-        tolerance: float | None = None,
-        route: Route | None = None,
+        self, epsilon: float, *, tolerance: float | None = None, route: Route | None = None,
         progress: _Progress = None,
     ) -> Answer: ...
-    def epsilon_to_bits(
-        self, delta: _Amount, bits: int, progress: _Progress = None
-    ) -> tuple[str, str, str]: ...
-    def delta_to_bits(
-        self, epsilon: _Amount, bits: int, progress: _Progress = None
-    ) -> tuple[str, str, str]: ...
+    def epsilon_to_bits(self, delta: _Amount, bits: int, progress: _Progress = None) -> tuple[str, str, str]: ...
+    def delta_to_bits(self, epsilon: _Amount, bits: int, progress: _Progress = None) -> tuple[str, str, str]: ...
     def epsilons(
-        self,
-        deltas: bytes,
-        tolerance: float | None = None,
-        route: Route | None = None,
-        progress: _Progress = None,
+        self, deltas: bytes, tolerance: float | None = None, route: Route | None = None, progress: _Progress = None,
     ) -> _Ends: ...
     def deltas(
-        self,
-        epsilons: bytes,
-        tolerance: float | None = None,
-        route: Route | None = None,
-        progress: _Progress = None,
+        self, epsilons: bytes, tolerance: float | None = None, route: Route | None = None, progress: _Progress = None,
     ) -> _Ends: ...
     def compare(
-        self,
-        *,
-        delta: float | None = None,
-        epsilon: float | None = None,
-        eta: float | None = None,
-        tolerance: float | None = None,
-        progress: _Progress = None,
+        self, *, delta: float | None = None, epsilon: float | None = None, eta: float | None = None,
+        tolerance: float | None = None, progress: _Progress = None,
     ) -> tuple[Answer, dict[Theorem, float | str]]: ...
-    def region(
-        self, false_alarms: bytes, *, tolerance: float | None = None, progress: _Progress = None
-    ) -> Region: ...
+    def region(self, false_alarms: bytes, *, tolerance: float | None = None, progress: _Progress = None) -> Region: ...
     def losses(self) -> list[Losses]: ...
     def __len__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -268,15 +236,8 @@ class Published:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 def release(
-    study: dict[str, Any] | bytes,
-    path: str | None,
-    data: object,
-    plan: tuple[bytes, str | None] | None,
-    ledger: Ledger | str | None,
-    folder: str | None,
-    changed: bool,
-    dry_run: bool,
-    progress: _Progress,
+    study: dict[str, Any] | bytes, path: str | None, data: object, plan: tuple[bytes, str | None] | None,
+    ledger: Ledger | str | None, folder: str | None, changed: bool, dry_run: bool, progress: _Progress,
 ) -> Published: ...
 @final
 class Region:
@@ -311,15 +272,9 @@ class Losses:
     def variance(self) -> Bracket: ...
     @property
     def atoms(self) -> list[tuple[Bracket, Bracket]] | None: ...
-    def above(
-        self, loss: float, *, tolerance: float | None = None, progress: _Progress = None
-    ) -> Bracket: ...
-    def above_each(
-        self, losses: bytes, *, tolerance: float | None = None, progress: _Progress = None
-    ) -> _Ends: ...
-    def quantile(
-        self, level: float, *, tolerance: float | None = None, progress: _Progress = None
-    ) -> Bracket: ...
+    def above(self, loss: float, *, tolerance: float | None = None, progress: _Progress = None) -> Bracket: ...
+    def above_each(self, losses: bytes, *, tolerance: float | None = None, progress: _Progress = None) -> _Ends: ...
+    def quantile(self, level: float, *, tolerance: float | None = None, progress: _Progress = None) -> Bracket: ...
 
 @final
 class Audit:
@@ -336,9 +291,7 @@ class Audit:
     def __eq__(self, other: object, /) -> bool: ...
 
 def audit(
-    attacks: Iterable[tuple[tuple[int, int], tuple[int, int]]],
-    *,
-    delta: float | None = None,
+    attacks: Iterable[tuple[tuple[int, int], tuple[int, int]]], *, delta: float | None = None,
     confidence: float | None = None,
 ) -> Audit: ...
 
@@ -360,27 +313,15 @@ class Calibration:
     def _repr_html_(self) -> str: ...
 
 def calibrate(
-    mechanisms: Iterable[Mechanism] | Mechanism,
-    unknown: Unknown | None = None,
-    *,
-    epsilon: float,
-    delta: float,
-    varying: Sequence[int] | None = None,
-    adjacency: Adjacency | None = None,
-    group: int | None = None,
-    tolerance: float | None = None,
-    progress: _Progress = None,
+    mechanisms: Iterable[Mechanism] | Mechanism, unknown: Unknown | None = None, *, epsilon: float, delta: float,
+    varying: Sequence[int] | None = None, adjacency: Adjacency | None = None, group: int | None = None,
+    tolerance: float | None = None, progress: _Progress = None,
 ) -> Calibration: ...
 
 @disjoint_base
 class Ledger:
     def __new__(
-        cls,
-        url: str,
-        *,
-        create: bool = False,
-        expect_head: str | None = None,
-        read_only: bool = False,
+        cls, url: str, *, create: bool = False, expect_head: str | None = None, read_only: bool = False,
     ) -> Self: ...
     @property
     def head(self) -> str: ...
@@ -388,56 +329,24 @@ class Ledger:
         self, name: str, adjacency: Adjacency, records: int, filter: Filter, epsilon: str, delta: str
     ) -> str: ...
     def _open_plan(
-        self,
-        account: str,
-        dataset: str,
-        text: bytes,
-        path: str | None,
-        delta: str | None,
-        epsilon: str | None,
+        self, account: str, dataset: str, text: bytes, path: str | None, delta: str | None, epsilon: str | None,
     ) -> str: ...
     def _open_filter(
-        self,
-        account: str,
-        dataset: str | None,
-        within: str | None,
-        slot: str | None,
-        filter: Filter,
-        promise: dict[str, str],
-        order: float | None,
-        leaks: str | None,
-        expect: bytes | None,
+        self, account: str, dataset: str | None, within: str | None, slot: str | None, filter: Filter,
+        promise: dict[str, str], order: float | None, leaks: str | None, expect: bytes | None,
     ) -> str: ...
     def _recut(self, account: str, unused: list[tuple[str, int]], text: bytes, path: str | None) -> str: ...
     def _quota(
-        self,
-        account: str,
-        analyst: str,
-        share: str | None,
-        releases: int | None,
-        epsilon: str | None,
-        delta: str | None,
-        change: bool,
+        self, account: str, analyst: str, share: str | None, releases: int | None, epsilon: str | None,
+        delta: str | None, change: bool,
     ) -> str: ...
     def _move(self, source: str, to: str, key: str, amount: str, delta: str) -> str: ...
     def _reserve(
-        self,
-        account: str,
-        key: str,
-        slot: str | None,
-        count: int,
-        release: bytes | None,
-        run: bytes | None,
-        analyst: str | None,
-        session: bool,
+        self, account: str, key: str, slot: str | None, count: int, release: bytes | None, run: bytes | None,
+        analyst: str | None, session: bool,
     ) -> dict[str, Any]: ...
     def _price(
-        self,
-        account: str,
-        slot: str | None,
-        count: int,
-        release: bytes | None,
-        run: bytes | None,
+        self, account: str, slot: str | None, count: int, release: bytes | None, run: bytes | None,
         analyst: str | None,
     ) -> tuple[str, str, str | None]: ...
     def _commit(self, key: str, response: bytes, account: str | None) -> dict[str, Any]: ...
@@ -513,9 +422,7 @@ class Exponential:
 class Data:
     def __new__(cls, columns: list[bytes], adjacency: Adjacency, records: int, part: str | None) -> Self: ...
     @staticmethod
-    def of_people(
-        people: list[str], columns: list[bytes], adjacency: Adjacency, records: int, key: bytes
-    ) -> Data: ...
+    def of_people(people: list[str], columns: list[bytes], adjacency: Adjacency, records: int, key: bytes) -> Data: ...
     @property
     def adjacency(self) -> Adjacency: ...
     @property
@@ -612,12 +519,8 @@ class OwnDeclared:
 @final
 class StoredSessions:
     def __new__(
-        cls,
-        declared: list[tuple[str, str, Declared | OwnDeclared, Data | None]],
-        ledger: Ledger,
-        account: str,
-        analyst: str | None,
-        slot: str | None,
+        cls, declared: list[tuple[str, str, Declared | OwnDeclared, Data | None]], ledger: Ledger, account: str,
+        analyst: str | None, slot: str | None,
     ) -> Self: ...
     def own(
         self, name: str, ask: str, question: str, step: Callable[[str | None, str], tuple[str, str | None]]
@@ -632,9 +535,7 @@ class StoredSessions:
 
 @final
 class Keyed:
-    def __new__(
-        cls, people: list[str], keys: list[str], adjacency: Adjacency, records: int, secret: bytes
-    ) -> Self: ...
+    def __new__(cls, people: list[str], keys: list[str], adjacency: Adjacency, records: int, secret: bytes) -> Self: ...
 
 @final
 class KeyMeasurement:

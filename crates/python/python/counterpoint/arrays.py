@@ -44,9 +44,7 @@ class Brackets:
     safe: Side
     tolerance: float
 
-    def __init__(
-        self, lower: Doubles, upper: Doubles, safe: Side = "upper", tolerance: float | None = None
-    ) -> None:
+    def __init__(self, lower: Doubles, upper: Doubles, safe: Side = "upper", tolerance: float | None = None) -> None:
         self.lower = lower
         self.upper = upper
         self.safe = safe

@@ -109,9 +109,7 @@ class Step(TypedDict, total=False):
     rho: float
 
 
-def connect(
-    url: str, token: str, *, timeout: float = 60.0, cafile: str | os.PathLike[str] | None = None
-) -> Client:
+def connect(url: str, token: str, *, timeout: float = 60.0, cafile: str | os.PathLike[str] | None = None) -> Client:
     """A client of the curator at ``url``, for whoever has the token.
 
     The token is sent to that host and to no other: redirects are not followed, no proxy is used, and beyond this

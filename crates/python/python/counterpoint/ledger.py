@@ -195,13 +195,7 @@ class Ledger(_native.Ledger):
             account, dataset, within, slot, filter, promise, order, _maybe("leaks", leaks), text
         )
 
-    def recut(
-        self,
-        account: str,
-        *,
-        unused: Mapping[str, int],
-        into: _native.Plan | str | os.PathLike[str],
-    ) -> str:
+    def recut(self, account: str, *, unused: Mapping[str, int], into: _native.Plan | str | os.PathLike[str]) -> str:
         """Exchanges unused openings of slots for the releases of a plan as new slots; returns the head.
 
         The openings, so many by a slot's name, must dominate the new slots all together.
@@ -362,9 +356,7 @@ def plan_text(plan: _native.Plan | str | os.PathLike[str]) -> tuple[bytes, str |
         return file.read(), os.fspath(plan)
 
 
-def _asked(
-    release: Releases | str, count: int, run: Releases | None
-) -> tuple[str | None, bytes | None, bytes | None]:
+def _asked(release: Releases | str, count: int, run: Releases | None) -> tuple[str | None, bytes | None, bytes | None]:
     """A slot, or the text of releases, and the text of what is run."""
     slot, text = (release, None) if isinstance(release, str) else (None, _releases(release, count))
     return slot, text, None if run is None else _releases(run, 1)

@@ -68,9 +68,7 @@ class Losses:
         return self._native.atoms
 
     @overload
-    def above(
-        self, loss: float, *, tolerance: float | None = None, progress: Progress | None = None
-    ) -> Bracket: ...
+    def above(self, loss: float, *, tolerance: float | None = None, progress: Progress | None = None) -> Bracket: ...
     @overload
     def above(
         self, loss: ArrayLike, *, tolerance: float | None = None, progress: Progress | None = None
@@ -84,9 +82,7 @@ class Losses:
         data, shape = packed("loss", loss)
         return unpacked(self._native.above_each(data, tolerance=tolerance, progress=progress), shape)
 
-    def quantile(
-        self, level: float, *, tolerance: float | None = None, progress: Progress | None = None
-    ) -> Bracket:
+    def quantile(self, level: float, *, tolerance: float | None = None, progress: Progress | None = None) -> Bracket:
         """The least loss that is passed with probability at most 1 - level."""
         return self._native.quantile(level, tolerance=tolerance, progress=progress)
 

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
-from ._native import Blank, Mechanism
+from ._native import Blank, Mechanism, kinds
 
 if TYPE_CHECKING:
     from decimal import Decimal
     from fractions import Fraction
+    from inspect import Signature
 
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     Numbers = Sequence[float] | NDArray[np.floating]
     Amount = float | str | Fraction | Decimal
@@ -59,18 +60,35 @@ UNKNOWN = Blank()
 """In the place of a sigma, scale, epsilon or count: what :func:`counterpoint.calibrate` is to find."""
 
 
-def _sampled(
-    count: int | Blank | None,
-    name: str | None,
-    partition: str | None,
-    rate: float | None,
-    examples: int | None,
-    batch: int | None,
-    epochs: float | None,
-) -> dict[str, Any]:
-    """The fields of all that can be run on a Poisson sample."""
-    sample = dict(rate=rate, examples=examples, batch=batch, epochs=epochs)
-    return dict(count=count, name=name, partition=partition, **sample)
+_KINDS = kinds()
+_KEYWORDS = {kind["name"]: frozenset(kind["keywords"]) for kind in _KINDS}
+
+M = TypeVar("M", bound=Mechanism)
+
+
+class _Release(TypedDict, total=False):
+    """What every mechanism takes."""
+
+    count: int | Blank | None
+    name: str | None
+    partition: str | None
+
+
+class _Sampled(_Release, total=False):
+    """What all take that may run on a Poisson sample."""
+
+    rate: float | None
+    examples: int | None
+    batch: int | None
+    epochs: float | None
+
+
+def _make(cls: type[M], kind: str, release: _Release, **own: object) -> M:
+    """A mechanism of its own fields and those of every release."""
+    for name in release:
+        if name not in _KEYWORDS[kind]:
+            raise TypeError(f"{cls.__name__}.__new__() got an unexpected keyword argument {name!r}")
+    return Mechanism.__new__(cls, {"mechanism": kind, **own, **release})
 
 
 class ApproxDP(Mechanism):
@@ -93,18 +111,8 @@ class ApproxDP(Mechanism):
     epsilon: float
     delta: float
 
-    def __new__(
-        cls, epsilon: Amount | Blank, delta: Amount = 0.0, *, rate: float | None = None, examples: int | None = None,
-        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        return Mechanism.__new__(cls, dict(mechanism="approx-dp", epsilon=epsilon, delta=delta, **release))
-
-
-def _given(**fields: float | Blank | None) -> dict[str, float | Blank]:
-    """The fields that are given."""
-    return {name: value for name, value in fields.items() if value is not None}
+    def __new__(cls, epsilon: Amount | Blank, delta: Amount = 0.0, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "approx-dp", release, epsilon=epsilon, delta=delta)
 
 
 class Laplace(Mechanism):
@@ -123,12 +131,9 @@ class Laplace(Mechanism):
 
     def __new__(
         cls, scale: float | Blank | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
-        rate: float | None = None, examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+        **release: Unpack[_Sampled],
     ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        noise = _given(scale=scale, epsilon=epsilon)
-        return Mechanism.__new__(cls, dict(mechanism="laplace", sensitivity=sensitivity, **noise, **release))
+        return _make(cls, "laplace", release, scale=scale, sensitivity=sensitivity, epsilon=epsilon)
 
 
 class Geometric(Mechanism):
@@ -138,14 +143,8 @@ class Geometric(Mechanism):
     scale: float
     sensitivity: int
 
-    def __new__(
-        cls, scale: Amount | Blank, sensitivity: int = 1, *, rate: float | None = None, examples: int | None = None,
-        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        fields = dict(mechanism="geometric", scale=scale, sensitivity=sensitivity, **release)
-        return Mechanism.__new__(cls, fields)
+    def __new__(cls, scale: Amount | Blank, sensitivity: int = 1, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "geometric", release, scale=scale, sensitivity=sensitivity)
 
 
 class Gaussian(Mechanism):
@@ -172,13 +171,9 @@ class Gaussian(Mechanism):
 
     def __new__(
         cls, sigma: float | Blank | None = None, sensitivity: float = 1.0, *, epsilon: float | None = None,
-        delta: float | None = None, rate: float | None = None, examples: int | None = None, batch: int | None = None,
-        epochs: float | None = None, count: int | Blank | None = None, name: str | None = None,
-        partition: str | None = None,
+        delta: float | None = None, **release: Unpack[_Sampled],
     ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        noise = _given(sigma=sigma, epsilon=epsilon, delta=delta)
-        return Mechanism.__new__(cls, dict(mechanism="gaussian", sensitivity=sensitivity, **noise, **release))
+        return _make(cls, "gaussian", release, sigma=sigma, sensitivity=sensitivity, epsilon=epsilon, delta=delta)
 
 
 class GaussianMixture(Mechanism):
@@ -196,13 +191,10 @@ class GaussianMixture(Mechanism):
     probabilities: list[float]
 
     def __new__(
-        cls, sigma: float | Blank, sensitivities: Numbers, probabilities: Numbers, *, rate: float | None = None,
-        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+        cls, sigma: float | Blank, sensitivities: Numbers, probabilities: Numbers, **release: Unpack[_Sampled],
     ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         shifts = dict(sensitivities=sensitivities, probabilities=probabilities)
-        return Mechanism.__new__(cls, dict(mechanism="gaussian-mixture", sigma=sigma, **shifts, **release))
+        return _make(cls, "gaussian-mixture", release, sigma=sigma, **shifts)
 
 
 class GaussianSubset(Mechanism):
@@ -220,13 +212,8 @@ class GaussianSubset(Mechanism):
     share: float
     sensitivity: float
 
-    def __new__(
-        cls, sigma: float | Blank, share: float, sensitivity: float = 1.0, *, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        fields = dict(mechanism="gaussian-subset", sigma=sigma, sensitivity=sensitivity, share=share, **release)
-        return Mechanism.__new__(cls, fields)
+    def __new__(cls, sigma: float | Blank, share: float, sensitivity: float = 1.0, **release: Unpack[_Release]) -> Self:
+        return _make(cls, "gaussian-subset", release, sigma=sigma, share=share, sensitivity=sensitivity)
 
 
 class GaussianDraws(Mechanism):
@@ -246,13 +233,9 @@ class GaussianDraws(Mechanism):
     sensitivity: float
 
     def __new__(
-        cls, sigma: float | Blank, records: int, draws: int, sensitivity: float = 1.0, *,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+        cls, sigma: float | Blank, records: int, draws: int, sensitivity: float = 1.0, **release: Unpack[_Release],
     ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        sample = dict(records=records, draws=draws)
-        fields = dict(mechanism="gaussian-draws", sigma=sigma, sensitivity=sensitivity, **sample, **release)
-        return Mechanism.__new__(cls, fields)
+        return _make(cls, "gaussian-draws", release, sigma=sigma, records=records, draws=draws, sensitivity=sensitivity)
 
 
 class GaussianBatch(Mechanism):
@@ -278,12 +261,9 @@ class GaussianBatch(Mechanism):
 
     def __new__(
         cls, sigma: float | Blank, share: float, norm: float = 1.0, people: int | None = None, most: int | None = None,
-        *, count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+        **release: Unpack[_Release],
     ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        cut = dict(people=people, most=most)
-        fields = dict(mechanism="gaussian-batch", sigma=sigma, norm=norm, share=share, **cut, **release)
-        return Mechanism.__new__(cls, fields)
+        return _make(cls, "gaussian-batch", release, sigma=sigma, share=share, norm=norm, people=people, most=most)
 
     @property
     def people(self) -> int | None:
@@ -315,13 +295,9 @@ class GaussianAllocation(Mechanism):
     each: int
 
     def __new__(
-        cls, sigma: float | Blank, steps: int, sensitivity: float = 1.0, each: int = 1, *,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+        cls, sigma: float | Blank, steps: int, sensitivity: float = 1.0, each: int = 1, **release: Unpack[_Release],
     ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        sums = dict(steps=steps, each=each)
-        fields = dict(mechanism="gaussian-allocation", sigma=sigma, sensitivity=sensitivity, **sums, **release)
-        return Mechanism.__new__(cls, fields)
+        return _make(cls, "gaussian-allocation", release, sigma=sigma, steps=steps, sensitivity=sensitivity, each=each)
 
 
 class DiscreteGaussian(Mechanism):
@@ -331,14 +307,8 @@ class DiscreteGaussian(Mechanism):
     sigma: float
     sensitivity: int
 
-    def __new__(
-        cls, sigma: float | Blank, sensitivity: int = 1, *, rate: float | None = None, examples: int | None = None,
-        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        fields = dict(mechanism="discrete-gaussian", sigma=sigma, sensitivity=sensitivity, **release)
-        return Mechanism.__new__(cls, fields)
+    def __new__(cls, sigma: float | Blank, sensitivity: int = 1, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "discrete-gaussian", release, sigma=sigma, sensitivity=sensitivity)
 
 
 class RandomizedResponse(Mechanism):
@@ -348,14 +318,8 @@ class RandomizedResponse(Mechanism):
     epsilon: float
     buckets: int
 
-    def __new__(
-        cls, epsilon: Amount | Blank, buckets: int = 2, *, rate: float | None = None, examples: int | None = None,
-        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        fields = dict(mechanism="randomized-response", epsilon=epsilon, buckets=buckets, **release)
-        return Mechanism.__new__(cls, fields)
+    def __new__(cls, epsilon: Amount | Blank, buckets: int = 2, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "randomized-response", release, epsilon=epsilon, buckets=buckets)
 
 
 class Exponential(Mechanism):
@@ -364,13 +328,8 @@ class Exponential(Mechanism):
     __slots__ = ()
     epsilon: float
 
-    def __new__(
-        cls, epsilon: float | Blank, *, rate: float | None = None, examples: int | None = None,
-        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        return Mechanism.__new__(cls, dict(mechanism="exponential", epsilon=epsilon, **release))
+    def __new__(cls, epsilon: float | Blank, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "exponential", release, epsilon=epsilon)
 
 
 class Staircase(Mechanism):
@@ -380,13 +339,8 @@ class Staircase(Mechanism):
     epsilon: float
     gamma: float
 
-    def __new__(
-        cls, epsilon: float | Blank, gamma: float | None = None, *, rate: float | None = None,
-        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        return Mechanism.__new__(cls, dict(mechanism="staircase", epsilon=epsilon, gamma=gamma, **release))
+    def __new__(cls, epsilon: float | Blank, gamma: float | None = None, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "staircase", release, epsilon=epsilon, gamma=gamma)
 
 
 class NameAndShame(Mechanism):
@@ -395,13 +349,8 @@ class NameAndShame(Mechanism):
     __slots__ = ()
     delta: float
 
-    def __new__(
-        cls, delta: Amount, *, rate: float | None = None, examples: int | None = None, batch: int | None = None,
-        epochs: float | None = None, count: int | Blank | None = None, name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        return Mechanism.__new__(cls, dict(mechanism="name-and-shame", delta=delta, **release))
+    def __new__(cls, delta: Amount, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "name-and-shame", release, delta=delta)
 
 
 class ZCDP(Mechanism):
@@ -411,12 +360,8 @@ class ZCDP(Mechanism):
     rho: float
     delta: float
 
-    def __new__(
-        cls, rho: float, delta: float = 0.0, *, count: int | Blank | None = None, name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        return Mechanism.__new__(cls, dict(mechanism="zcdp", rho=rho, delta=delta, **release))
+    def __new__(cls, rho: float, delta: float = 0.0, **release: Unpack[_Release]) -> Self:
+        return _make(cls, "zcdp", release, rho=rho, delta=delta)
 
 
 class TCDP(Mechanism):
@@ -426,12 +371,8 @@ class TCDP(Mechanism):
     rho: float
     omega: float
 
-    def __new__(
-        cls, rho: float, omega: float, *, count: int | Blank | None = None, name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        return Mechanism.__new__(cls, dict(mechanism="tcdp", rho=rho, omega=omega, **release))
+    def __new__(cls, rho: float, omega: float, **release: Unpack[_Release]) -> Self:
+        return _make(cls, "tcdp", release, rho=rho, omega=omega)
 
 
 class RDP(Mechanism):
@@ -441,12 +382,8 @@ class RDP(Mechanism):
     orders: list[float]
     epsilons: list[float]
 
-    def __new__(
-        cls, orders: Numbers, epsilons: Numbers, *, count: int | Blank | None = None, name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        release = dict(count=count, name=name, partition=partition)
-        return Mechanism.__new__(cls, dict(mechanism="rdp", orders=orders, epsilons=epsilons, **release))
+    def __new__(cls, orders: Numbers, epsilons: Numbers, **release: Unpack[_Release]) -> Self:
+        return _make(cls, "rdp", release, orders=orders, epsilons=epsilons)
 
 
 class GDP(Mechanism):
@@ -455,13 +392,8 @@ class GDP(Mechanism):
     __slots__ = ()
     mu: float
 
-    def __new__(
-        cls, mu: float, *, rate: float | None = None, examples: int | None = None, batch: int | None = None,
-        epochs: float | None = None, count: int | Blank | None = None, name: str | None = None,
-        partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        return Mechanism.__new__(cls, dict(mechanism="gdp", mu=mu, **release))
+    def __new__(cls, mu: float, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "gdp", release, mu=mu)
 
 
 class SparseVector(Mechanism):
@@ -471,14 +403,9 @@ class SparseVector(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(
-        cls, epsilon_threshold: Amount, epsilon_queries: Amount, *, rate: float | None = None,
-        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
+    def __new__(cls, epsilon_threshold: Amount, epsilon_queries: Amount, **release: Unpack[_Sampled]) -> Self:
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
-        return Mechanism.__new__(cls, dict(mechanism="sparse-vector", **spent, **release))
+        return _make(cls, "sparse-vector", release, **spent)
 
 
 class AboveThreshold(Mechanism):
@@ -489,14 +416,9 @@ class AboveThreshold(Mechanism):
     epsilon_threshold: float
     epsilon_queries: float
 
-    def __new__(
-        cls, epsilon_threshold: Amount, epsilon_queries: Amount, *, rate: float | None = None,
-        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
+    def __new__(cls, epsilon_threshold: Amount, epsilon_queries: Amount, **release: Unpack[_Sampled]) -> Self:
         spent = dict(epsilon_threshold=epsilon_threshold, epsilon_queries=epsilon_queries)
-        return Mechanism.__new__(cls, dict(mechanism="above-threshold", **spent, **release))
+        return _make(cls, "above-threshold", release, **spent)
 
 
 class Finite(Mechanism):
@@ -506,13 +428,8 @@ class Finite(Mechanism):
     p: list[float]
     q: list[float]
 
-    def __new__(
-        cls, p: Numbers, q: Numbers, *, rate: float | None = None, examples: int | None = None,
-        batch: int | None = None, epochs: float | None = None, count: int | Blank | None = None,
-        name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
-        return Mechanism.__new__(cls, dict(mechanism="finite", p=p, q=q, **release))
+    def __new__(cls, p: Numbers, q: Numbers, **release: Unpack[_Sampled]) -> Self:
+        return _make(cls, "finite", release, p=p, q=q)
 
 
 class Cells(Mechanism):
@@ -532,22 +449,15 @@ class Cells(Mechanism):
     lower: list[float]
     upper: list[float]
 
-    def __new__(
-        cls, p: Numbers, q: Numbers, lower: Numbers, upper: Numbers, *, rate: float | None = None,
-        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
-    ) -> Self:
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
+    def __new__(cls, p: Numbers, q: Numbers, lower: Numbers, upper: Numbers, **release: Unpack[_Sampled]) -> Self:
         # Bounds beyond 600 say nothing, and these can be written in any format.
         bounds = dict(lower=[max(-1e300, x) for x in lower], upper=[min(1e300, x) for x in upper])
-        return Mechanism.__new__(cls, dict(mechanism="cells", p=p, q=q, **bounds, **release))
+        return _make(cls, "cells", release, p=p, q=q, **bounds)
 
     @classmethod
     def between(
         cls, edges: Numbers, p: Callable[[float], float], q: Callable[[float], float], loss: Callable[[float], float],
-        above: tuple[Callable[[float], float], Callable[[float], float]] | None = None, *, rate: float | None = None,
-        examples: int | None = None, batch: int | None = None, epochs: float | None = None,
-        count: int | Blank | None = None, name: str | None = None, partition: str | None = None,
+        above: tuple[Callable[[float], float], Callable[[float], float]] | None = None, **release: Unpack[_Sampled],
     ) -> Self:
         """The cells between edges, and those beyond the first and the last, of a mechanism that releases a number.
 
@@ -562,7 +472,6 @@ class Cells(Mechanism):
         >>> len(noise.p) > 50
         True
         """
-        release = _sampled(count, name, partition, rate, examples, batch, epochs)
         places = [float(edge) for edge in edges]
 
         def masses(below: Callable[[float], float], beyond: Callable[[float], float] | None) -> list[float]:
@@ -608,28 +517,24 @@ def _together(cells: list[Cell]) -> list[Cell]:
     return [*(one(before) if before else []), *cells[first : last + 1], *(one(after) if after else [])]
 
 
-CLASSES: dict[str, type[Mechanism]] = {
-    "approx-dp": ApproxDP,
-    "laplace": Laplace,
-    "geometric": Geometric,
-    "gaussian": Gaussian,
-    "gaussian-mixture": GaussianMixture,
-    "gaussian-subset": GaussianSubset,
-    "gaussian-draws": GaussianDraws,
-    "gaussian-batch": GaussianBatch,
-    "gaussian-allocation": GaussianAllocation,
-    "discrete-gaussian": DiscreteGaussian,
-    "randomized-response": RandomizedResponse,
-    "exponential": Exponential,
-    "staircase": Staircase,
-    "name-and-shame": NameAndShame,
-    "zcdp": ZCDP,
-    "tcdp": TCDP,
-    "rdp": RDP,
-    "gdp": GDP,
-    "sparse-vector": SparseVector,
-    "above-threshold": AboveThreshold,
-    "finite": Finite,
-    "cells": Cells,
-}
+CLASSES: dict[str, type[Mechanism]] = {kind["name"]: globals()[kind["class"]] for kind in _KINDS}
 """The classes by their names in plan files."""
+
+
+class _Signature:
+    """The signature of a class, its keywords spelled out."""
+
+    def __get__(self, _: object, cls: type[Mechanism]) -> Signature:
+        from inspect import Parameter, signature
+
+        new = signature(cls.__new__)
+        _, *own, release = new.parameters.values()
+        kind = next(kind for kind in _KINDS if CLASSES[kind["name"]] in cls.__mro__)
+        keyword = release.replace(kind=Parameter.KEYWORD_ONLY, default=None)
+        types = _Sampled.__annotations__
+        named = [keyword.replace(name=name, annotation=types[name].__forward_arg__) for name in kind["keywords"]]
+        return new.replace(parameters=[*own, *named])
+
+
+for _class in CLASSES.values():
+    setattr(_class, "__signature__", _Signature())

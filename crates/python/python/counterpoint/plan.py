@@ -51,9 +51,7 @@ class Plan(_native.Plan):
         progress: Progress | None = None,
     ) -> Answer: ...
     @overload
-    def epsilon(
-        self, delta: Amount, *, bits: int, progress: Progress | None = None
-    ) -> PreciseAnswer: ...
+    def epsilon(self, delta: Amount, *, bits: int, progress: Progress | None = None) -> PreciseAnswer: ...
     @overload
     def epsilon(
         self,
@@ -111,9 +109,7 @@ class Plan(_native.Plan):
         progress: Progress | None = None,
     ) -> Answer: ...
     @overload
-    def delta(
-        self, epsilon: Amount, *, bits: int, progress: Progress | None = None
-    ) -> PreciseAnswer: ...
+    def delta(self, epsilon: Amount, *, bits: int, progress: Progress | None = None) -> PreciseAnswer: ...
     @overload
     def delta(
         self,
@@ -227,13 +223,7 @@ class Plan(_native.Plan):
         """The plan as a JSON plan file, with a question if one is given."""
         return self.text("json", delta=delta, epsilon=epsilon)
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        delta: float | None = None,
-        epsilon: float | None = None,
-    ) -> None:
+    def save(self, path: str | os.PathLike[str], *, delta: float | None = None, epsilon: float | None = None) -> None:
         """Writes a plan file: JSON if the path ends in .json, else TOML."""
         is_json = os.fspath(path).lower().endswith(".json")
         text = self.text("json" if is_json else "toml", delta=delta, epsilon=epsilon)
@@ -367,9 +357,7 @@ class Comparison:
 
     __slots__ = ("of", "optimal", "others")
 
-    def __init__(
-        self, of: Literal["epsilon", "delta"], optimal: Answer, others: dict[Theorem, float | str]
-    ) -> None:
+    def __init__(self, of: Literal["epsilon", "delta"], optimal: Answer, others: dict[Theorem, float | str]) -> None:
         self.of = of
         self.optimal = optimal
         self.others = others

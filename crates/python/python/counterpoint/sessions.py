@@ -255,9 +255,7 @@ def _open(
     return _native.StoredSessions(each, ledger, account, analyst, slot)
 
 
-def _afford(
-    declared: Mapping[str, _Declared], data: Mapping[str, Any], ledger: Ledger, account: str, key: str
-) -> None:
+def _afford(declared: Mapping[str, _Declared], data: Mapping[str, Any], ledger: Ledger, account: str, key: str) -> None:
     """Refuses several of which only some could be paid for, unless they were opened before."""
     try:
         ledger.session(account, key)

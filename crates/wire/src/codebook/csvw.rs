@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::column::{CodebookColumn, Holds, categories};
 use super::json::{bound, code, codes, file_name, text};
-use crate::error::{PlanError, quoted};
+use crate::text::error::{PlanError, quoted};
 
 /// The columns of the table that is the data file of this name.
 pub(super) fn columns(object: &Value, data: &str) -> Result<Vec<CodebookColumn>, PlanError> {

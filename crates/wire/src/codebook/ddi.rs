@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::column::{CodebookColumn, Holds, categories, number, whole};
-use crate::error::{PlanError, quoted};
+use crate::text::error::{PlanError, quoted};
 
 /// More missing codes than any questionnaire has.
 const MOST_CODES: i64 = 1000;

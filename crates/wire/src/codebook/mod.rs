@@ -14,7 +14,7 @@ pub(crate) use column::{number, whole};
 
 use serde_json::Value;
 
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// A codebook: its columns, in order.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// Up to here one byte is read at a time, so that nothing behind the header is read.
 const SINGLE: u64 = 1 << 14;

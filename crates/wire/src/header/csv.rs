@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::bytes::Bytes;
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// The longest header.
 const MOST_BYTES: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::codebook::Holds;
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// The columns of a data file.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use super::bytes::{Bytes, unreadable};
 use crate::codebook::Holds;
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// The longest schema.
 const MOST_BYTES: u64 = 1 << 24;

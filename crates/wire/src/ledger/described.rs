@@ -2,48 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use counterpoint::Adjacency;
-use counterpoint::Mechanism;
 use counterpoint::mechanism::RenyiCurve;
 use counterpoint::quantity::Order;
-use counterpoint::{Count, OutOfRange};
+use counterpoint::{Count, Mechanism, OutOfRange};
 use counterpoint_budget::{Amount, Query};
 use counterpoint_mechanisms::Recipe;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use toml::de::{DeTable, DeValue};
 
 use super::canonical::{NotCanonical, canonical};
-use super::safe::{self, side};
-use crate::error::PlanError;
-use crate::plan::{Format, Plan, Question, Release};
-use crate::recipe;
-use crate::sample::Sample;
-use crate::value::Value;
-use crate::written::amount;
+use super::safe;
+use crate::catalogue::{self, Kind, Role};
+use crate::plan::{Release, recipe};
+use crate::text::error::PlanError;
+use crate::text::value::{Table, Value};
+use crate::text::written::amount;
 
 /// The fields of a release that are words; all others are numbers.
 const WORDS: [&str; 4] = ["name", "mechanism", "partition", "recipe"];
 
-/// What a field that is left out stands for, and the kinds that may leave it out (all that have
-/// it, if none is named).
-const DEFAULTS: [(&str, &str, &[&str]); 7] = [
-    ("count", "1", &[]),
-    ("rate", "1", &[]),
-    ("delta", "0", &["approx-dp", "zcdp"]),
-    ("sensitivity", "1", &[]),
-    ("buckets", "2", &[]),
-    ("norm", "1", &[]),
-    ("each", "1", &[]),
-];
-
 /// The first format of a ledger whose numbers are rounded to the safe side.
 const SAFE: u64 = 4;
-
-/// The fields that say how much noise there is.
-const NOISE: [&str; 2] = ["scale", "sigma"];
-/// The fields that say how much is lost where none says how much noise there is.
-const LOSSES: [&str; 5] = ["epsilon", "epsilon_queries", "epsilon_threshold", "mu", "rho"];
 
 /// A release, its fields in alphabetical order and its numbers as decimal text in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,58 +37,6 @@ enum Field {
     Parts(Vec<Described>),
 }
 
-/// A plan whose amounts are read exactly.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ExactPlan {
-    /// The question and its exact amount, if the file asks one.
-    pub question: Option<(Question, Amount)>,
-    /// What neighbouring data sets are, if the file says.
-    pub adjacency: Option<Adjacency>,
-    /// How many people are protected together.
-    pub group: u64,
-    /// The releases.
-    pub releases: Vec<Described>,
-    /// What one should know before relying on it.
-    pub warnings: Vec<String>,
-}
-
-impl ExactPlan {
-    /// Reads a plan.
-    ///
-    /// # Errors
-    /// [`PlanError`], as [`Plan::parse`], and for numbers that are no amounts.
-    pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
-        let plan = Plan::parse(bytes, format)?;
-        let text = std::str::from_utf8(bytes).unwrap_or_default();
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let raw = match format {
-            Format::Json => raw_json(text)?,
-            Format::Toml => raw_toml(text)?,
-        };
-        let question = plan.question.map(|question| {
-            let field = match question {
-                Question::EpsilonAt(_) => "delta",
-                Question::DeltaAt(_) => "epsilon",
-            };
-            let text = raw.question.as_deref().unwrap_or_default();
-            amount(text).map(|amount| (question, amount)).map_err(|e| PlanError::field(field, e))
-        });
-        let mut releases = Vec::with_capacity(raw.releases.len());
-        for (index, fields) in raw.releases.into_iter().enumerate() {
-            let release = plan.releases.get(index);
-            let name = release.and_then(|release| release.name.as_deref());
-            let described = match release {
-                Some(release) if release.is_planned() => Described::of_planned(release),
-                _ => Described::canonical(fields),
-            };
-            releases.push(described.map_err(|error| error.in_release(index + 1, name))?);
-        }
-        let (adjacency, group, warnings) = (plan.adjacency, plan.group.get(), plan.warnings());
-        Ok(Self { question: question.transpose()?, adjacency, group, releases, warnings })
-    }
-}
-
 impl Described {
     /// A release as it is run: its doubles, exactly. [`Described::query`] of it is the query
     /// that the release itself is.
@@ -121,31 +47,44 @@ impl Described {
         if matches!(release.mechanism, Mechanism::Cells(_)) {
             return Err(cells());
         }
-        let sample = release.rate.map(|rate| Box::new(Sample { rate, batches: None }));
-        let release = Release {
-            name: None,
-            mechanism: release.mechanism.clone(),
-            sample,
-            count: release.count,
-            partition: release.part.clone(),
-            written: Vec::new(),
-            bundle: None,
-        };
-        let mut fields = BTreeMap::new();
-        for (key, value) in release.fields()? {
-            let field = exact(&value).ok_or_else(|| {
-                PlanError::field(&key, format!("is {value}; legal: {}", Amount::LEGAL))
-            })?;
-            fields.insert(key.into_owned(), field);
-        }
-        let described = Self::canonical(fields)?.normal();
+        let described = Self::of_fields(Release::from(release.clone()).fields()?)?.normal();
         // What cannot be read again could not be charged.
         described.release()?;
         Ok(described)
     }
 
+    /// A release by its fields, as they stand in a plan.
+    pub(super) fn of_fields(table: Table<'_>) -> Result<Self, PlanError> {
+        Self::canonical(Self::fields_of(table)?)
+    }
+
+    /// The fields of a table, every digit of their numbers as text.
+    fn fields_of(table: Table<'_>) -> Result<BTreeMap<String, Field>, PlanError> {
+        let field = |(key, value): (std::borrow::Cow<'_, str>, Value<'_>)| {
+            let wrong = |shown: &dyn std::fmt::Display| {
+                PlanError::field(&key, format!("is {shown}; legal: {}", Amount::LEGAL))
+            };
+            let field = match value {
+                Value::List(list) if matches!(list.first(), Some(Value::Table(_))) => {
+                    let part = |value| match value {
+                        Value::Table(fields) => Self::fields_of(fields).map(Self),
+                        other => Err(wrong(&other)),
+                    };
+                    Field::Parts(list.into_iter().map(part).collect::<Result<_, _>>()?)
+                }
+                Value::List(list) => {
+                    let texts = list.iter().map(|item| text(item).ok_or_else(|| wrong(item)));
+                    Field::Many(texts.collect::<Result<_, _>>()?)
+                }
+                value => Field::One(text(&value).ok_or_else(|| wrong(&value))?),
+            };
+            Ok((key.into_owned(), field))
+        };
+        table.into_iter().map(field).collect()
+    }
+
     /// A release that says how it is run: its numbers are the doubles that it is run with, whatever their texts.
-    fn of_planned(release: &Release) -> Result<Self, PlanError> {
+    pub(super) fn of_planned(release: &Release) -> Result<Self, PlanError> {
         let mut whole = Self::of(&release.alone())?;
         let mut word = |key: &str, text: &str| {
             whole.0.insert(key.to_owned(), Field::One(text.to_owned()));
@@ -173,10 +112,8 @@ impl Described {
     #[must_use]
     pub fn normal(&self) -> Self {
         let is_default = |key: &str, field: &Field| {
-            DEFAULTS.iter().any(|(name, default, kinds)| {
-                let meant = kinds.is_empty() || kinds.contains(&self.mechanism());
-                *name == key && meant && *field == Field::One((*default).to_owned())
-            })
+            let default = catalogue::field(self.mechanism(), key).and_then(|field| field.default);
+            matches!((field, default), (Field::One(text), Some(default)) if text == default)
         };
         let said = self.0.iter().filter(|(key, field)| !is_default(key, field));
         Self(said.map(|(key, field)| (key.clone(), field.clone())).collect())
@@ -188,10 +125,7 @@ impl Described {
         }
         let mut canonical = BTreeMap::new();
         for (key, field) in fields {
-            let number = |text: String| {
-                let amount = amount(&text).map_err(|problem| PlanError::field(&key, problem))?;
-                Ok::<_, PlanError>(amount.to_string())
-            };
+            let number = |text: String| Ok::<_, PlanError>(read(&key, &text)?.to_string());
             let field = match field {
                 field if WORDS.contains(&key.as_str()) => field,
                 Field::One(text) => Field::One(number(text)?),
@@ -211,13 +145,12 @@ impl Described {
     /// The same release with the noise itself in the place of the guarantee that it is to have: what is stored means the
     /// same for ever, however noise is found.
     fn with_noise(mut self) -> Result<Self, PlanError> {
-        if !matches!(self.mechanism(), "laplace" | "gaussian") || !self.0.contains_key("epsilon") {
+        let noise = catalogue::kind(self.mechanism()).and_then(Kind::noise);
+        let Some(name) = noise.filter(|_| self.0.contains_key("epsilon")) else { return Ok(self) };
+        let (Mechanism::Laplace { scale: noise, .. } | Mechanism::Gaussian { sigma: noise, .. }) =
+            self.release()?.mechanism
+        else {
             return Ok(self);
-        }
-        let (name, noise) = match self.release()?.mechanism {
-            Mechanism::Laplace { scale, .. } => ("scale", scale),
-            Mechanism::Gaussian { sigma, .. } => ("sigma", sigma),
-            _ => return Ok(self),
         };
         let amount = Amount::from_f64(noise.get()).unwrap_or_default();
         self.0.retain(|key, _| key != "epsilon" && key != "delta");
@@ -231,9 +164,11 @@ impl Described {
         self.is_one().ok()?;
         let mut fields = self.0.clone();
         let mut is_changed = false;
-        let has_noise = NOISE.iter().any(|key| fields.contains_key(*key));
+        let role = |key: &str| catalogue::field(self.mechanism(), key).map(|field| field.of.role);
+        let has_noise = fields.keys().any(|key| role(key) == Some(Role::Noise));
+        let wanted = if has_noise { Role::Noise } else { Role::Loss };
         for (key, field) in &mut fields {
-            let is_one = if has_noise { &NOISE[..] } else { &LOSSES[..] }.contains(&key.as_str());
+            let is_one = role(key) == Some(wanted);
             let Field::One(text) = field else { continue };
             let Some(old) = amount(text).ok().filter(|_| is_one) else { continue };
             let new = if has_noise { Some(&old * factor) } else { old.under(factor) };
@@ -381,9 +316,10 @@ impl Described {
     fn asked(&self, mut release: Release) -> Result<Query, PlanError> {
         // A sample of everything is none.
         release.sample = release.sample.filter(|sample| sample.rate.get() < 1.0);
-        let noise = ["scale", "sigma"].iter().any(|noise| self.0.contains_key(*noise));
-        let noisy = matches!(self.mechanism(), "laplace" | "gaussian");
-        if release.sample.is_some() || noisy && !noise {
+        let noise = catalogue::kind(self.mechanism()).and_then(Kind::noise);
+        // Noise that a guarantee stands for is the double that was found.
+        let is_found = noise.is_some_and(|noise| !self.0.contains_key(noise));
+        if release.sample.is_some() || is_found {
             return Ok(Query::from(release.alone()));
         }
         let exact = match &release.mechanism {
@@ -412,12 +348,13 @@ impl Described {
     fn rounded(&self) -> Result<Self, PlanError> {
         let mut fields = BTreeMap::new();
         for (key, field) in &self.0 {
-            let side = side(self.mechanism(), key);
-            let number = |text: &String| match side {
-                Some(side) => {
+            let of = catalogue::field(self.mechanism(), key).map(|field| field.of);
+            let number = |text: &String| match of {
+                Some(of) => {
                     let whole =
                         || PlanError::field(key, format!("is {text}; legal: a whole number"));
-                    Ok(side.of(&read(key, text)?).ok_or_else(whole)?.to_string())
+                    let number = safe::rounded(of.side, &read(key, text)?).ok_or_else(whole)?;
+                    Ok(number.to_string())
                 }
                 None => Ok(text.clone()),
             };
@@ -480,38 +417,35 @@ impl Described {
     /// # Errors
     /// [`PlanError`] if the fields do not describe one.
     pub fn release(&self) -> Result<Release, PlanError> {
-        let text = format!("{{\"release\":[{}]}}", self.json()?);
-        let mut plan = Plan::parse(text.as_bytes(), Format::Json)?;
-        plan.releases.pop().ok_or_else(|| PlanError::plan("there is no release"))
+        let release = self.table().and_then(Release::read);
+        release.map_err(|error| error.in_release(1, self.name()))
     }
 
-    /// The release as an entry of a plan.
-    fn json(&self) -> Result<String, PlanError> {
-        let mut fields = Vec::with_capacity(self.0.len());
-        for (key, field) in &self.0 {
-            let quoted = |text: &str| serde_json::Value::from(text).to_string();
-            let value = match field {
-                Field::One(text) if key == "recipe" => text.clone(),
-                Field::One(text) if WORDS.contains(&key.as_str()) => quoted(text),
-                Field::One(text) => self.number(text, key)?,
-                Field::Many(list) => {
-                    let list: Result<Vec<_>, _> =
-                        list.iter().map(|text| self.number(text, key)).collect();
-                    format!("[{}]", list?.join(","))
-                }
-                Field::Parts(list) => {
-                    let list: Result<Vec<_>, _> = list.iter().map(Self::json).collect();
-                    format!("[{}]", list?.join(","))
-                }
-            };
-            fields.push(format!("{}:{value}", quoted(key)));
+    /// The release as an entry of a plan, its numbers as doubles.
+    fn table(&self) -> Result<Table<'_>, PlanError> {
+        let entry = |(key, field)| Ok((String::as_str(key).into(), Self::value(key, field)?));
+        self.0.iter().map(entry).collect()
+    }
+
+    fn value<'a>(key: &str, field: &'a Field) -> Result<Value<'a>, PlanError> {
+        let number = |text: &String| {
+            let text = read(key, text)?.to_string();
+            let whole = text.parse().map(Value::Whole);
+            Ok(whole.unwrap_or_else(|_| Value::Real(text.parse().unwrap_or(f64::NAN))))
+        };
+        match field {
+            Field::One(text) if key == "recipe" => {
+                let wrong = |e: serde_json::Error| PlanError::field(key, e.to_string());
+                serde_json::from_str(text).map_err(wrong)
+            }
+            Field::One(text) if WORDS.contains(&key) => Ok(Value::Text(text.as_str().into())),
+            Field::One(text) => number(text),
+            Field::Many(list) => list.iter().map(number).collect::<Result<_, _>>().map(Value::List),
+            Field::Parts(list) => {
+                let parts = list.iter().map(|part| part.table().map(Value::Table));
+                parts.collect::<Result<_, _>>().map(Value::List)
+            }
         }
-        Ok(format!("{{{}}}", fields.join(",")))
-    }
-
-    /// Text that is a number and nothing more.
-    fn number(&self, text: &str, key: &str) -> Result<String, PlanError> {
-        Ok(read(key, text)?.to_string())
     }
 
     fn amount(&self, key: &str, default: &str) -> Result<Amount, PlanError> {
@@ -534,129 +468,17 @@ fn cells() -> PlanError {
 }
 
 fn read(key: &str, text: &str) -> Result<Amount, PlanError> {
-    amount(text).map_err(|problem| PlanError::field(key, problem))
+    amount(text).map_err(|error| PlanError::field(key, error.to_string()))
 }
 
-/// A value with every digit of its doubles.
-fn exact(value: &Value<'_>) -> Option<Field> {
-    let text = |value: &Value<'_>| match value {
+/// The text of a number with every digit of its double, and any other text as it is.
+pub(super) fn text(value: &Value<'_>) -> Option<String> {
+    match value {
         Value::Real(number) => Some(Amount::from_f64(*number)?.to_string()),
-        Value::Whole(number) => Some(number.to_string()),
         Value::Written(number) => Some(Amount::from_f64(number.nearest)?.to_string()),
+        Value::Whole(number) => Some(number.to_string()),
         Value::Text(text) => Some(text.clone().into_owned()),
+        Value::TooLarge(text) => Some(text.clone()),
         _ => None,
-    };
-    match value {
-        Value::List(list) => Some(Field::Many(list.iter().map(text).collect::<Option<_>>()?)),
-        value => text(value).map(Field::One),
-    }
-}
-
-/// A plan as text, its syntax known to be right.
-struct Raw {
-    question: Option<String>,
-    releases: Vec<BTreeMap<String, Field>>,
-}
-
-#[derive(Deserialize)]
-struct RawJson<'a> {
-    #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-    #[serde(borrow)]
-    epsilon: Option<&'a RawValue>,
-    #[serde(borrow)]
-    target: Option<BTreeMap<String, &'a RawValue>>,
-    #[serde(borrow)]
-    release: Vec<BTreeMap<String, &'a RawValue>>,
-}
-
-/// The fields of a release, its numbers as they are written.
-fn raw_fields(
-    fields: BTreeMap<String, &RawValue>,
-) -> Result<BTreeMap<String, Field>, serde_json::Error> {
-    let field = |(key, value): (String, &RawValue)| {
-        let text = value.get();
-        Ok((
-            key,
-            match text.as_bytes().first() {
-                Some(b'"') => Field::One(serde_json::from_str(text)?),
-                Some(b'[') => {
-                    let list: Vec<&RawValue> = serde_json::from_str(text)?;
-                    if list.first().is_some_and(|item| item.get().starts_with('{')) {
-                        let parts = list.into_iter().map(|item| {
-                            raw_fields(serde_json::from_str(item.get())?).map(Described)
-                        });
-                        Field::Parts(parts.collect::<Result<_, serde_json::Error>>()?)
-                    } else {
-                        Field::Many(list.into_iter().map(|item| item.get().to_owned()).collect())
-                    }
-                }
-                _ => Field::One(text.to_owned()),
-            },
-        ))
-    };
-    fields.into_iter().map(field).collect()
-}
-
-fn raw_json(text: &str) -> Result<Raw, PlanError> {
-    let wrong = |error: serde_json::Error| PlanError::plan(error.to_string());
-    let raw: RawJson<'_> = serde_json::from_str(text).map_err(wrong)?;
-    let releases: Result<_, serde_json::Error> = raw.release.into_iter().map(raw_fields).collect();
-    let of_target = raw.target.as_ref().and_then(|target| target.get("delta").copied());
-    let question = raw.delta.or(raw.epsilon).or(of_target);
-    let question = question.map(|value| value.get().trim_matches('"').to_owned());
-    Ok(Raw { question, releases: releases.map_err(wrong)? })
-}
-
-fn raw_toml(text: &str) -> Result<Raw, PlanError> {
-    let table = DeTable::parse(text).map_err(|error| PlanError::plan(error.message()))?;
-    let table = table.into_inner();
-    let of_target = || match table.get("target")?.get_ref() {
-        DeValue::Table(target) => target.get("delta"),
-        _ => None,
-    };
-    let question = table.get("delta").or_else(|| table.get("epsilon")).or_else(of_target);
-    let question = question.map(|value| number_text(value.get_ref()));
-    let mut releases = Vec::new();
-    if let Some(DeValue::Array(list)) = table.get("release").map(|value| value.get_ref()) {
-        for item in list.iter() {
-            if let DeValue::Table(fields) = item.get_ref() {
-                releases.push(toml_fields(fields));
-            }
-        }
-    }
-    Ok(Raw { question, releases })
-}
-
-/// The fields of a release, its numbers as they are written.
-fn toml_fields(fields: &DeTable<'_>) -> BTreeMap<String, Field> {
-    let field = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-        let key: &std::borrow::Cow<'_, str> = key.get_ref();
-        let table = |item: &toml::Spanned<DeValue<'_>>| match item.get_ref() {
-            DeValue::Table(fields) => Some(Described(toml_fields(fields))),
-            _ => None,
-        };
-        let field = match value.get_ref() {
-            DeValue::Array(list) => match list.iter().map(table).collect::<Option<Vec<_>>>() {
-                Some(parts) if !parts.is_empty() => Field::Parts(parts),
-                _ => Field::Many(list.iter().map(|item| number_text(item.get_ref())).collect()),
-            },
-            value => Field::One(number_text(value)),
-        };
-        (key.clone().into_owned(), field)
-    };
-    fields.iter().map(field).collect()
-}
-
-/// The text of a number, or a string as it is.
-fn number_text(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(text) => text.clone().into_owned(),
-        DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
-            Ok(number) => number.to_string(),
-            Err(_) => number.as_str().to_owned(),
-        },
-        DeValue::Float(number) => number.as_str().to_owned(),
-        _ => String::new(),
     }
 }

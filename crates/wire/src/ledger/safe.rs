@@ -2,53 +2,20 @@
 
 use counterpoint_budget::Amount;
 
-/// How a number of a release is turned into a double.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    /// More of it costs more.
-    Up,
-    /// Less of it costs more.
-    Down,
-    /// Nearer to one half it costs more: where a staircase's steps are cut (docs/theorems.md, staircase).
-    Half,
-    /// It is a whole number, or refused.
-    Whole,
-    /// More of it costs more, and it is read as the shortest decimal of a double: epochs.
-    Decimal,
-    /// It is rounded together with others.
-    Together,
-}
+use crate::catalogue::Side;
 
-/// Which way a number is rounded; `None` for a field that is no number, or not known.
-pub(super) fn side(kind: &str, field: &str) -> Option<Side> {
-    Some(match field {
-        "sensitivity" if ["geometric", "discrete-gaussian"].contains(&kind) => Side::Whole,
-        "epsilon" | "delta" | "rho" | "mu" | "epsilon_threshold" | "epsilon_queries" => Side::Up,
-        "sensitivity" | "sensitivities" | "norm" | "rate" | "share" | "epsilons" => Side::Up,
-        "scale" | "sigma" | "omega" | "orders" => Side::Down,
-        "gamma" => Side::Half,
-        "count" | "buckets" | "steps" | "each" | "records" | "draws" => Side::Whole,
-        "people" | "most" | "examples" | "batch" => Side::Whole,
-        "epochs" => Side::Decimal,
-        "p" | "q" | "probabilities" => Side::Together,
-        _ => return None,
-    })
-}
-
-impl Side {
-    /// The number as it is charged; `None` if it should be whole and is not.
-    pub(super) fn of(self, number: &Amount) -> Option<Amount> {
-        match self {
-            Self::Up => Amount::from_f64(number.upper()),
-            Self::Down => Amount::from_f64(number.lower()),
-            Self::Half if number.times(2) < Amount::from(1) => Amount::from_f64(number.upper()),
-            Self::Half => Amount::from_f64(number.lower()),
-            Self::Whole => is_whole(number).then(|| number.clone()),
-            Self::Decimal if is_shortest(number) => Some(number.clone()),
-            // Its decimal is above the double below it.
-            Self::Decimal => Amount::from_f64(number.upper().next_up()),
-            Self::Together => Some(number.clone()),
-        }
+/// The number as it is charged; `None` if it should be whole and is not.
+pub(super) fn rounded(side: Side, number: &Amount) -> Option<Amount> {
+    match side {
+        Side::Up => Amount::from_f64(number.upper()),
+        Side::Down => Amount::from_f64(number.lower()),
+        Side::Half if number.times(2) < Amount::from(1) => Amount::from_f64(number.upper()),
+        Side::Half => Amount::from_f64(number.lower()),
+        Side::Whole => is_whole(number).then(|| number.clone()),
+        Side::Decimal if is_shortest(number) => Some(number.clone()),
+        // Its decimal is above the double below it.
+        Side::Decimal => Amount::from_f64(number.upper().next_up()),
+        Side::Together => Some(number.clone()),
     }
 }
 
@@ -74,7 +41,7 @@ pub(super) fn pair(p: &[Amount], q: &[Amount]) -> Option<(Vec<Amount>, Vec<Amoun
     // Of equal ratios the last is the largest, and the first the least.
     let top = (0..p.len()).filter(occurs).max_by(by_ratio)?;
     let bottom = (0..p.len()).filter(occurs).min_by(by_ratio)?;
-    Some((rounded(p, top, &sum(p))?, rounded(q, bottom, &sum(q))?))
+    Some((all_but(p, top, &sum(p))?, all_but(q, bottom, &sum(q))?))
 }
 
 /// The probabilities of shifts as doubles of shifts that are no less likely to be large: each is rounded down, and what
@@ -85,7 +52,7 @@ pub(super) fn shifts(sensitivities: &[Amount], probabilities: &[Amount]) -> Opti
     }
     let largest =
         (0..sensitivities.len()).max_by(|&a, &b| sensitivities[a].cmp(&sensitivities[b]))?;
-    rounded(probabilities, largest, &sum(probabilities).max(Amount::from(1)))
+    all_but(probabilities, largest, &sum(probabilities).max(Amount::from(1)))
 }
 
 fn are_doubles(list: &[Amount]) -> bool {
@@ -97,7 +64,7 @@ fn sum(list: &[Amount]) -> Amount {
 }
 
 /// All but one rounded down; that one is what they leave of the total, rounded up.
-fn rounded(list: &[Amount], taker: usize, total: &Amount) -> Option<Vec<Amount>> {
+fn all_but(list: &[Amount], taker: usize, total: &Amount) -> Option<Vec<Amount>> {
     let lower = |number: &Amount| Amount::from_f64(number.lower());
     let mut rounded: Vec<Amount> = list.iter().map(lower).collect::<Option<_>>()?;
     rounded[taker] = Amount::ZERO;

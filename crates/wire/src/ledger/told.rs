@@ -1,11 +1,11 @@
 //! The objects that tell programs about a ledger.
 
-use counterpoint::theorem::{Parameters, Setting};
 use counterpoint_budget::Amount;
 use serde::{Serialize, Serializer};
 
 use super::event::Event;
 use super::record::{Cost, Promised, amount, optional_amount};
+use crate::text::object::SpentSetting;
 
 /// `status`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -205,26 +205,6 @@ pub struct LevelRead {
     pub spent: Option<Amount>,
     /// Whether the bound holds still.
     pub holds: bool,
-}
-
-/// What may be chosen, and whether mechanisms may be interleaved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct SpentSetting {
-    /// `fixed` or `adaptive`.
-    pub parameters: &'static str,
-    /// Whether interactive mechanisms may be run side by side.
-    pub concurrent: bool,
-}
-
-impl From<Setting> for SpentSetting {
-    fn from(setting: Setting) -> Self {
-        let parameters = match setting.parameters {
-            Parameters::Adaptive => "adaptive",
-            // Promising less than is true is safe.
-            _ => "fixed",
-        };
-        Self { parameters, concurrent: setting.concurrent }
-    }
 }
 
 /// How often a slot may be opened, and was.

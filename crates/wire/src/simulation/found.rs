@@ -9,7 +9,7 @@ use counterpoint_papers::pair::{Events, Map, Pair};
 
 use super::file::{FileStage, FileSystem};
 use super::written;
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// Up to so many transcripts are all listed; of more, those that were drawn.
 pub(super) const LISTED: u128 = 4096;

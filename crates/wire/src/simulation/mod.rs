@@ -23,5 +23,5 @@ pub const MOST_SAMPLES: u64 = 1_000_000;
 /// A fraction as people write it: in decimals where they end, else in lowest terms.
 #[must_use]
 pub fn written(exact: &counterpoint_numerics::fractions::Ratio) -> String {
-    crate::written::shown(exact)
+    crate::text::written::shown(exact)
 }

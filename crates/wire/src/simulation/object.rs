@@ -2,14 +2,14 @@
 
 use counterpoint::Bracket;
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint_papers::pair::{Events, Map, Side};
-use serde::Serialize;
+use counterpoint_papers::pair::{Events, Map, Part, Side};
 
 use super::found::{
     Answered, Divergence, Divergences, Drawn, Left, Refuted, Simulated, SimulatedStage,
     SimulatedSystem,
 };
 use super::written;
+use crate::text::object::{Object, between};
 
 impl Simulated {
     /// The `simulate --json` object.
@@ -17,19 +17,19 @@ impl Simulated {
     /// # Errors
     /// None that could happen: all of it is text and whole numbers.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Object {
-            stages: self.stages.iter().map(stage).collect(),
-            systems: self.systems.iter().map(system).collect(),
-            map: self.map.as_ref().map(rows),
-            parts_agree: self.parts_agree,
-            whole_agrees: self.whole_agrees,
-            size: self.size.map(|size| size.to_string()),
-            samples: self.samples,
-            seed: self.seed,
-            transcripts: self.transcripts.iter().map(drawn).collect(),
-            theorem: self.theorem(),
-            divergences: self.divergences.as_ref().map(divergences),
-        })
+        Object::new()
+            .list("stages", &all(&self.stages, stage))
+            .list("systems", &all(&self.systems, system))
+            .some("map", self.map.as_ref().map(rows))
+            .field("parts_agree", self.parts_agree)
+            .field("whole_agrees", self.whole_agrees)
+            .field("size", self.size.map(|size| size.to_string()))
+            .field("samples", self.samples)
+            .field("seed", self.seed)
+            .field("transcripts", all(&self.transcripts, drawn))
+            .field("theorem", self.theorem())
+            .some("divergences", self.divergences.as_ref().map(divergences))
+            .json()
     }
 
     /// What is run forwards.
@@ -49,20 +49,23 @@ impl Refuted {
     /// # Errors
     /// None that could happen.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&RefutedObject {
-            refuted: Claim {
-                of: self.of,
-                index: self.index,
-                name: &self.name,
-                ratio: written(&self.ratio),
-                delta: written(&self.delta),
-                event: &self.event,
-                p: written(&self.masses[0]),
-                q: written(&self.masses[1]),
-                too_likely_under: ["p", "q"][self.side.min(1)],
-            },
-        })
+        let [p, q] = self.masses.each_ref().map(written);
+        let claim = Object::new()
+            .field("of", self.of)
+            .field("index", self.index)
+            .field("name", &self.name)
+            .field("ratio", written(&self.ratio))
+            .field("delta", written(&self.delta))
+            .field("event", &self.event)
+            .field("p", p)
+            .field("q", q)
+            .field("too_likely_under", ["p", "q"][self.side.min(1)]);
+        Object::new().field("refuted", claim).json()
     }
+}
+
+fn all<T>(list: &[T], object: fn(&T) -> Object) -> Vec<Object> {
+    list.iter().map(object).collect()
 }
 
 fn texts(list: &[Ratio]) -> Vec<String> {
@@ -73,222 +76,95 @@ fn rows(map: &Map) -> Vec<Vec<String>> {
     map.rows().iter().map(|row| texts(row)).collect()
 }
 
-fn stage(own: &SimulatedStage) -> StageObject<'_> {
+fn stage(own: &SimulatedStage) -> Object {
     let each = own.stage.mechanisms.iter().zip(&own.maps);
-    let mechanisms = each.map(|(mechanism, (events, map))| MechanismObject {
-        name: &mechanism.name,
-        outcomes: &mechanism.outcomes,
-        events: event(events),
-        map: rows(map),
+    let mechanisms = each.map(|(mechanism, (events, map))| {
+        Object::new()
+            .field("name", &mechanism.name)
+            .field("outcomes", &mechanism.outcomes)
+            .field("events", event(events))
+            .field("map", rows(map))
     });
-    StageObject {
-        name: own.stage.name.as_deref(),
-        ratio: written(&own.stage.ratio),
-        delta: written(&own.stage.delta),
-        mechanisms: mechanisms.collect(),
-    }
+    Object::new()
+        .some("name", own.stage.name.as_deref())
+        .field("ratio", written(&own.stage.ratio))
+        .field("delta", written(&own.stage.delta))
+        .field("mechanisms", mechanisms.collect::<Vec<_>>())
 }
 
-fn event(events: &Events) -> EventsObject {
-    let column = |of: &dyn Fn(&counterpoint_papers::pair::Part) -> Ratio| {
-        events.outcomes.iter().map(|part| written(&of(part))).collect()
+fn event(events: &Events) -> Object {
+    let column = |of: fn(&Part) -> &Ratio| -> Vec<String> {
+        events.outcomes.iter().map(|part| written(of(part))).collect()
     };
-    let set = |side: Side| match side {
+    let set = |part: &Part| match part.side {
         Side::First => "S",
         Side::Second => "T",
         Side::Between => "",
     };
-    EventsObject {
-        alpha: written(&events.excess[0]),
-        beta: written(&events.excess[1]),
-        p: column(&|part| part.masses[0].clone()),
-        q: column(&|part| part.masses[1].clone()),
-        e: column(&|part| part.kept[0].clone()),
-        f: column(&|part| part.kept[1].clone()),
-        set: events.outcomes.iter().map(|part| set(part.side)).collect(),
-    }
+    Object::new()
+        .field("alpha", written(&events.excess[0]))
+        .field("beta", written(&events.excess[1]))
+        .field("p", column(|part| &part.masses[0]))
+        .field("q", column(|part| &part.masses[1]))
+        .field("e", column(|part| &part.kept[0]))
+        .field("f", column(|part| &part.kept[1]))
+        .field("set", events.outcomes.iter().map(set).collect::<Vec<_>>())
 }
 
-fn system(own: &SimulatedSystem) -> SystemObject<'_> {
-    SystemObject {
-        name: &own.system.name,
-        ratio: written(&own.system.ratio),
-        delta: written(&own.system.delta),
-        answers: own.answers.iter().map(answered).collect(),
-    }
+fn system(own: &SimulatedSystem) -> Object {
+    Object::new()
+        .field("name", &own.system.name)
+        .field("ratio", written(&own.system.ratio))
+        .field("delta", written(&own.system.delta))
+        .field("answers", all(&own.answers, answered))
 }
 
-fn answered(own: &Answered) -> AnsweredObject<'_> {
-    let [e0, n0, n1, e1] = own.voices.each_ref().map(written);
-    let [p, q] = own.real.each_ref().map(written);
-    AnsweredObject {
-        after: &own.after,
-        query: &own.query,
-        answer: &own.answer,
-        p,
-        q,
-        e0,
-        n0,
-        n1,
-        e1,
-    }
+fn answered(own: &Answered) -> Object {
+    let numbers = own.real.iter().chain(&own.voices).map(written);
+    let object = Object::new()
+        .field("after", &own.after)
+        .field("query", &own.query)
+        .field("answer", &own.answer);
+    let names = ["p", "q", "e0", "n0", "n1", "e1"];
+    names.into_iter().zip(numbers).fold(object, |object, (name, text)| object.field(name, text))
 }
 
-fn divergences(own: &Divergences) -> DivergencesObject<'_> {
-    DivergencesObject {
-        order: own.order,
-        systems: own.systems.iter().map(divergence).collect(),
-        sums: ends(&own.sums),
-        searched: own.searched.as_ref().map(ends),
-        left: own.left.iter().map(left).collect(),
-    }
+fn divergences(own: &Divergences) -> Object {
+    Object::new()
+        .field("order", own.order)
+        .field("systems", all(&own.systems, divergence))
+        .field("sums", both(&own.sums))
+        .field("searched", own.searched.as_ref().map(both))
+        .field("left", all(&own.left, left))
 }
 
-fn divergence(own: &Divergence) -> DivergenceObject<'_> {
-    let asks = own.asks.iter().map(|(after, query)| AskObject { after, query });
-    DivergenceObject { name: &own.name, largest: ends(&own.largest), asks: asks.collect() }
+fn divergence(own: &Divergence) -> Object {
+    let asks = own.asks.iter();
+    let asks = asks.map(|(after, query)| Object::new().field("after", after).field("query", query));
+    Object::new()
+        .field("name", &own.name)
+        .field("largest", both(&own.largest))
+        .field("asks", asks.collect::<Vec<_>>())
 }
 
-fn left(own: &Left) -> LeftObject<'_> {
-    LeftObject { said: &own.said, weight: written(&own.weight), moment: written(&own.left) }
-}
-
-fn ends(both: &[Bracket; 2]) -> [Ends; 2] {
-    both.map(|bracket| Ends { lower: bracket.lower, upper: bracket.upper })
-}
-
-fn drawn(own: &Drawn) -> DrawnObject<'_> {
-    let [p, q] = own.law.each_ref().map(written);
-    DrawnObject { said: &own.said, p, q, drawn_p: own.counts[0], drawn_q: own.counts[1] }
-}
-
-#[derive(Serialize)]
-struct Object<'a> {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stages: Vec<StageObject<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    systems: Vec<SystemObject<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    map: Option<Vec<Vec<String>>>,
-    parts_agree: bool,
-    whole_agrees: Option<bool>,
-    size: Option<String>,
-    samples: u64,
-    seed: u64,
-    transcripts: Vec<DrawnObject<'a>>,
-    theorem: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    divergences: Option<DivergencesObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct DivergencesObject<'a> {
-    order: f64,
-    systems: Vec<DivergenceObject<'a>>,
-    sums: [Ends; 2],
-    searched: Option<[Ends; 2]>,
-    left: Vec<LeftObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct DivergenceObject<'a> {
-    name: &'a str,
-    largest: [Ends; 2],
-    asks: Vec<AskObject<'a>>,
+fn left(own: &Left) -> Object {
+    Object::new()
+        .field("said", &own.said)
+        .field("weight", written(&own.weight))
+        .field("moment", written(&own.left))
 }
 
 /// Infinite ends are null.
-#[derive(Serialize)]
-struct Ends {
-    lower: f64,
-    upper: f64,
+fn both(brackets: &[Bracket; 2]) -> [Object; 2] {
+    brackets.map(|bracket| between(bracket.lower, bracket.upper))
 }
 
-#[derive(Serialize)]
-struct AskObject<'a> {
-    after: &'a [String],
-    query: &'a str,
-}
-
-#[derive(Serialize)]
-struct LeftObject<'a> {
-    said: &'a str,
-    weight: String,
-    moment: String,
-}
-
-#[derive(Serialize)]
-struct StageObject<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    ratio: String,
-    delta: String,
-    mechanisms: Vec<MechanismObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct MechanismObject<'a> {
-    name: &'a str,
-    outcomes: &'a [String],
-    events: EventsObject,
-    map: Vec<Vec<String>>,
-}
-
-#[derive(Serialize)]
-struct EventsObject {
-    alpha: String,
-    beta: String,
-    p: Vec<String>,
-    q: Vec<String>,
-    e: Vec<String>,
-    f: Vec<String>,
-    set: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct SystemObject<'a> {
-    name: &'a str,
-    ratio: String,
-    delta: String,
-    answers: Vec<AnsweredObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct AnsweredObject<'a> {
-    after: &'a [String],
-    query: &'a str,
-    answer: &'a str,
-    p: String,
-    q: String,
-    e0: String,
-    n0: String,
-    n1: String,
-    e1: String,
-}
-
-#[derive(Serialize)]
-struct DrawnObject<'a> {
-    said: &'a [String],
-    p: String,
-    q: String,
-    drawn_p: u64,
-    drawn_q: u64,
-}
-
-#[derive(Serialize)]
-struct RefutedObject<'a> {
-    refuted: Claim<'a>,
-}
-
-#[derive(Serialize)]
-struct Claim<'a> {
-    of: &'a str,
-    index: usize,
-    name: &'a str,
-    ratio: String,
-    delta: String,
-    event: &'a [Vec<String>],
-    p: String,
-    q: String,
-    too_likely_under: &'a str,
+fn drawn(own: &Drawn) -> Object {
+    let [p, q] = own.law.each_ref().map(written);
+    Object::new()
+        .field("said", &own.said)
+        .field("p", p)
+        .field("q", q)
+        .field("drawn_p", own.counts[0])
+        .field("drawn_q", own.counts[1])
 }

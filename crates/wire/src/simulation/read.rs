@@ -7,12 +7,11 @@ use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
 use counterpoint_papers::pair::Pair;
 
 use super::file::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing, number, text};
-use crate::parse;
-use crate::plan::Format;
-use crate::value::{Table, Value};
-use crate::written::fraction;
+use crate::plan::{Format, Numbers, table_of};
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing, number, text};
+use crate::text::value::{Table, Value};
+use crate::text::written::fraction;
 
 const TOP: [&str; 3] = ["version", "stage", "system"];
 const CLAIM: [&str; 4] = ["name", "ratio", "epsilon", "delta"];
@@ -37,7 +36,7 @@ impl Simulation {
     /// # Errors
     /// [`PlanError`], one line that names the stage or system, the field, the offending value and what would be legal.
     pub fn parse(bytes: &[u8], format: Format) -> Result<Self, PlanError> {
-        Self::of(parse::exact_table(bytes, format)?)
+        Self::of(table_of(bytes, format, Numbers::Exact)?)
     }
 
     /// What a table says.

@@ -8,7 +8,7 @@ use counterpoint_papers::interactive::{Adversary, Monitor, Step, System, Turn, c
 use super::file::{FileSystem, Simulation};
 use super::found::{Divergence, Divergences, Left, NotSimulated, input};
 use super::systems::asked;
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 /// Up to so many states the composed system is searched, as a check of the sum.
 const SEARCHED: usize = 20_000;

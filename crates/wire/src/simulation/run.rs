@@ -5,7 +5,7 @@ use super::file::Simulation;
 use super::found::{Divergences, NotSimulated, Simulated};
 use super::stages::of_stages;
 use super::systems::of_systems;
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 impl Simulated {
     /// Finds the maps, checks them, and draws so many transcripts for each of the data sets.

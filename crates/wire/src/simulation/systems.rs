@@ -13,7 +13,7 @@ use super::file::FileSystem;
 use super::found::{
     Answered, Drawn, LISTED, NotSimulated, Refuted, Simulated, SimulatedSystem, input, side,
 };
-use crate::error::PlanError;
+use crate::text::error::PlanError;
 
 pub(super) fn of_systems(
     file: &[FileSystem],

@@ -8,9 +8,9 @@ use counterpoint_questions::question::{Aggregate, Of, Question, Share, Values, s
 use counterpoint_questions::{Checked, Illegal, Part};
 
 use super::{bare, data};
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing};
-use crate::value::Value;
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing};
+use crate::text::value::Value;
 
 /// The fields of every statistic about columns, besides those of its kind.
 pub(super) const FIELDS: [&str; 4] = ["column", "where", "by", "expected"];
@@ -307,18 +307,5 @@ fn scale(kind: &str, part: &Part, table: &Table, rows: f64) -> f64 {
         },
         None => (0.0, 1.0),
     };
-    let (low, high) = bounds(part.column.as_ref());
-    let half = 0.5 * (high - low);
-    match kind {
-        "proportion" | "regression" | "correlation" => 1.0,
-        "sum" => rows * low.abs().max(high.abs()),
-        "mean" => high - low,
-        "variance" => half * half,
-        "standard-deviation" => half,
-        "covariance" => {
-            let (low, high) = bounds(part.others.first());
-            half * 0.5 * (high - low)
-        }
-        _ => rows,
-    }
+    bare::scale(kind, rows, [bounds(part.column.as_ref()), bounds(part.others.first())])
 }

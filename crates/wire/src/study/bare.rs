@@ -4,9 +4,9 @@ use counterpoint::Count;
 use counterpoint_mechanisms::{Bounds, Query};
 use counterpoint_planner::Public;
 
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing};
-use crate::value::Value;
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing};
+use crate::text::value::Value;
 
 /// The question, how large its answer can be, and the fields of its kind.
 pub(super) fn query(
@@ -29,31 +29,19 @@ pub(super) fn query(
             PlanError::field(field, format!("is not legal: {error}"))
         }
     };
-    match kind {
-        "count" if fields.has("bounds") => {
-            Ok((Query::count_within(bounds(fields, "bounds")?), rows, &["bounds"]))
-        }
-        "count" => Ok((Query::count(), rows, &["bounds"])),
-        "proportion" => Ok((Query::proportion(bounds(fields, "bounds")?), 1.0, &["bounds"])),
-        "sum" => {
-            let bounds = bounds(fields, "bounds")?;
-            let most = bounds.low().abs().max(bounds.high().abs());
-            Ok((Query::sum(bounds), rows * most, &["bounds"]))
-        }
-        "mean" => {
-            let bounds = bounds(fields, "bounds")?;
-            Ok((Query::mean(bounds), bounds.high() - bounds.low(), &["bounds"]))
-        }
-        "variance" => {
-            let bounds = bounds(fields, "bounds")?;
-            let half = 0.5 * (bounds.high() - bounds.low());
-            Ok((Query::variance(bounds), half * half, &["bounds"]))
-        }
-        "standard-deviation" => {
-            let bounds = bounds(fields, "bounds")?;
-            let half = 0.5 * (bounds.high() - bounds.low());
-            Ok((Query::deviation(bounds), half, &["bounds"]))
-        }
+    type Read = (Query, Option<[Bounds; 2]>, &'static [&'static str]);
+    let one = |fields: &mut Fields<'_>, query: fn(Bounds) -> Query| {
+        let bounds = bounds(fields, "bounds")?;
+        Ok::<Read, PlanError>((query(bounds), Some([bounds, bounds]), &["bounds"]))
+    };
+    let (query, ends, own): Read = match kind {
+        "proportion" => one(fields, Query::proportion)?,
+        "sum" => one(fields, Query::sum)?,
+        "mean" => one(fields, Query::mean)?,
+        "variance" => one(fields, Query::variance)?,
+        "standard-deviation" => one(fields, Query::deviation)?,
+        "count" if fields.has("bounds") => one(fields, Query::count_within)?,
+        "count" => (Query::count(), None, &["bounds"]),
         "histogram" => {
             let edges = match fields.take("categories") {
                 Some(Value::List(list)) if !list.is_empty() => {
@@ -63,12 +51,12 @@ pub(super) fn query(
                 None => fields.numbers("bins")?,
             };
             let query = Query::histogram(&edges).map_err(wrong("bins"))?;
-            Ok((query, rows, &["bins", "categories"]))
+            (query, None, &["bins", "categories"])
         }
         "cdf" => {
             let edges = places(fields, "bins", 20)?;
             let query = Query::cumulative(&edges).map_err(wrong("bins"))?;
-            Ok((query, rows, &["bins", "bounds", "points"]))
+            (query, None, &["bins", "bounds", "points"])
         }
         "quantiles" => {
             let shares = if fields.has("shares") { fields.numbers("shares")? } else { vec![0.5] };
@@ -79,16 +67,12 @@ pub(super) fn query(
             let shares = shares.ok_or_else(|| PlanError::field("shares", legal))?;
             let candidates = places(fields, "candidates", 101)?;
             let query = Query::quantiles(&shares, &candidates).map_err(wrong("shares"))?;
-            Ok((query, rows, &["shares", "candidates", "bounds", "points"]))
+            (query, None, &["shares", "candidates", "bounds", "points"])
         }
-        "correlation" => {
-            let (x, y) = (bounds(fields, "bounds")?, bounds(fields, "with")?);
-            Ok((Query::correlation(x, y), 1.0, &["bounds", "with"]))
-        }
-        "covariance" => {
-            let (x, y) = (bounds(fields, "bounds")?, bounds(fields, "with")?);
-            let half = |bounds: Bounds| 0.5 * (bounds.high() - bounds.low());
-            Ok((Query::covariance(x, y), half(x) * half(y), &["bounds", "with"]))
+        "correlation" | "covariance" => {
+            let ends @ [x, y] = [bounds(fields, "bounds")?, bounds(fields, "with")?];
+            let query = if kind == "covariance" { Query::covariance } else { Query::correlation };
+            (query(x, y), Some(ends), &["bounds", "with"])
         }
         _ => {
             let outcome = bounds(fields, "bounds")?;
@@ -103,8 +87,28 @@ pub(super) fn query(
             };
             let predictors = list.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
             let query = Query::regression(&predictors, outcome).map_err(wrong("predictors"))?;
-            Ok((query, 1.0, &["bounds", "predictors"]))
+            (query, None, &["bounds", "predictors"])
         }
+    };
+    let ends = ends.map(|both| both.map(|ends| (ends.low(), ends.high())));
+    Ok((query, scale(kind, rows, ends.unwrap_or([(0.0, 1.0); 2])), own))
+}
+
+/// How large an answer can be, of numbers within bounds, or of two columns of them.
+pub(super) fn scale(
+    kind: &str,
+    rows: f64,
+    [(low, high), (other_low, other_high)]: [(f64, f64); 2],
+) -> f64 {
+    let half = 0.5 * (high - low);
+    match kind {
+        "proportion" | "regression" | "correlation" => 1.0,
+        "sum" => rows * low.abs().max(high.abs()),
+        "mean" => high - low,
+        "variance" => half * half,
+        "standard-deviation" => half,
+        "covariance" => half * 0.5 * (other_high - other_low),
+        _ => rows,
     }
 }
 

@@ -4,10 +4,10 @@ use counterpoint::{Adjacency, Count, Delta, Epsilon, Guarantee, Relation};
 use counterpoint_planner::Public;
 use counterpoint_questions::public::{CodeText, ColumnText, Key, MissingText, Table, TableText};
 
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing, real};
 use crate::plan::{adjacency, adjacency_name};
-use crate::value::Value;
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing, real};
+use crate::text::value::Value;
 
 const DATA: [&str; 12] = [
     "adjacency",

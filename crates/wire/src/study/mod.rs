@@ -3,9 +3,11 @@
 mod about;
 mod bare;
 mod data;
+mod new;
 
 pub use about::StudyQuestion;
 pub use data::DataSource;
+pub use new::{NewStudy, begin_study, new_study};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,11 +16,10 @@ use counterpoint_planner::{
     Ask, Budget, Goal, Noise, Public, Statistic, Study, StudyError, Wanted, Wish,
 };
 
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing, number};
-use crate::parse;
-use crate::plan::Format;
-use crate::value::{Table, Value};
+use crate::plan::{Format, Numbers, table_of};
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing, number};
+use crate::text::value::{Table, Value};
 
 const TOP: [&str; 6] = ["version", "delta", "epsilon", "goal", "data", "statistic"];
 const KINDS: [&str; 13] = [
@@ -59,7 +60,7 @@ pub struct StudyFile {
 /// # Errors
 /// [`PlanError`], one line that names the statistic, the field, the offending value and what would be legal.
 pub fn read_study_file(bytes: &[u8], format: Format) -> Result<StudyFile, PlanError> {
-    study_file_of(parse::table(bytes, format)?)
+    study_file_of(table_of(bytes, format, Numbers::Doubles)?)
 }
 
 /// Reads a study: what the planner is asked.

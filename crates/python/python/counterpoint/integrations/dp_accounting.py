@@ -91,9 +91,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
             self._plan = Plan(listed, adjacency=adjacency)
         return self._plan
 
-    def epsilon_bracket(
-        self, delta: float, *, tolerance: float | None = None, route: Route | None = None
-    ) -> Bracket:
+    def epsilon_bracket(self, delta: float, *, tolerance: float | None = None, route: Route | None = None) -> Bracket:
         """The bracket of the least epsilon at this delta.
 
         >>> import dp_accounting
@@ -107,9 +105,7 @@ class Accountant(PrivacyAccountant):  # type: ignore[misc]
             return Bracket(0.0, 0.0)
         return plan.epsilon(float(delta), tolerance=tolerance, route=route)
 
-    def delta_bracket(
-        self, epsilon: float, *, tolerance: float | None = None, route: Route | None = None
-    ) -> Bracket:
+    def delta_bracket(self, epsilon: float, *, tolerance: float | None = None, route: Route | None = None) -> Bracket:
         """The bracket of the least delta at this epsilon, at most 1e6.
 
         >>> import dp_accounting

@@ -52,15 +52,11 @@ class Data:
 
     __slots__ = ("_native",)
 
-    def __init__(
-        self, values: Any, *, adjacency: Adjacency, records: int = 1, part: str | None = None
-    ) -> None:
+    def __init__(self, values: Any, *, adjacency: Adjacency, records: int = 1, part: str | None = None) -> None:
         self._native = _native.Data([_column("values", values)], adjacency, records, part)
 
     @classmethod
-    def table(
-        cls, columns: Iterable[Any], *, adjacency: Adjacency, records: int = 1, part: str | None = None
-    ) -> Data:
+    def table(cls, columns: Iterable[Any], *, adjacency: Adjacency, records: int = 1, part: str | None = None) -> Data:
         """Several columns, each of which has a number for each record."""
         packed = [_column(f"columns[{index}]", column) for index, column in enumerate(columns)]
         return cls._of(_native.Data(packed, adjacency, records, part))

@@ -147,8 +147,6 @@ def gaussian(sigma: float, sensitivity: float = 1.0, grid: float | None = None) 
     return Law(_native.Noise.gaussian(sigma, sensitivity, _step(sensitivity, grid)), False, math.nan)
 
 
-def staircase(
-    epsilon: float, gamma: float | None = None, sensitivity: float = 1.0, grid: float | None = None
-) -> Law:
+def staircase(epsilon: float, gamma: float | None = None, sensitivity: float = 1.0, grid: float | None = None) -> Law:
     """Staircase noise (Geng and Viswanath) on a grid; ``gamma``, the share of a step that lies higher, is the best there is if not given."""
     return Law(_native.Noise.staircase(epsilon, gamma, sensitivity, _step(sensitivity, grid)), False, math.nan)

@@ -1,13 +1,12 @@
 //! Plans back into text.
 
 use counterpoint::Count;
+use serde::Deserialize;
 
-use crate::error::PlanError;
-use crate::kind;
-use crate::plan::{Plan, Question, Release, adjacency_name};
-use crate::recipe;
-use crate::sample::{Batches, Sample};
-use crate::value::{Table, Value};
+use super::{Batches, Plan, Question, Release, Sample, adjacency_name, recipe};
+use crate::catalogue;
+use crate::text::error::PlanError;
+use crate::text::value::{Table, Value};
 
 impl Plan {
     /// The plan in TOML. Reading it gives the same plan.
@@ -49,7 +48,7 @@ impl Release {
         if let Some(name) = self.name.as_deref() {
             table.push(("name".into(), Value::Text(name.into())));
         }
-        let described = kind::describe(&self.mechanism)
+        let described = catalogue::describe(&self.mechanism)
             .ok_or_else(|| PlanError::field("mechanism", "cannot be written in a plan"))?;
         table.extend(described.into_iter().map(|(name, value)| {
             let value = self.as_written(&name, value);
@@ -77,7 +76,7 @@ impl Release {
             let wrong = |error: serde_json::Error| PlanError::field("recipe", error.to_string());
             if let Some(recipe) = &bundle.recipe {
                 let value = recipe::write(recipe, bundle.shared.as_deref()).map_err(wrong)?;
-                table.push(("recipe".into(), Value::of_json(value)));
+                table.push(("recipe".into(), Value::deserialize(value).map_err(wrong)?));
             }
         }
         Ok(table)

@@ -3,9 +3,9 @@
 use counterpoint::Count;
 use counterpoint::quantity::Rate;
 
-use crate::error::PlanError;
-use crate::fields::{Fields, illegal, missing};
-use crate::value::Value;
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, illegal, missing};
+use crate::text::value::Value;
 
 /// The Poisson sample of the data a release is run on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Batches {
     pub batch: Count,
 }
 
-const COUNT: (crate::fields::Check<u64, Count>, &str) = (Count::new, Count::LEGAL);
+const COUNT: (crate::text::fields::Check<u64, Count>, &str) = (Count::new, Count::LEGAL);
 const LEGAL_EPOCHS: &str = "a number above 0, coming to at most 10^12 batches";
 
 /// Takes the sample, if there is one, and the count.

@@ -1,11 +1,11 @@
 //! Reading plans, whichever way they are written down.
 
-use crate::error::PlanError;
 use std::path::Path;
 
-use crate::plan::{BYTE_ORDER_MARK, Blank, Builder, Format, Plan};
-use crate::value::Table;
-use crate::{json, toml};
+use super::builder::Builder;
+use super::{BYTE_ORDER_MARK, Blank, Format, Numbers, Plan, json, toml};
+use crate::text::error::PlanError;
+use crate::text::value::Table;
 
 impl Plan {
     /// Reads a plan.
@@ -63,20 +63,15 @@ impl Plan {
 }
 
 /// A document as one table.
-pub(crate) fn table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
-    read(bytes, format, false)
-}
-
-/// The same, its numbers as they are written.
-pub(crate) fn exact_table(bytes: &[u8], format: Format) -> Result<Table<'_>, PlanError> {
-    read(bytes, format, true)
-}
-
-fn read(bytes: &[u8], format: Format, exact: bool) -> Result<Table<'_>, PlanError> {
+pub(crate) fn table_of(
+    bytes: &[u8],
+    format: Format,
+    numbers: Numbers,
+) -> Result<Table<'_>, PlanError> {
     let text = text(bytes)?;
     match format {
-        Format::Toml => toml::table(text, exact),
-        Format::Json => json::table(text, exact),
+        Format::Toml => toml::table(text, numbers),
+        Format::Json => json::table(text, numbers),
     }
 }
 

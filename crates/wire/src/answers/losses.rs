@@ -5,11 +5,9 @@ use counterpoint::ask::{AskError, Options, PrivacyLoss};
 use counterpoint::loss::Direction;
 use counterpoint::quantity::Level;
 use counterpoint::theorem::Theorem;
-use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::answer::{Ends, InSetting, number, setting};
-use crate::decimal::{self, FULL_DIGITS};
+use crate::text::decimal;
+use crate::text::object::{Decimal, Object, SpentSetting, between, ends};
 
 /// The levels at which a report tells the loss that is rarely passed.
 const LEVELS: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_999];
@@ -73,12 +71,12 @@ impl Losses {
     /// If a probability is not a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let theorem = self.theorem();
-        serde_json::to_string(&Object {
-            losses: self.losses.iter().map(one).collect::<Result<_, _>>()?,
-            theorem: theorem.source(),
-            setting: setting(theorem.setting()),
-            warnings: &self.warnings,
-        })
+        Object::new()
+            .field("losses", self.losses.iter().map(one).collect::<Vec<_>>())
+            .field("theorem", theorem.source())
+            .field("setting", SpentSetting::from(theorem.setting()))
+            .list("warnings", &self.warnings)
+            .json()
     }
 }
 
@@ -119,83 +117,27 @@ fn places(loss: &PrivacyLoss<'_>) -> impl Iterator<Item = f64> {
     })
 }
 
-fn one(loss: &Loss) -> Result<One<'_>, serde_json::Error> {
+fn one(loss: &Loss) -> Object {
     let quantile = |&(level, loss): &(f64, Bracket)| {
-        let (lower, upper) = (end(loss.lower, decimal::down)?, end(loss.upper, decimal::up)?);
-        Ok(Quantile { level: number(decimal::shortest(level))?, loss: Open { lower, upper } })
+        // Nothing where it is infinite.
+        let lower = loss.lower.is_finite().then(|| Decimal::down(loss.lower));
+        let upper = loss.upper.is_finite().then(|| Decimal::up(loss.upper));
+        Object::new().field("level", Decimal::shortest(level)).field("loss", between(lower, upper))
     };
     let above = |&(loss, probability): &(f64, Bracket)| {
-        let loss = number(decimal::shortest(loss))?;
-        Ok(Above { loss, probability: Ends::of(probability)? })
+        Object::new().field("loss", Decimal::shortest(loss)).field("probability", ends(probability))
     };
     let atom = |&(loss, probability): &(Bracket, Bracket)| {
-        Ok(Atom { loss: Ends::of(loss)?, probability: Ends::of(probability)? })
+        Object::new().field("loss", ends(loss)).field("probability", ends(probability))
     };
-    let atoms = loss.atoms.as_ref().map(|atoms| atoms.iter().map(atom).collect());
-    Ok(One {
-        direction: loss.direction,
-        part: loss.part.as_deref(),
-        leak: Ends::of(loss.leak)?,
-        mean: Ends::of(loss.mean)?,
-        variance: Ends::of(loss.variance)?,
-        quantiles: loss.quantiles.iter().map(quantile).collect::<Result<_, serde_json::Error>>()?,
-        above: loss.above.iter().map(above).collect::<Result<_, serde_json::Error>>()?,
-        atoms: atoms.transpose()?,
-    })
-}
-
-/// A number, or nothing where it is infinite.
-fn end(
-    value: f64,
-    rounded: fn(f64, usize) -> String,
-) -> Result<Option<Box<RawValue>>, serde_json::Error> {
-    value.is_finite().then(|| number(rounded(value, FULL_DIGITS))).transpose()
-}
-
-/// The object, its fields in the order they are written.
-#[derive(Serialize)]
-struct Object<'a> {
-    losses: Vec<One<'a>>,
-    theorem: &'a str,
-    setting: InSetting,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    warnings: &'a [String],
-}
-
-#[derive(Serialize)]
-struct One<'a> {
-    direction: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<&'a str>,
-    leak: Ends,
-    mean: Ends,
-    variance: Ends,
-    quantiles: Vec<Quantile>,
-    above: Vec<Above>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    atoms: Option<Vec<Atom>>,
-}
-
-#[derive(Serialize)]
-struct Quantile {
-    level: Box<RawValue>,
-    loss: Open,
-}
-
-#[derive(Serialize)]
-struct Open {
-    lower: Option<Box<RawValue>>,
-    upper: Option<Box<RawValue>>,
-}
-
-#[derive(Serialize)]
-struct Above {
-    loss: Box<RawValue>,
-    probability: Ends,
-}
-
-#[derive(Serialize)]
-struct Atom {
-    loss: Ends,
-    probability: Ends,
+    let atoms = loss.atoms.as_ref().map(|atoms| atoms.iter().map(atom).collect::<Vec<_>>());
+    Object::new()
+        .field("direction", loss.direction)
+        .some("part", loss.part.as_deref())
+        .field("leak", ends(loss.leak))
+        .field("mean", ends(loss.mean))
+        .field("variance", ends(loss.variance))
+        .field("quantiles", loss.quantiles.iter().map(quantile).collect::<Vec<_>>())
+        .field("above", loss.above.iter().map(above).collect::<Vec<_>>())
+        .some("atoms", atoms)
 }

@@ -7,8 +7,8 @@ use counterpoint_numerics::fractions::Ratio;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::error::quoted;
-use crate::written::{Written, amount};
+use super::error::{PlanError, quoted};
+use super::written::{Written, amount};
 
 /// A value of either format.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,27 +33,6 @@ pub enum Value<'a> {
     Date,
     /// Nothing, which only JSON has.
     Null,
-}
-
-impl Value<'static> {
-    /// A value of JSON.
-    pub(crate) fn of_json(value: serde_json::Value) -> Self {
-        use serde_json::Value as Json;
-        match value {
-            Json::Null => Self::Null,
-            Json::Bool(truth) => Self::Bool(truth),
-            Json::Number(number) => match number.as_i128() {
-                Some(whole) => Self::Whole(whole),
-                None => Self::Real(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Json::String(text) => Self::Text(text.into()),
-            Json::Array(list) => Self::List(list.into_iter().map(Self::of_json).collect()),
-            Json::Object(fields) => {
-                let field = |(key, value): (String, Json)| (key.into(), Self::of_json(value));
-                Self::Table(fields.into_iter().map(field).collect())
-            }
-        }
-    }
 }
 
 impl Value<'_> {
@@ -87,12 +66,13 @@ pub(crate) fn push_field<'a>(
     table: &mut Table<'a>,
     key: Cow<'a, str>,
     value: Value<'a>,
-) -> Result<(), String> {
+) -> Result<(), PlanError> {
     if table.iter().any(|(earlier, _)| *earlier == key) {
-        return Err(format!("{} is given twice; legal: once", quoted(&key)));
+        return Err(PlanError::plan(format!("{} is given twice; legal: once", quoted(&key))));
     }
     if table.len() == MOST_FIELDS {
-        return Err(format!("a table has more than {MOST_FIELDS} fields; legal: at most that"));
+        let problem = format!("a table has more than {MOST_FIELDS} fields; legal: at most that");
+        return Err(PlanError::plan(problem));
     }
     table.push((key, value));
     Ok(())

@@ -7,9 +7,8 @@ use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::{Count, Guarantee, Mechanism};
 use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
 
-use crate::kind::is_guarantee;
-use crate::plan::{Plan, Question, Release};
-use crate::written::Written;
+use super::{Plan, Question, Release};
+use crate::text::written::Written;
 
 impl Plan {
     /// The plan with its numbers as they are written, in quotes or read by [`Plan::parse_exactly`], and else as the doubles they
@@ -114,5 +113,23 @@ impl Release {
             _ => return None,
         };
         Some(PreciseGuarantee { epsilon, delta, count: self.count.get() })
+    }
+}
+
+/// From here on a staircase counts as randomized response (docs/theorems.md).
+const LONGEST_STAIRCASE: f64 = 500.0;
+
+/// Whether a mechanism is a randomized response, a leak or both, so that its numbers are kept as they are written.
+pub(super) fn is_guarantee(mechanism: &Mechanism) -> bool {
+    match mechanism {
+        Mechanism::ApproxDp(_) | Mechanism::NameAndShame { .. } => true,
+        Mechanism::SparseVector { .. } => true,
+        Mechanism::AboveThreshold { threshold, queries } => {
+            threshold.get() <= 0.0 || queries.get() <= 0.0
+        }
+        Mechanism::RandomizedResponse { buckets, .. } => buckets.get() == 2,
+        Mechanism::Geometric { sensitivity, .. } => sensitivity.get() == 1,
+        Mechanism::Staircase { epsilon, .. } => epsilon.get() >= LONGEST_STAIRCASE,
+        _ => false,
     }
 }

@@ -10,8 +10,8 @@ use counterpoint_questions::public::{
 };
 
 use crate::codebook::{Category, Codebook, CodebookColumn, CodebookFormat, Holds, number, whole};
-use crate::error::{PlanError, quoted};
 use crate::header::{DataFormat, Header, open};
+use crate::text::error::{PlanError, quoted};
 
 /// The longest codebook.
 const MOST_BYTES: u64 = 1 << 28;

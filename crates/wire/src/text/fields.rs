@@ -4,15 +4,18 @@ use std::borrow::Cow;
 
 use counterpoint::OutOfRange;
 
-use crate::error::PlanError;
-use crate::value::{Table, Value};
-use crate::written::{Written, power, quoted};
+use super::error::PlanError;
+use super::value::{Table, Value};
+use super::written::{Written, power, quoted};
 
 /// The fields not yet taken, and the numbers taken that no double is.
 #[derive(Debug)]
 pub(crate) struct Fields<'a>(Table<'a>, Vec<(Box<str>, Written)>);
 
 impl<'a> Fields<'a> {
+    /// What a list of numbers is, in words.
+    pub(crate) const LIST: &'static str = "a list of numbers";
+
     pub(crate) fn new(table: Table<'a>) -> Self {
         Self(table, Vec::new())
     }
@@ -91,7 +94,7 @@ impl<'a> Fields<'a> {
 
     /// A list of numbers.
     pub(crate) fn numbers(&mut self, name: &str) -> Result<Vec<f64>, PlanError> {
-        let legal = "a list of numbers";
+        let legal = Self::LIST;
         let value = self.take(name).ok_or_else(|| missing(name, legal))?;
         let Value::List(items) = &value else { return Err(illegal(name, &value, legal)) };
         let number = |(at, item): (usize, &Value<'_>)| {

@@ -4,13 +4,12 @@ use counterpoint::Bracket;
 use counterpoint::Route;
 use counterpoint::ask::PreciseAnswer;
 use counterpoint::theorem::lattice::Pair;
-use counterpoint::theorem::{Bound, Comparison, Parameters, Setting, Theorem};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use counterpoint::theorem::{Bound, Comparison, Theorem};
 
-use crate::decimal::{self, FULL_DIGITS};
 use crate::plan::Question;
-use crate::written::Written;
+use crate::text::decimal::FULL_DIGITS;
+use crate::text::object::{Decimal, Object, SpentSetting, between, ends, exactly};
+use crate::text::written::Written;
 
 /// A question about a composition with its certified answer, and what the named
 /// theorems answer.
@@ -116,45 +115,52 @@ impl Composed {
 
     fn json(&self, ratio: impl Fn(&Bound) -> Option<f64>) -> Result<String, serde_json::Error> {
         let (epsilon, delta) = match self.question {
-            Question::EpsilonAt(delta) => (self.asked.ends()?, self.given(delta.get())?),
-            Question::DeltaAt(epsilon) => (self.given(epsilon.get())?, self.asked.ends()?),
+            Question::EpsilonAt(delta) => (self.asked.ends(), self.given(delta.get())),
+            Question::DeltaAt(epsilon) => (self.given(epsilon.get()), self.asked.ends()),
         };
+        // Mechanisms with two outcomes: of range eta, losses of share eta and share eta - eta.
+        let met_by = |share| Object::new().field("mechanism", "exponential").field("share", share);
         let others = self.others.iter().map(|charge| self.other(charge, ratio(charge)));
-        serde_json::to_string(&Answer {
-            epsilon,
-            delta,
-            wide: self.wide.map(|_| true),
-            width: self.wide,
-            lower_met_by: self.share.map(|share| MetBy { mechanism: "exponential", share }),
-            route: self.route.name(),
-            theorem: self.theorem.source(),
-            setting: setting(self.theorem.setting()),
-            others: others.collect::<Result<_, _>>()?,
-            pairs: self.pairs.iter().map(pair).collect::<Result<_, _>>()?,
-            warnings: &self.warnings,
-        })
+        // The composition is private with the upper delta, and not with one below the lower.
+        let pairs = self.pairs.iter().map(|pair| {
+            let epsilon = Decimal::up(pair.epsilon).trimmed();
+            Object::new().field("epsilon", epsilon).field("delta", ends(pair.delta))
+        });
+        Object::new()
+            .field("epsilon", epsilon)
+            .field("delta", delta)
+            .some("wide", self.wide.map(|_| true))
+            .some("width", self.wide)
+            .some("lower_met_by", self.share.map(met_by))
+            .field("route", self.route.name())
+            .field("theorem", self.theorem.source())
+            .field("setting", SpentSetting::from(self.theorem.setting()))
+            .field("others", others.collect::<Vec<_>>())
+            .list("pairs", &pairs.collect::<Vec<_>>())
+            .list("warnings", &self.warnings)
+            .json()
     }
 
     /// The given side is echoed: as it is written where decimals can say it, else in decimals around it.
-    fn given(&self, double: f64) -> Result<Ends, serde_json::Error> {
-        let Some(number) = &self.given else { return given(double) };
+    fn given(&self, double: f64) -> Object {
+        let Some(number) = &self.given else { return exactly(double) };
         let (lower, upper) = number.around(FULL_DIGITS);
-        Ok(Ends { lower: self::number(lower)?, upper: self::number(upper)? })
+        between(Decimal(lower), Decimal(upper))
     }
 
-    fn other<'a>(
-        &self,
-        charge: &'a Bound,
-        ratio: Option<f64>,
-    ) -> Result<Other<'a>, serde_json::Error> {
-        let text = |&number: &f64| decimal::trimmed(&decimal::up(number, FULL_DIGITS));
-        let value = charge.value.as_ref().ok().map(text).map(number).transpose()?;
-        let (epsilon, delta) = match self.question {
-            Question::EpsilonAt(_) => (Some(value), None),
-            Question::DeltaAt(_) => (None, Some(value)),
+    /// Of epsilon and delta the asked one is there, null if the theorem is silent.
+    fn other(&self, charge: &Bound, ratio: Option<f64>) -> Object {
+        let asked = match self.question {
+            Question::EpsilonAt(_) => "epsilon",
+            Question::DeltaAt(_) => "delta",
         };
+        let value = charge.value.as_ref().ok().map(|&number| Decimal::up(number).trimmed());
         let reason = charge.value.as_ref().err().map(|none| none.reason.as_str());
-        Ok(Other { theorem: charge.theorem.name(), epsilon, delta, ratio, reason })
+        Object::new()
+            .field("theorem", charge.theorem.name())
+            .field(asked, value)
+            .some("ratio", ratio)
+            .some("reason", reason)
     }
 }
 
@@ -168,114 +174,19 @@ impl Asked {
         }
     }
 
-    fn ends(&self) -> Result<Ends, serde_json::Error> {
-        let (lower, upper) = match self {
-            Self::Bracket(bracket) => {
-                (decimal::down(bracket.lower, FULL_DIGITS), decimal::up(bracket.upper, FULL_DIGITS))
+    fn ends(&self) -> Object {
+        match self {
+            Self::Bracket(bracket) => ends(*bracket),
+            Self::Digits { lower, upper } => {
+                between(Decimal(lower.clone()), Decimal(upper.clone()))
             }
-            Self::Digits { lower, upper } => (lower.clone(), upper.clone()),
-        };
-        Ok(Ends { lower: number(lower)?, upper: number(upper)? })
+        }
     }
-}
-
-/// The object, its fields in the order they are written.
-#[derive(Serialize)]
-struct Answer<'a> {
-    epsilon: Ends,
-    delta: Ends,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wide: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    width: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lower_met_by: Option<MetBy>,
-    route: &'a str,
-    theorem: &'a str,
-    setting: InSetting,
-    others: Vec<Other<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pairs: Vec<PairObject>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    warnings: &'a [String],
-}
-
-/// One of the pairs: the composition is private with the upper delta, and not with one below the lower.
-#[derive(Serialize)]
-struct PairObject {
-    epsilon: Box<RawValue>,
-    delta: Ends,
-}
-
-fn pair(pair: &Pair) -> Result<PairObject, serde_json::Error> {
-    let epsilon = number(decimal::trimmed(&decimal::up(pair.epsilon, FULL_DIGITS)))?;
-    Ok(PairObject { epsilon, delta: Ends::of(pair.delta)? })
-}
-
-/// Mechanisms with two outcomes: of range eta, losses of share eta and share eta - eta.
-#[derive(Serialize)]
-struct MetBy {
-    mechanism: &'static str,
-    share: f64,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Ends {
-    lower: Box<RawValue>,
-    upper: Box<RawValue>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct InSetting {
-    parameters: &'static str,
-    concurrent: bool,
-}
-
-impl Ends {
-    /// Rounded outward.
-    pub(crate) fn of(bracket: Bracket) -> Result<Self, serde_json::Error> {
-        Asked::Bracket(bracket).ends()
-    }
-}
-
-/// Of epsilon and delta the asked one is there, null if the theorem is silent.
-#[derive(Serialize)]
-struct Other<'a> {
-    theorem: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    epsilon: Option<Option<Box<RawValue>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delta: Option<Option<Box<RawValue>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
 }
 
 /// The relative width of an answer that is marked as wide.
 pub(crate) fn width(answer: &counterpoint::Answer) -> Option<f64> {
     answer.wide.then(|| answer.bracket.relative_width())
-}
-
-/// A decimal number as it stands; anything else is an error.
-pub(crate) fn number(text: String) -> Result<Box<RawValue>, serde_json::Error> {
-    // A number's text is a number's JSON, unless it is `inf` or `NaN`.
-    serde_json::from_str::<f64>(&text)?;
-    RawValue::from_string(text)
-}
-
-fn given(value: f64) -> Result<Ends, serde_json::Error> {
-    let text = decimal::shortest(value);
-    Ok(Ends { lower: number(text.clone())?, upper: number(text)? })
-}
-
-pub(crate) fn setting(setting: Setting) -> InSetting {
-    let parameters = match setting.parameters {
-        Parameters::Adaptive => "adaptive",
-        // Promising less than is true is safe.
-        _ => "fixed",
-    };
-    InSetting { parameters, concurrent: setting.concurrent }
 }
 
 /// The bounds as they can be written down.

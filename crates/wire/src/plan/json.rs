@@ -7,11 +7,12 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::error::PlanError;
-use crate::plan::{Builder, Plan};
-use crate::value::{Key, Table, Value, push_field};
+use super::builder::Builder;
+use super::{Numbers, Plan};
+use crate::text::error::PlanError;
+use crate::text::value::{Key, Table, Value, push_field};
 
-pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
+pub(super) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     let mut reader = Reader { builder, ..Reader::default() };
     let mut source = serde_json::Deserializer::from_str(text);
     let outcome = ThePlan(&mut reader).deserialize(&mut source).and_then(|()| source.end());
@@ -22,11 +23,16 @@ pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     }
 }
 
-/// A document as one table, its numbers as doubles or, if wanted, as they are written.
-pub(crate) fn table(text: &str, exact: bool) -> Result<Table<'_>, PlanError> {
-    // What is wrong is said by the reader of doubles.
-    let doubles = serde_json::from_str::<Value<'_>>(text);
-    match if exact { doubles.and_then(|_| everything_exactly(text)) } else { doubles } {
+/// A document as one table.
+pub(super) fn table(text: &str, numbers: Numbers) -> Result<Table<'_>, PlanError> {
+    let doubles = || serde_json::from_str::<Value<'_>>(text);
+    let read = match numbers {
+        Numbers::Doubles => doubles(),
+        // What is wrong is said by the reader of doubles.
+        Numbers::Exact => doubles().and_then(|_| everything(text, numbers)),
+        Numbers::Texts => everything(text, numbers),
+    };
+    match read {
         Ok(Value::Table(table)) => Ok(table),
         Ok(other) => Err(PlanError::plan(format!("is {other}; legal: an object"))),
         Err(error) => Err(PlanError::plan(syntax(text, &error))),
@@ -111,19 +117,21 @@ fn exactly(text: &str) -> Result<Value<'_>, serde_json::Error> {
 }
 
 /// The same, of lists each item by its own text, too.
-fn everything_exactly(text: &str) -> Result<Value<'_>, serde_json::Error> {
+fn everything(text: &str, numbers: Numbers) -> Result<Value<'_>, serde_json::Error> {
     match text.trim_start().chars().next() {
         Some('{') => {
             let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
-            let field =
-                |(key, raw): (String, _)| Ok((key.into(), everything_exactly(RawValue::get(raw))?));
+            let field = |(key, raw): (String, _)| {
+                Ok((key.into(), everything(RawValue::get(raw), numbers)?))
+            };
             fields.into_iter().map(field).collect::<Result<_, _>>().map(Value::Table)
         }
         Some('[') => {
             let items: Vec<&RawValue> = serde_json::from_str(text)?;
-            let items = items.into_iter().map(|raw| everything_exactly(raw.get()));
+            let items = items.into_iter().map(|raw| everything(raw.get(), numbers));
             items.collect::<Result<_, _>>().map(Value::List)
         }
+        Some('0'..='9' | '-') if numbers == Numbers::Texts => Ok(Value::Text(text.trim().into())),
         _ => exactly(text),
     }
 }
@@ -217,7 +225,7 @@ impl<'de> Visitor<'de> for OneRelease<'_, 'de> {
             }
             reader.field = None;
             push_field(&mut table, key, value)
-                .map_err(|problem| reader.fail(reader.place(problem)))?;
+                .map_err(|error| reader.fail(reader.place(error.problem)))?;
         }
         let added = reader.builder.release(Value::Table(table));
         added.map_err(|failure| reader.fail(failure))?;

@@ -3,11 +3,8 @@
 use counterpoint::Bracket;
 use counterpoint::quantity::Rate;
 use counterpoint::region::{Point, Region, Verdict};
-use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::answer::{Ends, InSetting, number, setting};
-use crate::decimal::{self, FULL_DIGITS};
+use crate::text::object::{Decimal, Object, SpentSetting, ends};
 
 /// The false-alarm rates at which a report tells the least miss rate.
 pub const FALSE_ALARMS: [f64; 6] = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5];
@@ -99,93 +96,47 @@ impl Regions {
     /// If a bound is not a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let inclusions = self.inclusions();
-        serde_json::to_string(&Object {
-            regions: self.plans.iter().map(one).collect::<Result<_, _>>()?,
-            inclusions: inclusions.iter().map(|i| self.compared(i)).collect::<Result<_, _>>()?,
-            warnings: &self.warnings,
-        })
+        let inclusions = inclusions.iter().map(|inclusion| self.compared(inclusion));
+        Object::new()
+            .field("regions", self.plans.iter().map(one).collect::<Vec<_>>())
+            .field("inclusions", inclusions.collect::<Vec<_>>())
+            .list("warnings", &self.warnings)
+            .json()
     }
 
-    fn compared(&self, inclusion: &Inclusion) -> Result<Compared<'_>, serde_json::Error> {
+    fn compared(&self, inclusion: &Inclusion) -> Object {
         let name = |at: usize| self.plans.get(at).map_or("", |plan| &plan.name);
-        Ok(Compared {
-            plan: name(inclusion.plan),
-            within: name(inclusion.within),
-            verdict: name_of_verdict(inclusion.verdict),
-            excess: Ends::of(inclusion.excess)?,
-        })
+        Object::new()
+            .field("plan", name(inclusion.plan))
+            .field("within", name(inclusion.within))
+            .field("verdict", name_of_verdict(inclusion.verdict))
+            .field("excess", ends(inclusion.excess))
     }
 }
 
-fn one(plan: &PlanRegion) -> Result<One<'_>, serde_json::Error> {
+fn one(plan: &PlanRegion) -> Object {
     let region = &plan.region;
     let theorem = region.theorem();
     let at = |at: AtRate| {
-        Ok(At {
-            false_alarm: number(decimal::shortest(at.false_alarm))?,
-            miss: Ends::of(at.miss)?,
-            advantage: Ends::of(at.advantage)?,
-        })
+        Object::new()
+            .field("false_alarm", Decimal::shortest(at.false_alarm))
+            .field("miss", ends(at.miss))
+            .field("advantage", ends(at.advantage))
     };
-    Ok(One {
-        plan: &plan.name,
-        total_variation: Ends::of(region.total_variation())?,
-        area: Ends::of(region.area())?,
-        rates: plan.at_rates().into_iter().map(at).collect::<Result<_, _>>()?,
-        exact: region.is_finite(),
-        gap: number(decimal::up(region.gap(), FULL_DIGITS))?,
-        outer: vertices(region.outer(), decimal::down)?,
-        inner: vertices(region.inner(), decimal::up)?,
-        theorem: theorem.source(),
-        setting: setting(theorem.setting()),
-    })
+    Object::new()
+        .field("plan", &plan.name)
+        .field("total_variation", ends(region.total_variation()))
+        .field("area", ends(region.area()))
+        .field("rates", plan.at_rates().into_iter().map(at).collect::<Vec<_>>())
+        .field("exact", region.is_finite())
+        .field("gap", Decimal::up(region.gap()))
+        .field("outer", vertices(region.outer(), Decimal::down))
+        .field("inner", vertices(region.inner(), Decimal::up))
+        .field("theorem", theorem.source())
+        .field("setting", SpentSetting::from(theorem.setting()))
 }
 
-type Vertices = Vec<[Box<RawValue>; 2]>;
-
-fn vertices(
-    points: &[Point],
-    rounded: fn(f64, usize) -> String,
-) -> Result<Vertices, serde_json::Error> {
-    let text = |x: f64| number(decimal::trimmed(&rounded(x, FULL_DIGITS)));
-    let vertex = |point: &Point| Ok([text(point.false_alarm())?, text(point.miss())?]);
+fn vertices(points: &[Point], rounded: fn(f64) -> Decimal) -> Vec<[Decimal; 2]> {
+    let vertex = |point: &Point| [point.false_alarm(), point.miss()].map(|x| rounded(x).trimmed());
     points.iter().map(vertex).collect()
-}
-
-/// The object, its fields in the order they are written.
-#[derive(Serialize)]
-struct Object<'a> {
-    regions: Vec<One<'a>>,
-    inclusions: Vec<Compared<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    warnings: &'a [String],
-}
-
-#[derive(Serialize)]
-struct One<'a> {
-    plan: &'a str,
-    total_variation: Ends,
-    area: Ends,
-    rates: Vec<At>,
-    exact: bool,
-    gap: Box<RawValue>,
-    outer: Vertices,
-    inner: Vertices,
-    theorem: &'a str,
-    setting: InSetting,
-}
-
-#[derive(Serialize)]
-struct At {
-    false_alarm: Box<RawValue>,
-    miss: Ends,
-    advantage: Ends,
-}
-
-#[derive(Serialize)]
-struct Compared<'a> {
-    plan: &'a str,
-    within: &'a str,
-    verdict: &'a str,
-    excess: Ends,
 }

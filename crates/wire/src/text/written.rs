@@ -3,11 +3,29 @@
 use counterpoint_budget::Amount;
 use counterpoint_numerics::fractions::{Ratio, nearest, of_double};
 
-use crate::decimal;
+use super::decimal;
 
 /// What may be written, in words.
 const LEGAL: &str =
     "a decimal number such as 0.3 or 1e-6, a fraction such as 1/3, or a power such as 2^-25";
+
+/// A text that is not the number it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NumberError {
+    /// The text, or how long it is.
+    pub number: String,
+    /// What would be legal, in words.
+    pub legal: &'static str,
+}
+
+impl std::error::Error for NumberError {}
+
+impl std::fmt::Display for NumberError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "is {}; legal: {}", self.number, self.legal)
+    }
+}
 
 /// A number that is written, and is no double.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,13 +73,13 @@ impl std::fmt::Display for Written {
 /// use counterpoint_wire::fraction;
 /// assert_eq!(fraction("0.3")?, fraction("3/10")?);
 /// assert!(fraction("1/0").is_err() && fraction("-1/3").is_err());
-/// # Ok::<(), String>(())
+/// # Ok::<(), counterpoint_wire::NumberError>(())
 /// ```
 ///
 /// # Errors
 /// What it is and what would be legal, in words.
-pub fn fraction(text: &str) -> Result<Ratio, String> {
-    let illegal = || format!("is {}; legal: {LEGAL}", cut(text));
+pub fn fraction(text: &str) -> Result<Ratio, NumberError> {
+    let illegal = || NumberError { number: cut(text), legal: LEGAL };
     let part = |text: &str| amount(text.trim()).map(|amount| Ratio::from(&amount));
     let Some((above, below)) = text.split_once('/') else {
         return part(text).map_err(|_| illegal());
@@ -73,7 +91,7 @@ pub fn fraction(text: &str) -> Result<Ratio, String> {
 }
 
 /// Reads a decimal number or a power of two or ten, exactly.
-pub(crate) fn amount(text: &str) -> Result<Amount, String> {
+pub(crate) fn amount(text: &str) -> Result<Amount, NumberError> {
     // Powers of two are doubles, and powers of ten decimals.
     if text.trim().starts_with("2^")
         && let Some(amount) = power(text).and_then(Amount::from_f64)
@@ -85,7 +103,7 @@ pub(crate) fn amount(text: &str) -> Result<Amount, String> {
     let plain = text.strip_prefix('+').unwrap_or(text);
     // The wire has one zero.
     let plain = plain.strip_prefix('-').filter(|rest| is_zero(rest)).unwrap_or(plain);
-    plain.parse().map_err(|_| format!("is {}; legal: {}", cut(text), Amount::LEGAL))
+    plain.parse().map_err(|_| NumberError { number: cut(text), legal: Amount::LEGAL })
 }
 
 fn is_zero(text: &str) -> bool {
@@ -162,7 +180,7 @@ mod tests {
         assert_eq!(fraction("10^-40").unwrap(), Ratio::ONE / Ratio::from(10_u32).pow(40));
         assert_eq!(fraction("2^-25/3").unwrap(), Ratio::ONE / Ratio::from(3_u32 << 25));
         for text in ["", "1/", "/3", "1/0", "1/3/5", "-1/3", "1/-3", "nan", "inf", "0x1", "a"] {
-            let error = fraction(text).unwrap_err();
+            let error = fraction(text).unwrap_err().to_string();
             assert!(error.contains("legal: a decimal number such as 0.3"), "{error}");
         }
     }

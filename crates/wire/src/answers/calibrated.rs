@@ -4,12 +4,11 @@ use counterpoint::Route;
 use counterpoint::ask::{Calibration, Unknown};
 use counterpoint::theorem::Theorem;
 use counterpoint::{Bracket, Delta, Epsilon};
-use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::answer::{Ends, InSetting, number, setting, width};
-use crate::decimal::{self, FULL_DIGITS};
+use super::composed::width;
 use crate::plan::{Plan, name_of};
+use crate::text::decimal::{self, FULL_DIGITS};
+use crate::text::object::{Decimal, Object, SpentSetting, ends};
 
 /// A value that meets a target, and the next one, that does not.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,41 +124,40 @@ impl Calibrated {
     /// If a bound is not a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let there = |(value, cost): (f64, Bracket)| {
-            let epsilon = Ends::of(cost)?;
-            Ok::<_, serde_json::Error>(Beyond { value: number(self.text(value))?, epsilon })
+            Object::new().field("value", self.number(value)).field("epsilon", ends(cost))
         };
-        serde_json::to_string(&Found {
-            unknown: name_of(self.unknown),
-            value: number(self.text(self.value))?,
-            epsilon: Ends::of(self.epsilon)?,
-            delta: number(decimal::shortest(self.delta.get()))?,
-            wide: self.wide.map(|_| true),
-            width: self.wide,
-            beyond: self.beyond.map(there).transpose()?,
-            failing: self.failing.map(there).transpose()?,
-            gap: self.gap(),
-            route: self.route.name(),
-            theorem: self.theorem.source(),
-            setting: setting(self.theorem.setting()),
-            changed: self
-                .changes
-                .iter()
-                .map(|change| self.changed(change))
-                .collect::<Result<_, _>>()?,
-            warnings: &self.warnings,
-        })
+        let changed: Vec<_> = self.changes.iter().map(|change| self.changed(change)).collect();
+        Object::new()
+            .field("for", name_of(self.unknown))
+            .field("value", self.number(self.value))
+            .field("epsilon", ends(self.epsilon))
+            .field("delta", Decimal::shortest(self.delta.get()))
+            .some("wide", self.wide.map(|_| true))
+            .some("width", self.wide)
+            .field("beyond", self.beyond.map(there))
+            .field("failing", self.failing.map(there))
+            .some("gap", self.gap())
+            .field("route", self.route.name())
+            .field("theorem", self.theorem.source())
+            .field("setting", SpentSetting::from(self.theorem.setting()))
+            .list("changed", &changed)
+            .list("warnings", &self.warnings)
+            .json()
     }
 
-    fn changed<'a>(&self, change: &'a Change) -> Result<Changed<'a>, serde_json::Error> {
-        let text = |value: f64| number(self.text(value));
-        Ok(Changed {
-            release: change.release,
-            name: change.name.as_deref(),
-            value: text(change.value)?,
-            was: change.was.map(text).transpose()?,
-            rate: change.rate,
-            count: change.count,
-        })
+    /// A release that a value was filled in; what is not there is null.
+    fn changed(&self, change: &Change) -> Object {
+        Object::new()
+            .field("release", change.release)
+            .field("name", change.name.as_deref())
+            .field("value", self.number(change.value))
+            .field("was", change.was.map(|was| self.number(was)))
+            .field("rate", change.rate)
+            .field("count", change.count)
+    }
+
+    fn number(&self, value: f64) -> Decimal {
+        Decimal(self.text(value))
     }
 
     /// How far apart, relatively, the value and the one that provably fails are.
@@ -185,63 +183,13 @@ impl OutOfReach {
     /// # Errors
     /// None that can be named: delta is a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&NotFound {
-            unknown: name_of(self.unknown),
-            value: None,
-            delta: number(decimal::shortest(self.delta.get()))?,
-            reason: &self.reason,
-        })
+        Object::new()
+            .field("for", name_of(self.unknown))
+            .field("value", None::<f64>)
+            .field("delta", Decimal::shortest(self.delta.get()))
+            .field("reason", &self.reason)
+            .json()
     }
-}
-
-#[derive(Serialize)]
-struct Found<'a> {
-    #[serde(rename = "for")]
-    unknown: &'a str,
-    value: Box<RawValue>,
-    epsilon: Ends,
-    delta: Box<RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wide: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    width: Option<f64>,
-    beyond: Option<Beyond>,
-    failing: Option<Beyond>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gap: Option<f64>,
-    route: &'a str,
-    theorem: &'a str,
-    setting: InSetting,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    changed: Vec<Changed<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    warnings: &'a [String],
-}
-
-/// A release that a value was filled in; what is not there is null.
-#[derive(Serialize)]
-struct Changed<'a> {
-    release: usize,
-    name: Option<&'a str>,
-    value: Box<RawValue>,
-    was: Option<Box<RawValue>>,
-    rate: Option<f64>,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct NotFound<'a> {
-    #[serde(rename = "for")]
-    unknown: &'a str,
-    value: Option<f64>,
-    delta: Box<RawValue>,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct Beyond {
-    value: Box<RawValue>,
-    epsilon: Ends,
 }
 
 #[cfg(test)]

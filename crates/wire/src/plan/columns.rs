@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Component, Path};
 
+use crate::text::error::PlanError;
+
 /// Longer than any table of cells.
 const MOST_BYTES: u64 = 1 << 28;
 /// As many as a list in a plan may have.
@@ -14,13 +16,15 @@ pub(crate) fn read<const N: usize>(
     folder: &Path,
     file: &str,
     names: [&str; N],
-) -> Result<[Vec<f64>; N], String> {
+) -> Result<[Vec<f64>; N], PlanError> {
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    let elsewhere = || "is elsewhere; legal: a CSV file beside the plan".to_owned();
+    let elsewhere = || PlanError::plan("is elsewhere; legal: a CSV file beside the plan");
     if !Path::new(file).components().all(inside) {
         return Err(elsewhere());
     }
-    let unreadable = |error: std::io::Error| format!("cannot be read: {error}; legal: a CSV file");
+    let unreadable = |error: std::io::Error| {
+        PlanError::plan(format!("cannot be read: {error}; legal: a CSV file"))
+    };
     // Links may lead out of the folder: what they lead to has to be in it too.
     let folder = Path::new(".").join(folder).canonicalize().map_err(unreadable)?;
     let path = folder.join(file).canonicalize().map_err(unreadable)?;
@@ -29,51 +33,54 @@ pub(crate) fn read<const N: usize>(
     }
     let about = fs::metadata(&path).map_err(unreadable)?;
     if !about.is_file() {
-        return Err("is no file; legal: a CSV file".to_owned());
+        return Err(PlanError::plan("is no file; legal: a CSV file"));
     }
     if about.len() > MOST_BYTES {
-        return Err(format!("is longer than {MOST_BYTES} bytes; legal: at most that"));
+        let problem = format!("is longer than {MOST_BYTES} bytes; legal: at most that");
+        return Err(PlanError::plan(problem));
     }
     parse(&fs::read_to_string(path).map_err(unreadable)?, names)
 }
 
-fn parse<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<f64>; N], String> {
+fn parse<const N: usize>(text: &str, names: [&str; N]) -> Result<[Vec<f64>; N], PlanError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let legal = names.join(",");
-    let (_, header) =
-        lines.next().ok_or_else(|| format!("is empty; legal: a first line {legal}"))?;
+    let empty = || PlanError::plan(format!("is empty; legal: a first line {legal}"));
+    let (_, header) = lines.next().ok_or_else(empty)?;
     let header: Vec<&str> = entries(header).collect();
     if header.len() != N {
-        return Err(format!("has {} columns; legal: {legal}", header.len()));
+        return Err(PlanError::plan(format!("has {} columns; legal: {legal}", header.len())));
     }
     let mut places = [0; N];
     for (place, name) in places.iter_mut().zip(names) {
         let at = header.iter().position(|word| *word == name);
-        *place = at.ok_or_else(|| format!("has no column {name}; legal: {legal}"))?;
+        let absent = || PlanError::plan(format!("has no column {name}; legal: {legal}"));
+        *place = at.ok_or_else(absent)?;
     }
     let mut columns = names.map(|_| Vec::new());
     for (index, line) in lines {
-        let row = numbers::<N>(line).map_err(|problem| format!("line {}: {problem}", index + 1))?;
+        let row = numbers::<N>(line).map_err(|error| error.placed("line", index + 1, None))?;
         for (column, place) in columns.iter_mut().zip(places) {
             column.push(row[place]);
             if column.len() > MOST_ROWS {
-                return Err(format!("has more than {MOST_ROWS} rows; legal: at most that"));
+                let problem = format!("has more than {MOST_ROWS} rows; legal: at most that");
+                return Err(PlanError::plan(problem));
             }
         }
     }
     Ok(columns)
 }
 
-fn numbers<const N: usize>(line: &str) -> Result<[f64; N], String> {
+fn numbers<const N: usize>(line: &str) -> Result<[f64; N], PlanError> {
     let words: Vec<&str> = entries(line).collect();
     if words.len() != N {
-        return Err(format!("{} entries; legal: {N}", words.len()));
+        return Err(PlanError::plan(format!("{} entries; legal: {N}", words.len())));
     }
     let mut row = [0.0; N];
     for (number, word) in row.iter_mut().zip(words) {
-        let read = word.parse().map_err(|_| format!("{word:?} is no number; legal: numbers"))?;
-        *number = read;
+        let wrong = |_| PlanError::plan(format!("{word:?} is no number; legal: numbers"));
+        *number = word.parse().map_err(wrong)?;
     }
     Ok(row)
 }
@@ -97,7 +104,7 @@ mod tests {
             ("p,q\n1,2\n\n3\n", "line 4: 1 entries; legal: 2"),
             ("p,q\n1,x\n", "line 2: \"x\" is no number; legal: numbers"),
         ] {
-            assert_eq!(parse(text, ["p", "q"]), Err(problem.to_owned()), "{text:?}");
+            assert_eq!(parse(text, ["p", "q"]).unwrap_err().to_string(), problem, "{text:?}");
         }
     }
 }

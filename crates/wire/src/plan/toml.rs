@@ -8,9 +8,10 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::error::{PlanError, quoted};
-use crate::plan::{Builder, Plan};
-use crate::value::{Table, Value};
+use super::builder::Builder;
+use super::{Numbers, Plan};
+use crate::text::error::{PlanError, quoted};
+use crate::text::value::{Table, Value};
 
 /// Pieces this long parse fastest.
 const PIECE_BYTES: usize = 16_000;
@@ -18,14 +19,20 @@ const PIECE_BYTES: usize = 16_000;
 /// The longest piece that is parsed.
 const MOST_BYTES: usize = 1 << 23;
 
-pub(crate) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
+pub(super) fn read(text: &str, builder: Builder) -> Result<Plan, PlanError> {
     read_in_pieces(text, PIECE_BYTES, builder)
 }
 
-/// A document as one table, its numbers as doubles or, if wanted, as they are written.
-pub(crate) fn table(text: &str, exact: bool) -> Result<Table<'_>, PlanError> {
-    let parsed = parse(text, 0..text.len(), &Builder::default())?;
-    match value(DeValue::Table(parsed), exact) {
+/// A document as one table.
+pub(super) fn table(text: &str, numbers: Numbers) -> Result<Table<'_>, PlanError> {
+    let parsed = match numbers {
+        // What was read in pieces may be long.
+        Numbers::Texts => DeTable::parse(text)
+            .map(|table| table.into_inner())
+            .map_err(|error| PlanError::plan(error.message()))?,
+        _ => parse(text, 0..text.len(), &Builder::default())?,
+    };
+    match value(DeValue::Table(parsed), numbers) {
         Value::Table(table) => Ok(table),
         other => Err(PlanError::plan(format!("is {other}; legal: a table"))),
     }
@@ -129,44 +136,47 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 /// Adds a document's fields to the plan, the version first: it says how the rest
 /// is meant.
 fn add(builder: &mut Builder, mut table: DeTable<'_>) -> Result<(), PlanError> {
-    let exact = builder.exact;
+    let numbers = if builder.exact { Numbers::Exact } else { Numbers::Doubles };
     if let Some(version) = table.remove("version") {
         builder.announce("version")?;
-        builder.set("version", &value(version.into_inner(), exact))?;
+        builder.set("version", &value(version.into_inner(), numbers))?;
     }
     for (key, item) in table {
         match (key.get_ref().as_ref(), item.into_inner()) {
             ("release", DeValue::Array(releases)) => {
                 for release in releases {
-                    builder.release(value(release.into_inner(), exact))?;
+                    builder.release(value(release.into_inner(), numbers))?;
                 }
             }
             (key, item) => {
                 builder.announce(key)?;
-                builder.set(key, &value(item, exact))?;
+                builder.set(key, &value(item, numbers))?;
             }
         }
     }
     Ok(())
 }
 
-/// A value, its numbers as doubles or, if wanted, as they are written.
-fn value(item: DeValue<'_>, exact: bool) -> Value<'_> {
+/// A value.
+fn value(item: DeValue<'_>, numbers: Numbers) -> Value<'_> {
     match item {
         DeValue::String(text) => Value::Text(text),
         DeValue::Integer(number) => whole(&number),
-        DeValue::Float(number) if exact => real(&number).exactly(number.as_str()),
-        DeValue::Float(number) => real(&number),
+        DeValue::Float(number) => match numbers {
+            Numbers::Doubles => real(&number),
+            Numbers::Exact => real(&number).exactly(number.as_str()),
+            Numbers::Texts => Value::Text(number.as_str().to_owned().into()),
+        },
         DeValue::Boolean(truth) => Value::Bool(truth),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Array(items) => {
-            Value::List(items.into_iter().map(|item| value(item.into_inner(), exact)).collect())
+            Value::List(items.into_iter().map(|item| value(item.into_inner(), numbers)).collect())
         }
         DeValue::Table(table) => Value::Table(
             table
                 .into_iter()
                 .map(|(key, item)| -> (Cow<'_, str>, _) {
-                    (key.into_inner(), value(item.into_inner(), exact))
+                    (key.into_inner(), value(item.into_inner(), numbers))
                 })
                 .collect(),
         ),

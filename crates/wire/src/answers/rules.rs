@@ -4,11 +4,8 @@ use counterpoint::ask::{AskError, Options};
 use counterpoint::theorem::convert;
 use counterpoint::{Bracket, Count, Delta, Epsilon, Guarantee, Plan, Sensitivity};
 use counterpoint_papers::noise::{self, Advice, NoAdvice, Stairs};
-use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::answer::{Ends, number};
-use crate::decimal::{self, FULL_DIGITS};
+use crate::text::object::{Decimal, Object, ends};
 
 /// What a guarantee is worth in other words (KOV Remark A.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,32 +53,24 @@ impl Converted {
     /// # Errors
     /// If a bound is not a finite number.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        let given = |x: f64| number(decimal::shortest(x));
+        let at = |epsilon: Option<Object>, delta: Object| {
+            Object::new().field("epsilon", epsilon).field("delta", delta)
+        };
+        let point = |number: f64| ends(Bracket::exact(number));
         let to = match (self.delta, self.epsilon, self.implied) {
-            (Some((at, delta)), ..) => Some(To {
-                epsilon: Some(Ends::of(Bracket::exact(at.get()))?),
-                delta: Some(Ends::of(delta)?),
-                implied: None,
-            }),
-            (_, Some((at, epsilon)), _) => Some(To {
-                epsilon: epsilon.map(Ends::of).transpose()?,
-                delta: Some(Ends::of(Bracket::exact(at.get()))?),
-                implied: None,
-            }),
-            (_, _, Some((to, implied))) => Some(To {
-                epsilon: Some(Ends::of(Bracket::exact(to.epsilon.get()))?),
-                delta: Some(Ends::of(Bracket::exact(to.delta.get()))?),
-                implied: Some(implied),
-            }),
+            (Some((epsilon, delta)), ..) => Some(at(Some(point(epsilon.get())), ends(delta))),
+            (_, Some((delta, epsilon)), _) => Some(at(epsilon.map(ends), point(delta.get()))),
+            (_, _, Some((Guarantee { epsilon, delta }, implied))) => {
+                let to = at(Some(point(epsilon.get())), point(delta.get()));
+                Some(to.field("implied", implied))
+            }
             _ => None,
         };
-        serde_json::to_string(&ConvertedObject {
-            epsilon: given(self.from.epsilon.get())?,
-            delta: given(self.from.delta.get())?,
-            total_variation: Ends::of(self.total_variation)?,
-            to,
-            theorem: Self::SOURCE,
-        })
+        each(self.from)
+            .field("total_variation", ends(self.total_variation))
+            .some("to", to)
+            .field("theorem", Self::SOURCE)
+            .json()
     }
 
     /// Where it was proved.
@@ -98,22 +87,11 @@ fn epsilon_at(from: Guarantee, delta: Delta) -> Result<Option<Bracket>, AskError
     }
 }
 
-#[derive(Serialize)]
-struct ConvertedObject<'a> {
-    epsilon: Box<RawValue>,
-    delta: Box<RawValue>,
-    total_variation: Ends,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<To>,
-    theorem: &'a str,
-}
-
-#[derive(Serialize)]
-struct To {
-    epsilon: Option<Ends>,
-    delta: Option<Ends>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    implied: Option<bool>,
+/// A guarantee that was given.
+fn each(guarantee: Guarantee) -> Object {
+    Object::new()
+        .field("epsilon", Decimal::shortest(guarantee.epsilon.get()))
+        .field("delta", Decimal::shortest(guarantee.delta.get()))
 }
 
 /// What published rules say about the noise that a target needs, each with what the exact profile says of it.
@@ -229,15 +207,12 @@ impl NoiseRules {
     /// # Errors
     /// If a number is not finite.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        let given = |x: f64| number(decimal::shortest(x));
         let rules = self.rules.iter().map(|(rule, advised)| rule_object(*rule, advised));
-        serde_json::to_string(&NoiseObject {
-            epsilon: given(self.target.epsilon.get())?,
-            delta: given(self.target.delta.get())?,
-            count: self.count.get(),
-            sensitivity: given(self.sensitivity.get())?,
-            rules: rules.collect::<Result<_, _>>()?,
-        })
+        each(self.target)
+            .field("count", self.count.get())
+            .field("sensitivity", Decimal::shortest(self.sensitivity.get()))
+            .field("rules", rules.collect::<Vec<_>>())
+            .json()
     }
 }
 
@@ -250,80 +225,24 @@ fn stairs(stairs: Stairs) -> Advised {
     Advised { variance: Some(stairs.variance()), parameter, ..Advised::default() }
 }
 
-fn rule_object<'a>(
-    rule: Rule,
-    advised: &'a Result<Advised, NoAdvice>,
-) -> Result<RuleObject<'a>, serde_json::Error> {
-    let up = |x: f64| number(decimal::trimmed(&decimal::up(x, FULL_DIGITS)));
-    let near = |x: f64| number(decimal::shortest(x));
+fn rule_object(rule: Rule, advised: &Result<Advised, NoAdvice>) -> Object {
+    let up = |x: f64| Decimal::up(x).trimmed();
     let some = advised.as_ref().ok().copied().unwrap_or_default();
-    let named = |name: &str| match some.parameter {
-        Some((own, value)) if own == name => Some(near(value)).transpose(),
-        _ => Ok(None),
+    let achieved = match advised {
+        Err(NoAdvice::NotConfirmed { achieved, .. }) => Some(*achieved),
+        _ => None,
     };
-    let each = |guarantee: Guarantee| {
-        let Guarantee { epsilon, delta } = guarantee;
-        Ok::<_, serde_json::Error>(Each {
-            epsilon: near(epsilon.get())?,
-            delta: near(delta.get())?,
-        })
+    let object = Object::new()
+        .field("rule", rule.name())
+        .field("source", rule.source())
+        .field("holds", advised.is_ok())
+        .some("each", some.each.map(each))
+        .some("variance", some.variance.map(Decimal::shortest));
+    let object = match some.parameter {
+        Some((name, value)) => object.field(name, Decimal::shortest(value)),
+        None => object,
     };
-    let (reason, achieved) = match advised {
-        Ok(_) => (None, None),
-        Err(NoAdvice::NotConfirmed { achieved, .. }) => {
-            (advised.as_ref().err().map(ToString::to_string), Some(up(*achieved)?))
-        }
-        Err(error) => (Some(error.to_string()), None),
-    };
-    Ok(RuleObject {
-        rule: rule.name(),
-        source: rule.source(),
-        holds: advised.is_ok(),
-        each: some.each.map(each).transpose()?,
-        variance: some.variance.map(near).transpose()?,
-        scale: named("scale")?,
-        sigma: named("sigma")?,
-        gamma: named("gamma")?,
-        width: named("width")?,
-        delta: some.delta.map(up).transpose()?.or(achieved),
-        reason,
-    })
-}
-
-#[derive(Serialize)]
-struct NoiseObject<'a> {
-    epsilon: Box<RawValue>,
-    delta: Box<RawValue>,
-    count: u64,
-    sensitivity: Box<RawValue>,
-    rules: Vec<RuleObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct Each {
-    epsilon: Box<RawValue>,
-    delta: Box<RawValue>,
-}
-
-#[derive(Serialize)]
-struct RuleObject<'a> {
-    rule: &'a str,
-    source: &'a str,
-    holds: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    each: Option<Each>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    variance: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scale: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sigma: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gamma: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    width: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delta: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    object
+        .some("delta", some.delta.or(achieved).map(up))
+        .some("reason", advised.as_ref().err().map(ToString::to_string))
 }

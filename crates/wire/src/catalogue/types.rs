@@ -1,0 +1,133 @@
+//! The types of numbers that fields have.
+
+use std::marker::PhantomData;
+
+use counterpoint::Count;
+use counterpoint::quantity::{
+    Buckets, Delta, Epsilon, Mu, Noise, Order, Rate, Rho, Rounds, Sensitivity, Share, Steps,
+};
+
+use super::{Field, Presence, Role, Shape, Side, Type};
+use crate::text::error::PlanError;
+use crate::text::fields::{Fields, missing};
+use crate::text::value::Value;
+
+/// A number, or list of numbers, that a field holds.
+pub(super) trait Number: Sized {
+    const TYPE: Type;
+
+    /// Takes it out of the fields of a release.
+    fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError>;
+
+    /// The value that is written for it, if one is.
+    fn value(&self) -> Option<Value<'static>>;
+}
+
+macro_rules! reals {
+    ($($type:ident $side:ident $role:ident,)*) => {$(
+        impl Number for $type {
+            const TYPE: Type = Type::new(Shape::Real, Self::LEGAL, Side::$side, Role::$role);
+
+            fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
+                let default = field.default.and_then(|text| text.parse().ok());
+                from.number(field.name, default, (Self::new, Self::LEGAL))
+            }
+
+            fn value(&self) -> Option<Value<'static>> {
+                Some(Value::Real(self.get()))
+            }
+        }
+    )*};
+}
+
+macro_rules! wholes {
+    ($($type:ident,)*) => {$(
+        impl Number for $type {
+            const TYPE: Type = Type::new(Shape::Whole, Self::LEGAL, Side::Whole, Role::Other);
+
+            fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
+                let default = || Self::new(field.default?.parse().ok()?).ok();
+                let found = from.whole(field.name, (Self::new, Self::LEGAL))?.or_else(default);
+                found.ok_or_else(|| missing(field.name, Self::LEGAL))
+            }
+
+            fn value(&self) -> Option<Value<'static>> {
+                Some(Value::Whole(self.get().into()))
+            }
+        }
+    )*};
+}
+
+macro_rules! lists {
+    ($($(#[$doc:meta])* $type:ident $side:ident,)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $type(pub(super) Vec<f64>);
+
+        impl Number for $type {
+            const TYPE: Type = Type::new(Shape::List, Fields::LIST, Side::$side, Role::Other);
+
+            fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
+                from.numbers(field.name).map(Self)
+            }
+
+            fn value(&self) -> Option<Value<'static>> {
+                Some(Value::List(self.0.iter().copied().map(Value::Real).collect()))
+            }
+        }
+    )*};
+}
+
+reals! {
+    Delta Up Other,
+    Epsilon Up Loss,
+    Mu Up Loss,
+    Noise Down Noise,
+    Order Down Other,
+    Rate Up Other,
+    Rho Up Loss,
+    Sensitivity Up Other,
+    Share Half Other,
+}
+
+wholes! { Buckets, Count, Rounds, Steps, }
+
+lists! {
+    /// Bounds on privacy losses, which ledgers have no charge for.
+    Bounds Together,
+    /// How far something moves.
+    Distances Up,
+    /// Rényi divergences.
+    Divergences Up,
+    /// Orders of Rényi divergences.
+    Orders Down,
+    /// Probabilities that sum to one.
+    Probabilities Together,
+}
+
+/// A number that may be left out, which says what no value of it does.
+impl<N: Number> Number for Option<N> {
+    const TYPE: Type = Type { presence: Presence::Optional, ..N::TYPE };
+
+    fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
+        from.has(field.name).then(|| N::read(from, field)).transpose()
+    }
+
+    fn value(&self) -> Option<Value<'static>> {
+        self.as_ref().and_then(N::value)
+    }
+}
+
+/// A number that changes nothing: it is checked, and not kept.
+pub(super) struct Ignored<N>(pub(super) PhantomData<N>);
+
+impl<N: Number> Number for Ignored<N> {
+    const TYPE: Type = Type { presence: Presence::Ignored, ..N::TYPE };
+
+    fn read(from: &mut Fields<'_>, field: &Field) -> Result<Self, PlanError> {
+        N::read(from, field).map(|_| Self(PhantomData))
+    }
+
+    fn value(&self) -> Option<Value<'static>> {
+        None
+    }
+}
