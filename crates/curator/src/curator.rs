@@ -17,7 +17,7 @@ use crate::table::{self, Due, Held, Number, Payer, Ready, Told, Unanswered};
 use crate::table_session::{self, Asked, Declaration, Owner, Runs};
 use crate::texts::Texts;
 use crate::tokens::{Bearer, TokenError, Tokens};
-use counterpoint_ledger::{Hash, LedgerError, OpenOptions, Pool};
+use counterpoint_ledger::{Hash, Ledger, LedgerError, OpenOptions, OpenedSession, Pool};
 use counterpoint_questions::Illegal;
 use counterpoint_questions::Spend;
 use counterpoint_questions::question::{Question, sql};
@@ -161,12 +161,13 @@ impl Curator {
         &self.tokens
     }
 
-    /// The texts of the questions that were answered, by their keys in the ledger.
+    /// At most so many of the questions that were answered, as their keys in the ledger with their texts: those after a key,
+    /// in the order of the keys.
     ///
     /// # Errors
     /// [`TokenError`] if they cannot be read.
-    pub fn questions(&self) -> Result<BTreeMap<String, String>, TokenError> {
-        self.texts.all()
+    pub fn questions(&self, after: &str, most: u64) -> Result<Vec<(String, String)>, TokenError> {
+        self.texts.page(after, most)
     }
 
     /// The tables, in order of their names.
@@ -576,22 +577,46 @@ impl Curator {
             other => other,
         })?;
         let found = found.ok_or_else(|| not_yours("session", key))?;
-        Ok(standing(account, &found.declaration, found.answered, found.ended.is_some())?)
+        let (begun, is_over) = (found.begun, found.ended.is_some());
+        Ok(standing(account, &found.declaration, begun, found.answered, is_over)?)
     }
 
-    /// The asker's sessions in all accounts, in the order they began.
+    /// At most so many of the asker's sessions, in all accounts together, that began after an entry of the ledger, in that
+    /// order.
     ///
     /// # Errors
     /// [`Denied`] if the ledger cannot be read.
-    pub fn sessions(&self, asker: &Bearer) -> Result<Vec<Standing>, Denied> {
-        let mut list = Vec::new();
-        let prefix = Owner::prefix(&asker.name);
+    pub fn sessions(&self, asker: &Bearer, after: u64, most: u64) -> Result<Vec<Standing>, Denied> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut list: Vec<Standing> = Vec::new();
         for account in &asker.accounts {
-            let found = self.pool.with(|ledger| ledger.sessions_of(account, &asker.name))?;
-            for session in found.iter().filter(|session| session.key.starts_with(&prefix)) {
-                let is_over = session.ended.is_some();
-                list.push(standing(account, &session.declaration, session.answered, is_over)?);
+            for session in self.sessions_in(account, asker, after, most)? {
+                let OpenedSession { declaration, begun, answered, ended, .. } = session;
+                list.push(standing(account, &declaration, begun, answered, ended.is_some())?);
             }
+            list.sort_by_key(|standing| standing.begun);
+            list.truncate(most);
+        }
+        Ok(list)
+    }
+
+    /// At least so many of the asker's sessions in one account, or all, begun after an entry, in order. What other programs
+    /// opened in the asker's name is passed over.
+    fn sessions_in(
+        &self,
+        account: &str,
+        asker: &Bearer,
+        mut after: u64,
+        most: usize,
+    ) -> Result<Vec<OpenedSession>, LedgerError> {
+        let (prefix, name) = (Owner::prefix(&asker.name), &asker.name);
+        let mut list = Vec::new();
+        while list.len() < most {
+            let page = |ledger: &mut Ledger| ledger.sessions_of(account, name, after, most as u64);
+            let found = self.pool.with(page)?;
+            let Some(last) = found.last() else { break };
+            after = last.begun;
+            list.extend(found.into_iter().filter(|session| session.key.starts_with(&prefix)));
         }
         Ok(list)
     }
@@ -642,11 +667,12 @@ fn owner<'a>(asker: &'a Bearer, account: &'a str, key: &'a str) -> Owner<'a> {
 fn standing(
     account: &str,
     declaration: &[u8],
+    begun: u64,
     answered: u64,
     is_over: bool,
 ) -> Result<Standing, Unanswered> {
     let Declaration { key, table, declared, .. } = Declaration::read(declaration)?;
-    Ok(Standing { account: account.to_owned(), key, table, declared, answered, is_over })
+    Ok(Standing { account: account.to_owned(), key, table, declared, begun, answered, is_over })
 }
 
 fn not_yours(what: &'static str, name: &str) -> Denied {

@@ -34,6 +34,8 @@ pub struct OpenedSession {
     pub key: String,
     /// What it was declared to be.
     pub declaration: Vec<u8>,
+    /// The entry that began it.
+    pub begun: u64,
     /// How many answers there are.
     pub answered: u64,
     /// The entry that ended it, if it is over.
@@ -77,6 +79,22 @@ impl Ledger {
                 None => tables.accounts()?.iter().map(summary).collect::<Result<_, _>>()?,
             };
             Ok(Status { head, accounts })
+        })
+    }
+
+    /// At most so many accounts that were opened after an entry of the history, in that order: each with the number of the
+    /// entry that opened it, without its slots and quotas.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read.
+    pub fn accounts_after(
+        &mut self,
+        after: u64,
+        most: u64,
+    ) -> Result<Vec<(u64, AccountStatus)>, LedgerError> {
+        self.read(|tables| {
+            let accounts = tables.accounts_after(after, most)?;
+            accounts.iter().map(|account| Ok((account.opened, summary(account)?))).collect()
         })
     }
 
@@ -141,6 +159,21 @@ impl Ledger {
             };
             entries(tables, account, &mut of_analyst)?;
             tables.head()
+        })
+    }
+
+    /// The head, and at most so many entries of the history that come after one.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read.
+    pub fn history_after(
+        &mut self,
+        after: u64,
+        most: u64,
+    ) -> Result<(Head, Vec<HistoryEntry>), LedgerError> {
+        self.read(|tables| {
+            let entries = tables.entries(after, most)?.into_iter().map(entry);
+            Ok((tables.head()?, entries.collect::<Result<_, _>>()?))
         })
     }
 
@@ -240,7 +273,7 @@ impl Ledger {
         })
     }
 
-    /// An analyst's sessions in an account that have begun, in order.
+    /// At most so many of an analyst's sessions in an account that began after an entry of the history, in that order.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
@@ -248,14 +281,17 @@ impl Ledger {
         &mut self,
         account: &str,
         analyst: &str,
+        after: u64,
+        most: u64,
     ) -> Result<Vec<OpenedSession>, LedgerError> {
         self.read(|tables| {
             known(tables, account)?;
             let told = |session: rows::Session| {
-                let rows::Session { key, declaration, answered, ended, .. } = session;
-                OpenedSession { key, declaration, answered, ended }
+                let rows::Session { key, declaration, begun, answered, ended, .. } = session;
+                OpenedSession { key, declaration, begun, answered, ended }
             };
-            Ok(tables.sessions_of(account, analyst)?.into_iter().map(told).collect())
+            let sessions = tables.sessions_of(account, analyst, after, most)?;
+            Ok(sessions.into_iter().map(told).collect())
         })
     }
 

@@ -227,6 +227,17 @@ impl<'a> Tables<'a> {
         rows.iter().map(|row| account(row)).collect()
     }
 
+    /// Those that were opened after an entry, in order, at most so many.
+    pub(crate) fn accounts_after(&mut self, after: u64, most: u64) -> Outcome<Vec<Account>> {
+        let rows = self.rows(
+            "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
+             capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
+             FROM ledger_account WHERE opened > $1 ORDER BY opened LIMIT $2",
+            &[whole(after)?, whole(most)?],
+        )?;
+        rows.iter().map(|row| account(row)).collect()
+    }
+
     pub(crate) fn add_account(&mut self, account: &Account) -> Outcome<()> {
         let sql = "INSERT INTO ledger_account (name, parent, slot, opened, adjacency, records, \
                    part, rule, quotas, charges, capacity_main, capacity_delta, capacity_pure, \

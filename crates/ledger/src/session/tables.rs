@@ -24,13 +24,21 @@ impl Tables<'_> {
         self.rows(sql, &[after.into(), whole(most)?])?.iter().map(|row| session(row)).collect()
     }
 
-    /// An analyst's sessions in an account, in the order they began.
-    pub(crate) fn sessions_of(&mut self, account: &str, analyst: &str) -> Outcome<Vec<Session>> {
+    /// An analyst's sessions in an account that began after an entry, in order, at most so many.
+    pub(crate) fn sessions_of(
+        &mut self,
+        account: &str,
+        analyst: &str,
+        after: u64,
+        most: u64,
+    ) -> Outcome<Vec<Session>> {
         let sql = "SELECT s.key, s.account, s.begun, s.answered, s.ended, s.declaration \
                    FROM ledger_session s \
                    JOIN ledger_release r ON r.key = s.key AND r.account = s.account \
-                   WHERE s.account = $1 AND r.analyst = $2 ORDER BY s.begun";
-        let rows = self.rows(sql, &[account.into(), analyst.into()])?;
+                   WHERE s.account = $1 AND r.analyst = $2 AND s.begun > $3 \
+                   ORDER BY s.begun LIMIT $4";
+        let cells = [account.into(), analyst.into(), whole(after)?, whole(most)?];
+        let rows = self.rows(sql, &cells)?;
         rows.iter().map(|row| session(row)).collect()
     }
 
