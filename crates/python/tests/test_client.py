@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from service import demo
@@ -303,6 +303,25 @@ def test_owner_and_auditor_see_the_ledger(service: tuple[str, dict[str, str]]) -
     assert owner.verify() == history["head"] == cp.connect(service[0], service[1]["otto"]).verify()
     with pytest.raises(cp.InvalidArgument, match="token of an analyst"):
         owner.ask(COUNT, epsilon=0.1)
+
+
+def test_lists_are_read_page_by_page() -> None:
+    entries = [{"sequence": number} for number in range(1, 8)]
+
+    def handle(request: Request) -> tuple[int, dict[str, str], Any]:
+        after = int(parse_qs(urlsplit(request.path).query).get("after", ["0"])[0])
+        page = entries[after : after + 3]
+        following = page[-1]["sequence"] if after + 3 < len(entries) else None
+        return 200, {}, {"head": f"{7 + after}:ab", "entries": page, "next": following}
+
+    with Fake(handle) as fake:
+        assert cp.connect(fake.address, "token").history() == {"head": "13:ab", "entries": entries}
+    after = [parse_qs(urlsplit(request.path).query).get("after") for request in fake.seen]
+    assert after == [None, ["3"], ["6"]]
+    # A service that knows no pages answers all of it.
+    with Fake(lambda _: (200, {}, {"head": "7:ab", "entries": entries})) as fake:
+        assert cp.connect(fake.address, "token").history() == {"head": "7:ab", "entries": entries}
+    assert len(fake.seen) == 1
 
 
 def test_lost_answers_are_charged_once(service: tuple[str, dict[str, str]], waits: list[float]) -> None:

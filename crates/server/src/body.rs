@@ -1,12 +1,15 @@
-//! Bodies: read in time, and only as many bytes at once, from all clients together, as there is room for.
+//! Bodies: of requests, read in time, and only as many bytes at once, from all clients together, as there is room for; and of
+//! responses.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
+use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -84,6 +87,15 @@ impl Room {
         }
         Ok(())
     }
+}
+
+/// A response with a body of JSON.
+pub(crate) fn json(
+    status: StatusCode,
+    value: &impl Serialize,
+) -> Result<Response, serde_json::Error> {
+    let text = serde_json::to_string(value)?;
+    Ok((status, [(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
 /// Whether a head says that its body is JSON.

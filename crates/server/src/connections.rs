@@ -26,7 +26,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::{TlsAcceptor, rustls};
 use tokio_util::task::TaskTracker;
 
-use crate::api::{self, Anybody, Known, Shared};
+use crate::api::{self, Anybody, Gate, Known, Shared};
 use crate::body::Room;
 use crate::guard::{Open, guard};
 use crate::page::FILES;
@@ -56,7 +56,7 @@ pub enum ServeError {
     /// The certificate or its key cannot be used.
     #[error("the certificate cannot be used: {0}")]
     Certificate(String),
-    /// The system does not play along.
+    /// Operating-system I/O error.
     #[error("cannot serve: {0}")]
     System(#[from] io::Error),
 }
@@ -169,7 +169,8 @@ impl Server {
             let (interrupted, reloaded) = (interrupted()?, hung_up()?);
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let places = Places::new(self.room);
-            let router = router(open, self.curator.clone(), self.releases, places, &self.metrics);
+            let curator = self.curator.clone().map(Gate::new);
+            let router = router(open, curator, self.releases, places, &self.metrics);
             let (stop, stopped) = watch::channel(false);
             let clients = TaskTracker::new();
             let again = Again { read: self.reload, curator: self.curator.clone(), tls: self.tls };
@@ -341,9 +342,9 @@ async fn serve(
 }
 
 /// Lets nobody through without a valid token.
-async fn token_first(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+async fn token_first(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    match Known::<Anybody>::from_request_parts(&mut head, &shared).await {
+    match Known::<Anybody>::from_request_parts(&mut head, &gate).await {
         Ok(_) => next.run(Request::from_parts(head, body)).await,
         Err(problem) => problem.into_response(),
     }
@@ -351,7 +352,7 @@ async fn token_first(State(shared): State<Shared>, request: Request, next: Next)
 
 fn router(
     open: Open,
-    curator: Option<Shared>,
+    curator: Option<Gate>,
     releases: Option<Releases>,
     places: Places,
     metrics: &Arc<Metrics>,
@@ -363,8 +364,8 @@ fn router(
         .route("/progress", only(get(progress)))
         .route("/study", only(post(study)));
     // Beyond this machine planning is for those who have a token.
-    if let (Open::ToAll, Some(shared)) = (open, &curator) {
-        planner = planner.layer(from_fn_with_state(shared.clone(), token_first));
+    if let (Open::ToAll, Some(gate)) = (open, &curator) {
+        planner = planner.layer(from_fn_with_state(gate.clone(), token_first));
     }
     let mut router = planner.fallback(nothing);
     for file in &FILES {

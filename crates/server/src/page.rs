@@ -27,13 +27,16 @@ macro_rules! file {
 }
 
 /// All of them.
-pub(crate) const FILES: [File; 30] = [
+pub(crate) const FILES: [File; 37] = [
     File { path: "/", kind: HTML, text: include_str!("../web/index.html") },
     file!("style.css", STYLE),
     file!("icon.svg", PICTURE),
     file!("dom.js", SCRIPT),
     file!("kinds.js", SCRIPT),
+    file!("texts.js", SCRIPT),
     file!("study.js", SCRIPT),
+    file!("file.js", SCRIPT),
+    file!("words.js", SCRIPT),
     file!("history.js", SCRIPT),
     file!("planner.js", SCRIPT),
     file!("pictures.js", SCRIPT),
@@ -53,10 +56,14 @@ pub(crate) const FILES: [File; 30] = [
     file!("results.js", SCRIPT),
     file!("builder.js", SCRIPT),
     file!("completion.js", SCRIPT),
+    file!("amounts.js", SCRIPT),
+    file!("answered.js", SCRIPT),
+    file!("asked.js", SCRIPT),
     file!("recut.js", SCRIPT),
     file!("sessions.js", SCRIPT),
     file!("console.js", SCRIPT),
     file!("tokens.js", SCRIPT),
+    file!("entries.js", SCRIPT),
     file!("owner.js", SCRIPT),
 ];
 

@@ -118,15 +118,19 @@ async fn on_a_thread(places: Places, work: impl FnOnce() -> Answer + Send + 'sta
         let _thread = thread;
         work()
     });
-    let json = [(CONTENT_TYPE, "application/json")];
     match done.await {
-        Ok(Ok(answer)) => (json, answer).into_response(),
-        Ok(Err(problem)) => {
-            let text = serde_json::to_string(&problem).unwrap_or_default();
-            (StatusCode::UNPROCESSABLE_ENTITY, json, text).into_response()
-        }
+        Ok(Ok(answer)) => ([(CONTENT_TYPE, "application/json")], answer).into_response(),
+        Ok(Err(problem)) => json(StatusCode::UNPROCESSABLE_ENTITY, &problem),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "planning failed, which is a bug"),
     }
+}
+
+/// A response with a body of JSON.
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    crate::body::json(status, value).unwrap_or_else(|_| {
+        let problem = "the response cannot be written, which is a bug";
+        refusal(StatusCode::INTERNAL_SERVER_ERROR, problem)
+    })
 }
 
 /// A body of JSON that is not too long, comes in time, and has room beside others.

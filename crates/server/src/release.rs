@@ -22,7 +22,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use crate::guard::refusal;
-use crate::planning::{Asker, Places, Problem, body, wrong_method};
+use crate::planning::{Asker, Places, Problem, body, json, wrong_method};
 use crate::progress::name;
 
 /// What releases studies of one source.
@@ -213,9 +213,4 @@ async fn report(State((ours, _)): State<Ours>, Path(name): Path<String>) -> Resp
         }
         None => refusal(StatusCode::NOT_FOUND, "this report is not kept; legal: release again"),
     }
-}
-
-fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
 }

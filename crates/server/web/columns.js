@@ -1,7 +1,7 @@
 // The columns of the data: which are used, and what is public about them.
 
 import { blame, h, options, put, say } from './dom.js';
-import { sentence } from './row.js';
+import { sentence } from './words.js';
 
 /**
  * @typedef {import('./study.js').Column} Column

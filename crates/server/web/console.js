@@ -1,32 +1,28 @@
 // The analyst's console: a question is written, priced as it is written, asked, and its answer shown.
 
+import { priced, remaining } from './amounts.js';
+import { showAnswer } from './answered.js';
+import { remember, showAsked } from './asked.js';
 import { builder, edges } from './builder.js';
 import { meter } from './charts.js';
 import { complete } from './completion.js';
 import { askUnder, call, readable, Refused, store, stored, words } from './curator.js';
-import { amount, at, blame, download, h, say } from './dom.js';
+import { amount, at, blame, h, say } from './dom.js';
 import { door, isAboutToken, shut } from './door.js';
-import { charts, csv, numbers } from './results.js';
 import { recutting } from './recut.js';
 import { sessions } from './sessions.js';
 import { listed, name } from './tables.js';
 
 /**
  * @typedef {import('./curator.js').Account} Account
- * @typedef {import('./curator.js').Answer} Answer
- * @typedef {import('./curator.js').Charge} Charge
- * @typedef {import('./curator.js').Left} Left
  * @typedef {import('./curator.js').Me} Me
  * @typedef {import('./curator.js').Question} Question
  * @typedef {import('./curator.js').Quote} Quote
  * @typedef {import('./curator.js').Table} Table
- * @typedef {{question: Question, cost: string}} Asked
  */
 
 /** How long typing may pause. */
 const PAUSE = 250;
-/** So many questions are kept. */
-const MOST_KEPT = 100;
 
 const sql = /** @type {HTMLTextAreaElement} */ (at('sql'));
 const account = /** @type {HTMLSelectElement} */ (at('account'));
@@ -42,8 +38,6 @@ let me = null;
 let accounts = [];
 /** @type {{question: Question, quote: Quote} | null} the price of what the editor holds, once it is known */
 let quoted = null;
-/** @type {{question: Question, answer: Answer} | null} */
-let shown = null;
 let isAsking = false;
 /** @type {AbortController | null} */
 let open = null;
@@ -91,20 +85,6 @@ function trouble(text) {
 function failed(error) {
   if (isAboutToken(error)) shut(error);
   else trouble(words(error));
-}
-
-/**
- * An amount of an account's currency.
- * @param {Charge} charge
- */
-function priced(charge) {
-  const delta = charge.delta > 0 ? ` and delta ${amount(charge.delta, 3)}` : '';
-  return `${amount(charge.amount)} ${charge.unit}${delta}`;
-}
-
-/** @param {Left} left */
-function remaining(left) {
-  return `${amount(left.amount, 4, 'floor')} of ${amount(left.of, 6, 'floor')} ${left.unit} left`;
 }
 
 /**
@@ -301,10 +281,8 @@ async function rehearse() {
   trouble('');
   try {
     const answer = await call('rehearsals', question);
-    shown = { question, answer };
-    result();
+    showAnswer(question, answer);
     say(at('live'), `${answer.answers.length} numbers from made-up rows`);
-    at('answer').scrollIntoView({ block: 'nearest' });
   } catch (error) {
     failed(error);
   } finally {
@@ -327,11 +305,10 @@ async function ask() {
   try {
     const answer = await askUnder(question, key);
     store('open', null);
-    shown = { question, answer };
-    remember(question, answer);
-    result();
+    remember(me?.name, question, answer);
+    past();
+    showAnswer(question, answer);
     say(at('live'), `Answered: ${answer.answers.length} numbers, for ${answer.repeated ? 'nothing' : priced(answer.cost)}`);
-    at('answer').scrollIntoView({ block: 'nearest' });
     await refresh();
   } catch (error) {
     // What was refused was not charged; of anything else that is not known.
@@ -360,65 +337,9 @@ async function again(question) {
   else if (found) trouble(`It is not free any more: it would cost ${priced(found.cost)}.`);
 }
 
-/** Where the questions of an account are kept. */
-function place() {
-  return `asked.${me?.name}.${account.value}`;
-}
-
-/**
- * @param {Question} question
- * @param {Answer} answer
- */
-function remember(question, answer) {
-  const where = `asked.${me?.name}.${question.account}`;
-  /** @type {Asked[]} */
-  const list = stored(where) ?? [];
-  const same = list.find((each) => JSON.stringify(each.question) === JSON.stringify(question));
-  const cost = answer.repeated ? same?.cost ?? 'nothing, as it was answered before' : priced(answer.cost);
-  store(where, [{ question, cost }, ...list.filter((each) => each !== same)].slice(0, MOST_KEPT));
-  past();
-}
-
-/** The questions that were asked of the chosen account. */
+/** Shows the questions that were asked of the chosen account. */
 function past() {
-  /** @type {Asked[]} */
-  const list = stored(place()) ?? [];
-  at('asked').hidden = list.length === 0;
-  at('asked-list').replaceChildren(...list.map(({ question, cost }) => h('li', {},
-    h('code', {}, question.sql),
-    h('span', { class: 'line between' },
-      h('span', { class: 'hint' }, `${payment(question)}; it cost ${cost}`),
-      h('button', { type: 'button', onclick: () => again(question) }, 'Ask again for nothing',
-        h('span', { class: 'hidden' }, `: ${question.sql}`))))));
-}
-
-/** @param {Question} question */
-function payment({ epsilon, rho, error, slot }) {
-  if (epsilon !== undefined) return `epsilon ${epsilon}`;
-  if (rho !== undefined) return `rho ${rho}`;
-  return error !== undefined ? `error ${error}` : `slot ${slot}`;
-}
-
-/** Shows the answer, as a table and as charts. */
-function result() {
-  if (!shown) return;
-  const { question, answer } = shown;
-  at('answer').hidden = false;
-  say(at('asked-sql'), question.sql);
-  at('answer').classList.toggle('dummy', answer.dummy);
-  say(at('paid'), answer.dummy ? 'Of made-up rows: it cost nothing, and says nothing about the table.' : `${answer.repeated ? 'It cost nothing, as it was answered before' : `It cost ${priced(answer.cost)}`}; ${remaining(answer.left)}.`);
-  at('numbers').replaceChildren(...numbers(answer.answers, question.sql));
-  drawCharts();
-  const share = amount(100 * question.confidence, 6, 'halfExpand');
-  const interval = `The number without noise lies within its interval ${share} % of the time, each on its own.`;
-  const none = answer.answers.some((one) => one.interval === null) ? ' Where there is none, nothing is known.' : '';
-  say(at('meaning'), answer.answers.some((one) => one.interval) ? interval + none : none.trim());
-}
-
-function drawCharts() {
-  if (!shown) return;
-  const width = Math.max(260, Math.min(680, at('answer').clientWidth));
-  at('charts').replaceChildren(...charts(shown.answer.answers, width));
+  showAsked(me?.name, account.value, again);
 }
 
 sql.addEventListener('input', changed);
@@ -441,15 +362,7 @@ account.addEventListener('change', () => {
 });
 at('ask').addEventListener('click', ask);
 at('rehearse').addEventListener('click', rehearse);
-at('save-csv').addEventListener('click', () => {
-  if (shown) download(shown.answer.dummy ? 'made-up.csv' : 'answer.csv', csv(shown.answer.answers, shown.question.sql));
-});
 // Another tab may have spent something meanwhile.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible' && me && !at('inside').hidden) refresh().then(changed, failed);
-});
-let wide = window.innerWidth;
-window.addEventListener('resize', () => {
-  if (window.innerWidth !== wide) drawCharts();
-  wide = window.innerWidth;
 });

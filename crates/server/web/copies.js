@@ -1,10 +1,13 @@
-// The plan as others take it: a plan file, Python, ledger commands.
+// The study and its plan as others take them: a study file, a plan file, Python, ledger commands.
 
 import { written } from './dom.js';
+import { toFile } from './file.js';
+import { number } from './texts.js';
 
 /**
  * @typedef {import('./planner.js').Answer} Answer
  * @typedef {import('./planner.js').Release} Release
+ * @typedef {import('./study.js').Study} Study
  */
 
 /** Python's names of the mechanisms that planners use, and their fields. */
@@ -18,10 +21,38 @@ const CLASSES = {
 };
 
 /**
+ * A text to be copied, with the name of its file and a word about it.
+ * @param {string} format `study`, `plan`, `python` or `ledger`
+ * @param {Study} study
+ * @param {Answer | null} answer
+ */
+export function copied(format, study, answer) {
+  if (format === 'study') {
+    const text = `${JSON.stringify(toFile(study), null, 2)}\n`;
+    return { text, name: 'study.json', hint: 'What you typed here. counterpoint plan study.json plans it again; Open… brings it back.' };
+  }
+  if (!answer) return { text: '', name: '', hint: '' };
+  if (format === 'python') return { text: python(answer), name: 'plan.py', hint: 'The same releases, composed in Python.' };
+  if (format === 'ledger') {
+    return { text: ledger(answer, share(study)), name: 'ledger.sh', hint: 'An account that allows these releases and no others.' };
+  }
+  return { text: answer.plan, name: 'plan.json', hint: 'The noise that runs. counterpoint compose plan.json certifies the cost again.' };
+}
+
+/**
+ * The part of a population that is in the data.
+ * @param {Study} study
+ */
+function share({ data: { people, sample_of } }) {
+  const part = Number(number(people)) / Number(number(sample_of));
+  return sample_of.trim() !== '' && part < 1 ? part : null;
+}
+
+/**
  * The plan composed in Python.
  * @param {Answer} answer
  */
-export function python({ planned }) {
+function python({ planned }) {
   const { plan } = planned;
   const lines = plan.release.map((release) => {
     const known = CLASSES[/** @type {keyof typeof CLASSES} */ (release.mechanism)];
@@ -55,7 +86,7 @@ function quoted(text) {
  * @param {Answer} answer
  * @param {number | null} share of a population that the data are a secret sample of
  */
-export function ledger({ planned }, share) {
+function ledger({ planned }, share) {
   const { plan } = planned;
   // A ledger knows nothing of samples: its epsilon is that of the releases themselves.
   const epsilon = share === null ? planned.epsilon.upper : Math.log1p(Math.expm1(planned.epsilon.upper) / share);

@@ -2,7 +2,7 @@
 
 import { amount, at, blame, h, put, say, written } from './dom.js';
 import { bar, stacked } from './pictures.js';
-import { change, sentence } from './row.js';
+import { change, sentence } from './words.js';
 
 /**
  * @typedef {import('./study.js').Study} Study

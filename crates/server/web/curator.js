@@ -155,6 +155,25 @@ export async function call(path, body, signal, method = 'GET') {
   throw problem(status, text);
 }
 
+/** So much of a list is asked for at once: the most that the service gives. */
+const PAGE = 10_000;
+
+/**
+ * The pages of a list, from the first to the last.
+ * @param {string} path
+ * @returns {Promise<any[]>}
+ */
+export async function pages(path) {
+  const list = [];
+  let after = '';
+  do {
+    const page = await call(`${path}?limit=${PAGE}${after}`);
+    list.push(page);
+    after = page.next ? `&after=${page.next}` : '';
+  } while (after);
+  return list;
+}
+
 /**
  * @param {number} status
  * @param {string} text

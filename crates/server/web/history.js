@@ -1,6 +1,7 @@
 // Undo and redo, and what is kept between visits.
 
-import { blank, fromFile, restored, toFile } from './study.js';
+import { fromFile, restored, toFile } from './file.js';
+import { blank } from './study.js';
 
 /** @typedef {import('./study.js').Study} Study */
 

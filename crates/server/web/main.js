@@ -1,16 +1,18 @@
 // The planner page: a study is edited here, planned by the server, and shown.
 
-import { ledger, python } from './copies.js';
+import { copied } from './copies.js';
 import { Columns, persons } from './columns.js';
 import { bars, budget, shares, total } from './cost.js';
 import { amount, at, blame, download, h, put, say } from './dom.js';
+import { EXAMPLE, fromFile, toFile } from './file.js';
+import { headerOf } from './header.js';
 import { fromLink, History, keep, kept, link } from './history.js';
 import { KINDS, kindOf } from './kinds.js';
-import { headerOf } from './header.js';
 import { Planner, readFile } from './planner.js';
 import { openRelease, updateRelease } from './release.js';
-import { form, refocus, Row, sentence } from './row.js';
-import { blank, EXAMPLE, fresh, fromFile, hasColumns, number, takeColumns, toFile } from './study.js';
+import { form, refocus, Row } from './row.js';
+import { blank, fresh, hasColumns, takeColumns } from './study.js';
+import { sentence } from './words.js';
 
 /**
  * @typedef {import('./study.js').Study} Study
@@ -271,31 +273,14 @@ function statistics(study) {
   say(at('show-more'), `Show more (${left} are not shown)`);
 }
 
-/** What is to be copied, with the name of its file and a word about it. */
-function copied() {
+/** What is to be copied. */
+function toCopy() {
   const choice = document.querySelector('input[name=copy]:checked');
-  const format = choice instanceof HTMLInputElement ? choice.value : 'plan';
-  const study = `${JSON.stringify(toFile(steps.now), null, 2)}\n`;
-  if (format === 'study') {
-    return { text: study, name: 'study.json', hint: 'What you typed here. counterpoint plan study.json plans it again; Open… brings it back.' };
-  }
-  if (!answer) return { text: '', name: '', hint: '' };
-  if (format === 'python') return { text: python(answer), name: 'plan.py', hint: 'The same releases, composed in Python.' };
-  if (format === 'ledger') {
-    return { text: ledger(answer, share()), name: 'ledger.sh', hint: 'An account that allows these releases and no others.' };
-  }
-  return { text: answer.plan, name: 'plan.json', hint: 'The noise that runs. counterpoint compose plan.json certifies the cost again.' };
-}
-
-/** The part of a population that is in the data. */
-function share() {
-  const { people, sample_of } = steps.now.data;
-  const part = Number(number(people)) / Number(number(sample_of));
-  return sample_of.trim() !== '' && part < 1 ? part : null;
+  return copied(choice instanceof HTMLInputElement ? choice.value : 'plan', steps.now, answer);
 }
 
 function copies() {
-  const { text, hint } = copied();
+  const { text, hint } = toCopy();
   say(at('copy-text'), text.length > 50000 ? `${text.slice(0, 50000)}\n…` : text);
   say(at('copy-hint'), hint);
 }
@@ -318,7 +303,7 @@ async function copy(text, button) {
 }
 
 function save() {
-  const { text, name } = copied();
+  const { text, name } = toCopy();
   download(name, text);
 }
 
@@ -415,7 +400,7 @@ function wire() {
     render();
   });
   on('show-more', 'click', () => { shown += STEP; render(); });
-  on('copy', 'click', (button) => copy(copied().text, button));
+  on('copy', 'click', (button) => copy(toCopy().text, button));
   on('copy-link', 'click', (button) => copy(link(steps.now), button));
   on('save', 'click', save);
   on('compare', 'click', () => {

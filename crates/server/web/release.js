@@ -4,7 +4,7 @@ import { dots, histogram, MOST_POINTS } from './charts.js';
 import { store, stored } from './curator.js';
 import { amount, at, blame, digits, download, h, say } from './dom.js';
 import { glance, post } from './planner.js';
-import { sentence } from './row.js';
+import { sentence } from './words.js';
 
 /**
  * @typedef {{group: string[], part: string, value: number, lower: number | null, upper: number | null, confidence: number}} PublishedNumber

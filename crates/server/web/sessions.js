@@ -1,6 +1,6 @@
 // Sessions: mechanisms that are paid for when they are opened, and then asked one question after another.
 
-import { call, words } from './curator.js';
+import { call, pages, words } from './curator.js';
 import { at, blame, h, say } from './dom.js';
 import { isAboutToken, shut } from './door.js';
 
@@ -80,7 +80,7 @@ export async function sessions(tables, account, onSpent) {
 }
 
 async function load() {
-  state.list = (await call('sessions')).sessions;
+  state.list = (await pages('sessions')).flatMap((page) => page.sessions);
   show();
 }
 

@@ -1,6 +1,6 @@
 // What an owner makes: accounts under a data set, and tokens, whose text is shown once.
 
-import { call, words } from './curator.js';
+import { call, pages, words } from './curator.js';
 import { at, blame, h, options, say } from './dom.js';
 import { isAboutToken, shut } from './door.js';
 
@@ -97,7 +97,7 @@ export function choices(accounts) {
 }
 
 async function tokens() {
-  show((await call('tokens')).tokens);
+  show((await pages('tokens')).flatMap((page) => page.tokens));
 }
 
 /** @param {Token[]} list */
@@ -144,7 +144,8 @@ function show(list) {
 async function revoke({ id, name }) {
   blame([], at('token-trouble'), '');
   try {
-    show((await call(`tokens/${id}`, undefined, undefined, 'DELETE')).tokens);
+    await call(`tokens/${id}`, undefined, undefined, 'DELETE');
+    await tokens();
     say(at('live'), `The token of ${name} is revoked`);
     at('tokens-title').focus();
   } catch (error) {

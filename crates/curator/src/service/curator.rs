@@ -137,12 +137,13 @@ impl Curator {
         &self.tokens
     }
 
-    /// The texts of the questions that were answered, by their keys in the ledger.
+    /// At most so many of the questions that were answered, as their keys in the ledger with their texts: those after a key,
+    /// in the order of the keys.
     ///
     /// # Errors
     /// [`TokenError`] if they cannot be read.
-    pub fn questions(&self) -> Result<BTreeMap<String, String>, TokenError> {
-        self.texts.all()
+    pub fn questions(&self, after: &str, most: u64) -> Result<Vec<(String, String)>, TokenError> {
+        self.texts.page(after, most)
     }
 
     /// The tables, in order of their names.

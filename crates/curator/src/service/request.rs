@@ -146,6 +146,8 @@ pub struct Standing {
     pub table: String,
     /// What was declared.
     pub declared: Runs,
+    /// The ledger's entry that began it.
+    pub begun: u64,
     /// How many answers it has given.
     pub answered: u64,
     /// Whether it gives no more.

@@ -9,7 +9,7 @@ use crate::engine::Location;
 use crate::session::table::{self, Asked, Declaration, Owner, Runs};
 use crate::session::{Opened, Registered};
 use crate::state::Bearer;
-use counterpoint_ledger::LedgerError;
+use counterpoint_ledger::{Ledger, LedgerError, OpenedSession};
 use counterpoint_questions::Illegal;
 use std::time::Instant;
 
@@ -174,22 +174,46 @@ impl Curator {
             other => other,
         })?;
         let found = found.ok_or_else(|| Denied::not_yours("session", key))?;
-        Ok(standing(account, &found.declaration, found.answered, found.ended.is_some())?)
+        let (begun, is_over) = (found.begun, found.ended.is_some());
+        Ok(standing(account, &found.declaration, begun, found.answered, is_over)?)
     }
 
-    /// The asker's sessions in all accounts, in the order they began.
+    /// At most so many of the asker's sessions, in all accounts together, that began after an entry of the ledger, in that
+    /// order.
     ///
     /// # Errors
     /// [`Denied`] if the ledger cannot be read.
-    pub fn sessions(&self, asker: &Bearer) -> Result<Vec<Standing>, Denied> {
-        let mut list = Vec::new();
-        let prefix = Owner::prefix(&asker.name);
+    pub fn sessions(&self, asker: &Bearer, after: u64, most: u64) -> Result<Vec<Standing>, Denied> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut list: Vec<Standing> = Vec::new();
         for account in &asker.accounts {
-            let found = self.pool.with(|ledger| ledger.sessions_of(account, &asker.name))?;
-            for session in found.iter().filter(|session| session.key.starts_with(&prefix)) {
-                let is_over = session.ended.is_some();
-                list.push(standing(account, &session.declaration, session.answered, is_over)?);
+            for session in self.sessions_in(account, asker, after, most)? {
+                let OpenedSession { declaration, begun, answered, ended, .. } = session;
+                list.push(standing(account, &declaration, begun, answered, ended.is_some())?);
             }
+            list.sort_by_key(|standing| standing.begun);
+            list.truncate(most);
+        }
+        Ok(list)
+    }
+
+    /// At least so many of the asker's sessions in one account, or all, begun after an entry, in order. What other programs
+    /// opened in the asker's name is passed over.
+    fn sessions_in(
+        &self,
+        account: &str,
+        asker: &Bearer,
+        mut after: u64,
+        most: usize,
+    ) -> Result<Vec<OpenedSession>, LedgerError> {
+        let (prefix, name) = (Owner::prefix(&asker.name), &asker.name);
+        let mut list = Vec::new();
+        while list.len() < most {
+            let page = |ledger: &mut Ledger| ledger.sessions_of(account, name, after, most as u64);
+            let found = self.pool.with(page)?;
+            let Some(last) = found.last() else { break };
+            after = last.begun;
+            list.extend(found.into_iter().filter(|session| session.key.starts_with(&prefix)));
         }
         Ok(list)
     }
@@ -202,9 +226,10 @@ fn owner<'a>(asker: &'a Bearer, account: &'a str, key: &'a str) -> Owner<'a> {
 fn standing(
     account: &str,
     declaration: &[u8],
+    begun: u64,
     answered: u64,
     is_over: bool,
 ) -> Result<Standing, Unanswered> {
     let Declaration { key, table, declared, .. } = Declaration::read(declaration)?;
-    Ok(Standing { account: account.to_owned(), key, table, declared, answered, is_over })
+    Ok(Standing { account: account.to_owned(), key, table, declared, begun, answered, is_over })
 }

@@ -2,7 +2,6 @@
 
 use super::tokens::TokenError;
 use rusqlite::{Connection, params};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -37,11 +36,14 @@ impl Texts {
         let _ = connection.execute(sql, params![key, text]);
     }
 
-    /// All of them, by the ledger's keys.
-    pub(crate) fn all(&self) -> Result<BTreeMap<String, String>, TokenError> {
+    /// At most so many of them, with the ledger's keys: those after a key, in the order of the keys.
+    pub(crate) fn page(&self, after: &str, most: u64) -> Result<Vec<(String, String)>, TokenError> {
         let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut statement = connection.prepare_cached("SELECT key, text FROM question")?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT key, text FROM question WHERE key > ?1 ORDER BY key LIMIT ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows =
+            statement.query_map(params![after, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -182,10 +182,30 @@ impl Tokens {
     /// # Errors
     /// [`TokenError::Database`].
     pub fn list(&self) -> Result<Vec<Bearer>, TokenError> {
+        self.page(0, u64::MAX)
+    }
+
+    /// At most so many tokens with higher numbers, in order, without their texts.
+    ///
+    /// # Errors
+    /// [`TokenError::Database`].
+    pub fn page(&self, after: u64, most: u64) -> Result<Vec<Bearer>, TokenError> {
+        let cell = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let connection = self.connection();
-        let mut statement = connection.prepare(&format!("{COLUMNS} ORDER BY id"))?;
-        let rows = statement.query_map([], bearer)?;
+        let sql = format!("{COLUMNS} WHERE id > ?1 ORDER BY id LIMIT ?2");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let rows = statement.query_map([cell(after), cell(most)], bearer)?;
         rows.map(|row| row?).collect()
+    }
+
+    /// The token of a number, revoked or not.
+    ///
+    /// # Errors
+    /// [`TokenError::Database`].
+    pub fn get(&self, id: i64) -> Result<Option<Bearer>, TokenError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
+        statement.query_row([id], bearer).optional()?.transpose()
     }
 
     /// Revokes a token, from now on. `false` if there is none that could be.

@@ -8,7 +8,7 @@ use crate::rules::chain::Head;
 use crate::rules::error::{LedgerError, Result};
 use crate::rules::name::{self, Place};
 use crate::rules::rows::Release;
-use crate::store::entries::each_entry;
+use crate::store::entries::{each_entry, entry};
 use crate::store::find;
 use crate::store::ledger::Ledger;
 use crate::store::tables::Tables;
@@ -51,6 +51,17 @@ impl Ledger {
                 Ok::<_, LedgerError>(())
             })?;
             tables.head()
+        })
+    }
+
+    /// The head, and at most so many entries of the history that come after one.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read.
+    pub fn history_after(&mut self, after: u64, most: u64) -> Result<(Head, Vec<HistoryEntry>)> {
+        self.read(|tables| {
+            let entries = tables.entries(after, most)?.into_iter().map(entry);
+            Ok((tables.head()?, entries.collect::<Result<_>>()?))
         })
     }
 

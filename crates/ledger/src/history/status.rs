@@ -25,6 +25,8 @@ pub struct OpenedSession {
     pub key: String,
     /// What it was declared to be.
     pub declaration: Vec<u8>,
+    /// The entry that began it.
+    pub begun: u64,
     /// How many answers there are.
     pub answered: u64,
     /// The entry that ended it, if it is over.
@@ -55,6 +57,18 @@ impl Ledger {
                 None => tables.accounts()?.iter().map(summary).collect::<Result<_, _>>()?,
             };
             Ok(Status { head, accounts })
+        })
+    }
+
+    /// At most so many accounts that were opened after an entry of the history, in that order: each with the number of the
+    /// entry that opened it, without its slots and quotas.
+    ///
+    /// # Errors
+    /// [`LedgerError`] if the ledger cannot be read.
+    pub fn accounts_after(&mut self, after: u64, most: u64) -> Result<Vec<(u64, AccountStatus)>> {
+        self.read(|tables| {
+            let accounts = tables.accounts_after(after, most)?;
+            accounts.iter().map(|account| Ok((account.opened, summary(account)?))).collect()
         })
     }
 
@@ -147,18 +161,25 @@ impl Ledger {
         })
     }
 
-    /// An analyst's sessions in an account that have begun, in order.
+    /// At most so many of an analyst's sessions in an account that began after an entry of the history, in that order.
     ///
     /// # Errors
     /// [`LedgerError::Unknown`] if there is no such account.
-    pub fn sessions_of(&mut self, account: &str, analyst: &str) -> Result<Vec<OpenedSession>> {
+    pub fn sessions_of(
+        &mut self,
+        account: &str,
+        analyst: &str,
+        after: u64,
+        most: u64,
+    ) -> Result<Vec<OpenedSession>> {
         self.read(|tables| {
             find::account(tables, account)?;
             let told = |session: rows::Session| {
-                let rows::Session { key, declaration, answered, ended, .. } = session;
-                OpenedSession { key, declaration, answered, ended }
+                let rows::Session { key, declaration, begun, answered, ended, .. } = session;
+                OpenedSession { key, declaration, begun, answered, ended }
             };
-            Ok(tables.sessions_of(account, analyst)?.into_iter().map(told).collect())
+            let sessions = tables.sessions_of(account, analyst, after, most)?;
+            Ok(sessions.into_iter().map(told).collect())
         })
     }
 

@@ -32,7 +32,8 @@ pub(crate) fn each_entry<E: From<LedgerError>>(
     Ok(())
 }
 
-fn entry(stored: Stored) -> Result<HistoryEntry> {
+/// A stored entry, read.
+pub(crate) fn entry(stored: Stored) -> Result<HistoryEntry> {
     let Stored { sequence, hash, body, .. } = stored;
     let wrong = |problem: String| damaged(format_args!("entry {sequence}: {problem}"));
     let event = Event::read(&body).map_err(|error| wrong(error.problem))?;

@@ -22,10 +22,12 @@ from .errors import (
 
 if TYPE_CHECKING:
     import http.client
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 TRIES = 6
 """So often a request is sent before it is given up: with the waits below, for about six seconds."""
+PAGE = 10_000
+"""So much of a list is asked for at once: the most that a service gives."""
 FIRST_WAIT = 0.2
 LONGEST_WAIT = 30.0
 
@@ -116,6 +118,16 @@ class Service:
     def get(self, path: str) -> Any:
         """What is there."""
         return self._ask("GET", path, None)
+
+    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        """The pages of a list, from the first to the last."""
+        after = ""
+        while True:
+            page = self.get(f"{path}?limit={PAGE}{after}")
+            yield page
+            if page.get("next") is None:
+                return
+            after = f"&after={page['next']}"
 
     def delete(self, path: str) -> Any:
         """What was there."""

@@ -270,15 +270,17 @@ class Client:
 
     def sessions(self) -> list[dict[str, Any]]:
         """The token's own sessions: ``account``, ``key``, ``table``, ``declared``, ``answered``, ``over``."""
-        return list(self._service.get("/v1/sessions")["sessions"])
+        return [one for page in self._service.pages("/v1/sessions") for one in page["sessions"]]
 
     def status(self) -> list[Account]:
         """Every account, for the owner and auditors."""
-        return [Account.read(one) for one in self._service.get("/v1/status")["accounts"]]
+        return [Account.read(one) for page in self._service.pages("/v1/status") for one in page["accounts"]]
 
     def history(self) -> dict[str, Any]:
         """The ledger's ``head`` and ``entries``, for the owner and auditors: who was charged what; no answers."""
-        return dict(self._service.get("/v1/history"))
+        pages = list(self._service.pages("/v1/history"))
+        # The last page has every entry up to its head.
+        return {"head": pages[-1]["head"], "entries": [entry for page in pages for entry in page["entries"]]}
 
     def verify(self) -> str:
         """Recomputes every balance from the history, for the owner and auditors; returns the head."""

@@ -2,15 +2,14 @@
 
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::problem::{BUSY, LATE, Problem, TOO_LONG, UNREADABLE, WRONG_KIND};
-use super::state::Shared;
-use crate::body::{NoBody, is_json};
+use super::known::Gate;
+use super::problem::{BUSY, FAILED, LATE, Problem, TOO_LONG, UNREADABLE, WRONG_KIND};
+use crate::body::{self, NoBody, is_json};
 
 /// The longest body.
 const MOST_BYTES: usize = 1 << 20;
@@ -18,14 +17,14 @@ const MOST_BYTES: usize = 1 << 20;
 /// A body, and the room that it takes. Handlers take it last, after whoever asks is known.
 pub(crate) struct Json<T>(pub(crate) T, pub(crate) Option<OwnedSemaphorePermit>);
 
-impl<T: DeserializeOwned> FromRequest<Shared> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<Gate> for Json<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request(request: Request, gate: &Gate) -> Result<Self, Problem> {
         if !is_json(request.headers()) {
             return Err(WRONG_KIND.of("legal: Content-Type: application/json"));
         }
-        let read = shared.room.read(request.into_body(), MOST_BYTES).await;
+        let read = gate.room().read(request.into_body(), MOST_BYTES).await;
         let read = read.map_err(|problem| match problem {
             NoBody::TooLong => TOO_LONG.of("the body is too long; legal: at most 1 MiB"),
             NoBody::Late => LATE.of("the body did not come within 30 seconds"),
@@ -43,10 +42,24 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Json<T> {
     }
 }
 
-/// An answer of JSON.
-pub(super) fn json(value: &impl Serialize) -> Response {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    (StatusCode::OK, [(CONTENT_TYPE, "application/json")], text).into_response()
+/// A response of JSON. What cannot be written is a problem with status 500.
+pub(super) struct JsonResponse<T>(pub(super) T);
+
+impl<T: Serialize> IntoResponse for JsonResponse<T> {
+    fn into_response(self) -> Response {
+        body::json(StatusCode::OK, &self.0).unwrap_or_else(|error| {
+            tracing::error!(why = error.to_string(), "a response cannot be written");
+            FAILED.of("the response cannot be written; this is a bug").into_response()
+        })
+    }
+}
+
+/// Writes a number that has to be finite: JSON has no others, and null would stand for "not known".
+pub(super) fn finite<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if !number.is_finite() {
+        return Err(serde::ser::Error::custom("a number is not finite"));
+    }
+    serializer.serialize_f64(*number)
 }
 
 /// Words for what programs call otherwise; longer names come first.
@@ -82,7 +95,44 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::*;
+    use http_body_util::BodyExt;
+    use serde_json::{Value, json};
+
+    /// The status, the type and the body of a response.
+    async fn read(response: impl IntoResponse) -> (u16, String, Value) {
+        let (head, body) = response.into_response().into_parts();
+        let kind = head.headers["content-type"].to_str().unwrap().to_owned();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        (head.status.as_u16(), kind, serde_json::from_slice(&bytes).unwrap())
+    }
+
+    #[derive(Serialize)]
+    struct Number(#[serde(serialize_with = "finite")] f64);
+
+    struct Unwritable;
+
+    impl Serialize for Unwritable {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("never"))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_written_is_a_problem() {
+        let written = read(JsonResponse([Number(0.1), Number(-1e300)])).await;
+        assert_eq!(written, (200, "application/json".to_owned(), json!([0.1, -1e300])));
+        let infinite =
+            [f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(|x| vec![Number(0.1), Number(x)]);
+        let mut failed = vec![read(JsonResponse(Unwritable)).await];
+        for numbers in infinite {
+            failed.push(read(JsonResponse(numbers)).await);
+        }
+        for (status, kind, problem) in failed {
+            assert_eq!((status, kind.as_str()), (500, "application/problem+json"));
+            assert_eq!((&problem["status"], &problem["code"]), (&json!(500), &json!("failed")));
+        }
+    }
 
     #[test]
     fn types_have_plain_names() {

@@ -1,4 +1,4 @@
-//! Who asks: handlers reach the curator through a token alone, which is checked before a body is read.
+//! Authentication. A handler's state is a [`Gate`], which has no curator; the curator comes with a [`Known`] caller alone.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,9 +10,30 @@ use axum::http::request::Parts;
 use counterpoint_curator::{Bearer, Role};
 
 use super::problem::{FAILED, FORBIDDEN, NOT_KNOWN, Problem, TOO_MANY};
-use super::state::Shared;
+use super::state::{Readiness, Shared};
+use crate::body::Room;
 use crate::record::Record;
 use crate::seats::Seat;
+
+/// The state of every handler: what may be had before a token is checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate(Shared);
+
+impl Gate {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(shared)
+    }
+
+    /// The room for bodies.
+    pub(crate) fn room(&self) -> &Room {
+        &self.0.room
+    }
+
+    /// What can be reached.
+    pub(crate) async fn readiness(&self) -> Readiness {
+        self.0.readiness().await
+    }
+}
 
 /// The roles that may use a path.
 pub(crate) trait Roles: Send + Sync + 'static {
@@ -42,7 +63,8 @@ impl Roles for Overseer {
     const ROLES: &'static [Role] = &[Role::Owner, Role::Auditor];
 }
 
-/// A caller whose token is valid, has one of the roles, and does not ask too often. There is no other way to the curator.
+/// A caller whose token is valid, has one of the roles, and does not ask too often. Handlers take it first: what else is
+/// wrong with a request is said to such callers alone.
 pub(crate) struct Known<R> {
     pub(crate) bearer: Bearer,
     pub(crate) shared: Shared,
@@ -50,10 +72,10 @@ pub(crate) struct Known<R> {
     roles: PhantomData<R>,
 }
 
-impl<R: Roles> FromRequestParts<Shared> for Known<R> {
+impl<R: Roles> FromRequestParts<Gate> for Known<R> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, Gate(shared): &Gate) -> Result<Self, Problem> {
         let bug = || FAILED.of("this is a bug");
         let record = parts.extensions.get::<Arc<Record>>().cloned().ok_or_else(bug)?;
         let token = token(&parts.headers).ok_or_else(unknown)?;
@@ -83,4 +105,23 @@ fn token(headers: &HeaderMap) -> Option<String> {
     let value = values.next()?.to_str().ok()?;
     let token = value.strip_prefix("Bearer ").filter(|_| values.next().is_none())?;
     Some(token.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gate, Shared};
+    use axum::extract::{FromRequestParts, State};
+
+    /// Does not compile if handlers can be given what they share without a caller who is known: `found` is ambiguous then.
+    #[test]
+    fn handlers_are_given_the_curator_with_a_caller_alone() {
+        trait Given<Whether> {
+            fn found() {}
+        }
+        struct Always;
+        struct Extracted;
+        impl<T> Given<Always> for T {}
+        impl<T: FromRequestParts<Gate>> Given<Extracted> for T {}
+        <State<Shared> as Given<_>>::found();
+    }
 }

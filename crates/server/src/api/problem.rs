@@ -3,10 +3,12 @@
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use counterpoint_curator::{Denied, Error, Refusal, Unanswered};
+use counterpoint_curator::{Denied, Error, Refusal, TokenError, Unanswered};
 use counterpoint_ledger::{DatabaseError, LedgerError};
 use serde::Serialize;
-use utoipa::ToSchema;
+use std::collections::BTreeMap;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Described, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
 
 /// Why there is no answer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -93,6 +95,27 @@ impl IntoResponse for Problem {
             _ => {}
         }
         response
+    }
+}
+
+/// Every path may answer one, with whatever status it has.
+impl IntoResponses for Problem {
+    fn responses() -> BTreeMap<String, RefOr<Described>> {
+        let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(Self::name())));
+        let described = ResponseBuilder::new().content("application/problem+json", problem.build());
+        BTreeMap::from([("default".to_owned(), described.build().into())])
+    }
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::Value { .. } => ILLEGAL.of(error.to_string()),
+            failed => {
+                tracing::warn!(why = failed.to_string(), "tokens failed");
+                UNAVAILABLE.of("tokens cannot be read or made now")
+            }
+        }
     }
 }
 

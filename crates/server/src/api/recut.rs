@@ -1,17 +1,14 @@
-//! Slots that are not used yet, cut otherwise by whoever has the account.
+//! `POST /v1/accounts/{account}/recut`: slots that are not used yet, cut otherwise by whoever has the account.
 
 use axum::extract::Path;
-use axum::response::Response;
-use counterpoint_curator::{Bearer, Curator};
 use counterpoint_wire::ledger::Openings;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::json::{Json, json as answer};
+use super::json::{Json, JsonResponse};
 use super::known::{Analyst, Known};
-use super::owner::plan;
 use super::problem::Problem;
-use super::types::standing::AccountShown;
+use super::types::account::{AccountShown, account_shown, plan};
 
 /// Unused openings of slots, and the slots that they are exchanged for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -27,12 +24,12 @@ pub(super) struct RecutAsked {
 /// Exchanges unused openings of slots for new slots, which they have to dominate all together: what the account promises stays.
 #[utoipa::path(post, path = "/v1/accounts/{account}/recut", security(("token" = [])), request_body = RecutAsked,
     params(("account" = String, Path, description = "Its name")),
-    responses((status = 200, body = AccountShown), (status = "default", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, body = AccountShown), Problem))]
 pub(super) async fn recut(
     known: Known<Analyst>,
     Path(account): Path<String>,
     Json(asked, _room): Json<RecutAsked>,
-) -> Result<Response, Problem> {
+) -> Result<JsonResponse<AccountShown>, Problem> {
     exchange(known, account, asked, false).await
 }
 
@@ -40,42 +37,25 @@ pub(super) async fn recut(
 #[utoipa::path(post, path = "/v1/accounts/{account}/recut/rehearsal", security(("token" = [])), request_body = RecutAsked,
     params(("account" = String, Path, description = "Its name")),
     responses((status = 200, body = AccountShown, description = "It could be; the account as it stands"),
-        (status = "default", body = Problem, content_type = "application/problem+json")))]
+        Problem))]
 pub(super) async fn rehearse_recut(
     known: Known<Analyst>,
     Path(account): Path<String>,
     Json(asked, _room): Json<RecutAsked>,
-) -> Result<Response, Problem> {
+) -> Result<JsonResponse<AccountShown>, Problem> {
     exchange(known, account, asked, true).await
 }
 
-async fn exchange(
+pub(super) async fn exchange(
     Known { bearer, shared, .. }: Known<Analyst>,
     account: String,
     asked: RecutAsked,
     only_check: bool,
-) -> Result<Response, Problem> {
+) -> Result<JsonResponse<AccountShown>, Problem> {
     let into = plan(&asked.into)?;
     let stands = shared.work(move |curator| {
         curator.recut(&bearer, &account, (&asked.unused, &into), only_check)?;
         account_shown(curator, &bearer, &account)
     });
-    Ok(answer(&stands.await?))
-}
-
-/// So many slots are told with what they declare.
-const MOST_DECLARED: usize = 200;
-
-/// How an account stands, for one who may ask it: with what its slots declare.
-pub(super) fn account_shown(
-    curator: &Curator,
-    bearer: &Bearer,
-    account: &str,
-) -> Result<AccountShown, Problem> {
-    let left = curator.left(bearer, account, None)?;
-    let mut shown = AccountShown::of(&left.status);
-    for slot in shown.slots.iter_mut().take(MOST_DECLARED) {
-        slot.declares = Some(curator.pool().with(|ledger| ledger.declared(account, &slot.name))?);
-    }
-    Ok(shown)
+    Ok(JsonResponse(stands.await?))
 }

@@ -1,17 +1,19 @@
 //! What requests share: the curator, how much is done at once, and how often whom.
 
-use counterpoint_curator::{Bearer, Curator, Location};
+use counterpoint_curator::{Bearer, Curator};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use serde::Serialize;
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep_until, timeout};
 use tokio_util::task::TaskTracker;
+use utoipa::ToSchema;
 
-use crate::api::problem::{BUSY, FAILED, Problem, UNAVAILABLE};
+use crate::api::problem::{BUSY, CHARGED, FAILED, Problem, UNAVAILABLE};
 use crate::api::queue::{EngineName, Places, Queues};
-use crate::api::types::standing::Readiness;
 use crate::body::Room;
 use crate::record::{Metrics, Record};
 
@@ -21,6 +23,27 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Requests a second that a token may make for long, and at once.
 const RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(199);
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(399);
+
+/// What can be reached now.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// The ledger.
+    pub(crate) ledger: bool,
+    /// The tokens.
+    pub(crate) state: bool,
+    /// Every table's engine.
+    pub(crate) engines: bool,
+}
+
+impl Readiness {
+    fn of(curator: &Curator) -> Self {
+        Self {
+            ledger: curator.pool().with(|ledger| ledger.head()).is_ok(),
+            state: curator.tokens().page(0, 1).is_ok(),
+            engines: curator.tables().all(|kept| kept.held.is_reachable()),
+        }
+    }
+}
 
 /// What requests share.
 #[derive(Clone, Debug)]
@@ -94,16 +117,13 @@ impl Shared {
     }
 
     /// What can be reached, as it was a second ago at most. Whoever asks meanwhile waits for the same look.
-    pub(crate) async fn readiness(
-        &self,
-        look: impl FnOnce(&Curator) -> Readiness + Send + 'static,
-    ) -> Readiness {
+    pub(crate) async fn readiness(&self) -> Readiness {
         let mut reached = self.reached.lock().await;
         match *reached {
             Some((when, found)) if when.elapsed() < Duration::from_secs(1) => found,
             _ => {
                 let curator = self.curator();
-                let found = tokio::task::spawn_blocking(move || look(&curator)).await;
+                let found = tokio::task::spawn_blocking(move || Readiness::of(&curator)).await;
                 let found = found.unwrap_or_default();
                 *reached = Some((Instant::now(), found));
                 found
@@ -111,10 +131,22 @@ impl Shared {
         }
     }
 
+    /// A place at an engine: now, or when others have left.
+    pub(crate) async fn place(
+        &self,
+        engine: EngineName,
+        record: &Record,
+    ) -> Result<Places, Problem> {
+        match self.enter([engine], record, |_| Ok(None::<Infallible>)).await? {
+            Entered::Places(places) => Ok(places),
+            Entered::Stored(never) => match never {},
+        }
+    }
+
     /// Places at engines: now, or when others have left. While others are there, what is stored is looked for first.
     pub(crate) async fn enter<T: Send + 'static>(
         &self,
-        engines: impl IntoIterator<Item = Option<Location>>,
+        engines: impl IntoIterator<Item = EngineName>,
         record: &Record,
         stored: impl FnOnce(&Curator) -> Result<Option<T>, Problem> + Send + 'static,
     ) -> Result<Entered<T>, Problem> {
@@ -170,6 +202,13 @@ pub(crate) enum Entered<T> {
     Places(Places),
     /// What is stored.
     Stored(T),
+}
+
+/// Counts what was charged and has no answer.
+pub(crate) fn note(record: &Record, problem: &Problem) {
+    if problem.code == CHARGED.code() {
+        record.metrics().note_charged_and_failed();
+    }
 }
 
 /// The least of once, twice, four times, eight times a slot that is over by then; nothing if there are no slots.

@@ -535,7 +535,11 @@ test('the owner: what is pending, pages of a long history, and a ledger that is 
     release: {}, charge: { main: '0.01', delta: '0' },
   }));
   for (const { key, account, at } of entries.slice(0, 119)) entries.push({ sequence: entries.length + 1, hash: 'ab', event: 'commit', at: at + 1, account, key });
-  await page.route('**/v1/history', (route) => route.fulfill({ json: { head: '240:abc', entries } }));
+  await page.route(/\/v1\/history\?/, (route) => {
+    const after = Number(new URL(route.request().url()).searchParams.get('after'));
+    const part = entries.slice(after, after + 100);
+    return route.fulfill({ json: { head: '240:abc', entries: part, next: after + 100 < entries.length ? part.at(-1).sequence : null } });
+  });
   await page.route('**/v1/verify', (route) => route.fulfill({ json: { head: '240:abc', verified: false, problem: 'entry 7 has another hash' } }));
   await enter(page, 'olga');
   await page.waitForSelector('#inside:visible');

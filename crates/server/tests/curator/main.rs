@@ -3,10 +3,12 @@
 
 mod answers;
 mod attacks;
+mod authentication;
 mod crash;
 mod engines;
 mod operation;
 mod owner;
+mod pages;
 mod queues;
 mod recut;
 mod refusals;

@@ -6,7 +6,7 @@ use counterpoint_testing::{Client, Random, tries};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const PATHS: [&str; 16] = [
+const PATHS: [&str; 20] = [
     "/v1/health",
     "/v1/metrics",
     "/v1/openapi.json",
@@ -22,6 +22,10 @@ const PATHS: [&str; 16] = [
     "/v1/sessions/team/s1/questions",
     "/v1/status",
     "/v1/history",
+    "/v1/history?limit=3&after=2",
+    "/v1/sessions?limit=1",
+    "/v1/questions?after=q&limit=x",
+    "/v1/tokens",
     "/v1/verify",
 ];
 

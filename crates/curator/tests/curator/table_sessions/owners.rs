@@ -27,7 +27,7 @@ fn sessions_of_two_analysts_are_interleaved() {
         assert_near(&again, NORTH, 1.0);
     }
     let told = |bearer: &Bearer| {
-        let told = curator.sessions(bearer).unwrap().into_iter();
+        let told = curator.sessions(bearer, 0, 100).unwrap().into_iter();
         told.map(|one| (one.key, one.table, one.answered, one.is_over)).collect::<Vec<_>>()
     };
     let told_of = |key: &str, answered, over| (key.to_owned(), "visits".to_owned(), answered, over);

@@ -77,7 +77,7 @@ fn what_a_session_of_a_table_refuses() {
     let people = Declared::Sequence(vec![(Of::People, Spend::Epsilon(1.0))]);
     assert_refused(open(opening("new", people)), "counts people");
     assert_refused(open(opening("a/b", sparse(1.0, 5, 0.0, pay()))), "cannot be one");
-    assert_eq!(curator.sessions(&place.ann).unwrap().len(), 2);
+    assert_eq!(curator.sessions(&place.ann, 0, 100).unwrap().len(), 2);
     // A question's key is no session's.
     let written = Written::Sql("SELECT COUNT(*) FROM visits".to_owned());
     let question = Ask {

@@ -11,10 +11,20 @@ use crate::rules::error::{Result, damaged};
 use crate::rules::rows::{Account, Balance, Share, Slot};
 use crate::store::database::{Cell, Statement};
 
+/// A statement that reads whole accounts.
+macro_rules! accounts {
+    ($which:literal) => {
+        concat!(
+            "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, ",
+            "capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure ",
+            "FROM ledger_account ",
+            $which
+        )
+    };
+}
+
 /// All accounts, slots and quotas.
-pub(crate) const ACCOUNTS: &str = "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, \
-    charges, capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
-    FROM ledger_account ORDER BY opened";
+pub(crate) const ACCOUNTS: &str = accounts!("ORDER BY opened");
 pub(crate) const SLOTS: &str =
     "SELECT account, name, total, used, release FROM ledger_slot ORDER BY account, name";
 pub(crate) const QUOTAS: &str = "SELECT account, analyst, charges, capacity_main, capacity_delta, capacity_pure, \
@@ -33,6 +43,12 @@ impl Tables<'_> {
     /// All data sets and accounts, in the order they were opened.
     pub(crate) fn accounts(&mut self) -> Result<Vec<Account>> {
         self.list(ACCOUNTS, &[], account)
+    }
+
+    /// Those that were opened after an entry, in order, at most so many.
+    pub(crate) fn accounts_after(&mut self, after: u64, most: u64) -> Result<Vec<Account>> {
+        let sql = accounts!("WHERE opened > $1 ORDER BY opened LIMIT $2");
+        self.list(sql, &[whole(after)?, whole(most)?], account)
     }
 
     pub(crate) fn add_account(&mut self, account: &Account) -> Result<()> {
@@ -183,10 +199,7 @@ impl Tables<'_> {
 }
 
 pub(crate) fn account_named(name: &str) -> Statement {
-    let sql = "SELECT name, parent, slot, opened, adjacency, records, part, rule, quotas, closed, charges, \
-               capacity_main, capacity_delta, capacity_pure, spent_main, spent_delta, spent_pure \
-               FROM ledger_account WHERE name = $1";
-    Statement { sql, parameters: vec![name.into()] }
+    Statement { sql: accounts!("WHERE name = $1"), parameters: vec![name.into()] }
 }
 
 pub(crate) fn slot_named(account: &str, name: &str) -> Statement {

@@ -25,13 +25,20 @@ impl Tables<'_> {
         self.list(sql, &[after.into(), whole(most)?], session)
     }
 
-    /// An analyst's sessions in an account, in the order they began.
-    pub(crate) fn sessions_of(&mut self, account: &str, analyst: &str) -> Result<Vec<Session>> {
+    /// An analyst's sessions in an account that began after an entry, in order, at most so many.
+    pub(crate) fn sessions_of(
+        &mut self,
+        account: &str,
+        analyst: &str,
+        after: u64,
+        most: u64,
+    ) -> Result<Vec<Session>> {
         let sql = "SELECT s.key, s.account, s.begun, s.answered, s.ended, s.declaration \
                    FROM ledger_session s \
                    JOIN ledger_release r ON r.key = s.key AND r.account = s.account \
-                   WHERE s.account = $1 AND r.analyst = $2 ORDER BY s.begun";
-        self.list(sql, &[account.into(), analyst.into()], session)
+                   WHERE s.account = $1 AND r.analyst = $2 AND s.begun > $3 \
+                   ORDER BY s.begun LIMIT $4";
+        self.list(sql, &[account.into(), analyst.into(), whole(after)?, whole(most)?], session)
     }
 
     pub(crate) fn add_session(&mut self, session: &Session, state: &[u8]) -> Result<()> {

@@ -1,5 +1,6 @@
-//! What goes in and comes out, as the OpenAPI document describes it.
+//! What goes in and comes out of more than one path, as the OpenAPI document describes it.
 
-pub(super) mod question;
-pub(super) mod session;
-pub(super) mod standing;
+pub(super) mod account;
+pub(super) mod answer;
+pub(super) mod asking;
+pub(super) mod balance;

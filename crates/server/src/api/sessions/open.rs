@@ -1,15 +1,16 @@
-//! Sessions, and what is asked of them.
+//! `POST /v1/sessions`.
 
-use counterpoint_curator::question::{Of, Question};
+use counterpoint_curator::question::Of;
 use counterpoint_curator::table_session::{Declared, Summed};
-use counterpoint_curator::{Opening, OwnAsking, OwnOpening, Spend, Standing};
+use counterpoint_curator::{Opening, OwnOpening};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::question::{Charge, Remaining, written};
+use super::spend;
+use crate::api::json::{Json, JsonResponse};
+use crate::api::known::{Analyst, Known};
 use crate::api::problem::{ILLEGAL, Problem};
+use crate::api::types::balance::{Charge, Remaining};
 
 /// A session that is to be opened: one of `sparse_vector`, `guess_and_check`, `sequence` and `own`. All of it is charged now.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -36,7 +37,7 @@ pub(crate) struct SessionAsked {
 }
 
 /// What is to be opened.
-pub(crate) enum Opens {
+enum Opens {
     Ours(Opening),
     Own(OwnOpening),
 }
@@ -93,7 +94,7 @@ struct StepAsked {
 }
 
 impl SessionAsked {
-    pub(crate) fn opening(self) -> Result<Opens, Problem> {
+    fn opening(self) -> Result<Opens, Problem> {
         let one = "legal: exactly one of sparse_vector, guess_and_check, sequence and own";
         let is_ours = self.sparse_vector.is_some() || self.guess_and_check.is_some();
         if let Some(mechanism) = self.own {
@@ -130,135 +131,44 @@ impl SessionAsked {
     }
 }
 
-fn spend(epsilon: Option<f64>, rho: Option<f64>) -> Result<Option<Spend>, Problem> {
-    match (epsilon, rho) {
-        (None, None) => Ok(None),
-        (Some(epsilon), None) => Ok(Some(Spend::Epsilon(epsilon))),
-        (None, Some(rho)) => Ok(Some(Spend::Rho(rho))),
-        _ => Err(ILLEGAL.of("legal: an epsilon or a rho, not both")),
-    }
-}
-
 /// A session that was opened.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SessionOpened {
-    pub(crate) key: String,
-    /// What this call debited: nothing if it had been opened before.
-    pub(crate) cost: Charge,
-    /// What is left.
-    pub(crate) left: Remaining,
-    /// How many answers it has given.
-    pub(crate) answered: u64,
-    /// Whether it gives no more.
-    pub(crate) over: bool,
-}
-
-/// A session, as it stands.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct SessionShown {
-    account: String,
     key: String,
-    table: String,
-    /// What was declared.
-    #[schema(value_type = Object)]
-    declared: counterpoint_curator::table_session::Runs,
+    /// What this call debited: nothing if it had been opened before.
+    cost: Charge,
+    /// What is left.
+    left: Remaining,
     /// How many answers it has given.
     answered: u64,
     /// Whether it gives no more.
     over: bool,
 }
 
-impl From<Standing> for SessionShown {
-    fn from(standing: Standing) -> Self {
-        let Standing { account, key, table, declared, answered, is_over: over } = standing;
-        Self { account, key, table, declared, answered, over }
-    }
-}
-
-/// A list of sessions.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Sessions {
-    pub(crate) sessions: Vec<SessionShown>,
-}
-
-/// A question to a session: one of `sql` and `question`, a filter and one aggregate, about the session's table; or `own`, to
-/// a mechanism that the owner registered.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SessionQuestion {
-    /// The caller's own name for the question: asked again under it, it has to be the same, and has the same answer.
-    name: String,
-    /// As SQL.
-    #[serde(default)]
-    sql: Option<String>,
-    /// As JSON: `table`, `filter`, `aggregates`.
-    #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    question: Option<Question>,
-    /// The guess that is checked, for guess-and-check.
-    #[serde(default)]
-    guess: Option<f64>,
-    /// What it costs of a sequence.
-    #[serde(default)]
-    epsilon: Option<f64>,
-    /// What it costs of a sequence.
-    #[serde(default)]
-    rho: Option<f64>,
-    /// What a mechanism of the owner's own is asked: any JSON.
-    #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    own: Option<Value>,
-}
-
-/// A question to a mechanism of ours, or of the owner's.
-#[derive(Clone)]
-pub(crate) enum Asks {
-    Ours(counterpoint_curator::Asking),
-    Own(OwnAsking),
-}
-
-impl Asks {
-    /// The account that paid, and the session's key.
-    pub(crate) fn place(&self) -> (&str, &str) {
-        match self {
-            Self::Ours(asking) => (&asking.account, &asking.key),
-            Self::Own(asking) => (&asking.account, &asking.key),
-        }
-    }
-}
-
-impl SessionQuestion {
-    pub(crate) fn asking(self, account: String, key: String) -> Result<Asks, Problem> {
-        if let Some(own) = &self.own {
-            let others = [self.sql.is_some(), self.question.is_some(), self.guess.is_some()];
-            if others.contains(&true) || self.epsilon.is_some() || self.rho.is_some() {
-                return Err(ILLEGAL.of("legal: own alone, or a question about the session's table"));
-            }
-            let (name, question) = (self.name, own.to_string());
-            return Ok(Asks::Own(OwnAsking { account, key, name, question }));
-        }
-        let (written, spend) = (written(self.sql, self.question)?, spend(self.epsilon, self.rho)?);
-        let (name, guess) = (self.name, self.guess);
-        Ok(Asks::Ours(counterpoint_curator::Asking { account, key, name, written, guess, spend }))
-    }
-}
-
-/// An answer of a session.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct SessionAnswer {
-    /// `"below"`, `"pass"`, or an object with one of `above` (a number, or null), `wrong`, `number` and `table`; whatever a
-    /// mechanism of the owner's own says.
-    #[schema(value_type = Object)]
-    pub(crate) reply: Box<RawValue>,
-    /// The owner's own mechanism that answered, if one did: that it costs no more than was charged is the owner's word.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) own: Option<String>,
-    /// How many answers the session has given.
-    pub(crate) answered: u64,
-    /// Whether it gives no more.
-    pub(crate) over: bool,
-    /// The ledger's entry that stored it.
-    pub(crate) entry: u64,
-    /// Whether it had been stored before.
-    pub(crate) repeated: bool,
+/// Opens a session: all of it is charged now, however much of it is used. Opened again under its key with the same
+/// declaration, it is the same session, and costs nothing.
+#[utoipa::path(post, path = "/v1/sessions", security(("token" = [])), request_body = SessionAsked,
+    responses((status = 200, body = SessionOpened), Problem))]
+pub(crate) async fn open_session(
+    Known { bearer, shared, record, .. }: Known<Analyst>,
+    Json(asked, _room): Json<SessionAsked>,
+) -> Result<JsonResponse<SessionOpened>, Problem> {
+    let opening = asked.opening()?;
+    let opened = shared.work(move |curator| {
+        let (opened, account, key) = match opening {
+            Opens::Ours(one) => (curator.open_session(&bearer, &one)?, one.account, one.key),
+            Opens::Own(one) => (curator.open_own_session(&bearer, &one)?, one.account, one.key),
+        };
+        let left = curator.left(&bearer, &account, opened.charge.as_ref())?;
+        let cost = opened.charge.unwrap_or_default();
+        let _ = record.cost.set(cost.main.to_string());
+        Ok(SessionOpened {
+            key,
+            cost: Charge::of(&cost, left.status.unit),
+            left: Remaining::of(&left.status, left.more),
+            answered: opened.answered,
+            over: opened.is_over,
+        })
+    });
+    Ok(JsonResponse(opened.await?))
 }
