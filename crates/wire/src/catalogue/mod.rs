@@ -37,8 +37,11 @@ pub struct Kind {
     /// Fields that may stand in the place of others: a guarantee in the place of noise, a file in the place of lists.
     pub instead: &'static [Field],
     read: fn(&mut Fields<'_>) -> Result<Mechanism, PlanError>,
-    write: fn(&Mechanism) -> Option<Vec<(&'static str, Option<Value<'static>>)>>,
+    write: fn(&Mechanism) -> Option<FieldValues>,
 }
+
+/// Fields with the values that are written for them, if any are.
+type FieldValues = Vec<(&'static str, Option<Value<'static>>)>;
 
 /// A field of a kind of mechanism.
 #[derive(Clone, Copy, Debug)]
