@@ -94,7 +94,7 @@ fn faint_gaussians_have_the_formulas_epsilon() {
         ] {
             let answer = plan.epsilon(at(delta), &Options::default()).unwrap();
             let Bracket { lower, upper } = answer.bracket;
-            assert!(answer.route == Route::Closed && !answer.wide, "{answer:?}");
+            assert!(answer.route == Route::SmallMu && !answer.wide, "{answer:?}");
             assert!(lower <= truth * (1.0 + 1e-15) && truth * (1.0 - 1e-15) <= upper, "{answer:?}");
         }
     }
@@ -109,7 +109,7 @@ fn faint_gaussians_agree_with_contours_where_both_do() {
             let options = Options { route: Some(route), ..Options::default() };
             plan.delta(Epsilon::new(1e-5).unwrap(), &options).unwrap().bracket
         };
-        let (formula, contour) = (by(Route::Closed), by(Route::Contour));
+        let (formula, contour) = (by(Route::SmallMu), by(Route::Contour));
         assert!(formula.overlaps(&contour), "{formula} {contour}");
         assert!(formula.relative_width() < 1e-6 && contour.relative_width() < 1e-2);
     }

@@ -39,7 +39,7 @@ fn random_release(random: &mut Random) -> Release {
 #[test]
 fn every_route_that_is_reported_can_be_asked_for() {
     let random = &mut Random::new(0x726f_7574_6573);
-    let mut seen = Vec::new();
+    let mut seen: Vec<Route> = Vec::new();
     for _ in 0..if is_full() { 2000 } else { 100 } {
         let releases: Vec<Release> =
             (0..random.between(1, 3)).map(|_| random_release(random)).collect();
@@ -54,31 +54,107 @@ fn every_route_that_is_reported_can_be_asked_for() {
         let apart =
             again.bracket.lower > free.bracket.upper || free.bracket.lower > again.bracket.upper;
         assert!(!apart, "{releases:?} {question:?}: {} and {}", free.bracket, again.bracket);
+        let is_it = free.route.includes(again.route);
+        assert!(is_it, "{releases:?} {question:?}: {} for {}", again.route, free.route);
         seen.push(free.route);
     }
-    for route in [Route::Closed, Route::Equal, Route::Grouped, Route::Contour, Route::Renyi] {
+    for route in [Route::Closed, Route::Equal, Route::NearLargestLoss, Route::Contour, Route::Renyi]
+    {
         assert!(seen.contains(&route), "no plan is answered by {route}");
     }
 }
 
+/// A plan for each computation: the one that is reported, by a name of its own.
 #[test]
-fn three_responses_of_four_buckets_are_closed_for_the_asking() {
-    let plan = plan(&[times(3, response(1.0, 4))]);
-    let question = Question::Epsilon(1e-6);
-    assert_eq!(ask(&plan, question, 1e-6).unwrap().route, Route::Closed);
-    assert_eq!(forced(&plan, question, Route::Closed).unwrap().route, Route::Closed);
-    assert_eq!(forced(&plan, question, Route::Renyi).unwrap().route, Route::Renyi);
+fn each_computation_has_a_name() {
+    let long: Vec<Release> =
+        (1..=60).map(|i| times(1, approximate(2.0 + 0.01 * f64::from(i), 0.0))).collect();
+    let scales = [times(1, laplace(2.0, 1.0)), times(1, laplace(3.1, 1.0))];
+    let (epsilon, delta) = (Question::Epsilon, Question::Delta);
+    for (releases, question, route) in [
+        (vec![times(1, laplace(2.0, 1.0))], epsilon(1e-3), Route::Closed),
+        (vec![times(3, approximate(0.5, 0.1))], epsilon(1.0 - 0.9 * 0.9 * 0.9), Route::Leaks),
+        (
+            vec![times(3, gaussian(2.0, 1.0)), times(1, name_and_shame(1e-6))],
+            epsilon(1e-7),
+            Route::Leaks,
+        ),
+        (vec![times(3, laplace(2.0, 1.0))], delta(2.0), Route::Leaks),
+        (vec![times(3, response(1.0, 4))], epsilon(1e-6), Route::NearLargestLoss),
+        (long, epsilon(1e-6), Route::NearLargestLoss),
+        (vec![times(3, gaussian(1e6, 1.0))], epsilon(1e-9), Route::SmallMu),
+        (vec![times(30, laplace(5.0, 1.0))], epsilon(1e-6), Route::Splines),
+        (scales.to_vec(), delta(0.25), Route::TruncatedPowers),
+        (vec![times(100, approximate(0.1, 0.0))], epsilon(1e-6), Route::Equal),
+        (vec![times(20, response(0.3, 4))], epsilon(1e-6), Route::Outcomes),
+        (
+            vec![times(20, approximate(0.1, 0.0)), times(30, approximate(0.17, 0.0))],
+            epsilon(1e-6),
+            Route::Halves,
+        ),
+        (vec![times(30, gaussian(3.0, 1.0))], epsilon(1e-6), Route::Contour),
+        (vec![sampled(10, gaussian(2.0, 1.0), 0.01)], epsilon(1e-300), Route::Contour),
+    ] {
+        let text = format!("{releases:?} {question:?}");
+        let plan = plan(&releases);
+        let free = match ask(&plan, question, 1e-6) {
+            // That no epsilon does is no answer.
+            Err(AskError::BelowLeak { .. }) => continue,
+            free => free.expect(&text),
+        };
+        assert_eq!(free.route, route, "{text}");
+        let again = forced(&plan, question, route).expect(&text);
+        assert!(
+            free.bracket.overlaps(&again.bracket),
+            "{text}: {} {}",
+            free.bracket,
+            again.bracket
+        );
+    }
 }
 
 #[test]
-fn the_top_of_a_long_list_is_grouped_for_the_asking() {
-    let releases: Vec<Release> =
-        (1..=60).map(|i| times(1, approximate(2.0 + 0.01 * f64::from(i), 0.0))).collect();
-    let plan = plan(&releases);
-    let question = Question::Epsilon(1e-6);
-    let free = ask(&plan, question, 1e-6).unwrap();
-    assert_eq!(free.route, Route::Grouped, "2^60 atoms, few of them near the top");
-    assert_eq!(forced(&plan, question, Route::Grouped).unwrap(), free);
+fn older_names_lead_to_what_they_meant() {
+    assert_eq!(Route::named("grouped"), Some(Route::Outcomes));
+    for (releases, question) in [
+        (times(3, laplace(2.0, 1.0)), Question::Delta(2.0)),
+        (times(3, response(1.0, 4)), Question::Epsilon(1e-6)),
+        (times(3, gaussian(1e6, 1.0)), Question::Epsilon(1e-9)),
+        (times(30, laplace(5.0, 1.0)), Question::Epsilon(1e-6)),
+    ] {
+        let plan = plan(&[releases]);
+        let free = ask(&plan, question, 1e-6).unwrap();
+        assert_ne!(free.route, Route::Closed);
+        assert_eq!(forced(&plan, question, Route::Closed).unwrap(), free);
+    }
+    let few = plan(&[times(20, approximate(0.1, 0.0)), times(30, approximate(0.17, 0.0))]);
+    let halves = forced(&few, Question::Epsilon(1e-6), Route::Outcomes).unwrap();
+    assert_eq!(halves.route, Route::Halves);
+    let noise = plan(&[times(3, discrete_gaussian(5.0, 1))]);
+    let contour = forced(&noise, Question::Epsilon(1e-6), Route::Contour).unwrap();
+    assert!(Route::Contour.includes(contour.route) && contour.route != Route::Contour);
+}
+
+#[test]
+fn what_a_route_is_not_for_is_refused() {
+    let others = plan(&[times(3, gaussian(2.0, 1.0)), times(2, laplace(1.0, 1.0))]);
+    let guarantees = plan(&[times(3, approximate(0.5, 0.0)), times(2, approximate(0.3, 0.0))]);
+    for route in [
+        Route::Closed,
+        Route::Leaks,
+        Route::NearLargestLoss,
+        Route::SmallMu,
+        Route::Splines,
+        Route::TruncatedPowers,
+        Route::BlurredContour,
+        Route::LayeredContour,
+    ] {
+        for plan in [&others, &guarantees] {
+            let refusal = forced(plan, Question::Epsilon(0.01), route);
+            let refused = matches!(refusal, Err(AskError::RouteDoesNotApply { route: named, .. }) if named == route);
+            assert!(refused, "{route}: {refusal:?}");
+        }
+    }
 }
 
 #[test]
@@ -90,7 +166,8 @@ fn a_route_for_guarantees_names_those_for_mechanisms() {
             panic!("{route}: {error}")
         };
         assert_eq!(named, route);
-        assert!(reason.ends_with("legal: closed, grouped, contour, lattice, renyi"), "{reason}");
+        let legal = Route::names(Route::ALL.into_iter().filter(|route| route.is_for_mechanisms()));
+        assert!(reason.ends_with(&format!("legal: {legal}")), "{reason}");
     }
     let delta = Delta::new(1e-6).unwrap();
     let bits = normal.epsilon_to_bits(delta, Bits::new(64).unwrap(), Watch::none());

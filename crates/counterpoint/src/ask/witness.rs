@@ -152,7 +152,7 @@ fn delta_of(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     match factors(parts, Rounded::Down) {
-        Some(list) if is_at_the_top(&list, epsilon) => Ok((Ends::ZERO, Route::Closed)),
+        Some(list) if is_at_the_top(&list, epsilon) => Ok((Ends::ZERO, Route::Leaks)),
         Some(list) => pure_delta(&list, epsilon, options),
         None => mixed::delta(parts, epsilon, options, &Contours::default()),
     }

@@ -267,7 +267,7 @@ mod tests {
                     let (wanted, slack) = other.value(place, 0.0).unwrap();
                     // The two count their turns from different losses.
                     let (cosine, sine) = place.turn(other.shift - one.shift);
-                    let wanted = place::times(wanted, (cosine, sine));
+                    let wanted = counterpoint_numerics::complex::times(wanted, (cosine, sine));
                     let off = (value.0 - wanted.0).abs().hi + (value.1 - wanted.1).abs().hi;
                     let what = format!("{sigma} {steps} {t} {share}: {value:?} {wanted:?}");
                     assert!(off <= 2.0 * (error + slack), "{what}: off by {off:e}");
