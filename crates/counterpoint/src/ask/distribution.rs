@@ -43,6 +43,7 @@ pub struct PrivacyLoss<'a> {
 
 /// A loss that has a probability of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LossAtom {
     /// The loss.
     pub loss: Bracket,

@@ -100,7 +100,8 @@ fn worst_share(
 ) -> Option<f64> {
     let known = match options.ends {
         // What is not a number is no share, either.
-        Asked::Lower { share } => {
+        Asked::Lower { like } => {
+            let share = like.and_then(|like| like.share);
             share.map(|share| if share > HALF { share.min(1.0) } else { HALF })
         }
         _ => None,

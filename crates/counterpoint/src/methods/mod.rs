@@ -21,7 +21,7 @@ pub(crate) mod search;
 pub(crate) mod splines;
 pub(crate) mod tail;
 
-pub use responses::precise;
+pub(crate) use responses::precise;
 
 use crate::ends::Ends;
 use crate::watch::Stopped;
