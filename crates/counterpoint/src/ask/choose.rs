@@ -1,27 +1,28 @@
 //! The one chooser: which ways lead to an answer, in which order, and why a route that was asked
 //! for does not apply.
 //!
-//! | losses | asked | ways, from the cheapest |
-//! | --- | --- | --- |
-//! | responses, few atoms | epsilon | the exact list |
-//! | responses | epsilon | near the top (4,096 atoms), lattices, the exact list (2^22 atoms), near the top (131,072) |
-//! | responses | delta | near the top (4,096 atoms), the exact list if quick, lattices, the exact list (2^22) |
-//! | Gaussians alone, mu at most 10^-4 together | either | their formula, then as any others |
-//! | one mechanism, run once | either | the list, its formula, a contour, a lattice, a long contour |
-//! | one discrete Gaussian of many outcomes | either | a blurred contour, then as others |
-//! | several discrete Gaussians | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
-//! | atoms alone | either | near the top, the list, a lattice, a long contour |
-//! | more than 1,000 atoms in a loss | either | as others, but no long contour |
-//! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a lattice, a long contour |
-//! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a lattice, a long contour |
-//! | Laplace noise of one scale, and few outcomes | either | next to the top, splines, near the top, a contour, long splines, a long blurred contour, a lattice, a long contour |
-//! | few Laplace losses of several scales, few responses | either | near the top, the list, knots, then as other Laplace noise |
-//! | other Laplace noise, no Gaussian | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
-//! | any others | either | near the top, the list, a contour, a lattice, a long contour |
+//! | losses | ways, from the cheapest |
+//! | --- | --- |
+//! | responses, few atoms | near the largest loss (delta only), the exact list |
+//! | responses | near the largest loss (4,096 atoms; delta only), lattices, the exact list (2^22), near the largest loss (131,072; epsilon only) |
+//! | Gaussians alone, mu at most 10^-4 together | their formula, then as any others |
+//! | one mechanism, run once | a short list or lattice, its formula, a contour, a lattice, a long contour |
+//! | one discrete Gaussian of many outcomes | a short lattice, a blurred contour, then as others |
+//! | several discrete Gaussians | near the largest loss, a short lattice, the list, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
+//! | atoms alone | near the largest loss, a short list or lattice, a lattice, a long contour |
+//! | more than 1,000 atoms in a loss | as others, but no long contour |
+//! | sampled Gaussians alone, large losses rare | near the largest loss, layers, a contour, a lattice, a long contour |
+//! | other sampled Gaussians alone | near the largest loss, a contour, layers, a lattice, a long contour |
+//! | Laplace noise of one scale, and few outcomes | next to the largest loss, splines, near it, a contour, long splines, a long blurred contour, a lattice, a long contour |
+//! | few Laplace losses of several scales, few responses | near the largest loss, truncated powers, then as other Laplace noise |
+//! | other Laplace noise, no Gaussian | near the largest loss, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
+//! | any others | near the largest loss, a contour, a lattice, a long contour |
 //!
-//! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
-//! mostly ends soon; where it does not, a lattice is the better bet. Each way reports a route, and asking for
-//! that route leads to the same way.
+//! The order follows what `bench/ways` measures. A list is short if it takes 10^4 sums, and a lattice if all losses lie on
+//! it, but for rounding, and 2^14 places will do: no estimate is needed of how fine it must be, and it takes less than a
+//! millisecond where a blurred contour takes four to eight. Lattices may cost as much as the exact list that would replace
+//! them. Where a contour ends at all it mostly ends soon; where it does not, a lattice is the better bet. Each way reports a
+//! route, and asking for that route leads to the same way.
 
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
@@ -30,7 +31,7 @@ use crate::methods::responses::exact;
 use crate::methods::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::methods::responses::two_lattices::{MOST_WORK, Method};
 use crate::methods::{Failure, Route};
-use crate::methods::{faint, knots, splines};
+use crate::methods::{faint, knots, listed, splines};
 
 /// What is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub(super) enum MixedWay {
     Blurred(Effort),
     /// Contours, layer by layer.
     Layers,
-    Lattice,
+    Lattice(Effort),
 }
 
 impl MixedWay {
@@ -88,7 +89,7 @@ impl MixedWay {
             Self::Contour(_) => Route::Contour,
             Self::Blurred(_) => Route::BlurredContour,
             Self::Layers => Route::LayeredContour,
-            Self::Lattice => Route::Lattice,
+            Self::Lattice(_) => Route::Lattice,
         }
     }
 }
@@ -197,7 +198,7 @@ pub(super) fn mixed_ways(
     let mut list = formulas(parts, wanted);
     list.push(MixedWay::Listed);
     list.extend(contours(parts, Effort::Much));
-    list.push(MixedWay::Lattice);
+    list.push(MixedWay::Lattice(Effort::Much));
     list.retain(|way| route.includes(way.route()));
     match route {
         _ if list.is_empty() => Err(refused(route, inapplicable(route))),
@@ -242,17 +243,21 @@ fn free_mixed_ways(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
     if splines::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
         let mut list = vec![NextToTop, few, NearTop, Contour(Effort::Little), many];
-        list.extend([Blurred(Effort::Much), Lattice, Contour(Effort::Much)]);
+        list.extend([Blurred(Effort::Much), Lattice(Effort::Much), Contour(Effort::Much)]);
         return list;
     }
     let mut list = formulas(parts, wanted);
     if faint::mu(parts).is_none() {
         let after = list.iter().position(|way| *way == NearTop).map_or(0, |at| at + 1);
-        list.insert(after, Listed);
+        let short = Lattice(Effort::Little);
+        let both = if listed::is_quick(parts) { [Listed, short] } else { [short, Listed] };
+        list.splice(after..after, both);
     }
-    if is_alone(parts) && parts.iter().any(is_summed) {
+    if is_alone(parts) && parts.iter().any(|part| is_summed(part, wanted)) {
         // Its outcomes are many, and looked at often.
-        list.insert(0, Blurred(Effort::Little));
+        let after =
+            list.iter().position(|way| *way == Lattice(Effort::Little)).map_or(0, |at| at + 1);
+        list.insert(after, Blurred(Effort::Little));
     }
     let long = parts.iter().any(is_long);
     if (is_alone(parts) && !long) || !parts.iter().all(is_discrete) {
@@ -261,7 +266,7 @@ fn free_mixed_ways(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
     if blurred::is_for(parts) {
         list.push(Blurred(Effort::Much));
     }
-    list.push(Lattice);
+    list.push(Lattice(Effort::Much));
     if !long {
         list.push(Contour(Effort::Much));
     }
@@ -311,9 +316,11 @@ fn is_discrete(part: &Part) -> bool {
     part.law().listed().is_some()
 }
 
-/// Whether it has many atoms, and a formula for its transform.
-fn is_summed(part: &Part) -> bool {
-    part.law().formula().is_some_and(|formula| formula.outcomes > 300.0)
+/// Whether it has a formula for its transform, and so many atoms that their sum takes longer: it is taken once for a delta,
+/// and often for an epsilon.
+fn is_summed(part: &Part, wanted: Wanted) -> bool {
+    let many = if wanted == Wanted::Delta { 5e4 } else { 300.0 };
+    part.law().formula().is_some_and(|formula| formula.outcomes > many)
 }
 
 /// Whether it has so many atoms that a contour takes long, and its answer is not their best.
@@ -329,7 +336,10 @@ const NEAR_MISS: f64 = 10.0;
 pub(super) fn is_dear(parts: &[Part]) -> impl Fn(MixedWay) -> bool {
     use MixedWay::{Blurred, Contour, Lattice};
     let has_edges = parts.iter().any(|part| part.law().has_edges());
-    move |way| has_edges && matches!(way, Lattice | Contour(Effort::Much) | Blurred(Effort::Much))
+    move |way| {
+        has_edges
+            && matches!(way, Lattice(Effort::Much) | Contour(Effort::Much) | Blurred(Effort::Much))
+    }
 }
 
 /// The first way that succeeds. After a near miss of what is only aimed at, dear ways are not tried.

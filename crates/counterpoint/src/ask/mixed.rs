@@ -62,7 +62,9 @@ pub(super) fn epsilon(
                 blurred::epsilon(parts, target, tolerance, (effort, watch))
             }
             (MixedWay::Layers, _) => contour::layered_epsilon(parts, target, tolerance, watch),
-            (MixedWay::Lattice, _) => lattice::epsilon(parts, target, tolerance, watch),
+            (MixedWay::Lattice(effort), _) => {
+                lattice::epsilon(parts, target, tolerance, (effort, watch))
+            }
         }?;
         Ok((bracket, way.route()))
     })
@@ -159,7 +161,9 @@ fn by(
         (MixedWay::Contour(effort), _) => {
             contour::delta(parts, epsilon, tolerance, (effort, watch), contours)
         }
-        (MixedWay::Lattice, _) => lattice::delta(parts, epsilon, tolerance, watch),
+        (MixedWay::Lattice(effort), _) => {
+            lattice::delta(parts, epsilon, tolerance, (effort, watch))
+        }
     }?;
     Ok((ends, way.route()))
 }
