@@ -9,6 +9,7 @@ use counterpoint::{Answer, AskError, Bracket, Options, Release, Route, Tolerance
 use counterpoint_testing::Random;
 use kinds::Example;
 use mechanisms::*;
+use std::time::Instant;
 
 #[path = "../tests/common/kinds.rs"]
 mod kinds;
@@ -133,10 +134,10 @@ fn brief(releases: &[Release]) -> String {
 fn timed<T>(ask: impl Fn(Watch<'_>) -> T, least: f64) -> (T, f64) {
     let longest = LONGEST_MS.min(4.0 * least + 10.0);
     let run = || {
-        let before = processor_ms();
-        let watch = |_| if processor_ms() > before + longest { Go::Stop } else { Go::On };
+        let start = Clock::start();
+        let watch = |_| if start.ms() > longest { Go::Stop } else { Go::On };
         let answer = ask(Watch::with(&watch));
-        (answer, processor_ms() - before)
+        (answer, start.ms())
     };
     let (mut answer, mut ms) = run();
     let mut spent = ms;
@@ -150,12 +151,30 @@ fn timed<T>(ask: impl Fn(Watch<'_>) -> T, least: f64) -> (T, f64) {
     (answer, ms)
 }
 
-/// What this thread has spent, where the system says so; else the time. A thread that yields is counted up to then.
-fn processor_ms() -> f64 {
-    std::thread::yield_now();
-    let spent = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let spent = spent.as_deref().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    spent.map_or_else(|| 0.0, |nanoseconds| 1e-6 * nanoseconds)
+/// What the system counts processor time in.
+const TICK_MS: f64 = 4.0;
+
+/// Time since a start, but no more than a tick longer than what this thread has spent, where the system says so.
+struct Clock {
+    start: Instant,
+    spent: f64,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { spent: spent_ms(), start: Instant::now() }
+    }
+
+    fn ms(&self) -> f64 {
+        let passed = 1e3 * self.start.elapsed().as_secs_f64();
+        if passed < TICK_MS { passed } else { passed.min(spent_ms() - self.spent + TICK_MS) }
+    }
+}
+
+fn spent_ms() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let spent = text.as_deref().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    spent.map_or(f64::INFINITY, |nanoseconds| 1e-6 * nanoseconds)
 }
 
 /// 120 plans at 1e-6, 50 at 1e-9, and the corners: sparse vectors, large counts, epsilons next to the largest loss, tiny deltas.

@@ -1,5 +1,6 @@
 //! The chooser: every route that is reported can be asked for, and a refusal says what is legal.
 
+use crate::common::kinds;
 use crate::common::mechanisms::*;
 use crate::common::{Question, is_full};
 use counterpoint::Route;
@@ -198,6 +199,59 @@ fn a_route_is_taken_on_the_parts_where_it_applies() {
     let nowhere =
         plan(&[on("a", times(2, gaussian(20.0, 1.0))), on("b", times(2, laplace(20.0, 1.0)))]);
     assert!(forced(&nowhere, question, Route::Equal).is_err());
+}
+
+/// What the free choice may be is what `bench/ways` measured: the routes that take at most twice the best one, and 2 ms.
+#[test]
+fn the_free_choice_is_about_as_quick_as_any_route() {
+    let table = include_str!("common/ways.tsv");
+    let lines: Vec<&str> = table.lines().collect();
+    let (mut seen, every) = (0, if is_full() { 1 } else { 5 });
+    for line in lines.iter().step_by(every) {
+        let mut words = line.split('\t');
+        let number: u64 = words.next().unwrap().parse().unwrap();
+        let asked = words.next().unwrap();
+        let quick: Vec<Route> = words.map(|name| Route::named(name).unwrap()).collect();
+        let example = kinds::example(number);
+        let plan = plan(&example.releases);
+        let epsilon = ask_best(&plan, Question::Epsilon(example.delta), example.tolerance).unwrap();
+        let answer = match asked {
+            "epsilon" => epsilon,
+            _ => {
+                ask_best(&plan, Question::Delta(epsilon.bracket.upper), example.tolerance).unwrap()
+            }
+        };
+        let text = format!("{} {number}, {asked}: {} of {quick:?}", example.kind, answer.route);
+        assert!(quick.contains(&answer.route), "{text}");
+        assert!(!answer.wide || answer.bracket.upper <= 1e-12, "{text}: {}", answer.bracket);
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen}");
+}
+
+/// One lattice holds all sums of discrete Gaussians of one sigma: it is sooner done with than a contour.
+#[test]
+fn what_lies_on_a_short_lattice_is_summed_there() {
+    for (sigma, steps, count) in [(2.0, 1, 50), (12.0, 2, 15), (30.0, 1, 400)] {
+        let plan = plan(&[times(count, discrete_gaussian(sigma, steps))]);
+        for question in
+            [Question::Epsilon(1e-6), Question::Delta(1.5 * f64::from(steps as u32) / sigma)]
+        {
+            let text = format!("{count} of {sigma}: {question:?}");
+            let free = ask(&plan, question, 1e-6).expect(&text);
+            assert_eq!(free.route, Route::Lattice, "{text}");
+            let contour = forced(&plan, question, Route::BlurredContour).expect(&text);
+            assert!(
+                free.bracket.overlaps(&contour.bracket),
+                "{text}: {} {}",
+                free.bracket,
+                contour.bracket
+            );
+        }
+    }
+    // No lattice is short that holds the losses of unrelated sigmas.
+    let two = plan(&[times(5, discrete_gaussian(7.1, 1)), times(5, discrete_gaussian(11.3, 1))]);
+    assert_eq!(ask(&two, Question::Epsilon(1e-6), 1e-6).unwrap().route, Route::BlurredContour);
 }
 
 /// Discrete Gaussians have a formula on the contour, and lists of outcomes on the lattice: two ways that share nothing.

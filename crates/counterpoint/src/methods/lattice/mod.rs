@@ -132,6 +132,16 @@ fn is_short(parts: &[Part]) -> bool {
         (None, None) => part.law().guarantee().map(|_| 2.0),
     };
     parts.iter().map(atoms).sum::<Option<f64>>().is_some_and(|atoms| atoms <= LITTLE_ATOMS)
+        && distances(parts).is_some_and(|list| {
+            let widest = list.iter().copied().fold(0.0, f64::max);
+            common_step(&list, widest / f64::from(1 << LITTLE_BITS as u32)).is_some()
+        })
+}
+
+/// The distances of all losses from their offsets, if all are atoms.
+fn distances(parts: &[Part]) -> Option<Vec<f64>> {
+    let lists: Option<Vec<_>> = parts.iter().map(|part| part.law().spacings()).collect();
+    Some(lists?.concat())
 }
 
 impl<'a> Problem<'a> {
@@ -246,11 +256,7 @@ impl Problem<'_> {
     /// A step of which all differences of losses are multiples, but for rounding, if all losses
     /// are atoms and there is one that is not too small. Any step is sound.
     fn exact_step(&self, least: f64) -> Option<f64> {
-        let mut distances: Vec<f64> = Vec::new();
-        for part in self.parts {
-            distances.extend(part.law().spacings()?);
-        }
-        common_step(&distances, least)
+        common_step(&distances(self.parts)?, least)
     }
 }
 
