@@ -21,7 +21,7 @@ fn forced(plan: &Plan, question: Question, route: Route, tolerance: f64) -> Opti
     let options = Options { route: Some(route), ..options(tolerance) };
     match ask_with(plan, question, &options) {
         Ok(answer) => {
-            assert_eq!(answer.route, route, "{question:?}");
+            assert!(route.includes(answer.route), "{question:?}: {}", answer.route);
             assert!(is_narrow(&answer.bracket, tolerance), "{} by {route}", answer.bracket);
             Some(answer.bracket)
         }

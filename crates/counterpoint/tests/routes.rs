@@ -94,7 +94,7 @@ fn each_computation_has_a_name() {
             Route::Halves,
         ),
         (vec![times(30, gaussian(3.0, 1.0))], epsilon(1e-6), Route::Contour),
-        (vec![sampled(10, gaussian(2.0, 1.0), 0.01)], epsilon(1e-300), Route::Contour),
+        (vec![sampled(1000, gaussian(2.0, 1.0), 0.01)], epsilon(1e-6), Route::Contour),
     ] {
         let text = format!("{releases:?} {question:?}");
         let plan = plan(&releases);
@@ -139,7 +139,7 @@ fn older_names_lead_to_what_they_meant() {
 #[test]
 fn what_a_route_is_not_for_is_refused() {
     let others = plan(&[times(3, gaussian(2.0, 1.0)), times(2, laplace(1.0, 1.0))]);
-    let guarantees = plan(&[times(3, approximate(0.5, 0.0)), times(2, approximate(0.3, 0.0))]);
+    let guarantees = plan(&[times(300, approximate(0.5, 0.0)), times(200, approximate(0.3, 0.0))]);
     for route in [
         Route::Closed,
         Route::Leaks,
@@ -152,8 +152,10 @@ fn what_a_route_is_not_for_is_refused() {
     ] {
         for plan in [&others, &guarantees] {
             let refusal = forced(plan, Question::Epsilon(0.01), route);
-            let refused = matches!(refusal, Err(AskError::RouteDoesNotApply { route: named, .. }) if named == route);
-            assert!(refused, "{route}: {refusal:?}");
+            let Err(AskError::RouteDoesNotApply { route: named, .. }) = refusal else {
+                panic!("{route}: {refusal:?}")
+            };
+            assert_eq!(named, route);
         }
     }
 }
@@ -232,7 +234,7 @@ fn the_free_choice_is_about_as_quick_as_any_route() {
 /// One lattice holds all sums of discrete Gaussians of one sigma: it is sooner done with than a contour.
 #[test]
 fn what_lies_on_a_short_lattice_is_summed_there() {
-    for (sigma, steps, count) in [(2.0, 1, 50), (12.0, 2, 15), (30.0, 1, 400)] {
+    for (sigma, steps, count) in [(2.0, 1, 50), (12.0, 2, 15), (30.0, 1, 40)] {
         let plan = plan(&[times(count, discrete_gaussian(sigma, steps))]);
         for question in
             [Question::Epsilon(1e-6), Question::Delta(1.5 * f64::from(steps as u32) / sigma)]

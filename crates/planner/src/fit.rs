@@ -485,7 +485,7 @@ impl<'a> Problem<'a> {
         while less < 0.5 {
             self.composer.pace().trial()?;
             let trial = factor * (1.0 - less);
-            if self.least(choice, (trial, Side::Misses), Some(known))? > budget {
+            if self.least(choice, (trial, Side::Misses), Some(*known))? > budget {
                 return Ok(trial);
             }
             let more = if near { 3.0 * less } else { 1.1 * less };
