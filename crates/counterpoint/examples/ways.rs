@@ -179,7 +179,7 @@ fn spent_ms() -> f64 {
 
 /// 120 plans at 1e-6, 50 at 1e-9, and the corners: sparse vectors, large counts, epsilons next to the largest loss, tiny deltas.
 fn laplace_plans() -> Vec<Example> {
-    let random = &mut Random::new(0x6c61_706c_6163_65);
+    let random = &mut Random::new(0x006c_6170_6c61_6365);
     let mut list = Vec::new();
     let mut random_plan = |tolerance: f64| {
         let delta = random.log_uniform(1e-12, 1e-2);
