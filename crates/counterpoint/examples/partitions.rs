@@ -9,17 +9,21 @@
 //! cargo run --release -p counterpoint --example partitions -- 2 3 6 4 9 36
 //! ```
 
-use counterpoint::methods::precise::{self, Big, PreciseError, PreciseGuarantee};
-use counterpoint::quantity::Bits;
+use counterpoint::AskError;
+use counterpoint::ask::{Bits, PreciseGuarantee, PrecisePlan};
 use counterpoint::watch::Watch;
 use counterpoint_numerics::fractions::Ratio;
+use dashu_float::round::mode::HalfEven;
+use dashu_float::{DBig, FBig};
+
+type Big = FBig<HalfEven, 2>;
 
 /// The number of subsets P of the list with `prod_{i in P} z_i = prod_{i not in P} z_i`,
 /// found by asking an oracle for optimal composition at four epsilons.
 ///
 /// # Errors
 /// Those of the oracle.
-pub(crate) fn count(list: &[u64]) -> Result<u64, PreciseError> {
+pub(crate) fn count(list: &[u64]) -> Result<u64, AskError> {
     // Lemma 4.11's special case, with its count corrected: every split of ones is equal.
     if list.iter().all(|&z| z == 1) {
         return Ok(1 << list.len());
@@ -78,7 +82,7 @@ impl Instance {
     /// `sum (prod_P w - prod_{not P} w)` over the partitions whose larger product, as an
     /// integer, is above `low`: from the oracle at two ratios between the thresholds that
     /// belong to the integers `low` and `high` (Lemma 4.13).
-    fn gaps(&self, low: &Big, high: &Big) -> Result<Big, PreciseError> {
+    fn gaps(&self, low: &Big, high: &Big) -> Result<Big, AskError> {
         let whole = self.product_of_weights();
         let ratio = |v: Big| &v * &v / &whole;
         let (bottom, top) = (ratio(self.root_of(low)), ratio(self.root_of(high)));
@@ -91,7 +95,7 @@ impl Instance {
 
     /// `sum_P max(prod_P w - r prod_{not P} w, 0)`: optimal composition's delta at epsilon
     /// ln r, times `prod(1 + w)` (the proof of Theorem 1.6).
-    fn sum(&self, r: &Big) -> Result<Big, PreciseError> {
+    fn sum(&self, r: &Big) -> Result<Big, AskError> {
         let epsilons = self.epsilons();
         let guarantees: Vec<_> = epsilons
             .iter()
@@ -101,11 +105,14 @@ impl Instance {
                 count: 1,
             })
             .collect();
-        let bits = Bits::new((self.precision - 64) as u64).map_err(|_| PreciseError::Stopped)?;
-        let (delta, _) = precise::delta(&guarantees, &fraction(&r.ln()), bits, Watch::none())?;
+        let bits = Bits::new((self.precision - 64) as u64).map_err(|_| AskError::Stopped)?;
+        let plan = PrecisePlan::new(guarantees)?;
+        let delta = plan.delta(&fraction(&r.ln()), bits, Watch::none())?.lower;
+        let delta: DBig = delta.parse().map_err(|_| AskError::Stopped)?;
+        let delta = delta.with_base_and_precision::<2>(self.precision).value();
         let one = number(1, self.precision);
         let norm = epsilons.iter().fold(one.clone(), |n, epsilon| n * (&one + epsilon.exp()));
-        Ok(delta.with_precision(self.precision).value() * norm)
+        Ok(delta.with_rounding() * norm)
     }
 }
 

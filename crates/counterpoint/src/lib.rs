@@ -24,7 +24,7 @@
 //!
 //! Read the modules in the order they are listed in; each uses only those before it. A
 //! description ([`mechanism`]) becomes a [`loss`], losses become a [`composition`], and a
-//! composition answers questions ([`ask`]) by one of several [`methods`]. [`theorem`]
+//! composition answers questions ([`ask`]) by one of several methods ([`Route`]). [`theorem`]
 //! holds the named bounds.
 //!
 //! All bounds here hold for mechanisms chosen adaptively and for interactive ones run
@@ -39,7 +39,7 @@ mod ends;
 mod laws;
 pub mod loss;
 pub mod composition;
-pub mod methods;
+mod methods;
 pub mod ask;
 pub mod region;
 pub mod audit;

@@ -3,7 +3,7 @@
 use crate::common::mechanisms::*;
 use counterpoint::Route;
 use counterpoint::ask::AskError;
-use counterpoint::{Asked, Bracket, Delta, Epsilon, Options, Plan, Tolerance};
+use counterpoint::{Answer, Asked, Bracket, Delta, Epsilon, Options, Plan, Tolerance};
 
 fn promised(tolerance: f64) -> Options<'static> {
     Options { tolerance: Tolerance::new(tolerance).unwrap(), ..Options::default() }
@@ -94,7 +94,7 @@ fn faint_gaussians_have_the_formulas_epsilon() {
         ] {
             let answer = plan.epsilon(at(delta), &Options::default()).unwrap();
             let Bracket { lower, upper } = answer.bracket;
-            assert!(answer.route == Route::Closed && !answer.wide, "{answer:?}");
+            assert!(answer.route == Route::SmallMu && !answer.wide, "{answer:?}");
             assert!(lower <= truth * (1.0 + 1e-15) && truth * (1.0 - 1e-15) <= upper, "{answer:?}");
         }
     }
@@ -109,7 +109,7 @@ fn faint_gaussians_agree_with_contours_where_both_do() {
             let options = Options { route: Some(route), ..Options::default() };
             plan.delta(Epsilon::new(1e-5).unwrap(), &options).unwrap().bracket
         };
-        let (formula, contour) = (by(Route::Closed), by(Route::Contour));
+        let (formula, contour) = (by(Route::SmallMu), by(Route::Contour));
         assert!(formula.overlaps(&contour), "{formula} {contour}");
         assert!(formula.relative_width() < 1e-6 && contour.relative_width() < 1e-2);
     }
@@ -171,15 +171,16 @@ fn exponential_mechanisms_have_a_lower_end_that_is_met() {
 fn a_lower_end_alone_is_that_of_the_share() {
     let ten = plan(&[times(10, exponential(0.1))]);
     let ask = |ends: Asked| ten.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap();
+    let any = ask(Asked::Upper);
     for (share, meant) in [(f64::NAN, 0.5), (-1.0, 0.5), (0.5, 0.5), (0.6, 0.6), (0.9, 0.9)] {
-        let answer = ask(Asked::Lower { share: Some(share) });
+        let answer = ask(Asked::Lower { like: Some(with_share(any, share)) });
         let (lower, truth) = (answer.bracket.lower, two_outcome_epsilon(10, 0.1, meant, 1e-6));
         // But for what the sum of doubles is off.
         let off = truth - lower;
         assert!(off >= -1e-12 && off < 2e-4 * truth, "{share}: {lower} {truth}");
         assert!(answer.bracket.upper >= 0.6287, "{answer:?}");
     }
-    let [both, lower] = [ask(Asked::Both), ask(Asked::Lower { share: None })];
+    let [both, lower] = [ask(Asked::Both), ask(Asked::Lower { like: None })];
     assert!((0.628..0.6287).contains(&lower.bracket.lower), "{lower:?}");
     let upper = ask(Asked::Upper).bracket.upper;
     assert!(upper >= both.bracket.upper && upper < 0.69, "{upper} {both:?}");
@@ -196,19 +197,24 @@ fn one_end_alone_is_no_nearer_than_both() {
     let ask =
         |ends: Asked| plan.epsilon(at(1e-6), &Options { ends, ..Options::default() }).unwrap();
     let both = ask(Asked::Both);
-    for share in [None, both.share] {
-        let lower = ask(Asked::Lower { share }).bracket.lower;
-        assert!((lower / both.bracket.lower - 1.0).abs() < 1e-3, "{share:?}: {lower} {both:?}");
+    for like in [None, Some(both)] {
+        let lower = ask(Asked::Lower { like }).bracket.lower;
+        assert!((lower / both.bracket.lower - 1.0).abs() < 1e-3, "{like:?}: {lower} {both:?}");
     }
-    let other = ask(Asked::Lower { share: Some(0.97) }).bracket.lower;
+    let other = ask(Asked::Lower { like: Some(with_share(both, 0.97)) }).bracket.lower;
     assert!(other > 0.0 && other < both.bracket.lower, "{other} {both:?}");
     let upper = ask(Asked::Upper).bracket.upper;
     assert!((1.0..1.05).contains(&(upper / both.bracket.upper)), "{upper} {both:?}");
     let epsilon = Epsilon::new(both.bracket.upper).unwrap();
     let ask = |ends: Asked| plan.delta(epsilon, &Options { ends, ..Options::default() }).unwrap();
-    let (both, lower) = (ask(Asked::Both), ask(Asked::Lower { share: None }));
+    let (both, lower) = (ask(Asked::Both), ask(Asked::Lower { like: None }));
     assert!((lower.bracket.lower / both.bracket.lower - 1.0).abs() < 1e-3, "{lower:?} {both:?}");
     assert!(lower.bracket.upper >= both.bracket.upper, "{lower:?} {both:?}");
+}
+
+fn with_share(mut answer: Answer, share: f64) -> Answer {
+    answer.share = Some(share);
+    answer
 }
 
 fn two_outcome_epsilon(count: u32, range: f64, share: f64, delta: f64) -> f64 {

@@ -1,8 +1,8 @@
 //! Answers in arbitrary precision about the numbers that are written: 0.3 is three tenths there, and not the double next to
 //! it. Expected digits: sums over all outcomes in 90 digits by mpmath, or fractions by hand.
 
+use counterpoint::ask::PreciseGuarantee;
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
-use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Plan};
 use counterpoint_budget::Amount;

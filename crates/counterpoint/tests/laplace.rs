@@ -1,5 +1,5 @@
 //! Laplace noise, composed. Of one scale: splines against arbitrary precision, and against contours and lattices,
-//! which share nothing with them. Of several: knots and blurred contours against the same.
+//! which share nothing with them. Of several: truncated powers and blurred contours against the same.
 
 use crate::common::Question;
 use crate::common::mechanisms::*;
@@ -39,16 +39,16 @@ const PRECISE: [(u64, f64, f64, f64); 23] = [
 
 #[test]
 fn delta_is_what_arbitrary_precision_says() {
-    let mut closed = 0;
+    let mut splines = 0;
     for (count, scale, epsilon, delta) in PRECISE {
         let plan = plan(&[times(count, laplace(scale, 1.0))]);
         let answer = ask(&plan, Question::Delta(epsilon), 1e-9).unwrap();
         let (bracket, hair) = (answer.bracket, 1e-15 * delta);
         let holds = bracket.lower <= delta + hair && delta - hair <= bracket.upper;
         assert!(holds, "{count} of {scale} at {epsilon}: {bracket} and not {delta}");
-        closed += usize::from(answer.route == Route::Closed);
+        splines += usize::from(answer.route == Route::Splines);
     }
-    assert!(closed >= 20, "{closed}");
+    assert!(splines >= 20, "{splines}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn splines_agree_with_contours_and_lattices() {
         let by = |route: Route, tolerance: f64| {
             plan.epsilon(delta, &Options { route: Some(route), ..options(tolerance) })
         };
-        let Ok(splines) = by(Route::Closed, 1e-9) else { continue };
+        let Ok(splines) = by(Route::Splines, 1e-9) else { continue };
         all += 1;
         let other = by(Route::Contour, 1e-6).or_else(|_| by(Route::Lattice, 1e-2));
         let Ok(other) = other else { continue };
@@ -196,14 +196,14 @@ fn surveys_cost_what_arbitrary_precision_says() {
 /// Few scales are known to the last digits, by a route that can be asked for.
 #[test]
 fn few_scales_are_known_closely() {
-    let closed = Options { route: Some(Route::Closed), ..options(1e-12) };
+    let powers = Options { route: Some(Route::TruncatedPowers), ..options(1e-12) };
     for (scales, responses, epsilon, delta) in SURVEYS.into_iter().skip(6) {
         let plan = survey(scales, responses);
-        let answer = plan.delta(Epsilon::new(epsilon).unwrap(), &closed).unwrap();
+        let answer = plan.delta(Epsilon::new(epsilon).unwrap(), &powers).unwrap();
         let hair = 1e-15 * delta;
         let near = answer.bracket.lower <= delta + hair && delta - hair <= answer.bracket.upper;
         assert!(near, "{scales:?} {responses:?} at {epsilon}: {}", answer.bracket);
-        assert_eq!(answer.route, Route::Closed);
+        assert_eq!(answer.route, Route::TruncatedPowers);
     }
 }
 

@@ -157,9 +157,6 @@ fn exact_routes(releases: &[Release]) -> Vec<Route> {
     if groups.len() == 1 {
         routes.push(Route::Equal);
     }
-    if atoms <= 5000.0 {
-        routes.push(Route::Grouped);
-    }
     if atoms <= 4e6 && most <= 2000 {
         routes.push(Route::Halves);
     }

@@ -32,6 +32,7 @@ mod wide;
 mod normal;
 mod bracket;
 pub mod binomial;
+pub mod complex;
 pub mod fourier;
 pub mod fractions;
 

@@ -151,14 +151,14 @@ impl<'a> Composer<'a> {
         Ok(answer.bracket.upper)
     }
 
-    /// The same where its lower end alone matters, as near as it may be; the share is that of a similar answer.
+    /// The same where its lower end alone matters, as near as it may be; as in a similar answer.
     pub(crate) fn at_least(
         &self,
         releases: &[Release],
-        share: Option<f64>,
+        like: Option<Answer>,
     ) -> Result<f64, CostError> {
         let tolerance = self.options.tolerance.aimed_at();
-        let options = Options { ends: Asked::Lower { share }, tolerance, ..self.options };
+        let options = Options { ends: Asked::Lower { like }, tolerance, ..self.options };
         Ok(self.asked(releases, options)?.bracket.lower)
     }
 

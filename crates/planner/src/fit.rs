@@ -165,8 +165,8 @@ impl<'a> Problem<'a> {
     }
 
     /// The same from below.
-    fn at_least(&self, setting: &Setting, share: Option<f64>) -> Result<f64, PlanningError> {
-        Ok(self.composer.at_least(&self.all(setting)?, share)?)
+    fn at_least(&self, setting: &Setting, like: Option<Answer>) -> Result<f64, PlanningError> {
+        Ok(self.composer.at_least(&self.all(setting)?, like)?)
     }
 
     /// All releases of a setting, and those that are held back.
@@ -211,15 +211,15 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What it costs at least; infinitely much where that cannot be. The share is that of a similar answer.
+    /// What it costs at least; infinitely much where that cannot be. As in a similar answer, if there is one.
     fn least(
         &self,
         choice: &[usize],
         (factor, side): (f64, Side),
-        share: Option<f64>,
+        like: Option<Answer>,
     ) -> Result<f64, PlanningError> {
         match self.setting(choice, factor, side)? {
-            Some(setting) => self.at_least(&setting, share),
+            Some(setting) => self.at_least(&setting, like),
             None => Ok(f64::INFINITY),
         }
     }
@@ -386,7 +386,7 @@ impl<'a> Problem<'a> {
         let choice = self.choose(1.0)?;
         if let Some(setting) = self.setting(&choice, 1.0, Side::Keeps)? {
             let mut answer = self.cost(&setting)?;
-            let below = self.least(&choice, (1.0, Side::Misses), answer.share)?;
+            let below = self.least(&choice, (1.0, Side::Misses), Some(answer))?;
             answer.bracket.lower = answer.bracket.lower.min(below);
             return Ok((setting, answer));
         }
@@ -485,7 +485,7 @@ impl<'a> Problem<'a> {
         while less < 0.5 {
             self.composer.pace().trial()?;
             let trial = factor * (1.0 - less);
-            if self.least(choice, (trial, Side::Misses), known.share)? > budget {
+            if self.least(choice, (trial, Side::Misses), Some(*known))? > budget {
                 return Ok(trial);
             }
             let more = if near { 3.0 * less } else { 1.1 * less };

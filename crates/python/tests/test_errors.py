@@ -53,7 +53,7 @@ VALUES: list[tuple[Callable[[], Any], str]] = [
     (lambda: PLAN.delta(-1), "epsilon is -1; legal"),
     (lambda: PLAN.delta([1, INF]), r"epsilon\[1\] is inf; legal"),
     (lambda: PLAN.epsilon(1e-6, tolerance=0), "tolerance is 0; legal: a number from 1e-15"),
-    (lambda: PLAN.epsilon(1e-6, route="fast"), 'route is "fast"; legal: closed, equal'),
+    (lambda: PLAN.epsilon(1e-6, route="fast"), 'route is "fast"; legal: closed, leaks'),
     (lambda: PLAN.epsilon(1e-6, route="equal"), "the equal route does not apply"),
     (lambda: PLAN.compare(), "legal: delta or epsilon"),
     (lambda: PLAN.compare(delta=1e-6, epsilon=1.0), "legal: delta or epsilon"),

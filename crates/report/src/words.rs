@@ -28,11 +28,22 @@ pub(crate) fn given(question: Question) -> (&'static str, String) {
 /// How a route computes.
 pub(crate) fn route(route: Route) -> String {
     let how = match route {
-        Route::Closed => "in closed form, exact",
+        Route::Closed => "a formula, exact",
+        Route::Leaks => "nothing to compute: what leaks, or the largest loss",
+        Route::NearLargestLoss => "bounds next to the largest loss, certified to the tolerance",
+        Route::SmallMu => "moments of a normal tail, certified to the tolerance",
+        Route::Splines => "splines of Laplace noise, certified to the tolerance",
+        Route::TruncatedPowers => "truncated powers of Laplace noise, certified to the tolerance",
         Route::Equal => "one binomial sum, exact",
-        Route::Grouped => "every outcome of a few distinct epsilons, exact",
+        Route::Outcomes => "every outcome, exact",
         Route::Halves => "two halves met in the middle, exact",
         Route::Contour => "a saddle-point contour, certified to the tolerance",
+        Route::BlurredContour => {
+            "a saddle-point contour of blurred losses, certified to the tolerance"
+        }
+        Route::LayeredContour => {
+            "saddle-point contours, layer by layer, certified to the tolerance"
+        }
         Route::Lattice => "Fourier transforms on a lattice, certified to the tolerance",
         Route::Renyi => "Rényi divergences, added up and converted",
         Route::Convolution => "convolution on a lattice, certified to the tolerance",

@@ -161,7 +161,9 @@ fn routes_for_guarantees_say_that_they_are() {
         let error = run.error();
         assert!(error.contains("route does not apply: "), "{error}");
         assert!(error.contains("(epsilon, delta) guarantees"), "{error}");
-        assert!(error.contains("legal: closed, grouped, contour, lattice, renyi"), "{error}");
+        let legal = "legal: closed, leaks, near-largest-loss, small-mu, splines, truncated-powers, outcomes, contour, \
+                     blurred-contour, layered-contour, lattice, renyi";
+        assert!(error.contains(legal), "{error}");
     }
     let bits = run(&["compose", &gaussian, "--bits", "64"]);
     let error = bits.error();

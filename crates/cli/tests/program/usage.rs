@@ -26,7 +26,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
         (&["compose", plan, "--epsilon=-inf"], Epsilon::LEGAL),
         (&["compose", plan, "--tolerance", "0"], Tolerance::LEGAL),
         (&["compose", plan, "--route", "fast"],
-            "closed, equal, grouped, halves, contour, lattice, convolution, renyi, precise"),
+            "closed, leaks, near-largest-loss, small-mu, splines, truncated-powers, equal, outcomes, halves, contour, blurred-contour, "),
         (&["compose", plan, "--bits", "7"], Bits::LEGAL),
         (&["compose", plan, "--bits", "64.5"], Bits::LEGAL),
         (&["compose", plan, "--bits", "64", "--route", "equal"], "legal: --route precise"),

@@ -32,8 +32,7 @@ pub struct PreciseAnswer {
 /// (epsilon, delta) guarantees whose numbers are fractions, for answers in arbitrary precision.
 ///
 /// ```
-/// use counterpoint::ask::{Bits, PrecisePlan};
-/// use counterpoint::methods::precise::PreciseGuarantee;
+/// use counterpoint::ask::{Bits, PreciseGuarantee, PrecisePlan};
 /// use counterpoint::watch::Watch;
 ///
 /// let each = PreciseGuarantee { epsilon: "3/10".parse()?, delta: "0".parse()?, count: 3 };

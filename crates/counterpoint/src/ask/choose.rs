@@ -1,27 +1,28 @@
 //! The one chooser: which ways lead to an answer, in which order, and why a route that was asked
 //! for does not apply.
 //!
-//! | losses | asked | ways, from the cheapest |
-//! | --- | --- | --- |
-//! | responses, few atoms | epsilon | the exact list |
-//! | responses | epsilon | near the top (4,096 atoms), lattices, the exact list (2^22 atoms), near the top (131,072) |
-//! | responses | delta | near the top (4,096 atoms), the exact list if quick, lattices, the exact list (2^22) |
-//! | Gaussians alone, mu at most 10^-4 together | either | their formula, then as any others |
-//! | one mechanism, run once | either | the list, its formula, a contour, a grid, a long contour |
-//! | one discrete Gaussian of many outcomes | either | a blurred contour, then as others |
-//! | several discrete Gaussians | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
-//! | atoms alone | either | near the top, the list, a grid, a long contour |
-//! | more than 1,000 atoms in a loss | either | as others, but no long contour |
-//! | sampled Gaussians alone, large losses rare | either | near the top, the list, layers, a contour, a grid, a long contour |
-//! | other sampled Gaussians alone | either | near the top, the list, a contour, layers, a grid, a long contour |
-//! | Laplace noise of one scale, and few outcomes | either | next to the top, splines, near the top, a contour, long splines, a long blurred contour, a grid, a long contour |
-//! | few Laplace losses of several scales, few responses | either | near the top, the list, knots, then as other Laplace noise |
-//! | other Laplace noise, no Gaussian | either | near the top, the list, a blurred contour, a contour, a long blurred contour, a grid, a long contour |
-//! | any others | either | near the top, the list, a contour, a grid, a long contour |
+//! | losses | ways, from the cheapest |
+//! | --- | --- |
+//! | responses, few atoms | near the largest loss (delta only), the exact list |
+//! | responses | near the largest loss (4,096 atoms; delta only), lattices, the exact list (2^22), near the largest loss (131,072; epsilon only) |
+//! | Gaussians alone, mu at most 10^-4 together | their formula, then as any others |
+//! | one mechanism, run once | a short list or lattice, its formula, a contour, a lattice, a long contour |
+//! | one discrete Gaussian of many outcomes | a short lattice, a blurred contour, then as others |
+//! | several discrete Gaussians | near the largest loss, a short lattice, the list, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
+//! | atoms alone | near the largest loss, a short list or lattice, a lattice, a long contour |
+//! | more than 1,000 atoms in a loss | as others, but no long contour |
+//! | sampled Gaussians alone, large losses rare | near the largest loss, layers, a contour, a lattice, a long contour |
+//! | other sampled Gaussians alone | near the largest loss, a contour, layers, a lattice, a long contour |
+//! | Laplace noise of one scale, and few outcomes | next to the largest loss, splines, near it, a contour, long splines, a long blurred contour, a lattice, a long contour |
+//! | few Laplace losses of several scales, few responses | near the largest loss, truncated powers, then as other Laplace noise |
+//! | other Laplace noise, no Gaussian | near the largest loss, a blurred contour, a contour, a long blurred contour, a lattice, a long contour |
+//! | any others | near the largest loss, a contour, a lattice, a long contour |
 //!
-//! Lattices may cost as much as the exact list that would replace them. Where a contour ends at all it
-//! mostly ends soon; where it does not, a grid is the better bet. Each way reports a route, and asking for
-//! that route leads to the same way.
+//! The order follows what `bench/ways` measures. A list is short if it takes 10^4 sums, and a lattice if all losses lie on
+//! it, but for rounding, and 2^14 places will do: no estimate is needed of how fine it must be, and it takes less than a
+//! millisecond where a blurred contour takes four to eight. Lattices may cost as much as the exact list that would replace
+//! them. Where a contour ends at all it mostly ends soon; where it does not, a lattice is the better bet. Each way reports a
+//! route, and asking for that route leads to the same way.
 
 use super::{AskError, Options};
 use crate::composition::{Factor, Part};
@@ -30,7 +31,7 @@ use crate::methods::responses::exact;
 use crate::methods::responses::near_top::{FEW_ATOMS, MANY_ATOMS};
 use crate::methods::responses::two_lattices::{MOST_WORK, Method};
 use crate::methods::{Failure, Route};
-use crate::methods::{faint, knots, splines};
+use crate::methods::{faint, knots, listed, splines};
 
 /// What is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(super) enum ResponseWay {
 }
 
 /// A way for losses of any kind.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MixedWay {
     /// Bounds next to the largest loss, to first order, if they are as close as any.
     NextToTop,
@@ -72,7 +73,25 @@ pub(super) enum MixedWay {
     Blurred(Effort),
     /// Contours, layer by layer.
     Layers,
-    Grid,
+    Lattice(Effort),
+}
+
+impl MixedWay {
+    /// What is reported.
+    pub(super) fn route(self) -> Route {
+        match self {
+            Self::NextToTop | Self::NearTop => Route::NearLargestLoss,
+            Self::Listed => Route::Outcomes,
+            Self::Formula => Route::Closed,
+            Self::Faint => Route::SmallMu,
+            Self::Splines(_) => Route::Splines,
+            Self::Knots => Route::TruncatedPowers,
+            Self::Contour(_) => Route::Contour,
+            Self::Blurred(_) => Route::BlurredContour,
+            Self::Layers => Route::LayeredContour,
+            Self::Lattice(_) => Route::Lattice,
+        }
+    }
 }
 
 /// What to try, in order, and what to say of a route that was asked for and gives nothing.
@@ -86,8 +105,8 @@ impl<W> Ways<W> {
         Self { list, refusal: None }
     }
 
-    fn forced(way: W, refusal: &'static str) -> Self {
-        Self { list: vec![way], refusal: Some(refusal) }
+    fn forced(list: Vec<W>, refusal: &'static str) -> Self {
+        Self { list, refusal: Some(refusal) }
     }
 }
 
@@ -125,17 +144,21 @@ pub(super) fn response_ways(
         return Ok(Ways::free(free_response_ways(factors, wanted)));
     };
     match route {
-        Route::Contour => Ok(Ways::forced(Lattices(Method::Contour, MOST_WORK), TOO_MUCH)),
-        Route::Convolution => Ok(Ways::forced(Lattices(Method::Convolution, MOST_WORK), TOO_MUCH)),
-        Route::Grouped if exact::obstacle(factors, route).is_some() => {
-            const MANY: &str = "it would list too many atoms; at most 2^24, or 2^17 near the top";
-            let list = vec![NearTop(FEW_ATOMS), NearTop(MANY_ATOMS)];
-            Ok(Ways { list, refusal: Some(MANY) })
+        Route::Contour => Ok(Ways::forced(vec![Lattices(Method::Contour, MOST_WORK)], TOO_MUCH)),
+        Route::Convolution => {
+            Ok(Ways::forced(vec![Lattices(Method::Convolution, MOST_WORK)], TOO_MUCH))
         }
-        _ => match exact::obstacle(factors, route) {
-            Some(reason) => Err(refused(route, reason)),
-            None => Ok(Ways::free(vec![Exact(route)])),
-        },
+        Route::NearLargestLoss => {
+            Ok(Ways::forced(vec![NearTop(FEW_ATOMS), NearTop(MANY_ATOMS)], FAR))
+        }
+        Route::Equal | Route::Outcomes | Route::Halves => {
+            let exact = if route == Route::Equal { route } else { Route::Halves };
+            match exact::obstacle(factors, exact) {
+                Some(reason) => Err(refused(route, reason)),
+                None => Ok(Ways::free(vec![Exact(exact)])),
+            }
+        }
+        _ => Err(refused(route, inapplicable(route))),
     }
 }
 
@@ -168,57 +191,73 @@ pub(super) fn mixed_ways(
     wanted: Wanted,
     route: Option<Route>,
 ) -> Result<Ways<MixedWay>, AskError> {
-    use MixedWay::{Formula, Grid, Listed, NearTop, NextToTop, Splines};
-    let alone = is_alone(parts);
-    // One mechanism's formula says as much of epsilon.
-    let near_top = !alone || wanted == Wanted::Delta;
+    let Some(route) = route else { return Ok(Ways::free(free_mixed_ways(parts, wanted))) };
+    if !route.is_for_mechanisms() {
+        return Err(for_guarantees(route));
+    }
+    let mut list = formulas(parts, wanted);
+    list.push(MixedWay::Listed);
+    list.extend(contours(parts, Effort::Much));
+    list.push(MixedWay::Lattice(Effort::Much));
+    list.retain(|way| route.includes(way.route()));
     match route {
-        None => Ok(Ways::free(free_mixed_ways(parts, near_top))),
-        Some(Route::Closed) if faint::mu(parts).is_some() => Ok(Ways::free(vec![MixedWay::Faint])),
-        Some(Route::Closed) if alone && near_top => Ok(Ways::free(vec![NearTop, Formula])),
-        Some(Route::Closed) if alone => Ok(Ways::free(vec![Formula])),
-        Some(Route::Closed) if splines::is_for(parts) => {
-            const FEW: &str = "too many draws are from the densities; legal: contour, lattice";
-            let list = vec![NextToTop, Splines(Effort::Much), NearTop];
-            Ok(Ways { list, refusal: Some(FEW) })
+        _ if list.is_empty() => Err(refused(route, inapplicable(route))),
+        Route::Contour | Route::BlurredContour | Route::LayeredContour | Route::Lattice => {
+            Ok(Ways::free(list))
         }
-        Some(Route::Closed) if knots::is_for(parts) => {
-            Ok(Ways::free(vec![NearTop, MixedWay::Knots]))
-        }
-        Some(Route::Closed) => {
-            const FAR: &str = "it is for one mechanism run once, but a Gaussian, and for what is next to \
-                               the largest loss";
-            Ok(Ways::forced(NearTop, FAR))
-        }
-        Some(Route::Grouped) => {
-            Ok(Ways::forced(Listed, "there are too many outcomes, or densities"))
-        }
-        Some(Route::Contour) => Ok(Ways::free(contours(parts, Effort::Much))),
-        Some(Route::Lattice) => Ok(Ways::free(vec![Grid])),
-        Some(route) => Err(for_guarantees(route)),
+        Route::Closed if is_alone(parts) || faint::mu(parts).is_some() => Ok(Ways::free(list)),
+        _ => Ok(Ways::forced(list, inapplicable(route))),
     }
 }
 
-fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
-    use MixedWay::{Blurred, Contour, Formula, Grid, Listed, NearTop, NextToTop, Splines};
+/// Why a route gives no answer, where it is for other questions.
+const FAR: &str = "epsilon is not next to the largest loss";
+
+/// What a route is for, to whom asks for it elsewhere.
+fn inapplicable(route: Route) -> &'static str {
+    match route {
+        Route::Closed => {
+            "it is for one mechanism run once, but a Gaussian, for few Laplace losses, and for what is next to the largest \
+             loss"
+        }
+        Route::Leaks => "the answer takes a computation",
+        Route::NearLargestLoss => FAR,
+        Route::SmallMu => "it is for Gaussians whose mu together is at most 10^-4",
+        Route::Splines => {
+            "it is for Laplace noise of one scale and few outcomes of others, few draws being from the densities"
+        }
+        Route::TruncatedPowers => "it is for few Laplace losses and few responses",
+        Route::Outcomes => "there are too many outcomes, or densities",
+        Route::BlurredContour => {
+            "it is for Laplace noise and discrete Gaussians, and lists and responses among them"
+        }
+        Route::LayeredContour => {
+            "it is for one kind of Gaussian noise on a sample, run more than once"
+        }
+        _ => "it is for other plans",
+    }
+}
+
+fn free_mixed_ways(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
+    use MixedWay::{Blurred, Contour, Lattice, Listed, NearTop, NextToTop, Splines};
     if splines::is_for(parts) {
         let (few, many) = (Splines(Effort::Little), Splines(Effort::Much));
         let mut list = vec![NextToTop, few, NearTop, Contour(Effort::Little), many];
-        list.extend([Blurred(Effort::Much), Grid, Contour(Effort::Much)]);
+        list.extend([Blurred(Effort::Much), Lattice(Effort::Much), Contour(Effort::Much)]);
         return list;
     }
-    let mut list = if near_top { vec![NearTop, Listed] } else { vec![Listed] };
-    if faint::mu(parts).is_some() {
-        list = vec![MixedWay::Faint];
+    let mut list = formulas(parts, wanted);
+    if faint::mu(parts).is_none() {
+        let after = list.iter().position(|way| *way == NearTop).map_or(0, |at| at + 1);
+        let short = Lattice(Effort::Little);
+        let both = if listed::is_quick(parts) { [Listed, short] } else { [short, Listed] };
+        list.splice(after..after, both);
     }
-    if is_alone(parts) && parts.iter().any(is_summed) {
+    if is_alone(parts) && parts.iter().any(|part| is_summed(part, wanted)) {
         // Its outcomes are many, and looked at often.
-        list.insert(0, Blurred(Effort::Little));
-        list.push(Formula);
-    } else if is_alone(parts) {
-        list.push(Formula);
-    } else if knots::is_for(parts) {
-        list.push(MixedWay::Knots);
+        let after =
+            list.iter().position(|way| *way == Lattice(Effort::Little)).map_or(0, |at| at + 1);
+        list.insert(after, Blurred(Effort::Little));
     }
     let long = parts.iter().any(is_long);
     if (is_alone(parts) && !long) || !parts.iter().all(is_discrete) {
@@ -227,11 +266,30 @@ fn free_mixed_ways(parts: &[Part], near_top: bool) -> Vec<MixedWay> {
     if blurred::is_for(parts) {
         list.push(Blurred(Effort::Much));
     }
-    list.push(Grid);
+    list.push(Lattice(Effort::Much));
     if !long {
         list.push(Contour(Effort::Much));
     }
     list
+}
+
+/// The formulas that may apply.
+fn formulas(parts: &[Part], wanted: Wanted) -> Vec<MixedWay> {
+    use MixedWay::{Faint, Formula, Knots, NearTop, NextToTop, Splines};
+    if faint::mu(parts).is_some() {
+        vec![Faint]
+    } else if is_alone(parts) && wanted == Wanted::Epsilon {
+        // It says as much as what is near the largest loss.
+        vec![Formula]
+    } else if is_alone(parts) {
+        vec![NearTop, Formula]
+    } else if splines::is_for(parts) {
+        vec![NextToTop, Splines(Effort::Much), NearTop]
+    } else if knots::is_for(parts) {
+        vec![NearTop, Knots]
+    } else {
+        vec![NearTop]
+    }
 }
 
 /// One contour, or several, layer by layer, where they are for these losses: first where one will hardly do.
@@ -258,9 +316,11 @@ fn is_discrete(part: &Part) -> bool {
     part.law().listed().is_some()
 }
 
-/// Whether it has many atoms, and a formula for its transform.
-fn is_summed(part: &Part) -> bool {
-    part.law().formula().is_some_and(|formula| formula.outcomes > 300.0)
+/// Whether it has a formula for its transform, and so many atoms that their sum takes longer: it is taken once for a delta,
+/// and often for an epsilon.
+fn is_summed(part: &Part, wanted: Wanted) -> bool {
+    let many = if wanted == Wanted::Delta { 5e4 } else { 300.0 };
+    part.law().formula().is_some_and(|formula| formula.outcomes > many)
 }
 
 /// Whether it has so many atoms that a contour takes long, and its answer is not their best.
@@ -274,9 +334,12 @@ const NEAR_MISS: f64 = 10.0;
 /// Which ways may take long, and mostly do no better than a cheaper one that just missed: with atoms beside a density
 /// an epsilon next to an atom is as hard for all of them.
 pub(super) fn is_dear(parts: &[Part]) -> impl Fn(MixedWay) -> bool {
-    use MixedWay::{Blurred, Contour, Grid};
+    use MixedWay::{Blurred, Contour, Lattice};
     let has_edges = parts.iter().any(|part| part.law().has_edges());
-    move |way| has_edges && matches!(way, Grid | Contour(Effort::Much) | Blurred(Effort::Much))
+    move |way| {
+        has_edges
+            && matches!(way, Lattice(Effort::Much) | Contour(Effort::Much) | Blurred(Effort::Much))
+    }
 }
 
 /// The first way that succeeds. After a near miss of what is only aimed at, dear ways are not tried.

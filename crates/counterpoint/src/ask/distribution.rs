@@ -43,6 +43,7 @@ pub struct PrivacyLoss<'a> {
 
 /// A loss that has a probability of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LossAtom {
     /// The loss.
     pub loss: Bracket,
@@ -435,7 +436,7 @@ fn at_positive(
         mixed::delta(&whole.losses, epsilon.get(), &options, &Contours::default())
     };
     let fine = Tolerance::new(FINE).unwrap_or(options.tolerance);
-    for route in [Route::Closed, Route::Grouped, Route::Contour] {
+    for route in [Route::Closed, Route::Outcomes, Route::Contour] {
         match by(Some(route), fine) {
             Ok((ends, _)) => return Ok(whole.with_leaks(ends)),
             Err(AskError::Stopped) => return Err(AskError::Stopped),

@@ -1,4 +1,4 @@
-//! Losses that have a distribution: by closed forms, on the contour, or on a grid.
+//! Losses that have a distribution: by closed forms, on the contour, or on a lattice.
 
 use super::choose::{MixedWay, Wanted, first_of, is_dear, mixed_ways};
 use super::{AskError, Options};
@@ -30,48 +30,43 @@ pub(super) fn epsilon(
         let asked = options.tolerance.get();
         return Err(AskError::ToleranceNotMet { asked, achieved: f64::INFINITY, best: None });
     }
-    first_of(&ways, options, is_dear(parts), |way| match (way, parts) {
-        (MixedWay::NextToTop, _) => {
-            let bracket = edge::next_to_the_top(parts, target);
-            let bracket = bracket.filter(|bracket| bracket.keeps(tolerance.min(CLOSEST)));
-            Ok((bracket.ok_or(Failure::TooMuch)?, Route::Closed))
-        }
-        (MixedWay::NearTop, _) => {
-            let bracket = edge::near_the_top(parts, target);
-            let bracket = bracket.filter(|bracket| bracket.keeps(tolerance));
-            Ok((bracket.ok_or(Failure::TooMuch)?, Route::Closed))
-        }
-        (MixedWay::Listed, _) => {
-            let list = Listed::new(parts).ok_or(Failure::TooMuch)?;
-            let bracket = list.epsilon(target, tolerance).map_err(|_| Failure::TooMuch)?;
-            Ok((bracket, Route::Grouped))
-        }
-        (MixedWay::Faint, _) => {
-            let mu = faint::mu(parts).ok_or(Failure::TooMuch)?;
-            Ok((faint::epsilon(mu, target, tolerance)?, Route::Closed))
-        }
-        (MixedWay::Formula, [part]) => {
-            Ok((closed::epsilon(part, target, tolerance, watch)?, Route::Closed))
-        }
-        (MixedWay::Splines(effort), _) => {
-            let bracket = splines::epsilon(parts, target, tolerance, (effort, watch))?;
-            Ok((bracket, Route::Closed))
-        }
-        (MixedWay::Knots, _) => {
-            Ok((knots::epsilon(parts, target, tolerance, watch)?, Route::Closed))
-        }
-        (MixedWay::Contour(effort), _) => {
-            let bracket = contour::epsilon(parts, target, tolerance, (effort, watch), contours)?;
-            Ok((bracket, Route::Contour))
-        }
-        (MixedWay::Blurred(effort), _) => {
-            let bracket = blurred::epsilon(parts, target, tolerance, (effort, watch))?;
-            Ok((bracket, Route::Contour))
-        }
-        (MixedWay::Layers, _) => {
-            Ok((contour::layered_epsilon(parts, target, tolerance, watch)?, Route::Contour))
-        }
-        _ => Ok((lattice::epsilon(parts, target, tolerance, watch)?, Route::Lattice)),
+    first_of(&ways, options, is_dear(parts), |way| {
+        let bracket = match (way, parts) {
+            (MixedWay::NextToTop, _) => {
+                let bracket = edge::next_to_the_top(parts, target);
+                bracket
+                    .filter(|bracket| bracket.keeps(tolerance.min(CLOSEST)))
+                    .ok_or(Failure::TooMuch)
+            }
+            (MixedWay::NearTop, _) => {
+                let bracket = edge::near_the_top(parts, target);
+                bracket.filter(|bracket| bracket.keeps(tolerance)).ok_or(Failure::TooMuch)
+            }
+            (MixedWay::Listed, _) => {
+                let list = Listed::new(parts).ok_or(Failure::TooMuch)?;
+                list.epsilon(target, tolerance).map_err(|_| Failure::TooMuch)
+            }
+            (MixedWay::Faint, _) => {
+                faint::epsilon(faint::mu(parts).ok_or(Failure::TooMuch)?, target, tolerance)
+            }
+            (MixedWay::Formula, [part]) => closed::epsilon(part, target, tolerance, watch),
+            (MixedWay::Formula, _) => Err(Failure::TooMuch),
+            (MixedWay::Splines(effort), _) => {
+                splines::epsilon(parts, target, tolerance, (effort, watch))
+            }
+            (MixedWay::Knots, _) => knots::epsilon(parts, target, tolerance, watch),
+            (MixedWay::Contour(effort), _) => {
+                contour::epsilon(parts, target, tolerance, (effort, watch), contours)
+            }
+            (MixedWay::Blurred(effort), _) => {
+                blurred::epsilon(parts, target, tolerance, (effort, watch))
+            }
+            (MixedWay::Layers, _) => contour::layered_epsilon(parts, target, tolerance, watch),
+            (MixedWay::Lattice(effort), _) => {
+                lattice::epsilon(parts, target, tolerance, (effort, watch))
+            }
+        }?;
+        Ok((bracket, way.route()))
     })
 }
 
@@ -88,21 +83,22 @@ pub(super) fn delta(
     // At the largest loss or beyond nothing is left to compute, by whichever route.
     let near_top = edge::delta_near_the_top(parts, epsilon);
     if let Some(ends) = near_top.filter(|ends| ends.width() <= Wide::from(NOTHING)) {
-        return Ok((ends, Route::Closed));
+        let beyond = !ends.upper.is_positive();
+        return Ok((ends, if beyond { Route::Leaks } else { Route::NearLargestLoss }));
     }
     let ways = mixed_ways(parts, Wanted::Delta, options.route)?;
     let tolerance = options.tolerance.get();
     let narrow = |ends: &Ends| ends.width() <= ends.upper * Wide::from(tolerance);
     first_of(&ways, options, is_dear(parts), |way| match way {
-        MixedWay::NearTop => Ok((near_top.filter(narrow).ok_or(Failure::TooMuch)?, Route::Closed)),
+        MixedWay::NearTop => Ok((near_top.filter(narrow).ok_or(Failure::TooMuch)?, way.route())),
         MixedWay::Listed => {
             let ends = Listed::new(parts).map(|list| list.delta(epsilon)).filter(narrow);
-            Ok((ends.ok_or(Failure::TooMuch)?, Route::Grouped))
+            Ok((ends.ok_or(Failure::TooMuch)?, way.route()))
         }
         MixedWay::Faint => {
             let ends = faint::mu(parts).and_then(|mu| faint::delta(mu, epsilon));
             let ends = ends.filter(|ends| narrow(ends) || ends.width() <= Wide::from(NOTHING));
-            Ok((ends.ok_or(Failure::TooMuch)?, Route::Closed))
+            Ok((ends.ok_or(Failure::TooMuch)?, way.route()))
         }
         way => by(way, parts, (epsilon, tolerance), options.watch, contours),
     })
@@ -143,28 +139,31 @@ fn by(
     watch: Watch<'_>,
     contours: &Contours,
 ) -> Result<(Ends, Route), Failure> {
-    match (way, parts) {
+    let ends = match (way, parts) {
+        (MixedWay::Formula, [part]) => closed::delta(part, epsilon, watch),
         // What they say was not enough.
-        (MixedWay::NextToTop | MixedWay::NearTop | MixedWay::Listed | MixedWay::Faint, _) => {
-            Err(Failure::TooMuch)
-        }
+        (
+            MixedWay::NextToTop
+            | MixedWay::NearTop
+            | MixedWay::Listed
+            | MixedWay::Faint
+            | MixedWay::Formula,
+            _,
+        ) => Err(Failure::TooMuch),
         (MixedWay::Blurred(effort), _) => {
-            let ends = blurred::delta(parts, epsilon, tolerance, (effort, watch))?;
-            Ok((ends, Route::Contour))
+            blurred::delta(parts, epsilon, tolerance, (effort, watch))
         }
-        (MixedWay::Layers, _) => {
-            Ok((contour::layered_delta(parts, epsilon, tolerance, watch)?, Route::Contour))
-        }
-        (MixedWay::Formula, [part]) => Ok((closed::delta(part, epsilon, watch)?, Route::Closed)),
+        (MixedWay::Layers, _) => contour::layered_delta(parts, epsilon, tolerance, watch),
         (MixedWay::Splines(effort), _) => {
-            let ends = splines::delta(parts, epsilon, tolerance, (effort, watch))?;
-            Ok((ends, Route::Closed))
+            splines::delta(parts, epsilon, tolerance, (effort, watch))
         }
-        (MixedWay::Knots, _) => Ok((knots::delta(parts, epsilon, tolerance)?, Route::Closed)),
+        (MixedWay::Knots, _) => knots::delta(parts, epsilon, tolerance),
         (MixedWay::Contour(effort), _) => {
-            let ends = contour::delta(parts, epsilon, tolerance, (effort, watch), contours)?;
-            Ok((ends, Route::Contour))
+            contour::delta(parts, epsilon, tolerance, (effort, watch), contours)
         }
-        _ => Ok((lattice::delta(parts, epsilon, tolerance, watch)?, Route::Lattice)),
-    }
+        (MixedWay::Lattice(effort), _) => {
+            lattice::delta(parts, epsilon, tolerance, (effort, watch))
+        }
+    }?;
+    Ok((ends, way.route()))
 }

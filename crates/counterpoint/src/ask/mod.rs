@@ -13,6 +13,7 @@ mod plan;
 mod responses;
 pub(crate) mod witness;
 
+pub use crate::methods::precise::PreciseGuarantee;
 pub use crate::quantity::Bits;
 pub use account::{DirectedLoss, ReleaseLoss};
 pub use bits::{PreciseAnswer, PrecisePlan};
@@ -47,6 +48,7 @@ pub struct Options<'a> {
 /// Which ends of a bracket matter. It makes a difference for exponential mechanisms among others alone: each end is found by
 /// itself there, and one is had sooner than both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Asked {
     /// Both.
     #[default]
@@ -54,10 +56,10 @@ pub enum Asked {
     /// The upper one alone. It may be a little further up, Rényi curves not being looked at; the lower end may be zero.
     Upper,
     /// The lower one alone. The upper end may be infinite, or one for delta. Which exponential mechanisms are to meet it is
-    /// sought for, unless it is known from [`Answer::share`] of a similar question.
+    /// sought for, unless there is an answer to a similar question: then those that met its lower end are taken.
     Lower {
-        /// The share, from 1/2 to 1; the nearest such number if it is another.
-        share: Option<f64>,
+        /// The answer to a similar question.
+        like: Option<Answer>,
     },
 }
 

@@ -25,8 +25,8 @@ pub(super) fn epsilon(
     let factors = &guarantees.factors;
     let target = match leak::remainder(guarantees.leaks, delta.get()) {
         Remainder::Negative => return Err(AskError::below_leak(delta, guarantees.leaks)),
-        _ if factors.is_empty() => return Ok(closed(Bracket::exact(0.0))),
-        Remainder::Zero => return Ok(closed(largest(factors))),
+        _ if factors.is_empty() => return Ok(of_leaks(Bracket::exact(0.0))),
+        Remainder::Zero => return Ok(of_leaks(largest(factors))),
         Remainder::Positive(target) => target,
     };
     if options.route == Some(Route::Precise) {
@@ -46,7 +46,7 @@ pub(super) fn delta(
         return bits::delta_bracket(guarantees, epsilon, options.watch);
     }
     let (Ends { lower, upper }, route) = if at_the_top {
-        (Ends::ZERO, Route::Closed)
+        (Ends::ZERO, Route::Leaks)
     } else {
         pure_delta(&guarantees.factors, epsilon.get(), options)?
     };
@@ -54,8 +54,8 @@ pub(super) fn delta(
     Ok(Answer::new(bracket, route, Theorem::Optimal))
 }
 
-fn closed(bracket: Bracket) -> Answer {
-    Answer::new(bracket, Route::Closed, Theorem::Optimal)
+fn of_leaks(bracket: Bracket) -> Answer {
+    Answer::new(bracket, Route::Leaks, Theorem::Optimal)
 }
 
 /// The sum of all epsilons, rounded outward.
@@ -81,7 +81,7 @@ pub(super) fn pure_epsilon(
             ResponseWay::NearTop(most) => {
                 let bracket = near_top::epsilon(factors, target, most).ok_or(Failure::TooMuch)?;
                 let narrow = bracket.relative_width() <= tolerance;
-                narrow.then_some((bracket, Route::Grouped)).ok_or(Failure::TooMuch)
+                narrow.then_some((bracket, Route::NearLargestLoss)).ok_or(Failure::TooMuch)
             }
             ResponseWay::Exact(route) => exact_epsilon(factors, target, route, watch),
             ResponseWay::Lattices(method, work) => {
@@ -120,7 +120,7 @@ pub(super) fn pure_delta(
         |way| match way {
             ResponseWay::NearTop(most) => {
                 let ends = near_top::delta(factors, epsilon, most).ok_or(Failure::TooMuch)?;
-                Ok((ends, Route::Grouped))
+                Ok((ends, Route::NearLargestLoss))
             }
             ResponseWay::Exact(route) => {
                 let mut exact = Exact::new(factors, route, &watch)?;

@@ -100,7 +100,8 @@ fn worst_share(
 ) -> Option<f64> {
     let known = match options.ends {
         // What is not a number is no share, either.
-        Asked::Lower { share } => {
+        Asked::Lower { like } => {
+            let share = like.and_then(|like| like.share);
             share.map(|share| if share > HALF { share.min(1.0) } else { HALF })
         }
         _ => None,
@@ -152,7 +153,7 @@ fn delta_of(
     options: &Options<'_>,
 ) -> Result<(Ends, Route), AskError> {
     match factors(parts, Rounded::Down) {
-        Some(list) if is_at_the_top(&list, epsilon) => Ok((Ends::ZERO, Route::Closed)),
+        Some(list) if is_at_the_top(&list, epsilon) => Ok((Ends::ZERO, Route::Leaks)),
         Some(list) => pure_delta(&list, epsilon, options),
         None => mixed::delta(parts, epsilon, options, &Contours::default()),
     }

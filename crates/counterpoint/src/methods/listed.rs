@@ -19,6 +19,24 @@ const MOST_LISTED: usize = 20_000;
 /// Products of masses may underflow; what that takes away is far less than this.
 const UNDERFLOW: f64 = 1e-260;
 
+/// A list that takes at most so many sums is had in a millisecond.
+const QUICKLY: f64 = 1e4;
+
+/// Whether the list is soon made if its losses lie on a lattice, where so many sums differ as each factor's atoms allow.
+pub(crate) fn is_quick(parts: &[Part]) -> bool {
+    let (mut factors, mut different) = (0.0, 1.0);
+    for part in parts {
+        let atoms = match (part.law().formula(), part.law().listed()) {
+            (Some(formula), _) => formula.outcomes,
+            (None, Some(atoms)) => atoms as f64,
+            (None, None) => 2.0,
+        };
+        factors += part.count as f64 * atoms;
+        different += part.count as f64 * (atoms - 1.0);
+    }
+    0.5 * factors * different <= QUICKLY
+}
+
 /// All losses of a composition of few atoms, equal ones together.
 pub(crate) struct Listed {
     atoms: Atoms,

@@ -21,7 +21,7 @@ pub(crate) mod search;
 pub(crate) mod splines;
 pub(crate) mod tail;
 
-pub use responses::precise;
+pub(crate) use responses::precise;
 
 use crate::ends::Ends;
 use crate::watch::Stopped;
@@ -32,17 +32,31 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Route {
-    /// A formula: of one mechanism, of Laplace noise of one scale, next to the largest loss, or where only
-    /// leaks are left.
+    /// The formula of one mechanism, run once. Asked for, any formula will do: this one, or those of the five routes that follow,
+    /// which had this name together.
     Closed,
+    /// None: delta is what leaks, or epsilon the largest loss.
+    Leaks,
+    /// Bounds next to the largest loss, where few outcomes matter.
+    NearLargestLoss,
+    /// Gaussians whose mu together is at most 10^-4: three moments of a normal tail.
+    SmallMu,
+    /// Laplace noise of one scale: sums of cardinal splines.
+    Splines,
+    /// Few Laplace losses of several scales: sums of truncated powers.
+    TruncatedPowers,
     /// One binomial sum; all epsilons equal. Exact.
     Equal,
-    /// Every atom of few distinct epsilons. Exact.
-    Grouped,
+    /// Every outcome, one by one. Asked for of (epsilon, delta) guarantees it is [`Route::Halves`].
+    Outcomes,
     /// Two halves of the list, met in the middle. Exact.
     Halves,
-    /// The saddle-point contour on a lattice. Certified to a tolerance.
+    /// The saddle-point contour. Certified to a tolerance. Asked for, either of the next two will do as well.
     Contour,
+    /// The contour of losses that are blurred by a small normal law.
+    BlurredContour,
+    /// Several contours, of losses cut into layers.
+    LayeredContour,
     /// Fourier transforms on a lattice. Certified to a tolerance.
     Lattice,
     /// Direct convolution on a lattice. Certified to a tolerance.
@@ -55,12 +69,19 @@ pub enum Route {
 
 impl Route {
     /// Every route.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 16] = [
         Self::Closed,
+        Self::Leaks,
+        Self::NearLargestLoss,
+        Self::SmallMu,
+        Self::Splines,
+        Self::TruncatedPowers,
         Self::Equal,
-        Self::Grouped,
+        Self::Outcomes,
         Self::Halves,
         Self::Contour,
+        Self::BlurredContour,
+        Self::LayeredContour,
         Self::Lattice,
         Self::Convolution,
         Self::Renyi,
@@ -72,22 +93,28 @@ impl Route {
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
+            Self::Leaks => "leaks",
+            Self::NearLargestLoss => "near-largest-loss",
+            Self::SmallMu => "small-mu",
+            Self::Splines => "splines",
+            Self::TruncatedPowers => "truncated-powers",
             Self::Equal => "equal",
-            Self::Grouped => "grouped",
+            Self::Outcomes => "outcomes",
             Self::Halves => "halves",
             Self::Contour => "contour",
+            Self::BlurredContour => "blurred-contour",
+            Self::LayeredContour => "layered-contour",
             Self::Lattice => "lattice",
             Self::Convolution => "convolution",
             Self::Renyi => "renyi",
             Self::Precise => "precise",
         }
     }
-}
 
-impl Route {
-    /// The route of this name.
+    /// The route of this name, or of a name that it had: `grouped` is [`Route::Outcomes`].
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "grouped" { "outcomes" } else { name };
         Self::ALL.into_iter().find(|route| route.name() == name)
     }
 
@@ -102,10 +129,24 @@ impl Route {
     /// guarantees alone.
     #[must_use]
     pub fn is_for_mechanisms(self) -> bool {
-        match self {
-            Self::Closed | Self::Grouped | Self::Contour | Self::Lattice | Self::Renyi => true,
-            Self::Equal | Self::Halves | Self::Convolution | Self::Precise => false,
-        }
+        !matches!(self, Self::Equal | Self::Halves | Self::Convolution | Self::Precise)
+    }
+
+    /// Whether an answer by another route is one by this route, if it is asked for.
+    #[must_use]
+    pub fn includes(self, other: Self) -> bool {
+        let formula = matches!(
+            other,
+            Self::Leaks
+                | Self::NearLargestLoss
+                | Self::SmallMu
+                | Self::Splines
+                | Self::TruncatedPowers
+        );
+        self == other
+            || self == Self::Closed && formula
+            || self == Self::Outcomes && other == Self::Halves
+            || self == Self::Contour && matches!(other, Self::BlurredContour | Self::LayeredContour)
     }
 }
 

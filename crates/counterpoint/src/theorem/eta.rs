@@ -62,31 +62,31 @@ pub fn epsilon(plan: &Plan, delta: Delta, eta: Eta, watch: Watch<'_>) -> Result<
         Remainder::Zero => Wide::ZERO,
         Remainder::Positive(target) => target.lower,
     };
-    let grid = Grid::new(&guarantees.factors, eta.0);
+    let multiples = Multiples::new(&guarantees.factors, eta.0);
     let refusal = AskError::ToleranceNotMet { asked: eta.0, achieved: f64::INFINITY, best: None };
-    if grid.total > 1e9 {
+    if multiples.total > 1e9 {
         return Err(refusal);
     }
-    let table = grid.table(&target, watch, refusal)?;
+    let table = multiples.table(&target, watch, refusal)?;
     // The least a with delta(a eps_0) within the target; the largest loss always is.
-    let (mut low, mut high) = (-1_i64, grid.total as i64);
+    let (mut low, mut high) = (-1_i64, multiples.total as i64);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if grid.delta(&table, middle as f64) <= target {
+        if multiples.delta(&table, middle as f64) <= target {
             high = middle;
         } else {
             low = middle;
         }
     }
-    Ok((grid.unit * high as f64).upper())
+    Ok((multiples.unit * high as f64).upper())
 }
 
 /// The epsilons as multiples of a unit.
-struct Grid {
+struct Multiples {
     /// eps_0 = ln(1 + beta), a little above.
     unit: Dd,
     /// Each multiple and its count, by increasing multiple.
-    multiples: Vec<(u64, u64)>,
+    list: Vec<(u64, u64)>,
     /// The sum of all multiples.
     total: f64,
 }
@@ -96,31 +96,31 @@ struct Table {
     masses: Convolution,
 }
 
-impl Grid {
+impl Multiples {
     fn new(factors: &[Factor], eta: f64) -> Self {
         let count: f64 = factors.iter().map(|f| f.count as f64).sum();
         let sum: f64 = factors.iter().map(|f| f.count as f64 * f.each).sum();
         let beta = eta / (count + sum + 1.0);
         let unit = Dd::from(beta).ln_1p();
         let unit = unit + unit * (4.0 * STEP);
-        let multiples: Vec<_> = factors
+        let list: Vec<_> = factors
             .iter()
             .map(|f| ((f.each * (1.0 / beta + 1.0)).next_up().ceil() as u64, f.count))
             .collect();
-        let total = multiples.iter().map(|&(a, n)| a as f64 * n as f64).sum();
-        Self { unit, multiples, total }
+        let total = list.iter().map(|&(a, n)| a as f64 * n as f64).sum();
+        Self { unit, list, total }
     }
 
     /// The dynamic program of Lemma 5.1, on masses tilted so that none underflows.
     fn table(&self, target: &Wide, watch: Watch<'_>, refusal: AskError) -> Result<Table, AskError> {
         let factors: Vec<Factor> = self
-            .multiples
+            .list
             .iter()
             .map(|&(a, count)| Factor { each: a as f64 * self.unit.hi, count })
             .collect();
         let ln_target = if target.is_positive() { target.ln_estimate() } else { -1e3 };
         let tilt = Cumulant::new(&factors).at_ln_delta(ln_target).tilt.min(1e3);
-        let lattice = Tilted::on_multiples(&self.multiples, self.unit, tilt * 2.0 * self.unit.hi);
+        let lattice = Tilted::on_multiples(&self.list, self.unit, tilt * 2.0 * self.unit.hi);
         let most = (0.5 * self.total).floor();
         if convolution::work(&lattice, most) > MOST_WORK {
             return Err(refusal);

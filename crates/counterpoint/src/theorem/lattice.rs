@@ -10,6 +10,7 @@ use counterpoint_numerics::Bracket;
 /// One of the pairs: the composition is (epsilon, delta.upper)-private, and with a delta
 /// below `delta.lower` it is not.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Pair {
     /// (k - 2i) eps, rounded up.
     pub epsilon: f64,

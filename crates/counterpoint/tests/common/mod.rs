@@ -4,6 +4,7 @@
 pub(crate) mod check;
 pub(crate) mod formulas;
 pub(crate) mod game;
+pub(crate) mod kinds;
 pub(crate) mod laws;
 pub(crate) mod mechanisms;
 pub(crate) mod questions;

@@ -13,9 +13,24 @@ Unknown = Literal["sigma", "scale", "epsilon", "count"]
 """What a calibration may look for."""
 
 Route = Literal[
-    "closed", "equal", "grouped", "halves", "contour", "lattice", "convolution", "renyi", "precise"
+    "closed",
+    "leaks",
+    "near-largest-loss",
+    "small-mu",
+    "splines",
+    "truncated-powers",
+    "equal",
+    "outcomes",
+    "halves",
+    "contour",
+    "blurred-contour",
+    "layered-contour",
+    "lattice",
+    "convolution",
+    "renyi",
+    "precise",
 ]
-"""How an answer is computed."""
+"""How an answer is computed. Any formula will do where "closed" is asked for, and any contour for "contour"."""
 
 Theorem = Literal[
     "basic",

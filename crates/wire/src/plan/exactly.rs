@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use counterpoint::ask::PreciseGuarantee;
 use counterpoint::ask::PrecisePlan;
-use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::{Count, Guarantee, Mechanism};
 use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
 

@@ -225,7 +225,7 @@ impl<'a> Trials<'a> {
         });
         let lower = if certain { f64::INFINITY } else { 0.0 };
         let bracket = Bracket { lower, upper: f64::INFINITY };
-        let cost = Answer::new(bracket, Route::Closed, Theorem::Optimal);
+        let cost = Answer::new(bracket, Route::Leaks, Theorem::Optimal);
         Trial { infinite: Some(error), ..self.trial(value, cost) }
     }
 }

@@ -8,8 +8,9 @@ pub(super) use sampled::{Sampled, quick};
 
 use super::Law;
 use crate::ends::{DOUBLES, LEFT_OUT, UNCOUNTED};
+use counterpoint_numerics::complex::Complex;
 use counterpoint_numerics::{Dd, STEP, UNIT, exp, falling, turns};
-use place::{Complex, Place, nearest, over};
+use place::{Place, nearest, over};
 
 // What the certificates here allow for, each rounded up generously.
 
@@ -99,7 +100,7 @@ impl Transform {
 
     /// M(z)/M(t) e^(-iw shift), and a bound on its absolute error, which need not be below
     /// what is said to be enough.
-    pub(crate) fn value(&self, place: Place, enough: f64) -> Option<(Complex, f64)> {
+    pub(crate) fn value(&self, place: Place, enough: f64) -> Option<(Complex<Dd>, f64)> {
         // Relative to what a whole turn of the largest distance is rounded by.
         let turned = |loss: f64| 1.0 + loss.abs() * place.index as f64 / place.period;
         // 1 - E is only good relative to itself.
@@ -214,7 +215,7 @@ impl Transform {
 /// (1 + E)/2 + (1 - E)/(4 s), or the second summand alone. On the axis near zero the second
 /// cancels for small losses: relative to the whole it does no harm, and alone it is small
 /// only together with what it is divided by.
-fn ends(s: Complex, decay: Complex, atoms: bool) -> Complex {
+fn ends(s: Complex<Dd>, decay: Complex<Dd>, atoms: bool) -> Complex<Dd> {
     let gap = (Dd::ONE - decay.0, -decay.1);
     let (re, im) = over(gap, s);
     let (re, im) = (re.scaled(0.25), im.scaled(0.25));
@@ -266,7 +267,7 @@ mod tests {
                     let (wanted, slack) = other.value(place, 0.0).unwrap();
                     // The two count their turns from different losses.
                     let (cosine, sine) = place.turn(other.shift - one.shift);
-                    let wanted = place::times(wanted, (cosine, sine));
+                    let wanted = counterpoint_numerics::complex::times(wanted, (cosine, sine));
                     let off = (value.0 - wanted.0).abs().hi + (value.1 - wanted.1).abs().hi;
                     let what = format!("{sigma} {steps} {t} {share}: {value:?} {wanted:?}");
                     assert!(off <= 2.0 * (error + slack), "{what}: off by {off:e}");

@@ -1,16 +1,10 @@
-//! Places on a contour, and complex numbers there.
+//! Places on a contour.
 
 use crate::ends::DOUBLES;
+use counterpoint_numerics::complex::{Complex, times};
 use counterpoint_numerics::{Dd, TWO_PI, exp, turns};
 
-/// A complex number in double-doubles.
-pub(crate) type Complex = (Dd, Dd);
-
-pub(crate) fn times(a: Complex, b: Complex) -> Complex {
-    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
-}
-
-pub(crate) fn over(a: Complex, b: Complex) -> Complex {
+pub(super) fn over(a: Complex<Dd>, b: Complex<Dd>) -> Complex<Dd> {
     let size = b.0 * b.0 + b.1 * b.1;
     let (re, im) = times(a, (b.0, -b.1));
     (re / size, im / size)
@@ -26,7 +20,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// e^(i w loss).
-    pub(crate) fn turn(self, loss: Dd) -> Complex {
+    pub(crate) fn turn(self, loss: Dd) -> Complex<Dd> {
         turns((loss * self.index as f64).scaled(1.0 / self.period))
     }
 

@@ -7,9 +7,10 @@
 //! analytic around the real axis, so the rule is exponentially accurate (theorems.md,
 //! sampled Gaussian, derives each bound used here).
 
-use super::place::{Complex, Place};
+use super::place::Place;
 use crate::ends::{DOUBLES, ROUNDED_UP};
 use crate::laws::Direction;
+use counterpoint_numerics::complex::Complex;
 use counterpoint_numerics::{Dd, UNIT, exp, turn};
 use shape::{CUT, EXPONENT, FIRST_ORDER, MOVES, Move, RATIO, SPACINGS, Shape, WEIGHT};
 use shares::Shares;
@@ -115,7 +116,7 @@ impl Sampled {
     }
 
     /// With the coarsest nodes whose error is small enough.
-    pub(crate) fn value(&self, place: Place, enough: f64) -> Option<(Complex, f64)> {
+    pub(crate) fn value(&self, place: Place, enough: f64) -> Option<(Complex<Dd>, f64)> {
         let frequency = place.frequency().hi;
         let spread = (frequency * self.variance.sqrt()).min(1.0);
         let mut best: Option<(&Level, f64)> = None;

@@ -6,7 +6,7 @@
 //!
 //! and blurring multiplies the transform by `e^(h^2 z^2/2)`.
 
-use super::factors::{Factors, Point, times};
+use super::factors::Factors;
 use super::line::{Line, line, saddle_at_delta, saddle_at_epsilon};
 use super::points::{Effort, alias};
 use super::total_cumulant;
@@ -21,6 +21,7 @@ use crate::methods::search::solved;
 use crate::methods::{Failure, kept};
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
+use counterpoint_numerics::complex::{Complex, times};
 use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, turn, turns};
 
 // What the certificates here allow for, each rounded up generously.
@@ -125,8 +126,8 @@ fn refine<T>(
 /// A point, its two kernels included, twice for all but the first.
 struct Sample {
     index: u64,
-    above: Point,
-    below: Point,
+    above: Complex,
+    below: Complex,
     error: f64,
 }
 
@@ -286,7 +287,7 @@ impl Blurred {
         } else if index > 0 && most <= nothing / (1.0 + index as f64) {
             self.rest += most * (1.0 + DOUBLES);
         } else {
-            let by = |kernel: Point| {
+            let by = |kernel: Complex| {
                 let product = times(value, kernel);
                 (weight * product.0, weight * product.1)
             };
@@ -297,7 +298,7 @@ impl Blurred {
     }
 
     /// The sum at an epsilon, over the scale: value and absolute error, e^(-t e) left out.
-    fn sum(&self, epsilon: Dd, kernel: impl Fn(&Sample) -> Point) -> (f64, f64) {
+    fn sum(&self, epsilon: Dd, kernel: impl Fn(&Sample) -> Complex) -> (f64, f64) {
         let step = (self.shift - epsilon).scaled(1.0 / self.period);
         let one = turns(step);
         let one = (one.0.hi, one.1.hi);
@@ -343,7 +344,7 @@ impl Blurred {
 }
 
 /// e^(2 pi i index step).
-fn phase(step: Dd, index: u64) -> Point {
+fn phase(step: Dd, index: u64) -> Complex {
     const BITS: u32 = 53;
     let turns = step * index as f64;
     let rest = turns - Dd::from(turns.hi.floor());

@@ -4,6 +4,7 @@
 use crate::ends::DOUBLES;
 use crate::laws::transform::place::nearest;
 use crate::laws::transform::{Kind, Transform};
+use counterpoint_numerics::complex::{Complex, power, times};
 use counterpoint_numerics::{Dd, UNIT, exp, turn};
 
 // What the certificates here allow for, each rounded up generously.
@@ -21,9 +22,6 @@ const NOTHING: f64 = 1e-30;
 
 /// [`DOUBLES`] allows for more roundings than this.
 const MOST_FACTORS: f64 = 1e6;
-
-/// A number in the plane.
-pub(super) type Point = (f64, f64);
 
 /// The factors of a transform on one line.
 pub(super) struct Factors {
@@ -74,7 +72,7 @@ struct At {
     turns: f64,
     w: f64,
     /// 1/(4z).
-    quarter: Point,
+    quarter: Complex,
 }
 
 impl Factors {
@@ -142,7 +140,7 @@ impl Factors {
     }
 
     /// The product at a point, and a bound on its absolute error; and how many factors it took.
-    pub(super) fn value(&self, index: u64, period: f64) -> (Point, f64, f64) {
+    pub(super) fn value(&self, index: u64, period: f64) -> (Complex, f64, f64) {
         let at = self.at(index as f64, period);
         let (mut product, mut most, mut relative) = ((1.0, 0.0), 1.0_f64, 0.0);
         for (i, factor) in self.list.iter().enumerate() {
@@ -191,7 +189,7 @@ impl Factors {
 }
 
 impl Simple {
-    fn value(&self, at: &At) -> (Point, f64) {
+    fn value(&self, at: &At) -> (Complex, f64) {
         match self {
             Self::Ends { fall, decay, over, atoms } => {
                 let (cosine, sine) = turned(*fall, at.turns);
@@ -288,27 +286,8 @@ fn rest_of(loss: Dd, turns: f64) -> f64 {
 }
 
 /// Cosine and sine of a loss's turn.
-fn turned(loss: Dd, turns: f64) -> Point {
+fn turned(loss: Dd, turns: f64) -> Complex {
     turn((rest_of(loss, turns) * UNIT_TURN) as u64, BITS)
-}
-
-pub(super) fn times(a: Point, b: Point) -> Point {
-    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
-}
-
-fn power(mut base: Point, mut n: u64) -> Point {
-    if n == 1 {
-        return base;
-    }
-    let mut result = (1.0, 0.0);
-    while n > 0 {
-        if n & 1 == 1 {
-            result = times(result, base);
-        }
-        base = times(base, base);
-        n >>= 1;
-    }
-    result
 }
 
 /// A power of a number of at most one; rounded by less than [`PRODUCT`] for each factor.
@@ -331,7 +310,7 @@ fn power_of(mut base: f64, mut n: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::composition::Part;
-    use crate::laws::transform::place::{self, Place};
+    use crate::laws::transform::place::Place;
     use crate::laws::{Atom, Atoms, Gaussian, Laplace, Loss, Range, Response};
     use crate::loss::listed_gaussian;
     use std::sync::Arc;
@@ -382,7 +361,7 @@ mod tests {
                 let mut exact = (Dd::ONE, Dd::ZERO);
                 for term in &terms {
                     let (factor, _) = term.value(Place { index, period }, 1e-20).unwrap();
-                    (0..term.count).for_each(|_| exact = place::times(exact, factor));
+                    (0..term.count).for_each(|_| exact = times(exact, factor));
                 }
                 let off = ((exact.0 - value.0.into()).hi, (exact.1 - value.1.into()).hi);
                 let off = (off.0 * off.0 + off.1 * off.1).sqrt();

@@ -5,11 +5,12 @@ use super::total_cumulant;
 use crate::composition::Part;
 use crate::ends::{DOUBLES, Ends};
 use crate::laws::transform::Transform;
-use crate::laws::transform::place::{Complex, Place, times};
+use crate::laws::transform::place::Place;
 use crate::methods::Failure;
 use crate::methods::largest;
 use crate::methods::saddle::Saddle;
 use crate::watch::Watch;
+use counterpoint_numerics::complex::{power, times};
 use counterpoint_numerics::{Dd, STEP, UNIT, Wide, exp, expm1, turn};
 
 /// How much work a contour may be.
@@ -304,7 +305,7 @@ struct Block {
 }
 
 fn point(terms: &[Transform], t: f64, place: Place) -> Option<Point> {
-    let mut product: Complex = (Dd::ONE, Dd::ZERO);
+    let mut product = (Dd::ONE, Dd::ZERO);
     let mut relative = 0.0;
     for term in terms {
         let (value, error) = term.value(place, 1e-17)?;
@@ -323,18 +324,6 @@ fn modulus(a: f64, b: f64) -> f64 {
     let (large, small) = (a.abs().max(b.abs()), a.abs().min(b.abs()));
     let ratio = small / large.max(f64::MIN_POSITIVE);
     large * (1.0 + ratio * ratio).sqrt()
-}
-
-fn power(mut base: Complex, mut n: u64) -> Complex {
-    let mut result = (Dd::ONE, Dd::ZERO);
-    while n > 0 {
-        if n & 1 == 1 {
-            result = times(result, base);
-        }
-        base = times(base, base);
-        n >>= 1;
-    }
-    result
 }
 
 /// ln x for x up to about one, from above.

@@ -15,6 +15,7 @@ use crate::ends::{DOUBLES, Ends};
 use crate::laws::cells::{Cut, Point, Side};
 use crate::methods::Failure;
 use crate::methods::common_step::common_step;
+use crate::methods::contour::Effort;
 use crate::methods::saddle::Saddle;
 use crate::methods::search::satisfying;
 use crate::methods::tail::{BOUNDS, Tail};
@@ -36,6 +37,10 @@ const MOST_PLACE: f64 = 1e15;
 /// Where a window that is as long as what was asked needs is too short, what is folded is to matter no more than this,
 /// relative to delta: no finer step mends that.
 const FOLDED_GAP: f64 = 1e-6;
+/// The same where a little effort is to do, and the most atoms that are looked at for it.
+const LITTLE_BITS: f64 = 14.0;
+const LITTLE_PLACES: f64 = 1e5;
+const LITTLE_ATOMS: f64 = 8192.0;
 /// How often the step is refined.
 const MOST_TRIES: usize = 4;
 /// Places to spare in a period.
@@ -115,11 +120,35 @@ struct Problem<'a> {
     /// The sum of all offsets, and a bound on its error.
     offset: Dd,
     offset_error: f64,
+    effort: Effort,
     watch: Watch<'a>,
 }
 
+/// Whether there may be a lattice on which all losses lie, but for rounding, and few atoms: it is tried only once.
+fn is_short(parts: &[Part]) -> bool {
+    let atoms = |part: &Part| match (part.law().formula(), part.law().listed()) {
+        (Some(formula), _) => Some(formula.outcomes),
+        (None, Some(atoms)) => Some(atoms as f64),
+        (None, None) => part.law().guarantee().map(|_| 2.0),
+    };
+    parts.iter().map(atoms).sum::<Option<f64>>().is_some_and(|atoms| atoms <= LITTLE_ATOMS)
+        && distances(parts).is_some_and(|list| {
+            let widest = list.iter().copied().fold(0.0, f64::max);
+            common_step(&list, widest / f64::from(1 << LITTLE_BITS as u32)).is_some()
+        })
+}
+
+/// The distances of all losses from their offsets, if all are atoms.
+fn distances(parts: &[Part]) -> Option<Vec<f64>> {
+    let lists: Option<Vec<_>> = parts.iter().map(|part| part.law().spacings()).collect();
+    Some(lists?.concat())
+}
+
 impl<'a> Problem<'a> {
-    fn new(parts: &'a [Part], watch: Watch<'a>) -> Option<Self> {
+    fn new(parts: &'a [Part], (effort, watch): (Effort, Watch<'a>)) -> Option<Self> {
+        if effort == Effort::Little && !is_short(parts) {
+            return None;
+        }
         let rough: Vec<Rough> = parts.iter().map(Rough::new).collect::<Option<_>>()?;
         let sum = |(total, size): (Dd, f64), rough: &Rough| {
             let offset = rough.offset * rough.count;
@@ -128,7 +157,7 @@ impl<'a> Problem<'a> {
         let (offset, size) = rough.iter().fold((Dd::ZERO, 0.0), sum);
         // A product and an addition for each, at 2^-102.
         let offset_error = size * STEP * (rough.len() as f64 + 1.0);
-        Some(Self { parts, rough, offset, offset_error, watch })
+        Some(Self { parts, rough, offset, offset_error, effort, watch })
     }
 }
 
@@ -209,6 +238,7 @@ impl Problem<'_> {
         let t = saddle.tilt;
         match self.exact_step(wanted / 64.0) {
             Some(d) => Some(d / (d * t).ceil().max((d / 0.25).ceil()).max(1.0)),
+            None if self.effort == Effort::Little => None,
             None => self.step(window, wanted),
         }
     }
@@ -226,11 +256,7 @@ impl Problem<'_> {
     /// A step of which all differences of losses are multiples, but for rounding, if all losses
     /// are atoms and there is one that is not too small. Any step is sound.
     fn exact_step(&self, least: f64) -> Option<f64> {
-        let mut distances: Vec<f64> = Vec::new();
-        for part in self.parts {
-            distances.extend(part.law().spacings()?);
-        }
-        common_step(&distances, least)
+        common_step(&distances(self.parts)?, least)
     }
 }
 
@@ -261,7 +287,11 @@ impl<'a> Attempt<'a> {
         // A hair less: the step may fill the period.
         let bits = ((window.length / step + SPARE) * (1.0 - 1e-9)).log2().ceil().max(7.0);
         let work = bits.exp2() * (3.0 * problem.parts.len() as f64 + 3.0);
-        if bits > MOST_BITS || work > MOST_PLACES {
+        let (most_bits, most_places) = match problem.effort {
+            Effort::Little => (LITTLE_BITS, LITTLE_PLACES),
+            Effort::Much => (MOST_BITS, MOST_PLACES),
+        };
+        if bits > most_bits || work > most_places {
             return None;
         }
         let frame = Frame { step, tilt: t * step, bits: bits as u32 };
@@ -419,6 +449,7 @@ fn refine<T>(
 ) -> Result<T, Failure> {
     let short = refine_within(problem, saddle, (gap, gap), &answer);
     let width = match short {
+        answer if problem.effort == Effort::Little => return answer,
         Err(Failure::TooWide(width)) if gap > FOLDED_GAP => width,
         Err(Failure::TooMuch) if gap > FOLDED_GAP => f64::INFINITY,
         answer => return answer,
@@ -465,9 +496,9 @@ pub(crate) fn epsilon(
     parts: &[Part],
     target: &Target,
     tolerance: f64,
-    watch: Watch<'_>,
+    (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Bracket, Failure> {
-    let problem = Problem::new(parts, watch).ok_or(Failure::TooMuch)?;
+    let problem = Problem::new(parts, (effort, watch)).ok_or(Failure::TooMuch)?;
     let ln_target = target.lower.ln_estimate();
     let saddle = problem.search(|saddle| saddle.ln_delta > ln_target || saddle.epsilon < 0.0);
     let gap = 0.7 * tolerance * saddle.tilt * saddle.epsilon.max(1e-3);
@@ -501,9 +532,9 @@ pub(crate) fn delta(
     parts: &[Part],
     epsilon: f64,
     tolerance: f64,
-    watch: Watch<'_>,
+    (effort, watch): (Effort, Watch<'_>),
 ) -> Result<Ends, Failure> {
-    let problem = Problem::new(parts, watch).ok_or(Failure::TooMuch)?;
+    let problem = Problem::new(parts, (effort, watch)).ok_or(Failure::TooMuch)?;
     let saddle = problem.search(|saddle| saddle.epsilon < epsilon);
     let saddle = Saddle { epsilon, ..saddle };
     refine(&problem, &saddle, tolerance, |attempt, transforms| {

@@ -13,7 +13,8 @@ use super::lattice::{Cell, Tilted, Weight};
 use super::skipped::{Ceiling, Decay, Part, Sieve};
 use crate::ends::{DOUBLES, LEFT_OUT};
 use crate::watch::{Stopped, Watch};
-use counterpoint_numerics::{Dd, UNIT, expm1, turn, turn_dd};
+use counterpoint_numerics::complex::{Complex, power, times};
+use counterpoint_numerics::{UNIT, expm1, turn, turn_dd};
 
 /// The kernel's two or three factors, 32 u each, a turn of 16 u, and their products.
 const KERNEL: f64 = 256.0 * UNIT;
@@ -30,46 +31,19 @@ const SIZES: f64 = 1e-14;
 /// e^x - 1 is at most 1.2 x for x up to 0.1.
 const FIRST_ORDER: f64 = 1.2;
 
-#[derive(Clone, Copy, Debug)]
-struct Complex {
-    re: f64,
-    im: f64,
+const ONE: Complex = (1.0, 0.0);
+
+fn norm_squared(z: Complex) -> f64 {
+    z.0 * z.0 + z.1 * z.1
 }
 
-impl Complex {
-    const ONE: Self = Self { re: 1.0, im: 0.0 };
+fn norm(z: Complex) -> f64 {
+    norm_squared(z).sqrt()
+}
 
-    fn times(self, other: Self) -> Self {
-        Self {
-            re: self.re * other.re - self.im * other.im,
-            im: self.re * other.im + self.im * other.re,
-        }
-    }
-
-    fn norm_squared(self) -> f64 {
-        self.re * self.re + self.im * self.im
-    }
-
-    fn norm(self) -> f64 {
-        self.norm_squared().sqrt()
-    }
-
-    fn recip(self) -> Self {
-        let n = self.norm_squared();
-        Self { re: self.re / n, im: -self.im / n }
-    }
-
-    fn powi(self, mut n: u64) -> Self {
-        let (mut base, mut result) = (self, Self { re: 1.0, im: 0.0 });
-        while n > 0 {
-            if n & 1 == 1 {
-                result = result.times(base);
-            }
-            base = base.times(base);
-            n >>= 1;
-        }
-        result
-    }
+fn reciprocal(z: Complex) -> Complex {
+    let n = norm_squared(z);
+    (z.0 / n, -z.1 / n)
 }
 
 /// One point of the contour: 1 for j = 0 and N/2, which stand alone, 2 for the others,
@@ -161,8 +135,8 @@ impl Contour {
     pub(crate) fn sum(&self, y0: u64, kappa: f64) -> (f64, f64) {
         match self.weight {
             Weight::Mass => self.add_up(y0, self.rest, |kernel| {
-                let inverse = kernel.lower.recip();
-                (inverse, inverse.norm())
+                let inverse = reciprocal(kernel.lower);
+                (inverse, norm(inverse))
             }),
             Weight::Profile => {
                 let flat = -expm1(-kappa);
@@ -170,12 +144,9 @@ impl Contour {
                 // The numerator is largest at theta = 0.
                 let most = flat + (1.0 + expm1(-self.tilt)) * turning;
                 self.add_up(y0, self.rest * most, |kernel| {
-                    let numerator = Complex {
-                        re: flat + kernel.decay.re * turning,
-                        im: kernel.decay.im * turning,
-                    };
-                    let inverse = kernel.lower.times(kernel.upper).recip();
-                    (numerator.times(inverse), most * inverse.norm())
+                    let numerator = (flat + kernel.decay.0 * turning, kernel.decay.1 * turning);
+                    let inverse = reciprocal(times(kernel.lower, kernel.upper));
+                    (times(numerator, inverse), most * norm(inverse))
                 })
             }
         }
@@ -187,12 +158,12 @@ impl Contour {
         let (mut sum, mut error) = (0.0, rest);
         for point in &self.points {
             let kernel = Kernel::new(self.tilt, self.step, point.index, self.bits);
-            let (re, im) = turn(point.index.wrapping_mul(y0), self.bits);
+            let turned = turn(point.index.wrapping_mul(y0), self.bits);
             let (at, size) = value(&kernel);
-            let term = point.phi.times(Complex { re, im }).times(at).re;
+            let term = times(times(point.phi, turned), at).0;
             sum += point.weight * term;
             error += UNIT * sum.abs();
-            error += point.weight * size * (point.error + KERNEL * point.phi.norm());
+            error += point.weight * size * (point.error + KERNEL * norm(point.phi));
         }
         error += SUM * sum.abs();
         (sum * scale, error * scale * (1.0 + DOUBLES))
@@ -218,14 +189,10 @@ impl Kernel {
         let gap = |exponent: f64| {
             let fall = -expm1(-exponent);
             let size = 1.0 - fall;
-            Complex { re: fall + size * versine, im: size * sine }
+            (fall + size * versine, size * sine)
         };
         let size = 1.0 + expm1(-tilt);
-        Self {
-            decay: Complex { re: size * cosine, im: -size * sine },
-            lower: gap(tilt),
-            upper: gap(tilt + step),
-        }
+        Self { decay: (size * cosine, -size * sine), lower: gap(tilt), upper: gap(tilt + step) }
     }
 }
 
@@ -251,7 +218,7 @@ impl Characteristic {
         let mut phases = Phases::new(indices, bits);
         let next = phases.at(1).to_vec();
         let mut all = Self {
-            product: vec![Complex::ONE; indices.len()],
+            product: vec![ONE; indices.len()],
             smallest: vec![1.0; indices.len()],
             errors: 0.0,
         };
@@ -273,19 +240,18 @@ impl Characteristic {
         self.errors += LIGHT * cell.count as f64;
         let points = self.product.iter_mut().zip(&mut self.smallest);
         for ((product, smallest), (phase, next)) in points.zip(phases.iter().zip(next)) {
-            let minus = phase.times(Complex { re: near + far * next.re, im: far * next.im });
-            let factor = Complex { re: stay + minus.re, im: minus.im };
-            let size = factor.norm_squared();
+            let minus = times(*phase, (near + far * next.0, far * next.1));
+            let factor = (stay + minus.0, minus.1);
+            let size = norm_squared(factor);
             *smallest = if size < *smallest { size } else { *smallest };
-            *product =
-                product.times(if cell.count == 1 { factor } else { factor.powi(cell.count) });
+            *product = times(*product, power(factor, cell.count));
         }
     }
 
     fn take_heavy(&mut self, cell: &Cell, indices: &[u64], bits: u32) {
         for (at, &index) in indices.iter().enumerate() {
             let (factor, size) = heavy(cell, index, bits);
-            self.product[at] = self.product[at].times(factor);
+            self.product[at] = times(self.product[at], factor);
             self.smallest[at] = self.smallest[at].min(size);
         }
         self.errors += cell.count as f64 * HEAVY + HEAVY_ROUNDED;
@@ -295,7 +261,7 @@ impl Characteristic {
     /// error is at most itself over the smallest factor's size.
     fn at(&self, point: usize) -> (Complex, f64) {
         let product = self.product[point];
-        let (size, smallest) = (product.norm(), self.smallest[point].sqrt());
+        let (size, smallest) = (norm(product), self.smallest[point].sqrt());
         let relative = (self.errors + SIZES) / smallest.max(1e-300);
         // A factor that nearly vanishes spoils the relative bound; the product is then
         // below that factor, and so is its error.
@@ -324,7 +290,7 @@ const RUN: usize = 8;
 
 impl<'a> Phases<'a> {
     fn new(indices: &'a [u64], bits: u32) -> Self {
-        Self { indices, bits, steps: 0, values: vec![Complex::ONE; indices.len()] }
+        Self { indices, bits, steps: 0, values: vec![ONE; indices.len()] }
     }
 
     /// Absolute error at most 48 u: the product of a run's first turn and one of the few
@@ -337,7 +303,7 @@ impl<'a> Phases<'a> {
         let bits = self.bits;
         let turned = |index: u64| {
             let (re, im) = turn(index.wrapping_mul(steps), bits);
-            Complex { re, im: -im }
+            (re, -im)
         };
         if self.indices.len() < 2 * RUN {
             for (value, &index) in self.values.iter_mut().zip(self.indices) {
@@ -351,7 +317,7 @@ impl<'a> Phases<'a> {
             if index < first.0 || index - first.0 >= RUN as u64 {
                 first = (index, turned(index));
             }
-            *value = first.1.times(near[(index - first.0) as usize]);
+            *value = times(first.1, near[(index - first.0) as usize]);
         }
         &self.values
     }
@@ -362,21 +328,9 @@ fn heavy(cell: &Cell, index: u64, bits: u32) -> (Complex, f64) {
     let (cosine, sine) = turn_dd(index, bits);
     let (near_cosine, near_sine) = turn_dd(index.wrapping_mul(cell.steps), bits);
     let inner = (cell.mass(1) + cell.mass(2) * cosine, -(cell.mass(2) * sine));
-    let turned = times_dd((near_cosine, -near_sine), inner);
-    let mut base = (cell.mass(0) + turned.0, turned.1);
+    let turned = times((near_cosine, -near_sine), inner);
+    let base = (cell.mass(0) + turned.0, turned.1);
     let size = base.0.hi * base.0.hi + base.1.hi * base.1.hi;
-    let mut result = (Dd::ONE, Dd::ZERO);
-    let mut n = cell.count;
-    while n > 0 {
-        if n & 1 == 1 {
-            result = times_dd(result, base);
-        }
-        base = times_dd(base, base);
-        n >>= 1;
-    }
-    (Complex { re: result.0.hi, im: result.1.hi }, size)
-}
-
-fn times_dd(a: (Dd, Dd), b: (Dd, Dd)) -> (Dd, Dd) {
-    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+    let power = power(base, cell.count);
+    ((power.0.hi, power.1.hi), size)
 }

@@ -33,8 +33,6 @@ pub(crate) fn bearable(factors: &[Factor]) -> Option<Route> {
 fn exact_within(factors: &[Factor], most: f64) -> Option<Route> {
     if factors.len() == 1 {
         Some(Route::Equal)
-    } else if halves::atoms_of(factors) <= most {
-        Some(Route::Grouped)
     } else if longer_half(factors) <= most {
         Some(Route::Halves)
     } else {
@@ -54,16 +52,14 @@ pub(crate) fn work(factors: &[Factor]) -> f64 {
 
 /// Why an exact route does not apply, if it does not.
 pub(crate) fn obstacle(factors: &[Factor], route: Route) -> Option<String> {
-    let too_many = |atoms: f64| {
-        (atoms > MOST_ATOMS).then(|| format!("it would list {atoms:.3e} atoms; at most 2^24"))
-    };
     match route {
-        Route::Closed => Some("the answer takes a computation".into()),
         Route::Equal if factors.len() > 1 => {
             Some(format!("there are {} different epsilons", factors.len()))
         }
-        Route::Grouped => too_many(halves::atoms_of(factors)),
-        Route::Halves => too_many(longer_half(factors)),
+        Route::Halves => {
+            let atoms = longer_half(factors);
+            (atoms > MOST_ATOMS).then(|| format!("it would list {atoms:.3e} atoms; at most 2^24"))
+        }
         _ => None,
     }
 }
@@ -76,11 +72,10 @@ impl Exact {
     ) -> Result<Self, Stopped> {
         match (route, factors) {
             (Route::Equal, &[factor]) => Ok(Self::Equal(Equal::new(factor))),
-            (Route::Halves, _) => {
+            _ => {
                 let (left, right) = halves::balanced(factors);
                 Ok(Self::Halves(Halves::new(&left, &right, watch)?))
             }
-            _ => Ok(Self::Halves(Halves::new(&[], factors, watch)?)),
         }
     }
 

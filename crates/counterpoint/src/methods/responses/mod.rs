@@ -8,7 +8,7 @@ pub(crate) mod exact;
 pub(crate) mod halves;
 pub(crate) mod lattice;
 pub(crate) mod near_top;
-pub mod precise;
+pub(crate) mod precise;
 pub(crate) mod skipped;
 pub(crate) mod two_lattices;
 

@@ -16,7 +16,7 @@ use dashu_float::round::mode::HalfEven;
 use dashu_int::UBig;
 
 /// A binary floating-point number of any precision.
-pub type Big = FBig<HalfEven, 2>;
+pub(crate) type Big = FBig<HalfEven, 2>;
 
 /// Equal guarantees whose parameters are fractions: of any length, such as a third.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,12 +30,11 @@ pub struct PreciseGuarantee {
 }
 
 /// Lower and upper end of a number.
-pub type BigBracket = (Big, Big);
+pub(crate) type BigBracket = (Big, Big);
 
 /// Why there is no answer in so many bits.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PreciseError {
+pub(crate) enum PreciseError {
     /// The guarantees leak more than the delta asked about.
     #[error("delta {} is below what the releases leak; the least possible is {}", plain(*.delta), plain(*.least))]
     BelowLeak {
@@ -93,7 +92,7 @@ const MOST_TRIES: u32 = 12;
 ///
 /// # Errors
 /// [`PreciseError`] if there are too many atoms to list, or the watcher stops the work.
-pub fn delta(
+pub(crate) fn delta(
     list: &[PreciseGuarantee],
     epsilon: &Ratio,
     bits: Bits,
@@ -132,7 +131,7 @@ pub fn delta(
 ///
 /// # Errors
 /// [`PreciseError::BelowLeak`] if no epsilon is finite; otherwise as [`delta`].
-pub fn epsilon(
+pub(crate) fn epsilon(
     list: &[PreciseGuarantee],
     delta: &Ratio,
     bits: Bits,

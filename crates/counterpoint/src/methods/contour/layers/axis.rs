@@ -1,11 +1,12 @@
 //! Nodes on the axis, the weights that cuts give them, and how they turn with the line of integration.
 
-use super::complex::{Complex, ZERO, complement, expm1, exponential, minus, times};
+use super::complex::{ZERO, complement, expm1, exponential};
 use super::steps::{Layer, Steps};
 use crate::ends::DOUBLES;
 use crate::laws::Direction;
 use crate::laws::transform::angle;
 use crate::methods::Failure;
+use counterpoint_numerics::complex::{Complex, minus, times};
 use counterpoint_numerics::{exp, ln_1p_rounded};
 
 /// The powers in kappa.

@@ -1,23 +1,10 @@
-//! Complex numbers in doubles.
+//! Functions of complex numbers, in doubles.
 
 use crate::laws::transform::angle;
+use counterpoint_numerics::complex::Complex;
 use counterpoint_numerics::{Dd, exp, expm1_rounded};
 
-pub(super) type Complex = (f64, f64);
-
 pub(super) const ZERO: Complex = (0.0, 0.0);
-
-pub(super) fn plus(a: Complex, b: Complex) -> Complex {
-    (a.0 + b.0, a.1 + b.1)
-}
-
-pub(super) fn minus(a: Complex, b: Complex) -> Complex {
-    (a.0 - b.0, a.1 - b.1)
-}
-
-pub(super) fn times(a: Complex, b: Complex) -> Complex {
-    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
-}
 
 /// e^x - 1 to 6 u.
 pub(super) fn expm1(x: f64) -> f64 {

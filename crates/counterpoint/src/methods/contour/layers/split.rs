@@ -1,6 +1,7 @@
 //! Lists of complex numbers, real and imaginary parts apart: so a processor works on several at once.
 
-use super::complex::{Complex, ZERO, plus, times};
+use super::complex::ZERO;
+use counterpoint_numerics::complex::{Complex, plus, times};
 use std::ops::Range;
 
 /// Sums are made block by block.

@@ -1,14 +1,14 @@
 //! The nodes on the turned line: a layer's transform, frequency by frequency.
 
 use super::axis::{Axis, CUT, MOST_NODES, Node};
-use super::complex::{Complex, ZERO, argument, expm1, minus, plus, size};
+use super::complex::{ZERO, argument, expm1, size};
 use super::masses::{ARGUMENT, FUNCTION, Sums};
 use super::split::{self, Split, product};
 use super::steps::{Layer, Steps};
 use crate::ends::DOUBLES;
 use crate::laws::Direction;
 use crate::laws::transform::angle;
-use crate::laws::transform::place;
+use counterpoint_numerics::complex::{Complex, minus, plus, times};
 use counterpoint_numerics::{Dd, STEP, UNIT, exp, ln_1p_rounded, ln_rounded};
 
 /// An argument of r, in units of u, for each unit of its power.
@@ -344,17 +344,17 @@ pub(super) fn ln_modulus(rate: f64, rho: f64, turn: f64) -> f64 {
 }
 
 /// (a + b)^n - a^n without a difference.
-fn difference(a: place::Complex, b: place::Complex, n: u64) -> Complex {
+fn difference(a: Complex<Dd>, b: Complex<Dd>, n: u64) -> Complex {
     let both = (a.0 + b.0, a.1 + b.1);
     let (mut power, mut difference) = (a, b);
     for bit in (0..63 - n.leading_zeros()).rev() {
         let sum = (power.0.scaled(2.0) + difference.0, power.1.scaled(2.0) + difference.1);
-        difference = place::times(difference, sum);
-        power = place::times(power, power);
+        difference = times(difference, sum);
+        power = times(power, power);
         if n >> bit & 1 == 1 {
-            let (grown, new) = (place::times(difference, both), place::times(power, b));
+            let (grown, new) = (times(difference, both), times(power, b));
             difference = (grown.0 + new.0, grown.1 + new.1);
-            power = place::times(power, a);
+            power = times(power, a);
         }
     }
     (difference.0.hi, difference.1.hi)
