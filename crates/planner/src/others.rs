@@ -104,7 +104,7 @@ fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
         Wish::Level(_) | Wish::Weight(_) => {}
     }
     let family = row.families.get(choice)?;
-    let error = family.error(level).ok()?;
+    let error = family.seen(level).ok()?;
     if error.is_finite() {
         return Some(Target::Fixed(error));
     }

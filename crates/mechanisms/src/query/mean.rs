@@ -46,6 +46,9 @@ pub(super) fn noisy_rows(ones: Option<&Law>, rows: f64, alpha: f64, fineness: f6
 /// How many blocks an average distance of the noise is cut into: first, and last.
 pub(super) const FINENESS: [f64; 3] = [8.0, 64.0, 512.0];
 
+/// The same for estimates.
+pub(super) const COARSE: f64 = 6.0;
+
 /// How closely a half-width is sought with these.
 const WIDTHS: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
@@ -77,6 +80,25 @@ impl Mean {
             let blocks = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
             move |h| self.keeps_in(&blocks, h, alpha)
         })
+    }
+
+    /// About the same where the number of records has noise, as if N were never cut off at one: on data with a mean of m the
+    /// answer is off by more than h where s - (m - h) a or its opposite is above hn, a sum of two noises.
+    pub(super) fn about_half_width(&self, alpha: f64) -> Option<f64> {
+        let ones = self.ones.as_ref()?;
+        let rows = self.rows.max(1.0);
+        let blocks = match self.offsets.needs_blocks(ones) {
+            true => ones.blocks(alpha * RARE, COARSE),
+            false => Vec::new(),
+        };
+        let fails = |h: f64| {
+            let beyond = |m: f64| self.offsets.both_above(ones, m, h * rows, &blocks);
+            let near = if h < self.half { beyond((self.half - 2.0 * h).abs()) } else { 0.0 };
+            beyond(self.half) + near
+        };
+        // Of two Gaussians it is this, and of others near it.
+        let guess = self.offsets.furthest(alpha).hypot(self.half * ones.furthest(alpha)) / rows;
+        Some(about_least(guess, 2.0 * self.half, |h| (fails(h) / alpha).ln()))
     }
 
     /// Whether no data are off by more than h more often than that.
@@ -274,6 +296,30 @@ impl Mean {
 
 /// The last cell of means is this many eighths of a doubling from the end.
 const EIGHTHS: u32 = 120;
+
+/// About where a falling function crosses zero, or `most`, by secants from a guess.
+pub(super) fn about_least(guess: f64, most: f64, excess: impl Fn(f64) -> f64) -> f64 {
+    const LOOKS: usize = 40;
+    let mut low = (most * 2.0_f64.powi(-60)).ln();
+    let (mut place, mut high) = (guess.ln().clamp(low, most.ln()), most.ln());
+    let mut before: Option<(f64, f64)> = None;
+    for _ in 0..LOOKS {
+        let found = excess(place.exp());
+        if found > 0.0 { low = place } else { high = place }
+        // A first step by a tenth.
+        let next = match before {
+            Some((other, there)) => place - found * (place - other) / (found - there),
+            None => place + (0.1_f64).copysign(found),
+        };
+        let is_inside = next > low && next < high;
+        before = Some((place, found));
+        let last = std::mem::replace(&mut place, if is_inside { next } else { 0.5 * (low + high) });
+        if (place - last).abs() < 1e-6 {
+            break;
+        }
+    }
+    place.exp().min(most)
+}
 
 /// The least number up to `most` that keeps to something, by blocks that become finer: each time a
 /// little below what was found. `most` always keeps; at some numbers what has to be kept to may jump.

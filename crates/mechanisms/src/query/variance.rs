@@ -4,7 +4,7 @@
 //! on the sum of offsets and q on that of squares, and N = max(1, n + a), b = N - n, the answer is off by
 //! A - D: A = (q - u b)/N, and D = t^2 - m^2, t being m + (s - m b)/N clamped to [-M, M].
 
-use super::mean::{RARE, Rows, least_of_three, noisy_rows};
+use super::mean::{COARSE, RARE, Rows, about_least, least_of_three, noisy_rows};
 use super::summand::Summand;
 use crate::noise::{Block, Law, Noise, SLACK};
 
@@ -82,23 +82,36 @@ impl Variance {
         })
     }
 
+    /// About the same: for the data that are mostly worst, by coarse blocks.
+    pub(super) fn about_half_width(&self, alpha: f64) -> f64 {
+        let alpha = alpha.min(0.5);
+        let blocks = self.blocks(alpha * RARE, COARSE);
+        let guess = self.squares.furthest(alpha) / self.rows.max(1.0);
+        about_least(guess, self.most(), |h| {
+            (self.fails(&blocks, self.likely(h), h) / alpha).ln()
+        })
+    }
+
     /// Whether no data are off by more than h more often than that.
     pub(super) fn keeps(&self, h: f64, alpha: f64, fineness: f64) -> bool {
         let alpha = alpha.min(0.5);
         self.keeps_in(&self.blocks(alpha * RARE, fineness), h, alpha)
     }
 
-    fn keeps_in(&self, blocks: &Blocks, h: f64, alpha: f64) -> bool {
-        // Where both sides are open and the mean is as far out as it may be, it is mostly worst.
+    /// Data with both sides open and the mean as far out as it may be: mostly the worst.
+    fn likely(&self, h: f64) -> Cell {
         let m = (self.most() - h).max(0.0).sqrt();
-        let likely = Cell { m: (m, m), u: (self.most(), self.most()) };
+        Cell { m: (m, m), u: (self.most(), self.most()) }
+    }
+
+    fn keeps_in(&self, blocks: &Blocks, h: f64, alpha: f64) -> bool {
         if h >= self.most() {
             return true;
         }
-        let mut left = MOST_LOOKS;
+        let (likely, mut left) = (self.likely(h), MOST_LOOKS);
         self.fails(blocks, likely, h) <= alpha
             && self
-                .layers(m)
+                .layers(likely.m.0)
                 .all(|cell| self.keeps_on(blocks, cell, (h, alpha), HALVINGS, &mut left))
     }
 
