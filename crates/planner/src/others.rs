@@ -39,16 +39,15 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, targets: Option<Vec<Targe
     let of = |(name, theorem): (&'static str, Theorem)| {
         // Who stops gets no plan, and need not wait for this.
         let _ = problem.composer.pace().trial();
-        let charge = |factor: f64| charged(problem, &rows, theorem, (factor, 1.0));
-        let scaled = |factor: f64| charged(problem, &rows, theorem, (1.0, factor));
+        let charge = |factor: f64, from: From| charged(problem, &rows, theorem, (factor, from));
         let factor = budget.filter(|_| fits).and_then(|budget| {
-            let guess = needed(budget, (1.0, 1.1), scaled)?;
+            let guess = needed(budget, (1.0, 1.1), |factor| charge(factor, From::Wanted))?;
             if problem.rows.len() > FEW {
                 return Some(guess);
             }
-            needed(budget, (guess, 1.001), charge)
+            needed(budget, (guess, 1.001), |factor| charge(factor, From::Near(guess)))
         });
-        Other { theorem: name, epsilon: charge(1.0), factor }
+        Other { theorem: name, epsilon: charge(1.0, From::Wanted), factor }
     };
     THEOREMS.into_iter().map(of).collect()
 }
@@ -119,20 +118,36 @@ fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
     }))
 }
 
+/// At which factor levels are found, from which others follow: errors are taken to be inverse to levels, which they are but for
+/// whole numbers.
+#[derive(Clone, Copy)]
+enum From {
+    /// At one.
+    Wanted,
+    /// Next to the factor, and only where half-widths are searched for. Others are found at the factor itself.
+    Near(f64),
+}
+
 /// The theorem's epsilon, secrecy of the sample included as in the plan's own, where every row has pure noise that keeps to so
-/// many times its error, and then so many times that: errors are taken to be inverse to levels, which they are but for whole
-/// numbers.
+/// many times its error.
 fn charged(
     problem: &Problem<'_>,
     rows: &[Pure],
     theorem: Theorem,
-    (factor, scaled): (f64, f64),
+    (factor, from): (f64, From),
 ) -> Option<f64> {
     let releases = |row: &Pure| -> Option<Vec<Release>> {
         problem.composer.pace().look().ok()?;
         let family = row.family()?;
         let level = match row.target {
-            Target::Wanted(error) => family.level(error * factor).ok()?? / scaled,
+            Target::Wanted(error) => {
+                let found = match from {
+                    From::Wanted => 1.0,
+                    From::Near(near) if family.is_searched() => near,
+                    From::Near(_) => factor,
+                };
+                family.level(error * found).ok()?? * found / factor
+            }
             Target::Fixed(error) => family.level(error).ok()??,
             Target::Level(level) => level,
         };

@@ -47,7 +47,7 @@ pub(super) fn noisy_rows(ones: Option<&Law>, rows: f64, alpha: f64, fineness: f6
 pub(super) const FINENESS: [f64; 3] = [8.0, 64.0, 512.0];
 
 /// The same for estimates.
-pub(super) const COARSE: f64 = 6.0;
+pub(super) const COARSE: f64 = 4.0;
 
 /// How closely a half-width is sought with these.
 const WIDTHS: [f64; 3] = [1e-2, 1e-3, 1e-4];
@@ -91,10 +91,19 @@ impl Mean {
             true => ones.blocks(alpha * RARE, COARSE),
             false => Vec::new(),
         };
+        // P(s + m a > x), by the middles of blocks where it has no formula.
+        let beyond = |m: f64, x: f64| match blocks.as_slice() {
+            [] => self.offsets.both_above(ones, m, x, &[]),
+            [inner @ .., _, _] => {
+                let one = |block: &Block| 0.5 * m * (block.low + block.high);
+                inner.iter().map(|block| block.chance * self.offsets.above(x - one(block))).sum()
+            }
+            [_] => 0.0,
+        };
         let fails = |h: f64| {
-            let beyond = |m: f64| self.offsets.both_above(ones, m, h * rows, &blocks);
-            let near = if h < self.half { beyond((self.half - 2.0 * h).abs()) } else { 0.0 };
-            beyond(self.half) + near
+            let near = (self.half - 2.0 * h).abs();
+            let near = if h < self.half { beyond(near, h * rows) } else { 0.0 };
+            beyond(self.half, h * rows) + near
         };
         // Of two Gaussians it is this, and of others near it.
         let guess = self.offsets.furthest(alpha).hypot(self.half * ones.furthest(alpha)) / rows;
