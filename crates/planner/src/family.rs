@@ -213,6 +213,15 @@ impl Family {
         Ok(self.ends(error * (1.0 + self.slack))?.map(|(misses, _)| misses))
     }
 
+    /// About the level that keeps to an error, within a thousandth part where half-widths are searched for; `None` if none does.
+    pub(crate) fn near_level(&self, error: f64) -> Result<Option<f64>, Error> {
+        if !self.is_searched() {
+            return self.level(error);
+        }
+        let level = self.calibrated(error, 1e-3)?;
+        if level < self.range().1 { Ok(Some(level)) } else { self.level(error) }
+    }
+
     /// Both of them.
     fn ends(&self, error: f64) -> Result<Option<(f64, f64)>, Error> {
         let near = match self.noise {

@@ -69,9 +69,9 @@ impl Covariance {
     /// A half-width for all data; a confidence below one half is taken for that, as for variances.
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
         let alpha = alpha.min(0.5);
-        least_of_three(2.0 * self.most(), &[], |fineness| {
+        least_of_three(2.0 * self.most(), &[], alpha, |fineness| {
             let blocks = self.blocks(alpha * RARE, alpha / 256.0, fineness);
-            move |h| self.fails(&blocks, h) <= alpha
+            move |h| self.fails(&blocks, h)
         })
     }
 

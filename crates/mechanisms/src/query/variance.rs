@@ -76,9 +76,9 @@ impl Variance {
     /// several add up say little there.
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
         let alpha = alpha.min(0.5);
-        least_of_three(self.most(), &[], |fineness| {
+        least_of_three(self.most(), &[], alpha, |fineness| {
             let blocks = self.blocks(alpha * RARE, fineness.min(32.0));
-            move |h| self.keeps_in(&blocks, h, alpha)
+            move |h| self.fails_in(&blocks, h, alpha)
         })
     }
 
@@ -95,7 +95,7 @@ impl Variance {
     /// Whether no data are off by more than h more often than that.
     pub(super) fn keeps(&self, h: f64, alpha: f64, fineness: f64) -> bool {
         let alpha = alpha.min(0.5);
-        self.keeps_in(&self.blocks(alpha * RARE, fineness), h, alpha)
+        self.fails_in(&self.blocks(alpha * RARE, fineness), h, alpha) <= alpha
     }
 
     /// Data with both sides open and the mean as far out as it may be: mostly the worst.
@@ -104,15 +104,19 @@ impl Variance {
         Cell { m: (m, m), u: (self.most(), self.most()) }
     }
 
-    fn keeps_in(&self, blocks: &Blocks, h: f64, alpha: f64) -> bool {
+    /// How often answers on the data that are mostly worst are off by more than h, at most, where no data are shown to be
+    /// more often than alpha; else that it is more.
+    fn fails_in(&self, blocks: &Blocks, h: f64, alpha: f64) -> f64 {
         if h >= self.most() {
-            return true;
+            return 0.0;
         }
         let (likely, mut left) = (self.likely(h), MOST_LOOKS);
-        self.fails(blocks, likely, h) <= alpha
+        let fails = self.fails(blocks, likely, h);
+        let keeps = fails <= alpha
             && self
                 .layers(likely.m.0)
-                .all(|cell| self.keeps_on(blocks, cell, (h, alpha), HALVINGS, &mut left))
+                .all(|cell| self.keeps_on(blocks, cell, (h, alpha), HALVINGS, &mut left));
+        if keeps || fails > alpha { fails } else { f64::INFINITY }
     }
 
     /// All data, cut at a mean and at twice, four times, ... its distance from the end of the bounds.
@@ -247,11 +251,14 @@ impl Variance {
     /// The half-width for data with this mean and mean square of offsets.
     pub(super) fn half_width_on(&self, m: f64, u: f64, alpha: f64) -> f64 {
         let v = u - m * m;
-        least_of_three(self.most(), &[v, self.most() - v], |fineness| {
+        least_of_three(self.most(), &[v, self.most() - v], alpha, |fineness| {
             let fineness = (0.5 * fineness).min(3.0 * MODEST);
             let rows = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
             let offsets = self.offsets.blocks(alpha * RARE, fineness);
-            move |h| h >= self.most() || self.fails_on(&rows, &offsets, (m, u), h) <= alpha
+            move |h| match h >= self.most() {
+                true => 0.0,
+                false => self.fails_on(&rows, &offsets, (m, u), h),
+            }
         })
     }
 
