@@ -143,8 +143,8 @@ impl Mean {
         }
         let inner = self.half - h;
         let both = if inner > 0.0 { self.both_sides(blocks, inner, h) } else { 0.0 };
-        let keeps = both <= alpha
-            && self.keeps_one_sided(blocks, (inner.abs(), self.half), h, alpha, 8);
+        let keeps =
+            both <= alpha && self.keeps_one_sided(blocks, (inner.abs(), self.half), h, alpha, 8);
         if keeps || both > alpha { both } else { f64::INFINITY }
     }
 
@@ -317,7 +317,11 @@ pub(super) fn about_least(guess: f64, most: f64, excess: impl Fn(f64) -> f64) ->
     let mut before: Option<(f64, f64)> = None;
     for _ in 0..LOOKS {
         let found = excess(place.exp());
-        if found > 0.0 { low = place } else { high = place }
+        if found > 0.0 {
+            low = place
+        } else {
+            high = place
+        }
         // A first step by a tenth.
         let next = match before {
             Some((other, there)) => place - found * (place - other) / (found - there),

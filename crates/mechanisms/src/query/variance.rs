@@ -87,9 +87,7 @@ impl Variance {
         let alpha = alpha.min(0.5);
         let blocks = self.blocks(alpha * RARE, COARSE);
         let guess = self.squares.furthest(alpha) / self.rows.max(1.0);
-        about_least(guess, self.most(), |h| {
-            (self.fails(&blocks, self.likely(h), h) / alpha).ln()
-        })
+        about_least(guess, self.most(), |h| (self.fails(&blocks, self.likely(h), h) / alpha).ln())
     }
 
     /// Whether no data are off by more than h more often than that.
