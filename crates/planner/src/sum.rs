@@ -135,10 +135,11 @@ impl Shared<'_> {
     fn choices(&self, margins: &[f64]) -> Result<Vec<Guess>, PlanningError> {
         let mut found: Vec<(Setting, (f64, f64), f64)> = Vec::new();
         let [first, last] = self.problem.of_one_kind();
-        for choice in [None, Some(first.as_slice()), Some(last.as_slice())] {
+        // Those of one kind first: their errors make the estimates right by which kinds are compared.
+        for choice in [Some(first.as_slice()), Some(last.as_slice()), None] {
             let (setting, order, multiplier) = self.guess(choice, margins, (START, 1.0))?;
             if found.iter().all(|(other, ..)| other.choice != setting.choice) {
-                let sum = self.about_sum(&setting)?;
+                let sum = self.sum(&setting)?;
                 found.push((setting, (order, multiplier), sum));
             }
         }
