@@ -5,7 +5,7 @@ use crate::root::{Crossing, Kind, Search, inward, search};
 use crate::study::{Noise, Population, Public, StudyError, Wanted};
 use counterpoint::{Mechanism, Release};
 use counterpoint_mechanisms::{Contribution, Error, Measurement, Query, Recipe};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -26,11 +26,13 @@ pub(crate) struct Family {
     slack: f64,
     /// Levels that were looked at, rising, with their errors.
     seen: RefCell<Vec<(f64, f64)>>,
-    /// The curve of errors and prices, sampled: at powers of [`RATIO`].
+    /// The last of these errors over what it was estimated at.
+    ratio: Cell<f64>,
+    /// The curve of estimated errors and of prices, sampled: at powers of [`RATIO`].
     points: RefCell<BTreeMap<i32, Rc<Point>>>,
 }
 
-/// What runs at a level: its error, and what it is charged as.
+/// What runs at a level: its error, about, and what it is charged as.
 #[derive(Debug)]
 struct Point {
     error: f64,
@@ -108,6 +110,7 @@ impl Family {
             range: if noise == Noise::Gaussian { INVERSES } else { EPSILONS },
             slack: 0.0,
             seen: RefCell::default(),
+            ratio: Cell::new(1.0),
             points: RefCell::default(),
         };
         let kinds = [Noise::Laplace, Noise::Gaussian, Noise::Exponential];
@@ -210,6 +213,15 @@ impl Family {
         Ok(self.ends(error * (1.0 + self.slack))?.map(|(misses, _)| misses))
     }
 
+    /// About the level that keeps to an error, within a thousandth part where half-widths are searched for; `None` if none does.
+    pub(crate) fn near_level(&self, error: f64) -> Result<Option<f64>, Error> {
+        if !self.is_searched() {
+            return self.level(error);
+        }
+        let level = self.calibrated(error, 1e-3)?;
+        if level < self.range().1 { Ok(Some(level)) } else { self.level(error) }
+    }
+
     /// Both of them.
     fn ends(&self, error: f64) -> Result<Option<(f64, f64)>, Error> {
         let near = match self.noise {
@@ -223,8 +235,8 @@ impl Family {
         let found = match self.around(error)? {
             Some((low, high)) => inward(low, high, (near, Kind::Straight), excess)?,
             None => {
-                let stride = if self.is_searched() { 1.01 } else { 1.002 };
-                let guess = self.about(error)?;
+                let stride = if self.is_searched() { 1.0 + 0.4 * near } else { 1.002 };
+                let guess = self.calibrated(error, 0.3 * near)?;
                 let place = Search { guess, stride, range: self.range(), power: 1.0, near };
                 search(place, excess)?
             }
@@ -236,6 +248,14 @@ impl Family {
         })
     }
 
+    /// About the level that keeps to an error, by estimates that are right next to it: of which the error is known, and as near to
+    /// this one as that, or which were made right where they were wrong.
+    fn calibrated(&self, error: f64, near: f64) -> Result<f64, Error> {
+        let guess = self.about(error)?;
+        let off = (self.seen(guess)? / error).ln();
+        if off.abs() < near { Ok(guess) } else { self.about(error) }
+    }
+
     /// The error at a level, looked up if it was looked at before.
     pub(crate) fn seen(&self, level: f64) -> Result<f64, Error> {
         let mut seen = self.seen.borrow_mut();
@@ -243,7 +263,11 @@ impl Family {
         match seen.get(place) {
             Some(&(same, error)) if same.to_bits() == level.to_bits() => Ok(error),
             _ => {
-                let error = self.error(level)?;
+                let measurement = self.measurement(level)?;
+                let error = measurement.half_width_all(self.rows, self.confidence)?;
+                let about = measurement.about_half_width_all(self.rows, self.confidence)?;
+                let ratio = about.map(|about| error / about).filter(|ratio| ratio.is_normal());
+                self.ratio.set(ratio.unwrap_or(1.0));
                 seen.insert(place, (level, error));
                 Ok(error)
             }
@@ -253,7 +277,7 @@ impl Family {
     /// Levels on both sides of the least that keeps to an error, as near as any that were looked at, with what their errors are of
     /// it in logarithms; `None` where none are near.
     fn around(&self, error: f64) -> Result<Option<(Node, Node)>, Error> {
-        // So that there are samples.
+        // So that there are samples, if they are not estimates.
         self.about(error)?;
         let seen = self.seen.borrow();
         let place = seen.partition_point(|(_, at)| *at > error);
@@ -270,7 +294,12 @@ impl Family {
             return Ok(Rc::clone(point));
         }
         let level = self.sample(index);
-        let point = Rc::new(Point { error: self.seen(level)?, releases: self.releases(level)? });
+        let measurement = self.measurement(level)?;
+        let error = match measurement.about_half_width_all(self.rows, self.confidence)? {
+            Some(about) => about,
+            None => self.seen(level)?,
+        };
+        let point = Rc::new(Point { error, releases: measurement.releases().to_vec() });
         self.points.borrow_mut().insert(index, Rc::clone(&point));
         Ok(point)
     }
@@ -291,6 +320,7 @@ impl Family {
 
     /// About the level that keeps to an error.
     pub(crate) fn about(&self, error: f64) -> Result<f64, Error> {
+        let error = error / self.ratio.get();
         let (least, most) = self.range();
         let [first, last] = [least, most].map(|end| ((end / MIDDLE).ln() / RATIO.ln()) as i32);
         let keeps = |index: i32| Ok::<bool, Error>(self.point(index)?.error <= error);
@@ -309,6 +339,12 @@ impl Family {
         Ok((self.sample(index - 1) * RATIO.powf(share)).clamp(least, most))
     }
 
+    /// About the error at a level.
+    pub(crate) fn about_error(&self, level: f64) -> Result<f64, Error> {
+        let Between { low, high, share } = self.between(level)?;
+        Ok(low.error.powf(1.0 - share) * high.error.powf(share) * self.ratio.get())
+    }
+
     /// About ln E[e^(t L)] at a level.
     pub(crate) fn cumulant(&self, level: f64, t: f64) -> Result<f64, Error> {
         Ok(self.between(level)?.cumulant(t))
@@ -324,7 +360,8 @@ impl Family {
         let [first, last] = [least, most].map(|end| ((end / MIDDLE).ln() / RATIO.ln()) as i32);
         let at = |index: i32| {
             let point = self.point(index)?;
-            Ok::<f64, Error>(value(point.error, price::cumulant(&point.releases, t)))
+            let error = point.error * self.ratio.get();
+            Ok::<f64, Error>(value(error, price::cumulant(&point.releases, t)))
         };
         // Errors level off where noise is very wide: there may be a dip there, too.
         let (mut index, mut here) = (0, f64::INFINITY);

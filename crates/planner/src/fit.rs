@@ -411,7 +411,8 @@ impl<'a> Problem<'a> {
     /// The least factor for which the budget is kept, bracketed: at the upper end it is kept, below the lower end it
     /// is proved to be broken by these kinds of noise.
     pub(crate) fn fit(&self, budget: f64) -> Result<(Setting, Answer, Bracket), PlanningError> {
-        let mut choice = self.choose(1.0)?;
+        let about = self.about_factor(budget)?.0;
+        let mut choice = self.choose(if about.is_finite() { about } else { 1.0 })?;
         let (mut factor, mut setting) = self.search(&choice, budget)?;
         for _ in 0..2 {
             let better = self.choose(factor)?;

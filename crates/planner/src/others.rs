@@ -36,19 +36,23 @@ pub(crate) fn of(study: &Study, problem: &Problem<'_>, targets: Option<Vec<Targe
     };
     let budget = study.budget().epsilon.map(counterpoint::Epsilon::get);
     let fits = problem.rows.iter().any(|row| matches!(row.wish, Wish::Error(_)));
+    let wanted = found(problem, &rows, 1.0);
     let of = |(name, theorem): (&'static str, Theorem)| {
         // Who stops gets no plan, and need not wait for this.
         let _ = problem.composer.pace().trial();
-        let charge = |factor: f64| charged(problem, &rows, theorem, (factor, 1.0));
-        let scaled = |factor: f64| charged(problem, &rows, theorem, (1.0, factor));
-        let factor = budget.filter(|_| fits).and_then(|budget| {
-            let guess = needed(budget, (1.0, 1.1), scaled)?;
+        let charge = |from: &Found, exactly: bool, factor: f64| {
+            charged(problem, &rows, theorem, (from, exactly, factor))
+        };
+        let factor = budget.filter(|_| fits).zip(wanted.as_ref()).and_then(|(budget, wanted)| {
+            let guess = needed(budget, (1.0, 1.1), |factor| charge(wanted, false, factor))?;
             if problem.rows.len() > FEW {
                 return Some(guess);
             }
-            needed(budget, (guess, 1.001), charge)
+            let near = found(problem, &rows, guess)?;
+            needed(budget, (guess, 1.001), |factor| charge(&near, true, factor))
         });
-        Other { theorem: name, epsilon: charge(1.0), factor }
+        let epsilon = wanted.as_ref().and_then(|wanted| charge(wanted, false, 1.0));
+        Other { theorem: name, epsilon, factor }
     };
     THEOREMS.into_iter().map(of).collect()
 }
@@ -104,7 +108,7 @@ fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
         Wish::Level(_) | Wish::Weight(_) => {}
     }
     let family = row.families.get(choice)?;
-    let error = family.error(level).ok()?;
+    let error = family.seen(level).ok()?;
     if error.is_finite() {
         return Some(Target::Fixed(error));
     }
@@ -119,27 +123,48 @@ fn target(row: &Row, choice: usize, level: f64) -> Option<Target> {
     }))
 }
 
+/// The levels of rows at a factor, from which those at others follow: errors are taken to be inverse to levels, which they are but
+/// for whole numbers.
+struct Found {
+    factor: f64,
+    levels: Vec<f64>,
+}
+
+fn found(problem: &Problem<'_>, rows: &[Pure], factor: f64) -> Option<Found> {
+    let level = |row: &Pure| {
+        problem.composer.pace().look().ok()?;
+        match row.target {
+            Target::Wanted(error) => row.family()?.near_level(error * factor).ok()?,
+            Target::Fixed(error) => row.family()?.near_level(error).ok()?,
+            Target::Level(level) => Some(level),
+        }
+    };
+    Some(Found { factor, levels: rows.iter().map(level).collect::<Option<_>>()? })
+}
+
 /// The theorem's epsilon, secrecy of the sample included as in the plan's own, where every row has pure noise that keeps to so
-/// many times its error, and then so many times that: errors are taken to be inverse to levels, which they are but for whole
-/// numbers.
+/// many times its error: by levels found at another factor, or, where it is told to and half-widths are not searched for, at this
+/// one.
 fn charged(
     problem: &Problem<'_>,
     rows: &[Pure],
     theorem: Theorem,
-    (factor, scaled): (f64, f64),
+    (from, exactly, factor): (&Found, bool, f64),
 ) -> Option<f64> {
-    let releases = |row: &Pure| -> Option<Vec<Release>> {
+    let releases = |(row, level): (&Pure, &f64)| -> Option<Vec<Release>> {
         problem.composer.pace().look().ok()?;
         let family = row.family()?;
         let level = match row.target {
-            Target::Wanted(error) => family.level(error * factor).ok()?? / scaled,
-            Target::Fixed(error) => family.level(error).ok()??,
-            Target::Level(level) => level,
+            Target::Wanted(error) if exactly && !family.is_searched() => {
+                family.level(error * factor).ok()??
+            }
+            Target::Wanted(_) => level * from.factor / factor,
+            Target::Fixed(_) | Target::Level(_) => *level,
         };
         family.releases(level).ok()
     };
     let mut releases: Vec<Release> =
-        rows.iter().map(releases).collect::<Option<Vec<_>>>()?.concat();
+        rows.iter().zip(&from.levels).map(releases).collect::<Option<Vec<_>>>()?.concat();
     releases.extend(problem.held_back.iter().cloned());
     let plan = problem.composer.plan(&releases).ok()?;
     let within = theorem.epsilon(&plan, problem.composer.delta()).ok()?;

@@ -323,7 +323,7 @@ fn lines(
                 let runs = Runs {
                     noise: family.noise,
                     level,
-                    error: family.error(level)?,
+                    error: family.seen(level)?,
                     wanted: match wanted.wish {
                         Wish::Error(error) | Wish::Kept(error) => Some(error),
                         Wish::Level(_) | Wish::Weight(_) => None,
@@ -345,7 +345,7 @@ fn lines(
         let Some(family) = row.families.first() else { continue };
         let measurement = family.measurement(level)?;
         let releases = measurement.releases().to_vec();
-        let (noise, error, confidence) = (family.noise, family.error(level)?, share::CONFIDENCE);
+        let (noise, error, confidence) = (family.noise, family.seen(level)?, share::CONFIDENCE);
         let (wanted, pinned, count) = (None, false, None);
         let (scale, sampling_error) = (None, None);
         let runs = Runs {

@@ -1,5 +1,6 @@
 //! The smallest weighted sum of errors within a budget.
 
+use crate::family::Family;
 use crate::fit::{PlanningError, Problem, Row, START, Setting};
 use crate::root::{Search, search};
 use crate::steps::{combinations, ladder};
@@ -90,7 +91,7 @@ pub(crate) fn about_sum(
     for choice in [None, Some(first.as_slice()), Some(last.as_slice())] {
         let (setting, order, _) = shared.guess(choice, &alike, (START, 1.0))?;
         let is_within = problem.price(&setting, order)?.0 <= 1.01 * budget;
-        let sum = shared.sum(&setting)?;
+        let sum = shared.about_sum(&setting)?;
         if is_within && sum < best.0 {
             best = (sum, setting);
         }
@@ -134,7 +135,8 @@ impl Shared<'_> {
     fn choices(&self, margins: &[f64]) -> Result<Vec<Guess>, PlanningError> {
         let mut found: Vec<(Setting, (f64, f64), f64)> = Vec::new();
         let [first, last] = self.problem.of_one_kind();
-        for choice in [None, Some(first.as_slice()), Some(last.as_slice())] {
+        // Those of one kind first: their errors make the estimates right by which kinds are compared.
+        for choice in [Some(first.as_slice()), Some(last.as_slice()), None] {
             let (setting, order, multiplier) = self.guess(choice, margins, (START, 1.0))?;
             if found.iter().all(|(other, ..)| other.choice != setting.choice) {
                 let sum = self.sum(&setting)?;
@@ -358,13 +360,26 @@ impl Shared<'_> {
     }
 
     fn sum(&self, setting: &Setting) -> Result<f64, Error> {
+        self.sum_of(setting, Family::seen)
+    }
+
+    /// The same by estimates.
+    fn about_sum(&self, setting: &Setting) -> Result<f64, Error> {
+        self.sum_of(setting, Family::about_error)
+    }
+
+    fn sum_of(
+        &self,
+        setting: &Setting,
+        error: impl Fn(&Family, f64) -> Result<f64, Error>,
+    ) -> Result<f64, Error> {
         let rows =
             self.problem.rows.iter().zip(&setting.choice).zip(&setting.levels).zip(self.aims);
         let of = |(((row, choice), level), aim): (((&Row, &usize), &f64), &Aim)| match row
             .families
             .get(*choice)
         {
-            Some(family) if aim.weight > 0.0 => Ok(aim.of(family.seen(*level)?)),
+            Some(family) if aim.weight > 0.0 => Ok(aim.of(error(family, *level)?)),
             _ => Ok(0.0),
         };
         rows.map(of).sum()

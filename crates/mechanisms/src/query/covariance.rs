@@ -4,7 +4,7 @@
 //! sums, and N = max(1, n + a), b = N - n, the answer is off by (q - ub)/N - D, D = tx ty - mx my, where tx is mx + (sx - mx
 //! b)/N, clamped.
 
-use super::mean::{RARE, Rows, least_of_three, noisy_rows};
+use super::mean::{COARSE, RARE, Rows, about_least, least_of_three, noisy_rows};
 use super::summand::Summand;
 use crate::noise::{Block, Law, Noise, SLACK};
 
@@ -69,10 +69,18 @@ impl Covariance {
     /// A half-width for all data; a confidence below one half is taken for that, as for variances.
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
         let alpha = alpha.min(0.5);
-        least_of_three(2.0 * self.most(), &[], |fineness| {
+        least_of_three(2.0 * self.most(), &[], alpha, |fineness| {
             let blocks = self.blocks(alpha * RARE, alpha / 256.0, fineness);
-            move |h| self.fails(&blocks, h) <= alpha
+            move |h| self.fails(&blocks, h)
         })
+    }
+
+    /// About the same, by coarse blocks.
+    pub(super) fn about_half_width(&self, alpha: f64) -> f64 {
+        let alpha = alpha.min(0.5);
+        let blocks = self.blocks(alpha * RARE, alpha / 256.0, COARSE);
+        let guess = self.products.furthest(alpha) / self.rows.max(1.0);
+        about_least(guess, 2.0 * self.most(), |h| (self.fails(&blocks, h) / alpha).ln())
     }
 
     /// Whether no data are off by more than h more often than that.

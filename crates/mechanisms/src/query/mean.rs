@@ -46,6 +46,9 @@ pub(super) fn noisy_rows(ones: Option<&Law>, rows: f64, alpha: f64, fineness: f6
 /// How many blocks an average distance of the noise is cut into: first, and last.
 pub(super) const FINENESS: [f64; 3] = [8.0, 64.0, 512.0];
 
+/// The same for estimates.
+pub(super) const COARSE: f64 = 4.0;
+
 /// How closely a half-width is sought with these.
 const WIDTHS: [f64; 3] = [1e-2, 1e-3, 1e-4];
 
@@ -73,10 +76,38 @@ impl Mean {
         if self.ones.is_none() {
             return self.public_half_width(alpha);
         }
-        least_of_three(2.0 * self.half, &[self.half], |fineness| {
+        least_of_three(2.0 * self.half, &[self.half], alpha, |fineness| {
             let blocks = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
-            move |h| self.keeps_in(&blocks, h, alpha)
+            move |h| self.fails_in(&blocks, h, alpha)
         })
+    }
+
+    /// About the same where the number of records has noise, as if N were never cut off at one: on data with a mean of m the
+    /// answer is off by more than h where s - (m - h) a or its opposite is above hn, a sum of two noises.
+    pub(super) fn about_half_width(&self, alpha: f64) -> Option<f64> {
+        let ones = self.ones.as_ref()?;
+        let rows = self.rows.max(1.0);
+        let blocks = match self.offsets.needs_blocks(ones) {
+            true => ones.blocks(alpha * RARE, COARSE),
+            false => Vec::new(),
+        };
+        // P(s + m a > x), by the middles of blocks where it has no formula.
+        let beyond = |m: f64, x: f64| match blocks.as_slice() {
+            [] => self.offsets.both_above(ones, m, x, &[]),
+            [inner @ .., _, _] => {
+                let one = |block: &Block| 0.5 * m * (block.low + block.high);
+                inner.iter().map(|block| block.chance * self.offsets.above(x - one(block))).sum()
+            }
+            [_] => 0.0,
+        };
+        let fails = |h: f64| {
+            let near = (self.half - 2.0 * h).abs();
+            let near = if h < self.half { beyond(near, h * rows) } else { 0.0 };
+            beyond(self.half, h * rows) + near
+        };
+        // Of two Gaussians it is this, and of others near it.
+        let guess = self.offsets.furthest(alpha).hypot(self.half * ones.furthest(alpha)) / rows;
+        Some(about_least(guess, 2.0 * self.half, |h| (fails(h) / alpha).ln()))
     }
 
     /// Whether no data are off by more than h more often than that.
@@ -85,7 +116,7 @@ impl Mean {
             return self.public_half_width(alpha) <= h;
         }
         let blocks = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
-        self.keeps_in(&blocks, h, alpha)
+        self.fails_in(&blocks, h, alpha) <= alpha
     }
 
     /// Without noise on n the worst data have both sides open, |m| <= M - h, as long as h < M. From
@@ -101,17 +132,20 @@ impl Mean {
         }
     }
 
-    fn keeps_in(&self, blocks: &[Rows], h: f64, alpha: f64) -> bool {
+    /// How often an answer is off by more than h, at most, as far as that is alpha: else that it is more.
+    fn fails_in(&self, blocks: &[Rows], h: f64, alpha: f64) -> f64 {
         if h >= 2.0 * self.half {
-            return true;
+            return 0.0;
         }
         if self.rows < 1.0 {
             // Of no records the mean is in the middle.
-            return h >= self.half || self.both_sides(blocks, 0.0, h) <= alpha;
+            return if h >= self.half { 0.0 } else { self.both_sides(blocks, 0.0, h) };
         }
         let inner = self.half - h;
-        let both = || inner <= 0.0 || self.both_sides(blocks, inner, h) <= alpha;
-        both() && self.keeps_one_sided(blocks, (inner.abs(), self.half), h, alpha, 8)
+        let both = if inner > 0.0 { self.both_sides(blocks, inner, h) } else { 0.0 };
+        let keeps =
+            both <= alpha && self.keeps_one_sided(blocks, (inner.abs(), self.half), h, alpha, 8);
+        if keeps || both > alpha { both } else { f64::INFINITY }
     }
 
     /// How often an answer is off by more than h, with a mean of m: for |m| <= M - h clamping does not
@@ -256,9 +290,9 @@ impl Mean {
             return self.public_half_width_on(m, alpha);
         }
         let jumps = [self.half - m, self.half + m];
-        least_of_three(2.0 * self.half, &jumps, |fineness| {
+        least_of_three(2.0 * self.half, &jumps, alpha, |fineness| {
             let blocks = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
-            move |h| h >= 2.0 * self.half || self.fails_on(&blocks, m, h) <= alpha
+            move |h| if h >= 2.0 * self.half { 0.0 } else { self.fails_on(&blocks, m, h) }
         })
     }
 
@@ -275,26 +309,175 @@ impl Mean {
 /// The last cell of means is this many eighths of a doubling from the end.
 const EIGHTHS: u32 = 120;
 
-/// The least number up to `most` that keeps to something, by blocks that become finer: each time a
-/// little below what was found. `most` always keeps; at some numbers what has to be kept to may jump.
-pub(super) fn least_of_three<K: Fn(f64) -> bool>(
+/// About where a falling function crosses zero, or `most`, by secants from a guess.
+pub(super) fn about_least(guess: f64, most: f64, excess: impl Fn(f64) -> f64) -> f64 {
+    const LOOKS: usize = 40;
+    let mut low = (most * 2.0_f64.powi(-60)).ln();
+    let (mut place, mut high) = (guess.ln().clamp(low, most.ln()), most.ln());
+    let mut before: Option<(f64, f64)> = None;
+    for _ in 0..LOOKS {
+        let found = excess(place.exp());
+        if found > 0.0 {
+            low = place
+        } else {
+            high = place
+        }
+        // A first step by a tenth.
+        let next = match before {
+            Some((other, there)) => place - found * (place - other) / (found - there),
+            None => place + (0.1_f64).copysign(found),
+        };
+        let is_inside = next > low && next < high;
+        before = Some((place, found));
+        let last = std::mem::replace(&mut place, if is_inside { next } else { 0.5 * (low + high) });
+        if (place - last).abs() < 1e-6 {
+            break;
+        }
+    }
+    place.exp().min(most)
+}
+
+/// The least half-width up to `most` that is exceeded with at most this chance, by blocks that become finer: each time a
+/// little below what was found. `most` always keeps; at some numbers the chance may jump.
+pub(super) fn least_of_three<C: Fn(f64) -> f64>(
     most: f64,
     jumps: &[f64],
-    keeps: impl Fn(f64) -> K,
+    alpha: f64,
+    chance: impl Fn(f64) -> C,
 ) -> f64 {
     let (mut low, mut high) = (most * 2.0_f64.powi(-60), most);
+    let mut known: Option<Crossing> = None;
     for (fineness, width) in FINENESS.into_iter().zip(WIDTHS) {
-        let keeps = keeps(fineness);
-        while high < most && low > most * 1e-30 && keeps(low) {
+        let mut looks = Looks::new(chance(fineness), alpha);
+        if let Some(before) = known {
+            looks.near(before, width);
+        }
+        while high < most && low > most * 1e-30 && looks.keeps(low) {
             (low, high) = (low * (1.0 - 16.0 * width), low);
         }
         while high / low > 1.0 + width {
             let middle = (low * high).sqrt();
-            if keeps(middle) { high = middle } else { low = middle }
+            if looks.keeps(middle) { high = middle } else { low = middle }
         }
-        let jump = jumps.iter().find(|jump| (low..high).contains(*jump) && keeps(**jump));
+        let jump = jumps.iter().find(|jump| (low..high).contains(*jump) && looks.keeps(**jump));
         high = jump.copied().unwrap_or(high);
         low = high * (1.0 - 16.0 * width);
+        known = looks.crossing(known);
     }
     high
+}
+
+/// Looks at a chance that falls: none is made whose outcome follows from others.
+struct Looks<C> {
+    chance: C,
+    alpha: f64,
+    /// The largest half-width that was found not to keep, and the least that was, with the logarithms of chances over alpha.
+    fails: (f64, f64),
+    keeps: (f64, f64),
+}
+
+/// Where a chance crosses alpha, about, and how its logarithm falls there with that of the half-width.
+#[derive(Clone, Copy)]
+struct Crossing {
+    place: f64,
+    slope: f64,
+}
+
+impl<C: Fn(f64) -> f64> Looks<C> {
+    fn new(chance: C, alpha: f64) -> Self {
+        let (fails, keeps) = ((0.0, f64::INFINITY), (f64::INFINITY, f64::NEG_INFINITY));
+        Self { chance, alpha, fails, keeps }
+    }
+
+    fn keeps(&mut self, h: f64) -> bool {
+        h >= self.keeps.0 || (h > self.fails.0 && self.look(h) <= 0.0)
+    }
+
+    /// The logarithm of the chance over alpha; not above zero where it keeps.
+    fn look(&mut self, h: f64) -> f64 {
+        let chance = (self.chance)(h);
+        let excess = (chance / self.alpha).ln();
+        if chance <= self.alpha {
+            let excess = excess.min(0.0);
+            if h < self.keeps.0 {
+                self.keeps = (h, excess);
+            }
+            return excess;
+        }
+        if h > self.fails.0 {
+            self.fails = (h, excess);
+        }
+        excess.max(f64::MIN_POSITIVE)
+    }
+
+    /// Looks close on both sides of where the crossing seems to be, next to one that is known.
+    fn near(&mut self, Crossing { place, slope }: Crossing, width: f64) {
+        let place = place * (-self.look(place) / slope).clamp(-0.1, 0.1).exp();
+        for side in [1.0, -1.0] {
+            self.keeps(place * (1.0 + side * 0.15 * width));
+        }
+    }
+
+    /// Of finer blocks the slope is not known better: they are looked at too close by.
+    fn crossing(&self, before: Option<Crossing>) -> Option<Crossing> {
+        let ((low, above), (high, below)) = (self.fails, self.keeps);
+        let between = (below - above) / (high / low).ln();
+        let place = low * (-above / between).exp();
+        let slope = before.map_or(between, |before| before.slope);
+        (slope < 0.0 && slope.is_finite() && place.is_finite()).then_some(Crossing { place, slope })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counterpoint_testing::Random;
+    use std::cell::Cell;
+
+    /// By halving alone, every time with a look.
+    fn halved(most: f64, jumps: &[f64], alpha: f64, chance: impl Fn(f64, f64) -> f64) -> f64 {
+        let (mut low, mut high) = (most * 2.0_f64.powi(-60), most);
+        for (fineness, width) in FINENESS.into_iter().zip(WIDTHS) {
+            let keeps = |h: f64| chance(fineness, h) <= alpha;
+            while high < most && low > most * 1e-30 && keeps(low) {
+                (low, high) = (low * (1.0 - 16.0 * width), low);
+            }
+            while high / low > 1.0 + width {
+                let middle = (low * high).sqrt();
+                if keeps(middle) { high = middle } else { low = middle }
+            }
+            let jump = jumps.iter().find(|jump| (low..high).contains(*jump) && keeps(**jump));
+            high = jump.copied().unwrap_or(high);
+            low = high * (1.0 - 16.0 * width);
+        }
+        high
+    }
+
+    /// Of chances that fall smoothly, in steps and with a jump the half-width is that of halving, to the last bit.
+    #[test]
+    fn looks_that_are_left_out_change_no_half_width() {
+        let mut random = Random::new(5);
+        for round in 0..600 {
+            let (most, alpha) = (random.log_uniform(1e-3, 1e6), random.log_uniform(1e-9, 0.9));
+            let (scale, power) =
+                (most * random.log_uniform(1e-9, 3.0), random.log_uniform(0.5, 3.0));
+            let (step, jump) = (scale * random.log_uniform(1e-9, 0.3), most * random.unit());
+            let looks = Cell::new(0);
+            let chance = |fineness: f64, h: f64| {
+                looks.set(looks.get() + 1);
+                let h = if round % 3 == 1 { (h / step).floor() * step } else { h };
+                match h >= most || (round % 3 == 2 && h >= jump) {
+                    true => 0.0,
+                    false => (-(h / scale / (1.0 + 0.3 / fineness)).powf(power)).exp(),
+                }
+            };
+            let chance = &chance;
+            let expected = halved(most, &[jump], alpha, chance);
+            let before = looks.replace(0);
+            let found =
+                least_of_three(most, &[jump], alpha, |fineness| move |h| chance(fineness, h));
+            assert_eq!(found.to_bits(), expected.to_bits(), "{round}: {found} {expected}");
+            assert!(looks.get() <= before + 12, "{round}: {} looks, {before} before", looks.get());
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! on the sum of offsets and q on that of squares, and N = max(1, n + a), b = N - n, the answer is off by
 //! A - D: A = (q - u b)/N, and D = t^2 - m^2, t being m + (s - m b)/N clamped to [-M, M].
 
-use super::mean::{RARE, Rows, least_of_three, noisy_rows};
+use super::mean::{COARSE, RARE, Rows, about_least, least_of_three, noisy_rows};
 use super::summand::Summand;
 use crate::noise::{Block, Law, Noise, SLACK};
 
@@ -76,30 +76,45 @@ impl Variance {
     /// several add up say little there.
     pub(super) fn half_width(&self, alpha: f64) -> f64 {
         let alpha = alpha.min(0.5);
-        least_of_three(self.most(), &[], |fineness| {
+        least_of_three(self.most(), &[], alpha, |fineness| {
             let blocks = self.blocks(alpha * RARE, fineness.min(32.0));
-            move |h| self.keeps_in(&blocks, h, alpha)
+            move |h| self.fails_in(&blocks, h, alpha)
         })
+    }
+
+    /// About the same: for the data that are mostly worst, by coarse blocks.
+    pub(super) fn about_half_width(&self, alpha: f64) -> f64 {
+        let alpha = alpha.min(0.5);
+        let blocks = self.blocks(alpha * RARE, COARSE);
+        let guess = self.squares.furthest(alpha) / self.rows.max(1.0);
+        about_least(guess, self.most(), |h| (self.fails(&blocks, self.likely(h), h) / alpha).ln())
     }
 
     /// Whether no data are off by more than h more often than that.
     pub(super) fn keeps(&self, h: f64, alpha: f64, fineness: f64) -> bool {
         let alpha = alpha.min(0.5);
-        self.keeps_in(&self.blocks(alpha * RARE, fineness), h, alpha)
+        self.fails_in(&self.blocks(alpha * RARE, fineness), h, alpha) <= alpha
     }
 
-    fn keeps_in(&self, blocks: &Blocks, h: f64, alpha: f64) -> bool {
-        // Where both sides are open and the mean is as far out as it may be, it is mostly worst.
+    /// Data with both sides open and the mean as far out as it may be: mostly the worst.
+    fn likely(&self, h: f64) -> Cell {
         let m = (self.most() - h).max(0.0).sqrt();
-        let likely = Cell { m: (m, m), u: (self.most(), self.most()) };
+        Cell { m: (m, m), u: (self.most(), self.most()) }
+    }
+
+    /// How often answers on the data that are mostly worst are off by more than h, at most, where no data are shown to be
+    /// more often than alpha; else that it is more.
+    fn fails_in(&self, blocks: &Blocks, h: f64, alpha: f64) -> f64 {
         if h >= self.most() {
-            return true;
+            return 0.0;
         }
-        let mut left = MOST_LOOKS;
-        self.fails(blocks, likely, h) <= alpha
+        let (likely, mut left) = (self.likely(h), MOST_LOOKS);
+        let fails = self.fails(blocks, likely, h);
+        let keeps = fails <= alpha
             && self
-                .layers(m)
-                .all(|cell| self.keeps_on(blocks, cell, (h, alpha), HALVINGS, &mut left))
+                .layers(likely.m.0)
+                .all(|cell| self.keeps_on(blocks, cell, (h, alpha), HALVINGS, &mut left));
+        if keeps || fails > alpha { fails } else { f64::INFINITY }
     }
 
     /// All data, cut at a mean and at twice, four times, ... its distance from the end of the bounds.
@@ -234,11 +249,14 @@ impl Variance {
     /// The half-width for data with this mean and mean square of offsets.
     pub(super) fn half_width_on(&self, m: f64, u: f64, alpha: f64) -> f64 {
         let v = u - m * m;
-        least_of_three(self.most(), &[v, self.most() - v], |fineness| {
+        least_of_three(self.most(), &[v, self.most() - v], alpha, |fineness| {
             let fineness = (0.5 * fineness).min(3.0 * MODEST);
             let rows = noisy_rows(self.ones.as_ref(), self.rows, alpha * RARE, fineness);
             let offsets = self.offsets.blocks(alpha * RARE, fineness);
-            move |h| h >= self.most() || self.fails_on(&rows, &offsets, (m, u), h) <= alpha
+            move |h| match h >= self.most() {
+                true => 0.0,
+                false => self.fails_on(&rows, &offsets, (m, u), h),
+            }
         })
     }
 
