@@ -41,6 +41,7 @@ mod region;
 mod rules;
 mod sample;
 mod simulation;
+mod sketch;
 mod study;
 mod study_new;
 mod planned;
@@ -67,10 +68,12 @@ pub use region::{AtRate, FALSE_ALARMS, Inclusion, PlanRegion, Regions, name_of_v
 pub use rules::{Advised, Converted, NoiseRules, Rule};
 pub use sample::{Batches, Sample};
 pub use simulation::{
-    Answered, Divergence, Divergences, Drawn, FileMechanism, FileQuery, FileStage, FileState,
-    FileSystem, Left, MOST_SAMPLES, NotSimulated, Refuted, Simulated, SimulatedStage,
-    SimulatedSystem, Simulation, written,
+    Answered, Divergence, Divergences, Drawn, FileMechanism, FilePair, FileQuery, FileStage,
+    FileState, FileSystem, LaplaceRow, LeastDelta, LeastDeltas, Left, MOST_SAMPLES, NotSimulated,
+    Place, Refuted, Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem, Simulation,
+    Subject, written,
 };
+pub use sketch::{IDEALISED, SketchAnswer, SketchFile, Sketchable, Sketched};
 pub use study::{
     DataSource, StudyFile, StudyQuestion, placed_in_study, read_study, read_study_file,
     study_file_of, study_of,

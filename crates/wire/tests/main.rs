@@ -7,5 +7,6 @@ mod ledger;
 mod mechanisms;
 mod plan;
 mod simulations;
+mod sketches;
 mod studies;
 mod study_new;

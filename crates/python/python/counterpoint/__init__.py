@@ -74,7 +74,7 @@ from .plan import Comparison, Plan, PreciseAnswer, compose, load
 from .publication import Publication, release
 from .region import Region, Verdict
 from .rules import convert, noise_rules, pairs
-from .simulation import simulate
+from .simulation import simulate, sketch
 from .study import Planned, PlannedStatistic, plan_study, study_new
 
 if TYPE_CHECKING:
@@ -179,5 +179,6 @@ __all__ = [
     "release",
     "sessions",
     "simulate",
+    "sketch",
     "study_new",
 ]

@@ -2,12 +2,13 @@
 
 use counterpoint::Bracket;
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint_papers::pair::{Events, Map, Side};
+use counterpoint_papers::pair::{Events, Map, Pair, Side};
 use serde::Serialize;
 
+use super::file::{FilePair, Place};
 use super::found::{
-    Answered, Divergence, Divergences, Drawn, Left, Refuted, Simulated, SimulatedStage,
-    SimulatedSystem,
+    Answered, Divergence, Divergences, Drawn, LaplaceRow, LeastDelta, LeastDeltas, Left, Refuted,
+    Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem,
 };
 use super::written;
 
@@ -20,6 +21,9 @@ impl Simulated {
         serde_json::to_string(&Object {
             stages: self.stages.iter().map(stage).collect(),
             systems: self.systems.iter().map(system).collect(),
+            source: self.pairs.as_ref().map(|pairs| named_pair(&pairs[0])),
+            target: self.pairs.as_ref().map(|pairs| named_pair(&pairs[1])),
+            laplace: self.laplace.as_ref().map(laplace),
             map: self.map.as_ref().map(rows),
             parts_agree: self.parts_agree,
             whole_agrees: self.whole_agrees,
@@ -29,13 +33,18 @@ impl Simulated {
             transcripts: self.transcripts.iter().map(drawn).collect(),
             theorem: self.theorem(),
             divergences: self.divergences.as_ref().map(divergences),
+            profile: self.profile.iter().map(least_deltas).collect(),
         })
     }
 
     /// What is run forwards.
     #[must_use]
     pub fn theorem(&self) -> &'static str {
-        if self.systems.is_empty() {
+        if self.pairs.is_some() {
+            "Kairouz, Oh and Viswanath 2017, Theorem II.5 (Blackwell)"
+        } else if self.laplace.is_some() {
+            "Smith, lecture on advanced composition, Exercise 3.2"
+        } else if self.systems.is_empty() {
             "Murtagh and Vadhan 2018, Lemmas 3.2 and 3.3, Theorem 3.5"
         } else {
             "Lyu 2022, Theorem 3"
@@ -115,7 +124,46 @@ fn system(own: &SimulatedSystem) -> SystemObject<'_> {
         ratio: written(&own.system.ratio),
         delta: written(&own.system.delta),
         answers: own.answers.iter().map(answered).collect(),
+        pair: own.pair.as_ref().map(pair),
     }
+}
+
+fn pair(own: &Pair) -> PairObject {
+    let side = |b: usize| own.outcomes().iter().map(|masses| written(&masses[b])).collect();
+    PairObject { p: side(0), q: side(1) }
+}
+
+fn named_pair(own: &FilePair) -> NamedPairObject<'_> {
+    NamedPairObject { name: &own.name, outcomes: &own.outcomes, pair: pair(&own.pair) }
+}
+
+fn laplace(own: &SimulatedLaplace) -> LaplaceObject {
+    let row = |row: &LaplaceRow| LaplaceRowObject {
+        at: row.at,
+        plus: row.responses[0],
+        minus: row.responses[1],
+        mixed: row.mixed,
+        laplace: row.laplace,
+        drawn: row.drawn,
+    };
+    LaplaceObject { epsilon: own.epsilon, rows: own.rows.iter().map(row).collect() }
+}
+
+fn least_deltas(own: &LeastDeltas) -> LeastDeltasObject {
+    let (ratio, epsilon) = match &own.place {
+        Place::Ratio(ratio) => (Some(written(ratio)), None),
+        Place::Epsilon(epsilon) => (None, Some(written(epsilon))),
+    };
+    let both = |deltas: &[LeastDelta; 2]| deltas.each_ref().map(least_delta);
+    let parts = own.parts.iter();
+    let parts = parts.map(|(name, deltas)| PartObject { name: name.clone(), least: both(deltas) });
+    let together = own.together.as_ref().map(both);
+    LeastDeltasObject { ratio, epsilon, parts: parts.collect(), together }
+}
+
+fn least_delta(own: &LeastDelta) -> LeastDeltaObject {
+    let Bracket { lower, upper } = own.bracket();
+    LeastDeltaObject { exact: own.exact().map(written), lower, upper }
 }
 
 fn answered(own: &Answered) -> AnsweredObject<'_> {
@@ -169,6 +217,12 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     systems: Vec<SystemObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<NamedPairObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<NamedPairObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    laplace: Option<LaplaceObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     map: Option<Vec<Vec<String>>>,
     parts_agree: bool,
     whole_agrees: Option<bool>,
@@ -179,6 +233,64 @@ struct Object<'a> {
     theorem: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     divergences: Option<DivergencesObject<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profile: Vec<LeastDeltasObject>,
+}
+
+#[derive(Serialize)]
+struct PairObject {
+    p: Vec<String>,
+    q: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct NamedPairObject<'a> {
+    name: &'a str,
+    outcomes: &'a [String],
+    #[serde(flatten)]
+    pair: PairObject,
+}
+
+#[derive(Serialize)]
+struct LaplaceObject {
+    epsilon: f64,
+    rows: Vec<LaplaceRowObject>,
+}
+
+#[derive(Serialize)]
+struct LaplaceRowObject {
+    at: f64,
+    plus: f64,
+    minus: f64,
+    mixed: [f64; 2],
+    laplace: [f64; 2],
+    drawn: [u64; 2],
+}
+
+/// Of p from q, and of q from p.
+#[derive(Serialize)]
+struct LeastDeltasObject {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon: Option<String>,
+    parts: Vec<PartObject>,
+    together: Option<[LeastDeltaObject; 2]>,
+}
+
+#[derive(Serialize)]
+struct PartObject {
+    name: String,
+    least: [LeastDeltaObject; 2],
+}
+
+/// The fraction, if it is known, and doubles on either side.
+#[derive(Serialize)]
+struct LeastDeltaObject {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<String>,
+    lower: f64,
+    upper: f64,
 }
 
 #[derive(Serialize)]
@@ -251,6 +363,8 @@ struct SystemObject<'a> {
     ratio: String,
     delta: String,
     answers: Vec<AnsweredObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair: Option<PairObject>,
 }
 
 #[derive(Serialize)]
