@@ -115,14 +115,15 @@ fn doubles_are_fractions_too() {
         (Ok(own), Ok(double)) => (own / double - 1.0).abs() < 1e-15,
         (own, double) => own.is_err() && double.is_err(),
     };
-    for (at, number) in [(0.375, "3/8"), (0.234375, "15/64"), (0.25, "1/4"), (0.9375, "15/16")] {
+    for (at, number) in [(0.375, "3/8"), (0.234375, "15/64"), (0.28125, "9/32"), (0.9375, "15/16")]
+    {
         let (delta, number) = (Delta::new(at).unwrap(), ratio(number));
         for own in fractions.compare(&number, &theorems[..5]).unwrap() {
             let double = own.theorem.epsilon(&doubles, delta);
             assert!(same(&own, double.clone()), "{own:?} {double:?}");
         }
     }
-    for (at, number) in [(1.5, "3/2"), (4.0, "4"), (4.875, "39/8"), (5.0, "5"), (9.0, "9")] {
+    for (at, number) in [(1.5, "3/2"), (4.0, "4"), (4.875, "39/8"), (9.0, "9")] {
         let (epsilon, number) = (Epsilon::new(at).unwrap(), ratio(number));
         for own in fractions.compare_delta(&number, &theorems[..5]).unwrap() {
             let double = own.theorem.delta(&doubles, epsilon);
@@ -144,7 +145,7 @@ fn theorems_are_about_the_fractions_themselves() {
         std::iter::zip(ten.compare(&decimal("1e-6"), &Theorem::FORMULAS).unwrap(), formulas)
     {
         let value = own.value.unwrap();
-        assert!((value / formula - 1.0).abs() < 1e-14, "{} {value} {formula}", own.theorem);
+        assert!((value / formula - 1.0).abs() < 1e-14, "{:?} {value} {formula}", own.theorem);
     }
     let basic = |plan: &PrecisePlan, delta: &Ratio| {
         plan.compare(delta, &[Theorem::Basic]).unwrap().remove(0).value

@@ -57,7 +57,7 @@ fn what_is_wrong_is_named() {
     }
     for (rest, message) in [
         ("[graph]\nnodes = 3\nedges = [[0, 3]]", "edge's end is 3; legal: two different nodes"),
-        ("[graph]\nnodes = 3\nedges = [[0]]", "edges has [0]; legal: a list of edges"),
+        ("[graph]\nnodes = 3\nedges = [[0]]", "edges has a list; legal: a list of edges"),
         ("[graph]\nnodes = 0.5", "nodes is 0.5; legal: a whole number"),
         ("[graph]\nnodes = 3\nsets = [[0]]", "sets is not a field of a graph"),
         ("[matrix]\nrows = [1]", "rows has 1; legal: a list of lists"),
