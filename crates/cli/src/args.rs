@@ -11,10 +11,11 @@ use counterpoint::theorem::eta::Eta;
 use counterpoint::{Count, Delta, Epsilon, Sensitivity, Tolerance};
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_report::figures::Recipe;
-use counterpoint_wire::{MOST_SAMPLES, fraction, name_of, power};
+use counterpoint_wire::{MOST_SAMPLES, Place, fraction, name_of, power};
 
 #[cfg(feature = "ledger")]
 use crate::ledger::LedgerArgs;
+use crate::legal::NotLegal;
 #[cfg(feature = "serve")]
 use crate::{release::ReleaseArgs, serve::ServeArgs, token::TokenArgs};
 
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     Noise(NoiseArgs),
     /// Run the proofs forwards: make mechanisms of randomized responses, check the maps exactly, draw samples
     Simulate(SimulateArgs),
+    /// Sketch a graph's cuts or a matrix's variances: idealised, private only if doubles were real numbers
+    Sketch(SketchArgs),
     /// Draw the figures of the papers, and our own, as SVG, PDF and CSV
     Figures(FiguresArgs),
     /// Keep budgets that are spent as one goes, durably
@@ -115,14 +118,14 @@ pub(crate) struct CompareArgs {
     pub(crate) plan: Option<String>,
 
     /// Without a plan: the epsilon of each release
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = given_epsilon, allow_hyphen_values = true)]
     #[arg(conflicts_with = "plan", requires = "count", requires = "delta")]
-    pub(crate) epsilon: Option<Epsilon>,
+    pub(crate) epsilon: Option<Given<Epsilon>>,
 
     /// Without a plan: the delta of each release [default: 0]
-    #[arg(long, value_name = "d", value_parser = delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "d", value_parser = given_delta, allow_hyphen_values = true)]
     #[arg(conflicts_with = "plan")]
-    pub(crate) release_delta: Option<Delta>,
+    pub(crate) release_delta: Option<Given<Delta>>,
 
     /// Without a plan: how many releases
     #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
@@ -130,8 +133,8 @@ pub(crate) struct CompareArgs {
     pub(crate) count: Option<Count>,
 
     /// Ask for epsilon at this delta, whatever the plan asks
-    #[arg(long, value_name = "D", value_parser = delta, allow_hyphen_values = true)]
-    pub(crate) delta: Option<Delta>,
+    #[arg(long, value_name = "D", value_parser = given_delta, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Given<Delta>>,
 
     /// Run Murtagh and Vadhan's approximation algorithm, too, with this additive error in epsilon
     #[arg(long, value_name = "ETA", value_parser = eta, allow_hyphen_values = true)]
@@ -140,6 +143,11 @@ pub(crate) struct CompareArgs {
     /// List the (epsilon, delta) pairs that describe equal guarantees together, too
     #[arg(long)]
     pub(crate) pairs: bool,
+
+    /// Compute to so many bits, and the theorems' charges, from the numbers as they are written
+    #[arg(long, value_name = "Q", value_parser = bits, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["eta", "pairs"])]
+    pub(crate) bits: Option<Bits>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -325,7 +333,8 @@ pub(crate) struct AuditArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulateArgs {
-    /// Simulation file in TOML or JSON: stages of finite mechanisms, or interactive systems; - for standard input
+    /// Simulation file in TOML or JSON: stages of finite mechanisms, interactive systems, a source and a target, or Laplace
+    /// noise; - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
 
@@ -341,6 +350,25 @@ pub(crate) struct SimulateArgs {
     /// The largest Rényi divergence of this order over all adversaries, for systems
     #[arg(long, value_name = "A")]
     pub(crate) order: Option<f64>,
+
+    /// The least deltas at these epsilons, of each part and of all together, in both directions
+    #[arg(long, value_name = "E,E", value_parser = at_epsilon, value_delimiter = ',')]
+    pub(crate) epsilon: Vec<Place>,
+
+    /// The same at these values of e^epsilon, as fractions
+    #[arg(long, value_name = "X,X", value_parser = at_ratio, value_delimiter = ',')]
+    pub(crate) ratio: Vec<Place>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SketchArgs {
+    /// Sketch file in TOML or JSON; - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
 
     /// Print one JSON object
     #[arg(long)]
@@ -395,56 +423,66 @@ pub(crate) struct Given<T> {
     pub(crate) exact: Option<Ratio>,
 }
 
-fn given_delta(text: &str) -> Result<Given<Delta>, String> {
+fn given_delta(text: &str) -> Result<Given<Delta>, NotLegal> {
     Ok(Given { value: delta(text)?, exact: fraction(text).ok() })
 }
 
-fn given_epsilon(text: &str) -> Result<Given<Epsilon>, String> {
+fn given_epsilon(text: &str) -> Result<Given<Epsilon>, NotLegal> {
     Ok(Given { value: epsilon(text)?, exact: fraction(text).ok() })
 }
 
-fn delta(text: &str) -> Result<Delta, String> {
+fn delta(text: &str) -> Result<Delta, NotLegal> {
     number(text, Delta::new, Delta::LEGAL)
 }
 
-fn epsilon(text: &str) -> Result<Epsilon, String> {
+fn epsilon(text: &str) -> Result<Epsilon, NotLegal> {
     number(text, Epsilon::new, Epsilon::LEGAL)
 }
 
-fn eta(text: &str) -> Result<Eta, String> {
+fn eta(text: &str) -> Result<Eta, NotLegal> {
     number(text, Eta::new, Eta::LEGAL)
 }
 
-fn sensitivity(text: &str) -> Result<Sensitivity, String> {
+fn sensitivity(text: &str) -> Result<Sensitivity, NotLegal> {
     number(text, Sensitivity::new, Sensitivity::LEGAL)
 }
 
-fn tolerance(text: &str) -> Result<Tolerance, String> {
+fn tolerance(text: &str) -> Result<Tolerance, NotLegal> {
     number(text, Tolerance::new, Tolerance::LEGAL)
 }
 
-fn count(text: &str) -> Result<Count, String> {
+fn count(text: &str) -> Result<Count, NotLegal> {
     number(text, Count::new, Count::LEGAL)
 }
 
-fn confidence(text: &str) -> Result<Confidence, String> {
+fn confidence(text: &str) -> Result<Confidence, NotLegal> {
     number(text, Confidence::new, Confidence::LEGAL)
 }
 
-fn samples(text: &str) -> Result<u64, String> {
+fn samples(text: &str) -> Result<u64, NotLegal> {
     let samples = text.parse().ok().filter(|samples| *samples <= MOST_SAMPLES);
-    samples.ok_or_else(|| format!("legal: a whole number from 0 to {MOST_SAMPLES}"))
+    samples.ok_or_else(|| NotLegal(format!("a whole number from 0 to {MOST_SAMPLES}")))
+}
+
+fn at_epsilon(text: &str) -> Result<Place, NotLegal> {
+    let place = fraction(text).ok().and_then(Place::epsilon);
+    place.ok_or_else(|| NotLegal::unless("numbers from 0 to 500, such as 0.5,1"))
+}
+
+fn at_ratio(text: &str) -> Result<Place, NotLegal> {
+    let place = fraction(text).ok().and_then(Place::ratio);
+    place.ok_or_else(|| NotLegal::unless("numbers of at least 1, such as 2,5/2"))
 }
 
 /// Two whole numbers with a stroke between them.
-fn tally(text: &str) -> Result<Tally, String> {
+fn tally(text: &str) -> Result<Tally, NotLegal> {
     let numbers = text.split_once('/').and_then(|(count, trials)| {
         Tally::new(count.trim().parse().ok()?, trials.trim().parse().ok()?).ok()
     });
-    numbers.ok_or_else(|| format!("legal: {}", Tally::LEGAL))
+    numbers.ok_or_else(|| NotLegal::unless(Tally::LEGAL))
 }
 
-fn bits(text: &str) -> Result<Bits, String> {
+fn bits(text: &str) -> Result<Bits, NotLegal> {
     number(text, Bits::new, Bits::LEGAL)
 }
 
@@ -454,16 +492,16 @@ fn number<N: std::str::FromStr, T, E>(
     text: &str,
     check: fn(N) -> Result<T, E>,
     legal: &str,
-) -> Result<T, String> {
+) -> Result<T, NotLegal> {
     let divided = || fraction(text).ok().map(|exact| nearest(&exact));
     let words = || power(text).or_else(|| text.parse().ok()).or_else(divided).map(plain);
     let parsed = text.parse().ok().or_else(|| words()?.parse().ok());
     let number = parsed.and_then(|number| check(number).ok());
-    number.ok_or_else(|| format!("legal: {legal}"))
+    number.ok_or_else(|| NotLegal::unless(legal))
 }
 
-fn route(text: &str) -> Result<Route, String> {
-    Route::named(text).ok_or_else(|| format!("legal: {}", Route::names(Route::ALL)))
+fn route(text: &str) -> Result<Route, NotLegal> {
+    Route::named(text).ok_or_else(|| NotLegal(Route::names(Route::ALL)))
 }
 
 fn route_help() -> String {

@@ -1,62 +1,111 @@
 //! `counterpoint compare`.
 
 use anyhow::{Context, Result, bail};
-use counterpoint::ask::Options;
+use counterpoint::ask::{Options, PrecisePlan};
+use counterpoint::methods::precise::PreciseGuarantee;
+use counterpoint::quantity::Bits;
 use counterpoint::theorem::lattice::{self, Pair};
 use counterpoint::theorem::{Bound, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Guarantee, Plan};
-use counterpoint_wire::Question;
+use counterpoint_numerics::fractions::Ratio;
+use counterpoint_wire::{Composed, Question};
 
-use crate::args::CompareArgs;
-use crate::compose::compose;
+use crate::args::{CompareArgs, Given};
+use crate::compose::{self, AMOUNT};
 use crate::input;
 use crate::output::Outcome;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &CompareArgs, progress: &Progress) -> Result<Outcome> {
-    match &args.plan {
+    let composed = match &args.plan {
         Some(path) => planned(path, args, progress).with_context(|| input::shown(path)),
-        None => {
-            let (each, count) = described(args)?;
-            let plan = Plan::new([(each, count)])?;
-            let pairs = pairs(args, Some((each, count)))?;
-            outcome(&plan, (Vec::new(), pairs), delta(args, None)?, args, progress)
-        }
+        None => described(args, progress),
+    }?;
+    if args.json {
+        Ok(Outcome::json(composed.compare_json()?))
+    } else {
+        Ok(Outcome::text(counterpoint_report::compare(&composed), composed.warnings))
     }
 }
 
-fn planned(path: &str, args: &CompareArgs, progress: &Progress) -> Result<Outcome> {
+fn planned(path: &str, args: &CompareArgs, progress: &Progress) -> Result<Composed> {
+    if let Some(bits) = args.bits {
+        let plan = input::plan_as_written(path)?;
+        let delta = delta(args, plan.question)?;
+        let precise = plan
+            .exactly()?
+            .context("--bits is for (epsilon, delta) guarantees alone; legal: no --bits here")?;
+        let asked = args.delta.as_ref().map_or_else(|| plan.asked_exactly(), exactly);
+        let composed = precisely(&precise, delta, (asked, bits), progress)?;
+        return Ok(Composed { warnings: plan.warnings(), ..composed });
+    }
     let plan = input::plan(path, None)?;
     let delta = delta(args, plan.question)?;
     let (prepared, warnings) = (plan.prepare()?, plan.warnings());
     let pairs = pairs(args, plan.equal_guarantees())?;
     drop(plan);
-    outcome(&prepared, (warnings, pairs), delta, args, progress)
+    Ok(Composed { warnings, pairs, ..in_doubles(&prepared, delta, args, progress)? })
 }
 
-fn outcome(
+/// The releases described on the command line.
+fn described(args: &CompareArgs, progress: &Progress) -> Result<Composed> {
+    let (Some(epsilon), Some(count)) = (&args.epsilon, args.count) else {
+        bail!("nothing to compare is given; legal: a PLAN, or --epsilon, --count and --delta");
+    };
+    let asked = delta(args, None)?;
+    if let Some(bits) = args.bits {
+        let release_delta = args.release_delta.as_ref().map_or(Some(Ratio::ZERO), exactly);
+        let each = PreciseGuarantee {
+            epsilon: exactly(epsilon).context(AMOUNT)?,
+            delta: release_delta.context(AMOUNT)?,
+            count: count.get(),
+        };
+        let exact = args.delta.as_ref().and_then(exactly);
+        return precisely(&PrecisePlan::new([each])?, asked, (exact, bits), progress);
+    }
+    let delta = args.release_delta.as_ref().map_or(Delta::new(0.0), |given| Ok(given.value))?;
+    let each = Guarantee { epsilon: epsilon.value, delta };
+    let pairs = pairs(args, Some((each, count)))?;
+    let plan = Plan::new([(each, count)])?;
+    Ok(Composed { pairs, ..in_doubles(&plan, asked, args, progress)? })
+}
+
+fn exactly<T>(given: &Given<T>) -> Option<Ratio> {
+    given.exact.clone()
+}
+
+/// The optimum and the theorems about the numbers that are written.
+fn precisely(
+    plan: &PrecisePlan,
+    delta: Delta,
+    (asked, bits): (Option<Ratio>, Bits),
+    progress: &Progress,
+) -> Result<Composed> {
+    let callback = |fraction| progress.at(fraction);
+    let theorems = [&Theorem::FORMULAS[..], &[Theorem::KovSimplified]].concat();
+    let asked = (asked.context(AMOUNT)?, bits);
+    let question = Question::EpsilonAt(delta);
+    compose::precisely(plan, question, asked, &theorems, Watch::with(&callback))
+}
+
+/// The optimum and the theorems about the doubles next to them.
+fn in_doubles(
     plan: &Plan,
-    (warnings, pairs): (Vec<String>, Vec<Pair>),
     delta: Delta,
     args: &CompareArgs,
     progress: &Progress,
-) -> Result<Outcome> {
+) -> Result<Composed> {
     let callback = |fraction| progress.at(fraction);
     let options = Options { watch: Watch::with(&callback), ..Options::default() };
-    let mut composed = compose(plan, Question::EpsilonAt(delta), &options)?;
-    (composed.warnings, composed.pairs) = (warnings, pairs);
+    let mut composed = compose::compose(plan, Question::EpsilonAt(delta), &options)?;
     let simplified = Theorem::KovSimplified;
     let value = simplified.epsilon(plan, delta);
     composed.others.push(Bound { theorem: simplified, value });
     if let Some(eta) = args.eta {
         composed.others.push(Bound::within(plan, delta, eta, options.watch)?);
     }
-    if args.json {
-        Ok(Outcome::json(composed.compare_json()?))
-    } else {
-        Ok(Outcome::text(counterpoint_report::compare(&composed), composed.warnings))
-    }
+    Ok(composed)
 }
 
 /// The delta on the command line, or else the plan's.
@@ -65,7 +114,7 @@ fn delta(args: &CompareArgs, plan: Option<Question>) -> Result<Delta> {
         Some(Question::EpsilonAt(delta)) => Some(delta),
         _ => None,
     };
-    args.delta.or(planned).context(
+    args.delta.as_ref().map(|given| given.value).or(planned).context(
         "compare asks for epsilon at a delta, and none is given; \
          legal: delta in the plan, or --delta",
     )
@@ -88,13 +137,4 @@ fn pairs(args: &CompareArgs, equal: Option<(Guarantee, Count)>) -> Result<Vec<Pa
         );
     }
     Ok(lattice::pairs(each, count).collect())
-}
-
-/// The releases described on the command line.
-fn described(args: &CompareArgs) -> Result<(Guarantee, Count)> {
-    let (Some(epsilon), Some(count)) = (args.epsilon, args.count) else {
-        bail!("nothing to compare is given; legal: a PLAN, or --epsilon, --count and --delta");
-    };
-    let delta = args.release_delta.map_or(Delta::new(0.0), Ok)?;
-    Ok((Guarantee { epsilon, delta }, count))
 }

@@ -4,10 +4,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use counterpoint::Route;
 use counterpoint::ask::{AskError, Asked, Options, PrecisePlan};
 use counterpoint::quantity::Bits;
-use counterpoint::theorem::{Bound, Theorem};
+use counterpoint::theorem::Theorem;
 use counterpoint::watch::Watch;
-use counterpoint::{Delta, Epsilon, Plan};
-use counterpoint_numerics::fractions::{Ratio, of_double};
+use counterpoint::{Epsilon, Plan};
+use counterpoint_numerics::fractions::Ratio;
 use counterpoint_wire::{Composed, Losses, Question, Written};
 
 use crate::args::ComposeArgs;
@@ -75,16 +75,33 @@ fn as_written(args: &ComposeArgs, bits: Bits, watch: Watch<'_>) -> Result<Compos
         (None, Some(given)) => given.exact.clone(),
         (None, None) => plan.asked_exactly(),
     };
-    let asked = asked.context(
-        "--bits needs what is asked as an amount; legal: such as 0.3, 1e-6, 1/3 or 2^-25",
-    )?;
-    let answer = match question {
-        Question::EpsilonAt(_) => precise.epsilon(&asked, bits, watch),
-        Question::DeltaAt(_) => precise.delta(&asked, bits, watch),
-    }?;
-    let others = charges(&precise, question, &asked);
+    let asked = asked.context(AMOUNT)?;
+    let composed = precisely(&precise, question, (asked, bits), &Theorem::FORMULAS, watch)?;
+    Ok(Composed { warnings: plan.warnings(), ..composed })
+}
+
+/// What is said where a number is no amount.
+pub(crate) const AMOUNT: &str =
+    "--bits needs what is asked as an amount; legal: such as 0.3, 1e-6, 1/3 or 2^-25";
+
+/// The optimum to so many bits, and what theorems charge, for fractions.
+pub(crate) fn precisely(
+    plan: &PrecisePlan,
+    question: Question,
+    (asked, bits): (Ratio, Bits),
+    theorems: &[Theorem],
+    watch: Watch<'_>,
+) -> Result<Composed> {
+    let (answer, others) = match question {
+        Question::EpsilonAt(_) => {
+            (plan.epsilon(&asked, bits, watch)?, plan.compare(&asked, theorems)?)
+        }
+        Question::DeltaAt(_) => {
+            (plan.delta(&asked, bits, watch)?, plan.compare_delta(&asked, theorems)?)
+        }
+    };
     let composed = Composed::precise(question, &answer, others);
-    Ok(Composed { warnings: plan.warnings(), given: Written::new(asked), ..composed })
+    Ok(Composed { given: Written::new(asked), ..composed })
 }
 
 /// The bits to compute to, if the precise route is to be taken.
@@ -130,24 +147,4 @@ pub(crate) fn compose(
         Question::DeltaAt(epsilon) => plan.compare_delta(epsilon, options),
     };
     comparison.map(|comparison| Composed::new(question, &comparison))
-}
-
-/// What the named theorems charge for no less than what is written: guarantees are rounded up, and what is asked down.
-fn charges(precise: &PrecisePlan, question: Question, asked: &Ratio) -> Vec<Bound> {
-    let plan = precise.rounded_up();
-    let below = |double: f64| if of_double(double) > *asked { double.next_down() } else { double };
-    let value = |theorem: Theorem| {
-        let plan = plan.as_ref().ok_or("a delta is next to one")?;
-        match question {
-            Question::EpsilonAt(delta) => match Delta::new(below(delta.get())) {
-                Ok(delta) => theorem.epsilon(plan, delta),
-                Err(_) => Err("no delta is as small".into()),
-            },
-            Question::DeltaAt(epsilon) => match Epsilon::new(below(epsilon.get())) {
-                Ok(epsilon) => theorem.delta(plan, epsilon),
-                Err(_) => Err("no epsilon is as small".into()),
-            },
-        }
-    };
-    Theorem::FORMULAS.map(|theorem| Bound { theorem, value: value(theorem) }).into()
 }

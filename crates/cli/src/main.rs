@@ -12,6 +12,7 @@ mod files;
 mod input;
 #[cfg(feature = "ledger")]
 mod ledger;
+mod legal;
 mod output;
 mod plan;
 mod progress;
@@ -24,6 +25,7 @@ mod rules;
 #[cfg(feature = "serve")]
 mod serve;
 mod simulate;
+mod sketch;
 mod study;
 #[cfg(feature = "serve")]
 mod token;
@@ -72,6 +74,7 @@ fn run(command: &Command) -> Result<Outcome> {
         Command::Convert(args) => rules::convert(args),
         Command::Noise(args) => rules::noise(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Sketch(args) => sketch::run(args),
         Command::Figures(args) => figures::run(args, &progress),
         #[cfg(feature = "ledger")]
         Command::Ledger(args) => ledger::run(args),

@@ -87,7 +87,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         Usage::DisplayHelp | Usage::DisplayVersion => print(&text),
         Usage::DisplayHelpOnMissingArgumentOrSubcommand => fail(
-            "no command is given; legal: compose, compare, calibrate, plan, study, serve, region, audit, convert, noise, simulate, figures, ledger, completions, --help, --version",
+            "no command is given; legal: compose, compare, calibrate, plan, study, serve, region, audit, convert, noise, simulate, sketch, figures, ledger, completions, --help, --version",
         ),
         _ => fail(&usage_line(&text)),
     }

@@ -86,16 +86,16 @@ pub(crate) fn run(args: &ReleaseArgs, progress: &Progress) -> Result<Outcome> {
     }
 }
 
-/// The plan of a study; or why its budget allows none.
+/// The plan of a study; or that its budget allows none.
 pub(crate) fn planned(
     study: &StudyFile,
     watch: &dyn Fn(f64) -> Go,
-) -> Result<Result<ExactPlan, String>> {
+) -> Result<Result<ExactPlan, PlanningError>> {
     let options = Options { watch: Watch::with(watch), ..Options::default() };
     match plan(&study.study, &options) {
         Ok(planned) => Ok(Ok(Planned::new(&study.study, planned).exact_plan()?)),
         Err(PlanningError::Study(error)) => Err(placed_in_study(&study.study, &error).into()),
-        Err(error @ PlanningError::OverBudget { .. }) => Ok(Err(error.to_string())),
+        Err(error @ PlanningError::OverBudget { .. }) => Ok(Err(error)),
         Err(error) => Err(error.into()),
     }
 }

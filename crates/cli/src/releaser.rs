@@ -36,7 +36,7 @@ impl ReleasedFile {
 
     fn released(&self, study: &[u8], made_up: bool, watch: &dyn Fn(f64) -> Go) -> Result<Released> {
         let study = read_study_file(study, Format::Json)?;
-        let plan = planned(&study, watch)?.map_err(anyhow::Error::msg)?;
+        let plan = planned(&study, watch)??;
         // Whatever source the study names: this one.
         let args = ReleaseArgs {
             study: String::new(),

@@ -9,6 +9,7 @@ use counterpoint_curator::{Config, Curator, Examined, demo, examine};
 use counterpoint_ledger::Url;
 use counterpoint_server::{Server, log_to_stderr};
 
+use crate::legal::NotLegal;
 use crate::output::{self, Outcome};
 use crate::releaser::ReleasedFile;
 
@@ -47,10 +48,9 @@ pub(crate) struct ServeArgs {
     pub(crate) open: bool,
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| {
-        "legal: a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0".to_owned()
-    })
+fn address(text: &str) -> Result<SocketAddr, NotLegal> {
+    let legal = "a loopback address and a port, such as 127.0.0.1:8000 or [::1]:0";
+    text.parse().map_err(|_| NotLegal::unless(legal))
 }
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {

@@ -9,7 +9,8 @@ use crate::output::Outcome;
 
 /// Maps, checks and samples; a claim that an event refutes is a definite no.
 pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
-    let simulation = input::simulation(&args.file).with_context(|| input::shown(&args.file))?;
+    let mut simulation = input::simulation(&args.file).with_context(|| input::shown(&args.file))?;
+    simulation.places.extend(args.ratio.iter().chain(&args.epsilon).cloned());
     let simulated = Simulated::new(&simulation, args.samples, args.seed)
         .and_then(|simulated| simulated.with_order(&simulation, args.order));
     match simulated {

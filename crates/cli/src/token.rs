@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use counterpoint_curator::{Bearer, Role, Tokens};
 
+use crate::legal::NotLegal;
 use crate::output::Outcome;
 use crate::serve::config;
 
@@ -44,8 +45,8 @@ pub(crate) enum TokenCommand {
     },
 }
 
-fn role(text: &str) -> Result<Role, String> {
-    Role::named(text).ok_or_else(|| "legal: owner, analyst, auditor".to_owned())
+fn role(text: &str) -> Result<Role, NotLegal> {
+    Role::named(text).ok_or_else(|| NotLegal::unless("owner, analyst, auditor"))
 }
 
 pub(crate) fn run(args: &TokenArgs) -> Result<Outcome> {

@@ -3,6 +3,7 @@
 
 use counterpoint::ask::PreciseGuarantee;
 use counterpoint::ask::{AskError, Bits, PreciseAnswer, PrecisePlan};
+use counterpoint::theorem::{Bound, Inapplicable, Theorem};
 use counterpoint::watch::Watch;
 use counterpoint::{Count, Delta, Epsilon, Guarantee, Plan};
 use counterpoint_budget::Amount;
@@ -109,14 +110,77 @@ fn doubles_are_fractions_too() {
     assert_eq!(one, other);
     let one = doubles.delta_to_bits(Epsilon::new(1.5).unwrap(), bits(150), Watch::none());
     assert_eq!(one, fractions.delta(&ratio("3/2"), bits(150), Watch::none()));
-    assert_eq!(fractions.rounded_up().unwrap(), doubles);
+    let theorems = [&Theorem::FORMULAS[..], &[Theorem::KovSimplified, Theorem::Renyi]].concat();
+    let same = |own: &Bound, double: Result<f64, Inapplicable>| match (&own.value, &double) {
+        (Ok(own), Ok(double)) => (own / double - 1.0).abs() < 1e-15,
+        (own, double) => own.is_err() && double.is_err(),
+    };
+    for (at, number) in [(0.375, "3/8"), (0.234375, "15/64"), (0.28125, "9/32"), (0.9375, "15/16")]
+    {
+        let (delta, number) = (Delta::new(at).unwrap(), ratio(number));
+        for own in fractions.compare(&number, &theorems[..5]).unwrap() {
+            let double = own.theorem.epsilon(&doubles, delta);
+            assert!(same(&own, double.clone()), "{own:?} {double:?}");
+        }
+    }
+    for (at, number) in [(1.5, "3/2"), (4.0, "4"), (4.875, "39/8"), (9.0, "9")] {
+        let (epsilon, number) = (Epsilon::new(at).unwrap(), ratio(number));
+        for own in fractions.compare_delta(&number, &theorems[..5]).unwrap() {
+            let double = own.theorem.delta(&doubles, epsilon);
+            assert!(same(&own, double.clone()), "{own:?} {double:?}");
+        }
+    }
+    // Those that are no formulas in these sums say so.
+    assert!(fractions.compare(&ratio("3/8"), &theorems[5..]).unwrap()[0].value.is_err());
 }
 
+/// Ten releases of three tenths each, by the theorems' formulas; what is a double next to a tenth is not within these bounds.
 #[test]
-fn what_is_rounded_up_is_not_below() {
-    let rounded = plan(&[("3/10", "1/3", 1)]).rounded_up().unwrap();
-    let above = Guarantee::new(0.3_f64.next_up(), (1.0_f64 / 3.0).next_up()).unwrap();
-    assert_eq!(rounded, Plan::new([(above, Count::ONE)]).unwrap());
+fn theorems_are_about_the_fractions_themselves() {
+    let ten = plan(&[("3/10", "0", 10)]);
+    let (e, k, d) = (0.3_f64, 10.0, 1e-6_f64);
+    let spread = e * (2.0 * k * (1.0 / d).ln()).sqrt();
+    let formulas = [k * e, spread + k * e * e.exp_m1(), spread + k * e * (e / 2.0).tanh()];
+    for (own, formula) in
+        std::iter::zip(ten.compare(&decimal("1e-6"), &Theorem::FORMULAS).unwrap(), formulas)
+    {
+        let value = own.value.unwrap();
+        assert!((value / formula - 1.0).abs() < 1e-14, "{:?} {value} {formula}", own.theorem);
+    }
+    let basic = |plan: &PrecisePlan, delta: &Ratio| {
+        plan.compare(delta, &[Theorem::Basic]).unwrap().remove(0).value
+    };
+    // The deltas add up to three tenths: to no more, and to no less.
+    let leaky = plan(&[("3/10", "1/10", 3)]);
+    let (at, below) = (decimal("0.3"), decimal("0.3") - decimal("1e-30"));
+    let nine_tenths = basic(&leaky, &at).unwrap();
+    assert!((0.9..0.9 + 2e-16).contains(&nine_tenths), "{nine_tenths:e}");
+    assert!(basic(&leaky, &below).unwrap_err().reason.starts_with("the deltas add up to 0.3"));
+    let doubles = Guarantee::new(0.3, 0.1).unwrap();
+    let doubles = Plan::new([(doubles, Count::new(3).unwrap())]).unwrap();
+    assert!(Theorem::Basic.epsilon(&doubles, Delta::new(0.3).unwrap()).is_err());
+    // What all of them leak together, 1 - 0.9^3, leaves nothing; a little less is too little.
+    let closed =
+        |delta: &Ratio| leaky.compare(delta, &[Theorem::KovClosedForm]).unwrap().remove(0).value;
+    let sum = closed(&decimal("0.271")).unwrap();
+    assert!((0.9..0.9 + 2e-16).contains(&sum), "{sum:e}");
+    let refused = closed(&(decimal("0.271") - decimal("1e-200"))).unwrap_err();
+    assert!(refused.reason.starts_with("the releases leak 0.271"), "{refused}");
+    // The epsilons add up to nine tenths.
+    let delta = |epsilon: Ratio| {
+        leaky.compare_delta(&epsilon, &[Theorem::Basic, Theorem::KovClosedForm]).unwrap()
+    };
+    let [basic, closed] = [0, 1].map(|at| delta(decimal("0.9"))[at].value.clone().unwrap());
+    assert!((basic / 0.3 - 1.0).abs() < 1e-15 && basic >= 0.3, "{basic:e}");
+    assert!((closed / 0.271 - 1.0).abs() < 1e-15 && closed >= 0.271, "{closed:e}");
+    assert!(delta(decimal("0.9") - decimal("1e-30"))[0].value.is_err());
+    assert!(Theorem::Basic.delta(&doubles, Epsilon::new(0.9).unwrap()).is_ok());
+    // Leaks too small for doubles, and one asked about.
+    let faint = plan(&[("1", "0", 1), ("0", &format!("1/1{}", "0".repeat(400)), 7)]);
+    let asked = decimal("7e-400") + decimal("1e-410");
+    let bounds = faint.compare(&asked, &Theorem::FORMULAS).unwrap();
+    assert!(bounds.iter().all(|bound| bound.value.as_ref().is_ok_and(|e| *e >= 1.0)), "{bounds:?}");
+    assert!(faint.compare(&Ratio::ONE, &[]).is_err());
 }
 
 #[test]

@@ -1,20 +1,19 @@
 //! Simulation maps: rows are probabilities, the source goes exactly onto the target, and
 //! where no map is found the line that forbids one is truly crossed. Everything is checked
-//! by sums written out here, in fractions and in doubles.
+//! by sums written out here, in fractions.
 
 use crate::common::fractions;
 use crate::common::pairs;
 
+use counterpoint::Epsilon;
 use counterpoint::mechanism::FinitePair;
-use counterpoint::{Delta, Epsilon, Guarantee};
-use counterpoint_numerics::fractions::{ExactError, Ratio};
+use counterpoint_numerics::fractions::{ExactError, Ratio, nearest};
 use counterpoint_papers::pair::{
-    LaplaceMap, Map, MapError, Pair, from_response, from_response_doubles, simulate,
-    simulate_doubles, violation,
+    LaplaceMap, Map, MapError, Pair, from_response, simulate, violation,
 };
 use counterpoint_testing::Random;
 use fractions::{cases, ratio};
-use pairs::{distribution, doubles, random_pair};
+use pairs::{distribution, random_pair};
 
 fn total(list: &[Ratio]) -> Ratio {
     list.iter().fold(Ratio::ZERO, |sum, value| sum + value)
@@ -143,86 +142,6 @@ fn leaky_randomized_response_becomes_every_pair_as_private() {
     }
 }
 
-fn double_image(rows: &[Vec<f64>], masses: &[f64]) -> Vec<f64> {
-    let column = |j: usize| masses.iter().zip(rows).map(|(p, row)| p * row[j]).sum();
-    (0..rows[0].len()).map(column).collect()
-}
-
-fn assert_close(rows: &[Vec<f64>], source: &[f64], target: &[f64]) {
-    for row in rows {
-        assert!(row.iter().all(|&entry| (0.0..=1.0).contains(&entry)), "{row:?}");
-        assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-    }
-    for (got, want) in double_image(rows, source).iter().zip(target) {
-        assert!((got - want).abs() < 1e-12, "{got} {want}");
-    }
-}
-
-#[test]
-fn doubles_are_reached_to_1e_12_though_rounded() {
-    let mut random = Random::new(0x446f_7562);
-    for _ in 0..cases(10_000) {
-        let (n, m) = (random.between(1, 6) as usize, random.between(1, 6) as usize);
-        let (p, q) = (doubles(&mut random, n), doubles(&mut random, n));
-        let rows: Vec<_> = (0..n).map(|_| doubles(&mut random, m)).collect();
-        // The smallest masses cannot be told from zero once rounded: legal input is.
-        let clean = |list: Vec<f64>| -> Vec<f64> {
-            list.into_iter().map(|x| if x < 1e-270 { 0.0 } else { x.min(1.0) }).collect()
-        };
-        let (to_p, to_q) = (clean(double_image(&rows, &p)), clean(double_image(&rows, &q)));
-        let source = FinitePair::new(&p, &q).unwrap();
-        let target = FinitePair::new(&to_p, &to_q).unwrap();
-        let found = simulate_doubles(&source, &target).unwrap().to_doubles();
-        assert_close(&found, &p, &to_p);
-        assert_close(&found, &q, &to_q);
-    }
-}
-
-#[test]
-fn doubles_that_do_not_dominate_come_with_a_crossed_line() {
-    let mut random = Random::new(0x4e6f_6e65);
-    let mut crossed = 0;
-    while crossed < cases(10_000) {
-        let mut one = || {
-            let count = random.between(1, 6) as usize;
-            FinitePair::new(&doubles(&mut random, count), &doubles(&mut random, count)).unwrap()
-        };
-        let (source, target) = (one(), one());
-        if let Err(error) = simulate_doubles(&source, &target) {
-            assert_crossed(error, &Pair::from(&source), &Pair::from(&target));
-            crossed += 1;
-        }
-    }
-}
-
-#[test]
-fn randomized_response_in_doubles_becomes_every_pair_as_private() {
-    let mut random = Random::new(0x5252_6464);
-    for _ in 0..cases(10_000) {
-        let count = random.between(1, 6) as usize;
-        let (p, q) = (doubles(&mut random, count), doubles(&mut random, count));
-        let epsilon = if random.once_in(5) { 0.0 } else { random.log_uniform(1e-3, 8.0) };
-        let x = epsilon.exp();
-        let side = |a: &[f64], b: &[f64]| -> f64 {
-            a.iter().zip(b).map(|(a, b)| (a - x * b).max(0.0)).sum()
-        };
-        let delta = side(&p, &q).max(side(&q, &p));
-        if delta > 0.999 {
-            continue;
-        }
-        let claim = Guarantee::new(epsilon, delta).unwrap();
-        let target = FinitePair::new(&p, &q).unwrap();
-        let rows = from_response_doubles(&target, claim).unwrap().to_doubles();
-        let minus = (1.0 - delta) / (1.0 + x);
-        assert_close(&rows, &[delta, x * minus, minus, 0.0], &p);
-        assert_close(&rows, &[0.0, minus, x * minus, delta], &q);
-        if delta > 1e-9 {
-            let claim = Guarantee::new(epsilon, 0.99 * delta).unwrap();
-            assert!(matches!(from_response_doubles(&target, claim), Err(MapError::Violated(_))));
-        }
-    }
-}
-
 #[test]
 fn the_laplace_map_mixes_to_laplace_noise() {
     let laplace = |e: f64, centre: f64, z: f64| {
@@ -282,8 +201,8 @@ fn the_laplace_map_agrees_with_the_exact_one_on_cells() {
     let laplace = LaplaceMap::new(Epsilon::new(epsilon).unwrap()).unwrap();
     for (row, side) in [(1, true), (2, false)] {
         let mut sum = 0.0;
-        for (index, mass) in map.to_doubles()[row].iter().enumerate() {
-            sum += mass;
+        for (index, mass) in map.rows()[row].iter().enumerate() {
+            sum += nearest(mass);
             let edge = (f64::from(index as u32) - f64::from(reach)) / f64::from(per_unit);
             let want = if index as i32 > 2 * reach + per_unit {
                 1.0
@@ -318,18 +237,6 @@ fn products_of_responses_are_the_optimal_composition() {
 }
 
 #[test]
-fn deltas_at_an_epsilon_are_enclosed() {
-    let pair = Pair::response(&ratio(3, 1), &ratio(1, 8)).unwrap();
-    for epsilon in [0.0, 0.1, 0.5, 1.0, 2.0, 499.0] {
-        let bracket = pair.delta_at(Epsilon::new(epsilon).unwrap()).unwrap();
-        let plus = 0.875 * 3.0 / 4.0 - f64::exp(epsilon) * 0.875 / 4.0;
-        let formula = 0.125 + plus.max(0.0);
-        assert!(bracket.width() < 1e-15 && (bracket.upper - formula).abs() < 1e-14);
-    }
-    assert!(pair.delta_at(Epsilon::new(501.0).unwrap()).is_err());
-}
-
-#[test]
 fn bad_input_is_named() {
     let third = || ratio(1, 3);
     let message = |result: Result<Pair, ExactError>| result.unwrap_err().to_string();
@@ -357,10 +264,6 @@ fn bad_input_is_named() {
     assert!(LaplaceMap::new(Epsilon::new(0.0).unwrap()).is_err());
     let laplace = LaplaceMap::new(Epsilon::new(1.0).unwrap()).unwrap();
     assert!([0.0, 1.0, f64::NAN, -1.0].iter().all(|&u| laplace.quantile(true, u).is_err()));
-    let claim =
-        Guarantee { epsilon: Epsilon::new(600.0).unwrap(), delta: Delta::new(0.0).unwrap() };
-    let pair = FinitePair::new(&[1.0], &[1.0]).unwrap();
-    assert!(matches!(from_response_doubles(&pair, claim), Err(MapError::Epsilon(_))));
 }
 
 fn one() -> Pair {
@@ -376,8 +279,8 @@ fn power_of_two() -> Ratio {
 fn maps_too_large_to_hold_are_refused() {
     let many = vec![1.0 / 1000.0; 1000];
     let large = FinitePair::new(&many, &many).unwrap();
-    let error = simulate_doubles(&large, &large).unwrap_err().to_string();
-    assert_eq!(error, "entries of the map number 1000000; legal: 1 to 250000");
     let pair = Pair::from(&large);
+    let error = simulate(&pair, &pair).unwrap_err().to_string();
+    assert_eq!(error, "entries of the map number 1000000; legal: 1 to 250000");
     assert!(pair.product(&pair).unwrap().product(&pair).is_err());
 }

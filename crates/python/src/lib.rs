@@ -66,7 +66,7 @@ mod _native {
     #[pymodule_export]
     use super::session::{Declared, Sessions};
     #[pymodule_export]
-    use super::simulation::simulate;
+    use super::simulation::{simulate, sketch};
     #[cfg(feature = "ledger")]
     #[pymodule_export]
     use super::stored::{OwnDeclared, StoredSessions};

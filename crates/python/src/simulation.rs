@@ -1,8 +1,8 @@
-//! Proofs run forwards: what `simulate --json` prints.
+//! Proofs run forwards, and sketches: what `simulate --json` and `sketch --json` print.
 
 use std::path::Path;
 
-use counterpoint_wire::{Format, NotSimulated, Simulated, Simulation};
+use counterpoint_wire::{Format, NotSimulated, Simulated, Simulation, SketchFile};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -39,4 +39,26 @@ pub(crate) fn simulate(
         Err(NotSimulated::Input(error)) => return Err(invalid(error.to_string())),
     };
     Ok((object.map_err(|error| invalid(error.to_string()))?, refuted))
+}
+
+/// The object.
+#[pyfunction]
+#[pyo3(signature = (sketch, path))]
+pub(crate) fn sketch(
+    py: Python<'_>,
+    sketch: &Bound<'_, PyAny>,
+    path: Option<&str>,
+) -> PyResult<String> {
+    let read = if let Ok(fields) = sketch.cast::<PyDict>() {
+        SketchFile::of(value::table(fields)?)
+    } else if let Ok(text) = sketch.cast::<PyBytes>() {
+        let text = text.as_bytes();
+        SketchFile::parse(text, Format::detect(path.map(Path::new), text))
+    } else {
+        return Err(wrong_type("sketch", sketch, "a dict, or a sketch file's text"));
+    };
+    let read = read.map_err(|error| invalid(error.to_string()))?;
+    let sketched = How::in_background(py, move || read.sketch())?;
+    let object = sketched.map_err(|error| invalid(error.to_string()))?.json();
+    object.map_err(|error| invalid(error.to_string()))
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import pickle
 import random
@@ -397,3 +398,26 @@ def test_version() -> None:
     cargo = (Path(__file__).parents[3] / "Cargo.toml").read_text()
     assert f'version = "{cp.__version__}"' in cargo
     assert os.path.exists(Path(cp.__file__).parent / "py.typed")
+
+
+def test_what_the_table_of_reach_names_is_there() -> None:
+    """The fourth column of docs/reach.md: names of the package, with the arguments that are written after them."""
+    text = (Path(__file__).parents[3] / "docs" / "reach.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|\n").split(" | ")] for line in text.splitlines() if line.startswith("| ")][2:]
+    names = {name for row in rows for name in row[3].split("`")[1::2]}
+    assert len(rows) > 60 and len(names) > 40 and {row[3] for row in rows if "`" not in row[3]} == {"none"}
+    for name in names:
+        path, _, argument = name.removesuffix("=)").partition("(")
+        found: object = cp
+        for part in path.split("."):
+            found = getattr(found, part) if hasattr(found, part) else found.__annotations__[part]
+        if argument:
+            assert callable(found) and argument in inspect.signature(found).parameters, name
+
+
+def test_what_the_table_of_reach_names_can_be_called() -> None:
+    plan = cp.compose([cp.ApproxDP(0.1) * 20])
+    compared = plan.compare(delta=1e-6, eta=0.1)
+    assert compared.others and plan.epsilon(1e-6).theorem and plan.losses() and plan.region([0.1])
+    assert cp.pairs(0.1, 0, count=3) and cp.convert(1.0, 0.0) and cp.noise_rules(1.0, 1e-5, count=100)
+    assert cp.compose([cp.Gaussian(2.0)]).epsilon(1e-6, route="renyi").route == "renyi"

@@ -82,3 +82,40 @@ def test_illegal_dicts_are_refused(given: dict[str, object], message: str) -> No
         cp.simulate(given)
     with pytest.raises(cp.InvalidArgument, match="samples is 1000001"):
         cp.simulate({"stage": [{"ratio": 2, "p": [1], "q": [1]}]}, samples=1_000_001)
+
+
+def test_least_deltas_are_fractions_where_the_ratio_is(tmp_path: Path) -> None:
+    path = tmp_path / "systems.toml"
+    path.write_text("ratios = [5]\nepsilons = [0.5]\n" + (EXAMPLES / "systems.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    found = cp.simulate(path, samples=0)["profile"]
+    assert found[0]["ratio"] == 5 and [delta["exact"] for delta in found[0]["together"]] == [F(11, 120), F(1, 12)]
+    assert found[1]["epsilon"] == F(1, 2) and "exact" not in found[1]["together"][0]
+    lower, upper = found[1]["together"][0]["lower"], found[1]["together"][0]["upper"]
+    assert 0 < upper - lower < 1e-15
+    least = cp.simulate({"stage": [{"ratio": 2, "delta": "least", "p": [0.7, 0.3], "q": [0.3, 0.7]}]}, samples=0)
+    assert least["stages"][0]["delta"] == F(1, 10)
+
+
+def test_one_pair_is_made_of_another() -> None:
+    coin = {"p": [0.75, 0.25], "q": [0.25, 0.75]}
+    three = {"p": ["1/2", "1/3", "1/6"], "q": ["1/6", "1/3", "1/2"]}
+    found = cp.simulate({"source": coin, "target": three}, samples=10)
+    assert found["map"] == [[F(2, 3), F(1, 3), 0], [0, F(1, 3), F(2, 3)]] and found["parts_agree"]
+    with pytest.raises(cp.Refuted, match="no map makes") as refuted:
+        cp.simulate({"source": three, "target": coin})
+    assert (refuted.value.detail["ratio"], refuted.value.detail["delta"]) == (1, F(1, 3))
+
+
+def test_laplace_noise_is_made_of_responses() -> None:
+    found = cp.simulate({"laplace": {"epsilon": 1}}, samples=100)
+    at_zero = next(row for row in found["laplace"]["rows"] if row["at"] == 0)
+    assert found["parts_agree"] and at_zero["mixed"][0] == pytest.approx(0.5, abs=1e-15)
+
+
+def test_sketches_are_idealised() -> None:
+    claim = {"epsilon": 20, "delta": 0.5, "eta": 0.75, "nu": 0.5}
+    found = cp.sketch({**claim, "graph": {"nodes": 80, "edges": [[0, 1], [0, 2, 0.5]], "cuts": [[0]]}})
+    assert found["idealised"] is True and "nothing is charged" in found["note"] and len(found["answers"]) == 1
+    assert "mechanism" not in found
+    with pytest.raises(cp.InvalidArgument, match="legal: a number from 0.01 to 0.75"):
+        cp.sketch({**claim, "eta": 5})

@@ -16,6 +16,7 @@ mod publication;
 mod region;
 mod rules;
 mod simulate;
+mod sketch;
 pub mod ledger;
 mod words;
 
@@ -31,3 +32,4 @@ pub use publication::{
 pub use region::{region, region_figure};
 pub use rules::{convert, noise};
 pub use simulate::simulate;
+pub use sketch::sketch;

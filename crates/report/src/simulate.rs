@@ -3,7 +3,8 @@ use counterpoint::quantity::plain;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use counterpoint_papers::pair::{Events, Map, Side as Set};
 use counterpoint_wire::{
-    Answered, Divergences, Left as MonitorLeft, Simulated, SimulatedStage, SimulatedSystem, written,
+    Answered, Divergences, FilePair, LaplaceRow, LeastDelta, LeastDeltas, Left as MonitorLeft,
+    Place, Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem, written,
 };
 
 use crate::columns::Side::{Left, Right};
@@ -24,9 +25,82 @@ pub fn simulate(simulated: &Simulated) -> String {
     parts.extend(stages.flat_map(|(at, stage)| stage_parts(at + 1, stage)));
     parts.extend(simulated.systems.iter().map(system));
     parts.extend(composed(simulated));
-    parts.push(samples(simulated));
+    parts.extend(simulated.pairs.iter().map(|pairs| blackwell(pairs, simulated.map.as_ref())));
+    match &simulated.laplace {
+        Some(noise) => parts.push(laplace(noise, simulated)),
+        None => parts.push(samples(simulated)),
+    }
     parts.extend(simulated.divergences.iter().flat_map(divergences));
+    parts.extend((!simulated.profile.is_empty()).then(|| profile(&simulated.profile)));
     parts.join("\n")
+}
+
+/// The least deltas: fractions where they are known and short, else certified upper ends.
+fn profile(profile: &[LeastDeltas]) -> String {
+    let shown = |delta: &LeastDelta| match delta.exact().map(written) {
+        Some(exact) if exact.len() <= 20 => exact,
+        _ => words::upper(delta.bracket()),
+    };
+    let heading = ["at", "least delta", "of p from q", "of q from p"].map(str::to_owned);
+    let mut rows = vec![heading];
+    for own in profile {
+        let place = match &own.place {
+            Place::Ratio(ratio) => format!("e^epsilon {}", written(ratio)),
+            Place::Epsilon(epsilon) => format!("epsilon {}", written(epsilon)),
+        };
+        let row = |name: &str, deltas: &[LeastDelta; 2]| {
+            let [forth, back] = deltas.each_ref().map(shown);
+            [place.clone(), name.to_owned(), forth, back]
+        };
+        rows.extend(own.parts.iter().map(|(name, deltas)| row(name, deltas)));
+        rows.extend(own.together.as_ref().map(|deltas| row("together", deltas)));
+    }
+    let title = "the least delta, against every adversary and interleaving (Lyu 2022, (19); decimals that do not end: rounded up)";
+    format!("{title}\n{}", columns([Left, Left, Right, Right], &rows))
+}
+
+/// What each of the source's outcomes becomes.
+fn blackwell([source, target]: &[FilePair; 2], map: Option<&Map>) -> String {
+    let title = format!(
+        "{} becomes {}: each outcome of the one, the other's by columns",
+        source.name, target.name
+    );
+    let shown = target.outcomes.len().min(MOST_COLUMNS);
+    let heading = target.outcomes.iter().take(shown).cloned().collect();
+    let rows = map.map_or(&[][..], Map::rows).iter().zip(&source.outcomes).take(MOST_ROWS);
+    let rows = rows.map(|(row, name)| (name.clone(), row.iter().take(shown).map(short).collect()));
+    let lines = std::iter::once(("outcome".to_owned(), heading)).chain(rows);
+    let lines: Vec<(String, Vec<String>)> = lines.collect();
+    let left = (source.outcomes.len() - source.outcomes.len().min(MOST_ROWS))
+        .max(target.outcomes.len() - shown);
+    format!("{title}\n{}{}", aligned(&lines), more(left))
+}
+
+/// Laplace noise and what the responses become, at some numbers.
+fn laplace(own: &SimulatedLaplace, simulated: &Simulated) -> String {
+    let heading = ["at most", "plus", "minus", "p", "around 0", "drawn", "q", "around 1", "drawn"];
+    let row = |row: &LaplaceRow| {
+        let share = row.drawn.map(|count| frequency(count, simulated.samples));
+        let number = |x: f64| format!("{x:.6}");
+        let [[plus, minus], [p, q], [zero, one]] =
+            [row.responses, row.mixed, row.laplace].map(|both| both.map(number));
+        let [in_p, in_q] = share;
+        [format!("{:.4}", row.at), plus, minus, p, zero, in_p, q, one, in_q]
+    };
+    let rows = std::iter::once(heading.map(str::to_owned)).chain(own.rows.iter().map(row));
+    let title = format!(
+        "Laplace noise of scale 1/{}: {} drawn on each data set (seed {}) from responses alone",
+        plain(own.epsilon),
+        simulated.samples,
+        simulated.seed
+    );
+    let note = "(for study: doubles, which protect nothing)";
+    format!("{title}\n{}{note}\n", columns([Right; 9], &rows.collect::<Vec<_>>()))
+}
+
+/// How often something was drawn.
+fn frequency(count: u64, samples: u64) -> String {
+    if samples == 0 { "-".to_owned() } else { format!("{:.4}", count as f64 / samples as f64) }
 }
 
 /// The largest divergences, their sum, who reaches them, and what is left of them as one goes.
@@ -71,11 +145,21 @@ fn divergences(own: &Divergences) -> Vec<String> {
 
 fn head(simulated: &Simulated) -> String {
     let exactly = |agrees: bool| if agrees { "exactly" } else { "NO: this is a bug" };
-    let mut rows = Vec::new();
+    let agrees = exactly(simulated.parts_agree);
+    if simulated.pairs.is_some() || simulated.laplace.is_some() {
+        let carried = match &simulated.laplace {
+            None => format!("{agrees} (the source onto the target)"),
+            Some(_) if simulated.parts_agree => {
+                "to a double's precision (randomized response onto Laplace noise)".to_owned()
+            }
+            Some(_) => agrees.to_owned(),
+        };
+        return listed(vec![("carries", carried), ("theorem", simulated.theorem().to_owned())]);
+    }
     let stages = simulated.systems.is_empty();
     let word = if stages { "carries" } else { "makes up" };
     let each = if stages { "each response onto its mechanism" } else { "each system by N and E" };
-    rows.push((word, format!("{} ({each})", exactly(simulated.parts_agree))));
+    let mut rows = vec![(word, format!("{agrees} ({each})"))];
     let (size, things) = (simulated.size, if stages { "transcripts" } else { "histories" });
     let whole = match (simulated.whole_agrees, size) {
         (Some(agrees), Some(size)) if stages => {
@@ -187,24 +271,27 @@ fn composed(simulated: &Simulated) -> Option<String> {
     };
     let said: Vec<String> =
         simulated.transcripts.iter().map(|drawn| drawn.said.join(",")).collect();
-    let entry = |text: String, width: usize| format!("{text:>width$}");
-    let cells: Vec<Vec<String>> =
-        map.rows().iter().map(|row| row.iter().map(short).collect()).collect();
-    let width = |column: usize| {
-        let entries = cells.iter().filter_map(|row| row.get(column)).chain(said.get(column));
-        entries.map(|text| text.chars().count()).max().unwrap_or(0)
+    let rows = map.rows().iter().enumerate();
+    let rows = rows.map(|(input, row)| (responses(input), row.iter().map(short).collect()));
+    let lines = std::iter::once(("responses".to_owned(), said)).chain(rows);
+    let title = "composed map: from responses (p and q for the leaks) to transcripts";
+    Some(format!("{title}\n{}", aligned(&lines.collect::<Vec<_>>())))
+}
+
+/// Lines of a name and as many entries each, in columns.
+fn aligned(lines: &[(String, Vec<String>)]) -> String {
+    let wide = |texts: &mut dyn Iterator<Item = &String>| {
+        texts.map(|text| text.chars().count()).max().unwrap_or(0)
     };
-    let line = |first: String, row: &[String]| {
-        let row = row.iter().enumerate().map(|(at, text)| entry(text.clone(), width(at)));
-        let first = format!("{first:<9}");
-        std::iter::once(first).chain(row).collect::<Vec<_>>().join("  ")
+    let first = wide(&mut lines.iter().map(|(name, _)| name));
+    let columns = lines.first().map_or(0, |(_, row)| row.len());
+    let width = |at: usize| wide(&mut lines.iter().filter_map(|(_, row)| row.get(at)));
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |(name, row): &(String, Vec<String>)| {
+        let entries = row.iter().zip(&widths).map(|(text, &width)| format!("  {text:>width$}"));
+        format!("{name:<first$}{}\n", entries.collect::<String>())
     };
-    let mut lines = vec![
-        "composed map: from responses (p and q for the leaks) to transcripts".to_owned(),
-        line("responses".to_owned(), &said),
-    ];
-    lines.extend(cells.iter().enumerate().map(|(input, row)| line(responses(input), row)));
-    Some(lines.join("\n") + "\n")
+    lines.iter().map(line).collect()
 }
 
 fn samples(simulated: &Simulated) -> String {
@@ -213,10 +300,7 @@ fn samples(simulated: &Simulated) -> String {
         simulated.samples, simulated.seed
     );
     let heading = ["transcript", "p", "drawn", "q", "drawn"].map(str::to_owned);
-    let shown = |count: u64| match simulated.samples {
-        0 => "-".to_owned(),
-        samples => format!("{:.4}", count as f64 / samples as f64),
-    };
+    let shown = |count: u64| frequency(count, simulated.samples);
     let rows = simulated.transcripts.iter().take(MOST_ROWS).map(|drawn| {
         let ([p, q], [in_p, in_q]) = (drawn.law.each_ref().map(short), drawn.counts.map(shown));
         [drawn.said.join(" "), p, in_p, q, in_q]

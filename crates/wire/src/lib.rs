@@ -26,6 +26,7 @@ mod header;
 pub mod ledger;
 mod plan;
 mod simulation;
+mod sketch;
 mod study;
 mod text;
 
@@ -45,10 +46,12 @@ pub use plan::{
     adjacency_named, name_of,
 };
 pub use simulation::{
-    Answered, Divergence, Divergences, Drawn, FileMechanism, FileQuery, FileStage, FileState,
-    FileSystem, Left, MOST_SAMPLES, NotSimulated, Refuted, Simulated, SimulatedStage,
-    SimulatedSystem, Simulation, written,
+    Answered, Divergence, Divergences, Drawn, FileMechanism, FilePair, FileQuery, FileStage,
+    FileState, FileSystem, LaplaceRow, LeastDelta, LeastDeltas, Left, MOST_SAMPLES, NotSimulated,
+    Place, Refuted, Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem, Simulation,
+    Subject, written,
 };
+pub use sketch::{IDEALISED, SketchAnswer, SketchFile, Sketchable, Sketched};
 pub use study::{
     DataSource, NewStudy, StudyFile, StudyQuestion, begin_study, new_study, placed_in_study,
     read_study, read_study_file, study_file_of, study_of,

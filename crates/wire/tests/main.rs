@@ -9,5 +9,6 @@ mod mechanisms;
 mod plan;
 mod records;
 mod simulations;
+mod sketches;
 mod studies;
 mod study_new;

@@ -1,7 +1,7 @@
 //! Simulation files: what is read, what is refused, and what comes of it. Fractions are worked out by hand.
 
 use counterpoint_numerics::fractions::{Ratio, nearest};
-use counterpoint_wire::{Format, NotSimulated, Refuted, Simulated, Simulation};
+use counterpoint_wire::{Format, NotSimulated, Refuted, Simulated, Simulation, Subject};
 
 const COINS: &str = include_str!("../../../examples/coins.toml");
 const SYSTEMS: &str = include_str!("../../../examples/systems.toml");
@@ -72,7 +72,7 @@ fn numbers_are_what_is_written_in_both_formats() {
     assert!(text.contains(r#""ratio":"4","delta":"0""#) && text.contains(r#""p":"0.1""#), "{text}");
     // By epsilon the ratio is no less than e^epsilon, and next to it.
     let text = "[[stage]]\nepsilon = 1\np = [1]\nq = [1]\n";
-    let Simulation::Stages(stages) = Simulation::parse(text.as_bytes(), Format::Toml).unwrap()
+    let Subject::Stages(stages) = Simulation::parse(text.as_bytes(), Format::Toml).unwrap().of
     else {
         panic!("stages")
     };
@@ -162,7 +162,10 @@ fn illegal_files_are_refused_with_place_and_legal_range() {
         format!("[[system]]\nratio = 3\n[[system.state]]\n[[system.state.query]]\n{pair}\n{line}\n")
     };
     let cases = [
-        (String::new(), "stage is missing; legal: tables [[stage]], or tables [[system]]"),
+        (
+            String::new(),
+            "stage is missing; legal: tables [[stage]], tables [[system]], tables [source]",
+        ),
         ("stage = []".into(), "stage is empty; legal: one or more tables [[stage]]"),
         ("stage = [1]".into(), "stage has 1 in a list; legal: one or more tables [[stage]]"),
         (
@@ -226,6 +229,26 @@ fn illegal_files_are_refused_with_place_and_legal_range() {
             "system 1: outcomes is not a field of a query; legal: name, p, q, answers, then",
         ),
         ("[[system]]\nratio = 3".into(), "system 1: state is missing"),
+        ("[source]\np = [1]\nq = [1]".into(), "target is missing; legal: a table [target]"),
+        ("[target]\np = [1]\nq = [1]".into(), "source is missing; legal: a table [source]"),
+        ("[source]\np = [1]\n[target]\np = [1]\nq = [1]".into(), "source: q is missing"),
+        (
+            "[laplace]\nepsilon = 1\n[source]\np = [1]\nq = [1]".into(),
+            "source is given with laplace; legal: one of them",
+        ),
+        (
+            "ratios = [0.5]\n[laplace]\nepsilon = 1".into(),
+            "ratios has 0.5; legal: a list of numbers of",
+        ),
+        (
+            "epsilons = [501]\n[laplace]\nepsilon = 1".into(),
+            "epsilons has 501; legal: a list of numbers from",
+        ),
+        ("epsilons = 1\n[laplace]\nepsilon = 1".into(), "epsilons is 1; legal: a list"),
+        (
+            stage("ratio = 3\ndelta = 'most'\np = [1]\nq = [1]"),
+            "stage 1: delta is \"most\"; legal: a number",
+        ),
         ("[[system]]\nratio = 3\n[[system.state]]".into(), "system 1: query is missing"),
         (
             "[[system]]\nratio = 3\n[[system.state]]\nquery = []".into(),
@@ -323,4 +346,113 @@ fn odd_files_end_in_one_line() {
         }
     }
     assert!(read > 20 && refused > 100, "{read} {refused}");
+}
+
+const PAIRS: &str = "[source]\np = [0.75, 0.25]\nq = [0.25, 0.75]\noutcomes = ['yes', 'no']\n\
+    [target]\nname = 'three'\np = ['1/2', '1/3', '1/6']\nq = ['1/6', '1/3', '1/2']\n";
+
+/// By hand: a and b of 3/4 a + 1/4 b = 1/2 and 1/4 a + 3/4 b = 1/6 are 2/3 and 0, and of the middle outcome a third each.
+#[test]
+fn one_pair_is_made_of_another_or_an_event_forbids_it() {
+    let found = simulated(PAIRS, 3000);
+    let map = found.map.as_ref().unwrap();
+    assert_eq!(map.rows(), [["2/3", "1/3", "0"], ["0", "1/3", "2/3"]].map(fractions));
+    assert!(found.parts_agree && fits(&found, 0, 0) && fits(&found, 1, 1) && !fits(&found, 0, 1));
+    assert_eq!(found.transcripts[1].law.to_vec(), fractions(["1/3", "1/3"]));
+    assert!(
+        found
+            .json()
+            .unwrap()
+            .contains(r#""source":{"name":"source","outcomes":["yes","no"],"p":["0.75","0.25"]"#)
+    );
+    // The other way there is none: at ratio 1 three answers tell apart 1/2 - 1/6, and two 3/4 - 1/4.
+    let back = PAIRS.replace("source", "x").replace("target", "source").replace("[x]", "[target]");
+    let line = refuted(&back);
+    assert_eq!((line.of, &line.event[..]), ("target", &[vec!["yes".to_owned()]][..]));
+    assert_eq!(line.masses.to_vec(), fractions(["3/4", "1/4"]));
+    assert_eq!([line.ratio.clone(), line.delta.clone()].to_vec(), fractions(["1", "1/3"]));
+    let said = "no map makes \"target\" of the source: refuted by the event {yes}: its probability is 0.75 under p and 0.25 under q; \
+                legal: at most 1 times that and 1/3";
+    assert_eq!(line.to_string(), said);
+}
+
+/// By hand. At ratio 5 both together tell most by income: old, high and yes are 0.3 under p and 1/24 under q, so that 0.3 - 5/24 is
+/// gained; under q young and no are 1/2, and 1/12 under p. At ratio 2 each alone is as the file claims.
+#[test]
+fn least_deltas_are_those_of_the_best_adversaries() {
+    let asked = format!("ratios = [2, 5]\nepsilons = [1.6, 0]\n{SYSTEMS}");
+    let found = simulated(&asked, 0);
+    let exact = |deltas: &[counterpoint_wire::LeastDelta; 2]| {
+        deltas.each_ref().map(|delta| delta.exact().unwrap().clone()).to_vec()
+    };
+    let [two, five, tenths, zero] = &found.profile[..] else { panic!("{:?}", found.profile) };
+    let names: Vec<&str> = two.parts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(exact(&two.parts[0].1), fractions(["1/15", "0"]));
+    assert_eq!(exact(&two.parts[1].1), fractions(["1/4", "1/4"]));
+    assert_eq!(exact(five.together.as_ref().unwrap()), fractions(["11/120", "1/12"]));
+    // At an epsilon the ratio is no fraction: 0.3 - e^1.6/24 between doubles.
+    let delta = &tenths.together.as_ref().unwrap()[0];
+    let (bracket, value) = (delta.bracket(), 0.3 - 1.6_f64.exp() / 24.0);
+    assert!(delta.exact().is_none() && bracket.width() < 1e-15, "{bracket:?}");
+    assert!(
+        (bracket.lower - 1e-16..=bracket.upper + 1e-16).contains(&value),
+        "{bracket:?} {value}"
+    );
+    // Total variation: of a 1/3, and 2/3 - 1/3 of the other direction alike.
+    assert_eq!(exact(&zero.parts[0].1), fractions(["1/3", "1/3"]));
+    // Mechanisms and pairs have them too; what is alone is its own composition.
+    let coins = simulated(&format!("ratios = [2]\n{COINS}"), 0);
+    let names: Vec<&str> = coins.profile[0].parts.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["first", "mild", "strong"]);
+    let both = ["9/20", "1/10"];
+    assert_eq!(coins.transcripts[0].law.to_vec(), fractions(both));
+    // (9/20 - 2/10) of heads, heads; of tails no more than twice as likely: 3/10 - 3/10, 7/40, 3/40.
+    assert_eq!(exact(coins.profile[0].together.as_ref().unwrap())[0], fraction("1/4"));
+    let pairs = simulated(&format!("ratios = [2]\n{PAIRS}"), 0);
+    assert!(pairs.profile[0].together.is_none() && pairs.profile[0].parts.len() == 2);
+    // What all adversaries of a system tell together has its least deltas.
+    let pair = found.systems[0].pair.as_ref().unwrap();
+    assert_eq!(pair.delta(&fraction("2")), fraction("1/15"));
+}
+
+/// The claims of the examples are the least there are, or more.
+#[test]
+fn the_least_delta_can_be_claimed_without_being_known() {
+    let least = simulated(&SYSTEMS.replace("\"1/15\"", "\"least\""), 0);
+    assert_eq!(least.systems[0].system.delta, fraction("1/15"));
+    let coins = simulated(&COINS.replace("\"1/10\"", "\"least\""), 0);
+    assert_eq!(coins.stages[1].stage.delta, fraction("1/10"));
+    assert!(least.parts_agree && coins.parts_agree);
+}
+
+/// Laplace's distribution function at 0 is 1/2 around 0 and 1/(2e) around 1; plus leads below 0 with probability (1 + 1/e)/2.
+#[test]
+fn laplace_noise_is_made_of_responses() {
+    let found = simulated("[laplace]\nepsilon = 1\n", 20_000);
+    let noise = found.laplace.as_ref().unwrap();
+    let row = noise.rows.iter().find(|row| row.at.abs() < 1e-12).unwrap();
+    let inverse = (-1.0_f64).exp();
+    for (own, hand) in [
+        (row.mixed[0], 0.5),
+        (row.mixed[1], 0.5 * inverse),
+        (row.responses[0], 0.5 * (1.0 + inverse)),
+        (row.responses[1], 0.0),
+    ] {
+        assert!((own - hand).abs() < 1e-15, "{own} {hand}");
+    }
+    assert!(found.parts_agree && noise.rows.windows(2).all(|two| two[0].at < two[1].at));
+    // Five standard deviations of what is drawn.
+    for row in &noise.rows {
+        for b in [0, 1] {
+            let expected = 20_000.0 * row.laplace[b];
+            let off = (row.drawn[b] as f64 - expected).powi(2);
+            assert!(off <= 25.0 * (expected * (1.0 - row.laplace[b])).max(1.0), "{row:?}");
+        }
+    }
+    let asked = Simulation::parse(b"ratios = [2]\n[laplace]\nepsilon = 1\n", Format::Toml).unwrap();
+    let refused = Simulated::new(&asked, 0, 1).unwrap_err();
+    assert!(
+        matches!(&refused, NotSimulated::Input(error) if error.to_string().contains("none with [laplace]"))
+    );
 }

@@ -8,6 +8,8 @@ use counterpoint_ledger::{Head, Kind};
 use counterpoint_wire::adjacency_named;
 use counterpoint_wire::ledger::Openings;
 
+use crate::legal::NotLegal;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct LedgerArgs {
     /// Where the ledger is: sqlite:PATH, or postgres://USER@HOST:PORT/DATABASE
@@ -416,19 +418,19 @@ fn kind_values() -> impl TypedValueParser<Value = Kind> {
     })
 }
 
-fn openings(text: &str) -> Result<Openings, String> {
+fn openings(text: &str) -> Result<Openings, NotLegal> {
     let openings = text.split_once(':').and_then(|(count, slot)| {
         let count = count.parse().ok().filter(|count| *count > 0)?;
         Some(Openings { slot: slot.to_owned(), count })
     });
-    openings.ok_or_else(|| "legal: a count from 1, a colon, the slot's name".to_owned())
+    openings.ok_or_else(|| NotLegal::unless("a count from 1, a colon, the slot's name"))
 }
 
-fn amount(text: &str) -> Result<Amount, String> {
-    text.parse().map_err(|_| format!("legal: {}", Amount::LEGAL))
+fn amount(text: &str) -> Result<Amount, NotLegal> {
+    text.parse().map_err(|_| NotLegal::unless(Amount::LEGAL))
 }
 
-fn order(text: &str) -> Result<Order, String> {
+fn order(text: &str) -> Result<Order, NotLegal> {
     let order = text.parse().ok().and_then(|order| Order::new(order).ok());
-    order.ok_or_else(|| format!("legal: {}", Order::LEGAL))
+    order.ok_or_else(|| NotLegal::unless(Order::LEGAL))
 }

@@ -11,7 +11,7 @@ fn wrong_usage_is_one_line_that_says_what_is_legal() {
     let plan = plan.as_str();
     #[rustfmt::skip]
     let cases: [(&[&str], &str); 36] = [
-        (&[], "legal: compose, compare, calibrate, plan, study, serve, region, audit, convert, noise, simulate, figures, ledger, completions"),
+        (&[], "legal: compose, compare, calibrate, plan, study, serve, region, audit, convert, noise, simulate, sketch, figures, ledger, completions"),
         (&["decompose"], "unrecognized subcommand 'decompose'"),
         (&["compose"], "<PLAN>"),
         (&["compose", plan, "--what"], "unexpected argument '--what'"),

@@ -2,16 +2,15 @@
 //! 0.3 can be three tenths and a third a third, as MV section 2 has its inputs.
 
 use super::{Answer, AskError};
-use crate::composition::{Guarantees, Plan};
-use crate::mechanism::Guarantee;
+use crate::composition::Guarantees;
 use crate::methods::Route;
 use crate::methods::precise::{self, BigBracket, PreciseGuarantee};
-use crate::quantity::{Bits, Count, Delta, Epsilon};
+use crate::quantity::{Bits, Delta, Epsilon};
 use crate::source::Theorem;
 use crate::watch::Watch;
 use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{
-    ExactError, Ratio, check_size, enclosed, is_short, nearest, of_double,
+    ExactError, Ratio, check_size, is_short, nearest, of_double,
 };
 use dashu_float::FBig;
 use dashu_float::round::Round;
@@ -63,8 +62,8 @@ impl PrecisePlan {
         let (mut losses, mut leaks) = (Vec::new(), Vec::new());
         let (mut count, mut total) = (0_u128, 0.0);
         for PreciseGuarantee { epsilon, delta, count: times } in guarantees {
-            check_epsilon(&epsilon)?;
-            check_delta(&delta)?;
+            Self::check_epsilon(&epsilon)?;
+            Self::check_delta(&delta)?;
             check_size("releases", times.into(), (1, MOST_RELEASES))?;
             count += u128::from(times);
             total += nearest(&epsilon) * times as f64;
@@ -100,7 +99,7 @@ impl PrecisePlan {
         bits: Bits,
         watch: Watch<'_>,
     ) -> Result<PreciseAnswer, AskError> {
-        check_delta(delta)?;
+        Self::check_delta(delta)?;
         Ok(in_decimals(precise::epsilon(&self.list, delta, bits, watch)?, bits))
     }
 
@@ -114,35 +113,23 @@ impl PrecisePlan {
         bits: Bits,
         watch: Watch<'_>,
     ) -> Result<PreciseAnswer, AskError> {
-        check_epsilon(epsilon)?;
+        Self::check_epsilon(epsilon)?;
         Ok(in_decimals(precise::delta(&self.list, epsilon, bits, watch)?, bits))
     }
 
-    /// The same guarantees in doubles that are not below: whatever formula is asked charges no less. `None` if a delta
-    /// is next to one.
-    #[must_use]
-    pub fn rounded_up(&self) -> Option<Plan> {
-        let up = |x: &Ratio| enclosed(x, x).upper;
-        let guarantee = |each: &PreciseGuarantee| {
-            let epsilon = up(&each.epsilon);
-            // The least double that is legal.
-            let epsilon = if epsilon > 0.0 { epsilon.max(1e-100) } else { epsilon };
-            let guarantee = Guarantee::new(epsilon.min(1e6), up(&each.delta)).ok()?;
-            Some((guarantee, Count::new(each.count).ok()?))
-        };
-        let nothing = Guarantee::pure(0.0).ok()?;
-        let list: Option<Vec<_>> = self.list.iter().map(guarantee).collect();
-        Plan::new(list?.into_iter().chain([(nothing, Count::ONE)])).ok()
+    /// Losses and leaks apart, equal ones together.
+    pub(crate) fn guarantees(&self) -> &[PreciseGuarantee] {
+        &self.list
     }
-}
 
-fn check_epsilon(value: &Ratio) -> Result<(), ExactError> {
-    let legal = *value >= Ratio::ZERO && *value <= Ratio::from(1_000_000_u32);
-    check("epsilon", value, legal, LEGAL_EPSILON)
-}
+    pub(crate) fn check_epsilon(value: &Ratio) -> Result<(), ExactError> {
+        let legal = *value >= Ratio::ZERO && *value <= Ratio::from(1_000_000_u32);
+        check("epsilon", value, legal, LEGAL_EPSILON)
+    }
 
-fn check_delta(value: &Ratio) -> Result<(), ExactError> {
-    check("delta", value, *value >= Ratio::ZERO && *value < Ratio::ONE, LEGAL_DELTA)
+    pub(crate) fn check_delta(value: &Ratio) -> Result<(), ExactError> {
+        check("delta", value, *value >= Ratio::ZERO && *value < Ratio::ONE, LEGAL_DELTA)
+    }
 }
 
 fn check(place: &str, value: &Ratio, inside: bool, legal: &'static str) -> Result<(), ExactError> {

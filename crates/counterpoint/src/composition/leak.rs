@@ -90,7 +90,7 @@ pub(crate) fn remainder(leaks: &[Leak], delta: f64) -> Remainder {
     precise_remainder(leaks, delta)
 }
 
-fn positive(pure: Wide, error: f64) -> Remainder {
+pub(crate) fn positive(pure: Wide, error: f64) -> Remainder {
     if !pure.is_positive() {
         return Remainder::Zero;
     }
@@ -159,7 +159,7 @@ fn top_exponent(x: &Big) -> i64 {
 }
 
 /// A big number as a `Wide`: relative error below 2^-105.
-fn to_wide(x: &Big) -> Wide {
+pub(crate) fn to_wide(x: &Big) -> Wide {
     let exponent = x.repr().exponent() + x.repr().digits() as isize;
     let near_one = x.clone() >> exponent;
     let hi = near_one.to_f64().value();

@@ -1,8 +1,9 @@
 //! The optimum beside what the named theorems charge.
 
-use super::sums::{self, Sums};
+use super::sums::{self, Room, Sums};
 use super::{Inapplicable, Theorem};
 use crate::ask::{Answer, AskError, Options};
+use crate::composition::leak::with_leaks;
 use crate::composition::{Composition, Guarantees, Part, Plan, Rounded, Times, factors, sorted};
 use crate::methods::largest::largest;
 use crate::quantity::{Delta, Epsilon};
@@ -85,14 +86,19 @@ impl<'a> Others<'a> {
     pub(super) fn epsilon(&self, theorem: Theorem, delta: Delta) -> Result<f64, Inapplicable> {
         match theorem {
             Theorem::Renyi => self.renyi(|whole| whole.renyi_epsilon(delta)),
-            _ => self.formula(|labels| sums::epsilon(theorem, labels, delta.get())),
+            _ => self.formula(|(labels, sums)| {
+                sums::epsilon(theorem, sums, &Room::new(labels, sums, delta.get()))
+            }),
         }
     }
 
     pub(super) fn delta(&self, theorem: Theorem, epsilon: Epsilon) -> Result<f64, Inapplicable> {
         match theorem {
             Theorem::Renyi => self.renyi(|whole| whole.renyi_delta(epsilon)),
-            _ => self.formula(|labels| sums::delta(theorem, labels, epsilon.get())),
+            _ => self.formula(|(labels, sums)| {
+                let whole = |slack| with_leaks(labels.leaks, slack, slack).upper;
+                sums::delta(theorem, &sums::Asked::new(sums, epsilon.get(), &whole))
+            }),
         }
     }
 

@@ -8,6 +8,7 @@ pub mod eta;
 pub mod lattice;
 mod sums;
 mod compare;
+mod exactly;
 
 pub use crate::source::{Parameters, Setting, Theorem};
 pub use compare::{Bound, Comparison};

@@ -2,9 +2,6 @@
 
 use super::System;
 use crate::pair::Pair;
-use crate::pair::at_epsilon;
-use counterpoint::quantity::{Epsilon, OutOfRange};
-use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// A query and its answer, both counted from 0.
@@ -85,21 +82,19 @@ impl System {
         Attack { delta: values.swap_remove(0), adversary: Adversary { choices } }
     }
 
+    /// The least deltas at x = e^epsilon, of b = 0 from b = 1 and of b = 1 from b = 0, against every adversary.
+    #[must_use]
+    pub fn deltas(&self, ratio: &Ratio) -> [Ratio; 2] {
+        let masses = self.masses();
+        [0, 1].map(|b| Lower::new(self, &masses, b, ratio).values.swap_remove(0))
+    }
+
     /// The least delta for which the system is (epsilon, delta)-indistinguishable at
     /// x = e^epsilon, in both directions, against every adversary.
     #[must_use]
     pub fn delta(&self, ratio: &Ratio) -> Ratio {
-        let masses = self.masses();
-        let [zero, one] = [0, 1].map(|b| Lower::new(self, &masses, b, ratio).values.swap_remove(0));
+        let [zero, one] = self.deltas(ratio);
         fractions::larger(zero, one)
-    }
-
-    /// The same at an epsilon, enclosed in doubles.
-    ///
-    /// # Errors
-    /// [`OutOfRange`] if epsilon is above 500.
-    pub fn delta_at(&self, epsilon: Epsilon) -> Result<Bracket, OutOfRange> {
-        at_epsilon(epsilon, |ratio| self.delta(ratio))
     }
 
     /// What an adversary sees: its transcripts' probabilities under b = 0 and b = 1.

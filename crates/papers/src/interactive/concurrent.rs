@@ -4,8 +4,8 @@ use super::{Branch, MOST_STATES, State, System};
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 use std::collections::VecDeque;
 
-/// The exact profile of the concurrent composition, in the worse direction: the least delta
-/// at x = e^epsilon against all adversaries and all interleavings.
+/// The exact profile of the concurrent composition: the least delta at x = e^epsilon of b = 0 from
+/// b = 1, and of b = 1 from b = 0, against all adversaries and all interleavings.
 ///
 /// What can still be gained depends on each system's state alone, not on the order in which
 /// the states were reached. So the recursion L (19) runs over tuples of states: as many as
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 ///
 /// # Errors
 /// [`ExactError::Size`] if there are no systems, or more than a million tuples.
-pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, ExactError> {
+pub fn concurrent_deltas(systems: &[System], ratio: &Ratio) -> Result<[Ratio; 2], ExactError> {
     fractions::check_size("systems", systems.len() as u128, (1, 64))?;
     let sizes = systems.iter().map(|system| system.states.len() as u128);
     let tuples = sizes.fold(1_u128, u128::saturating_mul);
@@ -21,7 +21,15 @@ pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, Exac
     let bits = systems.iter().map(System::bits).sum();
     fractions::check_bits("bits of all tuples' probabilities", tuples, bits)?;
     let masses: Vec<Vec<[Ratio; 2]>> = systems.iter().map(System::masses).collect();
-    let [zero, one] = [0, 1].map(|b| best(systems, &masses, b, ratio, tuples as usize));
+    Ok([0, 1].map(|b| best(systems, &masses, b, ratio, tuples as usize)))
+}
+
+/// The worse of both directions.
+///
+/// # Errors
+/// As [`concurrent_deltas`].
+pub fn concurrent_delta(systems: &[System], ratio: &Ratio) -> Result<Ratio, ExactError> {
+    let [zero, one] = concurrent_deltas(systems, ratio)?;
     Ok(fractions::larger(zero, one))
 }
 

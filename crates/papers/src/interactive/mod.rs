@@ -46,7 +46,7 @@ mod renyi;
 mod simulator;
 
 pub use attack::{Adversary, Attack, Step};
-pub use concurrent::{concurrent, concurrent_delta};
+pub use concurrent::{concurrent, concurrent_delta, concurrent_deltas};
 pub use decomposition::{DecomposeError, Decomposition, decompose};
 pub use monitor::Monitor;
 pub use renyi::{MomentAttack, RenyiAttack};
@@ -107,13 +107,14 @@ impl Answer {
     /// ```
     /// use counterpoint_papers::interactive::{Answer, System};
     /// use counterpoint::mechanism::FinitePair;
+    /// use counterpoint_numerics::fractions::nearest;
     /// use counterpoint_papers::pair::Pair;
     ///
     /// let noisy = Pair::from(&FinitePair::new(&[0.6, 0.4], &[0.4, 0.6])?);
     /// let once = System::from(&noisy);
     /// let twice = System::new(vec![Answer::list(&noisy, &once)])?;
-    /// let bracket = twice.delta_at(counterpoint::Epsilon::new(0.5)?)?;
-    /// assert!((bracket.upper - (0.36 - 0.5_f64.exp() * 0.16)).abs() < 1e-15);
+    /// let delta = nearest(&twice.delta(&"3/2".parse()?));
+    /// assert!((delta - (0.36 - 1.5 * 0.16)).abs() < 1e-15);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -20,9 +20,6 @@ pub enum MapError {
     /// The input is not legal, or too large.
     #[error(transparent)]
     Input(#[from] ExactError),
-    /// The epsilon is too large.
-    #[error(transparent)]
-    Epsilon(#[from] counterpoint::quantity::OutOfRange),
 }
 
 /// Where the target's profile exceeds the source's, which proves that no map exists: a map
@@ -106,12 +103,6 @@ impl Map {
     #[must_use]
     pub fn rows(&self) -> &[Vec<Ratio>] {
         &self.rows
-    }
-
-    /// The rows as doubles.
-    #[must_use]
-    pub fn to_doubles(&self) -> Vec<Vec<f64>> {
-        self.rows.iter().map(|row| row.iter().map(fractions::nearest).collect()).collect()
     }
 
     /// Whether every row is a probability vector.

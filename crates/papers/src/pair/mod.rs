@@ -41,13 +41,11 @@ pub use draw::draw;
 pub use events::{Breach, Events, Part, Side, breach, events};
 pub use laplace::LaplaceMap;
 pub use map::{Map, MapError, Violation};
-pub use response::{from_response, from_response_doubles};
+pub use response::from_response;
 pub(crate) use simulate::cross;
-pub use simulate::{SLACK, simulate, simulate_doubles, violation};
+pub use simulate::{simulate, violation};
 
 use counterpoint::mechanism::FinitePair;
-use counterpoint::quantity::{Epsilon, OutOfRange};
-use counterpoint_numerics::Bracket;
 use counterpoint_numerics::fractions::{self, ExactError, Ratio};
 
 /// The most outcomes a pair may have.
@@ -117,14 +115,6 @@ impl Pair {
         fractions::sum(self.outcomes.iter().map(|[p, q]| fractions::positive_part(p - ratio * q)))
     }
 
-    /// The profile at an epsilon, enclosed in doubles.
-    ///
-    /// # Errors
-    /// [`OutOfRange`] if epsilon is above 500.
-    pub fn delta_at(&self, epsilon: Epsilon) -> Result<Bracket, OutOfRange> {
-        at_epsilon(epsilon, |ratio| self.delta(ratio))
-    }
-
     /// The same pair in the other direction: (Q, P).
     #[must_use]
     pub fn swapped(&self) -> Self {
@@ -157,12 +147,4 @@ impl From<&FinitePair> for Pair {
         let scaled = outcomes.into_iter().map(|[p, q]| [p / &sums[0], q / &sums[1]]);
         Self::of_outcomes(scaled.collect())
     }
-}
-/// A decreasing function of e^epsilon, evaluated on both sides of it.
-pub(crate) fn at_epsilon(
-    epsilon: Epsilon,
-    decreasing: impl Fn(&Ratio) -> Ratio,
-) -> Result<Bracket, OutOfRange> {
-    let (below, above) = epsilon.exponential()?;
-    Ok(fractions::enclosed(&decreasing(&above), &decreasing(&below)))
 }

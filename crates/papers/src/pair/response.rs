@@ -2,9 +2,8 @@
 //! (MV Lemmas 3.2 and 3.3, S Lemma 3.1).
 
 use super::events::Part;
-use super::{Events, Map, MapError, Pair, SLACK, events};
-use counterpoint::mechanism::{FinitePair, Guarantee};
-use counterpoint_numerics::fractions::{self, Ratio};
+use super::{Events, Map, MapError, Pair, events};
+use counterpoint_numerics::fractions::Ratio;
 
 /// MV Lemma 3.2's map T from [`Pair::response`] at x = e^epsilon and delta onto a pair.
 ///
@@ -25,22 +24,6 @@ use counterpoint_numerics::fractions::{self, Ratio};
 /// at least 1 and delta from 0 up to but not including 1.
 pub fn from_response(target: &Pair, ratio: &Ratio, delta: &Ratio) -> Result<Map, MapError> {
     Ok(rows(&events(target, ratio, delta)?))
-}
-
-/// The same for doubles. Where they are at most [`SLACK`] less private than claimed, which
-/// rounding may make them, the map is that for the delta they do have, and carries the
-/// response to within that of them.
-///
-/// # Errors
-/// As [`from_response`], and [`MapError::Epsilon`] if epsilon is above 500.
-pub fn from_response_doubles(target: &FinitePair, claim: Guarantee) -> Result<Map, MapError> {
-    let (_, ratio) = claim.epsilon.exponential()?;
-    let target = Pair::from(target);
-    let least = fractions::larger(target.delta(&ratio), target.swapped().delta(&ratio));
-    let claimed = fractions::of_double(claim.delta.get());
-    let near = least <= &claimed + fractions::of_double(SLACK) && least < Ratio::ONE;
-    let delta = if near { fractions::larger(claimed, least) } else { claimed };
-    from_response(&target, &ratio, &delta)
 }
 
 /// MV Lemma 3.2: T(0) and T(3) are what was cut, T(1) and T(2) solve for what was kept.

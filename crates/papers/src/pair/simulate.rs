@@ -9,54 +9,20 @@
 //! share of the pool, keep the rest in the pool for the next edge, whose line is flatter.
 
 use super::{Map, MapError, Pair, Violation};
-use counterpoint::mechanism::FinitePair;
-use counterpoint_numerics::fractions::{self, Ratio};
+use counterpoint_numerics::fractions::Ratio;
 use std::cmp::Ordering;
-
-/// How far a profile of doubles may exceed another's and still count as dominated: what
-/// rounding does to probabilities.
-pub const SLACK: f64 = 1e-13;
 
 /// The map that carries a dominating pair onto a dominated one, exactly.
 ///
 /// # Errors
 /// [`MapError::Violated`] with the ratio at which the target's profile is the larger;
 /// [`MapError::Input`] if the map would be too large: more than 250,000 entries, or more than
-/// 2^30 bits (about 100 outcomes onto 100, for doubles).
+/// 2^30 bits.
 pub fn simulate(source: &Pair, target: &Pair) -> Result<Map, MapError> {
     let map = Map::zero(source, target)?;
     match violation(source, target) {
         Some(violation) => Err(MapError::Violated(Box::new(violation))),
         None => Ok(pooled(source, target, map)),
-    }
-}
-
-/// The same for doubles, which rounding keeps from being dominated exactly: where the
-/// target's profile is at most [`SLACK`] above the source's, the map carries P to within
-/// that of P', and Q to Q' (each divided by its sum).
-///
-/// ```
-/// use counterpoint::mechanism::FinitePair;
-/// use counterpoint_papers::pair::simulate_doubles;
-///
-/// let source = FinitePair::new(&[0.75, 0.25], &[0.25, 0.75])?;
-/// let target = FinitePair::new(&[0.7, 0.3], &[0.3, 0.7])?;
-/// let rows = simulate_doubles(&source, &target)?.to_doubles();
-/// assert!((0.75 * rows[0][0] + 0.25 * rows[1][0] - 0.7).abs() < 1e-12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_doubles(source: &FinitePair, target: &FinitePair) -> Result<Map, MapError> {
-    let (source, target) = (Pair::from(source), Pair::from(target));
-    let map = Map::zero(&source, &target)?;
-    match violation(&source, &target) {
-        None => Ok(pooled(&source, &target, map)),
-        Some(violation) if violation.excess() <= fractions::of_double(SLACK) => {
-            Ok(pooled(&source, &lowered(&source, &target), map))
-        }
-        Some(violation) => Err(MapError::Violated(Box::new(violation))),
     }
 }
 
@@ -188,38 +154,4 @@ impl Pool {
         self.shares.retain(|(_, share)| !share.is_zero());
         taken
     }
-}
-
-/// The target with the corners of its curve lowered to the source's curve. Heights of a
-/// concave increasing function (the lesser of both) at given places: still a pair, with the
-/// same Q.
-fn lowered(source: &Pair, target: &Pair) -> Pair {
-    let edges = by_ratio(source);
-    let mut outcomes = vec![[Ratio::ZERO, Ratio::ZERO]; target.outcomes().len()];
-    let mut corner = [Ratio::ZERO, Ratio::ZERO];
-    let mut last = Ratio::ZERO;
-    for (output, [p, q]) in by_ratio(target) {
-        corner = [&corner[0] + p, &corner[1] + q];
-        let height = fractions::smaller(corner[0].clone(), height(&edges, &corner[1]));
-        if let Some(outcome) = outcomes.get_mut(output) {
-            *outcome = [&height - &last, q.clone()];
-        }
-        last = height;
-    }
-    Pair::of_outcomes(outcomes)
-}
-
-/// The curve's height at a place.
-fn height(edges: &[(usize, &[Ratio; 2])], place: &Ratio) -> Ratio {
-    let mut left = place.clone();
-    let mut height = Ratio::ZERO;
-    for (_, [p, q]) in edges {
-        if *q <= left {
-            left -= q;
-            height += p;
-        } else {
-            return height + p * (left / q);
-        }
-    }
-    height
 }

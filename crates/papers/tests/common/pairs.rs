@@ -41,19 +41,3 @@ pub(crate) fn random_pair(random: &mut Random) -> Pair {
     }
     Pair::new(p, q).unwrap()
 }
-
-/// A probability vector of doubles, some zero, some tiny.
-pub(crate) fn doubles(random: &mut Random, count: usize) -> Vec<f64> {
-    loop {
-        let mut one = || match random.below(6) {
-            0 => 0.0,
-            1 => random.log_uniform(1e-250, 1e-3),
-            _ => random.unit() + 1e-9,
-        };
-        let list: Vec<f64> = (0..count).map(|_| one()).collect();
-        let sum: f64 = list.iter().sum();
-        if sum > 1e-3 {
-            return list.into_iter().map(|x| x / sum).collect();
-        }
-    }
-}

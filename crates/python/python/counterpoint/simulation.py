@@ -9,9 +9,9 @@ from typing import Any
 from . import _native
 from .errors import Refuted
 
-__all__ = ["simulate"]
+__all__ = ["simulate", "sketch"]
 
-_FRACTIONS = frozenset(["ratio", "delta", "p", "q", "e", "f", "e0", "n0", "n1", "e1", "alpha", "beta", "map", "weight", "moment"])
+_FRACTIONS = frozenset(["ratio", "epsilon", "exact", "delta", "p", "q", "e", "f", "e0", "n0", "n1", "e1", "alpha", "beta", "map", "weight", "moment"])
 
 
 def simulate(
@@ -35,7 +35,13 @@ def simulate(
     With an ``order`` there are ``divergences`` of systems: the largest Rényi divergence over all adversaries of each, who reaches it, the sum
     (Lyu 2022, Theorem 2) beside what a search of all interleavings finds, and the proof's budget monitor along a transcript.
 
-    Raises :class:`Refuted` with the event that shows it if a mechanism has not the guarantee that is claimed.
+    A claim of ``"delta": "least"`` is of the least delta at its ratio. Beside the stages or systems, ``ratios`` and ``epsilons`` list where
+    the least deltas are wanted (``profile``): of each part and of all together, in both directions, as fractions where they are known
+    and as certified brackets. With ``source`` and ``target``, two pairs with ``p`` and ``q``, the result has Blackwell's ``map`` from the
+    one to the other (Kairouz, Oh and Viswanath 2017, Theorem II.5); with ``laplace`` and its ``epsilon``, Laplace noise made of randomized
+    response (Smith, Exercise 3.2).
+
+    Raises :class:`Refuted` with the event that shows it if a mechanism has not the guarantee that is claimed, or there is no map.
 
     >>> coin = {"ratio": 3, "p": [0.6, 0.4], "q": [0.4, 0.6]}
     >>> found = simulate({"stage": [coin, coin]}, samples=0)
@@ -55,6 +61,30 @@ def simulate(
         error = Refuted(refuted)
         error.detail = found["refuted"]
         raise error
+    return found
+
+
+def sketch(sketch: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+    """Answer questions about a graph's cuts or a matrix's variances by the Johnson-Lindenstrauss mechanism: **idealised**.
+
+    What comes of it would be private if doubles were real numbers. It is no release, and no ledger takes it. ``sketch`` is a file, or a
+    dict with its fields: the claim, ``epsilon`` and ``delta``; ``eta`` and ``nu``, so that with probability at least 1 - nu an answer
+    is off by at most eta times the truth and its ``tau``; and ``graph`` or ``matrix``, or neither for the numbers alone.
+
+    >>> found = sketch({"epsilon": 1, "delta": 1e-6, "eta": 0.5, "nu": 0.05,
+    ...                 "matrix": {"rows": [[3, 4], [0, 1]], "directions": [[1, 0]]}})
+    >>> found["idealised"], found["directions"], sorted(found["answers"][0])
+    (True, 119, ['tau', 'value'])
+    """
+    import json
+
+    if isinstance(sketch, Mapping):
+        object_ = _native.sketch(dict(sketch), None)
+    else:
+        path = os.fspath(sketch)
+        with open(path, "rb") as file:
+            object_ = _native.sketch(file.read(), path)
+    found: dict[str, Any] = json.loads(object_)
     return found
 
 

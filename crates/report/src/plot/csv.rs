@@ -5,9 +5,11 @@ pub(super) fn csv(figure: &Figure) -> String {
     let mut text = String::from("chart,kind,name,x,y,lower,upper\n");
     for (number, chart) in (1..).zip(&figure.charts) {
         let series = chart.series.iter().map(|series| {
-            let name = match series.label.as_str() {
-                label if label.is_empty() || label == series.name => series.name.clone(),
-                label => format!("{}, {label}", series.name),
+            let of = if series.of.is_empty() { &series.label } else { &series.of };
+            let name = if of.is_empty() || *of == series.name {
+                series.name.clone()
+            } else {
+                format!("{}, {of}", series.name)
             };
             ("curve", name, &series.points, series.ends.as_slice())
         });

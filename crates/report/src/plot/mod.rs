@@ -108,6 +108,8 @@ pub struct Series {
     pub style: Style,
     /// Written beside the curve's end, outside the plot area; may be empty. A curve whose label is its name needs no legend.
     pub label: String,
+    /// In the CSV, what tells the curve from others of its name; the label if empty.
+    pub of: String,
 }
 
 /// A filled polygon.
@@ -298,8 +300,9 @@ impl Series {
     /// A curve with the first style.
     pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let points = points.into_iter().collect();
-        let (name, style, label) = (name.into(), Style::nth(0), String::new());
-        Self { name, points, ends: Vec::new(), style, label }
+        let (name, style) = (name.into(), Style::nth(0));
+        let (label, of) = (String::new(), String::new());
+        Self { name, points, ends: Vec::new(), style, label, of }
     }
 
     /// Certified to lie between these, point by point.
@@ -318,6 +321,12 @@ impl Series {
     #[must_use]
     pub fn named(self) -> Self {
         Self { label: self.name.clone(), ..self }
+    }
+
+    /// Told in the CSV from others of its name.
+    #[must_use]
+    pub fn of(self, of: impl Into<String>) -> Self {
+        Self { of: of.into(), ..self }
     }
 
     /// With a label beside its end.

@@ -110,13 +110,13 @@ fn mv_figure_2_says_how_far_its_claim_goes() {
     let chart = &figure.charts[3];
     assert!((at(curves(chart, "KOV closed form")[1], 1000.0) - ratio(kov, 1000.0)).abs() < 1e-9);
     assert!((at(curves(chart, "advanced (DRV)")[1], 100.0) - ratio(advanced, 100.0)).abs() < 1e-9);
-    // Where the paper's 30-40 %, rounded to whole percents, begins and ends among the points.
-    let (mut from, mut to) = (f64::INFINITY, 0.0_f64);
-    for k in (10..=1000).step_by(10).map(f64::from) {
-        if (1.295..1.405).contains(&ratio(advanced, k)) {
-            (from, to) = (from.min(k), to.max(k));
-        }
-    }
+    // Where the paper's 30-40 % begins and ends among the points: as it is written, and for the counts between them too.
+    let within = |k: f64| (1.3..=1.4).contains(&ratio(advanced, k));
+    let drawn = (10..=1000).step_by(10).map(f64::from);
+    let run: Vec<f64> = drawn.skip_while(|&k| !within(k)).take_while(|&k| within(k)).collect();
+    let (from, to) = (run[0], run[run.len() - 1]);
+    assert!((from as u32..=to as u32).map(f64::from).all(within), "{from} {to}");
+    assert!((ratio(advanced, 210.0) - 1.295).abs() < 5e-4 && to < 210.0);
     assert!(caption.contains(&format!("30–40 % for k from {from} to {to}, ")), "{caption}");
     // Where advanced composition is worse than summing, for the least favourable epsilon.
     let worse = (1..=100).map(f64::from).filter(|&k| advanced(0.01, k, d) > 0.01 * k);

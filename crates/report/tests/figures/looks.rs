@@ -1,9 +1,11 @@
 //! The pictures: legal XML, nothing cut, nothing covered, and the points that the CSV lists.
 
+use std::collections::BTreeSet;
+
 use counterpoint_report::plot::{Area, Axis, Chart, Color, Figure, Note, Scale, Series, Style};
 use roxmltree::{Document, Node};
 
-use super::figures;
+use super::{figure, figures};
 
 /// The widths of DejaVu Sans's letters from space to tilde, and of its bold ones, in thousandths
 /// of an em: the widest of the fonts that the pictures name.
@@ -208,6 +210,17 @@ fn share(axis: &Axis, x: f64) -> Option<f64> {
     let (from, to) = axis.range?;
     assert_eq!(axis.scale, Scale::Linear);
     Some((x - from) / (to - from)).filter(|share| (-1e-9..=1.0 + 1e-9).contains(share))
+}
+
+/// Whoever reads the CSV can tell a theorem's curve for one epsilon, or delta, from those for the others.
+#[test]
+fn the_csv_names_curves_of_different_parameters_apart() {
+    let figure = figure("mv-figure-2");
+    let csv = figure.csv();
+    let name = |line: &str| line.rsplitn(5, ',').last().map(str::to_owned);
+    let names: BTreeSet<_> = csv.lines().skip(1).filter_map(name).collect();
+    let drawn: usize = figure.charts.iter().map(|chart| chart.series.len()).sum();
+    assert_eq!(names.len(), drawn, "{names:?}");
 }
 
 #[test]

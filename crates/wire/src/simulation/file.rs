@@ -1,16 +1,50 @@
 //! What a simulation file says.
 
+use counterpoint::Epsilon;
 use counterpoint_numerics::fractions::{ExactError, Ratio};
 use counterpoint_papers::interactive::{Answer, System, Turn};
 use counterpoint_papers::pair::{Mechanism, Pair, Stage};
 
+/// A simulation file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulation {
+    /// What is to be simulated.
+    pub of: Subject,
+    /// Where the least deltas are wanted.
+    pub places: Vec<Place>,
+}
+
 /// What is to be simulated.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Simulation {
+pub enum Subject {
     /// An adaptive composition of finite mechanisms; of one, a pair.
     Stages(Vec<FileStage>),
     /// Interactive systems, run concurrently.
     Systems(Vec<FileSystem>),
+    /// A pair, the source, and one that is to be made of it, the target.
+    Pairs(Box<[FilePair; 2]>),
+    /// Laplace noise, to be made of randomized response with this epsilon.
+    Laplace(Epsilon),
+}
+
+/// Where a least delta is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// At a likelihood ratio, e^epsilon.
+    Ratio(Ratio),
+    /// At an epsilon.
+    Epsilon(Ratio),
+}
+
+/// A pair of distributions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilePair {
+    /// What it is called.
+    pub name: String,
+    /// What its outcomes are called.
+    pub outcomes: Vec<String>,
+    /// Their probabilities on both data sets.
+    pub pair: Pair,
 }
 
 /// One stage.

@@ -4,10 +4,10 @@ use std::fmt;
 
 use counterpoint::Bracket;
 use counterpoint::quantity::plain;
-use counterpoint_numerics::fractions::Ratio;
+use counterpoint_numerics::fractions::{Ratio, enclosed};
 use counterpoint_papers::pair::{Events, Map, Pair};
 
-use super::file::{FileStage, FileSystem};
+use super::file::{FilePair, FileStage, FileSystem, Place};
 use super::written;
 use crate::text::error::PlanError;
 
@@ -22,9 +22,14 @@ pub struct Simulated {
     pub stages: Vec<SimulatedStage>,
     /// The systems, if it is of systems.
     pub systems: Vec<SimulatedSystem>,
-    /// The map from all responses together to all transcripts, if it is of mechanisms and not too large.
+    /// The source and the target, if it is of two pairs.
+    pub pairs: Option<Box<[FilePair; 2]>>,
+    /// Laplace noise, if it is of that.
+    pub laplace: Option<SimulatedLaplace>,
+    /// The map from all responses together to all transcripts, if it is of mechanisms and not too large; of pairs, from the
+    /// source's outcomes to the target's.
     pub map: Option<Map>,
-    /// Whether every part is made up by its response, exactly.
+    /// Whether every part is made up by its response, exactly; Laplace noise, as far as doubles can tell.
     pub parts_agree: bool,
     /// Whether the whole was compared too, and agrees: the composed map, or every interleaved history. `None` if it is
     /// too large.
@@ -39,6 +44,8 @@ pub struct Simulated {
     pub seed: u64,
     /// Divergences, if they were asked for.
     pub divergences: Option<Divergences>,
+    /// The least deltas, at each place where they are wanted.
+    pub profile: Vec<LeastDeltas>,
 }
 
 /// A stage with its maps.
@@ -59,6 +66,70 @@ pub struct SimulatedSystem {
     pub system: FileSystem,
     /// Every answer after every history; empty if they are more than are listed.
     pub answers: Vec<Answered>,
+    /// What all its adversaries together can tell, as one pair; `None` of systems with more states than are listed.
+    pub pair: Option<Pair>,
+}
+
+/// Laplace noise of scale 1/epsilon, around 0 and around 1, as randomized response makes it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SimulatedLaplace {
+    /// The epsilon.
+    pub epsilon: f64,
+    /// At some numbers, the smallest first.
+    pub rows: Vec<LaplaceRow>,
+}
+
+/// Probabilities of being at most a number, to about a double's precision.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LaplaceRow {
+    /// The number.
+    pub at: f64,
+    /// Of what plus becomes, and what minus becomes.
+    pub responses: [f64; 2],
+    /// Of both, as often as they are answered on each of the data sets.
+    pub mixed: [f64; 2],
+    /// Of Laplace noise around 0 and around 1.
+    pub laplace: [f64; 2],
+    /// How many of the samples were, on each of the data sets.
+    pub drawn: [u64; 2],
+}
+
+/// The least deltas at one likelihood ratio, of p from q and of q from p.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LeastDeltas {
+    /// Where.
+    pub place: Place,
+    /// Of each mechanism, system or pair, by its name.
+    pub parts: Vec<(String, [LeastDelta; 2])>,
+    /// Of the composition: of systems against all who interleave them. `None` of one alone, and of too many to search.
+    pub together: Option<[LeastDelta; 2]>,
+}
+
+/// A least delta: between these, which are one number at a ratio that is a fraction.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LeastDelta {
+    /// Never above it.
+    pub lower: Ratio,
+    /// Never below it.
+    pub upper: Ratio,
+}
+
+impl LeastDelta {
+    /// The number itself, if it is known.
+    #[must_use]
+    pub fn exact(&self) -> Option<&Ratio> {
+        (self.lower == self.upper).then_some(&self.upper)
+    }
+
+    /// Doubles on either side.
+    #[must_use]
+    pub fn bracket(&self) -> Bracket {
+        enclosed(&self.lower, &self.upper)
+    }
 }
 
 /// An answer after a history.
@@ -102,7 +173,7 @@ pub enum NotSimulated {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Refuted {
-    /// A stage or a system.
+    /// A stage, a system, or the target, of which is claimed that it can be made of the source.
     pub of: &'static str,
     /// Which, counted from 1.
     pub index: usize,
@@ -116,7 +187,7 @@ pub struct Refuted {
     pub side: usize,
     /// The likelihood ratio that is claimed, e^epsilon.
     pub ratio: Ratio,
-    /// The delta that is claimed.
+    /// The delta that is claimed: the target's at most the source's.
     pub delta: Ratio,
 }
 
@@ -129,13 +200,14 @@ impl fmt::Display for Refuted {
         if self.event.len() > MOST {
             event.push(format!("{} more", self.event.len() - MOST));
         }
+        match self.of {
+            "target" => write!(f, "no map makes {:?} of the source: refuted by", self.name)?,
+            of => write!(f, "{of} {} ({:?}): the claim is refuted by", self.index, self.name)?,
+        }
         write!(
             f,
-            "{} {} ({:?}): the claim is refuted by the event {{{}}}: its probability is {large} under {} and \
-             {small} under {}; legal: at most {} times that and {}",
-            self.of,
-            self.index,
-            self.name,
+            " the event {{{}}}: its probability is {large} under {} and {small} under {}; legal: at most \
+             {} times that and {}",
             event.join(", "),
             ["p", "q"][self.side],
             ["q", "p"][self.side],

@@ -4,17 +4,23 @@
 mod draws;
 mod file;
 mod found;
+mod laplace;
 mod object;
+mod pairs;
+mod profile;
 mod read;
 mod renyi;
 mod run;
 mod stages;
 mod systems;
 
-pub use file::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
+pub use file::{
+    FileMechanism, FilePair, FileQuery, FileStage, FileState, FileSystem, Place, Simulation,
+    Subject,
+};
 pub use found::{
-    Answered, Divergence, Divergences, Drawn, Left, NotSimulated, Refuted, Simulated,
-    SimulatedStage, SimulatedSystem,
+    Answered, Divergence, Divergences, Drawn, LaplaceRow, LeastDelta, LeastDeltas, Left,
+    NotSimulated, Refuted, Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem,
 };
 
 /// The most samples that are drawn for each of the data sets.

@@ -2,11 +2,12 @@
 
 use counterpoint::Bracket;
 use counterpoint_numerics::fractions::Ratio;
-use counterpoint_papers::pair::{Events, Map, Part, Side};
+use counterpoint_papers::pair::{Events, Map, Pair, Part, Side};
 
+use super::file::{FilePair, Place};
 use super::found::{
-    Answered, Divergence, Divergences, Drawn, Left, Refuted, Simulated, SimulatedStage,
-    SimulatedSystem,
+    Answered, Divergence, Divergences, Drawn, LaplaceRow, LeastDelta, LeastDeltas, Left, Refuted,
+    Simulated, SimulatedLaplace, SimulatedStage, SimulatedSystem,
 };
 use super::written;
 use crate::text::object::{Object, between};
@@ -20,6 +21,9 @@ impl Simulated {
         Object::new()
             .list("stages", &all(&self.stages, stage))
             .list("systems", &all(&self.systems, system))
+            .some("source", self.pairs.as_ref().map(|pairs| named_pair(&pairs[0])))
+            .some("target", self.pairs.as_ref().map(|pairs| named_pair(&pairs[1])))
+            .some("laplace", self.laplace.as_ref().map(laplace))
             .some("map", self.map.as_ref().map(rows))
             .field("parts_agree", self.parts_agree)
             .field("whole_agrees", self.whole_agrees)
@@ -29,13 +33,18 @@ impl Simulated {
             .field("transcripts", all(&self.transcripts, drawn))
             .field("theorem", self.theorem())
             .some("divergences", self.divergences.as_ref().map(divergences))
+            .list("profile", &all(&self.profile, least_deltas))
             .json()
     }
 
     /// What is run forwards.
     #[must_use]
     pub fn theorem(&self) -> &'static str {
-        if self.systems.is_empty() {
+        if self.pairs.is_some() {
+            "Kairouz, Oh and Viswanath 2017, Theorem II.5 (Blackwell)"
+        } else if self.laplace.is_some() {
+            "Smith, lecture on advanced composition, Exercise 3.2"
+        } else if self.systems.is_empty() {
             "Murtagh and Vadhan 2018, Lemmas 3.2 and 3.3, Theorem 3.5"
         } else {
             "Lyu 2022, Theorem 3"
@@ -117,6 +126,52 @@ fn system(own: &SimulatedSystem) -> Object {
         .field("ratio", written(&own.system.ratio))
         .field("delta", written(&own.system.delta))
         .field("answers", all(&own.answers, answered))
+        .some("pair", own.pair.as_ref().map(|own| pair(Object::new(), own)))
+}
+
+/// Adds the masses of a pair.
+fn pair(object: Object, own: &Pair) -> Object {
+    let side =
+        |b: usize| own.outcomes().iter().map(|masses| written(&masses[b])).collect::<Vec<_>>();
+    object.field("p", side(0)).field("q", side(1))
+}
+
+fn named_pair(own: &FilePair) -> Object {
+    pair(Object::new().field("name", &own.name).field("outcomes", &own.outcomes), &own.pair)
+}
+
+fn laplace(own: &SimulatedLaplace) -> Object {
+    let row = |row: &LaplaceRow| {
+        Object::new()
+            .field("at", row.at)
+            .field("plus", row.responses[0])
+            .field("minus", row.responses[1])
+            .field("mixed", row.mixed)
+            .field("laplace", row.laplace)
+            .field("drawn", row.drawn)
+    };
+    Object::new().field("epsilon", own.epsilon).field("rows", all(&own.rows, row))
+}
+
+fn least_deltas(own: &LeastDeltas) -> Object {
+    let object = match &own.place {
+        Place::Ratio(ratio) => Object::new().field("ratio", written(ratio)),
+        Place::Epsilon(epsilon) => Object::new().field("epsilon", written(epsilon)),
+    };
+    let both = |deltas: &[LeastDelta; 2]| deltas.each_ref().map(least_delta);
+    let part = |(name, deltas): &(String, [LeastDelta; 2])| {
+        Object::new().field("name", name).field("least", both(deltas))
+    };
+    let parts: Vec<Object> = own.parts.iter().map(part).collect();
+    object.field("parts", parts).field("together", own.together.as_ref().map(both))
+}
+
+fn least_delta(own: &LeastDelta) -> Object {
+    let Bracket { lower, upper } = own.bracket();
+    Object::new()
+        .some("exact", own.exact().map(written))
+        .field("lower", lower)
+        .field("upper", upper)
 }
 
 fn answered(own: &Answered) -> Object {

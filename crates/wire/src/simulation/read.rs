@@ -1,19 +1,27 @@
-//! The file: stages of mechanisms, or systems, with numbers as they are written.
+//! The file: stages of mechanisms, systems, two pairs, or Laplace noise, with numbers as they are written.
 
 use std::borrow::Cow;
 
 use counterpoint::Epsilon;
-use counterpoint_numerics::fractions::{ExactError, Ratio, of_double};
+use counterpoint_numerics::fractions::{ExactError, Ratio, larger, of_double};
 use counterpoint_papers::pair::Pair;
 
-use super::file::{FileMechanism, FileQuery, FileStage, FileState, FileSystem, Simulation};
+use super::file::{
+    FileMechanism, FilePair, FileQuery, FileStage, FileState, FileSystem, Place, Simulation,
+    Subject,
+};
 use crate::plan::{Format, Numbers, table_of};
 use crate::text::error::PlanError;
 use crate::text::fields::{Fields, illegal, missing, number, text};
 use crate::text::value::{Table, Value};
 use crate::text::written::fraction;
 
-const TOP: [&str; 3] = ["version", "stage", "system"];
+const TOP: [&str; 8] =
+    ["version", "stage", "system", "source", "target", "laplace", "ratios", "epsilons"];
+const KINDS: [&str; 5] = ["stage", "system", "laplace", "source", "target"];
+const LEGAL: &str =
+    "tables [[stage]], tables [[system]], tables [source] and [target], or a table [laplace]";
+const PAIR: [&str; 4] = ["name", "p", "q", "outcomes"];
 const CLAIM: [&str; 4] = ["name", "ratio", "epsilon", "delta"];
 const MECHANISM: [&str; 5] = ["name", "p", "q", "outcomes", "then"];
 const QUERY: [&str; 5] = ["name", "p", "q", "answers", "then"];
@@ -22,14 +30,15 @@ impl Simulation {
     /// Reads a file.
     ///
     /// ```
-    /// use counterpoint_wire::{Format, Simulation};
+    /// use counterpoint_wire::{Format, Simulation, Subject};
     /// let text = r#"
     ///     [[stage]]
     ///     ratio = 3
     ///     p = ["2/3", "1/3"]
     ///     q = [0.25, 0.75]
     /// "#;
-    /// assert!(matches!(Simulation::parse(text.as_bytes(), Format::Toml)?, Simulation::Stages(_)));
+    /// let simulation = Simulation::parse(text.as_bytes(), Format::Toml)?;
+    /// assert!(matches!(simulation.of, Subject::Stages(_)));
     /// # Ok::<(), counterpoint_wire::PlanError>(())
     /// ```
     ///
@@ -49,17 +58,89 @@ impl Simulation {
             None | Some(Value::Whole(1)) => {}
             Some(other) => return Err(illegal("version", &other, "1")),
         }
-        let (stages, systems) = (fields.take("stage"), fields.take("system"));
+        let places = places(&mut fields)?;
+        let given = KINDS.map(|name| fields.take(name).map(|value| (name, value)));
         fields.finish("a simulation", &TOP)?;
-        match (stages, systems) {
-            (Some(stages), None) => read_stages(tables("stage", stages)?).map(Self::Stages),
-            (None, Some(systems)) => read_systems(tables("system", systems)?).map(Self::Systems),
-            (None, None) => Err(missing("stage", "tables [[stage]], or tables [[system]]")),
-            (Some(_), Some(_)) => {
-                Err(PlanError::field("system", "is given with stage; legal: one of them"))
+        let given: Vec<_> = given.into_iter().flatten().collect();
+        let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        let mut values = given.into_iter().map(|(_, value)| value);
+        let of = match (names.as_slice(), values.next(), values.next()) {
+            (["stage"], Some(list), None) => Subject::Stages(read_stages(tables("stage", list)?)?),
+            (["system"], Some(list), None) => {
+                Subject::Systems(read_systems(tables("system", list)?)?)
             }
+            (["laplace"], Some(table), None) => Subject::Laplace(read_laplace(table)?),
+            (["source", "target"], Some(source), Some(target)) => {
+                let pairs = [read_pair("source", source)?, read_pair("target", target)?];
+                Subject::Pairs(Box::new(pairs))
+            }
+            (["source"], ..) => return Err(missing("target", "a table [target] beside [source]")),
+            (["target"], ..) => return Err(missing("source", "a table [source] beside [target]")),
+            ([first, second, ..], ..) => {
+                let problem = format!("is given with {first}; legal: one of them");
+                return Err(PlanError::field(second, problem));
+            }
+            _ => return Err(missing("stage", LEGAL)),
+        };
+        Ok(Self { of, places })
+    }
+}
+
+/// Where the least deltas are wanted: by ratio, then by epsilon.
+fn places(fields: &mut Fields<'_>) -> Result<Vec<Place>, PlanError> {
+    let mut places = Vec::new();
+    let kinds: [(_, fn(Ratio) -> Option<Place>, _); 2] = [
+        ("ratios", Place::ratio, "a list of numbers of at least 1, such as [2, \"5/2\"]"),
+        ("epsilons", Place::epsilon, "a list of numbers from 0 to 500, such as [0.5, 1]"),
+    ];
+    for (name, check, legal) in kinds {
+        let Some(value) = fields.take(name) else { continue };
+        let Value::List(items) = &value else { return Err(illegal(name, &value, legal)) };
+        for item in items {
+            let place = exact(item).and_then(check);
+            let wrong = || PlanError::field(name, format!("has {item}; legal: {legal}"));
+            places.push(place.ok_or_else(wrong)?);
         }
     }
+    Ok(places)
+}
+
+impl Place {
+    /// At e^epsilon, if that is at least 1.
+    #[must_use]
+    pub fn ratio(ratio: Ratio) -> Option<Self> {
+        (ratio >= Ratio::ONE).then_some(Self::Ratio(ratio))
+    }
+
+    /// At an epsilon, if it is from 0 to 500.
+    #[must_use]
+    pub fn epsilon(epsilon: Ratio) -> Option<Self> {
+        let legal = Ratio::ZERO..=Ratio::from(500_u32);
+        legal.contains(&epsilon).then_some(Self::Epsilon(epsilon))
+    }
+}
+
+/// A table of one of the two pairs.
+fn read_pair(name: &'static str, value: Value<'_>) -> Result<FilePair, PlanError> {
+    let legal = format!("a table [{name}] with p and q");
+    let Value::Table(table) = value else { return Err(illegal(name, &value, &legal)) };
+    let mut fields = Fields::new(table);
+    let own = fields.text("name").and_then(|given| {
+        let pair = pair(&mut fields)?;
+        let outcomes = labels(&mut fields, "outcomes", pair.outcomes().len())?;
+        fields.finish("a pair", &PAIR)?;
+        Ok(FilePair { name: given.map_or(name.to_owned(), Cow::into_owned), outcomes, pair })
+    });
+    own.map_err(|error| PlanError::plan(format!("{name}: {error}")))
+}
+
+fn read_laplace(value: Value<'_>) -> Result<Epsilon, PlanError> {
+    let legal = "a table [laplace] with epsilon";
+    let Value::Table(table) = value else { return Err(illegal("laplace", &value, legal)) };
+    let mut fields = Fields::new(table);
+    let epsilon = fields.number("epsilon", None, (Epsilon::new, Epsilon::LEGAL))?;
+    fields.finish("Laplace noise", &["epsilon"])?;
+    Ok(epsilon)
 }
 
 /// A list of tables, not empty.
@@ -88,7 +169,8 @@ fn exact(value: &Value<'_>) -> Option<Ratio> {
     }
 }
 
-fn claim(fields: &mut Fields<'_>) -> Result<(Ratio, Ratio), PlanError> {
+/// A likelihood ratio, and a delta unless that is to be the least.
+fn claim(fields: &mut Fields<'_>) -> Result<(Ratio, Option<Ratio>), PlanError> {
     let ratio = match (fields.take("ratio"), fields.take("epsilon")) {
         (Some(_), Some(_)) => {
             return Err(PlanError::field("epsilon", "is given with ratio; legal: one of them"));
@@ -109,9 +191,12 @@ fn claim(fields: &mut Fields<'_>) -> Result<(Ratio, Ratio), PlanError> {
         }
     };
     let value = fields.take("delta").unwrap_or(Value::Whole(0));
+    if matches!(&value, Value::Text(text) if text == "least") {
+        return Ok((ratio, None));
+    }
     let delta = exact(&value).filter(|delta| *delta < Ratio::ONE);
-    let legal = "a number from 0 up to but not including 1";
-    Ok((ratio, delta.ok_or_else(|| illegal("delta", &value, legal))?))
+    let legal = "a number from 0 up to but not including 1, or \"least\"";
+    Ok((ratio, Some(delta.ok_or_else(|| illegal("delta", &value, legal))?)))
 }
 
 /// Probabilities on both data sets.
@@ -258,6 +343,11 @@ fn stage(fields: &mut Fields<'_>) -> Result<NamedStage, PlanError> {
     }
     let names: Vec<String> = mechanisms.iter().map(|m: &FileMechanism| m.name.clone()).collect();
     distinct("mechanism", &names)?;
+    let least = || {
+        let pairs = mechanisms.iter().flat_map(|m| [m.pair.clone(), m.pair.swapped()]);
+        pairs.map(|pair| pair.delta(&ratio)).fold(Ratio::ZERO, larger)
+    };
+    let delta = delta.unwrap_or_else(least);
     Ok((FileStage { name, ratio, delta, mechanisms }, thens))
 }
 
@@ -311,7 +401,13 @@ fn system(fields: &mut Fields<'_>, number: usize) -> Result<FileSystem, PlanErro
         Ok(FileState { name: names[at].clone(), queries })
     };
     let states = states.into_iter().enumerate().map(read).collect::<Result<_, PlanError>>()?;
-    Ok(FileSystem { name, ratio, delta, states })
+    let given = delta.clone().unwrap_or(Ratio::ZERO);
+    let mut own = FileSystem { name, ratio, delta: given, states };
+    if delta.is_none() {
+        let system = own.system().map_err(|error| PlanError::plan(error.to_string()))?;
+        own.delta = system.delta(&own.ratio);
+    }
+    Ok(own)
 }
 
 fn query(

@@ -5,7 +5,7 @@ use counterpoint::Bracket;
 use counterpoint::quantity::Order;
 use counterpoint_papers::interactive::{Adversary, Monitor, Step, System, Turn, concurrent};
 
-use super::file::{FileSystem, Simulation};
+use super::file::{FileSystem, Simulation, Subject};
 use super::found::{Divergence, Divergences, Left, NotSimulated, input};
 use super::systems::asked;
 use crate::text::error::PlanError;
@@ -23,7 +23,7 @@ impl Divergences {
     /// # Errors
     /// [`NotSimulated::Input`] if it is not of systems, or the order is not legal.
     pub fn new(simulation: &Simulation, order: f64) -> Result<Self, NotSimulated> {
-        let Simulation::Systems(file) = simulation else {
+        let Subject::Systems(file) = &simulation.of else {
             let problem = "is for systems; legal: a file with [[system]] tables";
             return Err(NotSimulated::Input(PlanError::field("order", problem.to_owned())));
         };

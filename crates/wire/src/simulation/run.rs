@@ -1,8 +1,11 @@
 //! Running the proofs forwards.
 
 use super::MOST_SAMPLES;
-use super::file::Simulation;
+use super::file::{Simulation, Subject};
 use super::found::{Divergences, NotSimulated, Simulated};
+use super::laplace::of_laplace;
+use super::pairs::of_pairs;
+use super::profile::profile;
 use super::stages::of_stages;
 use super::systems::of_systems;
 use crate::text::error::PlanError;
@@ -17,9 +20,31 @@ impl Simulated {
             let problem = format!("is {samples}; legal: at most {MOST_SAMPLES}");
             return Err(NotSimulated::Input(PlanError::field("samples", problem)));
         }
-        match simulation {
-            Simulation::Stages(stages) => of_stages(stages, samples, seed),
-            Simulation::Systems(systems) => of_systems(systems, samples, seed),
+        let found = match &simulation.of {
+            Subject::Stages(stages) => of_stages(stages, samples, seed),
+            Subject::Systems(systems) => of_systems(systems, samples, seed),
+            Subject::Pairs(pairs) => of_pairs(pairs, samples, seed),
+            Subject::Laplace(epsilon) => of_laplace(*epsilon, samples, seed),
+        }?;
+        Ok(Self { profile: profile(simulation)?, ..found })
+    }
+
+    /// Nothing found yet.
+    pub(super) fn empty(samples: u64, seed: u64) -> Self {
+        Self {
+            stages: Vec::new(),
+            systems: Vec::new(),
+            pairs: None,
+            laplace: None,
+            map: None,
+            parts_agree: false,
+            whole_agrees: None,
+            size: None,
+            transcripts: Vec::new(),
+            samples,
+            seed,
+            divergences: None,
+            profile: Vec::new(),
         }
     }
 

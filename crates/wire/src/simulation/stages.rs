@@ -48,7 +48,6 @@ pub(super) fn of_stages(
     let whole = whole_map(&composed);
     Ok(Simulated {
         stages: stages(file, &composed).map_err(input)?,
-        systems: Vec::new(),
         parts_agree: composed.carries(),
         whole_agrees: whole.as_ref().map(|(_, agrees)| *agrees),
         map: whole
@@ -56,9 +55,7 @@ pub(super) fn of_stages(
             .filter(|map| map.rows().len() * map.rows().first().map_or(0, Vec::len) <= SHOWN),
         size: Some(composed.count()).filter(|count| *count < u128::MAX),
         transcripts,
-        samples,
-        seed,
-        divergences: None,
+        ..Simulated::empty(samples, seed)
     })
 }
 
@@ -97,7 +94,7 @@ fn told(file: &[FileStage], outcomes: &[usize]) -> (Vec<String>, [Ratio; 2]) {
 }
 
 /// What a mechanism goes by: its own name, or if it is the only one its stage's.
-fn called(stage: Option<&FileStage>, own: Option<&FileMechanism>) -> String {
+pub(super) fn called(stage: Option<&FileStage>, own: Option<&FileMechanism>) -> String {
     let alone = stage.filter(|stage| stage.mechanisms.len() == 1);
     let named = alone.and_then(|stage| stage.name.clone());
     named.or_else(|| own.map(|own| own.name.clone())).unwrap_or_default()

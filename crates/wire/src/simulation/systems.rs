@@ -61,21 +61,21 @@ pub(super) fn of_systems(
         Drawn { said, law, counts }
     });
     let agrees = simulator.histories_agree().ok();
-    let systems = file.iter().enumerate().map(|(at, system)| SimulatedSystem {
-        system: system.clone(),
-        answers: answers(file, &simulator, at),
+    let systems = file.iter().zip(&claims).enumerate().map(|(at, (own, (system, _)))| {
+        let is_listed = system.size() as u128 <= LISTED;
+        SimulatedSystem {
+            system: own.clone(),
+            answers: answers(file, &simulator, at),
+            pair: is_listed.then(|| system.dominating_pair()),
+        }
     });
     Ok(Simulated {
-        stages: Vec::new(),
         systems: systems.collect(),
-        map: None,
         parts_agree: simulator.makes_up(),
         whole_agrees: agrees.map(|count| count.is_some()),
         size: agrees.flatten(),
         transcripts: transcripts.collect(),
-        samples,
-        seed,
-        divergences: None,
+        ..Simulated::empty(samples, seed)
     })
 }
 

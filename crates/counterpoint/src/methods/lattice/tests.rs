@@ -35,13 +35,14 @@ fn holds(bracket: Bracket, value: f64, error: f64) {
 }
 
 fn delta_holds(parts: &[Part], epsilon: f64, value: f64, error: f64) {
-    let Ends { lower, upper } = delta(parts, epsilon, TOLERANCE, Watch::none()).unwrap();
+    let Ends { lower, upper } =
+        delta(parts, epsilon, TOLERANCE, (Effort::Much, Watch::none())).unwrap();
     holds(Bracket { lower: lower.lower(0.0), upper: upper.upper(0.0) }, value, error);
 }
 
 fn epsilon_holds(parts: &[Part], target: f64, value: f64, error: f64) {
     let target = Target { lower: Wide::from(target), upper: Wide::from(target) };
-    holds(epsilon(parts, &target, TOLERANCE, Watch::none()).unwrap(), value, error);
+    holds(epsilon(parts, &target, TOLERANCE, (Effort::Much, Watch::none())).unwrap(), value, error);
 }
 
 #[test]
@@ -196,11 +197,11 @@ fn extreme_targets() {
         let parts = [part(Loss::from(Gaussian { square: Dd::ONE }), 1), part(laplace(1e-3), 1)];
         let alone = [part(Loss::from(Gaussian { square: Dd::ONE }), 1)];
         let wide = Target { lower: Wide::from(target), upper: Wide::from(target) };
-        let bracket = epsilon(&alone, &wide, TOLERANCE, Watch::none()).unwrap();
+        let bracket = epsilon(&alone, &wide, TOLERANCE, (Effort::Much, Watch::none())).unwrap();
         assert!(bracket.relative_width() <= TOLERANCE, "{bracket}");
         assert!(gaussian_delta(1.0, bracket.lower) >= target * (1.0 - 1e-9), "{bracket}");
         assert!(gaussian_delta(1.0, bracket.upper) <= target * (1.0 + 1e-9), "{bracket}");
-        let both = epsilon(&parts, &wide, TOLERANCE, Watch::none()).unwrap();
+        let both = epsilon(&parts, &wide, TOLERANCE, (Effort::Much, Watch::none())).unwrap();
         assert!(both.upper > bracket.lower && both.lower < bracket.upper + 1e-3, "{both}");
     }
 }
@@ -209,9 +210,9 @@ fn extreme_targets() {
 fn nothing_to_pay_and_all_to_stop() {
     let parts = [part(laplace(0.1), 1)];
     let target = Target { lower: Wide::from(0.5), upper: Wide::from(0.5) };
-    let bracket = epsilon(&parts, &target, TOLERANCE, Watch::none()).unwrap();
+    let bracket = epsilon(&parts, &target, TOLERANCE, (Effort::Much, Watch::none())).unwrap();
     assert!(bracket.upper <= 0.0, "{bracket}");
     let stop = |_: f64| crate::watch::Go::Stop;
-    let stopped = epsilon(&parts, &target, TOLERANCE, Watch::with(&stop));
+    let stopped = epsilon(&parts, &target, TOLERANCE, (Effort::Much, Watch::with(&stop)));
     assert_eq!(stopped, Err(Failure::Stopped));
 }

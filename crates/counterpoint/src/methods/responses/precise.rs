@@ -7,8 +7,10 @@
 
 use super::halves;
 use crate::composition::Factor;
+use crate::composition::leak::{self, Remainder};
 use crate::quantity::{Bits, plain};
 use crate::watch::{Stopped, Watch};
+use counterpoint_numerics::Wide;
 use counterpoint_numerics::fractions::{Ratio, nearest};
 use dashu_base::BitTest;
 use dashu_float::FBig;
@@ -257,6 +259,44 @@ fn room(list: &[PreciseGuarantee], delta: &Ratio, precision: usize) -> (Big, Big
     (gap / kept, error)
 }
 
+/// Bits that tell the least of the leaks from nothing.
+fn least_bits(list: &[PreciseGuarantee]) -> usize {
+    let leaks = list.iter().filter(|guarantee| !guarantee.delta.is_zero());
+    let zeros = |delta: &Ratio| {
+        delta.denominator().bit_len().saturating_sub(delta.numerator().bit_len()) + 1
+    };
+    leaks.map(|guarantee| zeros(&guarantee.delta)).max().unwrap_or(0)
+}
+
+/// The probabilities that something leaks and that nothing does: relative errors below 2^-99.
+pub(crate) fn leaked(list: &[PreciseGuarantee]) -> (Wide, Wide) {
+    let precision = 256 + least_bits(list);
+    let kept = kept(list, precision);
+    (leak::to_wide(&(one(precision) - &kept)), leak::to_wide(&kept))
+}
+
+/// What is left of a delta once the leaks are paid.
+pub(crate) fn remainder(list: &[PreciseGuarantee], delta: &Ratio) -> Remainder {
+    const TOLD: isize = 80;
+    let at_first = 256 + least_bits(list);
+    let mut precision = at_first;
+    while precision <= at_first << MOST_TRIES {
+        let (room, error) = room(list, delta, precision);
+        if room.is_negative_beyond(&error) {
+            return Remainder::Negative;
+        }
+        if room > error << TOLD {
+            return leak::positive(leak::to_wide(&room), 1e-23);
+        }
+        if precision == at_first && is_all_leaked(list, delta) {
+            return Remainder::Zero;
+        }
+        precision *= 4;
+    }
+    // Nearer than any precision worth paying for: refuse, which is safe.
+    Remainder::Negative
+}
+
 fn below_leak(list: &[PreciseGuarantee], delta: &Ratio, precision: usize) -> PreciseError {
     let least = (one(precision) - kept(list, precision)).to_f64().value().next_up();
     PreciseError::BelowLeak { delta: nearest(delta), least }
@@ -293,7 +333,7 @@ fn largest(list: &[PreciseGuarantee], precision: usize) -> Big {
 }
 
 /// Whether an epsilon is the largest loss or more: by fractions if it is close.
-fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Ratio) -> bool {
+pub(crate) fn is_at_the_top(list: &[PreciseGuarantee], epsilon: &Ratio) -> bool {
     const PRECISION: usize = 256;
     let (top, at) = (largest(list, PRECISION), rounded(epsilon, PRECISION));
     let margin = &top * (unit(PRECISION) << BEYOND);
