@@ -285,7 +285,7 @@ fn drift(epsilon: Dd) -> Dd {
 
 /// The square of Gaussian privacy's mu; of what is pure, the least with which every mechanism
 /// of its epsilon is private: N(0, 1) and N(mu, 1) are then as far apart in total variation as
-/// randomized response (docs/theorems.md, declared plans).
+/// randomized response (theory 8.12).
 fn gaussian(query: &Query, terms: Terms, losses: &[ReleaseLoss; 2]) -> Option<Cost> {
     let people = terms.group.get();
     let square = |x: &Amount| x * x;

@@ -73,7 +73,7 @@ fn promised((slot, count): &(Query, u64)) -> Option<Promised> {
 }
 
 /// Slopes add up, as far as both lines go. So do tables of the same orders, unless one falls:
-/// what is between two orders is then no longer the chord (docs/theorems.md, Rényi).
+/// what is between two orders is then no longer the chord (theory 7.2).
 fn plus(sum: Promised, next: Promised) -> Option<Promised> {
     match (sum, next) {
         (Promised::Line { rho, omega }, Promised::Line { rho: more, omega: other }) => {

@@ -147,7 +147,7 @@ fn is_at_most((a, b): (&Amount, &Amount), (c, d): (&Amount, &Amount)) -> bool {
 /// More noise of the same family. Noise of a larger scale is noise of a smaller one plus
 /// independent noise (for discrete Laplace noise too: its generating function is a multiple
 /// of the other's by a positive series), and a smaller shift is dominated by a larger one
-/// (docs/theorems.md, smaller shifts). A Poisson sample of lower rate is a mixture of one of
+/// (theory 5.2). A Poisson sample of lower rate is a mixture of one of
 /// higher rate and nothing, whatever is run on it.
 fn is_less_of_the_same(slot: &Query, opened: &Query) -> bool {
     use Description::{Gaussian, Gdp, Laplace};

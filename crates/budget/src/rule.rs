@@ -7,7 +7,7 @@
 //!
 //! An account that promises (epsilon, delta) by a curve also admits what keeps the plain sum
 //! of pure epsilons within that epsilon. (That two rules may stand side by side here is an
-//! exception: docs/theorems.md, two rules at once.)
+//! exception: theory 8.4.)
 
 use crate::amount::{Amount, MOST_PLACES};
 use crate::charge;

@@ -128,7 +128,7 @@ impl Theorem {
                 "Murtagh and Vadhan 2018, Theorem 1.5; interleaved queries: Lyu 2022, Theorem 1"
             }
             Self::DominatingPairs => {
-                "Zhu, Dong and Wang 2022, Theorem 10; exact for the pairs of docs/theorems.md"
+                "Zhu, Dong and Wang 2022, Theorem 10; exact for the pairs of docs/theory"
             }
             Self::Renyi => {
                 "Lyu 2022, Theorem 2 and Corollary 1; Canonne, Kamath and Steinke 2020, Proposition 12"

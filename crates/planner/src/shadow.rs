@@ -1,4 +1,4 @@
-//! What releases show at least: Laplace or Gaussian noise that can be made of what they show (docs/theorems.md, *Planning*).
+//! What releases show at least: Laplace or Gaussian noise that can be made of what they show (theory 14.4).
 
 use counterpoint::{Mechanism, Release};
 use std::f64::consts::PI;

@@ -19,7 +19,7 @@ use counterpoint_numerics::{Dd, Wide, down, up};
 
 /// The privacy loss ln P/Q, under P, of a plan in one direction on one part of the data.
 ///
-/// It is that of the pairs that dominate the plan's mechanisms (docs/theorems.md).
+/// It is that of the pairs that dominate the plan's mechanisms (theory 5.1).
 ///
 /// ```
 /// use counterpoint::{Count, Guarantee, Options, Plan};

@@ -210,7 +210,7 @@ pub(crate) fn gaussian_atoms(WholeGaussian { sigma, steps: distance }: WholeGaus
 }
 
 /// Two outcomes, the larger loss being this share of how far they are apart: masses
-/// (1 - e^(t-eta))/(1 - e^-eta) at t and e^-eta (e^t - 1)/(1 - e^-eta) at t - eta (theorems.md, range).
+/// (1 - e^(t-eta))/(1 - e^-eta) at t and e^-eta (e^t - 1)/(1 - e^-eta) at t - eta (theory 5.11).
 pub(crate) fn two_outcomes(range: Dd, share: f64) -> Atoms {
     let top = range * share;
     let below = range - top;

@@ -1,4 +1,4 @@
-//! Gaussian noise on a sample of a fixed size (docs/theorems.md, samples of a fixed size).
+//! Gaussian noise on a sample of a fixed size (theory 6.8).
 
 use super::cells::{self, Cut, Point, Side};
 use super::{Direction, Gaussian, Law, Sample};

@@ -1,4 +1,4 @@
-//! Sums over Poisson samples whose summands are of bounded norm: theorems.md, batches.
+//! Sums over Poisson samples whose summands are of bounded norm: theory 6.11 and theory 6.12.
 
 use super::cut::{COARSE, Cuts, FINE, Pieces, RARE};
 use super::listed::at_most;

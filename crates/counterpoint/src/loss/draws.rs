@@ -1,4 +1,4 @@
-//! Samples of a fixed size drawn with replacement: theorems.md, samples with replacement.
+//! Samples of a fixed size drawn with replacement: theory 6.9.
 
 use super::cut::{COARSE, Cuts, FINE, Pieces};
 use super::{LossError, Meaning, gaussian, legal};

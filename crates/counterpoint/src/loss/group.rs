@@ -1,4 +1,4 @@
-//! What a chain of neighbours makes of guarantees, leaks and curves: theorems.md, groups.
+//! What a chain of neighbours makes of guarantees, leaks and curves: theory 7.6 and theory 7.7.
 
 use super::{LossError, Meaning, bracketed, response};
 use crate::mechanism::{Guarantee, RenyiCurve};
@@ -58,7 +58,7 @@ pub(super) fn shared(number: f64, group: Group) -> f64 {
 }
 
 /// For g people an order A says something of A/g: D_(A/g) is at most D_A times the sum of A/(A - i), i from
-/// 0 to g - 1 (theorems.md, groups). Its first terms are added up; the rest is below A ln((A-m)/(A-g)).
+/// 0 to g - 1 (theory 7.7). Its first terms are added up; the rest is below A ln((A-m)/(A-g)).
 pub(super) fn curve_for(curve: &RenyiCurve, group: Group) -> Result<RenyiCurve, LossError> {
     const ADDED: u64 = 64;
     let people = group.get() as f64;

@@ -114,7 +114,7 @@ pub(super) fn two(epsilon: Dd) -> Result<Atoms, LossError> {
     Ok(Atoms::new(list, 0.0, true))
 }
 
-/// The staircase at the full shift, which dominates smaller ones (theorems.md, staircase):
+/// The staircase at the full shift, which dominates smaller ones (theory 5.7):
 /// with b = e^-eps, the mass at +eps is
 /// `1/2 + (1 - b) min(gamma, 1 - gamma) / (2 (gamma + b (1 - gamma)))`.
 pub(super) fn staircase(epsilon: f64, gamma: Option<f64>) -> Atoms {

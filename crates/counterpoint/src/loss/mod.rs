@@ -1,6 +1,6 @@
 //! From a description to its privacy loss: a leak, and a law of the finite part or a Rényi curve.
 //!
-//! docs/theorems.md derives every pair.
+//! Theory 5.1 lists every pair and its derivation.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod allocation;

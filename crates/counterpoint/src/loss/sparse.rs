@@ -4,7 +4,7 @@
 //! as likely on one data set as on the other. So the profile is at most that of the moved noise,
 //! e2 further on: delta(e) <= delta1(e - e2), in both directions. The noise is pure e1 and nothing
 //! else need be known of it. Together with delta(e1 + e2) = 0 that is a profile with four corners
-//! (docs/theorems.md, sparse vector).
+//! (theory 5.9).
 
 use super::{LossError, Meaning, legal, response};
 use crate::laws::{Atom, Atoms};

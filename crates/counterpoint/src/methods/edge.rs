@@ -71,8 +71,8 @@ fn closer_to_the_top(parts: &[Part], target: &Target, bracket: Bracket) -> Optio
     both_ends(|epsilon| over_the_top(parts, epsilon).ok_or(()), target, bracket, (60, 1e-13)).ok()
 }
 
-/// The pure delta a little below the largest loss, to second order (theorems.md, near the
-/// largest loss): with S how far the loss is below the largest, delta is the integral of
+/// The pure delta a little below the largest loss, to second order (theory 2.6):
+/// with S how far the loss is below the largest, delta is the integral of
 /// P(S <= s) e^(s - g) over s up to the gap g, and P(S <= s) lies between the mass at the
 /// top times 1 + sum rho(s) and times e^(sum rho(s)).
 fn over_the_top(parts: &[Part], epsilon: f64) -> Option<Ends> {

@@ -1,5 +1,5 @@
 //! Laplace losses of several scales, and responses, if they are few: the profile as a sum over the knots of a spline
-//! (theorems.md, few Laplace losses).
+//! (theory 2.11).
 //!
 //! With every loss tilted by e^(-y/2), each of n Laplace losses is e^(eps z) (1 + 1/2z) + e^(-eps z) (1 - 1/2z) in the
 //! tilt z, but for a factor, and a response e^(eps z) + e^(-eps z). The product is a sum over all signs, where minus signs

@@ -8,7 +8,7 @@
 //! test and are not looked at.)
 //!
 //! A [`Region`] is kept as two polygons: an *outer* one that surely contains it and an
-//! *inner* one that it surely contains. docs/theorems.md derives both.
+//! *inner* one that it surely contains. Theory 9.4 and theory 9.5 derive both.
 
 mod boundary;
 mod finite;

@@ -3,7 +3,7 @@
 //! In one direction let f(x) be the profile at x = e^epsilon >= 1. It falls, it is convex, and
 //! it is known at some x_j to be between l_j and u_j. The outer polygon is where
 //! `miss + x_j false_alarm >= 1 - u_j` for all j. For the inner one f is bounded from below
-//! between the x_j too, by the lines through its neighbours (docs/theorems.md, regions).
+//! between the x_j too, by the lines through its neighbours (theory 9.5).
 
 use super::boundary::Boundary;
 use super::lines::{HalfPlane, Known, inner_vertices, kink, outer_vertex, reflected};

@@ -62,7 +62,7 @@ pub(super) fn promise(
         }
         _ => cost(release)?,
     };
-    let theorem = "optimal composition of the mechanisms that were run (docs/theorems.md)";
+    let theorem = "optimal composition of the mechanisms that were run (docs/theory)";
     // Of made-up rows nothing is spent; of a budget that is not counted in epsilon only this release is known.
     let alone = Budget { epsilon, delta, epsilon_spent: 0.0, delta_spent: 0.0 };
     let budget = budget.unwrap_or(alone);

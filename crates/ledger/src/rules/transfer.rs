@@ -42,7 +42,7 @@ impl Transfer {
 /// What two accounts have to spend once budget has gone from one to the other.
 ///
 /// The releases of all accounts of a data set are one adaptive composition, and the data set's promise follows from sums
-/// that a move leaves as they are (docs/theorems.md, *Moved budgets*):
+/// that a move leaves as they are (theory 8.5):
 ///
 /// - where the data set adds up epsilons, of accounts that add up epsilons, or divergences at any order, and promise an
 ///   (epsilon, delta): what an account promises is its capacity and a constant, so that a move of x takes x from one

@@ -155,7 +155,7 @@ impl Law {
     }
 
     /// P(noise + share other > x), or a little more, for noises of the same kind. With one step more
-    /// each, continuous noise is above the discrete (docs/theorems.md, *How far an answer is off*).
+    /// each, continuous noise is above the discrete (theory 11.14).
     pub(crate) fn both_above(&self, other: &Self, share: f64, x: f64, blocks: &[Block]) -> f64 {
         match (&self.kind, &other.kind) {
             (Kind::Laplace { rate }, Kind::Laplace { rate: second }) => {

@@ -120,8 +120,8 @@ pub(crate) fn is_charged_as_listed(sigma: f64, steps: u64) -> bool {
     steps < 128 || (sigma <= 1e4 && steps <= MOST_STEPS)
 }
 
-/// One step more makes a continuous pair dominate the discrete one (docs/theorems.md, *Noise on a
-/// grid*). 2^53 + 1 is no double.
+/// One step more makes a continuous pair dominate the discrete one (theory 10.2 and theory 10.3).
+/// 2^53 + 1 is no double.
 fn one_more(steps: u64) -> Result<Sensitivity, Error> {
     let steps = steps as f64;
     Ok(Sensitivity::new(steps.next_up().max(steps + 1.0))?)

@@ -1,4 +1,4 @@
-//! How far answers are from those without noise (docs/theorems.md, *How far an answer is off*).
+//! How far answers are from those without noise (theory 11.12).
 
 use super::chain::Chain;
 use super::covariance::Covariance;

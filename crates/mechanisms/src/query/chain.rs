@@ -1,4 +1,4 @@
-//! How far counts below many edges are off (docs/theorems.md, *How far an answer is off*).
+//! How far counts below many edges are off (theory 11.16).
 //!
 //! The error of each is a sum of independent noises, and that of a later one goes on from that of an earlier one. Given
 //! an error c at the left end of a block of 2^h edges, let F_h(c) be the chance that it and all errors within the block

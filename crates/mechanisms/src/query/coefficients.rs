@@ -1,5 +1,4 @@
-//! Where the coefficients of a regression are, if its sums are where they are said to be (docs/theorems.md, *Intervals from what is
-//! released*).
+//! Where the coefficients of a regression are, if its sums are where they are said to be (theory 11.23).
 
 use super::Bounds;
 use super::arithmetic::Interval;

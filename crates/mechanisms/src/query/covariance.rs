@@ -1,4 +1,4 @@
-//! How far a covariance is off (docs/theorems.md, *How far an answer is off*).
+//! How far a covariance is off (theory 11.17).
 //!
 //! Of n records, offsets have means mx and my within X and Y, and a mean product u. With noise a on n, sx, sy and q on the
 //! sums, and N = max(1, n + a), b = N - n, the answer is off by (q - ub)/N - D, D = tx ty - mx my, where tx is mx + (sx - mx

@@ -1,4 +1,4 @@
-//! The ends of a quantile's interval, each a choice of its own from the same tally (docs/theorems.md, *Intervals of quantiles*).
+//! The ends of a quantile's interval, each a choice of its own from the same tally (theory 11.24 and theory 11.25).
 
 use super::Share;
 use crate::choice::Exponential;

@@ -1,5 +1,5 @@
 //! One question answered for each of several groups of the records: how far one person moves all answers together, and
-//! what that is charged as (docs/theorems.md, *Answers for groups*).
+//! what that is charged as (theory 11.10).
 
 use super::ends::CHOICES;
 use super::measurement::{Body, Measurement};

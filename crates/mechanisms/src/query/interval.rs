@@ -1,5 +1,5 @@
 //! Where the answer without noise is, said of what is released alone: the noisy numbers and the laws of their noise
-//! (docs/theorems.md, *Intervals from what is released*). Nothing is assumed about the data, nor about how many there are.
+//! (theory 11.22). Nothing is assumed about the data, nor about how many there are.
 
 use super::arithmetic::Interval;
 use super::coefficients;

@@ -1,4 +1,4 @@
-//! How far a mean is off (docs/theorems.md, *How far an answer is off*); or a proportion, the mean of numbers that are
+//! How far a mean is off (theory 11.13); or a proportion, the mean of numbers that are
 //! plus or minus one half.
 //!
 //! Of n records, offsets have mean m, |m| <= M. With noise a on n and s on the sum of offsets the answer

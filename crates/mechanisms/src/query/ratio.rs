@@ -1,4 +1,4 @@
-//! Where a mean is whose number of records has noise too (docs/theorems.md, *Intervals from what is released*).
+//! Where a mean is whose number of records has noise too (theory 11.21).
 //!
 //! The mean r of N offsets that add up to S is S/N, so that of the noisy numbers N + a and S + b the difference
 //! (S + b) - r (N + a) is b - r a, whatever the data are (Fieller 1954). All r for which it is no further from zero than b - r a

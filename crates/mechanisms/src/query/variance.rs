@@ -1,4 +1,4 @@
-//! How far a variance is off (docs/theorems.md, *How far an answer is off*).
+//! How far a variance is off (theory 11.14).
 //!
 //! Of n records, offsets have mean m and mean square u, m^2 <= u <= M^2: v = u - m^2. With noise a on n, s
 //! on the sum of offsets and q on that of squares, and N = max(1, n + a), b = N - n, the answer is off by

@@ -1,8 +1,7 @@
 //! Geometric and discrete Laplace noise, digit by digit.
 //!
 //! Masses proportional to e^(-x/s) on 0, 1, 2, ... factor over the binary digits of x, which are therefore
-//! independent: digit i is one with probability 1/(1 + e^(2^i/s)) (docs/theorems.md, *Draws of constant
-//! time*).
+//! independent: digit i is one with probability 1/(1 + e^(2^i/s)) (theory 10.7).
 
 use super::big::{Bracket, decay, narrowed};
 use super::coin::{Coin, settle};

@@ -133,7 +133,7 @@ impl Sketching {
         self.nu
     }
 
-    /// The weight w that graphs need: 2 ln(1/delta0) / eps0. (docs/theorems.md derives it, and
+    /// The weight w that graphs need: 2 ln(1/delta0) / eps0. (theory 13.10 derives it, and
     /// half of Kairouz, Oh and Viswanath's Lemma 1 suffices.)
     #[must_use]
     pub fn cut_weight(&self) -> f64 {
@@ -155,7 +155,7 @@ impl Sketching {
             delta: self.delta,
             neighbours,
             source: "Blocki, Blum, Datta and Sheffet 2012 with the composition of Kairouz, Oh and \
-                     Viswanath 2017, Theorem III.3; row by row as in docs/theorems.md, Sketches",
+                     Viswanath 2017, Theorem III.3; row by row as in docs/theory 13.9",
         }
     }
 }

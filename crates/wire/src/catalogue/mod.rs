@@ -104,7 +104,7 @@ pub(crate) enum Side {
     Up,
     /// Less of it costs more.
     Down,
-    /// Nearer to one half it costs more: where a staircase's steps are cut (docs/theorems.md, staircase).
+    /// Nearer to one half it costs more: where a staircase's steps are cut (theory 10.4).
     Half,
     /// It is a whole number, or refused.
     Whole,

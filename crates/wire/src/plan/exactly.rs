@@ -72,7 +72,7 @@ impl Release {
     }
 
     /// What it promises, if that is an epsilon and a delta and nothing else, for so many people together: g epsilon for g of them, and
-    /// a delta if there is no epsilon or nothing to grow (docs/theorems.md, groups).
+    /// a delta if there is no epsilon or nothing to grow (theory 7.6).
     fn guarantee(&self, group: u64) -> Option<PreciseGuarantee> {
         if self.sample.as_ref().is_some_and(|sample| sample.rate.get() < 1.0) {
             return None;
@@ -116,7 +116,7 @@ impl Release {
     }
 }
 
-/// From here on a staircase counts as randomized response (docs/theorems.md).
+/// From here on a staircase counts as randomized response (theory 5.7).
 const LONGEST_STAIRCASE: f64 = 500.0;
 
 /// Whether a mechanism is a randomized response, a leak or both, so that its numbers are kept as they are written.

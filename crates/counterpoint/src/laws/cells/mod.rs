@@ -129,7 +129,7 @@ pub(super) fn laplace(
     Some(Wide::ZERO)
 }
 
-/// A Gaussian on a sample of a fixed size (theorems.md, samples of a fixed size): from x = mu/2 on the pair of a Poisson
+/// A Gaussian on a sample of a fixed size (theory 6.8): from x = mu/2 on the pair of a Poisson
 /// sample with the person in P's data, its mirror image, and what is left at zero. From a lower x on more of what is
 /// at zero is split, which dominates; from a higher one on more is merged, which is dominated.
 pub(super) fn subset(

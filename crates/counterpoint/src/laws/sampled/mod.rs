@@ -136,8 +136,7 @@ impl Law for SampledLaplace {
         Some((largest(self.rate, self.epsilon, self.direction), mass))
     }
 
-    /// Losses within s of the largest have a loss before sampling within 2d of its end (docs/theorems.md, near the largest
-    /// loss).
+    /// Losses within s of the largest have a loss before sampling within 2d of its end (theory 2.7).
     fn growth(&self, s: f64) -> Option<f64> {
         let (rate, epsilon) = (self.rate, self.epsilon);
         if epsilon.hi >= 590.0 {

@@ -4,8 +4,8 @@
 //! With x standard normal, r(x) = 1 - q + q e^(mu x - mu^2/2) and l = ln r, the loss is l
 //! under the law tilted by r if the person is in P's data and -l if in Q's: in either case
 //! M(z) = E[r^(a + iw')] with a = 1 + t, w' = w or a = -t, w' = -w. The integrand is
-//! analytic around the real axis, so the rule is exponentially accurate (theorems.md,
-//! sampled Gaussian, derives each bound used here).
+//! analytic around the real axis, so the rule is exponentially accurate (theory 4.7 to theory 4.12 derive
+//! each bound used here).
 
 use super::place::Place;
 use crate::ends::{DOUBLES, ROUNDED_UP};
@@ -74,7 +74,7 @@ const NEGLIGIBLE: f64 = 1e-26;
 /// 2/(e^x - 1) is at most this times e^-x where the bound is of use, below 0.1.
 const TWO_LINES: f64 = 4.0;
 /// Beyond a cut: the nodes once, and the integral and the two sides, at most three times what is left of
-/// the line (theorems.md, a cut).
+/// the line (theory 4.8).
 const BEYOND_A_CUT: f64 = 3.0;
 /// Of 2 pi/h, for which the sides' integral is bounded there.
 const UPRIGHT: f64 = 0.75;

@@ -1,4 +1,4 @@
-//! Each person in one of t steps, drawn at random: theorems.md, random allocation.
+//! Each person in one of t steps, drawn at random: theory 6.13.
 //!
 //! The likelihood ratio is the mean of t independent ones, each that of a Gaussian pair. Its law without the person is
 //! found on points, twice: moved apart it dominates, moved together it is dominated.

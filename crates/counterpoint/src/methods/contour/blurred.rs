@@ -1,4 +1,4 @@
-//! The contour of losses that are blurred a little, so that it ends (theorems.md, blurred losses).
+//! The contour of losses that are blurred a little, so that it ends (theory 4.6).
 //!
 //! With N the normal law of deviation h and n its density,
 //!

@@ -5,7 +5,7 @@
 //!
 //! `S(e) = (1/T) sum_j M(z_j)/(z_j (1 + z_j)) e^(-z_j e) = sum_m e^(t m T) delta(e + m T)`:
 //!
-//! delta itself plus terms that are not negative (theorems.md, contour in the loss). Few
+//! delta itself plus terms that are not negative (theory 4.1). Few
 //! points matter if the losses are many or smooth; the others are bounded without being
 //! evaluated.
 pub(crate) mod blurred;

@@ -2,8 +2,7 @@
 //!
 //! A loss is counted in steps from an offset of its own, so that only differences of losses
 //! have to fit the lattice. Above, an atom is split between its neighbours so that P and Q
-//! mass are kept; below, it moves to the nearest with its true P and Q mass (theorems.md,
-//! split and merge).
+//! mass are kept; below, it moves to the nearest with its true P and Q mass (theory 3.12).
 
 use crate::laws::Law;
 use crate::laws::cells::{Cut, MASS_ERROR, Point, Side};

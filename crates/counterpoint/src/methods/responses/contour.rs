@@ -6,7 +6,7 @@
 //! `S = (1/N) sum_j phi(theta_j) e^(i theta_j y0) kernel(theta_j)`
 //!
 //! equals the wanted sum over Y <= y0 plus non-negative terms from Y shifted by whole
-//! periods (theorems.md, contour). Few points matter. The others are bounded without
+//! periods (theory 3.3). Few points matter. The others are bounded without
 //! being evaluated, all at once, by one Fourier transform.
 
 use super::lattice::{Cell, Tilted, Weight};

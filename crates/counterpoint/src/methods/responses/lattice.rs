@@ -6,9 +6,9 @@
 //! to be moved:
 //!
 //! - *split* between m and m + 1 steps so that P and Q mass are kept: a mean-preserving
-//!   spread of the likelihood ratio, hence a pair that dominates (theorems.md, split);
+//!   spread of the likelihood ratio, hence a pair that dominates (theory 3.1);
 //! - *merged* onto the nearest step with its true P and Q masses: a post-processing,
-//!   hence a pair that is dominated (theorems.md, merge).
+//!   hence a pair that is dominated (theory 3.2).
 //!
 //! The composed loss is then E - h Y, Y a sum of independent non-negative integers.
 

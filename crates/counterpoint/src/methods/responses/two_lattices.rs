@@ -286,8 +286,8 @@ impl<'a> Below<'a> {
 type Chernoff = Option<(f64, Wide)>;
 
 /// Bounds on the aliases of the merged lattice under P: with tilt s they add up to at
-/// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theorems.md,
-/// aliases). Those from above, shifts of Y down to y1 - N and below, are none if a period
+/// most `E[e^(-s Y)] e^(s y1) / (e^(|s - tilt| N) - 1)` on either side (theory 3.6).
+/// Those from above, shifts of Y down to y1 - N and below, are none if a period
 /// covers every Y; those from below are always there.
 fn outer_bounds(attempt: &Attempt<'_>, lattice: &Tilted) -> Result<(Chernoff, Chernoff), Stopped> {
     let points = (1_u64 << attempt.bits) as f64;

@@ -1,4 +1,4 @@
-//! Equal Laplace losses, by the atoms' lattice and splines on it (theorems.md, equal Laplace losses); and among few
+//! Equal Laplace losses, by the atoms' lattice and splines on it (theory 2.10); and among few
 //! outcomes of others, one by one.
 //!
 //! With the distance below the largest loss in units of 2 epsilon, each loss is an atom at zero, one at

@@ -21,7 +21,7 @@ pub(super) struct Shape {
 pub(super) const SPACINGS: [f64; 6] =
     [1.0 / 8.0, 1.0 / 32.0, 1.0 / 128.0, 1.0 / 512.0, 1.0 / 2048.0, 1.0 / 8192.0];
 /// What is cut off at both ends, relative to the whole; [`CUT_LEFT`] and those after it are how far out
-/// that is (theorems.md, the ends).
+/// that is (theory 4.9).
 pub(super) const CUT: f64 = 1e-19;
 pub(super) const CUT_LEFT: f64 = 10.0;
 pub(super) const CUT_RIGHT: f64 = 9.8;

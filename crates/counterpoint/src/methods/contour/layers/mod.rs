@@ -6,7 +6,7 @@
 //! the part below c is A_c = e^-kappa P; next to nothing of it is above 3c, and of the rest below c/2. For cuts
 //! c < d the measures A_c^n, A_d^n - A_c^n and P^n - A_d^n are not negative and add up to P^n, and delta is the sum
 //! of what each adds. Each is a layer with a contour of its own. The lowest is left out if it cannot reach
-//! epsilon, by Chernoff's bound, and the highest if it has next to no mass (theorems.md, layers).
+//! epsilon, by Chernoff's bound, and the highest if it has next to no mass (theory 4.13).
 
 mod axis;
 mod complex;
