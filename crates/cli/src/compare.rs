@@ -1,8 +1,8 @@
 //! `counterpoint compare`.
 
 use anyhow::{Context, Result, bail};
+use counterpoint::ask::PreciseGuarantee;
 use counterpoint::ask::{Options, PrecisePlan};
-use counterpoint::methods::precise::PreciseGuarantee;
 use counterpoint::quantity::Bits;
 use counterpoint::theorem::lattice::{self, Pair};
 use counterpoint::theorem::{Bound, Theorem};

@@ -98,7 +98,7 @@ impl ReleaseLoss {
     /// The probability that [`ReleaseLoss::cumulant`] leaves out.
     #[must_use]
     pub fn left_out(&self) -> f64 {
-        self.law().map_or(0.0, Law::cut)
+        self.law().map_or(0.0, |law| law.left_out().mass)
     }
 }
 

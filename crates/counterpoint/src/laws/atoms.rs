@@ -4,7 +4,7 @@ use super::cells::{Cut, Point, Side};
 use super::closed_form::{FOUR_ROUNDINGS, LARGE, RELATIVE, SHORT_OF_THE_NEXT, cumulant_of};
 use super::gaussian::{normal_cumulant, normal_jet};
 use super::transform::{FROM_INTEGRALS, Kind, Tilted};
-use super::{Blurring, Direction, Formula, Jet, Law, Moments, mixed};
+use super::{Blurring, Direction, Formula, Jet, Law, LeftOut, Moments, mixed};
 use crate::ends::{Ends, LOOSE, ROUNDED_UP, UNCOUNTED};
 use counterpoint_numerics::{Bracket, Dd, STEP, TWO_PI, Wide, falling, rise};
 use std::ops::Deref;
@@ -275,6 +275,10 @@ impl Law for Atoms {
         self.symmetric
     }
 
+    fn is_class(&self) -> bool {
+        false
+    }
+
     /// The numbers of a formula, if there is one; else those of the list.
     fn numbers(&self) -> Vec<f64> {
         let whole = self.list.whole();
@@ -306,12 +310,8 @@ impl Law for Atoms {
         mass * (1.0 + FOUR_ROUNDINGS)
     }
 
-    fn cut(&self) -> f64 {
-        self.cut
-    }
-
-    fn cut_above(&self) -> f64 {
-        self.above()
+    fn left_out(&self) -> LeftOut {
+        LeftOut { mass: self.cut, above: self.above() }
     }
 
     fn atoms(&self) -> Option<Vec<Atom>> {

@@ -3,7 +3,7 @@
 use super::cells::{self, Cut, Point, Side};
 use super::closed_form::cumulant_of;
 use super::transform::{Kind, Tilted};
-use super::{Jet, Law, Loss, Moments, exceeds};
+use super::{Jet, Law, LeftOut, Loss, Moments, exceeds};
 use counterpoint_numerics::{Bracket, Dd, STEP, Wide};
 
 /// N(square/2, square): with noise of standard deviation 1 and answers mu apart, square is mu^2.
@@ -25,6 +25,14 @@ pub(super) fn normal_cumulant(square: Dd, t: f64) -> Dd {
 impl Law for Gaussian {
     fn is_symmetric(&self) -> bool {
         true
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

@@ -5,7 +5,7 @@ use super::closed_form::{
     FOUR_ROUNDINGS, LARGE, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
 };
 use super::transform::Tilted;
-use super::{Blurring, Jet, Law, Loss, exceeds};
+use super::{Blurring, Jet, Law, LeftOut, Loss, exceeds};
 use crate::ends::Ends;
 use counterpoint_numerics::{Dd, Wide, expm1, rise};
 
@@ -18,6 +18,14 @@ pub(crate) struct Laplace {
 impl Law for Laplace {
     fn is_symmetric(&self) -> bool {
         true
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

@@ -147,6 +147,20 @@ pub(crate) enum Blurring {
     Needed,
 }
 
+/// P mass that a law leaves out, to be added to delta wherever an upper bound is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LeftOut {
+    /// All of it, wherever its losses are.
+    pub(crate) mass: f64,
+    /// The part that may have a loss above the largest one known.
+    pub(crate) above: f64,
+}
+
+impl LeftOut {
+    /// Of a law that is known whole.
+    pub(crate) const NOTHING: Self = Self { mass: 0.0, above: 0.0 };
+}
+
 /// A list of atoms on a lattice that has a formula: made only when it is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Formula {
@@ -187,9 +201,7 @@ pub(crate) trait Law: fmt::Debug {
     }
 
     /// Whether it stands for every mechanism of a class rather than for one pair.
-    fn is_class(&self) -> bool {
-        false
-    }
+    fn is_class(&self) -> bool;
 
     /// A law that a mechanism of the class has: of those with two losses, with the larger one at this share of the range.
     fn attained(&self, _share: f64) -> Attained {
@@ -223,15 +235,9 @@ pub(crate) trait Law: fmt::Debug {
         Dd::ONE * (1.0 + closed_form::FOUR_ROUNDINGS)
     }
 
-    /// P mass that is in no answer about the finite loss, wherever its losses are.
-    fn cut(&self) -> f64 {
-        0.0
-    }
-
-    /// The part of the cut that may have a loss above the largest one known.
-    fn cut_above(&self) -> f64 {
-        0.0
-    }
+    /// The mass that no answer about the finite loss includes. A law that forgot it would make every upper bound unsound, so there
+    /// is no default.
+    fn left_out(&self) -> LeftOut;
 
     // Its atoms.
 
@@ -273,7 +279,7 @@ pub(crate) trait Law: fmt::Debug {
     // Its moments.
 
     /// K(t) = ln E[e^(t L)] and a bound on its absolute error, for t from [`LEAST`] to [`MOST`]; `None` where it cannot be
-    /// had at a reasonable cost. What was cut off is not in it: see [`Law::cut`].
+    /// had at a reasonable cost. What was cut off is not in it: see [`Law::left_out`].
     fn cumulant(&self, _t: f64) -> Option<(Dd, f64)> {
         None
     }

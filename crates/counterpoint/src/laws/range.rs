@@ -3,7 +3,7 @@
 use super::cells::{self, Cut, Point, Side};
 use super::closed_form::{FOUR_ROUNDINGS, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep};
 use super::transform::Tilted;
-use super::{Attained, Blurring, Jet, Law, Loss, Response, exceeds, two_outcomes};
+use super::{Attained, Blurring, Jet, Law, LeftOut, Loss, Response, exceeds, two_outcomes};
 use crate::ends::Ends;
 use counterpoint_numerics::{Dd, Wide, falling, rise};
 use std::sync::Arc;
@@ -20,6 +20,10 @@ const HALF: f64 = 0.5;
 impl Law for Range {
     fn is_symmetric(&self) -> bool {
         true
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

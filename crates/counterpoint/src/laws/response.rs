@@ -5,7 +5,7 @@ use super::closed_form::{
     FOUR_ROUNDINGS, LARGE, PLAIN, SHORT_OF_THE_SPAN, around, cumulant_of, keep,
 };
 use super::transform::{Kind, Tilted};
-use super::{Atom, Blurring, Jet, Law, Loss, exceeds};
+use super::{Atom, Blurring, Jet, Law, LeftOut, Loss, exceeds};
 use crate::ends::Ends;
 use counterpoint_numerics::{Dd, Wide, exp, falling, rise};
 
@@ -25,6 +25,14 @@ impl Response {
 impl Law for Response {
     fn is_symmetric(&self) -> bool {
         true
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

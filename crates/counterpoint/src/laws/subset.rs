@@ -1,7 +1,7 @@
 //! Gaussian noise on a sample of a fixed size (theory 6.8).
 
 use super::cells::{self, Cut, Point, Side};
-use super::{Direction, Gaussian, Law, Sample};
+use super::{Direction, Gaussian, Law, LeftOut, Sample};
 use counterpoint_numerics::{Dd, Wide};
 
 /// A Gaussian pair, mu apart, on a sample that is this share of the data.
@@ -14,6 +14,14 @@ pub(crate) struct Subset {
 impl Law for Subset {
     fn is_symmetric(&self) -> bool {
         true
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

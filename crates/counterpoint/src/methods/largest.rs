@@ -14,7 +14,7 @@ pub(crate) fn largest(parts: &[Part]) -> Option<(Dd, f64)> {
 
 /// P mass cut off the parts, which may have any loss, but for what is known to be below the largest.
 pub(crate) fn cut(parts: &[Part]) -> f64 {
-    let of = |part: &Part| part.law().cut_above() * part.count as f64;
+    let of = |part: &Part| part.law().left_out().above * part.count as f64;
     ROUNDED_UP * parts.iter().map(of).sum::<f64>()
 }
 

@@ -70,7 +70,7 @@ impl Listed {
                 }
             }
         }
-        let left_out = |part: &Part| part.law().cut() * part.count as f64;
+        let left_out = |part: &Part| part.law().left_out().mass * part.count as f64;
         let left_out = ROUNDED_UP * parts.iter().map(left_out).sum::<f64>();
         Some(Self { atoms, operations, left_out })
     }

@@ -6,7 +6,7 @@ use super::cells::{Cut, Point, Side};
 use super::sampled::{
     Excess, FIRST_ORDER, LN_RATIO, ROUNDING, inner_loss, magnitude, power, trapezoid,
 };
-use super::{Direction, Law};
+use super::{Direction, Law, LeftOut};
 use crate::ends::ROUNDED_UP;
 use counterpoint_numerics::{Dd, STEP, Wide};
 
@@ -37,6 +37,14 @@ impl Mixture {
 impl Law for Mixture {
     fn is_symmetric(&self) -> bool {
         false
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

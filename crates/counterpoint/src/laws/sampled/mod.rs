@@ -12,7 +12,9 @@ use super::atoms::sampled_two_outcomes;
 use super::cells::{self, Cut, Point, Sampling, Side};
 use super::closed_form::SHORT_OF_HALF;
 use super::transform::{Kind, Sampled, Tilted, quick};
-use super::{Attained, Direction, Gaussian, Jet, Laplace, Law, Loss, Range, Sample, exceeds};
+use super::{
+    Attained, Direction, Gaussian, Jet, Laplace, Law, LeftOut, Loss, Range, Sample, exceeds,
+};
 use counterpoint_numerics::{Dd, Wide, exp_rounded, expm1, falling, ln_1p_rounded};
 use std::sync::Arc;
 
@@ -48,6 +50,14 @@ fn are_alike(a: (f64, Direction), b: (f64, Direction)) -> bool {
 impl Law for SampledGaussian {
     fn is_symmetric(&self) -> bool {
         false
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {
@@ -112,6 +122,14 @@ fn largest(rate: f64, epsilon: Dd, direction: Direction) -> Dd {
 impl Law for SampledLaplace {
     fn is_symmetric(&self) -> bool {
         false
+    }
+
+    fn is_class(&self) -> bool {
+        false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {
@@ -193,6 +211,10 @@ impl Law for SampledLaplace {
 impl Law for SampledRange {
     fn is_symmetric(&self) -> bool {
         false
+    }
+
+    fn left_out(&self) -> LeftOut {
+        LeftOut::NOTHING
     }
 
     fn numbers(&self) -> Vec<f64> {

@@ -98,7 +98,7 @@ fn ln_delta_at(total: &Known, epsilon: f64, t: f64) -> Known {
 
 /// At most this much P mass is in no cumulant.
 fn left_out(whole: &Composition) -> f64 {
-    let all = whole.losses.iter().map(|part| part.law().cut() * part.count as f64);
+    let all = whole.losses.iter().map(|part| part.law().left_out().mass * part.count as f64);
     ROUNDED_UP * all.sum::<f64>()
 }
 
