@@ -86,10 +86,13 @@ impl Simulation {
     }
 }
 
+/// Reads a number as a place; `None` if it is none.
+type ReadPlace = fn(Ratio) -> Option<Place>;
+
 /// Where the least deltas are wanted: by ratio, then by epsilon.
 fn places(fields: &mut Fields<'_>) -> Result<Vec<Place>, PlanError> {
     let mut places = Vec::new();
-    let kinds: [(_, fn(Ratio) -> Option<Place>, _); 2] = [
+    let kinds: [(_, ReadPlace, _); 2] = [
         ("ratios", Place::ratio, "a list of numbers of at least 1, such as [2, \"5/2\"]"),
         ("epsilons", Place::epsilon, "a list of numbers from 0 to 500, such as [0.5, 1]"),
     ];
