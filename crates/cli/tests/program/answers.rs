@@ -197,7 +197,7 @@ fn bits_add_tenths_to_one() {
     assert!(upper.starts_with(&format!("1.{}", "0".repeat(60))), "{upper}");
     // So it is for the formulas.
     let basic = run.object()["others"][0]["epsilon"].as_f64().unwrap();
-    assert!((1.0..1.0 + 3e-16).contains(&basic), "{basic}");
+    assert!((1.0..=1.0 + f64::EPSILON).contains(&basic), "{basic}");
 }
 
 /// Three deltas of a tenth are within 0.3, and three epsilons of 0.3 within 0.9; of the doubles next to these numbers neither is so.

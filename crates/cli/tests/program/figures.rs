@@ -73,7 +73,7 @@ fn every_figure_is_written_twice_over_and_never_differs() {
     let kov: f64 = kov.strip_suffix(",,").unwrap().parse().unwrap();
     assert!((kov / hand - 1.0).abs() < 1e-9, "{kov} {hand}");
     // The optimum stands between its ends, and KOV's form is 17.0 % above it.
-    let best = row("1,curve,optimal,1000.0,");
+    let best = row("1,curve,\"optimal, ε = 0.005\",1000.0,");
     let best: Vec<f64> = best.split(',').map(|n| n.parse().unwrap()).collect();
     assert!(best[1] <= best[0] && best[0] <= best[2] && best[2] - best[1] < 1e-5 * best[0]);
 }

@@ -17,8 +17,7 @@ impl PrecisePlan {
     /// The epsilons that theorems certify at a delta, rounded up.
     ///
     /// ```
-    /// use counterpoint::ask::PrecisePlan;
-    /// use counterpoint::methods::precise::PreciseGuarantee;
+    /// use counterpoint::ask::{PreciseGuarantee, PrecisePlan};
     /// use counterpoint::theorem::Theorem;
     ///
     /// let each = PreciseGuarantee { epsilon: "1".parse()?, delta: "1/10".parse()?, count: 3 };
