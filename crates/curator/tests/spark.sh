@@ -53,7 +53,7 @@ setsid "$SPARK_HOME/bin/spark-submit" --class org.apache.spark.sql.connect.servi
     --conf spark.executor.extraJavaOptions=-Dcounterpoint="$folder" \\
     --conf spark.driver.extraJavaOptions="-Dlog4j2.configurationFile=file:$folder/log4j2.properties" \\
     local:/dev/null >>"$folder/log" 2>&1 </dev/null &
-for _ in \$(seq 600); do
+for _ in \$(seq 1500); do
     if (exec 3<>/dev/tcp/127.0.0.1/\$1) 2>/dev/null; then exit 0; fi
     pgrep -f -- "--name $folder" >/dev/null || exit 1
     sleep 0.2
