@@ -1,13 +1,41 @@
 //! Files that nobody but their owner can read.
 
+use super::TokenError;
+use rusqlite::{Connection, ErrorCode};
 #[cfg(unix)]
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a connection waits for the locks of others.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Opens a private SQLite file with a write-ahead log and runs `schema` on it; makes the file if there is none.
+pub(super) fn open_private(file: &Path, schema: &str) -> Result<Connection, TokenError> {
+    let named = |error: &dyn std::fmt::Display| {
+        TokenError::Database(format!("{}: {error}", file.display()))
+    };
+    keep_private(file).map_err(|error| named(&error))?;
+    let connection = Connection::open(file).map_err(|error| named(&error))?;
+    connection.busy_timeout(LOCK_WAIT).map_err(|error| named(&error))?;
+    let deadline = Instant::now() + LOCK_WAIT;
+    // Two connections that switch to the log at once could wait for each other, so SQLite does not wait and fails one of them.
+    while let Err(error) = connection
+        .execute_batch("PRAGMA journal_mode = WAL")
+        .and_then(|()| connection.execute_batch(schema))
+    {
+        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || Instant::now() > deadline {
+            return Err(named(&error));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(connection)
+}
 
 /// Gives a file, and what SQLite keeps beside it, mode 600. A new file has it from its creation on, and SQLite gives log and
 /// index the mode of the database. Files that are there are never opened: closing one would drop SQLite's locks.
 #[cfg(unix)]
-pub(super) fn keep_private(file: &Path) -> std::io::Result<()> {
+fn keep_private(file: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let mut options = std::fs::OpenOptions::new();
     match options.write(true).create_new(true).mode(0o600).open(file) {
@@ -32,6 +60,6 @@ pub(super) fn keep_private(file: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn keep_private(_: &Path) -> std::io::Result<()> {
+fn keep_private(_: &Path) -> std::io::Result<()> {
     Ok(())
 }

@@ -1,17 +1,16 @@
 //! The texts of questions that were answered, for the owner's history. The ledger itself holds only their hashes.
 
+use super::private::open_private;
 use super::tokens::TokenError;
 use rusqlite::{Connection, params};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 /// Longer texts are cut.
 const MOST_LETTERS: usize = 4000;
 
 /// The last text is lost if the machine stops: then its hash is what is left. Nothing waits for the disk.
 const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS question (key TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ";
@@ -20,12 +19,9 @@ const SCHEMA: &str = "
 pub(crate) struct Texts(Mutex<Connection>);
 
 impl Texts {
-    /// Opens them. The file is there, and private.
+    /// Opens them.
     pub(crate) fn open(file: &Path) -> Result<Self, TokenError> {
-        let connection = Connection::open(file)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
-        connection.execute_batch(SCHEMA)?;
-        Ok(Self(Mutex::new(connection)))
+        Ok(Self(Mutex::new(open_private(file, SCHEMA)?)))
     }
 
     /// Notes what a key of the ledger stands for. What fails is not noted, and stops no answer.

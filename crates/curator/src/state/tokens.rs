@@ -1,12 +1,12 @@
 //! Who may ask: tokens of 256 bits, of which hashes are kept; and the secret that the curator keeps.
 
-use super::private::keep_private;
+use super::private::open_private;
 use counterpoint_ledger::Hash;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a token is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -102,7 +102,6 @@ const COLUMNS: &str = "SELECT id, role, name, accounts, created, revoked FROM to
 
 /// Revoking waits for the disk, and numbers are not given twice.
 const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     CREATE TABLE IF NOT EXISTS token (
         id INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, role TEXT NOT NULL, name TEXT NOT NULL,
@@ -116,13 +115,7 @@ impl Tokens {
     /// # Errors
     /// [`TokenError::Database`] if it cannot be opened.
     pub fn open(file: &Path) -> Result<Self, TokenError> {
-        let told =
-            |error: rusqlite::Error| TokenError::Database(format!("{}: {error}", file.display()));
-        keep_private(file)
-            .map_err(|error| TokenError::Database(format!("{}: {error}", file.display())))?;
-        let connection = Connection::open(file).map_err(told)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
-        connection.execute_batch(SCHEMA).map_err(told)?;
+        let connection = open_private(file, SCHEMA)?;
         Ok(Self { connection: Mutex::new(connection) })
     }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use counterpoint_curator::demo::make;
 use counterpoint_curator::{Role, Tokens};
 use counterpoint_ledger::Ledger;
+use counterpoint_testing::size;
+use std::sync::Barrier;
 
 #[test]
 fn a_class_of_quotas_costs_what_they_compose_to() {
@@ -50,4 +52,24 @@ fn nobody_else_can_read_the_state_of_a_demonstration() {
     let (config, _) = make(folder.path()).unwrap();
     let _open = Tokens::open(&config.state).unwrap();
     assert_eq!(modes(folder.path()), [0o600; 3]);
+}
+
+/// Many who open the file at once all wait for the one who makes it. Full: 500 files. Quick: 50.
+#[test]
+fn many_open_the_private_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..size(500, 50) {
+        let file = folder.path().join(format!("tokens-{round}.db"));
+        let barrier = Barrier::new(8);
+        let open = || {
+            barrier.wait();
+            Tokens::open(&file).and_then(|tokens| tokens.secret())
+        };
+        let secrets: Vec<_> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+        });
+        let first = secrets[0].clone().unwrap();
+        assert!(secrets.iter().all(|secret| *secret == Ok(first)), "{secrets:?}");
+    }
 }

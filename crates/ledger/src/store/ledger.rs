@@ -212,6 +212,7 @@ fn goes_on(seen: Head, head: Head, is_there: bool) -> Result<()> {
 /// The tables and the first entry.
 fn create(database: &mut dyn Database) -> Result<Head> {
     let mut tables = Tables::new(database);
+    tables.wait_to_create()?;
     if tables.exist()? {
         return Err(LedgerError::Initialised);
     }

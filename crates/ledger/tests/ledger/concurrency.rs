@@ -164,3 +164,31 @@ fn one_key_for_all() {
         }
     }
 }
+
+/// Many who make one ledger at once: one makes it, and the others find it. Full: 300 rounds. Quick: 30.
+#[test]
+fn one_ledger_is_made_by_many_at_once() {
+    for _ in 0..size(300, 30) {
+        for place in Place::all() {
+            let barrier = Barrier::new(8);
+            let init = || {
+                barrier.wait();
+                match Ledger::init(&place.url()) {
+                    Ok(_) => true,
+                    Err(LedgerError::Initialised) => false,
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            let made = std::thread::scope(|scope| {
+                let handles: Vec<_> = (0..8).map(|_| scope.spawn(init)).collect();
+                handles
+                    .into_iter()
+                    .map(|handle| handle.join().unwrap())
+                    .filter(|made| *made)
+                    .count()
+            });
+            assert_eq!(made, 1);
+            drop(place.open());
+        }
+    }
+}

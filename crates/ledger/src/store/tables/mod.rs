@@ -67,6 +67,16 @@ impl<'a> Tables<'a> {
         Ok(!self.rows(sql, &[])?.is_empty())
     }
 
+    /// Waits until nobody else makes tables: PostgreSQL fails one of two transactions that make the same table at once. In
+    /// SQLite a writer is alone.
+    pub(crate) fn wait_to_create(&mut self) -> Result<()> {
+        if self.database.dialect() == Dialect::Postgres {
+            // Any number; it is ours alone in a database of ours.
+            self.rows("SELECT count(pg_advisory_xact_lock(7166086437)::text)", &[])?;
+        }
+        Ok(())
+    }
+
     /// The version that is stored.
     pub(crate) fn version(&mut self) -> Result<i64> {
         match self.rows("SELECT id, version FROM ledger_version", &[])?.as_slice() {

@@ -72,7 +72,11 @@ impl Sqlite {
         }
         not_in_use_elsewhere(&place)?;
         if create && !place.path.exists() {
-            make_private(&place.path).map_err(unusable)?;
+            match make_private(&place.path) {
+                // Another process made it in the meantime.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                outcome => outcome.map_err(unusable)?,
+            }
         }
         let mut connection = Connection::open_with_flags(&place.path, flags).map_err(unusable)?;
         if connection.is_readonly(MAIN_DB).map_err(unusable)? {
@@ -295,11 +299,11 @@ fn prepare(connection: &mut Connection, create: bool) -> Result<(), DatabaseErro
     for pragma in PRAGMAS {
         connection.execute_batch(&format!("PRAGMA {pragma}")).map_err(unusable)?;
     }
-    let count = |what: &str| {
-        let sql = format!("SELECT count(*) FROM sqlite_master WHERE {what}");
-        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map_err(unusable)
-    };
-    if count("name = 'ledger_version'")? == 0 && (!create || count("1 = 1")? > 0) {
+    // One statement sees one state: another process may make the ledger between two.
+    let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'ledger_version') FROM sqlite_master";
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let (tables, versions): (i64, i64) = connection.query_row(sql, [], read).map_err(unusable)?;
+    if versions == 0 && (!create || tables > 0) {
         return Err(unusable("there is no ledger in it; legal: init with a new file"));
     }
     Ok(())
@@ -307,9 +311,7 @@ fn prepare(connection: &mut Connection, create: bool) -> Result<(), DatabaseErro
 
 /// Sets what the guarantee rests on, and looks whether it was set.
 fn write_ahead(connection: &Connection) -> Result<(), DatabaseError> {
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(unusable)?;
+    let mode = switch_to_log(connection).map_err(unusable)?;
     if mode != "wal" {
         let problem = format!("journal_mode is {mode}; legal: wal, in a file on a local disk");
         return Err(unusable(problem));
@@ -322,6 +324,20 @@ fn write_ahead(connection: &Connection) -> Result<(), DatabaseError> {
     }
     // The first to read opens log and index, and keeps them until it is closed.
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(unusable)
+}
+
+/// Switches to the write-ahead log. Two connections that do so at once could wait for each other, so SQLite calls no busy handler
+/// and fails one of them: that one tries again.
+fn switch_to_log(connection: &Connection) -> rusqlite::Result<String> {
+    let mut tries = 0;
+    loop {
+        let switched = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
+        let busy = matches!(&switched, Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy));
+        if !(busy && wait(tries)) {
+            return switched;
+        }
+        tries += 1;
+    }
 }
 
 /// Refuses versions that may lose committed transactions.
